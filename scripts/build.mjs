@@ -1,0 +1,76 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import { rolldown } from "rolldown";
+
+/**
+ * Builds dist/: the program and the public API as bundles that need no installed package,
+ * Ink and React in a chunk that only a terminal loads, and the types of the public API.
+ */
+const root = resolve(import.meta.dirname, "..");
+const dist = join(root, "dist");
+
+const entries = { bin: "src/bin.ts", index: "src/index.ts" };
+
+await bundle();
+declarations();
+
+async function bundle() {
+  const build = await rolldown({
+    cwd: root,
+    input: entries,
+    platform: "node",
+    // Ink's optional developer tools are not shipped; it only asks for them when DEV is "true".
+    external: ["react-devtools-core"],
+    transform: { target: "node20.19", define: { "process.env.NODE_ENV": '"production"' } },
+    onLog(level, log, handler) {
+      // Third parties may refer to each other in circles; our own code may not.
+      if (log.code === "CIRCULAR_DEPENDENCY" && log.message.includes("node_modules")) return;
+      handler(level, log);
+    },
+  });
+  rmSync(dist, { recursive: true, force: true });
+  await build.write({
+    dir: dist,
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: "chunks/[name]-[hash].js",
+    minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+    comments: { legal: true },
+    sourcemap: false,
+  });
+  await build.close();
+}
+
+/** Emits the declarations of src/index.ts and whatever they reach, and nothing else. */
+function declarations() {
+  const types = join(dist, "types");
+  const tsc = createRequire(import.meta.url).resolve("typescript/package.json");
+  execFileSync(process.execPath, [join(dirname(tsc), "bin/tsc"), "-p", "tsconfig.build.json"], {
+    cwd: root,
+    stdio: "inherit",
+  });
+  const reached = new Set();
+  const visit = (file) => {
+    if (reached.has(file)) return;
+    reached.add(file);
+    const text = readFileSync(file, "utf8");
+    // The compiler leaves our .ts specifiers in declarations; a reader of the package has .d.ts beside .js.
+    writeFileSync(file, text.replaceAll(/(from "\.[^"]+)\.tsx?"/g, '$1.js"'));
+    for (const [, specifier] of text.matchAll(/from "(\.[^"]+)\.tsx?"/g)) {
+      visit(`${join(dirname(file), specifier)}.d.ts`);
+    }
+  };
+  visit(join(types, "index.d.ts"));
+  for (const name of readdirSync(types, { recursive: true })) {
+    const file = join(types, String(name));
+    if (statSync(file).isFile() && !reached.has(file)) rmSync(file);
+  }
+  for (const name of readdirSync(types)) {
+    const folder = join(types, name);
+    if (statSync(folder).isDirectory() && readdirSync(folder).length === 0)
+      rmSync(folder, { recursive: true });
+  }
+  if (!existsSync(join(types, "index.d.ts"))) throw new Error("no declarations were written");
+}

@@ -1,0 +1,187 @@
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { constants } from "node:os";
+import { join, resolve } from "node:path";
+
+/**
+ * Shows rolecall at work without an account: starts the built sandbox with the example's seed, runs the built program
+ * against it as a user would, and checks every exit code. Nothing is left running.
+ */
+const root = resolve(import.meta.dirname, "..");
+const program = join(root, "dist", "bin.js");
+const files = "examples/retail/access";
+const seed = "examples/retail/live.yaml";
+const key = "sk_test_sandbox";
+const START_MS = 30_000;
+const STOP_MS = 5_000;
+
+const STEPS = [
+  {
+    about: "Are the files in order? This needs neither network nor key.",
+    args: ["validate", files],
+  },
+  {
+    about: "What would change? Nothing is changed yet.",
+    args: ["plan", files],
+  },
+  {
+    about: "Change it. It plans afresh first; --yes is the answer that a person would type.",
+    args: ["apply", "--yes", files],
+  },
+  {
+    about: "Is anything left? With --detailed-exitcode, exit code 0 means: no changes.",
+    args: ["plan", "--detailed-exitcode", files],
+  },
+];
+
+const AFTERWORD = `
+Now you. In this folder, start the service and leave it running:
+
+  node dist/bin.js sandbox --seed ${seed}
+
+In a second terminal, in this folder too, say where it is and which key to use. The password is
+for the one till user that is created:
+
+  alias rolecall="node $PWD/dist/bin.js"
+  export ROLECALL_BASE_URL=http://127.0.0.1:4010
+  export ROLECALL_API_KEY=${key}
+  export TILL_7_PASSWORD=only-for-the-sandbox
+
+Look, apply (it asks before it changes anything), edit a file, and look again:
+
+  rolecall plan ${files}
+  rolecall apply ${files}
+  \${EDITOR:-vi} ${files}/harbour-street.yaml
+  rolecall plan ${files}
+
+"rolecall --help" says what else there is.
+`;
+
+/** The children that run now. */
+const running = new Set();
+let interrupted = null;
+
+// Whatever happens: nothing that was started here outlives this process.
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  process.on(signal, () => {
+    // A second one does not wait for anybody.
+    if (interrupted) process.exit(128 + constants.signals[signal]);
+    interrupted = signal;
+    for (const child of running) child.kill("SIGTERM");
+  });
+}
+// Nobody reads any more, as in "npm run demo | head": there is nobody left to show it to.
+process.stdout.on("error", () => process.exit(1));
+
+process.exitCode = await demo();
+
+async function demo() {
+  if (!existsSync(program)) return failed('dist/ is not there yet; "npm run demo" builds it first.');
+  const sandbox = start(["sandbox", "--port", "0", "--seed", seed], ["ignore", "pipe", "pipe"]);
+  try {
+    const url = await urlOf(sandbox);
+    await say(`Two shops are live at ${url}: the sandbox, in memory and on this machine only.\n`);
+    for (const [index, { about, args }] of STEPS.entries()) {
+      await say(`\n${strong(`${index + 1}. ${about}`)}\n\n$ rolecall ${args.join(" ")}\n`);
+      const code =
+        interrupted ?? (await ended(start(args, ["ignore", "inherit", "inherit"], serviceAt(url))));
+      if (interrupted) return left();
+      if (code !== 0) return failed(`"rolecall ${args.join(" ")}" ended with ${code}; 0 was expected.`);
+    }
+  } catch (error) {
+    if (interrupted) return left();
+    return failed(error.message);
+  } finally {
+    await stop(sandbox);
+  }
+  await say("\nAll four steps ended as they should, and the sandbox is stopped.\n");
+  await say(AFTERWORD);
+  return 0;
+}
+
+function start(args, stdio, env = cleanEnv()) {
+  const child = spawn(process.execPath, [program, ...args], { cwd: root, stdio, env });
+  running.add(child);
+  for (const end of ["close", "error"]) child.once(end, () => running.delete(child));
+  return child;
+}
+
+/** The environment without anything that would lead rolecall to another service or key. */
+function cleanEnv() {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("ROLECALL_")));
+}
+
+/** What a user would export; the password is made up and thrown away with the sandbox. */
+function serviceAt(url) {
+  return {
+    ...cleanEnv(),
+    ROLECALL_BASE_URL: url,
+    ROLECALL_API_KEY: key,
+    TILL_7_PASSWORD: randomBytes(16).toString("base64url"),
+  };
+}
+
+/** The sandbox says where it is in the first line of its output. */
+function urlOf(sandbox) {
+  return new Promise((found, fail) => {
+    let output = "";
+    let errors = "";
+    const timer = setTimeout(() => fail(new Error("The sandbox did not start in time.")), START_MS);
+    sandbox.stdout.setEncoding("utf8").on("data", (text) => {
+      output += text;
+      const url = /https?:\/\/[^\s/]+(?=[\s/])/.exec(output)?.[0];
+      if (url === undefined) return;
+      clearTimeout(timer);
+      found(url);
+    });
+    sandbox.stderr.setEncoding("utf8").on("data", (text) => {
+      errors = `${errors}${text}`.slice(-4_000);
+    });
+    sandbox.once("error", fail);
+    sandbox.once("close", () => {
+      clearTimeout(timer);
+      fail(new Error(`The sandbox did not start.\n${errors}`.trimEnd()));
+    });
+  });
+}
+
+/** How a child ended: its exit code, or the signal that ended it. */
+function ended(child) {
+  return new Promise((done, fail) => {
+    child.once("error", fail);
+    child.once("close", (code, signal) => done(code ?? signal));
+  });
+}
+
+async function stop(child) {
+  if (!running.has(child)) return;
+  const end = ended(child);
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
+  await end;
+  clearTimeout(timer);
+}
+
+/** Writes and waits until it is out, so that a child's lines come after it. */
+function say(text) {
+  return new Promise((done) => process.stdout.write(text, () => done()));
+}
+
+function strong(text) {
+  const { NO_COLOR, TERM } = process.env;
+  return process.stdout.isTTY && !NO_COLOR && TERM !== "dumb" ? `\u001b[1m${text}\u001b[22m` : text;
+}
+
+/** The exit code of a process that a signal has ended. */
+function left() {
+  return 128 + constants.signals[interrupted];
+}
+
+function failed(message) {
+  console.error(`\nThe demo failed. ${message}`);
+  return 1;
+}

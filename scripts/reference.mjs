@@ -1,0 +1,95 @@
+/**
+ * The reference of the file language as Markdown: a hand-written head, then every key from the JSON Schema,
+ * then every diagnostic. Pure; the same inputs give the same text.
+ */
+export function reference(head, schema, diagnostics) {
+  return [
+    "<!-- Made by scripts/docs.mjs from docs/file.head.md and the program's own schema: change those. -->",
+    head.trim(),
+    "## Every key",
+    ...mappings([{ path: "", node: schema }]).flatMap(section),
+    "## Every diagnostic",
+    "An error keeps a file from being used. A refusal is an error too, but of a file that can be read: it breaks its own policies or checks. A warning only deserves a look.",
+    table(["Code", "Severity", "What should be so"], diagnostics.map(diagnosticRow)),
+  ]
+    .join("\n\n")
+    .concat("\n");
+}
+
+/** Every mapping with keys of its own, each before those inside it. */
+function mappings(places) {
+  return places.flatMap(({ path, node }) => {
+    if (node.anyOf) return mappings(node.anyOf.map((form) => ({ path, node: form })));
+    if (node.type === "array") return mappings([{ path: `${path}[]`, node: node.items }]);
+    if (!node.properties) return [];
+    const inner = Object.entries(node.properties).map(([key, value]) => ({
+      path: path === "" ? key : `${path}.${key}`,
+      node: value,
+    }));
+    return [{ path, node }, ...mappings(inner)];
+  });
+}
+
+function section({ path, node }) {
+  const required = new Set(node.required);
+  const rows = Object.entries(node.properties).map(([key, value]) => [
+    code(key),
+    typeOf(value),
+    required.has(key) ? "required" : value.default === undefined ? "" : code(yaml(value.default)),
+    plain(value.description ?? ""),
+    code(yaml(value.examples?.[0] ?? "")),
+  ]);
+  return [
+    path === "" ? "### The whole file" : `### ${code(path)}: ${plain(node.title)}`,
+    plain(node.description),
+    table(["Key", "Type", "Default", "What it means", "Example"], rows),
+  ];
+}
+
+function diagnosticRow({ code: name, severity, refusal, summary }) {
+  return [code(name), refusal ? "refusal" : severity, summary.replaceAll("|", "\\|")];
+}
+
+function typeOf(node) {
+  if (node.const !== undefined) return code(yaml(node.const));
+  if (node.enum) return node.enum.map((value) => code(yaml(value))).join(" or ");
+  if (node.anyOf) return [...new Set(node.anyOf.map(typeOf))].join(" or ");
+  if (node.type === "array") return `list of ${many(typeOf(node.items))}`;
+  if (node.type === "object") {
+    const value = node.additionalProperties;
+    return value?.type ? `mapping to ${many(typeOf(value))}` : "mapping";
+  }
+  return { string: "text", integer: "whole number", number: "number", boolean: "true or false" }[node.type];
+}
+
+function many(type) {
+  return type.replaceAll(/\b(?:list|mapping|number)\b/g, "$&s");
+}
+
+/** A value as YAML on one line. */
+function yaml(value) {
+  if (Array.isArray(value)) return `[${value.map(yaml).join(", ")}]`;
+  if (typeof value === "object" && value !== null) {
+    const pairs = Object.entries(value).map(([key, inner]) => `${key}: ${yaml(inner)}`);
+    return pairs.length === 0 ? "{}" : `{ ${pairs.join(", ")} }`;
+  }
+  const bare = /^[\p{L}\p{N}_.][\p{L}\p{N}_ .@/+%:-]*$/u;
+  return typeof value === "string" &&
+    (!bare.test(value) || /:[^\d/]|:$/.test(value) || !Number.isNaN(Number(value)))
+    ? JSON.stringify(value)
+    : String(value);
+}
+
+/** Text in which no character is taken for Markdown. */
+function plain(text) {
+  return text.replace(/[\\<>*|[\]`]/g, "\\$&");
+}
+
+function code(text) {
+  return text === '""' ? "" : `\`${text.replaceAll("|", "\\|")}\``;
+}
+
+function table(heads, rows) {
+  const lines = [heads, heads.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`);
+  return lines.join("\n");
+}

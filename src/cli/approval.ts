@@ -1,0 +1,63 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { RolecallError } from "../model/errors.ts";
+import type { Plan } from "../model/plan.ts";
+import type { Io } from "./io.ts";
+import type { Look } from "./planning.ts";
+
+/** Reads the plans that were approved; throws RolecallError where the file is none. */
+export async function readApproved(file: string, io: Io): Promise<readonly Plan[]> {
+  const { parsePlanFile } = await import("../config/plan-file.ts");
+  const text = await readFile(resolve(io.cwd, file), "utf8").catch((error: unknown) => {
+    throw new RolecallError("file-unreadable", `${file} cannot be read.`, {
+      hint: 'It is what "rolecall plan --out" wrote.',
+      cause: error,
+    });
+  });
+  const read = parsePlanFile(text);
+  if (read.ok) return read.plans;
+  throw new RolecallError("file-invalid", `${file} cannot be used as an approved plan: ${read.reason}.`, {
+    hint: 'Make it anew with "rolecall plan --out".',
+  });
+}
+
+/** Why fresh plans are not covered by the approved ones: one sentence for each; empty where they are. */
+export async function objectionsTo(
+  fresh: readonly Look[],
+  approved: readonly Plan[],
+): Promise<readonly string[]> {
+  const { approve } = await import("../plan/approve.ts");
+  const byMerchant = new Map(approved.map((plan) => [plan.merchant, plan]));
+  return fresh
+    .filter(({ plan }) => plan.changes.length > 0)
+    .flatMap(({ plan, live }) => {
+      const known = byMerchant.get(plan.merchant);
+      if (known === undefined)
+        return [`${plan.merchant}: the approved plan does not speak of this merchant.`];
+      const approval = approve(plan, known, live);
+      switch (approval.status) {
+        case "approved":
+          return [];
+        case "elsewhere":
+          return [
+            `${plan.merchant}: the approved plan is for ${approval.field} ${approval.approved}, and this is ${approval.fresh}.`,
+          ];
+        case "tampered":
+          return [
+            `${plan.merchant}: the approved plan was edited after it was made: its fingerprints do not match.`,
+          ];
+        case "new-changes":
+          return approval.changes.map(
+            ({ kind, resource, name }) =>
+              `${plan.merchant}: nobody has approved to ${kind} ${resource} ${name}.`,
+          );
+        case "dropped":
+          return approval.changes.map(
+            ({ kind, resource, name }) =>
+              `${plan.merchant}: the approved plan was to ${kind} ${resource} ${name}, which the file no longer says.`,
+          );
+        default:
+          return approval satisfies never;
+      }
+    });
+}

@@ -1,0 +1,127 @@
+import { Command, Option } from "commander";
+import { oneLine } from "../../render/escape.ts";
+import { ExitCode } from "../exit-code.ts";
+import type { Io } from "../io.ts";
+import {
+  type OutputOptions,
+  type ServiceOptions,
+  withOutputOptions,
+  withServiceOptions,
+} from "../options.ts";
+import type { Look } from "../planning.ts";
+import type { Prepared } from "../prepare.ts";
+
+type Options = ServiceOptions &
+  OutputOptions & { readonly yes?: true; readonly allow: readonly string[]; readonly approved?: string };
+
+/** `apply`: plans again, asks, changes what differs, and looks whether anything is left. */
+export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
+  const command = new Command("apply")
+    .summary("change what differs, after asking")
+    .description(
+      "Plans again, shows the plan, asks, applies it, and reads everything once more to see that nothing is left.",
+    )
+    .argument("[path...]", "files or folders (default: access/)")
+    .option("-y, --yes", "do not ask; needed where there is no terminal")
+    .option("--approved <file>", "apply only what this saved plan holds; anything new is refused")
+    .addOption(
+      new Option("--allow <override>", "let through what a guard refuses; the plan prints what to give here")
+        .argParser((text: string, all: readonly string[]) => [...all, text])
+        .default([], "none"),
+    )
+    .addHelpText(
+      "after",
+      `
+Examples:
+  rolecall apply access/shop.yaml       asks before it changes anything
+  rolecall apply --yes                  for pipelines: no question
+  rolecall apply --yes --format json    one event per line, for other programs
+  rolecall apply --yes --approved plan.json
+                                        nothing but what was reviewed and saved
+
+It asks for "yes"; where something is removed from an account that is not a test account,
+for the merchant code instead. Anything else changes nothing.
+
+The first change that fails stops the run: what was done stays done and is listed, and
+running it again goes on from there. Ctrl-C lets what is in flight end, then stops.
+
+Exits 0 when all is done, 1 when nothing was changed, 3 when it was refused, 4 when it
+stopped part-way or something is left.
+`,
+    )
+    .action(async (paths: readonly string[], options: Options) => done(await apply(paths, options, io)));
+  return withOutputOptions(withServiceOptions(command));
+}
+
+async function apply(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
+  const { preparePlans } = await import("../prepare.ts");
+  const prepared = await preparePlans(paths, options, io);
+  try {
+    return await applyPlanned(prepared, options, io);
+  } finally {
+    await prepared.close();
+  }
+}
+
+async function applyPlanned(
+  { planned, valid, placeOf }: Prepared,
+  options: Options,
+  io: Io,
+): Promise<ExitCode> {
+  const [{ showPlans }, { applyReporter }, { passwordsFor }, { confirmApply }, { runApply }] =
+    await Promise.all([
+      import("../show-plans.ts"),
+      import("../apply-reporter.ts"),
+      import("../passwords.ts"),
+      import("../confirm-apply.ts"),
+      import("../run-apply.ts"),
+    ]);
+  const reporter = applyReporter(options, placeOf, io);
+  const { plans, complete } = showPlans(planned, reporter.plans, options, io);
+  if (
+    !valid ||
+    !complete ||
+    plans.some((plan) => plan.findings.some(({ severity }) => severity === "error"))
+  ) {
+    reporter.say("Nothing was changed: solve the problems above first.");
+    return ExitCode.failed;
+  }
+  const looks = planned.flatMap((one) => ("plan" in one ? [one] : []));
+  const refused = await refusal(looks, options, io);
+  if (refused.length > 0) {
+    for (const sentence of refused) reporter.say(sentence);
+    reporter.say("Refused: nothing was changed.");
+    return ExitCode.refused;
+  }
+  const due = planned.flatMap((one) => ("plan" in one && one.plan.changes.length > 0 ? [one] : []));
+  if (due.length === 0) {
+    reporter.say("Nothing to do.");
+    return ExitCode.ok;
+  }
+  const passwords = passwordsFor(
+    due.map(({ plan }) => plan),
+    io.env,
+  );
+  if (!(options.yes || (await confirmApply(due, io)))) {
+    reporter.say("Nothing was changed.");
+    return ExitCode.failed;
+  }
+  return runApply(due, passwords, options, reporter, io);
+}
+
+/** Why the plans are refused, a sentence each: what guards, policies and checks have against them, and what nobody approved. */
+async function refusal(looks: readonly Look[], options: Options, io: Io): Promise<readonly string[]> {
+  const [{ parseOverrides, standingRefusals }, { objectionsTo, readApproved }] = await Promise.all([
+    import("../refusals.ts"),
+    import("../approval.ts"),
+  ]);
+  const plans = looks.map(({ plan }) => plan);
+  const standing = standingRefusals(plans, parseOverrides(options.allow));
+  const objections = options.approved
+    ? await objectionsTo(looks, await readApproved(options.approved, io))
+    : [];
+  return [
+    ...standing.flatMap(({ merchant, refusals }) => refusals.map(({ message }) => `${merchant}: ${message}`)),
+    ...objections,
+  ].map(oneLine);
+}

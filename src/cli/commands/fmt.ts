@@ -1,0 +1,84 @@
+import { resolve } from "node:path";
+import { Command } from "commander";
+import type { FormattedFile } from "../../config/format-file.ts";
+import { oneLine } from "../../render/escape.ts";
+import { ExitCode } from "../exit-code.ts";
+import type { Io } from "../io.ts";
+import { styleFor } from "../output.ts";
+
+interface Options {
+  readonly check?: true;
+  readonly color: boolean;
+}
+
+/** `fmt`: the files in the canonical order and style, with every comment. */
+export function fmtCommand(io: Io, done: (code: ExitCode) => void): Command {
+  return new Command("fmt")
+    .summary("put the files in the canonical order and style")
+    .description(
+      "Puts sections, keys, roles, members and permissions in one order, and indents them in one way. Comments stay with what they stand above or beside, and what a file means never changes.",
+    )
+    .argument("[path...]", "files or folders (default: access/)")
+    .option("--check", "write nothing; name the files that would change, and exit 1 if there are any")
+    .option("--no-color", "print without colours (also: NO_COLOR)")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  rolecall fmt                          formats every file below access/
+  rolecall fmt access/shop.yaml         formats one
+  rolecall fmt --check                  for a pipeline: is everything formatted?
+
+A file with errors is left alone, and its errors are told; then the exit code is 1.
+`,
+    )
+    .action(async (paths: readonly string[], options: Options) => done(await fmt(paths, options, io)));
+}
+
+async function fmt(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
+  const [{ readYamlFiles }, { formatFile }, { replaceFile }, { renderDiagnostics }] = await Promise.all([
+    import("../files.ts"),
+    import("../../config/format-file.ts"),
+    import("../replace-file.ts"),
+    import("../../render/diagnostics-text.ts"),
+  ]);
+  const files = await readYamlFiles(paths, io.cwd);
+  const results = files.map(({ file, text }) => ({ file, result: formatFile(file, text) }));
+  const changed = results.flatMap(({ file, result }) =>
+    "text" in result && result.changed ? [{ file, text: result.text }] : [],
+  );
+  for (const { file, text } of changed) {
+    if (!options.check) await replaceFile(resolve(io.cwd, file), text);
+    io.stdout.write(`${options.check ? "would format" : "formatted"} ${oneLine(file)}\n`);
+  }
+  const diagnostics = results.flatMap(({ result }) => ("diagnostics" in result ? result.diagnostics : []));
+  io.stdout.write(renderDiagnostics(diagnostics, styleFor(io.stdout, io, options.color)));
+  const counts = count(results.map(({ result }) => result));
+  io.stdout.write(`${sum(counts, options.check === true)}\n`);
+  return counts.bad > 0 || (options.check && counts.changed > 0) ? ExitCode.failed : ExitCode.ok;
+}
+
+interface Counts {
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly bad: number;
+}
+
+function count(results: readonly FormattedFile[]): Counts {
+  const bad = results.filter((result) => "diagnostics" in result).length;
+  const changed = results.filter((result) => "text" in result && result.changed).length;
+  return { changed, bad, unchanged: results.length - changed - bad };
+}
+
+/** "1 formatted, 4 unchanged, 1 with errors". */
+function sum({ changed, unchanged, bad }: Counts, check: boolean): string {
+  const parts = [
+    [changed, check ? "to format" : "formatted"],
+    [unchanged, check ? "as they should be" : "unchanged"],
+    [bad, "with errors"],
+  ] as const;
+  return parts
+    .filter(([number]) => number > 0)
+    .map(([number, what]) => `${number} ${what}`)
+    .join(", ");
+}

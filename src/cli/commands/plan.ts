@@ -1,0 +1,84 @@
+import { resolve } from "node:path";
+import { Command } from "commander";
+import { RolecallError } from "../../model/errors.ts";
+import type { Plan } from "../../model/plan.ts";
+import { parseAsOf } from "../as-of.ts";
+import { ExitCode } from "../exit-code.ts";
+import type { Io } from "../io.ts";
+import {
+  type OutputOptions,
+  type ServiceOptions,
+  withOutputOptions,
+  withServiceOptions,
+} from "../options.ts";
+
+type Options = ServiceOptions &
+  OutputOptions & { readonly detailedExitcode?: true; readonly out?: string; readonly asOf?: number };
+
+/** `plan`: what an apply would change. */
+export function planCommand(io: Io, done: (code: ExitCode) => void): Command {
+  const command = new Command("plan")
+    .summary("show what would change; changes nothing")
+    .description(
+      "Reads the live state, compares it with the files, and shows what an apply would change. Changes nothing.",
+    )
+    .argument("[path...]", "files or folders (default: access/)")
+    .option("--out <file>", "save the plan as JSON, for apply --approved")
+    .option("--as-of <day>", "plan as if it were this day, or moment, for end dates to come", parseAsOf)
+    .option("--detailed-exitcode", "exit 2 when there are changes, 0 when there are none")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  rolecall plan                         every merchant below access/
+  rolecall plan access/shop.yaml        one file
+  rolecall plan -m MC4F7K2P --format json
+  rolecall plan --out plan.json         saves it; apply --approved plan.json applies just that
+  rolecall plan --as-of 2027-02-01      what a run on that day would do
+
+The API key comes from the environment: the variable that the file names in api.key_env,
+else ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.
+
+Exits 0 (also when there are changes), 1 when it could not be done, 2 with --detailed-exitcode
+when there are changes, 3 when a guard, a policy or a check would refuse the apply.
+`,
+    )
+    .action(async (paths: readonly string[], options: Options) => done(await plan(paths, options, io)));
+  return withOutputOptions(withServiceOptions(command));
+}
+
+async function plan(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
+  const { preparePlans } = await import("../prepare.ts");
+  const prepared = await preparePlans(paths, options, io);
+  try {
+    const [{ showPlans }, { plansPrinter }] = await Promise.all([
+      import("../show-plans.ts"),
+      import("../plans-printer.ts"),
+    ]);
+    const { plans, complete } = showPlans(
+      prepared.planned,
+      plansPrinter(options, prepared.placeOf, io),
+      options,
+      io,
+    );
+    if (options.out !== undefined) await savePlans(plans, options.out, io);
+    const blocked = plans.some((one) => one.findings.some(({ severity }) => severity === "error"));
+    if (!prepared.valid || !complete || blocked) return ExitCode.failed;
+    if (plans.some(({ refusals }) => refusals.length > 0)) return ExitCode.refused;
+    const differs = plans.some((one) => one.changes.length > 0);
+    return options.detailedExitcode && differs ? ExitCode.differences : ExitCode.ok;
+  } finally {
+    await prepared.close();
+  }
+}
+
+async function savePlans(plans: readonly Plan[], out: string, io: Io): Promise<void> {
+  const [{ plansJson }, { writeAtomically }] = await Promise.all([
+    import("../../render/json.ts"),
+    import("../state-file.ts"),
+  ]);
+  await writeAtomically(resolve(io.cwd, out), plansJson(plans)).catch((error: unknown) => {
+    throw new RolecallError("file-unwritable", `${out} cannot be written.`, { cause: error });
+  });
+  io.stderr.write(`Saved as ${out}.\n`);
+}

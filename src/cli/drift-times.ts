@@ -1,0 +1,65 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { locate } from "../config/locate.ts";
+import type { DesiredState, Origin } from "../model/desired.ts";
+import type { LiveState } from "../model/live.ts";
+import type { Change } from "../model/plan.ts";
+import type { DriftTimes } from "../plan/drift.ts";
+import { type FileTimes, gitTimes } from "./git-times.ts";
+import type { Io } from "./io.ts";
+
+/** When each side of a merchant's changes last moved: the file by git, the live one by the service's own word. */
+export async function driftTimes(state: DesiredState, live: LiveState, io: Io): Promise<DriftTimes> {
+  const files = await readHistories(state, io);
+  const origins = originsOf(state);
+  const updated = new Map(
+    [...live.roles, ...live.members].map(({ id, updatedAt }) => [id, Date.parse(updatedAt)]),
+  );
+  const newest = Math.max(...[...files.values()].map(({ times }) => times.file ?? Number.NaN));
+  return {
+    live: ({ id }) => known(id === null ? undefined : updated.get(id)),
+    file: (change) => {
+      const origin = origins.get(keyOf(change));
+      // What no file lists any more has no line: all that can be said is when its files were last touched.
+      if (origin === undefined) return known(newest);
+      const history = files.get(origin.file);
+      const span = history && locate(history.text, origin.path);
+      return span ? history.times.lines(span.line, span.endLine) : null;
+    },
+  };
+}
+
+interface History {
+  readonly text: string;
+  readonly times: FileTimes;
+}
+
+async function readHistories(state: DesiredState, io: Io): Promise<ReadonlyMap<string, History>> {
+  const entries = [...(state.roles ?? []), ...(state.members ?? [])];
+  const files = [...new Set([state.origin.file, ...entries.map(({ origin }) => origin.file)])];
+  const histories = await Promise.all(
+    files.map(async (file): Promise<[string, History]> => {
+      const [text, times] = await Promise.all([
+        readFile(resolve(io.cwd, file), "utf8"),
+        gitTimes(file, io.cwd, io.now()),
+      ]);
+      return [file, { text, times }];
+    }),
+  );
+  return new Map(histories);
+}
+
+function originsOf({ roles = [], members = [] }: DesiredState): ReadonlyMap<string, Origin> {
+  return new Map([
+    ...roles.map(({ name, origin }) => [`role ${name}`, origin] as const),
+    ...members.map(({ email, origin }) => [`member ${email.toLowerCase()}`, origin] as const),
+  ]);
+}
+
+function keyOf({ resource, name }: Change): string {
+  return `${resource} ${resource === "member" ? name.toLowerCase() : name}`;
+}
+
+function known(time: number | undefined): number | null {
+  return time === undefined || Number.isNaN(time) ? null : time;
+}

@@ -1,0 +1,18 @@
+/** The process's exit codes; scripts rely on them, so a number never changes its meaning. */
+export const ExitCode = {
+  /** Done; for `plan` also when there are changes. */
+  ok: 0,
+  /** It could not be done: a bad file, no credentials, the service said no, the network. */
+  failed: 1,
+  /** There are differences (`plan --detailed-exitcode`). */
+  differences: 2,
+  /** Refused: a guard, a policy, a check, a change that was not approved. */
+  refused: 3,
+  /** `apply` stopped part-way. */
+  partial: 4,
+  /** A bug in rolecall. */
+  bug: 70,
+} as const;
+
+/** One of the exit codes. */
+export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];

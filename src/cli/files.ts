@@ -1,0 +1,124 @@
+import { readdir, readFile, realpath, stat } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+import type { ReadFailure, ReadResult, ReadSource } from "../config/library.ts";
+import { RolecallError } from "../model/errors.ts";
+import { projectRoot } from "./project-root.ts";
+
+/** Where merchants' files are looked for when no path is given. */
+const DEFAULT_PATH = "access";
+
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** The YAML files that the paths name; a folder stands for all of them below it. Absolute, sorted, each once. */
+export async function findYamlFiles(paths: readonly string[], cwd: string): Promise<readonly string[]> {
+  const wanted = paths.length > 0 ? paths : [DEFAULT_PATH];
+  const found = await Promise.all(wanted.map((path) => expand(path, cwd)));
+  const files = [...new Set(found.flat())].sort();
+  if (files.length === 0) {
+    throw new RolecallError("no-files", `There is no YAML file in ${wanted.join(", ")}.`, {
+      hint: "Write one file per merchant, ending in .yaml, or name the path where they are.",
+    });
+  }
+  return files;
+}
+
+/** A file's path as it is shown, and its content. */
+export interface TextFile {
+  readonly file: string;
+  readonly text: string;
+}
+
+const FAILURES: Readonly<Record<ReadFailure, string>> = {
+  missing: "there is no such file",
+  "not-a-file": "it is no file",
+  "not-utf8": "it is not valid UTF-8",
+  "outside-root": "it lies outside the project",
+  "too-large": `it has more than ${MAX_BYTES / 1024 / 1024} MiB`,
+  unreadable: "it may not be read",
+};
+
+/** Reads the YAML files that the paths name, each alone; throws RolecallError for one that cannot be read. */
+export async function readYamlFiles(paths: readonly string[], cwd: string): Promise<readonly TextFile[]> {
+  const read = sourceReader(cwd);
+  const files = await findYamlFiles(paths, cwd);
+  return Promise.all(
+    files.map(async (path) => {
+      const result = await read(path, null);
+      if (result.ok) return { file: result.file, text: result.text };
+      throw new RolecallError("file-unreadable", `${path} cannot be read: ${FAILURES[result.reason]}.`);
+    }),
+  );
+}
+
+/**
+ * Reads files for the configuration: those that the user names wherever they are, included ones only inside the
+ * project, also behind links; no devices, nothing huge, and nothing but UTF-8.
+ */
+export function sourceReader(cwd: string): ReadSource {
+  return async (path, from) => {
+    const base = from === null ? cwd : dirname(resolve(cwd, from));
+    try {
+      const real = await realpath(resolve(base, path));
+      if (from !== null && !isInside(await projectRoot(base, cwd), real)) return failed("outside-root");
+      const info = await stat(real);
+      if (!info.isFile()) return failed("not-a-file");
+      if (info.size > MAX_BYTES) return failed("too-large");
+      const text = decode(await readFile(real));
+      return text === null ? failed("not-utf8") : { ok: true, file: await shownPath(real, cwd), text };
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      return failed(code === "ENOENT" || code === "ENOTDIR" ? "missing" : "unreadable");
+    }
+  };
+}
+
+function failed(reason: ReadFailure): ReadResult {
+  return { ok: false, reason };
+}
+
+/** Null for bytes that are not UTF-8: they are an error, not a replacement character. */
+function decode(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+async function expand(path: string, cwd: string): Promise<readonly string[]> {
+  const absolute = resolve(cwd, path);
+  try {
+    const info = await stat(absolute);
+    if (info.isFile()) return [absolute];
+    if (!info.isDirectory()) throw new TypeError("it is neither a file nor a folder");
+    const entries = await readdir(absolute, { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isFile() && /\.ya?ml$/i.test(entry.name))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .filter((file) => !/(^|[\\/])(\.|node_modules[\\/])/.test(relative(absolute, file)));
+  } catch (error) {
+    throw new RolecallError("file-unreadable", `${path} cannot be read: ${reason(error)}.`, {
+      hint: "Check the path; without one, rolecall reads the folder access/.",
+      cause: error,
+    });
+  }
+}
+
+/** Relative to the working directory where it lies below it. */
+async function shownPath(real: string, cwd: string): Promise<string> {
+  const root = await realpath(cwd);
+  return isInside(root, real) ? relative(root, real) : real;
+}
+
+function isInside(folder: string, file: string): boolean {
+  const path = relative(folder, file);
+  return path !== "" && !path.startsWith("..") && resolve(folder, path) === file;
+}
+
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "ENOENT") return "there is no such file or folder";
+  if (code === "EACCES") return "permission denied";
+  return error.message;
+}

@@ -1,0 +1,59 @@
+import { execFile } from "node:child_process";
+import { basename, dirname, resolve } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const MAX_OUTPUT = 256 * 1024 * 1024;
+
+/** When the lines of one file were last committed. */
+export interface FileTimes {
+  /** The latest commit that touched one of these lines, counted from 1, in milliseconds since the epoch; null: unknown. */
+  lines(from: number, to: number): number | null;
+  /** The latest commit that touched the file; null: unknown. */
+  readonly file: number | null;
+}
+
+const UNKNOWN: FileTimes = { lines: () => null, file: null };
+
+/**
+ * Asks git when each line of a file was last committed. Lines that are not committed yet count as of `now`. Without
+ * git, outside a repository, or for a file that is not tracked, nothing is known.
+ */
+export async function gitTimes(file: string, cwd: string, now: number): Promise<FileTimes> {
+  const path = resolve(cwd, file);
+  const git = async (...args: readonly string[]): Promise<string> => {
+    const { stdout } = await run("git", args, { cwd: dirname(path), maxBuffer: MAX_OUTPUT });
+    return stdout;
+  };
+  try {
+    const [log, blame] = await Promise.all([
+      git("log", "-1", "--format=%ct", "--", basename(path)),
+      git("blame", "--line-porcelain", "--", basename(path)),
+    ]);
+    const times = parseBlame(blame, now);
+    const committed = Number(log.trim()) * 1000;
+    return {
+      file: log.trim() === "" ? null : Math.max(committed, ...times.filter((time) => time === now)),
+      lines: (from, to) => {
+        const touched = times.slice(from - 1, to);
+        return touched.length === 0 ? null : Math.max(...touched);
+      },
+    };
+  } catch {
+    return UNKNOWN;
+  }
+}
+
+/** The time of each line, from `git blame --line-porcelain`. */
+function parseBlame(output: string, now: number): readonly number[] {
+  const times: number[] = [];
+  let committed = true;
+  let time = now;
+  for (const line of output.split("\n")) {
+    if (/^[0-9a-f]{40,64} \d+ \d+/.test(line)) committed = !/^0+ /.test(line);
+    else if (line.startsWith("committer-time "))
+      time = committed ? Number(line.slice("committer-time ".length)) * 1000 : now;
+    else if (line.startsWith("\t")) times.push(time);
+  }
+  return times;
+}

@@ -1,0 +1,27 @@
+/** Somewhere to write text. */
+export interface Sink {
+  write(text: string): void;
+  readonly isTTY: boolean;
+  /** Width in cells; undefined where it is not a terminal. */
+  readonly columns: number | undefined;
+}
+
+/** Everything that a command may touch of the world; the one place where it enters, so that tests pass their own. */
+export interface Io {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Absolute path of the working directory. */
+  readonly cwd: string;
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  readonly stdinIsTTY: boolean;
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Milliseconds; rejects with the signal's reason when it is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** At least 0, below 1. */
+  random(): number;
+  /** Calls back on SIGINT and SIGTERM until the returned function is called. */
+  onStopSignal(listener: (signal: "SIGINT" | "SIGTERM") => void): () => void;
+  /** Ends the process at once. */
+  leave(code: number): never;
+}

@@ -1,0 +1,44 @@
+import type { LiveEvent } from "../model/ports.ts";
+import { oneLine } from "../render/escape.ts";
+import type { Io } from "./io.ts";
+
+const SHORTEST_WAIT_TOLD_MS = 500;
+
+/** Two waits that end this close to each other are one for whoever waits. */
+const SAME_WAIT_MS = 500;
+
+/** Tells on stderr what the client does: each wait once for all requests that share it, and with `verbose` each request. */
+export function liveLog(io: Io, verbose: boolean): (event: LiveEvent) => void {
+  const tell = (line: string): void => io.stderr.write(`${oneLine(line)}\n`);
+  /** Until when a wait for a reason has been told. */
+  const told = new Map<string, number>();
+  const isTold = ({ reason, ms }: { readonly reason: string; readonly ms: number }): boolean =>
+    io.now() + ms <= (told.get(reason) ?? 0) + SAME_WAIT_MS;
+  return (event) => {
+    switch (event.type) {
+      case "request":
+        if (verbose && event.attempt > 1) tell(`${event.method} ${event.path} attempt ${event.attempt}`);
+        break;
+      case "answer":
+        if (verbose) tell(`${event.method} ${event.path} ${event.status} ${Math.round(event.ms)} ms`);
+        break;
+      case "no-answer":
+        if (verbose)
+          tell(`${event.method} ${event.path} no answer: ${event.reason} ${Math.round(event.ms)} ms`);
+        break;
+      case "wait":
+        if ((verbose || event.ms >= SHORTEST_WAIT_TOLD_MS) && !isTold(event)) {
+          told.set(event.reason, io.now() + event.ms);
+          tell(`waiting ${(event.ms / 1000).toFixed(1)} s: ${event.reason}`);
+        }
+        break;
+      case "read":
+        break;
+      case "caller-unknown":
+        if (verbose) tell(`the key belongs to no member: ${event.reason}`);
+        break;
+      default:
+        event satisfies never;
+    }
+  };
+}

@@ -1,0 +1,65 @@
+import type { DesiredState } from "../model/desired.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { RolecallError } from "../model/errors.ts";
+import { findYamlFiles, sourceReader } from "./files.ts";
+
+/** What the files say, and everything that is wrong with them. */
+export interface Loaded {
+  /** Every file that was read, included ones once. */
+  readonly sources: readonly { readonly file: string; readonly text: string }[];
+  /** The valid ones that were asked for, by merchant code. */
+  readonly states: readonly DesiredState[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What loading depends on besides the files. */
+export interface LoadOptions {
+  /** Where not empty, picks some of the merchants. */
+  readonly merchants: readonly string[];
+  readonly cwd: string;
+  /** The moment that end dates are held against, in milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Reads and checks the files below the paths, with all that they include. */
+export async function loadStates(
+  paths: readonly string[],
+  { merchants, cwd, now }: LoadOptions,
+): Promise<Loaded> {
+  const [{ loadMerchants }, files] = await Promise.all([
+    import("../config/load-merchants.ts"),
+    findYamlFiles(paths, cwd),
+  ]);
+  const loaded = await loadMerchants(files, sourceReader(cwd), { now });
+  const states = loaded.merchants
+    .flatMap(({ state }) => state ?? [])
+    .sort((a, b) => (a.merchant < b.merchant ? -1 : 1));
+  const { diagnostics, sources } = loaded;
+  return { sources, states: pick(states, merchants, diagnostics), diagnostics };
+}
+
+function pick(
+  states: readonly DesiredState[],
+  merchants: readonly string[],
+  diagnostics: readonly Diagnostic[],
+): readonly DesiredState[] {
+  if (merchants.length === 0) return states;
+  const known = new Set(states.map(({ merchant }) => merchant));
+  const missing = merchants.filter((merchant) => !known.has(merchant));
+  if (missing.length > 0 && !diagnostics.some(isError)) {
+    throw new RolecallError("usage", `No file is about merchant ${missing.join(", ")}.`, {
+      hint: `The files are about ${[...known].join(", ") || "none"}.`,
+    });
+  }
+  return states.filter(({ merchant }) => merchants.includes(merchant));
+}
+
+/** Whether a diagnostic keeps its file from being used; a refusal does not. */
+export function isError({ severity, refusal }: Diagnostic): boolean {
+  return severity === "error" && !refusal;
+}
+
+/** Whether a diagnostic says that a file breaks its own policies or checks. */
+export function isRefusal({ severity, refusal }: Diagnostic): boolean {
+  return severity === "error" && refusal === true;
+}

@@ -1,0 +1,103 @@
+import { Command, CommanderError } from "commander";
+import { RolecallError } from "../model/errors.ts";
+import { renderFailure } from "../render/failure-text.ts";
+import { applyCommand } from "./commands/apply.ts";
+import { driftCommand } from "./commands/drift.ts";
+import { fmtCommand } from "./commands/fmt.ts";
+import { planCommand } from "./commands/plan.ts";
+import { sandboxCommand } from "./commands/sandbox.ts";
+import { schemaCommand } from "./commands/schema.ts";
+import { validateCommand } from "./commands/validate.ts";
+import { ExitCode } from "./exit-code.ts";
+import type { Io } from "./io.ts";
+import { styleFor } from "./output.ts";
+import { VERSION } from "./version.ts";
+
+/** Declares a command; `done` takes its exit code. */
+type CommandFactory = (io: Io, done: (code: ExitCode) => void) => Command;
+
+const COMMANDS: readonly CommandFactory[] = [
+  validateCommand,
+  planCommand,
+  applyCommand,
+  driftCommand,
+  fmtCommand,
+  sandboxCommand,
+  schemaCommand,
+];
+
+/** Runs rolecall with these arguments (without node and script) and returns the exit code; never throws. */
+export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
+  try {
+    return await run(argv, io);
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.ok : ExitCode.failed;
+    const style = styleFor(io.stderr, io, !argv.includes("--no-color"));
+    if (error instanceof RolecallError) {
+      io.stderr.write(renderFailure(error.failure, style));
+      return error.code === "override-stray" ? ExitCode.refused : ExitCode.failed;
+    }
+    io.stderr.write(bugReport(error));
+    return ExitCode.bug;
+  }
+}
+
+async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
+  let exitCode: ExitCode = ExitCode.ok;
+  const program = new Command("rolecall")
+    .description("Access as code for merchant accounts: who may do what, kept in git.")
+    .version(VERSION, "-V, --version", "print the version")
+    .helpCommand("help [command]", "print help for a command")
+    .showHelpAfterError("(add --help to see what can be given)")
+    .addHelpText("after", HELP);
+  for (const command of COMMANDS) {
+    program.addCommand(
+      command(io, (code) => {
+        exitCode = code;
+      }),
+    );
+  }
+  for (const command of [program, ...program.commands]) {
+    command
+      .helpOption("-h, --help", "print help")
+      .exitOverride()
+      .configureOutput({
+        writeOut: (text) => io.stdout.write(text),
+        writeErr: (text) => io.stderr.write(text),
+        getOutHelpWidth: () => io.stdout.columns ?? 80,
+        getErrHelpWidth: () => io.stderr.columns ?? 80,
+      });
+  }
+  await program.parseAsync(argv, { from: "user" });
+  return exitCode;
+}
+
+const HELP = `
+Try it without any account:
+  rolecall sandbox                      runs the service on this machine
+
+Then, in a second terminal, write access/demo.yaml:
+  version: 1
+  merchant: MC0DEMO1
+  sync: { roles: additive, members: additive }
+  roles:
+    - { name: Cashier, permissions: [catalog_view, checkouts_create] }
+  members:
+    - { email: ada@example.com, roles: [Cashier] }
+
+and see what it would change:
+  export ROLECALL_BASE_URL=http://127.0.0.1:4010 ROLECALL_API_KEY=sk_test_sandbox
+  rolecall plan
+
+Exit codes: 0 done, 1 could not be done, 2 differences (plan --detailed-exitcode),
+3 refused, 4 apply stopped part-way, 70 a bug in rolecall.
+`;
+
+function bugReport(error: unknown): string {
+  const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return [
+    `This is a bug in rolecall ${VERSION}, not a mistake of yours. Please report it with what follows:\n`,
+    `${trace}\n`,
+    `node ${globalThis.process?.version ?? "unknown"}\n`,
+  ].join("");
+}

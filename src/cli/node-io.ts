@@ -1,0 +1,41 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Io, Sink } from "./io.ts";
+
+/** The world of the running process. */
+export function nodeIo(): Io {
+  return {
+    env: process.env,
+    cwd: process.cwd(),
+    stdout: sinkOf(process.stdout),
+    stderr: sinkOf(process.stderr),
+    stdinIsTTY: process.stdin.isTTY === true,
+    now: () => Date.now(),
+    sleep: async (ms, signal) => {
+      await delay(ms, undefined, signal ? { signal } : {});
+    },
+    random: () => Math.random(),
+    onStopSignal(listener) {
+      process.on("SIGINT", listener).on("SIGTERM", listener);
+      return () => process.off("SIGINT", listener).off("SIGTERM", listener);
+    },
+    leave: (code) => process.exit(code),
+  };
+}
+
+function sinkOf(stream: NodeJS.WriteStream): Sink {
+  let open = true;
+  // Nobody reads any more, as in "rolecall validate | head". What is under way, such as an apply, still ends as it should.
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    open = false;
+  });
+  return {
+    write: (text) => {
+      if (open) stream.write(text);
+    },
+    isTTY: stream.isTTY === true,
+    get columns() {
+      return stream.isTTY ? stream.columns : undefined;
+    },
+  };
+}

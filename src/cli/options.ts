@@ -1,0 +1,66 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { parseShard, type Shard } from "./shard.ts";
+
+/** Options of every command that talks to the service. */
+export interface ServiceOptions {
+  readonly baseUrl?: string;
+  readonly merchant: readonly string[];
+  readonly concurrency: number;
+  readonly verbose?: true;
+  readonly shard?: Shard;
+}
+
+/** Options of every command that prints. */
+export interface OutputOptions<Format extends string = "text" | "json"> {
+  readonly format: Format;
+  readonly color: boolean;
+}
+
+const DEFAULT_CONCURRENCY = 10;
+const MAX_CONCURRENCY = 64;
+
+/** Adds `--merchant`: which of the files' merchants are meant. */
+export function withMerchantOption(command: Command): Command {
+  return command.addOption(
+    new Option("-m, --merchant <code>", "only this merchant; may be given more than once")
+      .argParser((code: string, all: readonly string[]) => [...all, code])
+      .default([], "all"),
+  );
+}
+
+/** Adds the options of the commands that talk to the service. */
+export function withServiceOptions(command: Command): Command {
+  return withMerchantOption(command)
+    .option(
+      "--base-url <url>",
+      "where the service is (default: the file's api.base_url, else ROLECALL_BASE_URL)",
+    )
+    .option(
+      "--concurrency <n>",
+      "requests under way at once, for each service and key",
+      wholeNumber(1, MAX_CONCURRENCY),
+      DEFAULT_CONCURRENCY,
+    )
+    .option("--shard <i/n>", "only this part of the merchants, such as 2/5", parseShard)
+    .option("-v, --verbose", "tell each request, its status and time, on stderr");
+}
+
+const FORMATS = ["text", "json"] as const;
+
+/** Adds `--format`, with these choices, and `--no-color`. */
+export function withOutputOptions(command: Command, formats: readonly string[] = FORMATS): Command {
+  return command
+    .addOption(new Option("--format <format>", "how to print").choices(formats).default("text"))
+    .option("--no-color", "print without colours (also: NO_COLOR)");
+}
+
+/** Parses a whole number within bounds. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (!/^\d+$/.test(text) || number < min || number > max) {
+      throw new InvalidArgumentError(`It takes a whole number from ${min} to ${max}.`);
+    }
+    return number;
+  };
+}

@@ -1,0 +1,162 @@
+import type { DesiredState, Environment } from "../model/desired.ts";
+import { RolecallError } from "../model/errors.ts";
+import type { LiveState } from "../model/live.ts";
+import type { Plan } from "../model/plan.ts";
+import type { LiveEvent, LiveWriter } from "../model/ports.ts";
+import type { Matches } from "../plan/scope.ts";
+import { type Access, accessFor } from "./credentials.ts";
+import type { Io } from "./io.ts";
+
+/** What planning needs of the command line. */
+export interface PlanningOptions {
+  readonly baseUrl?: string;
+  readonly concurrency: number;
+  readonly emit: (event: LiveEvent) => void;
+  /** The moment that end dates are held against, in milliseconds since the epoch; absent: now. */
+  readonly asOf?: number;
+}
+
+/** One merchant, connected: its plan can be made as often as wanted. */
+export interface Session {
+  readonly state: DesiredState;
+  readonly environment: Environment | null;
+  readonly writer: LiveWriter;
+  /** Reads the live state and plans; throws RolecallError. */
+  plan(): Promise<Look>;
+}
+
+/** A live state, and what a plan makes of it. */
+export interface Look {
+  readonly live: LiveState;
+  readonly plan: Plan;
+}
+
+/** The connected merchants; those that share service and key share one limiter. */
+export interface Sessions {
+  readonly all: readonly Session[];
+  /** Merchants for which there is no way to the service: no key, no address. */
+  readonly failed: readonly Unplanned[];
+  close(): Promise<void>;
+}
+
+/** A merchant without a plan, and why. */
+export interface Unplanned {
+  readonly merchant: string;
+  readonly error: RolecallError;
+}
+
+/** Finds every merchant's access; nothing is sent yet. */
+export async function openSessions(
+  states: readonly DesiredState[],
+  options: PlanningOptions,
+  io: Io,
+): Promise<Sessions> {
+  const [{ connect }, { buildPlan, namedRoleIds }, { default: picomatch }] = await Promise.all([
+    import("../live/service.ts"),
+    import("../plan/build-plan.ts"),
+    import("picomatch"),
+  ]);
+  const matches = globMatcher(picomatch);
+  const { emit, concurrency } = options;
+  const services = new Map<string, ReturnType<typeof connect>>();
+  const serviceOf = (access: Access): ReturnType<typeof connect> => {
+    const { baseUrl, key, keySource } = access;
+    const id = JSON.stringify([baseUrl, key]);
+    const { now, sleep, random } = io;
+    const service =
+      services.get(id) ??
+      withSource(access, () => connect({ baseUrl, key, keySource, concurrency, emit, now, sleep, random }));
+    services.set(id, service);
+    return service;
+  };
+  const open = (state: DesiredState): Session => {
+    const access = accessFor(state, options.baseUrl, io.env);
+    const { reader, writer } = serviceOf(access);
+    return {
+      state,
+      environment: access.environment,
+      writer: writer(state.merchant),
+      plan: async () => {
+        const live = await reader.read(state.merchant, namedRoleIds(state));
+        const plan = buildPlan({
+          desired: { ...state, ...environmentOf(access) },
+          live,
+          service: access.baseUrl,
+          now: options.asOf ?? io.now(),
+          matches,
+        });
+        return { live, plan };
+      },
+    };
+  };
+  const opened = states.map((state) => orError(state.merchant, () => open(state)));
+  return {
+    all: opened.flatMap((one) => ("error" in one ? [] : [one])),
+    failed: opened.flatMap((one) => ("error" in one ? [one] : [])),
+    close: async () => {
+      await Promise.all([...services.values()].map((service) => service.close()));
+    },
+  };
+}
+
+/** A glob over names and addresses, where a slash and a leading dot are letters like any other; each glob is read once. */
+function globMatcher(picomatch: (glob: string, options: object) => (text: string) => boolean): Matches {
+  const known = new Map<string, (text: string) => boolean>();
+  return (glob, text) => {
+    const matcher = known.get(glob) ?? picomatch(glob, { bash: true, dot: true, nonegate: true });
+    known.set(glob, matcher);
+    return matcher(text);
+  };
+}
+
+function orError<T>(merchant: string, open: () => T): T | Unplanned {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof RolecallError) return { merchant, error };
+    throw error;
+  }
+}
+
+/** Nothing is sent yet, so what does not connect is the base URL: the message says who gave it. */
+function withSource<T>({ baseUrlSource }: Access, connect: () => T): T {
+  try {
+    return connect();
+  } catch (error) {
+    if (!(error instanceof RolecallError)) throw error;
+    const { code, message, hint } = error;
+    throw new RolecallError(code, `${message} It comes from ${baseUrlSource}.`, {
+      ...(hint !== undefined && { hint }),
+      cause: error,
+    });
+  }
+}
+
+function environmentOf({ environment }: Access): Pick<DesiredState, "environment"> {
+  return environment === null ? {} : { environment };
+}
+
+/** What became of planning one merchant. */
+export type Planned = ({ readonly session: Session } & Look) | Unplanned;
+
+/** Plans all merchants side by side, in the order of their codes; one that cannot be read does not hide another's plan. */
+export async function planAll({
+  all,
+  failed,
+}: Pick<Sessions, "all" | "failed">): Promise<readonly Planned[]> {
+  const planned = await Promise.all(
+    all.map(async (session): Promise<Planned> => {
+      try {
+        return { session, ...(await session.plan()) };
+      } catch (error) {
+        if (error instanceof RolecallError) return { merchant: session.state.merchant, error };
+        throw error;
+      }
+    }),
+  );
+  return [...planned, ...failed].sort((a, b) => (merchantOf(a) < merchantOf(b) ? -1 : 1));
+}
+
+function merchantOf(planned: Planned): string {
+  return "plan" in planned ? planned.plan.merchant : planned.merchant;
+}

@@ -1,0 +1,49 @@
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { PlaceOf } from "../render/plan-view.ts";
+import type { Io } from "./io.ts";
+import { liveLog } from "./live-log.ts";
+import { isError, loadStates } from "./load.ts";
+import type { OutputOptions, ServiceOptions } from "./options.ts";
+import { styleFor } from "./output.ts";
+import { rulePlaces } from "./places.ts";
+import { openSessions, type Planned, planAll } from "./planning.ts";
+import { isInShard } from "./shard.ts";
+
+/** The merchants' plans, and how to let go of the service afterwards. */
+export interface Prepared {
+  readonly planned: readonly Planned[];
+  /** No file has an error; those that have one are told, and have no plan. */
+  readonly valid: boolean;
+  readonly placeOf: PlaceOf;
+  close(): Promise<void>;
+}
+
+/** Files → live state → plans: what `plan`, `apply` and `drift` begin with. What is wrong with the files is told. */
+export async function preparePlans(
+  paths: readonly string[],
+  options: ServiceOptions & OutputOptions & { readonly asOf?: number },
+  io: Io,
+): Promise<Prepared> {
+  const now = options.asOf ?? io.now();
+  const loaded = await loadStates(paths, { merchants: options.merchant, cwd: io.cwd, now });
+  const { diagnostics } = loaded;
+  await tell(diagnostics, options, io);
+  const emit = liveLog(io, options.verbose === true);
+  const { shard } = options;
+  const states = shard ? loaded.states.filter(({ merchant }) => isInShard(merchant, shard)) : loaded.states;
+  const sessions = await openSessions(states, { ...options, emit }, io);
+  try {
+    const valid = !diagnostics.some(isError);
+    const placeOf = rulePlaces(loaded.states, loaded.sources);
+    return { planned: await planAll(sessions), valid, placeOf, close: sessions.close };
+  } catch (error) {
+    await sessions.close();
+    throw error;
+  }
+}
+
+async function tell(diagnostics: readonly Diagnostic[], options: OutputOptions, io: Io): Promise<void> {
+  if (diagnostics.length === 0) return;
+  const { renderDiagnostics } = await import("../render/diagnostics-text.ts");
+  io.stderr.write(`${renderDiagnostics(diagnostics, styleFor(io.stderr, io, options.color))}\n`);
+}

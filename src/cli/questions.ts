@@ -1,0 +1,49 @@
+import type { Environment } from "../model/desired.ts";
+import type { Plan } from "../model/plan.ts";
+import { oneLine } from "../render/escape.ts";
+import { counted } from "../render/words.ts";
+
+/** A plan that would be applied, and in which environment. */
+export interface Asked {
+  readonly plan: Plan;
+  readonly environment: Environment | null;
+}
+
+/** What is asked before an apply: the lines that are shown, and the word that has to be typed. */
+export interface Question {
+  readonly lines: readonly string[];
+  readonly answer: string;
+}
+
+/** One question for each merchant that loses something and is no test account, the rest in a line; else one for all. */
+export function questionsFor(asked: readonly Asked[]): readonly [Question, ...Question[]] {
+  const strict = asked.filter(({ environment, plan }) => environment !== "test" && removals([plan]) > 0);
+  const rest = asked.filter((one) => !strict.includes(one)).map(({ plan }) => plan);
+  const [first, ...others] = strict.map(
+    ({ plan }): Question => ({
+      lines: [`${changesAt([plan])}.`, `${oneLine(plan.merchant)} is not a test account.`],
+      answer: plan.merchant,
+    }),
+  );
+  if (first === undefined) return [{ lines: [`Apply ${changesAt(rest)}?`], answer: "yes" }];
+  if (rest.length === 0) return [first, ...others];
+  return [{ ...first, lines: [...first.lines, `Besides: ${changesAt(rest)}.`] }, ...others];
+}
+
+/** "11 changes at MC4F7K2P, 3 of them removals", or at "2 merchants". */
+function changesAt(plans: readonly Plan[]): string {
+  const [only, ...more] = plans;
+  const where = only && more.length === 0 ? oneLine(only.merchant) : counted(plans.length, "merchant");
+  const all = plans.reduce((sum, { changes }) => sum + changes.length, 0);
+  return `${counted(all, "change")} at ${where}${removalsAmong(all, removals(plans))}`;
+}
+
+function removalsAmong(all: number, removed: number): string {
+  if (removed === 0) return "";
+  if (removed === all) return all === 1 ? ", a removal" : ", all of them removals";
+  return removed === 1 ? ", 1 of them a removal" : `, ${removed.toLocaleString("en-US")} of them removals`;
+}
+
+function removals(plans: readonly Plan[]): number {
+  return plans.flatMap(({ changes }) => changes).filter(({ kind }) => kind === "delete").length;
+}

@@ -1,0 +1,40 @@
+import { mkdir, open, readFile, rename } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+/** Reads a file that may not be there yet; null where it is not. */
+export async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** Writes a file so that whoever reads it, also after a crash at any moment, finds the old text or the new one, whole. */
+export async function writeAtomically(path: string, text: string): Promise<void> {
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true });
+  // In the same folder, because only within one file system a rename is atomic.
+  const draft = join(folder, `.${basename(path)}.draft`);
+  const file = await open(draft, "w", 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(draft, path);
+  await syncFolder(folder);
+}
+
+/** Without this the rename itself could be lost with the power. */
+async function syncFolder(folder: string): Promise<void> {
+  // Windows cannot open folders, and needs no such step.
+  const handle = await open(folder, "r").catch(() => null);
+  try {
+    await handle?.sync();
+  } finally {
+    await handle?.close();
+  }
+}

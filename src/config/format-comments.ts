@@ -1,0 +1,144 @@
+import { type CST, type Document, isMap, isNode, isPair, isScalar, isSeq, type Node, type Pair } from "yaml";
+
+/** A list's item or a mapping's pair. */
+export type Entry = Node | Pair;
+
+type Block = CST.BlockMap | CST.BlockSequence;
+
+/** Gives comments that end a block but stand further left than it to what follows the block. */
+export function liftComments(document: CST.Document): void {
+  const rest = document.value === undefined ? [] : lift(document.value, -1);
+  if (rest.length > 0) {
+    document.end = [...rest, ...(document.end ?? [])];
+  }
+}
+
+/** Takes from a block, and returns, the tokens that are not its own. */
+function lift(token: CST.Token, parentIndent: number): CST.SourceToken[] {
+  if (token.type !== "block-map" && token.type !== "block-seq") {
+    return [];
+  }
+  const block: Block = token;
+  let above: CST.SourceToken[] = [];
+  for (const { start, value } of block.items) {
+    start.unshift(...above);
+    above = value ? lift(value, block.indent) : [];
+  }
+  if (above.length > 0) {
+    block.items.push({ start: above });
+  }
+  const last = block.items.at(-1);
+  if (last === undefined || last.key || last.sep || last.value) {
+    return [];
+  }
+  // A list may stand right below its key, where a comment is the mapping's.
+  const moved = last.start.splice(ownEnd(last.start, Math.max(block.indent, parentIndent + 1)));
+  if (last.start.length === 0) {
+    block.items.pop();
+  }
+  return moved;
+}
+
+/** Where a block's own comments end: before one further left, with its blank lines, else after the last. */
+function ownEnd(tokens: readonly CST.SourceToken[], indent: number): number {
+  let end = 0;
+  for (const [index, token] of tokens.entries()) {
+    if (token.type === "comment") {
+      if (token.indent < indent) {
+        break;
+      }
+      end = tokens[index + 1]?.type === "newline" ? index + 2 : index + 1;
+    }
+  }
+  return end;
+}
+
+/** Puts every comment where it moves with its entry: those above a list's first entry, and those beside a key. */
+export function settleComments(document: Document): void {
+  settle(document.contents);
+}
+
+function settle(node: unknown): void {
+  if (!isMap(node) && !isSeq(node)) {
+    return;
+  }
+  if (node.flow !== true) {
+    keepBlankLine(node);
+  }
+  for (const [index, item] of node.items.entries()) {
+    const head = isEntry(item) ? headOf(item) : null;
+    if (head !== null) {
+      head.spaceBefore = index > 0 && head.spaceBefore === true;
+      setHead(head, head.commentBefore ?? "");
+    }
+    if (isPair(item)) {
+      settlePair(item);
+    }
+    settle(isPair(item) ? item.value : item);
+  }
+}
+
+function settlePair({ key, value, srcToken }: Pair): void {
+  if (!isScalar(key) || !isNode(value)) {
+    return;
+  }
+  value.spaceBefore = false;
+  let above = value.commentBefore ?? "";
+  if (above !== "" && besideKey(srcToken)) {
+    const [beside, ...below] = above.split("\n");
+    key.comment = beside ?? "";
+    above = below.join("\n").replace(/^\n+/, "");
+  }
+  const first = (isMap(value) || isSeq(value)) && value.flow !== true ? value.items[0] : undefined;
+  const head = isEntry(first) ? headOf(first) : null;
+  if (head === null) {
+    setHead(value, above);
+  } else {
+    setHead(value, "");
+    setHead(head, joined(above, head.commentBefore ?? ""));
+  }
+}
+
+/** Whether the first comment after a key stands on its line. */
+function besideKey(source: Pair["srcToken"]): boolean {
+  const first = source?.sep?.find(({ type }) => type === "comment" || type === "newline");
+  return first?.type === "comment";
+}
+
+/** The comment that ends a block keeps its distance. */
+function keepBlankLine(node: Node): void {
+  const source = node.srcToken;
+  if (node.comment && (source?.type === "block-map" || source?.type === "block-seq")) {
+    const first = source.items.at(-1)?.start.find(({ type }) => type === "comment" || type === "newline");
+    node.comment = (first?.type === "newline" ? "\n" : "") + tidy(node.comment).replace(/\n+$/, "");
+  }
+}
+
+/** The node that carries the comment and the blank line above an entry. */
+export function headOf(entry: Entry): Node | null {
+  const node = isPair(entry) ? entry.key : entry;
+  return isNode(node) ? node : null;
+}
+
+/** Sets the comment above a node; an empty one takes it away. */
+export function setHead(node: Node, comment: string): void {
+  if (comment === "") {
+    delete node.commentBefore;
+  } else {
+    node.commentBefore = tidy(comment);
+  }
+}
+
+/** Two comments, the one above the other. */
+export function joined(above: string, below: string): string {
+  return above === "" || below === "" ? above + below : `${above}\n${below}`;
+}
+
+function isEntry(item: unknown): item is Entry {
+  return isNode(item) || isPair(item);
+}
+
+/** At most one blank line between comments and below them. */
+function tidy(comment: string): string {
+  return comment.replace(/\n{3,}/g, "\n\n").replace(/\n{2,}$/, "\n");
+}

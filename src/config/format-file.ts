@@ -1,0 +1,92 @@
+import { Composer, type Document, Parser } from "yaml";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { diagnose } from "./diagnose.ts";
+import { type Reading, sameMeaning } from "./format-check.ts";
+import { liftComments, settleComments } from "./format-comments.ts";
+import { sortDocument } from "./format-order.ts";
+import { printDocument, WRITTEN_TAG } from "./format-print.ts";
+import { parse } from "./parse.ts";
+import { isError } from "./rule-table.ts";
+import { readSource } from "./source.ts";
+
+/** A file in its canonical form, or why it was left alone. */
+export type FormattedFile =
+  | { readonly text: string; readonly changed: boolean }
+  | { readonly diagnostics: readonly Diagnostic[] };
+
+const BOM = "\uFEFF";
+
+// Moving a comment or breaking a line may make room for one more step; nothing is known to need more than two.
+const MAX_ROUNDS = 4;
+
+/** Puts a file in canonical order and style; what it means, its comments, line ends and byte order mark stay. */
+export function formatFile(file: string, text: string): FormattedFile {
+  const { problems } = readSource(file, text, Number.NEGATIVE_INFINITY);
+  if (problems.some(isError)) {
+    return { diagnostics: diagnose(new Map([[file, text]]), problems) };
+  }
+  const mark = text.startsWith(BOM) ? BOM : "";
+  const lineEnd = /\r?\n/.exec(text)?.[0] ?? "\n";
+  const lines = text.slice(mark.length).replaceAll("\r\n", "\n");
+  // Rather untouched than anything else than before.
+  const formatted = settled(lines, true) ?? inItsOrder(lines) ?? lines;
+  const result = formatted === lines ? text : mark + formatted.replaceAll("\n", lineEnd);
+  return { text: result, changed: result !== text };
+}
+
+/** For a file whose order cannot change: what its style comes to, sorted after all where that opened the way. */
+function inItsOrder(text: string): string | null {
+  const plain = settled(text, false);
+  return plain === null ? null : (settled(plain, true) ?? plain);
+}
+
+/** The text after which formatting changes nothing more; null where that would not be the same file any more. */
+function settled(text: string, sorted: boolean): string | null {
+  const before = { text, value: parse(text).value };
+  let current: Reading = before;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const next = format(current, sorted);
+    if (next === current.text) {
+      return next;
+    }
+    const { readable, value } = parse(next ?? "");
+    if (next === null || !readable || !sameMeaning(before, { text: next, value })) {
+      return null;
+    }
+    current = { text: next, value };
+  }
+  return null;
+}
+
+function format({ text, value }: Reading, sorted: boolean): string | null {
+  const document = open(text);
+  if (document === null) {
+    return null;
+  }
+  settleComments(document);
+  if (sorted) {
+    sortDocument(document, value);
+  }
+  return printDocument(document, text);
+}
+
+/** Reads the text with its tokens; its size and depth have been checked before. */
+function open(text: string): Document | null {
+  const tokens = [...new Parser().parse(text)];
+  for (const token of tokens) {
+    if (token.type === "document") {
+      liftComments(token);
+    }
+  }
+  const composer = new Composer({
+    schema: "core",
+    version: "1.2",
+    merge: false,
+    resolveKnownTags: false,
+    uniqueKeys: false,
+    keepSourceTokens: true,
+    customTags: (tags) => [...tags, WRITTEN_TAG],
+  });
+  const [document] = composer.compose(tokens, true, text.length);
+  return document === undefined || document.errors.length > 0 ? null : (document as Document);
+}

@@ -1,0 +1,167 @@
+import { type Document, isAlias, isMap, isNode, isPair, isSeq, type YAMLMap, type YAMLSeq } from "yaml";
+import { type Entry, headOf, joined, setHead } from "./format-comments.ts";
+import type { Path } from "./problem.ts";
+import { keysAt } from "./schema-keys.ts";
+import { fieldsOf, listOf } from "./values.ts";
+import { keyText } from "./yaml-document.ts";
+
+/** Who a member is and how it signs in stands before what it may do. */
+const MEMBER_KEYS: readonly string[] = ["email", "managed", "roles", "until", "metadata", "id"];
+
+/** Puts sections, keys and lists in the canonical order, as far as aliases allow; `value` is the document's plain value. */
+export function sortDocument(document: Document, value: unknown): void {
+  const names = anchorNames(document.contents);
+  // A name that is given twice stands for whatever came last.
+  if (new Set(names).size < names.length) {
+    return;
+  }
+  const root = document.contents;
+  const first = isMap(root) ? headOf(root.items[0] as Entry) : null;
+  const top = first?.commentBefore ?? "";
+  if (first !== null) {
+    setHead(first, "");
+  }
+  sortNode(root, value, []);
+  const now = isMap(root) ? headOf(root.items[0] as Entry) : null;
+  if (now !== null) {
+    setHead(now, joined(top, now.commentBefore ?? ""));
+  }
+}
+
+function sortNode(node: unknown, value: unknown, path: Path): void {
+  if (isMap(node)) {
+    sortMap(node, value, path);
+  } else if (isSeq(node)) {
+    sortSeq(node, value, path);
+  }
+}
+
+function sortMap(map: YAMLMap, value: unknown, path: Path): void {
+  const keys = path[0] === "members" && path.length === 2 ? MEMBER_KEYS : keysAt(path);
+  // Names that the user chose stand in the user's order.
+  if (keys.length === 0) {
+    return;
+  }
+  for (const pair of map.items) {
+    const key = keyText(pair.key) ?? "";
+    sortNode(pair.value, fieldsOf(value)[key], [...path, key]);
+  }
+  const rank = (key: string) => (keys.includes(key) ? keys.indexOf(key) : keys.length);
+  map.items = reordered(map.items, (pair) => [rank(keyText(pair.key) ?? "")]);
+}
+
+function sortSeq(seq: YAMLSeq, value: unknown, path: Path): void {
+  const values = listOf(value);
+  const items = [...seq.items];
+  for (const [index, item] of items.entries()) {
+    sortNode(item, values[index], [...path, index]);
+  }
+  const order = orderAt(path);
+  // The same list may stand for another one elsewhere, whose order counts.
+  if (order === null || seq.anchor !== undefined) {
+    return;
+  }
+  const indexes = new Map(items.map((item, index) => [item, index]));
+  seq.items = reordered(items as Entry[], (item) => order(values[indexes.get(item) ?? -1]));
+}
+
+type SortKey = readonly (string | number)[];
+
+/** What the list at a path is sorted by; null where its order is the user's. */
+function orderAt(path: Path): ((value: unknown) => SortKey) | null {
+  const [section, , key] = path;
+  if (path.length === 1 && section === "roles") {
+    return (role) => byText(fieldsOf(role)["name"]);
+  }
+  if (path.length === 1 && section === "members") {
+    return (member) => byText(fieldsOf(member)["email"]);
+  }
+  if (path.length === 3 && section === "roles" && key === "permissions") {
+    return byText;
+  }
+  if (path.length === 3 && section === "members" && key === "roles") {
+    return (grant) => byText(typeof grant === "string" ? grant : fieldsOf(grant)["role"]);
+  }
+  return null;
+}
+
+function byText(value: unknown): SortKey {
+  const text = String(value);
+  return [text.toLowerCase(), text];
+}
+
+/** The entries sorted; as they are where an alias would come before its anchor. */
+function reordered<T extends Entry>(entries: readonly T[], keyOf: (entry: T) => SortKey): T[] {
+  const keyed = entries.map((entry) => ({ entry, key: keyOf(entry) }));
+  const sorted = keyed.toSorted((a, b) => compare(a.key, b.key)).map(({ entry }) => entry);
+  if (sorted.every((entry, index) => entry === entries[index]) || !aliasesHold(sorted)) {
+    return [...entries];
+  }
+  spread(entries, sorted);
+  return sorted;
+}
+
+function compare(a: SortKey, b: SortKey): number {
+  for (const [index, left] of a.entries()) {
+    const right = b[index] ?? "";
+    if (left !== right) {
+      return left < right ? -1 : 1;
+    }
+  }
+  return 0;
+}
+
+function aliasesHold(entries: readonly Entry[]): boolean {
+  const homes = new Map<string, number>();
+  for (const [index, entry] of entries.entries()) {
+    for (const name of anchorNames(entry)) {
+      homes.set(name, index);
+    }
+  }
+  return (
+    homes.size === 0 ||
+    entries.every((entry, index) => aliasNames(entry).every((name) => (homes.get(name) ?? 0) <= index))
+  );
+}
+
+function anchorNames(root: unknown): readonly string[] {
+  return namesIn(root, (node) =>
+    isNode(node) && !isAlias(node) ? (node as { anchor?: string }).anchor : undefined,
+  );
+}
+
+function aliasNames(root: unknown): readonly string[] {
+  return namesIn(root, (node) => (isAlias(node) ? node.source : undefined));
+}
+
+function namesIn(root: unknown, nameOf: (node: unknown) => string | undefined): readonly string[] {
+  const names: string[] = [];
+  const visit = (node: unknown): void => {
+    if (isPair(node)) {
+      visit(node.key);
+      visit(node.value);
+      return;
+    }
+    const name = nameOf(node);
+    if (name !== undefined) {
+      names.push(name);
+    }
+    if (isMap(node) || isSeq(node)) {
+      node.items.forEach(visit);
+    }
+  };
+  visit(root);
+  return names;
+}
+
+/** Blank lines between entries: where most had one before they moved, all have one; the first never has. */
+function spread(before: readonly Entry[], after: readonly Entry[]): void {
+  const spaced = before.slice(1).filter((entry) => headOf(entry)?.spaceBefore === true).length;
+  const most = spaced * 2 > before.length - 1;
+  for (const [index, entry] of after.entries()) {
+    const head = headOf(entry);
+    if (head !== null) {
+      head.spaceBefore = index > 0 && (most || head.spaceBefore === true);
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import type { DesiredState } from "../model/desired.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { diagnose } from "./diagnose.ts";
+import { type FailedRead, type Library, openLibrary, type ReadSource } from "./library.ts";
+import { type Assembled, assemble } from "./merchant.ts";
+import { duplicateMerchants } from "./merchants.ts";
+import type { LocatedProblem } from "./problem.ts";
+
+/** A merchant's file; `state` is null exactly when it or a file that it includes has an error that is no refusal. */
+export interface LoadedMerchant {
+  readonly file: string;
+  readonly state: DesiredState | null;
+}
+
+/** What a set of files says, and everything that is wrong with it. */
+export interface LoadedMerchants {
+  /** The files that are not only included by others, in the order in which they were given. */
+  readonly merchants: readonly LoadedMerchant[];
+  /** Sorted by file, line and column; a problem of a file that several merchants include is there once. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Every file that was read, each once. */
+  readonly sources: readonly { readonly file: string; readonly text: string }[];
+}
+
+/**
+ * Reads merchants' files with all that they include, each file once; nothing is thrown for a bad one.
+ * `now`, in milliseconds since the epoch, says which ends are past.
+ */
+export async function loadMerchants(
+  files: readonly string[],
+  read: ReadSource,
+  { now }: { readonly now: number },
+): Promise<LoadedMerchants> {
+  const library = await openLibrary(files, read, now);
+  const assembled = assembleAll(library, now);
+  const duplicates = duplicateMerchants(
+    assembled.map(({ main: { file, draft } }) => ({ file, merchant: draft?.fields["merchant"] })),
+  );
+  const again = new Set(duplicates.map(({ place }) => place.file));
+  const problems = withoutRepeats([
+    ...library.failures.map(unreadable),
+    ...library.sources.flatMap((source) => source.problems),
+    ...assembled.flatMap((one) => one.problems),
+    ...duplicates,
+  ]);
+  const texts = new Map(library.sources.map(({ file, text }) => [file, text]));
+  return {
+    merchants: [
+      ...assembled.map(({ main: { file }, state }) => ({ file, state: again.has(file) ? null : state })),
+      ...library.failures.flatMap(({ site, name }) => (site === null ? [{ file: name, state: null }] : [])),
+    ],
+    diagnostics: problems.length === 0 ? [] : diagnose(texts, problems),
+    sources: library.sources.map(({ file, text }) => ({ file, text })),
+  };
+}
+
+/** Every file that stands for itself, and of those that only include one another the first. */
+function assembleAll(library: Library, now: number): readonly Assembled[] {
+  const included = new Set(library.targets.values());
+  const alone = library.roots.filter(
+    (source) =>
+      !included.has(source) || (source.draft !== null && Object.hasOwn(source.draft.fields, "merchant")),
+  );
+  const assembled = alone.map((source) => assemble(source, library.resolve, now));
+  const reached = new Set(assembled.flatMap(({ sources }) => sources));
+  for (const source of library.roots) {
+    if (!reached.has(source)) {
+      const one = assemble(source, library.resolve, now);
+      assembled.push(one);
+      for (const each of one.sources) {
+        reached.add(each);
+      }
+    }
+  }
+  return assembled;
+}
+
+function unreadable({ code, name, limit, site }: FailedRead): LocatedProblem {
+  const place = site ?? ({ at: "file", file: name } as const);
+  return code === "file-too-large" ? { code, limit, place } : { code, name, place };
+}
+
+/** A problem once, though several merchants have it through the same file; the first of them stands for all. */
+function withoutRepeats(problems: readonly LocatedProblem[]): readonly LocatedProblem[] {
+  const seen = new Set<string>();
+  return problems.filter(({ via, ...problem }) => {
+    if (via === undefined) {
+      return true;
+    }
+    const key = JSON.stringify(problem);
+    const repeated = seen.has(key);
+    seen.add(key);
+    return !repeated;
+  });
+}

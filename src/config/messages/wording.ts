@@ -1,0 +1,17 @@
+import type { Code, LocatedProblem, ProblemData } from "../problem.ts";
+import { ENTRY_WORDS } from "./entries.ts";
+import type { Wording, Words } from "./phrases.ts";
+import { POLICY_WORDS } from "./policies.ts";
+import { SHAPE_WORDS } from "./shape.ts";
+import { YAML_WORDS } from "./yaml.ts";
+
+const WORDS: Words<Code> = { ...YAML_WORDS, ...SHAPE_WORDS, ...ENTRY_WORDS, ...POLICY_WORDS };
+
+/** The words for a problem; `first` says where the same thing stands already. Not yet fit to print: escape it. */
+export function wordingOf({ via, ...problem }: LocatedProblem, first: string): Wording {
+  const words = WORDS[problem.code] as (data: ProblemData, where: string) => Wording;
+  const { message, hint } = words(problem, first);
+  const included = via === undefined ? [] : [`Seen from ${via}, which includes this file.`];
+  const hints = [...(hint === undefined ? [] : [hint]), ...included];
+  return hints.length === 0 ? { message } : { message, hint: hints.join(" ") };
+}

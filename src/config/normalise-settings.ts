@@ -1,0 +1,75 @@
+import type { GuardSettings, IgnorePatterns, Policies, RemovalLimit, SyncOptions } from "../model/desired.ts";
+import { present, unique } from "./present.ts";
+import type { MerchantFile } from "./schema/merchant-file.ts";
+
+/** A file without errors. */
+export interface Content {
+  readonly file: string;
+  readonly content: MerchantFile;
+}
+
+/** How the files want to be brought together with what is live. */
+export function normaliseSync(all: readonly Content[]): SyncOptions {
+  const { roles, members, reinvite, replace_roles, ...rest } = merged(all.map(({ content }) => content.sync));
+  rest satisfies Record<string, never>;
+  return {
+    roles: roles ?? "authoritative",
+    members: members ?? "authoritative",
+    reinvite: reinvite ?? true,
+    replaceRoles: replace_roles ?? false,
+  };
+}
+
+/** The globs of all files. */
+export function normalisePatterns(
+  all: readonly (Partial<Record<"roles" | "members", string[] | undefined>> | undefined)[],
+): IgnorePatterns {
+  return {
+    roles: unique(all.flatMap((each) => each?.roles ?? [])),
+    members: unique(all.flatMap((each) => each?.members ?? [])),
+  };
+}
+
+/** The guards of all files. */
+export function normaliseGuards(all: readonly Content[]): GuardSettings {
+  const each = all.map(({ content }) => content.guards);
+  const { max_removals, protect, min_holders, ...rest } = merged(each);
+  rest satisfies Record<string, never>;
+  protect satisfies object | undefined;
+  return present({
+    maxRemovals: max_removals === undefined ? undefined : removalLimit(max_removals),
+    protect: normalisePatterns(each.map((guards) => guards?.protect)),
+    minHolders: min_holders && holders(each.map((guards) => guards?.min_holders)),
+  });
+}
+
+function removalLimit(limit: number | string): RemovalLimit {
+  return typeof limit === "number" ? { count: limit } : { percent: Number.parseInt(limit, 10) };
+}
+
+/** The policies of all files. */
+export function normalisePolicies(all: readonly Content[]): Policies {
+  const each = all.map(({ content }) => content.policies ?? {});
+  const { email_domains, separate, max_holders, require_until, require_mfa, forbid_permissions, ...rest } =
+    merged(each);
+  rest satisfies Record<string, never>;
+  return present({
+    emailDomains: email_domains && unique(each.flatMap((policies) => policies.email_domains ?? [])),
+    separate: separate === undefined ? [] : each.flatMap((policies) => policies.separate ?? []),
+    maxHolders: max_holders === undefined ? {} : holders(each.map((policies) => policies.max_holders)),
+    requireUntil: require_until ? unique(each.flatMap((policies) => policies.require_until ?? [])) : [],
+    requireMfa: require_mfa ? unique(each.flatMap((policies) => policies.require_mfa ?? [])) : [],
+    forbidPermissions: forbid_permissions
+      ? unique(each.flatMap((policies) => policies.forbid_permissions ?? []))
+      : [],
+  });
+}
+
+/** One record of several that agree wherever two of them speak. */
+function merged<T extends object>(records: readonly (T | undefined)[]): Partial<T> {
+  return Object.assign({}, ...records) as Partial<T>;
+}
+
+function holders(records: readonly (Record<string, number> | undefined)[]): Readonly<Record<string, number>> {
+  return merged(records) as Readonly<Record<string, number>>;
+}

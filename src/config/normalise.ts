@@ -1,0 +1,180 @@
+import type {
+  Check,
+  DesiredMember,
+  DesiredRole,
+  DesiredState,
+  Grant,
+  ManagedUser,
+  Origin,
+  Until,
+} from "../model/desired.ts";
+import type { Metadata } from "../model/json.ts";
+import {
+  type Content,
+  normaliseGuards,
+  normalisePatterns,
+  normalisePolicies,
+  normaliseSync,
+} from "./normalise-settings.ts";
+import { present, unique } from "./present.ts";
+import type { MerchantFile } from "./schema/merchant-file.ts";
+import { parseUntil } from "./until.ts";
+
+/** The desired state that a merchant's file and those that it includes describe, none of which has errors. */
+export function normalise(main: Content, all: readonly Content[]): DesiredState | null {
+  const { version, merchant, environment, api = {}, include, ...sections } = main.content;
+  if (merchant === undefined) {
+    return null;
+  }
+  version satisfies 1;
+  include satisfies readonly string[] | undefined;
+  const { sync, ignore, guards, policies, checks, roles, members, ...rest } = sections;
+  rest satisfies Record<string, never>;
+  const { base_url: baseUrl, key_env: keyEnv, ...restOfApi } = api;
+  restOfApi satisfies Record<string, never>;
+  return present({
+    merchant,
+    environment,
+    baseUrl,
+    keyEnv,
+    sync: normaliseSync(all),
+    ignore: normalisePatterns(all.map(({ content }) => content.ignore)),
+    guards: normaliseGuards(all),
+    policies: normalisePolicies(all),
+    checks: all.flatMap(({ file, content }) =>
+      (content.checks ?? []).map((check, index) => normaliseCheck(check, { file, path: ["checks", index] })),
+    ),
+    roles: joined(all, ({ file, content }) =>
+      content.roles?.map((role, index) => normaliseRole(role, { file, path: ["roles", index] })),
+    ),
+    members: normaliseMembers(all),
+    origin: { file: main.file, path: [] },
+  });
+}
+
+type FileCheck = NonNullable<MerchantFile["checks"]>[number];
+
+function normaliseCheck(check: FileCheck, origin: Origin): Check {
+  if ("only" in check) {
+    const { can, only, ...rest } = check;
+    rest satisfies Record<string, never>;
+    return { kind: "only", can, only: unique(only.map(normaliseHolder)), origin };
+  }
+  if ("at_most" in check) {
+    const { can, at_most: atMost, ...rest } = check;
+    rest satisfies Record<string, never>;
+    return { kind: "at-most", can, atMost, origin };
+  }
+  const { member, cannot, ...rest } = check;
+  rest satisfies Record<string, never>;
+  return { kind: "cannot", member, cannot: unique(cannot), origin };
+}
+
+/** `role: Name` is `role:Name`. */
+function normaliseHolder(holder: string): string {
+  return holder.startsWith("role:") ? `role:${holder.slice("role:".length).trim()}` : holder;
+}
+
+type FileRole = NonNullable<MerchantFile["roles"]>[number];
+
+function normaliseRole(role: FileRole, origin: Origin): DesiredRole {
+  const { name, id, previously, description, permissions, metadata, ...rest } = role;
+  rest satisfies Record<string, never>;
+  return present({
+    name,
+    id,
+    previously,
+    description,
+    permissions: permissions && unique(permissions),
+    metadata: asMetadata(metadata),
+    origin,
+  });
+}
+
+type FileMember = NonNullable<MerchantFile["members"]>[number];
+
+/** Members by address: of those in several files, the roles are joined, and whatever else is said is the same. */
+function normaliseMembers(all: readonly Content[]): readonly DesiredMember[] | undefined {
+  const entries = joined(all, ({ file, content }) =>
+    content.members?.map((member, index) => normaliseMember(member, { file, path: ["members", index] })),
+  );
+  if (entries === undefined) {
+    return undefined;
+  }
+  const members = new Map<string, DesiredMember>();
+  for (const entry of entries) {
+    const key = entry.email.toLowerCase();
+    const known = members.get(key);
+    members.set(key, known === undefined ? entry : joinMembers(known, entry));
+  }
+  return [...members.values()];
+}
+
+function joinMembers(first: DesiredMember, second: DesiredMember): DesiredMember {
+  const roles =
+    first.roles === undefined && second.roles === undefined
+      ? {}
+      : { roles: uniqueGrants([...(first.roles ?? []), ...(second.roles ?? [])]) };
+  return { ...second, ...first, ...roles };
+}
+
+function normaliseMember(member: FileMember, origin: Origin): DesiredMember {
+  const { email, id, roles, until, metadata, managed, ...rest } = member;
+  rest satisfies Record<string, never>;
+  return present({
+    email,
+    id,
+    roles: roles && uniqueGrants(roles.map(normaliseGrant)),
+    until: asUntil(until),
+    metadata: asMetadata(metadata),
+    managed: managed && normaliseManaged(managed),
+    origin,
+  });
+}
+
+function normaliseGrant(grant: NonNullable<FileMember["roles"]>[number]): Grant {
+  if (typeof grant === "string") {
+    return { role: grant };
+  }
+  const { role, until, ...rest } = grant;
+  rest satisfies Record<string, never>;
+  return present({ role, until: asUntil(until) });
+}
+
+function normaliseManaged(managed: NonNullable<FileMember["managed"]>): ManagedUser {
+  const { nickname, password_env: passwordEnv, ...rest } = managed;
+  rest satisfies Record<string, never>;
+  return present({ nickname, passwordEnv });
+}
+
+/** The schema has let nothing pass that cannot be read. */
+function asUntil(text: string | undefined): Until | undefined {
+  return text === undefined ? undefined : (parseUntil(text) ?? undefined);
+}
+
+/** YAML's core types are JSON's, and the rules have refused the numbers that are not. */
+function asMetadata(metadata: Record<string, unknown> | undefined): Metadata | undefined {
+  return metadata as Metadata | undefined;
+}
+
+/** A list that is there as soon as one file has it. */
+function joined<T>(
+  all: readonly Content[],
+  pick: (content: Content) => readonly T[] | undefined,
+): readonly T[] | undefined {
+  const lists = all.flatMap((each) => {
+    const list = pick(each);
+    return list === undefined ? [] : [list];
+  });
+  return lists.length === 0 ? undefined : lists.flat();
+}
+
+function uniqueGrants(grants: readonly Grant[]): readonly Grant[] {
+  const firsts = new Map<string, Grant>();
+  for (const grant of grants) {
+    if (!firsts.has(grant.role)) {
+      firsts.set(grant.role, grant);
+    }
+  }
+  return [...firsts.values()];
+}

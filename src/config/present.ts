@@ -1,0 +1,14 @@
+/** Without the fields that are undefined: what is absent in the file is absent here. */
+export function present<T extends object>(record: T): Present<T> {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Present<T>;
+}
+
+/** The record that `present` gives. */
+type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** What is written twice means the same as once. */
+export function unique(items: readonly string[]): readonly string[] {
+  return [...new Set(items)];
+}

@@ -1,0 +1,199 @@
+/** A path of keys and indexes from the top of a file to one value. */
+export type Path = readonly (string | number)[];
+
+/** Where a problem stands: at a value, at its key, at the head of a mapping, between two offsets, or nowhere in the text. */
+export type Place =
+  | { readonly at: "value" | "key" | "head"; readonly path: Path }
+  | { readonly at: "text"; readonly start: number; readonly end: number }
+  | { readonly at: "file" };
+
+/** A place in one of several files. */
+export type Site = Place & { readonly file: string };
+
+/** The kinds of value that YAML knows, as messages name them. */
+export type Kind = "text" | "number" | "boolean" | "null" | "list" | "mapping";
+
+/** The checks that the schema names itself; each is the code of its problem. */
+export type FormatCode =
+  | "bad-base-url"
+  | "bad-check-entry"
+  | "bad-count"
+  | "bad-domain"
+  | "bad-email"
+  | "bad-env-name"
+  | "bad-include"
+  | "bad-member-id"
+  | "bad-merchant"
+  | "bad-removal-limit"
+  | "bad-role-id"
+  | "bad-until"
+  | "blank-text"
+  | "control-character"
+  | "too-few-roles"
+  | "too-many-checks"
+  | "too-many-includes"
+  | "too-many-metadata"
+  | "too-many-permissions";
+
+/** Why a file could not be read; each is the code of its problem. */
+export type FileCode =
+  | "file-missing"
+  | "file-not-a-file"
+  | "file-not-utf8"
+  | "file-outside-root"
+  | "file-unreadable";
+
+/** What can be wrong with a file as YAML. */
+export type YamlProblem =
+  | { readonly code: FileCode; readonly name: string }
+  | { readonly code: "file-empty" }
+  | { readonly code: "sandbox-seed" }
+  | { readonly code: "file-too-large"; readonly limit: number }
+  | { readonly code: "file-too-long"; readonly limit: number }
+  | { readonly code: "too-many-problems"; readonly more: number }
+  | { readonly code: "yaml-syntax"; readonly kind: string }
+  | { readonly code: "yaml-documents" }
+  | { readonly code: "yaml-control"; readonly character: string; readonly more: number }
+  | { readonly code: "yaml-too-deep"; readonly limit: number }
+  | { readonly code: "yaml-alias"; readonly name: string; readonly circular: boolean }
+  | { readonly code: "yaml-alias-limit"; readonly limit: number }
+  | { readonly code: "yaml-tag"; readonly tag: string }
+  | { readonly code: "yaml-key" }
+  | { readonly code: "yaml-word"; readonly word: string }
+  | { readonly code: "duplicate-key"; readonly key: string }
+  | { readonly code: "literal-key" };
+
+/** What can be wrong with the form of single values. */
+export type ShapeProblem =
+  | {
+      readonly code: "unknown-key";
+      readonly key: string;
+      readonly path: Path;
+      readonly known: readonly string[];
+      readonly near: string | null;
+      /** Whether `near` is there as well. */
+      readonly used: boolean;
+    }
+  | { readonly code: "missing-key"; readonly key: string; readonly path: Path }
+  | { readonly code: "null-value"; readonly path: Path; readonly wanted: readonly Kind[] }
+  | {
+      readonly code: "wrong-type";
+      readonly path: Path;
+      readonly wanted: readonly Kind[];
+      readonly got: Kind;
+      readonly value: unknown;
+    }
+  | {
+      readonly code: "wrong-value";
+      readonly path: Path;
+      readonly allowed: readonly (string | number)[];
+      readonly value: unknown;
+      readonly near: string | null;
+    }
+  | { readonly code: FormatCode; readonly path: Path; readonly value: unknown }
+  | { readonly code: "check-form"; readonly keys: readonly string[] }
+  | { readonly code: "unsafe-key"; readonly key: string; readonly path: Path }
+  | { readonly code: "merge-key" }
+  | { readonly code: "bad-number"; readonly value: number }
+  | { readonly code: "number-form"; readonly source: string; readonly value: number };
+
+/** What can be wrong between files. */
+export type IncludeProblem =
+  | { readonly code: "duplicate-include"; readonly name: string }
+  | { readonly code: "include-cycle"; readonly chain: readonly string[] }
+  | { readonly code: "include-identity"; readonly key: string }
+  | { readonly code: "include-merchant"; readonly name: string; readonly merchant: string }
+  | { readonly code: "include-not-read" }
+  | { readonly code: "conflicting-member"; readonly email: string; readonly field: string }
+  | { readonly code: "conflicting-setting"; readonly path: Path }
+  | { readonly code: "duplicate-merchant"; readonly merchant: string };
+
+/** What can be wrong between the entries of one merchant. */
+export type EntryProblem =
+  | { readonly code: "conflicting-grant"; readonly role: string }
+  | { readonly code: "duplicate-entry"; readonly text: string; readonly path: Path }
+  | { readonly code: "duplicate-role"; readonly name: string }
+  | { readonly code: "duplicate-role-id"; readonly id: string }
+  | { readonly code: "duplicate-member"; readonly email: string }
+  | { readonly code: "duplicate-member-id"; readonly id: string }
+  | { readonly code: "duplicate-permission"; readonly permission: string }
+  | { readonly code: "duplicate-member-role"; readonly role: string }
+  | { readonly code: "duplicate-previously"; readonly name: string }
+  | {
+      readonly code: "previously-declared";
+      readonly name: string;
+      readonly kind: "own" | "kept" | "swapped";
+    }
+  | { readonly code: "rare-permission"; readonly permission: string; readonly near: string }
+  | { readonly code: "role-name-like-id"; readonly name: string }
+  | { readonly code: "unheld-role"; readonly name: string }
+  | {
+      readonly code: "unknown-role";
+      readonly role: string;
+      readonly near: string | null;
+      /** Whether `near` is what the role was renamed to. */
+      readonly renamed: boolean;
+    }
+  | { readonly code: "unknown-member"; readonly email: string; readonly near: string | null }
+  | { readonly code: "until-after-membership"; readonly until: string; readonly membership: string }
+  | { readonly code: "until-past"; readonly until: string; readonly what: "grant" | "membership" };
+
+/** What the file refuses by its own policies and checks. */
+export type PolicyProblem =
+  | { readonly code: "check-at-most"; readonly can: string; readonly limit: number; readonly who: Who }
+  | {
+      readonly code: "check-cannot";
+      readonly member: string;
+      readonly permission: string;
+      readonly role: string;
+    }
+  | { readonly code: "check-only"; readonly can: string; readonly who: Who }
+  | {
+      readonly code: "holders-contradiction";
+      readonly role: string;
+      readonly min: number;
+      readonly max: number;
+    }
+  | { readonly code: "too-much-to-judge" }
+  | { readonly code: "policy-email-domain"; readonly email: string; readonly domains: readonly string[] }
+  | { readonly code: "policy-forbidden-permission"; readonly permission: string; readonly role: string }
+  | { readonly code: "policy-max-holders"; readonly role: string; readonly limit: number; readonly who: Who }
+  | { readonly code: "policy-require-until"; readonly role: string }
+  | { readonly code: "policy-separate"; readonly email: string; readonly roles: readonly string[] };
+
+/** Some members, the first few by name. */
+export interface Who {
+  readonly names: readonly string[];
+  readonly count: number;
+}
+
+/** What is wrong, as data: the words are in messages/. */
+export type ProblemData = YamlProblem | ShapeProblem | IncludeProblem | EntryProblem | PolicyProblem;
+
+/** The stable name of a kind of problem. */
+export type Code = ProblemData["code"];
+
+/** A problem of one text and its place; `first` is where the same thing stands already, `hidden` is text that no frame may show. */
+export type Problem = ProblemData & {
+  readonly place: Place;
+  readonly first?: Place;
+  readonly hidden?: Place;
+};
+
+/** A problem in one of several files; `via` is the merchant's file that an included one has it in. */
+export type LocatedProblem = ProblemData & {
+  readonly place: Site;
+  readonly first?: Site;
+  readonly hidden?: Site;
+  readonly via?: string;
+};
+
+/** The problem of a text, as one of that file. */
+export function inFile(file: string, { place, first, hidden, ...data }: Problem): LocatedProblem {
+  return {
+    ...data,
+    place: { ...place, file },
+    ...(first === undefined ? {} : { first: { ...first, file } }),
+    ...(hidden === undefined ? {} : { hidden: { ...hidden, file } }),
+  };
+}

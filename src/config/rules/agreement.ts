@@ -1,0 +1,108 @@
+import { type Draft, type DraftMember, siteOf } from "../draft.ts";
+import type { MerchantView } from "../merchant-view.ts";
+import type { LocatedProblem, Path, Site } from "../problem.ts";
+import { fieldsOf, sameValue, valueAt } from "../values.ts";
+
+const FIELDS = ["id", "until", "metadata", "managed"];
+
+/** What two files say of the same member is the same; their roles are joined. */
+export function agreeingMembers({ members, drafts }: MerchantView): readonly LocatedProblem[] {
+  if (drafts.length < 2) {
+    return [];
+  }
+  const firsts = new Map<string, { readonly value: unknown; readonly site: Site }>();
+  return members.flatMap(({ email, file, path, fields }) =>
+    FIELDS.flatMap((field): readonly LocatedProblem[] => {
+      if (email === null || !Object.hasOwn(fields, field)) {
+        return [];
+      }
+      const site = siteOf(file, [...path, field]);
+      const key = JSON.stringify([email.toLowerCase(), field]);
+      const first = firsts.get(key);
+      if (first === undefined) {
+        firsts.set(key, { value: fields[field], site });
+        return [];
+      }
+      // In one file the whole entry is a repeat.
+      return first.site.file === file || sameValue(first.value, fields[field])
+        ? []
+        : [{ code: "conflicting-member", email, field, place: site, first: first.site }];
+    }),
+  );
+}
+
+/** A member is given a role with one end, or with none. */
+export function agreeingGrants({ members }: MerchantView): readonly LocatedProblem[] {
+  const byAddress = new Map<string, DraftMember[]>();
+  for (const member of members) {
+    if (member.email !== null && member.grants.length > 0) {
+      const key = member.email.toLowerCase();
+      const known = byAddress.get(key);
+      if (known === undefined) {
+        byAddress.set(key, [member]);
+      } else {
+        known.push(member);
+      }
+    }
+  }
+  return [...byAddress.values()].flatMap(conflicts);
+}
+
+function conflicts(entries: readonly DraftMember[]): readonly LocatedProblem[] {
+  const firsts = new Map<string, { readonly ends: number | null; readonly site: Site }>();
+  return entries.flatMap(({ file, grants }) =>
+    grants.flatMap(({ role, path, end }): readonly LocatedProblem[] => {
+      const site = siteOf(file, path);
+      // An end that cannot be read has been refused already, and conflicts with nothing.
+      const ends = end?.until?.ends ?? null;
+      const first = firsts.get(role);
+      if (first === undefined) {
+        firsts.set(role, { ends, site });
+        return [];
+      }
+      return first.ends === ends ? [] : [{ code: "conflicting-grant", role, place: site, first: first.site }];
+    }),
+  );
+}
+
+const SETTINGS: readonly Path[] = [
+  ["sync", "roles"],
+  ["sync", "members"],
+  ["sync", "reinvite"],
+  ["sync", "replace_roles"],
+  ["guards", "max_removals"],
+];
+
+const MAPS: readonly Path[] = [
+  ["guards", "min_holders"],
+  ["policies", "max_holders"],
+];
+
+/** What two files set is set to the same. */
+export function agreeingSettings({ drafts }: MerchantView): readonly LocatedProblem[] {
+  if (drafts.length < 2) {
+    return [];
+  }
+  const firsts = new Map<string, { readonly value: unknown; readonly site: Site }>();
+  return drafts.flatMap((draft) =>
+    settingsOf(draft).flatMap((path): readonly LocatedProblem[] => {
+      const value = valueAt(draft.fields, path);
+      const site = siteOf(draft.file, path);
+      const first = firsts.get(JSON.stringify(path));
+      if (first === undefined) {
+        firsts.set(JSON.stringify(path), { value, site });
+        return [];
+      }
+      return sameValue(first.value, value)
+        ? []
+        : [{ code: "conflicting-setting", path, place: site, first: first.site }];
+    }),
+  );
+}
+
+function settingsOf({ fields }: Draft): readonly Path[] {
+  const keys = MAPS.flatMap((path) =>
+    Object.keys(fieldsOf(valueAt(fields, path))).map((key) => [...path, key]),
+  );
+  return [...SETTINGS, ...keys].filter((path) => valueAt(fields, path) !== undefined);
+}

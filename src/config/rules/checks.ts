@@ -1,0 +1,89 @@
+import type { Person } from "../access.ts";
+import { siteOf } from "../draft.ts";
+import type { MerchantView } from "../merchant-view.ts";
+import type { LocatedProblem, Site } from "../problem.ts";
+import { countOf, fieldsOf, listOf, textOf } from "../values.ts";
+import { who } from "./policies.ts";
+
+interface WrittenCheck {
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly site: (key: string, index?: number) => Site;
+}
+
+/** Nobody has a permission but those whom a check allows it. */
+export function metOnly(merchant: MerchantView): readonly LocatedProblem[] {
+  return checksOf(merchant).flatMap(({ fields, site }): readonly LocatedProblem[] => {
+    const can = textOf(fields["can"]);
+    const entries = listOf(fields["only"]);
+    if (
+      can === null ||
+      !Array.isArray(fields["only"]) ||
+      !entries.every((entry) => typeof entry === "string")
+    ) {
+      return [];
+    }
+    const allows = holderTest(entries, merchant.access().keyOf);
+    const people = [...merchant.access().whoCan(can).keys()];
+    merchant
+      .access()
+      .spend(people.length * (1 + entries.filter((entry) => entry.startsWith("role:")).length));
+    const others = people.filter((person) => !allows(person));
+    return others.length === 0 ? [] : [{ code: "check-only", can, who: who(others), place: site("only") }];
+  });
+}
+
+function holderTest(
+  entries: readonly string[],
+  keyOf: (role: string) => string,
+): (person: Person) => boolean {
+  const roles = entries.flatMap((entry) =>
+    entry.startsWith("role:") ? [keyOf(entry.slice("role:".length).trim())] : [],
+  );
+  const emails = new Set(entries.map((entry) => entry.toLowerCase()));
+  return (person) => emails.has(person.email.toLowerCase()) || roles.some((role) => person.roles.has(role));
+}
+
+/** No more members have a permission than a check allows. */
+export function metAtMost(merchant: MerchantView): readonly LocatedProblem[] {
+  return checksOf(merchant).flatMap(({ fields, site }): readonly LocatedProblem[] => {
+    const can = textOf(fields["can"]);
+    const limit = countOf(fields["at_most"]);
+    if (can === null || limit === null) {
+      return [];
+    }
+    const people = [...merchant.access().whoCan(can).keys()];
+    return people.length > limit
+      ? [{ code: "check-at-most", can, limit, who: who(people), place: site("at_most") }]
+      : [];
+  });
+}
+
+/** A member has none of the permissions that a check denies it. */
+export function metCannot(merchant: MerchantView): readonly LocatedProblem[] {
+  const checks = checksOf(merchant).filter(({ fields }) => textOf(fields["member"]) !== null);
+  if (checks.length === 0) {
+    return [];
+  }
+  const { people, through } = merchant.access();
+  const byAddress = new Map(people.map((person) => [person.email.toLowerCase(), person]));
+  return checks.flatMap(({ fields, site }) => {
+    const member = String(fields["member"]);
+    const person = byAddress.get(member.toLowerCase());
+    return listOf(fields["cannot"]).flatMap((permission, index): readonly LocatedProblem[] => {
+      const role = person && typeof permission === "string" ? through(person, permission) : null;
+      return role === null || typeof permission !== "string"
+        ? []
+        : [{ code: "check-cannot", member, permission, role, place: site("cannot", index) }];
+    });
+  });
+}
+
+function checksOf({ drafts }: MerchantView): readonly WrittenCheck[] {
+  return drafts.flatMap(({ file, fields }) =>
+    listOf(fields["checks"]).map((check, index) => ({
+      fields: fieldsOf(check),
+      site: (key: string, at?: number) =>
+        siteOf(file, ["checks", index, key, ...(at === undefined ? [] : [at])]),
+    })),
+  );
+}

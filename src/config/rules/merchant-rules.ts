@@ -1,0 +1,55 @@
+import { TooMuchWork } from "../access.ts";
+import { type MerchantDrafts, type MerchantView, viewMerchant } from "../merchant-view.ts";
+import type { LocatedProblem } from "../problem.ts";
+import { agreeingGrants, agreeingMembers, agreeingSettings } from "./agreement.ts";
+import { metAtMost, metCannot, metOnly } from "./checks.ts";
+import { noDuplicateMembers, noDuplicateRoles, previousNames } from "./identity.ts";
+import {
+  allowedDomains,
+  allowedPermissions,
+  endsWhereRequired,
+  fewEnoughHolders,
+  possibleHolders,
+  separateRoles,
+} from "./policies.ts";
+import { heldRoles, knownMembers, knownRoles, usualPermissions } from "./references.ts";
+
+/** A rule on what the files of one merchant say together. */
+type MerchantRule = (merchant: MerchantView) => readonly LocatedProblem[];
+
+const RULES: readonly MerchantRule[] = [
+  noDuplicateRoles,
+  noDuplicateMembers,
+  previousNames,
+  agreeingMembers,
+  agreeingGrants,
+  agreeingSettings,
+  knownRoles,
+  knownMembers,
+  heldRoles,
+  usualPermissions,
+  possibleHolders,
+  allowedDomains,
+  separateRoles,
+  fewEnoughHolders,
+  endsWhereRequired,
+  allowedPermissions,
+  metOnly,
+  metAtMost,
+  metCannot,
+];
+
+/** Everything that is wrong with the files of one merchant together. */
+export function checkMerchant(drafts: MerchantDrafts): readonly LocatedProblem[] {
+  const view = viewMerchant(drafts);
+  return RULES.flatMap((rule) => {
+    try {
+      return rule(view);
+    } catch (error) {
+      if (error instanceof TooMuchWork) {
+        return [{ code: "too-much-to-judge", place: { at: "head", file: drafts.main, path: [] } }];
+      }
+      throw error;
+    }
+  });
+}

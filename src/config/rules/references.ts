@@ -1,0 +1,187 @@
+import { type Draft, siteOf } from "../draft.ts";
+import { entriesAt, type MerchantView, pairsAt } from "../merchant-view.ts";
+import type { LocatedProblem, Site } from "../problem.ts";
+import { isSlip, openSuggester } from "../suggest.ts";
+import { fieldsOf, listOf, textOf } from "../values.ts";
+
+const PREDEFINED = ["role_owner", "role_admin", "role_manager", "role_employee", "role_accountant"];
+
+interface Reference {
+  readonly text: string;
+  readonly site: Site;
+}
+
+/** Wherever a role is named, it is an id or a name of these files, where they hold all the names that there are. */
+export function knownRoles(merchant: MerchantView): readonly LocatedProblem[] {
+  if (!merchant.rolesComplete) {
+    return [];
+  }
+  const names = new Set(merchant.roles.flatMap(({ name }) => name ?? []));
+  const renamed = new Map(
+    merchant.roles.flatMap(({ previously, name }) =>
+      previously === null || name === null ? [] : [[previously, name] as const],
+    ),
+  );
+  const suggest = openSuggester([...names]);
+  const mayBeIgnored = openIgnored(merchant, "roles");
+  return roleReferences(merchant).flatMap(({ text: role, site }): readonly LocatedProblem[] => {
+    if (role.startsWith("role_") || names.has(role) || mayBeIgnored(role)) {
+      return [];
+    }
+    const now = renamed.get(role);
+    const near = now ?? suggest(role) ?? PREDEFINED.find((id) => id === `role_${role.toLowerCase()}`) ?? null;
+    return [{ code: "unknown-role", role, near, renamed: now !== undefined, place: site }];
+  });
+}
+
+function roleReferences(merchant: MerchantView): readonly Reference[] {
+  const granted = merchant.members.flatMap(({ file, grants }) =>
+    grants.map(({ role, path }) => ({ text: role, site: siteOf(file, path) })),
+  );
+  const listed = [
+    ...entriesAt(merchant, "policies", "require_until"),
+    ...entriesAt(merchant, "policies", "require_mfa"),
+    ...entriesAt(merchant, "policies", "separate").flatMap(({ value, site }) =>
+      listOf(value).map((role, index) => ({ value: role, site: inside(site, index) })),
+    ),
+  ].flatMap(({ value, site }) => (textOf(value) === null ? [] : [{ text: String(value), site }]));
+  const keys = [
+    ...pairsAt(merchant, "policies", "max_holders"),
+    ...pairsAt(merchant, "guards", "min_holders"),
+  ].flatMap(({ name, site }) =>
+    name.trim() === "" || name === "__proto__" || name === "<<"
+      ? []
+      : [{ text: name, site: { ...site, at: "key" } as Site }],
+  );
+  const allowed = merchant.drafts.flatMap(checkHolders).flatMap(({ text, site }) => {
+    const role = text.startsWith("role:") ? text.slice("role:".length).trim() : "";
+    return role === "" ? [] : [{ text: role, site }];
+  });
+  // What several merchants share may speak of roles that only some of them have.
+  return [...granted, ...[...listed, ...keys, ...allowed].filter(({ site }) => site.file === merchant.main)];
+}
+
+/** A check speaks of members who are declared, where all of them are. */
+export function knownMembers(merchant: MerchantView): readonly LocatedProblem[] {
+  if (!merchant.membersComplete) {
+    return [];
+  }
+  const emails = merchant.members.flatMap(({ email }) => email ?? []);
+  const known = new Set(emails.map((email) => email.toLowerCase()));
+  const suggest = openSuggester([...new Set(emails)]);
+  const mayBeIgnored = openIgnored(merchant, "members");
+  const own = merchant.drafts.filter(({ file }) => file === merchant.main);
+  const named = own.flatMap((draft) => [...checkHolders(draft), ...checkedMembers(draft)]);
+  return named.flatMap(({ text: email, site }): readonly LocatedProblem[] =>
+    !email.includes("@") || email.startsWith("role:") || known.has(email.toLowerCase()) || mayBeIgnored(email)
+      ? []
+      : [{ code: "unknown-member", email, near: suggest(email), place: site }],
+  );
+}
+
+function checkHolders({ file, fields }: Draft): readonly Reference[] {
+  return listOf(fields["checks"]).flatMap((check, index) =>
+    listOf(fieldsOf(check)["only"]).flatMap((holder, at) =>
+      typeof holder === "string" ? [{ text: holder, site: siteOf(file, ["checks", index, "only", at]) }] : [],
+    ),
+  );
+}
+
+function checkedMembers({ file, fields }: Draft): readonly Reference[] {
+  return listOf(fields["checks"]).flatMap((check, index) => {
+    const member = textOf(fieldsOf(check)["member"]);
+    return member === null ? [] : [{ text: member, site: siteOf(file, ["checks", index, "member"]) }];
+  });
+}
+
+/** Somebody holds every role of a merchant's own file, where all members and their roles are declared. */
+export function heldRoles(merchant: MerchantView): readonly LocatedProblem[] {
+  const { membersComplete, roles, members, main } = merchant;
+  const named = new Set(members.flatMap(({ grants }) => grants.map(({ role }) => role)));
+  const known = new Set(roles.flatMap(({ name, id, previously }) => [name, id, previously]));
+  // A role that nobody knows may be a misspelling of the one that nobody holds.
+  const clear =
+    !merchant.rolesComplete || [...named].every((role) => role.startsWith("role_") || known.has(role));
+  if (!membersComplete || !clear || !members.every(({ rolesComplete }) => rolesComplete)) {
+    return [];
+  }
+  return roles.flatMap(({ name, id, previously, file, path }): readonly LocatedProblem[] =>
+    name === null || file !== main || [name, id, previously].some((each) => each !== null && named.has(each))
+      ? []
+      : [{ code: "unheld-role", name, place: siteOf(file, [...path, "name"]) }],
+  );
+}
+
+// So many roles have a permission before a spelling of its own is taken for a slip.
+const OFTEN = 3;
+
+/** A permission that stands once is no misspelling of one that stands often. */
+export function usualPermissions(merchant: MerchantView): readonly LocatedProblem[] {
+  const uses = [...merchant.roles.flatMap(declaredPermissions), ...merchant.drafts.flatMap(namedPermissions)];
+  const counts = new Map<string, number>();
+  for (const { text } of uses) {
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  const often = [...counts].flatMap(([permission, count]) => (count >= OFTEN ? [permission] : []));
+  const once = uses.filter(({ text }) => counts.get(text) === 1);
+  if (often.join("").length * once.reduce((sum, { text }) => sum + text.length, 0) > MAX_COMPARED) {
+    return [];
+  }
+  return once.flatMap(({ text: permission, site }): readonly LocatedProblem[] => {
+    const near = often.find((each) => isSlip(permission, each));
+    return near === undefined ? [] : [{ code: "rare-permission", permission, near, place: site }];
+  });
+}
+
+// Beyond it, nobody has typed them.
+const MAX_COMPARED = 100_000_000;
+
+function declaredPermissions({
+  file,
+  path,
+  permissions,
+}: MerchantView["roles"][number]): readonly Reference[] {
+  return permissions.flatMap((permission, index) =>
+    typeof permission === "string"
+      ? [{ text: permission, site: siteOf(file, [...path, "permissions", index]) }]
+      : [],
+  );
+}
+
+function namedPermissions({ file, fields }: Draft): readonly Reference[] {
+  return listOf(fields["checks"]).flatMap((check, index) => {
+    const { can, cannot } = fieldsOf(check);
+    const listed = listOf(cannot).flatMap((permission, at) =>
+      typeof permission === "string"
+        ? [{ text: permission, site: siteOf(file, ["checks", index, "cannot", at]) }]
+        : [],
+    );
+    return typeof can === "string"
+      ? [{ text: can, site: siteOf(file, ["checks", index, "can"]) }, ...listed]
+      : listed;
+  });
+}
+
+function inside(site: Site, index: number): Site {
+  return site.at === "value" ? { ...site, path: [...site.path, index] } : site;
+}
+
+/** Whether a glob could match a text: only what stands before its first sign counts, to be sure before anything is said. */
+function openIgnored(merchant: MerchantView, key: "roles" | "members"): (text: string) => boolean {
+  const beginnings = new Set(
+    entriesAt(merchant, "ignore", key).map(({ value }) =>
+      (/^[^*?[{(!\\]*/.exec(String(value))?.[0] ?? "").toLowerCase(),
+    ),
+  );
+  return (text) => {
+    const lower = text.slice(0, MAX_NAME).toLowerCase();
+    return (
+      beginnings.size > 0 &&
+      Array.from({ length: lower.length + 1 }, (_, end) => end).some((end) =>
+        beginnings.has(lower.slice(0, end)),
+      )
+    );
+  };
+}
+
+const MAX_NAME = 500;

@@ -1,0 +1,69 @@
+import type { Draft } from "../draft.ts";
+import type { Path, Place, Problem } from "../problem.ts";
+import { repeats } from "../repeats.ts";
+import { fieldsOf, listOf, valueAt } from "../values.ts";
+
+const LISTS: readonly Path[] = [
+  ["ignore", "roles"],
+  ["ignore", "members"],
+  ["guards", "protect", "roles"],
+  ["guards", "protect", "members"],
+  ["policies", "email_domains"],
+  ["policies", "require_until"],
+  ["policies", "require_mfa"],
+  ["policies", "forbid_permissions"],
+];
+
+/** What a list names, it names once. */
+export function noRepeatedEntries({ fields, roles }: Draft): readonly Problem[] {
+  const lists = [
+    ...LISTS,
+    ...listOf(fieldsOf(fields["policies"])["separate"]).map((_, index) => ["policies", "separate", index]),
+    ...listOf(fields["checks"]).flatMap((_, index) => [
+      ["checks", index, "only"],
+      ["checks", index, "cannot"],
+    ]),
+  ];
+  return [
+    ...repeatsIn(listOf(fields["include"]), ["include"]).map(
+      ({ text, ...places }): Problem => ({ code: "duplicate-include", name: text, ...places }),
+    ),
+    ...roles.flatMap(({ permissions, path }) =>
+      repeatsIn(permissions, [...path, "permissions"]).map(
+        ({ text, ...places }): Problem => ({ code: "duplicate-permission", permission: text, ...places }),
+      ),
+    ),
+    ...lists.flatMap((path) =>
+      repeatsIn(listOf(valueAt(fields, path)), path).map(
+        ({ text, ...places }): Problem => ({ code: "duplicate-entry", text, path, ...places }),
+      ),
+    ),
+  ];
+}
+
+/** A member is given a role once; where the ends differ, that is a conflict instead. */
+export function noRepeatedGrants({ members }: Draft): readonly Problem[] {
+  return members.flatMap(({ grants }) =>
+    repeats(
+      grants.map(
+        ({ role, path, end }) =>
+          [JSON.stringify([role, end?.until?.text ?? null]), { role, place: value(path) }] as const,
+      ),
+    ).map(
+      ({ place, first }): Problem => ({
+        code: "duplicate-member-role",
+        role: place.role,
+        place: place.place,
+        first: first.place,
+      }),
+    ),
+  );
+}
+
+function repeatsIn(items: readonly unknown[], path: Path): ReturnType<typeof repeats<Place>> {
+  return repeats(items.map((item, index) => [item, value([...path, index])] as const));
+}
+
+function value(path: Path): Place {
+  return { at: "value", path };
+}

@@ -1,0 +1,22 @@
+import type { Draft } from "../draft.ts";
+import type { Problem } from "../problem.ts";
+import { futureEnds } from "./ends.ts";
+import { clearRoleNames } from "./identity.ts";
+import { plainMaps, plainMetadata } from "./plain-values.ts";
+import { noRepeatedEntries, noRepeatedGrants } from "./repeated-entries.ts";
+
+type SourceRule = (draft: Draft, now: number) => readonly Problem[];
+
+const RULES: readonly SourceRule[] = [
+  noRepeatedEntries,
+  noRepeatedGrants,
+  clearRoleNames,
+  plainMetadata,
+  plainMaps,
+  futureEnds,
+];
+
+/** Everything that is wrong with one file beyond the form of its single values, whichever merchant includes it. */
+export function checkSource(draft: Draft, now: number): readonly Problem[] {
+  return RULES.flatMap((rule) => rule(draft, now));
+}

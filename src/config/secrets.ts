@@ -1,0 +1,36 @@
+/** A stretch of text between two offsets. */
+export interface Stretch {
+  readonly start: number;
+  readonly end: number;
+}
+
+// Straight after a letter or digit only what is as long as a key: a permission such as `task_live_view` is none.
+// What follows is taken greedily: better to hide a bracket than to show the end of a key.
+const KEY = /(sk_(?:live|test)_)(?:(?<![A-Za-z0-9]sk_(?:live|test)_)[\w-]|[A-Za-z0-9]{16})[^\s"'`,;\]})>]*/gi;
+
+/** Every literal API key in a text. */
+export function findKeys(text: string): readonly Stretch[] {
+  return Array.from(text.matchAll(KEY), (match) => ({
+    start: match.index,
+    end: match.index + match[0].length,
+  }));
+}
+
+/** The text with its literal API keys cut down to their prefix. */
+export function maskKeys(text: string): string {
+  return text.replace(KEY, "$1****");
+}
+
+/** The text with those stretches starred out; it keeps its length and its lines, so that positions stay true. */
+export function maskStretches(text: string, stretches: readonly Stretch[]): string {
+  let masked = "";
+  let position = 0;
+  for (const { start, end } of stretches.toSorted((a, b) => a.start - b.start)) {
+    if (end > position) {
+      const from = Math.max(start, position);
+      masked += text.slice(position, from) + text.slice(from, end).replace(/[^\r\n]/g, "*");
+      position = end;
+    }
+  }
+  return masked + text.slice(position);
+}

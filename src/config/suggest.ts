@@ -1,0 +1,76 @@
+/** The candidate that was probably meant, or null where none is near; case is no difference. */
+export function suggest(word: string, candidates: Iterable<string>): string | null {
+  return openSuggester([...candidates])(word);
+}
+
+// What a hostile file may make this cost: about a second.
+const MAX_WORK = 100_000_000;
+
+/** Suggestions from many candidates for many words, within a bound of work; beyond it there are none. */
+export function openSuggester(candidates: readonly string[]): (word: string) => string | null {
+  const folded = candidates.map((candidate) => ({ candidate, lower: candidate.toLowerCase() }));
+  const known = new Map<string, string | null>();
+  let work = 0;
+  return (word) => {
+    const answered = known.get(word);
+    if (answered !== undefined) {
+      return answered;
+    }
+    const wanted = word.toLowerCase();
+    let best: string | null = null;
+    let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+    if (wanted.length <= MAX_LENGTH) {
+      for (const { candidate, lower } of folded) {
+        work += 1;
+        if (Math.abs(lower.length - wanted.length) >= bestDistance || work > MAX_WORK) {
+          continue;
+        }
+        work += lower.length * wanted.length;
+        const found = distance(wanted, lower);
+        if (found < bestDistance) {
+          best = candidate;
+          bestDistance = found;
+        }
+      }
+    }
+    known.set(word, best);
+    return best;
+  };
+}
+
+/** Whether two words differ as a slip of the keyboard makes them differ: by one edit, in long words by two. */
+export function isSlip(a: string, b: string): boolean {
+  // Numbered names, such as till_1 and till_2, are meant to differ.
+  if (a.replace(/\d+/g, "") === b.replace(/\d+/g, "") || Math.max(a.length, b.length) > MAX_LENGTH) {
+    return false;
+  }
+  const most = Math.min(a.length, b.length) >= 12 ? 2 : 1;
+  return Math.abs(a.length - b.length) <= most && distance(a.toLowerCase(), b.toLowerCase()) <= most;
+}
+
+// Longer words are not typed by hand, and comparing them costs the product of their lengths.
+const MAX_LENGTH = 100;
+
+/** Edits between two words, where two swapped neighbours count as one. */
+function distance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let cost = Math.min(at(last, j) + 1, at(row, j - 1) + 1, at(last, j - 1) + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        cost = Math.min(cost, at(beforeLast, j - 2) + 1);
+      }
+      row.push(cost);
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return at(last, b.length);
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,49 @@
+/**
+ * The public API: from a file's text to a plan, without a service and without a clock.
+ * Everything here is pure; the same inputs give the same bytes.
+ */
+export { merchantJsonSchema } from "./config/json-schema.ts";
+export { parseMerchantFile } from "./config/parse-file.ts";
+export { type PlanFile, parsePlanFile } from "./config/plan-file.ts";
+export { type DiagnosticRule, diagnosticTable } from "./config/rule-table.ts";
+export type {
+  Check,
+  DesiredMember,
+  DesiredRole,
+  DesiredState,
+  Environment,
+  Grant,
+  GuardSettings,
+  IgnorePatterns,
+  ManagedUser,
+  Origin,
+  Policies,
+  RemovalLimit,
+  SyncMode,
+  SyncOptions,
+  Until,
+} from "./model/desired.ts";
+export type { Diagnostic, Severity, Span } from "./model/diagnostic.ts";
+export type { JsonValue, Metadata } from "./model/json.ts";
+export type { LiveInvite, LiveMember, LiveRole, LiveState, LiveUser, MemberStatus } from "./model/live.ts";
+export type {
+  Change,
+  Counts,
+  Deferred,
+  FieldDiff,
+  Finding,
+  Impact,
+  MemberChange,
+  MemberImage,
+  MemberImpact,
+  Plan,
+  Reason,
+  Refusal,
+  RefusalRule,
+  RoleChange,
+  RoleImage,
+  RoleRef,
+} from "./model/plan.ts";
+export { type Approval, approve } from "./plan/approve.ts";
+export { buildPlan, type PlanInput } from "./plan/build-plan.ts";
+export type { Matches } from "./plan/scope.ts";

@@ -1,0 +1,45 @@
+import { RolecallError } from "../model/errors.ts";
+import type { LiveEvent } from "../model/ports.ts";
+import type { Client } from "./client.ts";
+import { listAll, PAGE_SIZE } from "./pager.ts";
+import { MEMBERSHIPS_PATH, query } from "./paths.ts";
+import { BRIEF_RETRY } from "./retry.ts";
+import { type Membership, readMembershipPage } from "./wire.ts";
+
+/** Longest that one answer about the caller is waited for, in milliseconds: nothing else shall be late for it. */
+const ANSWER_WITHIN_MS = 5_000;
+
+/** Tells which member of a merchant the key belongs to; null where it belongs to none, or that cannot be found out. */
+export type FindCaller = (merchant: string) => Promise<string | null>;
+
+/** Asks the service once, for all merchants; where that fails, says so once, and nobody is known. */
+export function createCaller(client: Client, emit: (event: LiveEvent) => void): FindCaller {
+  let asked: Promise<readonly Membership[]> | undefined;
+  return async (merchant) => {
+    asked ??= listMemberships(client).catch((error: unknown) => {
+      if (!(error instanceof RolecallError)) throw error;
+      emit({ type: "caller-unknown", reason: reasonOf(error) });
+      return [];
+    });
+    const own = (await asked).filter(({ merchant: code }) => code === merchant);
+    // An old invitation may stand beside the membership that counts.
+    return (own.find(({ status }) => status === "accepted") ?? own[0])?.id ?? null;
+  };
+}
+
+async function listMemberships(client: Client): Promise<readonly Membership[]> {
+  return listAll("The list of the caller's memberships", (offset) =>
+    client.send({
+      operation: "list memberships",
+      method: "GET",
+      path: `${MEMBERSHIPS_PATH}${query({ offset, limit: PAGE_SIZE, "resource.type": "merchant" })}`,
+      read: readMembershipPage,
+      retry: BRIEF_RETRY,
+      withinMs: ANSWER_WITHIN_MS,
+    }),
+  );
+}
+
+function reasonOf({ message, hint }: RolecallError): string {
+  return hint === undefined ? message : `${message.replace(/\.?$/, ".")} ${hint}`;
+}

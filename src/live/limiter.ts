@@ -1,0 +1,115 @@
+/** How a request ended, as far as the pace is concerned. */
+export type Verdict = "ok" | "rate-limited" | "other";
+
+/** The right to have one request under way, until it is given back. */
+export interface Permit {
+  release(verdict: Verdict): void;
+}
+
+/** Takes turns at one service: bounds what is under way, and makes everyone wait when the service asks for it. */
+export interface Limiter {
+  /** Waits for a turn, first come first served, repeats (`again`) first; rejects with the signal's reason. */
+  acquire(again: boolean, signal?: AbortSignal): Promise<Permit>;
+  /** Nothing starts before `ms` from now; a longer pause that is on already stays. */
+  pause(ms: number): void;
+  /** How many may be under way now. */
+  width(): number;
+}
+
+/** What a limiter is made with. */
+export interface LimiterOptions {
+  /** Most requests under way at once. */
+  readonly concurrency: number;
+  readonly now: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Once aborted, nobody is kept waiting for the end of a pause. */
+  readonly closing?: AbortSignal;
+}
+
+interface Waiter {
+  readonly signal: AbortSignal | undefined;
+  readonly resolve: (permit: Permit) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** How many requests go out together before the service has answered any. */
+const GENTLE_START = 4;
+
+/**
+ * One limiter for each service and key.
+ * It opens by one with each success, is halved by a 429, and from then on opens by one per full round only.
+ */
+export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptions): Limiter {
+  const fresh: Waiter[] = [];
+  const repeats: Waiter[] = [];
+  let width = Math.min(GENTLE_START, concurrency);
+  let running = 0;
+  let careful = false;
+  // Counts the halvings: requests that were under way together and all meet a 429 are one sign, not many.
+  let era = 0;
+  let pausedUntil = 0;
+  let waking = false;
+
+  const judge = (verdict: Verdict, grantedIn: number): void => {
+    if (verdict === "ok") width = Math.min(concurrency, width + (careful ? 1 / width : 1));
+    if (verdict !== "rate-limited") return;
+    careful = true;
+    if (grantedIn !== era) return;
+    era += 1;
+    width = Math.max(1, width / 2);
+  };
+
+  const grant = (): Permit => {
+    const grantedIn = era;
+    running += 1;
+    return {
+      release(verdict) {
+        running -= 1;
+        judge(verdict, grantedIn);
+        start();
+      },
+    };
+  };
+
+  const start = (): void => {
+    while (running < Math.floor(width) && repeats.length + fresh.length > 0) {
+      const pause = pausedUntil - now();
+      if (pause > 0) {
+        wakeAfter(pause);
+        return;
+      }
+      const next = repeats.shift() ?? fresh.shift();
+      // Whoever gave up while waiting takes no turn.
+      if (next?.signal?.aborted) next.reject(next.signal.reason);
+      else next?.resolve(grant());
+    }
+  };
+
+  // One sleeper for everyone; a pause that has grown meanwhile is slept again.
+  const wakeAfter = (ms: number): void => {
+    if (waking) return;
+    waking = true;
+    sleep(ms, closing).then(
+      () => {
+        waking = false;
+        start();
+      },
+      (reason: unknown) => {
+        waking = false;
+        for (const waiter of [...repeats.splice(0), ...fresh.splice(0)]) waiter.reject(reason);
+      },
+    );
+  };
+
+  return {
+    acquire: (again, signal) =>
+      new Promise((resolve, reject) => {
+        (again ? repeats : fresh).push({ signal, resolve, reject });
+        start();
+      }),
+    pause(ms) {
+      pausedUntil = Math.max(pausedUntil, now() + ms);
+    },
+    width: () => Math.floor(width),
+  };
+}

@@ -1,0 +1,88 @@
+import { RolecallError } from "../model/errors.ts";
+import { sideBySide } from "./side-by-side.ts";
+import type { Page } from "./wire.ts";
+
+/** The most items that the contract gives in one page. */
+export const PAGE_SIZE = 25;
+const LISTINGS = 3;
+
+interface Listed {
+  readonly id: string;
+}
+
+/** Reads the page that begins at an offset. */
+type ReadPage<Item> = (offset: number) => Promise<Page<Item>>;
+
+/** Hears how many items have been read, and of how many where the service tells. */
+type Progress = (read: number, total: number | null) => void;
+
+/**
+ * Lists everything, whole: again from the start when the list shifts while it is read, and then not at all.
+ * `what` names the list in the message, as in "The member list of MC1".
+ */
+export async function listAll<Item extends Listed>(
+  what: string,
+  readPage: ReadPage<Item>,
+  progress: Progress = () => undefined,
+): Promise<readonly Item[]> {
+  for (let listing = 1; listing <= LISTINGS; listing += 1) {
+    const items = await listOnce(readPage, progress);
+    if (items !== null) return items;
+  }
+  throw new RolecallError("listing-unstable", `${what} changed each of the ${LISTINGS} times it was read.`, {
+    hint: "Somebody is changing it right now. Wait until that is over, then run it again.",
+  });
+}
+
+/** Null where what was read does not fit together. */
+async function listOnce<Item extends Listed>(
+  readPage: ReadPage<Item>,
+  progress: Progress,
+): Promise<readonly Item[] | null> {
+  const first = await readPage(0);
+  const { total } = first;
+  // The service may give less than it is asked for: its first page tells how much.
+  const size = first.items.length;
+  progress(size, total);
+  if (size === 0) return total === null || total === 0 ? [] : null;
+  if (total === null) return listToTheEnd(first, readPage, progress);
+
+  // A page that is not as full as it should be is as good a sign of a shifting list as a count that differs.
+  const isSound = (page: Page<Item>, offset: number): boolean =>
+    page.total === total && page.items.length === Math.min(size, total - offset);
+  if (!isSound(first, 0)) return null;
+  let read = size;
+  let sound = true;
+  // Once the listing is lost, nothing more of it is asked for.
+  const offsets = function* (): Generator<number> {
+    for (let offset = size; offset < total && sound; offset += size) yield offset;
+  };
+  const rest = await sideBySide(offsets(), async (offset) => {
+    const page = await readPage(offset);
+    sound &&= isSound(page, offset);
+    read += page.items.length;
+    progress(read, total);
+    return page;
+  });
+  if (!sound) return null;
+  const items = new Map([first, ...rest].flatMap((page) => page.items.map((item) => [item.id, item])));
+  return items.size === total ? [...items.values()] : null;
+}
+
+/** Without a count the only sign of the end is a page that is shorter than the first, or empty. */
+async function listToTheEnd<Item extends Listed>(
+  first: Page<Item>,
+  readPage: ReadPage<Item>,
+  progress: Progress,
+): Promise<readonly Item[] | null> {
+  const items = new Map<string, Item>();
+  let read = 0;
+  for (let page = first; ; page = await readPage(read)) {
+    for (const item of page.items) items.set(item.id, item);
+    read += page.items.length;
+    // The same item twice: the list has shifted, or the service gives the same page for ever.
+    if (items.size < read) return null;
+    if (page !== first) progress(read, null);
+    if (page.items.length < first.items.length) return [...items.values()];
+  }
+}

@@ -1,0 +1,62 @@
+import type { LiveEvent, LiveReader, LiveWriter } from "../model/ports.ts";
+import { createCaller } from "./caller.ts";
+import { createClient } from "./client.ts";
+import { createLimiter } from "./limiter.ts";
+import { createReader } from "./reader.ts";
+import { DEFAULT_RETRY } from "./retry.ts";
+import { checkBaseUrl, type OpenTransport, undiciTransport } from "./transport.ts";
+import { createWriter } from "./writer.ts";
+
+/** How a service is reached, and the client's ways to the world. */
+export interface ServiceOptions {
+  readonly baseUrl: string;
+  readonly key: string;
+  /** Name of the environment variable that held the key: for hints. */
+  readonly keySource: string;
+  /** Most requests under way at once. */
+  readonly concurrency: number;
+  readonly now: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly random: () => number;
+  readonly emit: (event: LiveEvent) => void;
+  /** Once aborted, nothing is waited for and repeated any more: what is in the air ends, well or with its failure. */
+  readonly signal?: AbortSignal;
+  /** Instead of HTTP. */
+  readonly transport?: OpenTransport;
+}
+
+/** A service that is ready to be read and written; one limiter for all of it. */
+export interface Service {
+  readonly reader: LiveReader;
+  writer(merchant: string): LiveWriter;
+  close(): Promise<void>;
+}
+
+/** Makes a client for a service and key; nothing is sent yet. Throws RolecallError for a base URL that will not do. */
+export function connect(options: ServiceOptions): Service {
+  const { concurrency, now, sleep, signal } = options;
+  const transport = options.transport ?? undiciTransport(checkBaseUrl(options.baseUrl), concurrency, sleep);
+  const closing = new AbortController();
+  const hurry = AbortSignal.any(signal ? [signal, closing.signal] : [closing.signal]);
+  // Nobody listens any more once it is closed.
+  const emit = (event: LiveEvent): void => {
+    if (!closing.signal.aborted) options.emit(event);
+  };
+  const limiter = createLimiter({ concurrency, now, sleep, closing: hurry });
+  const client = createClient({
+    ...options,
+    emit,
+    transport: transport.send,
+    limiter,
+    retry: DEFAULT_RETRY,
+    hurry,
+  });
+  return {
+    reader: createReader(client, createCaller(client, emit), emit),
+    writer: (merchant) => createWriter(client, merchant),
+    close: async () => {
+      closing.abort();
+      await transport.close();
+    },
+  };
+}

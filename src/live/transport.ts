@@ -1,0 +1,202 @@
+import { Pool } from "undici";
+import { RolecallError } from "../model/errors.ts";
+
+/** One HTTP request, relative to the base URL. */
+export interface TransportRequest {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Path and query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** When it is aborted the request ends and rejects with its reason. */
+  readonly signal?: AbortSignal;
+  /** Longest until the whole answer is there, in milliseconds, where that is less than usual. */
+  readonly withinMs?: number;
+}
+
+/** One HTTP answer, read whole. */
+export interface TransportResponse {
+  readonly status: number;
+  /** A header by its lower-case name. */
+  readonly header: (name: string) => string | undefined;
+  readonly body: string;
+}
+
+/** Sends a request and reads its answer; rejects with a LostAnswer when there is none. */
+export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
+
+/** Why no answer came. */
+export class LostAnswer extends Error {
+  readonly kind: "network" | "untrusted" | "timeout" | "too-large";
+  /** False where the request did not leave: whatever it was, the service has not done it. */
+  readonly sent: boolean;
+
+  constructor(kind: LostAnswer["kind"], message: string, sent: boolean, cause?: unknown) {
+    super(message, { cause });
+    this.name = "LostAnswer";
+    this.kind = kind;
+    this.sent = sent;
+  }
+}
+
+/** A transport that holds connections, which have to be let go. */
+export interface OpenTransport {
+  readonly send: Transport;
+  close(): Promise<void>;
+}
+
+/** What a connection is held to; a test may want less. */
+export interface TransportLimits {
+  readonly connectTimeoutMs: number;
+  /** Until the head of the answer, and between two pieces of its body. */
+  readonly answerTimeoutMs: number;
+  /** Until the whole answer is there, however steadily it trickles. */
+  readonly wholeTimeoutMs: number;
+  readonly maxBodyBytes: number;
+}
+
+const LIMITS: TransportLimits = {
+  connectTimeoutMs: 10_000,
+  answerTimeoutMs: 30_000,
+  wholeTimeoutMs: 120_000,
+  maxBodyBytes: 16 * 1024 * 1024,
+};
+
+/** Talks HTTP to one service through a pool of connections; follows no redirect. */
+export function undiciTransport(
+  baseUrl: URL,
+  connections: number,
+  sleep: (ms: number, signal?: AbortSignal) => Promise<void>,
+  limits: TransportLimits = LIMITS,
+): OpenTransport {
+  const pool = new Pool(baseUrl.origin, {
+    connections,
+    pipelining: 1,
+    connect: { timeout: limits.connectTimeoutMs },
+    headersTimeout: limits.answerTimeoutMs,
+    bodyTimeout: limits.answerTimeoutMs,
+    maxResponseSize: limits.maxBodyBytes,
+  });
+  const prefix = baseUrl.pathname.replace(/\/+$/, "");
+  return {
+    // Whoever closes has the answers it wants; what is still in the air would only hold up the end.
+    close: () => pool.destroy(),
+    async send({ method, path, headers, body, signal, withinMs = limits.wholeTimeoutMs }) {
+      const over = new AbortController();
+      const late = new AbortController();
+      sleep(withinMs, over.signal).then(
+        () => late.abort(),
+        () => undefined,
+      );
+      try {
+        const answer = await pool.request({
+          method,
+          path: `${prefix}${path}`,
+          headers,
+          ...(body !== undefined && { body }),
+          signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+        });
+        return {
+          status: answer.statusCode,
+          header: (name) => [answer.headers[name]].flat()[0],
+          body: await answer.body.text(),
+        };
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (late.signal.aborted) {
+          throw new LostAnswer("timeout", `${baseUrl.host} did not answer whole in time`, true, error);
+        }
+        throw lostAnswer(error, baseUrl.host) ?? error;
+      } finally {
+        over.abort();
+      }
+    },
+  };
+}
+
+/** Says what an error of a connection to `host` means for the request that met it; null where it is a bug. */
+export function lostAnswer(error: unknown, host: string): LostAnswer | null {
+  // A host with several addresses fails with one error for each; the first speaks for all.
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const code = textOf(first, "code");
+  const lost = (kind: LostAnswer["kind"], message: string, sent: boolean): LostAnswer =>
+    new LostAnswer(kind, message, sent, error);
+  if (code === "" || first instanceof TypeError || first instanceof RangeError || MISUSE.test(code))
+    return null;
+  const syscall = textOf(first, "syscall");
+  // What fails while connecting has sent nothing; what breaks later may have.
+  const connecting = syscall === "connect" || syscall === "getaddrinfo";
+  const known = NETWORK[connecting && code === "ETIMEDOUT" ? "UND_ERR_CONNECT_TIMEOUT" : code];
+  if (known) return lost(known.kind ?? "network", known.words(host), known.sent);
+  if (UNTRUSTED.test(code)) {
+    return lost("untrusted", `the certificate of ${host} cannot be trusted (${code})`, false);
+  }
+  return connecting
+    ? lost("network", `${host} cannot be reached (${code})`, false)
+    : lost("network", `the connection to ${host} broke (${code})`, true);
+}
+
+/** What undici and Node.js call a request that no network could have sent. */
+const MISUSE =
+  /^(?:UND_ERR_(?:INVALID_ARG|INVALID_RETURN_VALUE|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)|ERR_INVALID_.*)$/;
+
+/** What OpenSSL and Node.js call a certificate that will not do; they find that before anything is sent. */
+const UNTRUSTED = /^(?:CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA)/;
+
+function textOf(error: unknown, name: "code" | "syscall"): string {
+  const value: unknown = error instanceof Error ? Reflect.get(error, name) : "";
+  return typeof value === "string" ? value : "";
+}
+
+interface Words {
+  readonly kind?: LostAnswer["kind"];
+  readonly sent: boolean;
+  readonly words: (host: string) => string;
+}
+
+const NO_TLS: Words = { kind: "untrusted", sent: false, words: (host) => `${host} does not speak HTTPS` };
+
+const NETWORK: Readonly<Record<string, Words>> = {
+  ECONNREFUSED: { sent: false, words: (host) => `nothing listens at ${host}` },
+  ENOTFOUND: { sent: false, words: (host) => `there is no host called ${host}` },
+  EAI_AGAIN: { sent: false, words: (host) => `the name ${host} cannot be looked up now` },
+  ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
+  UND_ERR_CONNECT_TIMEOUT: {
+    kind: "timeout",
+    sent: false,
+    words: (host) => `no connection to ${host} in time`,
+  },
+  UND_ERR_HEADERS_TIMEOUT: { kind: "timeout", sent: true, words: (host) => `${host} did not answer in time` },
+  UND_ERR_BODY_TIMEOUT: { kind: "timeout", sent: true, words: (host) => `${host} stopped half-way` },
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: {
+    kind: "too-large",
+    sent: true,
+    words: (host) => `what ${host} sends is larger than any answer should be`,
+  },
+};
+
+/** Checks a base URL: HTTPS, or HTTP to this machine; nothing in it but scheme, host, port and path. */
+export function checkBaseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !["http:", "https:"].includes(url.protocol)) {
+    throw new RolecallError("usage", "The base URL is not a web address.", {
+      hint: "It looks like https://api.example.com; --base-url, api.base_url and ROLECALL_BASE_URL set it.",
+    });
+  }
+  if (url.username || url.password || url.search || url.hash) {
+    throw new RolecallError("usage", "The base URL must not hold a user name, a query or a fragment.", {
+      hint: "Credentials come from the environment, never from the address.",
+    });
+  }
+  if (url.protocol === "http:" && !isLoopback(url.hostname)) {
+    throw new RolecallError("base-url-insecure", `${url.origin} would send the API key unencrypted.`, {
+      hint: "Use https://; plain http:// is for this machine only (127.0.0.1, localhost).",
+    });
+  }
+  return url;
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+}

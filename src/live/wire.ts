@@ -1,0 +1,169 @@
+import { z } from "zod";
+import type { Metadata } from "../model/json.ts";
+import type { LiveMember, LiveRole, MemberStatus } from "../model/live.ts";
+
+/** Fields that the contract does not name are let through and left out; a null stands for an absent field. */
+const absent = <T extends z.ZodType>(schema: T) => schema.nullish();
+
+// Passed on as it was parsed: a copy by key would lose one that is called "__proto__".
+const metadataSchema = absent(
+  z.custom<Metadata>((value) => typeof value === "object" && value !== null && !Array.isArray(value)),
+);
+
+const roleSchema = z.object({
+  id: z.string().min(1),
+  name: z.string(),
+  description: absent(z.string()),
+  permissions: z.array(z.string()),
+  is_predefined: absent(z.boolean()),
+  metadata: metadataSchema,
+  updated_at: absent(z.string()),
+});
+
+const memberSchema = z.object({
+  id: z.string().min(1),
+  roles: z.array(z.string()),
+  // Whatever else it may be reads as unknown.
+  status: z.unknown().optional(),
+  user: absent(
+    z.object({
+      id: z.string(),
+      email: z.string(),
+      mfa_on_login_enabled: absent(z.boolean()),
+      virtual_user: absent(z.boolean()),
+      service_account_user: absent(z.boolean()),
+      nickname: absent(z.string()),
+    }),
+  ),
+  invite: absent(z.object({ email: z.string(), expires_at: absent(z.string()) })),
+  metadata: metadataSchema,
+  updated_at: absent(z.string()),
+});
+
+const roleListSchema = z.object({ items: z.array(roleSchema) });
+const totalSchema = absent(z.number().int().nonnegative());
+const memberListSchema = z.object({ items: z.array(memberSchema), total_count: totalSchema });
+const membershipListSchema = z.object({
+  items: z.array(
+    z.object({
+      id: z.string().min(1),
+      resource_id: z.string(),
+      status: z.unknown().optional(),
+    }),
+  ),
+  total_count: totalSchema,
+});
+const createdSchema = z.object({ id: z.string().min(1) });
+
+/** One page of a list; `total` is null where the service does not tell. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly total: number | null;
+}
+
+/** A membership of the caller: which member of which merchant it is. */
+export interface Membership {
+  readonly id: string;
+  readonly merchant: string;
+  readonly status: MemberStatus;
+}
+
+/** Reads a role; throws a SyntaxError for what is not JSON, a TypeError for what is not a role. */
+export function readRole(body: string): LiveRole {
+  return toRole(parse(roleSchema, body));
+}
+
+/** Reads a role list. */
+export function readRoles(body: string): readonly LiveRole[] {
+  return parse(roleListSchema, body).items.map(toRole);
+}
+
+/** Reads a page of members. */
+export function readMemberPage(body: string): Page<LiveMember> {
+  const { items, total_count } = parse(memberListSchema, body);
+  return { items: items.map(toMember), total: total_count ?? null };
+}
+
+/** Reads a page of the caller's memberships. */
+export function readMembershipPage(body: string): Page<Membership> {
+  const { items, total_count } = parse(membershipListSchema, body);
+  return {
+    items: items.map(({ id, resource_id, status }) => ({
+      id,
+      merchant: resource_id,
+      status: toStatus(status),
+    })),
+    total: total_count ?? null,
+  };
+}
+
+/** Reads the id of what was created; null where the answer, for whatever reason, does not tell it. */
+export function readCreatedId(body: string): string | null {
+  try {
+    return parse(createdSchema, body).id;
+  } catch {
+    return null;
+  }
+}
+
+function parse<T>(schema: z.ZodType<T>, body: string): T {
+  const read = schema.safeParse(parseJson(body));
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new TypeError(`with something else than the contract says at ${issue?.path.join(".") || "its root"}`);
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    // The engine's own words would repeat a piece of the body.
+    throw new SyntaxError(body.trim() === "" ? "with an empty body" : "with broken JSON");
+  }
+}
+
+function toRole(wire: z.infer<typeof roleSchema>): LiveRole {
+  return {
+    id: wire.id,
+    name: wire.name,
+    ...(wire.description != null && { description: wire.description }),
+    permissions: wire.permissions,
+    predefined: wire.is_predefined ?? false,
+    metadata: toMetadata(wire.metadata),
+    updatedAt: wire.updated_at ?? "",
+  };
+}
+
+const STATUSES = ["accepted", "pending", "expired", "disabled"] as const;
+
+function toStatus(wire: unknown): MemberStatus {
+  return STATUSES.find((status) => status === wire) ?? "unknown";
+}
+
+function toMember(wire: z.infer<typeof memberSchema>): LiveMember {
+  const { user, invite } = wire;
+  return {
+    id: wire.id,
+    roles: wire.roles,
+    status: toStatus(wire.status),
+    ...(user && {
+      user: {
+        id: user.id,
+        email: user.email,
+        mfaOnLogin: user.mfa_on_login_enabled ?? false,
+        virtual: user.virtual_user ?? false,
+        serviceAccount: user.service_account_user ?? false,
+        ...(user.nickname != null && { nickname: user.nickname }),
+      },
+    }),
+    ...(invite && { invite: { email: invite.email, expiresAt: invite.expires_at ?? "" } }),
+    metadata: toMetadata(wire.metadata),
+    updatedAt: wire.updated_at ?? "",
+  };
+}
+
+const NO_METADATA: Metadata = {};
+
+function toMetadata(metadata: Metadata | null | undefined): Metadata {
+  return metadata ?? NO_METADATA;
+}

@@ -1,0 +1,25 @@
+import type { Plan } from "./plan.ts";
+
+/**
+ * Which side moved: the live one after the last commit that touched its entry (`outside-git`), the file after the last
+ * change of the live one (`not-applied`), or nobody can tell (`unknown`).
+ */
+export type DriftCause = "outside-git" | "not-applied" | "unknown";
+
+/** What is known of one change that a plan would make. */
+export interface DriftedChange {
+  /** Of the plan's change. */
+  readonly fingerprint: string;
+  readonly cause: DriftCause;
+  /** When its entry in the file was last committed, in milliseconds since the epoch; null where that is not known. */
+  readonly fileChangedAt: number | null;
+  /** When the service last changed it, in milliseconds since the epoch; null where it is not there. */
+  readonly liveChangedAt: number | null;
+}
+
+/** How one merchant differs from its file, and which side moved. */
+export interface Drift {
+  readonly plan: Plan;
+  /** One for each of the plan's changes, in their order. */
+  readonly changes: readonly DriftedChange[];
+}

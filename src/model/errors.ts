@@ -1,0 +1,90 @@
+/** What went wrong outside the user's files: credentials, network, the service, flags. */
+export type ErrorCode =
+  | "usage"
+  | "file-unreadable"
+  | "file-unwritable"
+  | "file-invalid"
+  | "no-files"
+  | "base-url-missing"
+  | "base-url-insecure"
+  | "key-missing"
+  | "key-malformed"
+  | "key-environment"
+  | "password-missing"
+  | "confirmation-needed"
+  | "override-stray"
+  | "network"
+  | "timeout"
+  | "bad-answer"
+  | "listing-unstable"
+  | "bad-request"
+  | "unauthorized"
+  | "request-failed"
+  | "forbidden"
+  | "not-found"
+  | "conflict"
+  | "unprocessable"
+  | "dependency-failed"
+  | "rate-limited"
+  | "service-failed"
+  | "unexpected-status"
+  | "port-taken";
+
+/** The service's own account of a failure (RFC 9457); every field but `type` may be missing. */
+export interface Problem {
+  readonly type: string;
+  readonly title?: string;
+  readonly status?: number;
+  readonly detail?: string;
+  readonly instance?: string;
+}
+
+/** The request behind a failure: never its headers, never its body. */
+export interface FailedRequest {
+  readonly method: string;
+  /** Path and query, without the origin. */
+  readonly path: string;
+  /** Absent where no answer came. */
+  readonly status?: number;
+  readonly problem?: Problem;
+  /** How often it was sent. */
+  readonly attempts: number;
+  /** The service may have done it all the same: the answer was lost, or told of a failure half-way. */
+  readonly uncertain?: boolean;
+}
+
+/** Why something could not be done, as data. */
+export interface Failure {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint?: string;
+  readonly request?: FailedRequest;
+}
+
+/** What a RolecallError carries besides its code and message. */
+export interface ErrorDetails {
+  readonly hint?: string;
+  readonly request?: FailedRequest;
+  readonly cause?: unknown;
+}
+
+/** The one error class for everything that the environment gets wrong; anything else that is thrown is a bug. */
+export class RolecallError extends Error {
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly request: FailedRequest | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? {} : { cause: details.cause });
+    this.name = "RolecallError";
+    this.code = code;
+    this.hint = details.hint;
+    this.request = details.request;
+  }
+
+  /** The part of it that is data: for outcomes and for showing. */
+  get failure(): Failure {
+    const { code, message, hint, request } = this;
+    return { code, message, ...(hint !== undefined && { hint }), ...(request && { request }) };
+  }
+}

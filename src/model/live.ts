@@ -1,0 +1,58 @@
+import type { Metadata } from "./json.ts";
+
+/** A membership's status; a value that the contract does not name reads as `unknown`. */
+export type MemberStatus = "accepted" | "pending" | "expired" | "disabled" | "unknown";
+
+/** A role as the service holds it. */
+export interface LiveRole {
+  readonly id: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly permissions: readonly string[];
+  /** Provided by the service itself: it can be held, but never changed or removed. */
+  readonly predefined: boolean;
+  readonly metadata: Metadata;
+  /** ISO 8601. */
+  readonly updatedAt: string;
+}
+
+/** The end-user behind an accepted membership. */
+export interface LiveUser {
+  readonly id: string;
+  readonly email: string;
+  readonly mfaOnLogin: boolean;
+  /** A user managed by the merchant (an operator). */
+  readonly virtual: boolean;
+  readonly serviceAccount: boolean;
+  readonly nickname?: string;
+}
+
+/** An invitation that waits for its addressee. */
+export interface LiveInvite {
+  readonly email: string;
+  /** ISO 8601. */
+  readonly expiresAt: string;
+}
+
+/** A member as the service holds it; one without `user` and `invite` has no address. */
+export interface LiveMember {
+  readonly id: string;
+  /** Role ids. */
+  readonly roles: readonly string[];
+  readonly status: MemberStatus;
+  readonly user?: LiveUser;
+  readonly invite?: LiveInvite;
+  readonly metadata: Metadata;
+  /** ISO 8601. */
+  readonly updatedAt: string;
+}
+
+/** The live state of one merchant, read whole and consistent with itself. */
+export interface LiveState {
+  readonly merchant: string;
+  /** The custom roles, and every predefined or unlisted role that a member holds or the file names, as far as it exists. */
+  readonly roles: readonly LiveRole[];
+  readonly members: readonly LiveMember[];
+  /** The member that the API key belongs to; null where the key belongs to nobody, or the service does not tell. */
+  readonly callerId: string | null;
+}

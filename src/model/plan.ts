@@ -1,0 +1,194 @@
+import type { Environment } from "./desired.ts";
+import type { Severity } from "./diagnostic.ts";
+import type { Metadata } from "./json.ts";
+import type { MemberStatus } from "./live.ts";
+
+/** A role as a member's change names it; `id` is null for a role that the same plan creates. */
+export interface RoleRef {
+  readonly id: string | null;
+  readonly name: string;
+}
+
+/** What a plan knows of a role, before or after a change. */
+export interface RoleImage {
+  readonly name: string;
+  readonly description: string | null;
+  /** Sorted, without repeats. */
+  readonly permissions: readonly string[];
+  readonly metadata: Metadata;
+}
+
+/** What a plan knows of a member, before or after a change. */
+export interface MemberImage {
+  readonly email: string | null;
+  /** Sorted by name, without repeats. */
+  readonly roles: readonly RoleRef[];
+  readonly metadata: Metadata;
+  /** Only of users that the merchant manages; `passwordEnv` names the variable with the first password of one to create. */
+  readonly managed: { readonly nickname: string | null; readonly passwordEnv: string | null } | null;
+  /** Null before it exists. */
+  readonly status: MemberStatus | null;
+}
+
+/**
+ * Why a change is planned: the file says so, or does not list it, or grants it only until a date that is past; an
+ * invitation has expired; the service cannot change a field in place.
+ */
+export type Reason = "declared" | "unlisted" | "access-ended" | "invitation-expired" | "immutable-field";
+
+/** One field that an update changes. */
+export type FieldDiff =
+  | { readonly field: "name"; readonly before: string; readonly after: string }
+  | { readonly field: "description"; readonly before: string | null; readonly after: string }
+  | { readonly field: "nickname"; readonly before: string | null; readonly after: string }
+  | { readonly field: "permissions"; readonly added: readonly string[]; readonly removed: readonly string[] }
+  | { readonly field: "roles"; readonly added: readonly RoleRef[]; readonly removed: readonly RoleRef[] }
+  | { readonly field: "metadata"; readonly before: Metadata; readonly after: Metadata };
+
+interface ChangeBase {
+  readonly reason: Reason;
+  /** Hash of what the change is, without times and order: equal changes have equal fingerprints. */
+  readonly fingerprint: string;
+}
+
+interface Create<Image> extends ChangeBase {
+  readonly kind: "create";
+  readonly id: null;
+  readonly before: null;
+  readonly after: Image;
+  readonly fields: readonly [];
+}
+
+interface Update<Image> extends ChangeBase {
+  readonly kind: "update";
+  readonly id: string;
+  readonly before: Image;
+  readonly after: Image;
+  /** Never empty. */
+  readonly fields: readonly FieldDiff[];
+}
+
+/** A new one takes the place of `id`, which is then removed. */
+interface Replace<Image> extends ChangeBase {
+  readonly kind: "replace";
+  readonly id: string;
+  readonly before: Image;
+  readonly after: Image;
+  readonly fields: readonly FieldDiff[];
+  /** How far an earlier run came: the id of what has taken the place already. Not part of the fingerprint. */
+  readonly resumed: string | null;
+}
+
+interface Delete<Image> extends ChangeBase {
+  readonly kind: "delete";
+  readonly id: string;
+  readonly before: Image;
+  readonly after: null;
+  readonly fields: readonly [];
+}
+
+type ChangeOf<Image> = Create<Image> | Update<Image> | Replace<Image> | Delete<Image>;
+
+/** A change of one custom role; `name` is the one it has, or will have when it is new. */
+export type RoleChange = { readonly resource: "role"; readonly name: string } & ChangeOf<RoleImage>;
+
+/** A change of one member; `name` is its e-mail address, or its id where it has none. */
+export type MemberChange = { readonly resource: "member"; readonly name: string } & ChangeOf<MemberImage>;
+
+/** One thing that an apply would do. */
+export type Change = RoleChange | MemberChange;
+
+/** A removal that waits, so that a role keeps enough accepted holders. */
+export interface Deferred {
+  readonly change: Change;
+  /** The role that would have too few. */
+  readonly role: string;
+  /** Addresses of those whose acceptance it waits for. */
+  readonly waitsFor: readonly string[];
+}
+
+/** What one person gains and loses through roles; the unknown are roles whose permissions the service does not tell. */
+export interface MemberImpact {
+  readonly name: string;
+  readonly gained: readonly string[];
+  readonly lost: readonly string[];
+  readonly unknownGained: readonly string[];
+  readonly unknownLost: readonly string[];
+}
+
+/** What the plan means for people, whichever change it comes from. */
+export interface Impact {
+  /** Only those who gain or lose something; by name. */
+  readonly members: readonly MemberImpact[];
+  /** How many members gain and lose each permission; by permission. */
+  readonly permissions: readonly {
+    readonly permission: string;
+    readonly gained: number;
+    readonly lost: number;
+  }[];
+  /** Holders of the roles that get more, fewer or others; by name. */
+  readonly roles: readonly { readonly name: string; readonly before: number; readonly after: number }[];
+}
+
+/** Which kind of rule refuses. */
+export type RefusalRule = "guard" | "policy" | "check";
+
+/** Why an apply is refused. */
+export interface Refusal {
+  readonly rule: RefusalRule;
+  /** Stable, kebab-case. */
+  readonly code: string;
+  readonly resource: "role" | "member" | null;
+  readonly name: string | null;
+  /** Of a check: which one, in one line. */
+  readonly check: string | null;
+  readonly message: string;
+  readonly hint: string;
+  /** What `--allow` takes to have it done all the same, without the plan's fingerprint; null where nothing does. */
+  readonly override: string | null;
+}
+
+/** Something about one role or member that the plan's reader has to know; an error keeps the plan from being applied. */
+export interface Finding {
+  /** Stable, kebab-case. */
+  readonly code: string;
+  readonly severity: Severity;
+  readonly resource: "role" | "member";
+  /** The role's name or the member's address. */
+  readonly name: string;
+  readonly message: string;
+  readonly hint: string | null;
+}
+
+/** How many of one resource a plan creates, updates, replaces, deletes and leaves as they are. */
+export interface Counts {
+  readonly create: number;
+  readonly update: number;
+  readonly replace: number;
+  readonly delete: number;
+  readonly unchanged: number;
+}
+
+/** What would change for one merchant: plain data that can be written as JSON and read back. */
+export interface Plan {
+  readonly format: 1;
+  readonly merchant: string;
+  readonly environment: Environment | null;
+  /** Base URL of the service that was read. */
+  readonly service: string;
+  /** Hash of merchant, environment, service and changes. */
+  readonly fingerprint: string;
+  readonly summary: { readonly roles: Counts; readonly members: Counts };
+  readonly impact: Impact;
+  /** In the order they are shown: roles, then members, each by name. */
+  readonly changes: readonly Change[];
+  readonly deferred: readonly Deferred[];
+  readonly refusals: readonly Refusal[];
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * What is added to the name of a role that has to go while another one takes its name, since the service allows no
+ * two roles of one name. Whoever sees it at the service finds here what it means.
+ */
+export const SET_ASIDE = " (set aside by rolecall)";

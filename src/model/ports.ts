@@ -1,0 +1,82 @@
+import type { Metadata } from "./json.ts";
+import type { LiveState } from "./live.ts";
+
+/** What the client tells while it works: for progress and `--verbose`; never a header, never a body. */
+export type LiveEvent =
+  | { readonly type: "request"; readonly method: string; readonly path: string; readonly attempt: number }
+  | {
+      readonly type: "answer";
+      readonly method: string;
+      readonly path: string;
+      readonly status: number;
+      readonly ms: number;
+    }
+  | {
+      readonly type: "no-answer";
+      readonly method: string;
+      readonly path: string;
+      readonly reason: string;
+      readonly ms: number;
+    }
+  | { readonly type: "wait"; readonly ms: number; readonly reason: string }
+  | {
+      readonly type: "read";
+      readonly merchant: string;
+      readonly members: number;
+      readonly total: number | null;
+    }
+  /** It could not be found out which member the key belongs to; told once for each service and key. */
+  | { readonly type: "caller-unknown"; readonly reason: string };
+
+/** Reads a merchant's live state; throws RolecallError. */
+export interface LiveReader {
+  /**
+   * Reads everything of one merchant, whole or not at all.
+   * `roleIds` are role ids that the file names; those not listed by the service are retrieved one by one.
+   */
+  read(merchant: string, roleIds: readonly string[]): Promise<LiveState>;
+}
+
+/** A role to create. */
+export interface RoleDraft {
+  readonly name: string;
+  readonly permissions: readonly string[];
+  readonly description?: string;
+  readonly metadata?: Metadata;
+}
+
+/** The fields of a role that the service can change in place; absent ones stay as they are. */
+export interface RolePatch {
+  readonly name?: string;
+  readonly description?: string;
+  readonly permissions?: readonly string[];
+}
+
+/** A member to create; `managed` makes it a user of the merchant's own, without an invitation. */
+export interface MemberDraft {
+  readonly email: string;
+  /** Role ids. */
+  readonly roles: readonly string[];
+  readonly metadata?: Metadata;
+  readonly managed?: { readonly nickname?: string; readonly password: string };
+}
+
+/** The whole of what is sent when a member is updated; `roles` and `metadata` are replaced. */
+export interface MemberUpdate {
+  /** Role ids. */
+  readonly roles: readonly string[];
+  readonly metadata: Metadata;
+  readonly nickname?: string;
+}
+
+/** Writes to one merchant; each call throws RolecallError, with the request in it, when the service does not do it. */
+export interface LiveWriter {
+  /** Returns the new role's id. */
+  createRole(role: RoleDraft): Promise<string>;
+  updateRole(id: string, patch: RolePatch): Promise<void>;
+  deleteRole(id: string): Promise<void>;
+  /** Returns the new member's id. */
+  createMember(member: MemberDraft): Promise<string>;
+  updateMember(id: string, update: MemberUpdate): Promise<void>;
+  deleteMember(id: string): Promise<void>;
+}

@@ -1,0 +1,184 @@
+import type { LiveMember, LiveRole, MemberStatus } from "../model/live.ts";
+import type { MemberChange, RoleChange, RoleRef } from "../model/plan.ts";
+import { addressOf, type Scope } from "./scope.ts";
+
+/** A role and what it grants. */
+export interface RoleAccess {
+  readonly id: string | null;
+  readonly name: string;
+  /** Null where the service does not tell: a predefined role without any, or one that is gone. */
+  readonly permissions: readonly string[] | null;
+  readonly custom: boolean;
+}
+
+/** A member and what it holds. */
+export interface PersonAccess {
+  readonly id: string | null;
+  /** The address, or the id where there is none. */
+  readonly name: string;
+  readonly email: string | null;
+  /** `invited` for somebody whom the plan invites. */
+  readonly status: MemberStatus | "invited";
+  /** Keys of `Access.roles`. */
+  readonly roles: readonly string[];
+  readonly serviceAccount: boolean;
+  /** Kept out of the plan: nothing is done with them, but what is done to a role reaches them. */
+  readonly ignored: boolean;
+  /** Null where it is not known: there is no user yet. */
+  readonly mfa: boolean | null;
+}
+
+/** Who holds what, and what that grants, at one moment; a replaced role keeps its key. */
+export interface Access {
+  readonly roles: ReadonlyMap<string, RoleAccess>;
+  readonly people: ReadonlyMap<string, PersonAccess>;
+}
+
+/** Changes as far as access depends on them. */
+export interface AccessChanges {
+  readonly roles: readonly RoleChange[];
+  readonly members: readonly MemberChange[];
+}
+
+/**
+ * The access that is live. Where a replacement was cut short there are two roles for one: `joined` takes them for one,
+ * which is right for counting holders; apart they are right for what each grants.
+ */
+export function accessBefore(
+  { roles, members, ignoredMembers }: Scope,
+  changes: AccessChanges,
+  joined: boolean,
+): Access {
+  const keyOf = roleKeys(changes.roles, joined);
+  return {
+    roles: new Map(roles.map((role) => [keyOf({ id: role.id, name: role.name }), roleAccess(role)])),
+    people: new Map([
+      ...members.map((member) => [member.id, personAccess(member, keyOf, false)] as const),
+      ...ignoredMembers.map((member) => [member.id, personAccess(member, keyOf, true)] as const),
+    ]),
+  };
+}
+
+/** The access that changes leave behind. */
+export function accessAfter(before: Access, changes: AccessChanges, joined: boolean): Access {
+  const keyOf = roleKeys(changes.roles, joined);
+  const roles = rolesAfter(before.roles, changes.roles, joined);
+  const people = new Map(before.people);
+  for (const { kind, id, name, after } of changes.members) {
+    if (after === null) {
+      people.delete(id);
+      continue;
+    }
+    const was = id === null ? undefined : people.get(id);
+    people.set(id ?? `new ${name.toLowerCase()}`, {
+      id,
+      name,
+      email: after.email,
+      status: kind === "update" ? (was?.status ?? "unknown") : "invited",
+      roles: [...new Set(after.roles.map(keyOf))],
+      serviceAccount: was?.serviceAccount ?? false,
+      ignored: false,
+      mfa: was?.mfa ?? null,
+    });
+  }
+  return { roles, people };
+}
+
+function rolesAfter(
+  before: Access["roles"],
+  changes: readonly RoleChange[],
+  joined: boolean,
+): Access["roles"] {
+  const roles = new Map(before);
+  for (const change of changes) {
+    const { id, name, after } = change;
+    if (after === null) {
+      roles.delete(change.id);
+      continue;
+    }
+    const successor = !joined && change.kind === "replace" ? change.resumed : null;
+    if (successor !== null && id !== null) roles.delete(id);
+    const role = { id, name: after.name, permissions: after.permissions, custom: true };
+    roles.set(successor ?? id ?? `new ${name}`, role);
+  }
+  return roles;
+}
+
+/** Whether a member can use what it holds, now or on accepting. */
+export function isActive({ status }: PersonAccess): boolean {
+  return status !== "expired" && status !== "disabled";
+}
+
+/** What a set of roles grants; the names of those that do not tell apart. */
+export interface Granted {
+  readonly permissions: ReadonlySet<string>;
+  readonly unknown: readonly string[];
+}
+
+const NOTHING: Granted = { permissions: new Set(), unknown: [] };
+
+/** What people have through their roles; people with the same roles share one answer. */
+export function granting({ roles }: Access): (person: PersonAccess | undefined) => Granted {
+  const known = new Map<string, Granted>();
+  return (person) => {
+    if (person === undefined || !isActive(person)) return NOTHING;
+    const key = person.roles.join("\n");
+    const found = known.get(key) ?? grantedBy(person.roles, roles);
+    known.set(key, found);
+    return found;
+  };
+}
+
+/** The roles among those a person holds that grant a permission; by name. */
+export function rolesGranting(
+  { roles }: Access,
+  person: PersonAccess,
+  permission: string,
+): readonly string[] {
+  return person.roles
+    .flatMap((key) => roles.get(key) ?? [])
+    .filter(({ permissions }) => permissions?.includes(permission))
+    .map(({ name }) => name)
+    .sort();
+}
+
+function grantedBy(keys: readonly string[], roles: Access["roles"]): Granted {
+  const held = keys.map((key) => roles.get(key) ?? { name: key, permissions: null });
+  return {
+    permissions: new Set(held.flatMap(({ permissions }) => permissions ?? [])),
+    unknown: held.filter(({ permissions }) => permissions === null).map(({ name }) => name),
+  };
+}
+
+function roleKeys(changes: readonly RoleChange[], joined: boolean): (ref: RoleRef) => string {
+  const replaced = changes.flatMap((change) => (change.kind === "replace" ? [change] : []));
+  const byName = new Map(replaced.map(({ name, id }) => [name, id]));
+  const bySuccessor = new Map(
+    replaced.flatMap(({ resumed, id }) => (resumed === null || !joined ? [] : [[resumed, id]])),
+  );
+  return ({ id, name }) => (id === null ? (byName.get(name) ?? `new ${name}`) : (bySuccessor.get(id) ?? id));
+}
+
+function roleAccess({ id, name, permissions, predefined }: LiveRole): RoleAccess {
+  return {
+    id,
+    name,
+    permissions: predefined && permissions.length === 0 ? null : permissions,
+    custom: !predefined,
+  };
+}
+
+function personAccess(member: LiveMember, keyOf: (ref: RoleRef) => string, ignored: boolean): PersonAccess {
+  const { id, user, status, roles } = member;
+  const email = addressOf(member);
+  return {
+    id,
+    name: email ?? id,
+    email,
+    status,
+    roles: [...new Set(roles.map((role) => keyOf({ id: role, name: role })))],
+    serviceAccount: user?.serviceAccount ?? false,
+    ignored,
+    mfa: user ? user.mfaOnLogin : null,
+  };
+}

@@ -1,0 +1,188 @@
+import type { DesiredState } from "../model/desired.ts";
+import type { LiveState } from "../model/live.ts";
+import type { Change, Counts, Deferred, Finding, Plan, Refusal } from "../model/plan.ts";
+import { accessAfter, accessBefore } from "./access.ts";
+import { judgeChecks } from "./checks.ts";
+import { type Discovery, wording } from "./findings.ts";
+import { planFingerprint } from "./fingerprint.ts";
+import { guardPlan } from "./guards.ts";
+import { likelyRenames } from "./hints.ts";
+import { impactOf } from "./impact.ts";
+import { planMembers } from "./members.ts";
+import { guardMinHolders } from "./min-holders.ts";
+import { by, byCodeUnit } from "./order.ts";
+import { judgePolicies } from "./policies.ts";
+import { refuse } from "./refusals.ts";
+import { roleResolver } from "./resolve.ts";
+import { planRoles } from "./roles.ts";
+import { type Matches, matchesAny, scopeOf } from "./scope.ts";
+import { keepHeldRoles } from "./still-held.ts";
+
+/** Everything that a plan is made from. */
+export interface PlanInput {
+  readonly desired: DesiredState;
+  readonly live: LiveState;
+  /** Base URL of the service that `live` was read from. */
+  readonly service: string;
+  /** The moment that end dates are held against, in milliseconds since the epoch. */
+  readonly now: number;
+  /** Whether a glob matches a text. */
+  readonly matches: Matches;
+}
+
+/** Computes what would make the live state the desired one: pure, and the same bytes for the same inputs. */
+export function buildPlan({ desired, live, service, now, matches }: PlanInput): Plan {
+  const { guards, policies, checks, sync, merchant } = desired;
+  const scope = scopeOf(live, desired.ignore, matches);
+  const roles = planRoles(desired.roles, scope, sync);
+  const members = planMembers(desired.members, scope, { sync, roles: roleResolver(roles, scope), now });
+
+  const wanted = { roles: roles.changes, members: members.changes };
+  const joined = accessBefore(scope, wanted, true);
+  const minHolders = guardMinHolders(
+    guards.minHolders,
+    joined,
+    accessAfter(joined, wanted, true),
+    wanted.members,
+  );
+  const waiting = new Set(minHolders.deferred.map(({ change }) => change.fingerprint));
+  const memberChanges = members.changes.filter(({ fingerprint }) => !waiting.has(fingerprint));
+  const held = keepHeldRoles(
+    { roles: roles.changes, members: memberChanges },
+    minHolders.deferred,
+    live.members,
+  );
+
+  const changes = { roles: held.changes, members: memberChanges };
+  const before = accessBefore(scope, changes, false);
+  const after = accessAfter(before, changes, false);
+  // What one role waits for must not cost another one its holders.
+  const still = guardMinHolders(
+    guards.minHolders,
+    joined,
+    accessAfter(joined, changes, true),
+    changes.members,
+  );
+  const guarded = guardPlan({
+    settings: guards,
+    scope,
+    changes,
+    before,
+    after,
+    callerId: live.callerId,
+    matches,
+  });
+  const policed = judgePolicies({ policies, after, members: desired.members ?? [] });
+  const checked = judgeChecks(checks, after);
+
+  const place = { merchant, environment: desired.environment ?? null, service };
+  const all = [...sortChanges(changes.roles), ...sortChanges(changes.members)];
+  return {
+    format: 1,
+    ...place,
+    fingerprint: planFingerprint(place, all),
+    summary: {
+      roles: count(changes.roles, roles.unchanged),
+      members: count(changes.members, members.unchanged),
+    },
+    impact: impactOf(before, after),
+    changes: all,
+    deferred: [...held.deferred, ...minHolders.deferred].sort(
+      by(({ change }) => `${change.name} ${change.id}`),
+    ),
+    refusals: sortRefusals([
+      ...roles.objections.map(refuse),
+      ...minHolders.refusals,
+      ...(minHolders.deferred.length > 0 ? still.refusals : []),
+      ...(minHolders.deferred.length > 0 ? still.deferred.map(shortOfHolders) : []),
+      ...held.refusals,
+      ...guarded,
+      ...policed.refusals,
+      ...checked.refusals,
+    ]),
+    findings: sortFindings(
+      [
+        ...declaredAndIgnored(desired, matches),
+        ...roles.discoveries,
+        ...members.discoveries,
+        ...minHolders.discoveries,
+        ...policed.discoveries,
+        ...checked.discoveries,
+        ...likelyRenames(changes.roles, before, after),
+      ].map(wording),
+    ),
+  };
+}
+
+/** What is declared and to be ignored at once would be created beside what is there already. */
+function declaredAndIgnored(
+  { roles = [], members = [], ignore }: DesiredState,
+  matches: Matches,
+): readonly Discovery[] {
+  return [
+    ...roles
+      .filter(({ name, id }) => matchesAny(ignore.roles, [name, id ?? name], matches))
+      .map(({ name }): Discovery => ({ code: "role-ignored", name })),
+    ...members
+      .filter(({ email, id }) => matchesAny(ignore.members, [email, id ?? email], matches))
+      .map(({ email }): Discovery => ({ code: "member-ignored", name: email })),
+  ];
+}
+
+/** A second removal that would have to wait, for one that waits already: nobody can tell in which order they come. */
+function shortOfHolders({ change, role }: Deferred): Refusal {
+  return refuse({ code: "min-holders-wait", name: role, member: change.name });
+}
+
+/** The role ids that a desired state names: a reader must know of them even where no member holds them. */
+export function namedRoleIds({ roles, members, guards, policies }: DesiredState): readonly string[] {
+  const declared = new Set(roles?.map((role) => role.name));
+  const named = [
+    ...(roles ?? []).flatMap((role) => role.id ?? []),
+    ...(members ?? []).flatMap((member) => member.roles?.map(({ role }) => role) ?? []),
+    ...Object.keys(guards.minHolders ?? {}),
+    ...policies.separate.flat(),
+    ...Object.keys(policies.maxHolders),
+    ...policies.requireUntil,
+    ...policies.requireMfa,
+  ].filter((name) => name.startsWith("role_") && !declared.has(name));
+  return [...new Set(named)].sort(byCodeUnit);
+}
+
+function count(changes: readonly Change[], unchanged: number): Counts {
+  const of = (kind: Change["kind"]): number => changes.filter((change) => change.kind === kind).length;
+  return {
+    create: of("create"),
+    update: of("update"),
+    replace: of("replace"),
+    delete: of("delete"),
+    unchanged,
+  };
+}
+
+function sortChanges<C extends Change>(changes: readonly C[]): readonly C[] {
+  return [...changes].sort((a, b) => byCodeUnit(a.name, b.name) || byCodeUnit(a.id ?? "", b.id ?? ""));
+}
+
+const RULES = ["guard", "policy", "check"] as const;
+
+function sortRefusals(refusals: readonly Refusal[]): readonly Refusal[] {
+  return [...refusals].sort(
+    (a, b) =>
+      RULES.indexOf(a.rule) - RULES.indexOf(b.rule) ||
+      byCodeUnit(a.code, b.code) ||
+      byCodeUnit(a.name ?? "", b.name ?? "") ||
+      byCodeUnit(a.message, b.message),
+  );
+}
+
+function sortFindings(findings: readonly Finding[]): readonly Finding[] {
+  const rank = (finding: Finding): string => (finding.severity === "error" ? "0" : "1");
+  return [...findings].sort(
+    (a, b) =>
+      byCodeUnit(rank(a), rank(b)) ||
+      byCodeUnit(a.resource, b.resource) ||
+      byCodeUnit(a.name, b.name) ||
+      byCodeUnit(a.message, b.message),
+  );
+}

@@ -1,0 +1,218 @@
+import type { Finding } from "../model/plan.ts";
+import { list } from "./refusals.ts";
+
+/** What the planner has found out about one role or member; `wording` turns it into a Finding. */
+export type Discovery =
+  | { readonly code: "role-ambiguous"; readonly name: string; readonly ids: readonly string[] }
+  | { readonly code: "role-pin-missing"; readonly name: string; readonly id: string }
+  | { readonly code: "role-pin-predefined"; readonly name: string; readonly id: string }
+  | { readonly code: "role-needs-permissions"; readonly name: string }
+  | { readonly code: "role-previously-left"; readonly name: string; readonly previously: string }
+  | { readonly code: "role-name-taken"; readonly name: string; readonly id: string }
+  | { readonly code: "role-likely-renamed"; readonly name: string; readonly previously: string }
+  | {
+      readonly code: "role-few-holders";
+      readonly name: string;
+      readonly holders: number;
+      readonly min: number;
+    }
+  | { readonly code: "check-unknown"; readonly name: string; readonly permission: string }
+  | { readonly code: "member-ambiguous"; readonly name: string; readonly ids: readonly string[] }
+  | { readonly code: "member-pin-missing"; readonly name: string; readonly id: string }
+  | { readonly code: "member-needs-roles"; readonly name: string }
+  | { readonly code: "member-role-unknown"; readonly name: string; readonly role: string }
+  | {
+      readonly code: "member-role-ambiguous";
+      readonly name: string;
+      readonly role: string;
+      readonly ids: readonly string[];
+    }
+  | { readonly code: "member-role-removed"; readonly name: string; readonly role: string }
+  | { readonly code: "member-disabled"; readonly name: string }
+  | { readonly code: "member-not-managed"; readonly name: string }
+  | { readonly code: "member-without-address"; readonly name: string }
+  | {
+      readonly code: "member-pin-other";
+      readonly name: string;
+      readonly id: string;
+      readonly address: string;
+    }
+  | { readonly code: "member-ignored"; readonly name: string }
+  | { readonly code: "role-ignored"; readonly name: string }
+  | { readonly code: "member-role-ignored"; readonly name: string; readonly role: string }
+  | { readonly code: "member-status-unknown"; readonly name: string }
+  | { readonly code: "member-expired"; readonly name: string; readonly pinned: boolean }
+  | { readonly code: "member-mfa-unknown"; readonly name: string; readonly role: string };
+
+/** Words a discovery: the one place where the planner's messages stand. */
+export function wording(found: Discovery): Finding {
+  const { code, name } = found;
+  const error = (resource: Finding["resource"], message: string, hint: string): Finding => ({
+    code,
+    severity: "error",
+    resource,
+    name,
+    message,
+    hint,
+  });
+  const warning = (resource: Finding["resource"], message: string, hint: string | null): Finding => ({
+    code,
+    severity: "warning",
+    resource,
+    name,
+    message,
+    hint,
+  });
+  switch (found.code) {
+    case "role-ambiguous":
+      return error(
+        "role",
+        `Two or more live roles are called "${name}": ${list(found.ids)}.`,
+        `Say which one is meant: add "id: ${found.ids[0]}" (or another of them) to the role.`,
+      );
+    case "role-pin-missing":
+      return error(
+        "role",
+        `Role "${name}" is pinned to ${found.id}, which does not exist.`,
+        "Correct the id, or take it out to find the role by its name, or to create it.",
+      );
+    case "role-pin-predefined":
+      return error(
+        "role",
+        `Role "${name}" is pinned to ${found.id}, which the service itself provides and nobody can change.`,
+        'Take it out of "roles:"; members can hold it by its id.',
+      );
+    case "role-needs-permissions":
+      return error(
+        "role",
+        `Role "${name}" does not exist yet, and the file does not say what it permits.`,
+        'Add "permissions:" to the role; an empty list is allowed.',
+      );
+    case "role-previously-left":
+      return warning(
+        "role",
+        `A role called "${name}" is there already, so "${found.previously}" is not renamed to it.`,
+        `Take "previously: ${found.previously}" out; if both are to be one role, pin the right one with its id.`,
+      );
+    case "role-name-taken":
+      return error(
+        "role",
+        `The name "${name}" belongs to the live role ${found.id}, which this plan leaves alone.`,
+        "Choose another name, or list that role as well.",
+      );
+    case "role-likely-renamed":
+      return warning(
+        "role",
+        `"${name}" would be created and "${found.previously}" removed, with the same permissions or holders.`,
+        `If it is a new name for the same role, add "previously: ${found.previously}" to it.`,
+      );
+    case "role-few-holders":
+      return warning(
+        "role",
+        `The role "${name}" has ${found.holders} accepted holders, fewer than the ${found.min} it is to have.`,
+        "This plan does not make it worse. Give the role to somebody else, or let the invited accept.",
+      );
+    case "check-unknown":
+      return warning(
+        "role",
+        `The service does not tell what "${name}" grants, so a check of ${found.permission} cannot be sure.`,
+        null,
+      );
+    case "member-ambiguous":
+      return error(
+        "member",
+        `Two or more live members have the address ${name}: ${list(found.ids)}.`,
+        `Say which one is meant: add "id: ${found.ids[0]}" (or another of them) to the member.`,
+      );
+    case "member-pin-missing":
+      return error(
+        "member",
+        `Member ${name} is pinned to ${found.id}, which does not exist.`,
+        "Correct the id, or take it out to find the member by its address, or to invite it.",
+      );
+    case "member-needs-roles":
+      return error(
+        "member",
+        `${name} is not a member yet, and the file does not say which roles to give.`,
+        'Add "roles:" to the member; an empty list is allowed.',
+      );
+    case "member-role-unknown":
+      return error(
+        "member",
+        `${name} is to hold "${found.role}", but there is no such role in the file or at the service.`,
+        'Correct the name, declare the role under "roles:", or use the id of a predefined role.',
+      );
+    case "member-role-ambiguous":
+      return error(
+        "member",
+        `${name} is to hold "${found.role}", and two or more live roles have that name: ${list(found.ids)}.`,
+        "Use the id of the one that is meant.",
+      );
+    case "member-role-removed":
+      return error(
+        "member",
+        `${name} is to hold "${found.role}", which this plan would remove because "roles:" does not list it.`,
+        "List the role, or take it from the member.",
+      );
+    case "member-disabled":
+      return warning(
+        "member",
+        `${name} is disabled at the service; no change made here can enable it.`,
+        null,
+      );
+    case "member-not-managed":
+      return warning(
+        "member",
+        `${name} is written as a managed user, but at the service it is an ordinary one; its nickname cannot be set.`,
+        'Take "managed:" out, or remove the member and have it created anew.',
+      );
+    case "member-without-address":
+      return warning(
+        "member",
+        `Member ${name} has no e-mail address, so the file cannot name it; it is left alone.`,
+        null,
+      );
+    case "member-pin-other":
+      return warning(
+        "member",
+        `The entry of ${name} is pinned to ${found.id}, whose address is ${found.address}.`,
+        "If they are two people, take the id out; if the address has changed, this is right.",
+      );
+    case "member-ignored":
+      return error(
+        "member",
+        `${name} is declared, and "ignore.members" keeps that address out of every plan.`,
+        "Take the entry out, or the pattern.",
+      );
+    case "role-ignored":
+      return error(
+        "role",
+        `The role "${name}" is declared, and "ignore.roles" keeps that name out of every plan.`,
+        "Take the entry out, or the pattern.",
+      );
+    case "member-role-ignored":
+      return error(
+        "member",
+        `${name} is to hold "${found.role}", which "ignore.roles" keeps out of every plan.`,
+        "Take the role from the member, or out of the patterns to ignore.",
+      );
+    case "member-status-unknown":
+      return warning("member", `The service does not tell the status of ${name}.`, null);
+    case "member-expired":
+      return warning(
+        "member",
+        `The invitation of ${name} has expired, and no new one is sent.`,
+        found.pinned
+          ? "The entry is pinned to the expired one: take its id out."
+          : 'Set "sync.reinvite: true", or leave it out, to have a new one sent.',
+      );
+    case "member-mfa-unknown":
+      return warning(
+        "member",
+        `It is not known whether ${name}, who is to hold "${found.role}", has MFA on login.`,
+        "It will be, once the invitation is accepted.",
+      );
+    default:
+      return found satisfies never;
+  }
+}

@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import type { JsonValue } from "../model/json.ts";
+import type { Change, MemberImage, Plan, RoleImage } from "../model/plan.ts";
+import { canonicalJson } from "./canonical.ts";
+import { byCodeUnit } from "./order.ts";
+
+/** A change before it has its fingerprint. */
+export type Unsealed<C> = C extends unknown ? Omit<C, "fingerprint"> : never;
+
+const LENGTH = 32;
+
+/** Gives a change its fingerprint. */
+export function seal<C extends Change>(change: Unsealed<C>): C {
+  return { ...change, fingerprint: changeFingerprint(change as Unsealed<Change>) } as unknown as C;
+}
+
+/**
+ * Hash of what a change does to what: without why, and without what may differ between two looks at the same thing
+ * (a member's status, the id of a role that an interrupted run has created already).
+ */
+export function changeFingerprint(change: Unsealed<Change>): string {
+  const { resource, kind, id, before, after } = change;
+  // A role that is replaced may have been set aside already, and then has lost its name.
+  const was = kind === "replace" && before !== null && "name" in before ? { ...before, name: "" } : before;
+  return hash({
+    resource,
+    kind,
+    id: id ?? change.name.toLowerCase(),
+    before: content(was),
+    after: content(after),
+  });
+}
+
+/** Hash of a plan: where it applies, and its changes in any order. */
+export function planFingerprint(
+  plan: Pick<Plan, "merchant" | "environment" | "service">,
+  changes: readonly { readonly fingerprint: string }[],
+): string {
+  const { merchant, environment, service } = plan;
+  return hash({
+    merchant,
+    environment,
+    service,
+    changes: changes.map((change) => change.fingerprint).sort(byCodeUnit),
+  });
+}
+
+function content(image: RoleImage | MemberImage | null): JsonValue {
+  if (image === null) return null;
+  if ("permissions" in image) {
+    const { name, description, permissions, metadata, ...rest } = image;
+    rest satisfies Record<string, never>;
+    return { name, description: description ?? "", permissions, metadata };
+  }
+  const { email, roles, metadata, managed, status: _, ...rest } = image;
+  rest satisfies Record<string, never>;
+  return { email: email?.toLowerCase() ?? null, roles: roles.map(({ name }) => name), metadata, managed };
+}
+
+function hash(value: JsonValue): string {
+  return createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, LENGTH);
+}

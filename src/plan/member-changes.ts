@@ -1,0 +1,189 @@
+import type { DesiredMember } from "../model/desired.ts";
+import type { LiveMember } from "../model/live.ts";
+import type { FieldDiff, MemberChange, MemberImage, Reason, RoleRef } from "../model/plan.ts";
+import { canonicalJson } from "./canonical.ts";
+import { seal } from "./fingerprint.ts";
+import { byCodeUnit } from "./order.ts";
+import type { Report, RoleResolver } from "./resolve.ts";
+import { addressOf } from "./scope.ts";
+
+/** Someone who is not a member yet; null where the file does not say enough. */
+export function createMember(
+  member: DesiredMember,
+  resolver: RoleResolver,
+  report: Report,
+): MemberChange | null {
+  const { email, roles, metadata, managed: _____, id: _, until: __, origin: ___, ...rest } = member;
+  rest satisfies Record<string, never>;
+  if (roles === undefined) {
+    report({ code: "member-needs-roles", name: email });
+    return null;
+  }
+  const refs = resolver.resolve(
+    email,
+    roles.map(({ role }) => role),
+    report,
+  );
+  if (refs === null) return null;
+  const after: MemberImage = {
+    email,
+    roles: sortRefs(refs),
+    metadata: metadata ?? {},
+    managed: managedOf(member),
+    status: null,
+  };
+  return seal<MemberChange>({
+    resource: "member",
+    name: email,
+    kind: "create",
+    id: null,
+    before: null,
+    after,
+    fields: [],
+    reason: "declared",
+  });
+}
+
+/** What differs from a live member; null where nothing does, or where a role cannot be resolved. */
+export function updateMember(
+  member: DesiredMember,
+  live: LiveMember,
+  resolver: RoleResolver,
+  report: Report,
+  reason: Reason,
+): MemberChange | null {
+  const images = imagesOf(member, live, resolver, report);
+  if (images === null) return null;
+  const { before, after } = images;
+  const fields = [...memberFields(before, after)];
+  if (fields.length === 0) return null;
+  return seal<MemberChange>({
+    resource: "member",
+    name: member.email,
+    kind: "update",
+    id: live.id,
+    before,
+    after,
+    fields,
+    reason,
+  });
+}
+
+/** A new invitation in the place of one that has expired. */
+export function reinviteMember(
+  member: DesiredMember,
+  live: LiveMember,
+  resolver: RoleResolver,
+  report: Report,
+): MemberChange | null {
+  const images = imagesOf(member, live, resolver, report);
+  if (images === null) return null;
+  const { before, after } = images;
+  return seal<MemberChange>({
+    resource: "member",
+    name: member.email,
+    kind: "replace",
+    id: live.id,
+    before,
+    after: { ...after, email: member.email, managed: managedOf(member) },
+    fields: [...memberFields(before, after)],
+    reason: "invitation-expired",
+    resumed: null,
+  });
+}
+
+/** A live member who is not to be one any more. */
+export function deleteMember(live: LiveMember, resolver: RoleResolver, reason: Reason): MemberChange {
+  return seal<MemberChange>({
+    resource: "member",
+    name: addressOf(live) ?? live.id,
+    kind: "delete",
+    id: live.id,
+    before: imageOf(live, resolver),
+    after: null,
+    fields: [],
+    reason,
+  });
+}
+
+/** Moves a member whom the file does not change to the successors of replaced roles; null where none is held. */
+export function moveMember(live: LiveMember, resolver: RoleResolver): MemberChange | null {
+  const before = imageOf(live, resolver);
+  const after = { ...before, roles: sortRefs(heldRoles(live).map(resolver.successorOf)) };
+  const fields = [...memberFields(before, after)];
+  if (fields.length === 0) return null;
+  return seal<MemberChange>({
+    resource: "member",
+    name: addressOf(live) ?? live.id,
+    kind: "update",
+    id: live.id,
+    before,
+    after,
+    fields,
+    reason: "immutable-field",
+  });
+}
+
+function managedOf({ managed }: DesiredMember): MemberImage["managed"] {
+  return managed ? { nickname: managed.nickname ?? null, passwordEnv: managed.passwordEnv } : null;
+}
+
+function imagesOf(
+  member: DesiredMember,
+  live: LiveMember,
+  resolver: RoleResolver,
+  report: Report,
+): { readonly before: MemberImage; readonly after: MemberImage } | null {
+  const { email, roles, metadata, managed, id: _, until: __, origin: ___, ...rest } = member;
+  rest satisfies Record<string, never>;
+  const wanted = roles?.map(({ role }) => role);
+  const refs = wanted ? resolver.resolve(email, wanted, report) : heldRoles(live).map(resolver.successorOf);
+  if (refs === null) return null;
+  // Roles are sent whole: what is to be ignored has to go along, or it would be taken away.
+  const ignored = wanted ? heldRoles(live).filter(resolver.isIgnored).map(resolver.refOf) : [];
+  const before = imageOf(live, resolver);
+  const after: MemberImage = {
+    email: before.email,
+    roles: sortRefs([...refs, ...ignored]),
+    metadata: metadata ?? before.metadata,
+    managed: before.managed && { ...before.managed, nickname: managed?.nickname ?? before.managed.nickname },
+    status: before.status,
+  };
+  return { before, after };
+}
+
+function imageOf(live: LiveMember, resolver: RoleResolver): MemberImage {
+  return {
+    email: addressOf(live),
+    roles: sortRefs(heldRoles(live).map(resolver.refOf)),
+    metadata: live.metadata,
+    managed: live.user?.virtual ? { nickname: live.user.nickname ?? null, passwordEnv: null } : null,
+    status: live.status,
+  };
+}
+
+function heldRoles(live: LiveMember): readonly string[] {
+  return [...new Set(live.roles)];
+}
+
+function* memberFields(before: MemberImage, after: MemberImage): Generator<FieldDiff> {
+  const was = new Set(before.roles.map((ref) => ref.id));
+  const is = new Set(after.roles.map((ref) => ref.id));
+  const added = after.roles.filter((ref) => ref.id === null || !was.has(ref.id));
+  const removed = before.roles.filter((ref) => !is.has(ref.id));
+  if (added.length + removed.length > 0) yield { field: "roles", added, removed };
+  if (
+    before.metadata !== after.metadata &&
+    canonicalJson(before.metadata) !== canonicalJson(after.metadata)
+  ) {
+    yield { field: "metadata", before: before.metadata, after: after.metadata };
+  }
+  const nickname = after.managed?.nickname ?? null;
+  if (nickname !== null && nickname !== before.managed?.nickname) {
+    yield { field: "nickname", before: before.managed?.nickname ?? null, after: nickname };
+  }
+}
+
+function sortRefs(refs: readonly RoleRef[]): readonly RoleRef[] {
+  return [...refs].sort((a, b) => byCodeUnit(a.name, b.name) || byCodeUnit(a.id ?? "", b.id ?? ""));
+}

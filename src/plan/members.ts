@@ -1,0 +1,141 @@
+import type { DesiredMember, SyncOptions } from "../model/desired.ts";
+import type { LiveMember } from "../model/live.ts";
+import type { MemberChange } from "../model/plan.ts";
+import { type MemberAt, memberAt } from "./at.ts";
+import type { Discovery } from "./findings.ts";
+import { type Declared, indexLive, type Match, matchAll } from "./match.ts";
+import { createMember, deleteMember, moveMember, reinviteMember, updateMember } from "./member-changes.ts";
+import type { Report, RoleResolver } from "./resolve.ts";
+import { addressesOf, addressOf, type Scope } from "./scope.ts";
+
+/** What is planned for members. */
+export interface MemberPlan {
+  readonly changes: readonly MemberChange[];
+  readonly unchanged: number;
+  readonly discoveries: readonly Discovery[];
+}
+
+/** What planning members depends on besides the members. */
+export interface MemberContext {
+  readonly sync: Pick<SyncOptions, "members" | "reinvite">;
+  readonly roles: RoleResolver;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Compares the declared members with the live ones, and moves the holders of replaced roles. */
+export function planMembers(
+  desired: readonly DesiredMember[] | undefined,
+  { members: live }: Pick<Scope, "members">,
+  context: MemberContext,
+): MemberPlan {
+  const discoveries: Discovery[] = [];
+  const report: Report = (found) => void discoveries.push(found);
+  const { changes: declared, claimed } = planDeclared(desired ?? [], live, context, report);
+  const removals = desired ? planUnlisted(live, claimed, context, report) : [];
+  const decided = new Set([...declared, ...removals].flatMap(({ id }) => id ?? []));
+  const moves = live.flatMap((member) =>
+    decided.has(member.id) ? [] : (moveMember(member, context.roles) ?? []),
+  );
+  const changes = [...declared, ...removals, ...moves];
+  const touched = changes.filter(({ kind }) => kind !== "create").length;
+  return { changes, unchanged: live.length - touched, discoveries };
+}
+
+function planDeclared(
+  desired: readonly DesiredMember[],
+  live: readonly LiveMember[],
+  context: MemberContext,
+  report: Report,
+): { readonly changes: readonly MemberChange[]; readonly claimed: ReadonlySet<string> } {
+  const { pairs, claimed } = matchAll(desired, declareMember, indexLive(live, addressKeysOf), isExpired);
+  const changes = pairs.flatMap(([member, match]) =>
+    planMember(memberAt(member, context.now), match, context, report),
+  );
+  return { changes, claimed };
+}
+
+function planUnlisted(
+  live: readonly LiveMember[],
+  claimed: ReadonlySet<string>,
+  { sync, roles }: MemberContext,
+  report: Report,
+): readonly MemberChange[] {
+  if (sync.members === "additive") return [];
+  return live.flatMap((member) => {
+    if (claimed.has(member.id) || member.user?.serviceAccount) return [];
+    if (addressOf(member) !== null) return [deleteMember(member, roles, "unlisted")];
+    report({ code: "member-without-address", name: member.id });
+    return [];
+  });
+}
+
+function planMember(
+  at: MemberAt,
+  match: Match<LiveMember>,
+  context: MemberContext,
+  report: Report,
+): readonly MemberChange[] {
+  const name = at.member.email;
+  switch (match.found) {
+    case "none":
+      return at.gone ? [] : present(createMember(at.member, context.roles, report));
+    case "pin-missing":
+      // Whoever is gone needs no pin, unless somebody of that address is there to be taken for them.
+      if (!at.gone || match.namesakes > 0) report({ code: "member-pin-missing", name, id: match.id });
+      return [];
+    case "many":
+      report({ code: "member-ambiguous", name, ids: match.live.map(({ id }) => id) });
+      return [];
+    case "one": {
+      const leftovers = match.leftovers.map((leftover) =>
+        deleteMember(leftover, context.roles, "invitation-expired"),
+      );
+      return [...planFound(at, match.live, context, report), ...leftovers];
+    }
+    default:
+      return match satisfies never;
+  }
+}
+
+function planFound(
+  { member, gone, ended }: MemberAt,
+  live: LiveMember,
+  { sync, roles }: MemberContext,
+  report: Report,
+): readonly MemberChange[] {
+  const name = member.email;
+  if (live.user && member.id !== undefined && !addressKeysOf(live).includes(name.toLowerCase())) {
+    report({ code: "member-pin-other", name, id: live.id, address: addressOf(live) ?? live.id });
+  }
+  if (gone) return [deleteMember(live, roles, "access-ended")];
+  if (live.status === "disabled") report({ code: "member-disabled", name });
+  if (live.status === "unknown") report({ code: "member-status-unknown", name });
+  if (member.managed && live.user && !live.user.virtual) report({ code: "member-not-managed", name });
+  if (live.status === "expired") {
+    // A pinned one would be gone with its id, and the pin would point to nobody.
+    if (sync.reinvite && member.id === undefined) return present(reinviteMember(member, live, roles, report));
+    report({ code: "member-expired", name, pinned: member.id !== undefined });
+  }
+  return present(updateMember(member, live, roles, report, ended ? "access-ended" : "declared"));
+}
+
+function present(change: MemberChange | null): readonly MemberChange[] {
+  return change ? [change] : [];
+}
+
+function declareMember(member: DesiredMember): Declared {
+  return {
+    key: member.email.toLowerCase(),
+    name: member.email,
+    ...(member.id !== undefined && { id: member.id }),
+  };
+}
+
+function addressKeysOf(live: LiveMember): readonly string[] {
+  return addressesOf(live).map((email) => email.toLowerCase());
+}
+
+function isExpired(live: LiveMember): boolean {
+  return live.status === "expired";
+}

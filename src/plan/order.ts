@@ -1,0 +1,14 @@
+/** Compares by code unit: the same order on every machine, whatever its locale. */
+export function byCodeUnit(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Compares by a text that each thing has. */
+export function by<T>(textOf: (item: T) => string): (a: T, b: T) => number {
+  return (a, b) => byCodeUnit(textOf(a), textOf(b));
+}
+
+/** The distinct strings of a list, in order. */
+export function sortedSet(values: Iterable<string>): readonly string[] {
+  return [...new Set(values)].sort(byCodeUnit);
+}

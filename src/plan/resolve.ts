@@ -1,0 +1,72 @@
+import type { RoleRef } from "../model/plan.ts";
+import type { Discovery } from "./findings.ts";
+import { byCodeUnit } from "./order.ts";
+import type { RolePlan } from "./roles.ts";
+import type { Scope } from "./scope.ts";
+
+/** Takes what is found out on the way. */
+export type Report = (found: Discovery) => void;
+
+/** Turns the role names and ids of a member into references, or says why it cannot. */
+export interface RoleResolver {
+  /** The references of what a member is to hold; null where one cannot be resolved, which goes to `report`. */
+  resolve(member: string, roles: readonly string[], report: Report): readonly RoleRef[] | null;
+  /** The reference of a live role id. */
+  refOf(id: string): RoleRef;
+  /** The reference that takes the place of a held role: another one only where the role is replaced. */
+  successorOf(id: string): RoleRef;
+  /** Whether nothing may be done with this role id. */
+  isIgnored(id: string): boolean;
+}
+
+/** A name is looked up among the declared roles; then an id among the live ones, and then a name. */
+export function roleResolver(plan: RolePlan, { roles: live, ignoredRoles }: Scope): RoleResolver {
+  const names = new Map(live.map((role) => [role.id, role.name]));
+  for (const [name, id] of plan.declared) if (id !== null) names.set(id, name);
+  for (const [id, name] of plan.replaced) names.set(id, name);
+  const removed = new Set(plan.changes.flatMap((change) => (change.kind === "delete" ? change.id : [])));
+  const idsByName = new Map<string, readonly string[]>();
+  for (const role of live) {
+    if (!role.predefined) {
+      idsByName.set(role.name, [...(idsByName.get(role.name) ?? []), role.id].sort(byCodeUnit));
+    }
+  }
+  const refOf = (id: string): RoleRef => ({ id, name: names.get(id) ?? id });
+  const declaredRef = (name: string, id: string | null): RoleRef => (id === null ? { id, name } : refOf(id));
+
+  const resolveOne = (member: string, role: string): RoleRef | Discovery => {
+    const declared = plan.declared.get(role);
+    if (declared !== undefined) return declaredRef(role, declared);
+    if (ignoredRoles.has(role)) return { code: "member-role-ignored", name: member, role };
+    // An id before a name: whoever can name a role at the service could capture what a file means by the id.
+    const [id, ...others] = names.has(role) ? [role] : (idsByName.get(role) ?? []);
+    if (id === undefined) return { code: "member-role-unknown", name: member, role };
+    if (others.length > 0) return { code: "member-role-ambiguous", name: member, role, ids: [id, ...others] };
+    if (removed.has(id)) return { code: "member-role-removed", name: member, role };
+    return refOf(id);
+  };
+
+  return {
+    refOf,
+    successorOf(id) {
+      const name = plan.replaced.get(id);
+      return name === undefined ? refOf(id) : declaredRef(name, plan.declared.get(name) ?? null);
+    },
+    isIgnored: (id) => ignoredRoles.has(id),
+    resolve(member, roles, report) {
+      const refs = new Map<string, RoleRef>();
+      let complete = true;
+      for (const role of roles) {
+        const resolved = resolveOne(member, role);
+        if ("code" in resolved) {
+          report(resolved);
+          complete = false;
+        } else {
+          const ref = resolved.id === null ? resolved : this.successorOf(resolved.id);
+          refs.set(ref.id ?? `new ${ref.name}`, ref);
+        }
+      }
+      return complete ? [...refs.values()] : null;
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import type { IgnorePatterns } from "../model/desired.ts";
+import type { LiveMember, LiveRole, LiveState } from "../model/live.ts";
+import { SET_ASIDE } from "../model/plan.ts";
+
+/** Whether a glob matches a text. */
+export type Matches = (glob: string, text: string) => boolean;
+
+/** The live state as a plan sees it. */
+export interface Scope {
+  /** Without the ignored ones; those that an earlier run set aside stand under the name they had. */
+  readonly roles: readonly LiveRole[];
+  readonly members: readonly LiveMember[];
+  /** Ids of the roles that an earlier run set aside. */
+  readonly setAside: ReadonlySet<string>;
+  /** Ids and names of roles that nothing may be done with. */
+  readonly ignoredRoles: ReadonlySet<string>;
+  /** Members who are left out, but may hold roles. */
+  readonly ignoredMembers: readonly LiveMember[];
+}
+
+/** Leaves out what the file tells to ignore, before anything is compared. */
+export function scopeOf(live: LiveState, ignore: IgnorePatterns, matches: Matches): Scope {
+  const ignoredRole = (role: LiveRole): boolean => matchesAny(ignore.roles, [role.name, role.id], matches);
+  const ignoredMember = (member: LiveMember): boolean =>
+    matchesAny(ignore.members, [...addressesOf(member), member.id], matches);
+  const roles = live.roles.filter((role) => !ignoredRole(role));
+  return {
+    roles: roles.map((role) => ({ ...role, name: nameBeforeSetAside(role.name) })),
+    members: live.members.filter((member) => !ignoredMember(member)),
+    setAside: new Set(roles.filter(({ name }) => name.endsWith(SET_ASIDE)).map(({ id }) => id)),
+    ignoredRoles: new Set(live.roles.filter(ignoredRole).flatMap(({ id, name }) => [id, name])),
+    ignoredMembers: live.members.filter(ignoredMember),
+  };
+}
+
+/** Whether one of the globs matches one of the texts; addresses and ids are compared without regard to case. */
+export function matchesAny(globs: readonly string[], texts: readonly string[], matches: Matches): boolean {
+  return globs.some((glob) => texts.some((text) => matches(glob.toLowerCase(), text.toLowerCase())));
+}
+
+/** Every address that a live member is known by. */
+export function addressesOf({ user, invite }: LiveMember): readonly string[] {
+  return [user?.email, invite?.email].flatMap((email) => email ?? []);
+}
+
+/** The address that a live member is shown by; null where it has neither a user nor an invitation. */
+export function addressOf(live: LiveMember): string | null {
+  return addressesOf(live)[0] ?? null;
+}
+
+function nameBeforeSetAside(name: string): string {
+  return name.endsWith(SET_ASIDE) ? name.slice(0, -SET_ASIDE.length) : name;
+}

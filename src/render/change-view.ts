@@ -1,0 +1,121 @@
+import { diffArrays } from "diff";
+import type { Metadata } from "../model/json.ts";
+import type { Change, FieldDiff, MemberImage, RoleImage, RoleRef } from "../model/plan.ts";
+
+/** One aspect of a row: something set, or something that goes and something that comes. */
+export interface DetailView {
+  readonly label: string;
+  readonly removed: readonly string[];
+  readonly added: readonly string[];
+  /** Neither gone nor come: what a new or removed thing has. */
+  readonly plain: readonly string[];
+}
+
+/** One change as every format shows it; all texts are raw: a renderer escapes them for its medium. */
+export interface RowView {
+  readonly kind: Change["kind"];
+  readonly name: string;
+  /** Why, or in which state: "not in the file", "invitation pending"; empty where there is nothing to say. */
+  readonly remark: string;
+  readonly details: readonly DetailView[];
+}
+
+/** What every format shows of one change. */
+export function rowOf(change: Change): RowView {
+  const { kind, name } = change;
+  const remark = remarkOf(change);
+  if (kind === "update" || kind === "replace")
+    return { kind, name, remark, details: change.fields.map(diffDetail) };
+  const image = change.after ?? change.before;
+  return { kind, name, remark, details: isRole(image) ? roleDetails(image) : memberDetails(image) };
+}
+
+function remarkOf(change: Change): string {
+  const { reason, kind } = change;
+  switch (reason) {
+    case "unlisted":
+      return "not in the file";
+    case "access-ended":
+      return "its end date is past";
+    case "invitation-expired":
+      return kind === "replace" ? "the invitation has expired: a new one" : "an expired invitation";
+    case "immutable-field":
+      return kind === "replace"
+        ? "a new role takes its place, its holders move along"
+        : "moves to the new role";
+    case "declared":
+      return declaredRemark(change);
+    default:
+      return reason satisfies never;
+  }
+}
+
+function declaredRemark(change: Change): string {
+  if (change.resource === "role") return "";
+  if (change.kind === "create") return change.after.managed ? "managed user" : "invitation";
+  const status = change.before?.status ?? "accepted";
+  return status === "accepted" ? "" : status;
+}
+
+function isRole(image: RoleImage | MemberImage): image is RoleImage {
+  return "permissions" in image;
+}
+
+function roleDetails({ description, permissions, metadata }: RoleImage): readonly DetailView[] {
+  return [
+    detail("description", description === null || description === "" ? [] : [description]),
+    detail("permissions", permissions),
+    detail("metadata", metadataLines(metadata)),
+  ].filter(({ plain }) => plain.length > 0);
+}
+
+function memberDetails({ roles, metadata, managed }: MemberImage): readonly DetailView[] {
+  return [
+    detail("nickname", managed?.nickname ? [managed.nickname] : []),
+    detail("roles", roles.map(roleLabel)),
+    detail("metadata", metadataLines(metadata)),
+  ].filter(({ plain }) => plain.length > 0);
+}
+
+/** A predefined role also by its id, since that is what a file calls it. */
+function roleLabel({ id, name }: RoleRef): string {
+  return id === `role_${name.toLowerCase()}` ? `${name} (${id})` : name;
+}
+
+function detail(label: string, plain: readonly string[]): DetailView {
+  return { label, removed: [], added: [], plain };
+}
+
+function diffDetail(diff: FieldDiff): DetailView {
+  const { field } = diff;
+  switch (field) {
+    case "name":
+    case "description":
+    case "nickname":
+      return changed(field, diff.before ? [diff.before] : [], diff.after === "" ? [] : [diff.after]);
+    case "permissions":
+      return changed(field, diff.removed, diff.added);
+    case "roles":
+      return changed(field, diff.removed.map(roleLabel), diff.added.map(roleLabel));
+    case "metadata": {
+      const parts = diffArrays([...metadataLines(diff.before)], [...metadataLines(diff.after)]);
+      return changed(
+        field,
+        parts.flatMap(({ removed, value }) => (removed ? value : [])),
+        parts.flatMap(({ added, value }) => (added ? value : [])),
+      );
+    }
+    default:
+      return diff satisfies never;
+  }
+}
+
+function changed(label: string, removed: readonly string[], added: readonly string[]): DetailView {
+  return { label, removed, added, plain: [] };
+}
+
+function metadataLines(metadata: Metadata): readonly string[] {
+  return Object.entries(metadata)
+    .map(([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .sort();
+}

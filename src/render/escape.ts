@@ -1,0 +1,20 @@
+/**
+ * Control characters, line separators, bidirectional overrides, invisible marks and lone surrogates: whatever could
+ * make a terminal show something else than what is there. The two joiners stay: scripts and emoji need them.
+ */
+const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu;
+
+/** One line of text from a file or the service, made safe for a terminal and for a CI log. */
+export function oneLine(text: string): string {
+  return text
+    .replace(UNSAFE, visible)
+    .replace(/^\s*::/, (found) => found.replace("::", ":\\:"))
+    .replaceAll("##[", "#\\#[");
+}
+
+function visible(character: string): string {
+  if (character === "\n") return "\\n";
+  if (character === "\t") return "\\t";
+  if (character === "\r") return "\\r";
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}

@@ -1,0 +1,152 @@
+import type { Finding } from "../model/plan.ts";
+import type { DetailView, RowView } from "./change-view.ts";
+import { oneLine } from "./escape.ts";
+import { renderImpact } from "./impact-text.ts";
+import {
+  addCounts,
+  countsText,
+  type DeferredView,
+  errorsText,
+  type PlanView,
+  type RefusalView,
+  refusalsText,
+} from "./plan-view.ts";
+import type { Paint, Style } from "./style.ts";
+import { counted, shellWord, wrapList, wrapText } from "./words.ts";
+
+const SYMBOLS = { create: "+", update: "~", replace: "±", delete: "-" } as const;
+const LABEL_WIDTH = 13;
+const DETAIL_INDENT = " ".repeat(13);
+
+/** The plans of all merchants as text: what people gain and lose, the changes, what to know, what would be refused, the sums. */
+export function renderPlans(views: readonly PlanView[], style: Style): string {
+  const parts = views.map((view) => renderPlan(view, style));
+  if (views.length > 1) {
+    const total = addCounts(views.map(({ counts }) => counts));
+    const refused = views.filter(({ refusals }) => refusals.length > 0).map(({ merchant }) => merchant);
+    parts.push(
+      [
+        `${style.bold(`${counted(views.length, "merchant")}:`)} ${countsText(total)}.\n`,
+        ...(refused.length > 0
+          ? [style.red(`An apply would be refused for ${refused.map(oneLine).join(", ")}.`), "\n"]
+          : []),
+      ].join(""),
+    );
+  }
+  return parts.join("\n");
+}
+
+function renderPlan(view: PlanView, style: Style): string {
+  const lines = [renderHeading(view, style), ...renderImpact(view.impact, style)];
+  for (const group of view.groups) {
+    lines.push("", `  ${style.bold(group.title)}`, ...group.rows.flatMap((row) => renderRow(row, style)));
+  }
+  if (view.deferred.length > 0) {
+    lines.push(
+      "",
+      `  ${style.bold("Deferred")}`,
+      ...view.deferred.flatMap((row) => renderDeferred(row, style)),
+    );
+  }
+  lines.push(...renderFindings(view, style));
+  if (view.refusals.length > 0) {
+    lines.push("", `  ${style.red(style.bold("An apply would be refused:"))}`);
+    lines.push(...view.refusals.flatMap((refusal) => renderRefusal(refusal, style)));
+  }
+  lines.push("", `  ${style.bold("Plan:")} ${countsText(view.counts)}.`);
+  if (view.passwords.length > 0) lines.push(...renderPasswords(view.passwords, style));
+  if (view.errors.length > 0) lines.push(`  ${style.red(errorsText(view.errors))}`);
+  if (view.refusals.length > 0) lines.push(`  ${style.red(refusalsText(view.refusals))}`);
+  return `${lines.join("\n")}\n`;
+}
+
+function renderPasswords(variables: readonly string[], style: Style): readonly string[] {
+  const text = `An apply reads first passwords from ${variables.map(oneLine).join(", ")}.`;
+  return wrapText(text, style.columns - 2).map((line) => `  ${line}`);
+}
+
+function renderDeferred(row: DeferredView, style: Style): readonly string[] {
+  const [head = ""] = renderRow({ ...row, details: [] }, style);
+  return [head, ...hanging(oneLine(row.until), DETAIL_INDENT, style.columns).map(style.dim)];
+}
+
+function renderRefusal(
+  { rule, code, message, hint, allow, place }: RefusalView,
+  style: Style,
+): readonly string[] {
+  const [first = "", ...rest] = wrapText(`${rule} ${code}: ${oneLine(message)}`, style.columns - 6);
+  const head = `${rule} ${code}`;
+  return [
+    `    ${style.red(head)}${first.slice(head.length)}`,
+    ...rest.map((line) => `      ${line}`),
+    ...(place === null ? [] : [`      ${style.dim(`written at ${oneLine(place)}`)}`]),
+    ...renderHint(hint, "      ", style),
+    ...(allow === null
+      ? []
+      : [`      ${style.cyan("→")} If it is meant: apply --allow ${oneLine(shellWord(allow))}`]),
+  ];
+}
+
+function renderHint(hint: string, indent: string, style: Style): readonly string[] {
+  return hanging(oneLine(hint), `${indent}  `, style.columns).map((line, index) =>
+    index === 0 ? `${indent}${style.cyan("→")} ${line.trimStart()}` : line,
+  );
+}
+
+function hanging(text: string, indent: string, columns: number): readonly string[] {
+  return wrapText(text, columns - indent.length).map((line) => `${indent}${line}`);
+}
+
+/** The line that a merchant's part begins with. */
+export function renderHeading({ merchant, environment, service }: PlanView, style: Style): string {
+  const where = [environment, service].filter((part) => part !== null).map((part) => oneLine(part));
+  return `${style.bold(oneLine(merchant))}${style.dim(` · ${where.join(" · ")}`)}`;
+}
+
+/** One change with its details. */
+export function renderRow({ kind, name, remark, details }: RowView, style: Style): readonly string[] {
+  const paint = paintOf(kind, style);
+  const label = paint(`${SYMBOLS[kind]} ${kind}`);
+  const note = remark === "" ? "" : style.dim(` (${oneLine(remark)})`);
+  return [`    ${label} ${oneLine(name)}${note}`, ...details.flatMap((one) => renderDetail(one, style))];
+}
+
+function paintOf(kind: RowView["kind"], style: Style): Paint {
+  return { create: style.green, update: style.yellow, replace: style.yellow, delete: style.red }[kind];
+}
+
+function renderDetail({ label, removed, added, plain }: DetailView, style: Style): readonly string[] {
+  const width = Math.max(style.columns - DETAIL_INDENT.length - LABEL_WIDTH - 2, 20);
+  // A description or a metadata value is a sentence of its own; names stand side by side.
+  const listed = label === "permissions" || label === "roles";
+  const lay = (items: readonly string[], sign: string, paint: Paint): readonly string[] => {
+    const safe = items.map(oneLine);
+    const rows = listed ? wrapList(safe, width) : safe.flatMap((item) => wrapText(item, width));
+    return rows.map((row) => paint(`${sign}${row}`));
+  };
+  const rows = [
+    ...lay(removed, "- ", style.red),
+    ...lay(added, "+ ", style.green),
+    ...lay(plain, "", (text) => text),
+  ];
+  return rows.map((row, index) => {
+    const head = index === 0 ? style.dim(label.padEnd(LABEL_WIDTH)) : " ".repeat(LABEL_WIDTH);
+    return `${DETAIL_INDENT}${head}${row}`;
+  });
+}
+
+/** What the reader has to know, errors first; with an empty line before it, and nothing where there is nothing. */
+export function renderFindings({ errors, warnings }: PlanView, style: Style): readonly string[] {
+  const findings = [...errors, ...warnings];
+  return findings.length === 0 ? [] : ["", ...findings.flatMap((finding) => renderFinding(finding, style))];
+}
+
+function renderFinding({ severity, message, hint }: Finding, style: Style): readonly string[] {
+  const paint = severity === "error" ? style.red : style.yellow;
+  const [first = "", ...rest] = wrapText(`${severity}: ${oneLine(message)}`, style.columns - 4);
+  return [
+    `  ${paint(severity)}${first.slice(severity.length)}`,
+    ...rest.map((line) => `    ${line}`),
+    ...(hint === null ? [] : renderHint(hint, "    ", style)),
+  ];
+}

@@ -1,0 +1,126 @@
+import type { Change, Counts, Finding, Impact, Plan, Refusal } from "../model/plan.ts";
+import { type RowView, rowOf } from "./change-view.ts";
+import { counted } from "./words.ts";
+
+/** The changes of one resource, in the order of the plan. */
+export interface GroupView {
+  readonly title: "Roles" | "Members";
+  readonly rows: readonly RowView[];
+}
+
+/** A removal that waits, and for what. */
+export interface DeferredView extends RowView {
+  readonly until: string;
+}
+
+/** Why an apply would be refused, and what overrides it. */
+export interface RefusalView {
+  readonly rule: Refusal["rule"];
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+  /** What `--allow` takes, bound to this plan; null where nothing does. */
+  readonly allow: string | null;
+  /** Where the rule is written; null where that is not known. */
+  readonly place: string | null;
+}
+
+/** One merchant's plan as every format shows it. */
+export interface PlanView {
+  readonly merchant: string;
+  readonly environment: string | null;
+  readonly service: string;
+  readonly fingerprint: string;
+  readonly counts: Counts;
+  readonly impact: Impact;
+  readonly groups: readonly GroupView[];
+  readonly deferred: readonly DeferredView[];
+  readonly refusals: readonly RefusalView[];
+  readonly errors: readonly Finding[];
+  readonly warnings: readonly Finding[];
+  /** Environment variables that an apply reads first passwords from; by name. */
+  readonly passwords: readonly string[];
+}
+
+const FINGERPRINT_SHOWN = 12;
+
+/** Tells where the rule behind a refusal is written. */
+export type PlaceOf = (plan: Plan, refusal: Refusal) => string | null;
+
+/** What every format shows of a plan: they differ in dress only, so they cannot disagree. */
+export function planView(plan: Plan, placeOf: PlaceOf = () => null): PlanView {
+  const { roles, members } = plan.summary;
+  const group = (title: GroupView["title"], resource: Change["resource"]): GroupView => ({
+    title,
+    rows: plan.changes.filter((change) => change.resource === resource).map(rowOf),
+  });
+  const fingerprint = plan.fingerprint.slice(0, FINGERPRINT_SHOWN);
+  return {
+    merchant: plan.merchant,
+    environment: plan.environment,
+    service: plan.service,
+    fingerprint,
+    counts: addCounts([roles, members]),
+    impact: plan.impact,
+    groups: [group("Roles", "role"), group("Members", "member")].filter(({ rows }) => rows.length > 0),
+    deferred: plan.deferred.map(({ change, role, waitsFor }) => ({
+      ...rowOf(change),
+      until: `waits until ${oneOf(waitsFor)} has accepted: "${role}" would have too few holders`,
+    })),
+    refusals: plan.refusals.map((refusal) => {
+      const { rule, code, message, hint, override } = refusal;
+      const allow = override === null ? null : `${override}@${fingerprint}`;
+      return { rule, code, message, hint, allow, place: placeOf(plan, refusal) };
+    }),
+    errors: plan.findings.filter(({ severity }) => severity === "error"),
+    warnings: plan.findings.filter(({ severity }) => severity === "warning"),
+    passwords: [...new Set(plan.changes.flatMap(passwordOf))].sort(),
+  };
+}
+
+function passwordOf(change: Change): readonly string[] {
+  if (change.resource !== "member") return [];
+  return change.after?.managed?.passwordEnv ? [change.after.managed.passwordEnv] : [];
+}
+
+/** Sums counts up. */
+export function addCounts(counts: readonly Counts[]): Counts {
+  const sum = (key: keyof Counts): number => counts.reduce((total, one) => total + one[key], 0);
+  return {
+    create: sum("create"),
+    update: sum("update"),
+    replace: sum("replace"),
+    delete: sum("delete"),
+    unchanged: sum("unchanged"),
+  };
+}
+
+/** "2 to create, 1 to update; 31 unchanged", or "no changes; 34 unchanged". */
+export function countsText({ create, update, replace, delete: remove, unchanged }: Counts): string {
+  const parts = [
+    [create, "to create"],
+    [update, "to update"],
+    [replace, "to replace"],
+    [remove, "to delete"],
+  ] as const;
+  const changes = parts
+    .filter(([count]) => count > 0)
+    .map(([count, what]) => `${count.toLocaleString("en-US")} ${what}`);
+  return `${changes.length === 0 ? "no changes" : changes.join(", ")}; ${unchanged.toLocaleString("en-US")} unchanged`;
+}
+
+/** "2 problems to solve before it can be applied." */
+export function errorsText(errors: readonly Finding[]): string {
+  return `${counted(errors.length, "problem")} to solve before it can be applied.`;
+}
+
+/** "An apply would be refused, for the 2 reasons above." */
+export function refusalsText(refusals: readonly RefusalView[]): string {
+  return refusals.length === 1
+    ? "An apply would be refused, for the reason above."
+    : `An apply would be refused, for the ${counted(refusals.length, "reason")} above.`;
+}
+
+function oneOf(names: readonly string[]): string {
+  return names.length === 1 ? names.join("") : `one of ${names.join(", ")}`;
+}

@@ -1,0 +1,69 @@
+import { Box, render, Text, useApp, useInput } from "ink";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { oneLine } from "../escape.ts";
+import { type Line, typeInto } from "./typing.ts";
+
+/** A question that is answered by typing one exact word. */
+export interface Question {
+  /** What will happen, one line each. */
+  readonly lines: readonly string[];
+  /** What has to be typed to go on. */
+  readonly answer: string;
+}
+
+/** Asks on a terminal; true when the exact answer was typed, false for anything else, Escape and Ctrl-C. */
+export async function confirm(question: Question, stdout: NodeJS.WriteStream): Promise<boolean> {
+  let typed: string | null = null;
+  const app = render(
+    <Prompt
+      question={question}
+      onAnswer={(text) => {
+        typed = text;
+      }}
+    />,
+    { stdout, exitOnCtrlC: true },
+  );
+  await app.waitUntilExit();
+  return typed === question.answer;
+}
+
+/** What the prompt needs: the question, and where the typed text goes. */
+export interface PromptProps {
+  readonly question: Question;
+  /** Takes what was typed, or null when it was left without an answer; called once. */
+  readonly onAnswer: (text: string | null) => void;
+}
+
+/** One line of text, ended by Enter; Escape, Ctrl-C and Ctrl-D leave without an answer. */
+export function Prompt({ question, onAnswer }: PromptProps): ReactNode {
+  const { exit } = useApp();
+  const [shown, setShown] = useState<Line>({ state: "open", text: "" });
+  // Several pieces of input may come before the next drawing, so the line itself is not React's.
+  const line = useRef(shown);
+  useInput((input, key) => {
+    if (line.current.state !== "open") return;
+    line.current = typeInto(line.current.text, input, key);
+    setShown(line.current);
+    if (line.current.state !== "open") {
+      onAnswer(line.current.state === "sent" ? line.current.text.trim() : null);
+    }
+  });
+  // After the drawing, so that what was typed stays on the screen.
+  useEffect(() => {
+    if (shown.state !== "open") exit();
+  }, [shown, exit]);
+  const [first, ...rest] = question.lines;
+  return (
+    <Box flexDirection="column" marginTop={1}>
+      <Text bold>{first}</Text>
+      {rest.map((text) => (
+        <Text key={text}>{text}</Text>
+      ))}
+      <Text>
+        Type <Text color="yellow">{question.answer}</Text> to go on, anything else to leave:{" "}
+        {oneLine(shown.text)}
+        {shown.state === "open" && <Text inverse> </Text>}
+      </Text>
+    </Box>
+  );
+}

@@ -1,0 +1,56 @@
+import { type Member, STATUSES } from "./data.ts";
+import { anyOf, boolean, oneOf, type Page, page, single, uuid } from "./query.ts";
+import { type Account, addressOf, statusOf } from "./store.ts";
+import { memberResource } from "./wire.ts";
+
+type Filter = (member: Member) => boolean;
+
+function filters(query: URLSearchParams, now: number): Filter[] {
+  const chosen: Filter[] = [];
+  const prefix = single(query, "email")?.toLowerCase();
+  if (prefix !== undefined) chosen.push((member) => addressOf(member)?.startsWith(prefix) ?? false);
+  const user = uuid(query, "user.id");
+  if (user !== undefined) chosen.push((member) => member.user?.id === user);
+  const status = oneOf(query, "status", STATUSES);
+  if (status !== undefined) chosen.push((member) => statusOf(member, now) === status);
+  const roles = anyOf(query, "roles");
+  if (roles !== undefined) chosen.push((member) => member.roles.some((role) => roles.has(role)));
+  return chosen;
+}
+
+interface Found {
+  readonly members: readonly Member[];
+  readonly total: number;
+}
+
+function slice(account: Account, { offset, limit }: Page): Found {
+  const ids = account.memberIds.slice(offset, offset + limit);
+  return { members: ids.flatMap((id) => account.members.get(id) ?? []), total: account.memberIds.length };
+}
+
+function search(account: Account, { offset, limit }: Page, filter: Filter, counted: boolean): Found {
+  const members: Member[] = [];
+  let total = 0;
+  for (const member of account.members.values()) {
+    if (!filter(member)) continue;
+    if (total >= offset && members.length < limit) members.push(member);
+    total += 1;
+    if (!counted && members.length === limit) break;
+  }
+  return { members, total };
+}
+
+/** One page of an account's members, with `total_count` unless `scroll` skips the count. */
+export function memberList(account: Account, query: URLSearchParams, now: number): object {
+  const wanted = page(query);
+  const counted = boolean(query, "scroll") !== true;
+  const chosen = filters(query, now);
+  const found =
+    chosen.length === 0
+      ? slice(account, wanted)
+      : search(account, wanted, (member) => chosen.every((filter) => filter(member)), counted);
+  return {
+    items: found.members.map((member) => memberResource(member, now)),
+    total_count: counted ? found.total : undefined,
+  };
+}

@@ -1,0 +1,157 @@
+import { checkBody, createMemberBody, updateMemberBody } from "./body.ts";
+import type { Member, User } from "./data.ts";
+import { classicId, userId } from "./ids.ts";
+import { memberList } from "./member-list.ts";
+import type { Call, MerchantOperation } from "./operation.ts";
+import { type Answer, ProblemError } from "./problem.ts";
+import {
+  type Account,
+  addMember,
+  findRole,
+  membersAt,
+  nextId,
+  removeMember,
+  replaceMember,
+  statusOf,
+  touch,
+} from "./store.ts";
+import { memberResource } from "./wire.ts";
+
+/** How long an invitation can be accepted. */
+export const INVITATION_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** A user at an e-mail address: an ordinary one, except for what is said. */
+export function userAt(email: string, special: Partial<User> = {}): User {
+  return {
+    id: userId(email),
+    email,
+    mfa: false,
+    virtual: false,
+    serviceAccount: false,
+    classicId: classicId(email),
+    ...special,
+  };
+}
+
+function existing(merchant: Account, id: string): Member {
+  const member = merchant.members.get(id);
+  if (member === undefined) throw new ProblemError(404, `There is no member ${id}.`);
+  return member;
+}
+
+function knownRoles(merchant: Account, ids: readonly string[]): readonly string[] {
+  const unknown = ids.find((id) => findRole(merchant, id) === undefined);
+  if (unknown !== undefined) throw new ProblemError(422, `There is no role ${JSON.stringify(unknown)}.`);
+  return [...new Set(ids)];
+}
+
+function refuseAttributes(body: { readonly attributes?: unknown }): void {
+  if (body.attributes !== undefined) {
+    throw new ProblemError(403, "Only the service's own applications may change attributes.");
+  }
+}
+
+/** An expired invitation can be followed by a new one; any other membership holds the address. */
+function refuseTakenAddress(call: Call, merchant: Account, email: string): void {
+  const holder = membersAt(merchant, email).find((member) => statusOf(member, call.now) !== "expired");
+  if (holder !== undefined) throw new ProblemError(409, `${email} is already a member: ${holder.id}.`);
+}
+
+function list(call: Call, merchant: Account): Answer {
+  return { status: 200, body: memberList(merchant, call.query, call.now) };
+}
+
+function create(call: Call, merchant: Account): Answer {
+  const body = checkBody(createMemberBody, call.body);
+  refuseAttributes(body);
+  const roles = knownRoles(merchant, body.roles);
+  const managed = body.is_managed_user === true;
+  if (managed && body.password === undefined) {
+    throw new ProblemError(422, "A managed user needs a password.");
+  }
+  refuseTakenAddress(call, merchant, body.email);
+  const { email, metadata, nickname } = body;
+  const common = { roles, metadata, createdAt: call.now, updatedAt: call.now };
+  const id = nextId(call.store, "mem", merchant);
+  const member: Member = managed
+    ? { id, ...common, status: "accepted", user: userAt(email, { virtual: true, nickname }) }
+    : { id, ...common, status: "pending", invite: { email, expiresAt: call.now + INVITATION_MS } };
+  addMember(merchant, member);
+  return { status: 201, body: memberResource(member, call.now) };
+}
+
+function retrieve(call: Call, merchant: Account): Answer {
+  return { status: 200, body: memberResource(existing(merchant, call.id), call.now) };
+}
+
+function update(call: Call, merchant: Account): Answer {
+  const before = existing(merchant, call.id);
+  const body = checkBody(updateMemberBody, call.body);
+  refuseAttributes(body);
+  if (body.user !== undefined && before.user?.virtual !== true) {
+    throw new ProblemError(422, `The user of ${before.id} is not managed by the merchant.`);
+  }
+  const nickname = body.user?.nickname ?? before.user?.nickname;
+  const member: Member = {
+    ...before,
+    roles: body.roles === undefined ? before.roles : knownRoles(merchant, body.roles),
+    metadata: body.metadata ?? before.metadata,
+    user: before.user && { ...before.user, nickname },
+    updatedAt: touch(before, call.now),
+  };
+  replaceMember(merchant, member);
+  return { status: 200, body: memberResource(member, call.now) };
+}
+
+function remove(call: Call, merchant: Account): Answer {
+  removeMember(merchant, existing(merchant, call.id));
+  return { status: 200 };
+}
+
+const collection = "/v0.1/merchants/:merchant/members";
+const item = `${collection}/:id`;
+const scope = "merchant";
+
+/** The operations on members. */
+export const MEMBER_OPERATIONS: readonly MerchantOperation[] = [
+  {
+    name: "members.list",
+    method: "GET",
+    path: collection,
+    permissions: ["merchant_read"],
+    scope,
+    handle: list,
+  },
+  {
+    name: "members.create",
+    method: "POST",
+    path: collection,
+    permissions: ["members_create"],
+    scope,
+    handle: create,
+  },
+  {
+    name: "members.retrieve",
+    method: "GET",
+    path: item,
+    permissions: ["members_view"],
+    scope,
+    handle: retrieve,
+  },
+  {
+    name: "members.update",
+    method: "PUT",
+    path: item,
+    permissions: ["members_update"],
+    scope,
+    handle: update,
+  },
+  {
+    name: "members.delete",
+    method: "DELETE",
+    path: item,
+    permissions: ["members_delete"],
+    scope,
+    handle: remove,
+  },
+];

@@ -1,0 +1,37 @@
+import type { Answer } from "./problem.ts";
+import type { Account, Store } from "./store.ts";
+
+/** A request to one operation, once its key is known and its body is read. */
+export interface Call {
+  readonly store: Store;
+  /** The role's or member's id in the path; empty where the operation has none. */
+  readonly id: string;
+  readonly query: URLSearchParams;
+  readonly body: unknown;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+interface Common {
+  /** The name that the request log and the faults know it by. */
+  readonly name: string;
+  readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
+  readonly path: string;
+  /** One of these is needed. */
+  readonly permissions: readonly string[];
+}
+
+/** An operation on one merchant. */
+export interface MerchantOperation extends Common {
+  readonly scope: "merchant";
+  handle(call: Call, merchant: Account): Answer;
+}
+
+/** An operation on the user that the key belongs to. */
+export interface UserOperation extends Common {
+  readonly scope: "user";
+  handle(call: Call, owner: string): Answer;
+}
+
+/** One operation of the contract. */
+export type Operation = MerchantOperation | UserOperation;

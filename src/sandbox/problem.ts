@@ -1,0 +1,84 @@
+/** What a handler answers, before it becomes a response. */
+export interface Answer {
+  readonly status: number;
+  /** Absent: an empty body. */
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const KINDS = {
+  400: ["bad-request", "Bad Request"],
+  401: ["unauthorized", "Unauthorized"],
+  402: ["request-failed", "Request Failed"],
+  403: ["forbidden", "Forbidden"],
+  404: ["not-found", "Not Found"],
+  405: ["method-not-allowed", "Method Not Allowed"],
+  409: ["conflict", "Conflict"],
+  413: ["content-too-large", "Content Too Large"],
+  415: ["unsupported-media-type", "Unsupported Media Type"],
+  422: ["unprocessable-entity", "Unprocessable Entity"],
+  424: ["external-dependency-failed", "External Dependency Failed"],
+  429: ["too-many-requests", "Too Many Requests"],
+  500: ["internal-error", "Internal Server Error"],
+  502: ["bad-gateway", "Bad Gateway"],
+  503: ["service-unavailable", "Service Unavailable"],
+  504: ["gateway-timeout", "Gateway Timeout"],
+} as const satisfies Record<number, readonly [kind: string, title: string]>;
+
+/** A status that the sandbox itself has a reason to answer with. */
+export type ProblemStatus = keyof typeof KINDS;
+
+function kindOf(status: number): readonly [string, string] {
+  const known: Readonly<Record<number, readonly [string, string]>> = KINDS;
+  return (
+    known[status] ?? (status < 500 ? ["request-failed", "Request Failed"] : ["server-error", "Server Error"])
+  );
+}
+
+/** A request that is answered with a Problem. */
+export class ProblemError extends Error {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: ProblemStatus, detail: string, headers: Readonly<Record<string, string>> = {}) {
+    super(detail);
+    this.name = "ProblemError";
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** A Problem Details answer; `instance` leads to the request's entry in the request log. */
+export function problemAnswer(
+  status: number,
+  detail: string,
+  request: number,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  const [kind, title] = kindOf(status);
+  return {
+    status,
+    headers: { ...headers, "content-type": "application/problem+json" },
+    body: {
+      type: `https://rolecall.invalid/problem/${kind}`,
+      title,
+      status,
+      detail,
+      instance: `/_sandbox/requests/${request}`,
+    },
+  };
+}
+
+/** Turns an answer into a response. */
+export function toResponse(answer: Answer): Response {
+  if (answer.body === undefined) {
+    return new Response(null, {
+      status: answer.status,
+      headers: { "content-length": "0", ...answer.headers },
+    });
+  }
+  return new Response(JSON.stringify(answer.body), {
+    status: answer.status,
+    headers: { "content-type": "application/json", ...answer.headers },
+  });
+}

@@ -1,0 +1,158 @@
+import { Hono } from "hono";
+import { guardControl } from "./browser-guard.ts";
+import { createCommitter } from "./committer.ts";
+import { ConnectionLost } from "./connection-lost.ts";
+import { controlRoutes, overview } from "./control.ts";
+import type { Snapshot } from "./data.ts";
+import { createFaults } from "./faults.ts";
+import { generateMembers } from "./generate.ts";
+import { ProblemError, problemAnswer, toResponse } from "./problem.ts";
+import { createRateLimiter } from "./rate-limit.ts";
+import { createRequestLog, logLine } from "./request-log.ts";
+import { buildSeed, DEFAULT_SEED } from "./seed.ts";
+import { parseSeed } from "./seed-parse.ts";
+import { operationsForKeys, operationsForSomebodyElse } from "./serve.ts";
+import { parseState, stateText } from "./state.ts";
+import { openStore } from "./store.ts";
+import type { Env, Trace, World } from "./world.ts";
+
+/** What a sandbox starts with, and its ways to the world. */
+export interface SandboxOptions {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Rejects when the signal is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Takes one line of text for each request. */
+  readonly log?: (line: string) => void;
+  /** YAML; absent: one merchant `MC0DEMO1` and the key `sk_test_sandbox`. */
+  readonly seed?: string;
+  /** How many members to make in the first merchant. */
+  readonly generate?: number;
+  /** A saved state, which wins over the seed. */
+  readonly state?: string;
+  /** Keeps a state; a write is answered only when the state with it is kept. */
+  readonly save?: (state: string) => Promise<void>;
+  /** Requests per second and key. */
+  readonly rateLimit?: number;
+  /** Milliseconds that every answer waits. */
+  readonly latency?: number;
+  /** Lets control routes answer on every host name, not only on loopback ones. */
+  readonly anyHost?: boolean;
+}
+
+/** The whole service in this process. */
+export interface Sandbox {
+  fetch(request: Request): Promise<Response>;
+  /** Saves the state as it is now, after any save that is under way. */
+  save(): Promise<void>;
+}
+
+function initial(options: SandboxOptions): Snapshot {
+  const document = options.seed === undefined ? DEFAULT_SEED : parseSeed(options.seed);
+  const now = options.now();
+  const snapshot = buildSeed(document, now);
+  const first = snapshot.accounts.find((account) => account.type === "merchant");
+  if (first !== undefined && options.generate !== undefined) {
+    first.members = [...first.members, ...generateMembers(options.generate, first, now)];
+  }
+  return snapshot;
+}
+
+function createWorld(options: SandboxOptions): World {
+  const rateLimit = options.rateLimit ?? null;
+  const settings = { rateLimit, latency: options.latency ?? 0 };
+  const limiter = () => (rateLimit === null ? null : createRateLimiter(rateLimit));
+  const { save } = options;
+  const committer = save && createCommitter(() => stateText(world.store), save);
+  const world: World = {
+    store: openStore(options.state === undefined ? initial(options) : parseState(options.state)),
+    settings,
+    limiter: limiter(),
+    faults: createFaults(1, []),
+    requests: createRequestLog(),
+    now: () => options.now(),
+    sleep: async (ms, signal) => {
+      try {
+        await options.sleep(ms, signal);
+      } catch (error) {
+        if (signal?.aborted) throw new ConnectionLost("the client left first");
+        throw error;
+      }
+    },
+    log: (line) => options.log?.(line),
+    commit: async () => committer?.commit(),
+    settle: async () => committer?.settle(),
+    reset: () => {
+      world.store = openStore(initial(options));
+      world.settings = settings;
+      world.limiter = limiter();
+      world.faults = createFaults(1, []);
+      world.requests.clear();
+    },
+  };
+  return world;
+}
+
+function recordRequests(app: Hono<Env>, world: World): void {
+  app.use(async (c, next) => {
+    const started = world.now();
+    const trace: Trace = { number: world.requests.begin(), key: null, somebodyElse: false, faults: [] };
+    c.set("trace", trace);
+    let answered = false;
+    try {
+      await next();
+      answered = true;
+    } finally {
+      const url = new URL(c.req.url);
+      const entry = {
+        number: trace.number,
+        time: new Date(started).toISOString(),
+        method: c.req.method,
+        path: url.pathname + url.search,
+        status: answered ? c.res.status : null,
+        key: trace.key,
+        somebody_else: trace.somebodyElse,
+        ms: world.now() - started,
+        faults: trace.faults,
+      };
+      world.requests.end(entry);
+      world.log(logLine(entry));
+    }
+  });
+}
+
+function answerErrors(app: Hono<Env>, world: World): void {
+  app.notFound((c) => {
+    const { trace } = c.var;
+    return toResponse(
+      problemAnswer(404, `There is nothing at ${new URL(c.req.url).pathname}.`, trace.number),
+    );
+  });
+  app.onError((error, c) => {
+    if (error instanceof ConnectionLost) throw error;
+    const { number } = c.var.trace;
+    if (error instanceof ProblemError) {
+      return toResponse(problemAnswer(error.status, error.message, number, error.headers));
+    }
+    world.log(`error in request ${number}: ${JSON.stringify(error.message)}`);
+    return toResponse(problemAnswer(500, "The sandbox itself failed; its log says more.", number));
+  });
+}
+
+/** Makes a sandbox that is driven by `fetch`; throws `SeedInvalid` and `StateInvalid`. */
+export function createSandbox(options: SandboxOptions): Sandbox {
+  const world = createWorld(options);
+  const app = new Hono<Env>();
+  recordRequests(app, world);
+  answerErrors(app, world);
+  app.use("/_sandbox/*", async (c, next) => {
+    guardControl(c, options.anyHost ?? false);
+    await next();
+  });
+  const fetch = async (request: Request): Promise<Response> => app.fetch(request);
+  app.route("/_sandbox", controlRoutes(world));
+  app.get("/_sandbox/", (c) => c.json(overview(world)));
+  app.route("/_sandbox", operationsForSomebodyElse(world));
+  app.route("/", operationsForKeys(world, fetch));
+  return { fetch, save: () => world.commit() };
+}

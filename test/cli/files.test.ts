@@ -1,0 +1,106 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { findYamlFiles, sourceReader } from "../../src/cli/files.ts";
+
+let cwd = "";
+
+beforeEach(async () => {
+  cwd = await realpath(await mkdtemp(join(tmpdir(), "rolecall-files-")));
+});
+
+afterEach(async () => {
+  await rm(cwd, { recursive: true });
+});
+
+async function put(...paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    await mkdir(join(cwd, path, ".."), { recursive: true });
+    await writeFile(join(cwd, path), `# ${path}\n`);
+  }
+}
+
+async function names(paths: readonly string[]): Promise<readonly string[]> {
+  return (await findYamlFiles(paths, cwd)).map((file) => relative(cwd, file));
+}
+
+test("a folder stands for all YAML files below it, in one order, without hidden ones", async () => {
+  await put(
+    "access/b.yaml",
+    "access/a.yml",
+    "access/deep/c.YAML",
+    "access/.hidden.yaml",
+    "access/.git/d.yaml",
+    "access/e.json",
+  );
+  expect(await names(["access"])).toEqual(["access/a.yml", "access/b.yaml", "access/deep/c.YAML"]);
+});
+
+test("without a path the folder access/ is read", async () => {
+  await put("access/a.yaml", "elsewhere/b.yaml");
+  expect(await names([])).toEqual(["access/a.yaml"]);
+});
+
+test("a file that is named twice is read once", async () => {
+  await put("access/a.yaml");
+  expect(await names(["access", "access/a.yaml"])).toEqual(["access/a.yaml"]);
+});
+
+test("a file that is named is read whatever its ending", async () => {
+  await put("shop.conf");
+  expect(await names(["shop.conf"])).toEqual(["shop.conf"]);
+});
+
+test("a path that does not exist is an error that names it", async () => {
+  await expect(findYamlFiles(["acess"], cwd)).rejects.toMatchObject({
+    code: "file-unreadable",
+    message: "acess cannot be read: there is no such file or folder.",
+  });
+});
+
+test("a folder without YAML files is an error", async () => {
+  await put("access/readme.md");
+  await expect(findYamlFiles([], cwd)).rejects.toMatchObject({ code: "no-files" });
+});
+
+describe("what a file includes", () => {
+  const read = (path: string, from: string | null = "access/a.yaml") => sourceReader(cwd)(path, from);
+
+  test("is read from beside the file that includes it, under one name", async () => {
+    await put("access/a.yaml", "shared/b.yaml");
+    expect(await read("../shared/b.yaml")).toEqual({
+      ok: true,
+      file: "shared/b.yaml",
+      text: "# shared/b.yaml\n",
+    });
+    expect(await read("../access/../shared/b.yaml")).toMatchObject({ file: "shared/b.yaml" });
+  });
+
+  test("lies inside the project, also behind links", async () => {
+    await put("project/.git/HEAD", "project/access/a.yaml", "outside.yaml");
+    await symlink(join(cwd, "outside.yaml"), join(cwd, "project/access/link.yaml"));
+    const from = "project/access/a.yaml";
+    expect(await read("../../outside.yaml", from)).toEqual({ ok: false, reason: "outside-root" });
+    expect(await read("link.yaml", from)).toEqual({ ok: false, reason: "outside-root" });
+  });
+
+  test("is a file, and there", async () => {
+    await put("access/a.yaml", "access/folder.yaml/x");
+    expect(await read("folder.yaml")).toEqual({ ok: false, reason: "not-a-file" });
+    expect(await read("/dev/zero", null)).toEqual({ ok: false, reason: "not-a-file" });
+    expect(await read("gone.yaml")).toEqual({ ok: false, reason: "missing" });
+  });
+
+  test("is UTF-8: other bytes are an error, not a question mark", async () => {
+    await put("access/a.yaml");
+    await writeFile(join(cwd, "access/b.yaml"), Buffer.from([0x61, 0xff, 0x62]));
+    expect(await read("b.yaml")).toEqual({ ok: false, reason: "not-utf8" });
+  });
+
+  test("is not huge", async () => {
+    await put("access/a.yaml", "access/b.yaml");
+    await truncate(join(cwd, "access/b.yaml"), 65 * 1024 * 1024);
+    expect(await read("b.yaml")).toEqual({ ok: false, reason: "too-large" });
+  });
+});

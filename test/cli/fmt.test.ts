@@ -1,0 +1,100 @@
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { fmtCommand } from "../../src/cli/commands/fmt.ts";
+import type { Io } from "../../src/cli/io.ts";
+
+const UNTIDY = "merchant: M # the shop\nversion:   1\n";
+const TIDY = "version: 1\nmerchant: M # the shop\n";
+
+let cwd = "";
+
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "rolecall-fmt-"));
+  await mkdir(join(cwd, "access"));
+});
+
+afterEach(async () => {
+  await rm(cwd, { recursive: true });
+});
+
+const put = (name: string, text: string) => writeFile(join(cwd, "access", name), text);
+const get = (name: string) => readFile(join(cwd, "access", name), "utf8");
+
+/** Runs the command as the program does. */
+async function fmt(...args: readonly string[]): Promise<{ readonly code: number; readonly stdout: string }> {
+  let [stdout, code] = ["", -1];
+  const sink = {
+    write: (text: string) => {
+      stdout += text;
+    },
+    isTTY: false,
+    columns: undefined,
+  };
+  const io = { cwd, env: {}, stdout: sink, stderr: sink } as unknown as Io;
+  const command = fmtCommand(io, (ended) => {
+    code = ended;
+  });
+  await command.parseAsync([...args], { from: "user" });
+  return { code, stdout };
+}
+
+describe("fmt", () => {
+  test("writes what is not in order, names it, and is silent about the rest", async () => {
+    await put("shop.yaml", UNTIDY);
+    await put("tidy.yaml", TIDY.replace("M", "N"));
+    expect(await fmt()).toEqual({
+      code: 0,
+      stdout: "formatted access/shop.yaml\n1 formatted, 1 unchanged\n",
+    });
+    expect(await get("shop.yaml")).toBe(TIDY);
+    expect(await fmt()).toEqual({ code: 0, stdout: "2 unchanged\n" });
+    expect(await readdir(join(cwd, "access"))).toEqual(["shop.yaml", "tidy.yaml"]);
+  });
+
+  test("--check writes nothing, names what would change, and exits 1", async () => {
+    await put("shop.yaml", UNTIDY);
+    expect(await fmt("--check")).toEqual({ code: 1, stdout: "would format access/shop.yaml\n1 to format\n" });
+    expect(await get("shop.yaml")).toBe(UNTIDY);
+    await fmt();
+    expect(await fmt("--check")).toEqual({ code: 0, stdout: "1 as they should be\n" });
+  });
+
+  test("leaves a file with errors alone, tells them, and formats the others", async () => {
+    await put("bad.yaml", `${UNTIDY}rolls: []\n`);
+    await put("shop.yaml", UNTIDY);
+    const { code, stdout } = await fmt();
+    expect(code).toBe(1);
+    expect(stdout).toContain("access/bad.yaml:3:1: error:");
+    expect(stdout).toMatch(/1 formatted, 1 with errors\n$/);
+    expect(await get("bad.yaml")).toBe(`${UNTIDY}rolls: []\n`);
+    expect(await get("shop.yaml")).toBe(TIDY);
+  });
+
+  test("keeps a file's permissions, and a link a link", async () => {
+    await put("real.yml", UNTIDY);
+    await chmod(join(cwd, "access/real.yml"), 0o640);
+    await symlink("access/real.yml", join(cwd, "link.yaml"));
+    expect((await fmt("link.yaml")).code).toBe(0);
+    expect(await get("real.yml")).toBe(TIDY);
+    expect((await stat(join(cwd, "access/real.yml"))).mode & 0o777).toBe(0o640);
+    expect((await lstat(join(cwd, "link.yaml"))).isSymbolicLink()).toBe(true);
+  });
+
+  test("a name of a file cannot give a pipeline orders", async () => {
+    await put("a\n::error::.yaml", UNTIDY);
+    expect((await fmt()).stdout).toBe("formatted access/a\\n::error::.yaml\n1 formatted\n");
+  });
+});

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { questionsFor } from "../../src/cli/questions.ts";
+import type { Environment } from "../../src/model/desired.ts";
+import type { Plan } from "../../src/model/plan.ts";
+import { desired, live, liveMember, member, planOf } from "../support/build.ts";
+
+/** A plan that invites some members and removes others. */
+function planned(merchant: string, created: number, removed: number): Plan {
+  const some = (count: number, what: string) =>
+    Array.from({ length: count }, (_, at) => `${what}${at}@example.com`);
+  return planOf(
+    desired({ merchant, members: some(created, "new").map((email) => member(email)) }),
+    live(
+      [],
+      some(removed, "old").map((email) => liveMember(`mem_${email}`, email)),
+    ),
+  );
+}
+
+const asked = (plan: Plan, environment: Environment | null) => ({ plan, environment });
+
+test("removals from an account that is not a test account need its code, and all changes are counted", () => {
+  for (const environment of ["live", null] as const) {
+    expect(questionsFor([asked(planned("MC4F7K2P", 8, 3), environment)])).toEqual([
+      {
+        lines: ["11 changes at MC4F7K2P, 3 of them removals.", "MC4F7K2P is not a test account."],
+        answer: "MC4F7K2P",
+      },
+    ]);
+  }
+});
+
+test("merchants that need no code are summed up beside those that do", () => {
+  const questions = questionsFor([
+    asked(planned("MC1", 1, 1), "live"),
+    asked(planned("MC2", 2, 0), "live"),
+    asked(planned("MC3", 0, 1), "test"),
+    asked(planned("MC4", 0, 1), "live"),
+  ]);
+  expect(questions).toEqual([
+    {
+      lines: [
+        "2 changes at MC1, 1 of them a removal.",
+        "MC1 is not a test account.",
+        "Besides: 3 changes at 2 merchants, 1 of them a removal.",
+      ],
+      answer: "MC1",
+    },
+    { lines: ["1 change at MC4, a removal.", "MC4 is not a test account."], answer: "MC4" },
+  ]);
+});
+
+test("without removals, or on test accounts, one yes is enough for all", () => {
+  expect(questionsFor([asked(planned("MC1", 2, 0), "live")])).toEqual([
+    { lines: ["Apply 2 changes at MC1?"], answer: "yes" },
+  ]);
+  expect(questionsFor([asked(planned("MC1", 2, 0), "live"), asked(planned("MC2", 0, 2), "test")])).toEqual([
+    { lines: ["Apply 4 changes at 2 merchants, 2 of them removals?"], answer: "yes" },
+  ]);
+});

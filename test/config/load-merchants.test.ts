@@ -1,0 +1,243 @@
+import { posix } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { ReadSource } from "../../src/config/library.ts";
+import { loadMerchants } from "../../src/config/load-merchants.ts";
+
+const NOW = Date.UTC(2026, 10, 21);
+
+/** A reader of these files, which counts how often each is read. */
+function reader(files: Readonly<Record<string, string>>): {
+  readonly read: ReadSource;
+  readonly reads: string[];
+} {
+  const reads: string[] = [];
+  const read: ReadSource = (path, from) => {
+    const file = posix.join(from === null ? "" : posix.dirname(from), path);
+    reads.push(file);
+    const text = Object.hasOwn(files, file) ? files[file] : undefined;
+    return Promise.resolve(
+      text === undefined ? { ok: false, reason: "missing" } : { ok: true, file, text: `version: 1\n${text}` },
+    );
+  };
+  return { read, reads };
+}
+
+function load(files: Readonly<Record<string, string>>, roots = Object.keys(files)) {
+  return loadMerchants(roots, reader(files).read, { now: NOW });
+}
+
+describe("a merchant's file with what it includes", () => {
+  test("has the sections of all, the included ones first", async () => {
+    const { merchants, diagnostics, sources } = await load({
+      "access/a.yaml": `merchant: A
+include: [../shared/roles.yaml, ../shared/people.yaml]
+ignore: { roles: [x*] }
+roles: [{ name: Own }]
+members: [{ email: Ada@example.com, roles: [Own], metadata: { n: 1 } }]
+`,
+      "shared/roles.yaml": `sync: { reinvite: false }
+ignore: { roles: [y*, x*] }
+guards: { max_removals: 5, protect: { roles: [Base] } }
+policies: { email_domains: [example.com], max_holders: { Base: 9 } }
+roles: [{ name: Base }]
+`,
+      "shared/people.yaml": `include: [roles.yaml]
+sync: { members: additive }
+policies: { separate: [[Other, Own]], max_holders: { Own: 9 } }
+checks: [{ can: p, at_most: 3 }]
+members:
+  - { email: ada@example.com, roles: [Base, Own], until: 2027-01-31 }
+  - { email: bob@example.com }
+`,
+    });
+    expect(diagnostics).toEqual([]);
+    expect(sources.map(({ file }) => file).toSorted()).toEqual([
+      "access/a.yaml",
+      "shared/people.yaml",
+      "shared/roles.yaml",
+    ]);
+    expect(merchants).toHaveLength(1);
+    expect(merchants[0]?.state).toMatchObject({
+      merchant: "A",
+      sync: { roles: "authoritative", members: "additive", reinvite: false, replaceRoles: false },
+      ignore: { roles: ["y*", "x*"], members: [] },
+      guards: { maxRemovals: { count: 5 }, protect: { roles: ["Base"], members: [] } },
+      policies: {
+        emailDomains: ["example.com"],
+        separate: [["Other", "Own"]],
+        maxHolders: { Base: 9, Own: 9 },
+      },
+      checks: [{ can: "p", origin: { file: "shared/people.yaml", path: ["checks", 0] } }],
+      roles: [
+        { name: "Base", origin: { file: "shared/roles.yaml", path: ["roles", 0] } },
+        { name: "Own", origin: { file: "access/a.yaml", path: ["roles", 0] } },
+      ],
+      members: [
+        {
+          email: "ada@example.com",
+          roles: [{ role: "Base" }, { role: "Own" }],
+          metadata: { n: 1 },
+          until: { text: "2027-01-31" },
+          origin: { file: "shared/people.yaml", path: ["members", 0] },
+        },
+        { email: "bob@example.com" },
+      ],
+      origin: { file: "access/a.yaml", path: [] },
+    });
+    expect(Object.keys(merchants[0]?.state?.members?.[1] ?? {})).toEqual(["email", "origin"]);
+  });
+
+  test("leaves unmanaged what no file has, and manages what one of them has empty", async () => {
+    const { merchants } = await load({
+      "a.yaml": "merchant: A\ninclude: [shared.yaml]\n",
+      "shared.yaml": "members: []\n",
+    });
+    expect(merchants[0]?.state).toMatchObject({ members: [] });
+    expect(merchants[0]?.state).not.toHaveProperty("roles");
+  });
+
+  test("reads a file once that many include, by whatever path", async () => {
+    const { read, reads } = reader({
+      "a.yaml": "merchant: A\ninclude: [shared/x.yaml, ./shared/../shared/x.yaml, shared/y.yaml]\n",
+      "b.yaml": "merchant: B\ninclude: [shared/x.yaml]\n",
+      "shared/x.yaml": "roles: [{ name: X }]\n",
+      "shared/y.yaml": "include: [x.yaml]\n",
+    });
+    const { merchants, diagnostics, sources } = await loadMerchants(["a.yaml", "b.yaml"], read, { now: NOW });
+    expect(diagnostics).toEqual([]);
+    expect(sources).toHaveLength(4);
+    expect(merchants.map(({ state }) => state?.roles?.map(({ name }) => name))).toEqual([["X"], ["X"]]);
+    expect(reads).toContain("shared/x.yaml");
+  });
+
+  test("is not a merchant's own when it has no code and another one includes it", async () => {
+    const { merchants } = await load({
+      "a.yaml": "merchant: A\ninclude: [shared.yaml]\n",
+      "shared.yaml": "roles: []\n",
+    });
+    expect(merchants.map(({ file }) => file)).toEqual(["a.yaml"]);
+  });
+
+  test("has no state when a file that it includes has an error, and the others keep theirs", async () => {
+    const { merchants, diagnostics } = await load({
+      "a.yaml": "merchant: A\ninclude: [shared.yaml]\n",
+      "b.yaml": "merchant: B\n",
+      "shared.yaml": "rolles: []\n",
+    });
+    expect(merchants.map(({ file, state }) => [file, state === null])).toEqual([
+      ["a.yaml", true],
+      ["b.yaml", false],
+    ]);
+    expect(diagnostics.map(({ file, code }) => [file, code])).toEqual([["shared.yaml", "unknown-key"]]);
+  });
+
+  test("has a state when only its policies refuse it", async () => {
+    const { merchants, diagnostics } = await load({
+      "a.yaml": "merchant: A\ninclude: [shared.yaml]\nmembers: [{ email: a@b.co }]\n",
+      "shared.yaml": "policies: { email_domains: [example.com] }\n",
+    });
+    expect(diagnostics).toMatchObject([{ code: "policy-email-domain", refusal: true, file: "a.yaml" }]);
+    expect(merchants[0]?.state).not.toBeNull();
+  });
+
+  test("may share policies that speak of roles which only some merchants have", async () => {
+    const { diagnostics } = await load({
+      "a.yaml":
+        "merchant: A\ninclude: [shared.yaml]\nroles: [{ name: X }]\nmembers: [{ email: a@b.co, roles: [X] }]\n",
+      "shared.yaml":
+        "policies: { separate: [[X, Y]] }\nchecks: [{ can: p, only: ['role:Y', c@d.co] }]\nroles: [{ name: Z }]\n",
+    });
+    expect(diagnostics).toEqual([]);
+  });
+
+  test("is judged together: who holds two roles that two files keep apart and grant", async () => {
+    const { diagnostics } = await load({
+      "a.yaml": "merchant: A\ninclude: [p.yaml, m.yaml]\nmembers: [{ email: A@b.co, roles: [X] }]\n",
+      "p.yaml": "policies: { separate: [[X, Y]] }\n",
+      "m.yaml": "members: [{ email: a@b.co, roles: [Y] }]\n",
+    });
+    expect(diagnostics).toMatchObject([
+      { code: "policy-separate", file: "a.yaml", message: expect.stringContaining("(m.yaml:2)") },
+    ]);
+  });
+});
+
+describe("what is wrong between files", () => {
+  test("names both places of a role that stands in two", async () => {
+    const { diagnostics } = await load({
+      "a.yaml": "merchant: A\ninclude: [shared.yaml]\nroles: [{ name: X }]\n",
+      "shared.yaml": "roles:\n  - name: X\n",
+    });
+    expect(diagnostics).toMatchObject([
+      {
+        code: "duplicate-role",
+        file: "a.yaml",
+        span: { line: 4 },
+        message: expect.stringContaining("shared.yaml:3"),
+      },
+    ]);
+  });
+
+  test("is said once where many merchants have it through the same file", async () => {
+    const { diagnostics } = await load({
+      ...Object.fromEntries(
+        Array.from({ length: 20 }, (_, i) => [
+          `m${i}.yaml`,
+          `merchant: M${i}\ninclude: [shared.yaml]\nroles: []\n`,
+        ]),
+      ),
+      "shared.yaml": "members: [{ email: a@b.co, roles: [Missing] }]\n",
+    });
+    expect(diagnostics).toMatchObject([{ code: "unknown-role", file: "shared.yaml" }]);
+    expect(diagnostics[0]?.hint).toContain("Seen from m0.yaml");
+  });
+
+  test("says nothing of unknown roles or members when a file is missing that may have them", async () => {
+    const { diagnostics } = await load({
+      "a.yaml": `merchant: A
+include: [missing.yaml]
+roles: []
+members: [{ email: a@b.co, roles: [X] }]
+checks: [{ member: c@d.co, cannot: [p] }]
+`,
+    });
+    expect(diagnostics.map(({ code }) => code)).toEqual(["file-missing"]);
+  });
+
+  test("leaves the first of two files for one merchant its state", async () => {
+    const { merchants, diagnostics } = await load({ "a.yaml": "merchant: A\n", "b.yaml": "merchant: A\n" });
+    expect(diagnostics.map(({ code }) => code)).toEqual(["duplicate-merchant"]);
+    expect(merchants.map(({ state }) => state === null)).toEqual([false, true]);
+  });
+
+  test("never shows the text of a file that is no YAML file, though a link makes it look like one", async () => {
+    const read: ReadSource = (path) =>
+      Promise.resolve(
+        path === "a.yaml"
+          ? { ok: true, file: path, text: "version: 1\nmerchant: A\ninclude: [link.yaml]\n" }
+          : { ok: true, file: ".env", text: "PASSWORD=hunter22" },
+      );
+    const loaded = await loadMerchants(["a.yaml"], read, { now: NOW });
+    expect(loaded.diagnostics.map(({ code }) => code)).toEqual(["file-not-a-file"]);
+    expect(JSON.stringify(loaded)).not.toContain("hunter22");
+  });
+
+  test("follows a long chain of includes, and finds where it closes", async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 3000 }, (_, i) => [`${i}.yaml`, `include: [${(i + 1) % 3000}.yaml]\n`]),
+    );
+    const { diagnostics } = await load({ ...files, "a.yaml": "merchant: A\ninclude: [0.yaml]\n" }, [
+      "a.yaml",
+    ]);
+    expect(diagnostics.map(({ code, file }) => [code, file])).toEqual([["include-cycle", "2999.yaml"]]);
+    expect(diagnostics[0]?.message.length).toBeLessThan(500);
+  });
+
+  test("finds a literal key in an included file, and does not show it", async () => {
+    const key = "sk_live_4eC39HqLyjWDarjtT1zdp7dc";
+    const loaded = await load({ "a.yaml": "merchant: A\ninclude: [s.yaml]\n", "s.yaml": `# ${key}\n` });
+    expect(loaded.diagnostics.map(({ code, file }) => [code, file])).toEqual([["literal-key", "s.yaml"]]);
+    expect(loaded.merchants[0]?.state).toBeNull();
+    expect(JSON.stringify(loaded.diagnostics)).not.toContain("4eC39");
+  });
+});

@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+
+interface Demo {
+  readonly child: ChildProcess;
+  /** What it has said so far. */
+  text(): string;
+  /** Resolves when it has said this. */
+  says(text: string): Promise<void>;
+}
+
+/** Runs the demo without a terminal, in a process group of its own, so that what it leaves behind can be found. */
+function startDemo(env: Readonly<Record<string, string>> = {}): Demo {
+  const child = spawn(process.execPath, ["scripts/demo.mjs"], {
+    cwd: ROOT,
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+    detached: true,
+  });
+  let said = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+  });
+  return {
+    child,
+    text: () => said,
+    async says(text) {
+      while (!said.includes(text)) await once(child.stdout, "data");
+    },
+  };
+}
+
+function nothingIsLeft({ child, text }: Demo): Promise<void> {
+  const url = /https?:\/\/127\.0\.0\.1:\d+/.exec(text())?.[0];
+  expect(url).toBeDefined();
+  // Signal 0 reaches nobody: it only asks whether there is anybody in the group.
+  expect(() => process.kill(-(child.pid ?? 0), 0)).toThrow("ESRCH");
+  return expect(fetch(String(url))).rejects.toThrow();
+}
+
+describe("the demo, run without a terminal", () => {
+  let demo: Demo;
+  let code: unknown;
+
+  beforeAll(async () => {
+    demo = startDemo({
+      ROLECALL_BASE_URL: "http://127.0.0.1:9",
+      ROLECALL_API_KEY_MC4F7K2P: "sk_live_somebodys_own",
+    });
+    [code] = await once(demo.child, "close");
+  }, 60_000);
+
+  test("ends well, and never uses the service or key that somebody has set up for real", async () => {
+    expect(code).toBe(0);
+  });
+
+  test("says what it runs: validate, plan, apply, and a plan that finds nothing left to do", async () => {
+    const said = demo.text();
+    expect(said.split("\n").filter((line) => line.startsWith("$ "))).toEqual([
+      "$ rolecall validate examples/retail/access",
+      "$ rolecall plan examples/retail/access",
+      "$ rolecall apply --yes examples/retail/access",
+      "$ rolecall plan --detailed-exitcode examples/retail/access",
+    ]);
+    const lastPlan = said.slice(said.lastIndexOf("$ rolecall plan --detailed-exitcode"));
+    expect(lastPlan).toContain("no changes");
+    expect(lastPlan).not.toMatch(/to (create|update|delete)/);
+  });
+
+  test("writes no control codes", async () => {
+    expect(demo.text()).not.toContain("\u001b");
+  });
+
+  test("leaves nothing running", async () => {
+    await nothingIsLeft(demo);
+  });
+});
+
+test.each(["SIGINT", "SIGTERM"] as const)(
+  "%s ends the demo and everything it has started",
+  async (signal) => {
+    const demo = startDemo();
+    await demo.says("$ rolecall plan");
+    demo.child.kill(signal);
+    const [code] = await once(demo.child, "close");
+    expect(code).toBe(signal === "SIGINT" ? 130 : 143);
+    await nothingIsLeft(demo);
+  },
+);

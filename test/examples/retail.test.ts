@@ -1,0 +1,162 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Change, Plan } from "../../src/model/plan.ts";
+import { type Ended, type RunningSandbox, rolecall, startSandbox } from "../support/program.ts";
+
+const FILES = "examples/retail/access";
+
+let sandbox: RunningSandbox;
+
+beforeAll(async () => {
+  sandbox = await startSandbox(["--seed", "examples/retail/live.yaml"]);
+});
+
+afterAll(async () => {
+  await sandbox.stop();
+});
+
+test("the example's files are valid, without as much as a warning", async () => {
+  const { code, stdout } = await rolecall(["validate", FILES, "--format", "json"]);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout).diagnostics).toEqual([]);
+});
+
+test("the first plan changes a little of everything and leaves most as it is", async () => {
+  const plans = await firstPlans();
+  expect(plans.map(({ merchant, summary }) => ({ merchant, ...summary }))).toEqual([
+    {
+      merchant: "MC4F7K2P",
+      roles: { create: 1, update: 2, replace: 0, delete: 1, unchanged: 2 },
+      members: { create: 2, update: 3, replace: 0, delete: 2, unchanged: 20 },
+    },
+    {
+      merchant: "MC9Q3T8X",
+      roles: { create: 0, update: 0, replace: 0, delete: 0, unchanged: 4 },
+      members: { create: 1, update: 2, replace: 0, delete: 1, unchanged: 13 },
+    },
+  ]);
+  expect(plans.flatMap(({ findings }) => findings)).toEqual([]);
+});
+
+test("the first plan is what the example's texts tell of", async () => {
+  const [harbourStreet, stationRoad] = await firstPlans();
+  expect(harbourStreet?.changes.map(brief)).toEqual([
+    "update role Bookkeeping: name",
+    "update role Cashier: permissions",
+    "create role Refund Approver",
+    "delete role Weekend Helper",
+    "delete member bernd.hoffmann@example.com",
+    "create member fatima.benjelloun@example.com",
+    "update member hana.sato@example.com: roles",
+    "update member samir.aziz@example.com: metadata",
+    "delete member summer-desk@agency.example",
+    "create member till-7@harbour.example",
+    "update member tomasz.kowalczyk@example.com: roles",
+  ]);
+  expect(stationRoad?.changes.map(brief)).toEqual([
+    "delete member karim.benali@example.com",
+    "create member omar.farouk@example.com",
+    "update member till-12@station.example: nickname",
+    "update member yuki.tanaka@example.com: roles",
+  ]);
+});
+
+test("somebody who has not accepted yet is a member like any other: nobody is invited twice", async () => {
+  const path = "/_sandbox/v0.1/merchants/MC4F7K2P/members?email=oisin.byrne@example.com";
+  const { items } = (await (await fetch(sandbox.url + path)).json()) as { readonly items: unknown };
+  expect(items).toMatchObject([{ status: "pending" }]);
+  const plans = await firstPlans();
+  const named = plans.flatMap(({ changes }) => changes.map(({ name }) => name));
+  expect(named).not.toContain("oisin.byrne@example.com");
+});
+
+test("the read-only key plans the same, and an apply with it changes nothing", async () => {
+  const env = { ...sandbox.env, ROLECALL_API_KEY: "sk_test_readonly", TILL_7_PASSWORD: "not-a-secret" };
+  const before = await firstPlans();
+  const { code, stdout, stderr } = await rolecall(["apply", "--yes", FILES], { env });
+  expect(code).toBe(1);
+  expect(stdout + stderr).toContain("roles_update");
+  expect(await firstPlans()).toEqual(before);
+});
+
+test("somebody who is to be ignored is in no plan", async () => {
+  const path = "/_sandbox/v0.1/merchants/MC4F7K2P/members?email=year-end@auditor.example";
+  const { items } = (await (await fetch(sandbox.url + path)).json()) as { readonly items: unknown };
+  expect(items).toHaveLength(1);
+  expect(JSON.stringify(await firstPlans())).not.toContain("auditor.example");
+});
+
+describe("what the example's texts tell to try", () => {
+  let folder = "";
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "rolecall-retail-"));
+  });
+
+  afterAll(async () => {
+    await rm(folder, { recursive: true });
+  });
+
+  /** Changes a shop's file in a copy of the example, and runs the program there. */
+  async function tried(
+    args: readonly string[],
+    file: string,
+    change: (text: string) => string,
+  ): Promise<Ended> {
+    await cp(resolve(import.meta.dirname, "../../examples"), join(folder, "examples"), { recursive: true });
+    const path = join(folder, FILES, file);
+    const before = await readFile(path, "utf8");
+    await writeFile(path, change(before));
+    expect(await readFile(path, "utf8")).not.toBe(before);
+    return rolecall([...args, FILES], { cwd: folder, env: sandbox.env });
+  }
+
+  test("a file without its cashiers is refused: too many would go at once", async () => {
+    const cashier =
+      /^ {2}- email: .*\n(?: {4}managed: .*\n)? {4}roles: \[Cashier\]\n(?: {4}metadata: .*\n)?/gm;
+    const plan = await tried(["plan"], "harbour-street.yaml", (text) => text.replace(cashier, ""));
+    expect(plan.stdout).toMatch(/guard max-removals: \d+ of 25 members/);
+    expect(plan.code).toBe(3);
+  });
+
+  test("a file without the owner is refused for three reasons", async () => {
+    const plan = await tried(["plan"], "station-road.yaml", (text) =>
+      text.replace(/ {2}- email: ada@.*\n.*\n/, ""),
+    );
+    expect(plan.stdout.match(/^ {4}(guard|policy|check) \S+/gm)).toEqual([
+      "    guard min-holders:",
+      "    guard protect:",
+      "    guard self-lockout:",
+    ]);
+    expect(plan.code).toBe(3);
+  });
+
+  test("one person with two roles that are to be apart is refused without the service", async () => {
+    const validate = await tried(["validate"], "harbour-street.yaml", (text) =>
+      text.replace("roles: [Bookkeeping]", "roles: [Bookkeeping, Refund Approver]"),
+    );
+    expect(validate.stdout).toContain("elena.petrova@example.com");
+    expect(validate.code).toBe(3);
+  });
+
+  test("a plan as of a later day shows whose access has ended by then", async () => {
+    const plan = await rolecall(["plan", "--as-of", "2099-02-01", FILES], { env: sandbox.env });
+    expect(plan.stdout).toContain(
+      "~ update ruben.dejong@example.com (its end date is past)\n             roles        - Stock Keeper\n",
+    );
+    expect(plan.code).toBe(0);
+  });
+});
+
+async function firstPlans(): Promise<readonly Plan[]> {
+  const { code, stdout } = await rolecall(["plan", FILES, "--format", "json"], { env: sandbox.env });
+  expect(code).toBe(0);
+  return JSON.parse(stdout).plans;
+}
+
+function brief({ kind, resource, name, fields }: Change): string {
+  const what = fields.map(({ field }) => field).join(", ");
+  return `${kind} ${resource} ${name}${what === "" ? "" : `: ${what}`}`;
+}

@@ -1,0 +1,88 @@
+import { describe, expect, test } from "vitest";
+import { connectTo, failureOf, type Handler, json, MEMBERSHIPS, page, pageOf, problem } from "./support.ts";
+
+const membership = (id: string, merchant: string, more: object = {}): object => ({
+  id,
+  resource_id: merchant,
+  type: "merchant",
+  roles: [],
+  permissions: [],
+  status: "accepted",
+  resource: { id: merchant, type: "merchant", name: "A shop" },
+  ...more,
+});
+
+const belongingTo =
+  (...memberships: readonly object[]): Handler =>
+  (seen) =>
+    json(pageOf(memberships, seen));
+
+const readWith = async (memberships: Handler) => {
+  const harness = connectTo(() => json({ items: [], total_count: 0 }), { memberships });
+  const state = await harness.reader.read("MC1", []);
+  const asked = harness.seen.filter(({ path }) => path === MEMBERSHIPS);
+  const told = harness.events.flatMap((event) => (event.type === "caller-unknown" ? [event.reason] : []));
+  return { ...harness, state, asked, told };
+};
+
+describe("the member that the key belongs to", () => {
+  test("is the one whose membership is in the merchant that is read", async () => {
+    const memberships = belongingTo(membership("mem_other", "MC2"), membership("mem_own", "MC1"));
+    const { state, asked, told, reader } = await readWith(memberships);
+    expect(state.callerId).toBe("mem_own");
+    expect(asked.map(({ query }) => Object.fromEntries(query))).toEqual([
+      { offset: "0", limit: "25", "resource.type": "merchant" },
+    ]);
+    expect((await reader.read("MC2", [])).callerId).toBe("mem_other");
+    expect((await reader.read("MC3", [])).callerId).toBeNull();
+    expect(told).toEqual([]);
+  });
+
+  test("is the accepted one where an old invitation stands beside it", async () => {
+    const old = membership("mem_old", "MC1", { status: "expired" });
+    const { state } = await readWith(belongingTo(old, membership("mem_own", "MC1")));
+    expect(state.callerId).toBe("mem_own");
+    expect((await readWith(belongingTo(old))).state.callerId).toBe("mem_old");
+  });
+
+  test.each<[string, number, Handler]>([
+    ["says no", 1, () => problem(403, { detail: "The API key does not belong to a user." })],
+    ["does not know the question", 1, () => problem(404)],
+    ["gives a web page", 1, () => page()],
+    ["gives something else", 1, () => json({ items: [{}] })],
+    ["fails", 3, () => problem(503)],
+    ["is busy", 3, () => problem(429)],
+    ["is busy for long", 1, () => problem(429, {}, { "retry-after": "60" })],
+    ["gives half an answer", 3, () => new Response('{"items": [')],
+    ["shifts its list", 3, () => json({ items: [], total_count: 9 })],
+  ])("stays unknown where the service %s, which is told once and soon", async (_, attempts, memberships) => {
+    const { state, asked, told, clock, reader } = await readWith(memberships);
+    expect(state).toEqual({ merchant: "MC1", callerId: null, roles: [], members: [] });
+    expect((await reader.read("MC2", [])).callerId).toBeNull();
+    expect(asked).toHaveLength(attempts);
+    expect(told).toHaveLength(1);
+    expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(2000);
+  });
+
+  test("is told as unknown with the scope that is missing", async () => {
+    const { told } = await readWith(() => problem(403, { detail: "The API key does not belong to a user." }));
+    expect(told).toEqual([
+      "GET /v0.1/memberships?offset=0&limit=25&resource.type=merchant answered 403 Forbidden: " +
+        "The API key does not belong to a user. " +
+        "The key in RETAIL_API_KEY needs the scope user.profile or user.profile_readonly to list memberships.",
+    ]);
+  });
+
+  test("does not keep a read that has failed from ending, nor tell of itself after the end", async () => {
+    let answer = (_: Response): void => undefined;
+    const late = new Promise<Response>((resolve) => {
+      answer = resolve;
+    });
+    const { reader, events, close } = connectTo(() => problem(401), { memberships: () => late });
+    expect(await failureOf(reader.read("MC1", []))).toMatchObject({ code: "unauthorized" });
+    await close();
+    answer(problem(403));
+    await new Promise(setImmediate);
+    expect(events.map(({ type }) => type)).not.toContain("caller-unknown");
+  });
+});

@@ -1,0 +1,170 @@
+import { describe, expect, test } from "vitest";
+import { connectTo, connectToFetch, failureOf, json, KEY, page, problem } from "./support.ts";
+
+const read = async (answer: () => Response) => {
+  const harness = connectTo(answer);
+  const failure = await failureOf(harness.reader.read("MC1", []));
+  return { ...harness, failure };
+};
+
+const update = async (answer: () => Response) => {
+  const harness = connectTo(answer);
+  const failure = await failureOf(harness.writer("MC1").updateRole("role_a", { name: "A" }));
+  return { ...harness, failure };
+};
+
+const LINE = "PATCH /v0.1/merchants/MC1/roles/role_a";
+
+describe("a service that says no", () => {
+  test.each<[number, string, string, RegExp]>([
+    [400, "bad-request", "Bad Request", /report it as a bug/],
+    [401, "unauthorized", "Unauthorized", /the key in RETAIL_API_KEY/],
+    [402, "request-failed", "Request Failed", /could not complete it/],
+    [403, "forbidden", "Forbidden", /RETAIL_API_KEY needs the permission roles_update to update a role/],
+    [404, "not-found", "Not Found", /may have been removed meanwhile/],
+    [409, "conflict", "Conflict", /rolecall plan/],
+    [422, "unprocessable", "Unprocessable Entity", /Correct the file/],
+    [418, "unexpected-status", "", /contract does not know/],
+  ])("with %i is told at once, with its Problem whole", async (status, code, title, hint) => {
+    const told = {
+      type: "https://example.com/problem/x",
+      title: "X",
+      status,
+      detail: "Because of y.",
+      instance: "urn:42",
+    };
+    const { failure, seen, clock } = await update(() => problem(status, told));
+    expect(failure).toMatchObject({
+      code,
+      request: { method: "PATCH", path: LINE.slice(6), status, attempts: 1, problem: told },
+    });
+    expect(failure.message).toBe(`${LINE} answered ${status}${title && ` ${title}`}: Because of y.`);
+    expect(failure.hint).toMatch(hint);
+    expect(failure.request).not.toHaveProperty("uncertain");
+    expect(seen).toHaveLength(1);
+    expect(clock.slept).toEqual([]);
+  });
+
+  test("with 404 for a whole merchant is told by its code, not as something removed", async () => {
+    const { failure } = await read(() => problem(404));
+    expect(failure.hint).toMatch(/^Check the merchant code, the base URL/);
+    const { writer } = connectTo(() => problem(404));
+    const created = await failureOf(writer("MC1").createRole({ name: "A", permissions: [] }));
+    expect(created.hint).toMatch(/^Check the merchant code, the base URL/);
+  });
+
+  test("names the permission that the Problem names", async () => {
+    const { failure } = await update(() => problem(403, { detail: "missing permission roles_write" }));
+    expect(failure.message).toBe(`${LINE} answered 403 Forbidden: missing permission roles_write`);
+    expect(failure.hint).toContain("needs the permission roles_write to");
+  });
+
+  test.each<[number, string]>([
+    [500, "service-failed"],
+    [503, "service-failed"],
+    [424, "dependency-failed"],
+  ])("with %i is asked ten times, and then told with its count", async (status, code) => {
+    const { failure, seen } = await update(() => problem(status));
+    expect(failure).toMatchObject({ code, request: { status, attempts: 10, uncertain: true } });
+    expect(seen).toHaveLength(10);
+  });
+
+  test("with 429 for good is told with what it asked for", async () => {
+    const { failure, events } = await update(() => problem(429, {}, { "retry-after": "3600" }));
+    expect(failure).toMatchObject({ code: "rate-limited", request: { attempts: 1 } });
+    expect(failure.hint).toMatch(/It asked to wait: 3600\./);
+    expect(failure.request?.uncertain).toBeUndefined();
+    expect(events.map(({ type }) => type)).toEqual(["request", "answer"]);
+  });
+
+  test("by a redirect is not followed", async () => {
+    const { failure, seen } = await read(
+      () => new Response(null, { status: 302, headers: { location: "https://evil.example/x" } }),
+    );
+    expect(failure).toMatchObject({ code: "unexpected-status", request: { status: 302 } });
+    expect(failure.message).toMatch(/answered 302 Redirect: to https:\/\/evil\.example\/x$/);
+    expect(failure.hint).toMatch(/not followed/);
+    expect(new Set(seen.map(({ path }) => path)).size).toBe(2);
+  });
+
+  test.each<[string, () => Response, string]>([
+    ["a Problem as plain JSON", () => json({ type: "t", title: "T" }, 400), "T"],
+    ["another form of JSON", () => json({ error_code: "X", message: "Say why" }, 400), "Say why"],
+    ["a list of errors", () => json([{ message: "The first" }], 400), "The first"],
+    ["text", () => new Response("no \u001b[31mway\u202e\r\n out", { status: 400 }), "no [31mway out"],
+    ["nothing", () => new Response(null, { status: 400 }), ""],
+    ["a web page", () => page(400), "Sign in Please sign in."],
+  ])("in the form of %s reads well", async (_, answer, said) => {
+    const { failure } = await update(answer);
+    expect(failure.message).toBe(`${LINE} answered 400 Bad Request${said ? `: ${said}` : "."}`);
+  });
+
+  test("at great length is cut short in the message, and shown whole in the Problem", async () => {
+    const { failure } = await update(() => problem(422, { detail: "x".repeat(3000) }));
+    expect(failure.message.length).toBeLessThan(400);
+    expect(failure.request?.problem?.detail).toHaveLength(3000);
+  });
+});
+
+describe("something else than the service", () => {
+  test("is suspected where a page of HTML comes back, and not asked again", async () => {
+    const { failure, seen } = await read(() => page());
+    expect(failure).toMatchObject({ code: "bad-answer", request: { status: 200, attempts: 1 } });
+    expect(failure.message).toMatch(/answered 200, but with an HTML page instead of JSON\.$/);
+    expect(failure.hint).toMatch(/Is the base URL that of the service/);
+    expect(seen).toHaveLength(2);
+    expect((await read(() => page(404))).failure.hint).toMatch(/Is the base URL that of the service/);
+  });
+
+  test("does not pass for a write that was done", async () => {
+    const { failure } = await update(() => page());
+    expect(failure).toMatchObject({ code: "bad-answer", request: { uncertain: true } });
+  });
+});
+
+describe("broken JSON", () => {
+  const broken = () =>
+    new Response('{"items": [{"id": "secret text"', { headers: { "content-type": "application/json" } });
+
+  test("is asked for again", async () => {
+    const { reader } = connectTo((_, count) =>
+      count === 1 ? broken() : json({ items: [], total_count: 0 }),
+    );
+    expect((await reader.read("MC1", [])).members).toEqual([]);
+  });
+
+  test("is told in the end, without repeating it", async () => {
+    const { failure } = await read(broken);
+    expect(failure).toMatchObject({ code: "bad-answer", request: { attempts: 10 } });
+    expect(failure.message).toMatch(/answered 200, but with broken JSON\.$/);
+  });
+});
+
+describe("secrets", () => {
+  test("do not come back in a failure, whatever the service repeats", async () => {
+    const password = 'correct "horse" \\ battery';
+    const echo = `you sent ${KEY} and ${password}`;
+    for (const answer of [
+      () => problem(422, { type: echo, title: echo, detail: echo, instance: echo }),
+      () => problem(422, { detail: `${"x".repeat(3990)}${password}` }),
+      () => json({ unheard_of: echo }, 400),
+      () => new Response(echo, { status: 400 }),
+      () => new Response(null, { status: 302, headers: { location: `/login?token=${KEY}` } }),
+      () => problem(429, { detail: echo }, { "retry-after": KEY }),
+    ]) {
+      const { writer } = connectTo(answer);
+      const managed = { email: "a@example.com", roles: [], managed: { nickname: "A", password } };
+      const failure = await failureOf(writer("MC1").createMember(managed));
+      const all = JSON.stringify([failure.message, failure.hint, failure.request]);
+      expect(all).toContain("[secret]");
+      expect(all).not.toContain(KEY);
+      expect(all).not.toMatch(/horse|battery|correct/);
+    }
+  });
+
+  test("are refused before they are sent where they cannot be a key", () => {
+    for (const key of ["", "sk_test_a b", "sk_test_a\n", "sk_test_ä"]) {
+      expect(() => connectToFetch(async () => json({}), { key })).toThrow("The key in RETAIL_API_KEY");
+    }
+  });
+});

@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import { LostAnswer } from "../../src/live/transport.ts";
+import { connectTo, failureOf, holding, json, problem, wireMembers } from "./support.ts";
+
+/** Stops the run as soon as the client has something to wait for. */
+function stoppedAtFirstWait(answer: () => Response) {
+  const stop = new AbortController();
+  const harness = connectTo(
+    (_, count) => {
+      if (count > 1) return json({ id: "role_new" }, 201);
+      setImmediate(() => stop.abort());
+      return answer();
+    },
+    { signal: stop.signal },
+  );
+  return { ...harness, stop };
+}
+
+describe("a run that is stopped", () => {
+  test.each<[string, () => Response, object]>([
+    [
+      "for as long as the service asks",
+      () => problem(429, {}, { "retry-after": "100" }),
+      { code: "rate-limited", request: { status: 429, attempts: 1 } },
+    ],
+    [
+      "before an update is sent again",
+      () => problem(503),
+      { code: "service-failed", request: { status: 503, attempts: 1, uncertain: true } },
+    ],
+    [
+      "for a service that is not there",
+      () => {
+        throw new LostAnswer("network", "nothing listens", false);
+      },
+      { code: "network", request: { attempts: 1 } },
+    ],
+  ])("does not wait %s, and tells the failure it had", async (_, answer, expected) => {
+    const { writer, seen, clock } = stoppedAtFirstWait(answer);
+    const began = clock.now();
+    expect(await failureOf(writer("MC1").updateRole("role_a", { name: "A" }))).toMatchObject(expected);
+    expect(seen).toHaveLength(1);
+    expect(clock.now()).toBe(began);
+  });
+
+  test("says of what had not been sent that it was not", async () => {
+    const { writer } = stoppedAtFirstWait(() => problem(429, {}, { "retry-after": "100" }));
+    const first = failureOf(writer("MC1").createRole({ name: "A", permissions: [] }));
+    const ids = ["b", "c", "d", "e", "f"];
+    const rest = ids.map((id) => failureOf(writer("MC1").deleteRole(id)));
+    expect((await first).code).toBe("rate-limited");
+    const failures = await Promise.all(rest);
+    expect(failures.at(-1)?.message).toBe(
+      "DELETE /v0.1/merchants/MC1/roles/f was not sent: the run was stopped while the service asked to wait.",
+    );
+    expect(failures.at(-1)?.request).toEqual({
+      method: "DELETE",
+      path: "/v0.1/merchants/MC1/roles/f",
+      attempts: 0,
+    });
+  });
+
+  test("still ends what is in the air, and may still read a service that answers well", async () => {
+    const stop = new AbortController();
+    const { writer, reader } = connectTo(
+      (seen, count) => {
+        stop.abort();
+        return seen.method === "POST" ? json({ id: "role_new" }, 201) : holding(wireMembers(60))(seen, count);
+      },
+      { signal: stop.signal },
+    );
+    expect(await writer("MC1").createRole({ name: "A", permissions: [] })).toBe("role_new");
+    expect((await reader.read("MC1", [])).members).toHaveLength(60);
+  });
+
+  test("makes no warning of a leak, however many wait", async () => {
+    const warnings: Error[] = [];
+    const warned = (warning: Error): void => void warnings.push(warning);
+    process.on("warning", warned);
+    const stop = new AbortController();
+    const { writer } = connectTo((_, count) => (count < 3 ? problem(503) : json({})), {
+      concurrency: 50,
+      signal: stop.signal,
+    });
+    await Promise.all(Array.from({ length: 50 }, (_, index) => writer("MC1").deleteRole(`role_${index}`)));
+    await new Promise(setImmediate);
+    process.off("warning", warned);
+    expect(warnings).toEqual([]);
+  });
+});

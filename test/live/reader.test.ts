@@ -1,0 +1,267 @@
+import { describe, expect, test } from "vitest";
+import {
+  connectTo,
+  failureOf,
+  holding,
+  json,
+  MEMBERS,
+  pageOf,
+  problem,
+  ROLES,
+  wireMember,
+  wireMembers,
+  wireRole,
+} from "./support.ts";
+
+describe("reading a merchant", () => {
+  test("gives its roles and members as the model has them", async () => {
+    const role = wireRole("role_a", { description: null, metadata: { owner: "ops" }, later_field: [1] });
+    const member = wireMember("mem_a", {
+      roles: ["role_a"],
+      invite: { email: "a@example.com", expires_at: "2026-02-01T00:00:00Z" },
+      status: "on-holiday",
+      attributes: { x: 1 },
+    });
+    const { reader } = connectTo(holding([member], [role]));
+    expect(await reader.read("MC1", [])).toEqual({
+      merchant: "MC1",
+      callerId: null,
+      roles: [
+        {
+          id: "role_a",
+          name: "Name of role_a",
+          permissions: ["catalog_view"],
+          predefined: false,
+          metadata: { owner: "ops" },
+          updatedAt: "2026-01-02T00:00:00Z",
+        },
+      ],
+      members: [
+        {
+          id: "mem_a",
+          roles: ["role_a"],
+          status: "unknown",
+          user: {
+            id: "user of mem_a",
+            email: "mem_a@example.com",
+            mfaOnLogin: true,
+            virtual: false,
+            serviceAccount: false,
+          },
+          invite: { email: "a@example.com", expiresAt: "2026-02-01T00:00:00Z" },
+          metadata: {},
+          updatedAt: "2026-01-02T00:00:00Z",
+        },
+      ],
+    });
+  });
+
+  test("sends the key and what it accepts, and nothing else of note", async () => {
+    const { reader, seen } = connectTo(holding([]));
+    await reader.read("MC1", []);
+    expect(seen.map(({ headers }) => [...headers.keys()].sort())).toEqual(
+      seen.map(() => ["accept", "authorization", "user-agent"]),
+    );
+    expect(seen[0]?.headers.get("accept")).toBe("application/problem+json, application/json");
+  });
+
+  test("reads 10,000 members with one role list and 400 member pages", async () => {
+    const { reader, seen } = connectTo(holding(wireMembers(10_000)));
+    const live = await reader.read("MC1", []);
+    expect(live.members.map(({ id }) => id)).toEqual(wireMembers(10_000).map((_, index) => `mem_${index}`));
+    expect(seen.filter(({ path }) => path === ROLES)).toHaveLength(1);
+    expect(seen.filter(({ path }) => path === MEMBERS)).toHaveLength(400);
+    expect(seen.every(({ query, path }) => path === ROLES || query.get("limit") === "25")).toBe(true);
+  });
+
+  test("never has more requests under way than it was allowed", async () => {
+    let underWay = 0;
+    let most = 0;
+    const answer = holding(wireMembers(1000));
+    const { reader } = connectTo(
+      async (seen, count) => {
+        underWay += 1;
+        most = Math.max(most, underWay);
+        await new Promise(setImmediate);
+        underWay -= 1;
+        return answer(seen, count);
+      },
+      { concurrency: 5 },
+    );
+    await reader.read("MC1", []);
+    expect(most).toBe(5);
+  });
+
+  test("tells how far it is", async () => {
+    const { reader, events } = connectTo(holding(wireMembers(60)));
+    await reader.read("MC1", []);
+    const read = events.filter((event) => event.type === "read");
+    expect(read.map(({ members, total }) => [members, total])).toEqual([
+      [25, 60],
+      [50, 60],
+      [60, 60],
+    ]);
+  });
+
+  test("retrieves the roles that are held or named but not listed, once each, and leaves out what does not exist", async () => {
+    const members = [
+      wireMember("mem_a", { roles: ["role_owner", "role_gone"] }),
+      wireMember("mem_b", { roles: ["role_owner"] }),
+    ];
+    const { reader, seen } = connectTo((one) => {
+      if (one.path === `${ROLES}/role_owner`) return json(wireRole("role_owner", { is_predefined: true }));
+      return holding(members, [wireRole("role_a")])(one, 1);
+    });
+    const live = await reader.read("MC1", ["role_a", "role_never"]);
+    expect(live.roles.map(({ id, predefined }) => [id, predefined])).toEqual([
+      ["role_a", false],
+      ["role_owner", true],
+    ]);
+    expect(
+      seen
+        .filter(({ path }) => path.startsWith(`${ROLES}/`))
+        .map(({ path }) => path.slice(ROLES.length + 1))
+        .sort(),
+    ).toEqual(["role_gone", "role_never", "role_owner"]);
+  });
+
+  describe.each([25, 10, 1])("from a service that gives pages of %i", (most) => {
+    test.each([0, 1, 9, 10, 11, 25, 26, 60])("gets %i members whole, counted or not", async (count) => {
+      for (const counted of [true, false]) {
+        const { reader } = connectTo((seen) => {
+          const { items, total_count } = pageOf(wireMembers(count), seen, most);
+          return json(seen.path === MEMBERS ? { items, ...(counted && { total_count }) } : { items: [] });
+        });
+        expect((await reader.read("MC1", [])).members).toHaveLength(count);
+      }
+    });
+  });
+
+  test("encodes what stands in the path, and refuses what would leave its segment", async () => {
+    const { reader, seen } = connectTo(() => json({ items: [], total_count: 0 }));
+    await reader.read("M/C?1#", []);
+    expect(seen[0]?.path).toMatch(/^\/v0\.1\/merchants\/M%2FC%3F1%23\/(roles|members)$/);
+    for (const id of ["..", ".", ""]) {
+      expect(await failureOf(connectTo(holding([])).reader.read("MC1", [id]))).toMatchObject({
+        code: "usage",
+      });
+    }
+  });
+
+  test("keeps metadata called __proto__ as data", async () => {
+    const text = JSON.stringify({
+      items: [wireMember("mem_a", { metadata: { here: 1 } })],
+      total_count: 1,
+    }).replace('"here"', '"__proto__"');
+    const { reader } = connectTo(({ path }) =>
+      path === MEMBERS
+        ? new Response(text, { headers: { "content-type": "application/json" } })
+        : json({ items: [] }),
+    );
+    const { members } = await reader.read("MC1", []);
+    expect(Object.keys(members[0]?.metadata ?? {})).toEqual(["__proto__"]);
+  });
+
+  test("ends the other reads when one has failed for good", async () => {
+    const answer = holding(wireMembers(10_000));
+    const { reader, seen } = connectTo((one, count) =>
+      one.query.get("offset") === "250" ? problem(403) : answer(one, count),
+    );
+    expect(await failureOf(reader.read("MC1", []))).toMatchObject({ code: "forbidden" });
+    const sent = seen.length;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(sent).toBeLessThan(60);
+    expect(seen.length - sent).toBeLessThan(10);
+  });
+});
+
+describe("a list that shifts while it is read", () => {
+  test("is read again until it stands still", async () => {
+    const { reader, seen } = connectTo((one, count) => {
+      if (one.path !== MEMBERS) return json({ items: [] });
+      const members = wireMembers(60);
+      return json(
+        pageOf(
+          count <= 2 ? [wireMember("mem_new"), ...members] : count <= 3 ? members.slice(1) : members,
+          one,
+        ),
+      );
+    });
+    expect((await reader.read("MC1", [])).members).toHaveLength(60);
+    expect(seen.filter(({ query }) => query.get("offset") === "0")).toHaveLength(2);
+  });
+
+  test.each<[string, (pageNumber: number, body: ReturnType<typeof pageOf>) => object]>([
+    ["counts change", (number, body) => ({ ...body, total_count: 60 + (number % 2) })],
+    ["counts disappear", (number, body) => (number === 0 ? body : { items: body.items })],
+    ["members repeat", (_, body) => ({ ...body, items: body.items.map(() => wireMember("mem_same")) })],
+    ["pages are short", (number, body) => (number === 1 ? { ...body, items: body.items.slice(1) } : body)],
+    ["members are fewer than counted", (_, body) => ({ ...body, total_count: 1_000_000_000_000 })],
+  ])("is given up after three times where %s", async (_, bend) => {
+    const { reader, seen } = connectTo((one) => {
+      const number = Number(one.query.get("offset")) / 25;
+      return one.path === MEMBERS ? json(bend(number, pageOf(wireMembers(60), one))) : json({ items: [] });
+    });
+    const failure = await failureOf(reader.read("MC1", []));
+    expect(failure).toMatchObject({ code: "listing-unstable" });
+    expect(failure.message).toBe("The member list of MC1 changed each of the 3 times it was read.");
+    expect(seen.filter(({ query }) => query.get("offset") === "0")).toHaveLength(3);
+    expect(seen.length).toBeLessThan(250);
+  });
+
+  test("is given up without a count, too, where the service gives the same page for ever", async () => {
+    const { reader, seen } = connectTo((one) => json({ items: one.path === MEMBERS ? wireMembers(25) : [] }));
+    expect(await failureOf(reader.read("MC1", []))).toMatchObject({ code: "listing-unstable" });
+    expect(seen.filter(({ path }) => path === MEMBERS)).toHaveLength(6);
+  });
+
+  test("is given up where members are counted and none is given", async () => {
+    const { reader, seen } = connectTo(() => json({ items: [], total_count: 5000 }));
+    expect(await failureOf(reader.read("MC1", []))).toMatchObject({ code: "listing-unstable" });
+    expect(seen).toHaveLength(4);
+  });
+
+  test("is noticed without a count, too, where members come twice", async () => {
+    const { reader } = connectTo((one) =>
+      one.path === MEMBERS
+        ? json({ items: pageOf(wireMembers(30), one).items.map(() => wireMember("mem_x")) })
+        : json({ items: [] }),
+    );
+    expect(await failureOf(reader.read("MC1", []))).toMatchObject({ code: "listing-unstable" });
+  });
+});
+
+describe("an answer that is not what the contract says", () => {
+  test.each<[string, string, object]>([
+    ["a list without items", ROLES, {}],
+    ["a role without id", ROLES, { items: [{ ...wireRole("x"), id: undefined }] }],
+    ["a role without permissions", ROLES, { items: [{ ...wireRole("x"), permissions: null }] }],
+    [
+      "a member without roles",
+      MEMBERS,
+      { items: [{ ...wireMember("x"), roles: undefined }], total_count: 1 },
+    ],
+    ["metadata that is a list", MEMBERS, { items: [wireMember("x", { metadata: [] })], total_count: 1 }],
+  ])("fails for %s, and says where", async (_, path, body) => {
+    const { reader } = connectTo((one) =>
+      one.path === path ? json(body) : json({ items: [], total_count: 0 }),
+    );
+    const failure = await failureOf(reader.read("MC1", []));
+    expect(failure).toMatchObject({ code: "bad-answer", request: { status: 200, method: "GET" } });
+    expect(failure.message).toMatch(/with something else than the contract says at items/);
+  });
+
+  test("does not fail for what may be missing", async () => {
+    const bare = [
+      { id: "mem_a", roles: [] },
+      { id: "mem_b", roles: [], status: null, user: null, invite: null, metadata: null },
+    ];
+    const { reader } = connectTo(holding(bare, [{ id: "role_a", name: "A", permissions: [] }]));
+    const { members, roles } = await reader.read("MC1", []);
+    expect(members.map(({ status, metadata }) => [status, metadata])).toEqual([
+      ["unknown", {}],
+      ["unknown", {}],
+    ]);
+    expect(roles[0]).toMatchObject({ predefined: false, metadata: {} });
+  });
+});

@@ -1,0 +1,166 @@
+import { describe, expect, test } from "vitest";
+import { LostAnswer } from "../../src/live/transport.ts";
+import { connectTo, failureOf, holding, json, MEMBERS, problem, wireMembers, wireRole } from "./support.ts";
+
+const broken = (): never => {
+  throw new Error("reset");
+};
+
+describe("a rate limit", () => {
+  test("holds everyone for as long as the service asks, and is told as a wait", async () => {
+    const answer = holding(wireMembers(200));
+    let limits = 0;
+    const at: number[] = [];
+    const harness = connectTo((seen, count) => {
+      at.push(harness.clock.now());
+      if (seen.query.get("offset") === "100" && limits++ === 0)
+        return problem(429, {}, { "retry-after": "7" });
+      return answer(seen, count);
+    });
+    const began = harness.clock.now();
+    expect((await harness.reader.read("MC1", [])).members).toHaveLength(200);
+    expect([...new Set(at)]).toEqual([began, began + 7000]);
+    expect(harness.events).toContainEqual({
+      type: "wait",
+      ms: 7000,
+      reason: "the service asks for fewer requests (429)",
+    });
+  });
+
+  test("may be a date", async () => {
+    const { reader, clock } = connectTo((seen, count) =>
+      count === 1 && seen.path === MEMBERS
+        ? problem(429, {}, { "retry-after": "Mon, 01 Jun 2026 12:00:20 GMT" })
+        : json({ items: [], total_count: 0 }),
+    );
+    await reader.read("MC1", []);
+    expect(clock.now()).toBe(Date.parse("2026-06-01T12:00:20Z"));
+  });
+
+  test("without a time is met with a backoff that grows", async () => {
+    const { writer, clock } = connectTo((_, count) => (count < 5 ? problem(429) : json({})));
+    await writer("MC1").deleteRole("role_a");
+    expect(clock.slept).toEqual([125, 250, 500, 1000]);
+  });
+
+  test("lets a create be sent again, since it was not carried out", async () => {
+    const { writer, seen } = connectTo((_, count) =>
+      count === 1 ? problem(429) : json({ id: "role_new" }, 201),
+    );
+    expect(await writer("MC1").createRole({ name: "A", permissions: [] })).toBe("role_new");
+    expect(seen).toHaveLength(2);
+  });
+
+  test("does not use up the time of those who wait for their turn", async () => {
+    // Twenty requests, a pause of 100 seconds for each: half an hour in all, five minutes for each request.
+    const limited = new Set<string>();
+    const answer = holding(wireMembers(500));
+    const { reader } = connectTo(
+      (seen, count) => {
+        const line = seen.path + seen.query.toString();
+        if (limited.has(line)) return answer(seen, count);
+        limited.add(line);
+        return problem(429, {}, { "retry-after": "100" });
+      },
+      { concurrency: 1 },
+    );
+    expect((await reader.read("MC1", [])).members).toHaveLength(500);
+  });
+});
+
+describe("a lost answer", () => {
+  test("is asked for again when reading, updating and deleting", async () => {
+    const { writer, reader, seen } = connectTo((one, count) => {
+      if (count === 1) return broken();
+      return one.method === "GET" ? json({ items: [], total_count: 0 }) : json({});
+    });
+    await reader.read("MC1", []);
+    await writer("MC1").updateRole("role_a", { description: "A" });
+    await writer("MC1").updateMember("mem_a", { roles: [], metadata: {} });
+    await writer("MC1").deleteMember("mem_b");
+    expect(seen).toHaveLength(10);
+  });
+
+  test.each<[string, () => Response]>([
+    ["network", broken],
+    ["service-failed", () => problem(503)],
+    ["dependency-failed", () => problem(424)],
+    [
+      "timeout",
+      () => {
+        throw new LostAnswer("timeout", "no answer in time", true);
+      },
+    ],
+  ])(
+    "of a create is never asked for again, and says that its effect is not known (%s)",
+    async (code, answer) => {
+      const { writer, seen } = connectTo(answer);
+      const failure = await failureOf(writer("MC1").createRole({ name: "A", permissions: [] }));
+      expect(failure).toMatchObject({ code, request: { method: "POST", attempts: 1, uncertain: true } });
+      expect(failure.hint).toBe('The service may have done it. Run "rolecall plan" to see whether it has.');
+      expect(seen).toHaveLength(1);
+    },
+  );
+
+  test("of a delete makes a 404 a success", async () => {
+    const { writer } = connectTo((_, count) => (count === 1 ? broken() : problem(404)));
+    await writer("MC1").deleteRole("role_a");
+  });
+
+  test("leaves a 404 a failure where nothing can have been deleted", async () => {
+    for (const first of [
+      () => problem(429),
+      () => {
+        throw new LostAnswer("network", "nothing listens", false);
+      },
+    ]) {
+      const { writer } = connectTo((_, count) => (count === 1 ? first() : problem(404)));
+      expect(await failureOf(writer("MC1").deleteRole("role_a"))).toMatchObject({ code: "not-found" });
+    }
+  });
+
+  test("of an update keeps its effect unknown, whatever comes after", async () => {
+    const { writer } = connectTo((_, count) => (count === 1 ? broken() : problem(409)));
+    const failure = await failureOf(writer("MC1").updateRole("role_a", { name: "A" }));
+    expect(failure).toMatchObject({ code: "conflict", request: { uncertain: true, attempts: 2 } });
+  });
+});
+
+describe("a service that is not there", () => {
+  test("is given up on after four attempts, and nothing is uncertain", async () => {
+    const { writer, seen } = connectTo(() => {
+      throw new LostAnswer("network", "nothing listens at 127.0.0.1", false);
+    });
+    const failure = await failureOf(writer("MC1").createRole({ name: "A", permissions: [] }));
+    expect(failure).toMatchObject({ code: "network", request: { attempts: 4 } });
+    expect(failure.request).not.toHaveProperty("uncertain");
+    expect(failure.message).toBe(
+      "POST /v0.1/merchants/MC1/roles got no answer: nothing listens at 127.0.0.1.",
+    );
+    expect(seen).toHaveLength(4);
+  });
+
+  test.each(["untrusted", "too-large"] as const)(
+    "in a way that stays so is not asked again (%s)",
+    async (kind) => {
+      const { reader, seen } = connectTo(() => {
+        throw new LostAnswer(kind, "it is so", false);
+      });
+      await failureOf(reader.read("MC1", []));
+      expect(seen).toHaveLength(2);
+    },
+  );
+});
+
+test("a request, its answer and its wait are told as they happen, without header or body", async () => {
+  const { writer, events } = connectTo((_, count) => (count === 1 ? problem(503) : json(wireRole("role_a"))));
+  await writer("MC1").updateRole("role_a", { name: "A" });
+  const line = { method: "PATCH", path: "/v0.1/merchants/MC1/roles/role_a" };
+  expect(events).toEqual([
+    { type: "request", ...line, attempt: 1 },
+    { type: "answer", ...line, status: 503, ms: 0 },
+    { type: "wait", ms: 125, reason: "the service or the connection failed" },
+    { type: "request", ...line, attempt: 2 },
+    { type: "answer", ...line, status: 200, ms: 0 },
+  ]);
+});

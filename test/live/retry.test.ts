@@ -1,0 +1,108 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { DEFAULT_RETRY, nextWait, parseRetryAfter, type Trouble } from "../../src/live/retry.ts";
+
+const policy = {
+  attempts: 5,
+  rateLimitAttempts: 7,
+  connectAttempts: 3,
+  baseMs: 100,
+  maxMs: 1000,
+  maxRetryAfterMs: 60_000,
+  totalMs: 90_000,
+};
+const limited: Trouble = { kind: "rate-limited", retryAfterMs: null };
+const uncertain: Trouble = { kind: "uncertain", retryAfterMs: null };
+const notSent: Trouble = { kind: "not-sent" };
+const first = { attempts: 1, ms: 0 };
+
+describe("the wait before the next attempt", () => {
+  test("is anything up to a ceiling that doubles and then stays", () => {
+    const ceilings = [1, 2, 3, 4, 5, 6].map((attempts) =>
+      nextWait(policy, limited, false, { attempts, ms: 0 }, 0.999999),
+    );
+    expect(ceilings).toEqual([100, 200, 400, 800, 1000, 1000]);
+    expect(nextWait(policy, limited, false, { attempts: 6, ms: 0 }, 0)).toBe(0);
+  });
+
+  test("never leaves its bounds", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 60 }),
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        (attempts, random) => {
+          const wait = nextWait(
+            { ...DEFAULT_RETRY, rateLimitAttempts: 100 },
+            limited,
+            false,
+            { attempts, ms: 0 },
+            random,
+          );
+          return (
+            wait !== null &&
+            wait >= 0 &&
+            wait <= Math.min(DEFAULT_RETRY.maxMs, DEFAULT_RETRY.baseMs * 2 ** (attempts - 1))
+          );
+        },
+      ),
+    );
+  });
+
+  test("is what the service asks for, up to the longest that is honoured", () => {
+    const asking = (retryAfterMs: number): Trouble => ({ kind: "rate-limited", retryAfterMs });
+    expect(nextWait(policy, asking(7000), false, first, 0.5)).toBe(7000);
+    expect(nextWait(policy, asking(60_000), false, first, 0.5)).toBe(60_000);
+    expect(nextWait(policy, asking(60_001), false, first, 0.5)).toBeNull();
+  });
+
+  test("is no busy loop where the service says that now is fine", () => {
+    expect(nextWait(policy, { kind: "rate-limited", retryAfterMs: 0 }, false, first, 0.5)).toBe(50);
+  });
+});
+
+describe("giving up", () => {
+  test.each<[string, Trouble, number]>([
+    ["rate limited", limited, 7],
+    ["failing", uncertain, 5],
+    ["unreachable", notSent, 3],
+  ])("comes after the last attempt at a service that is %s", (_, trouble, attempts) => {
+    expect(nextWait(policy, trouble, false, { attempts: attempts - 1, ms: 0 }, 0.5)).not.toBeNull();
+    expect(nextWait(policy, trouble, false, { attempts, ms: 0 }, 0.5)).toBeNull();
+  });
+
+  test("comes where the wait would end after the total time", () => {
+    const asking: Trouble = { kind: "uncertain", retryAfterMs: 10_000 };
+    expect(nextWait(policy, asking, false, { attempts: 1, ms: 80_000 }, 0)).toBe(10_000);
+    expect(nextWait(policy, asking, false, { attempts: 1, ms: 80_001 }, 0)).toBeNull();
+  });
+
+  test("comes at once for a create that may have been done, and only for that", () => {
+    expect(nextWait(policy, uncertain, true, first, 0.5)).toBeNull();
+    expect(nextWait(policy, limited, true, first, 0.5)).toBe(50);
+    expect(nextWait(policy, notSent, true, first, 0.5)).toBe(50);
+  });
+
+  test("is due within five minutes by default", () => {
+    expect(DEFAULT_RETRY.totalMs).toBe(300_000);
+  });
+});
+
+describe("Retry-After", () => {
+  const now = Date.parse("2026-06-01T12:00:00Z");
+  test.each<[string | undefined, number | null]>([
+    ["7", 7000],
+    [" 0 ", 0],
+    ["Mon, 01 Jun 2026 12:00:30 GMT", 30_000],
+    ["Monday, 01-Jun-26 12:00:30 GMT", 30_000],
+    ["Mon Jun  1 12:00:30 2026 GMT", 30_000],
+    ["Mon, 01 Jun 2026 11:00:00 GMT", 0],
+    [undefined, null],
+    ["", null],
+    ["-5", null],
+    ["1.5", null],
+    ["soon", null],
+    ["2026", 2_026_000],
+  ])("%j is read as %j", (header, ms) => {
+    expect(parseRetryAfter(header, now)).toBe(ms);
+  });
+});

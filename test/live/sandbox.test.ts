@@ -1,0 +1,151 @@
+import { describe, expect, test } from "vitest";
+import { createSandbox } from "../../src/sandbox/sandbox.ts";
+import { createClock } from "../support/clock.ts";
+import { connectToFetch, failureOf } from "./support.ts";
+
+const KEY = "sk_test_sandbox";
+const MERCHANT = "MC0DEMO1";
+
+interface Options {
+  readonly generate?: number;
+  readonly seed?: string;
+  readonly rules?: readonly object[];
+  readonly key?: string;
+}
+
+async function start({ rules = [], key = KEY, ...options }: Options = {}) {
+  const { now, sleep } = createClock();
+  const sandbox = createSandbox({ now, sleep, ...options });
+  const set = await sandbox.fetch(
+    new Request("http://127.0.0.1/_sandbox/faults", {
+      method: "PUT",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ seed: 7, rules }),
+    }),
+  );
+  expect(set.status).toBe(200);
+  return connectToFetch(sandbox.fetch, { key });
+}
+
+/** An owner of more merchants than fit on one page, and a key that is nobody's. */
+const CHAIN = JSON.stringify({
+  merchants: Array.from({ length: 30 }, (_, index) => ({
+    code: `MC${index}`,
+    members: [
+      { email: "other@example.com", roles: ["role_owner"] },
+      ...(index === 7 ? [] : [{ email: "owner@example.com", roles: ["role_employee"] }]),
+    ],
+  })),
+  keys: [
+    { key: "sk_test_owner", owner: "owner@example.com" },
+    { key: "sk_test_nobody", permissions: ["roles_list", "roles_view", "merchant_read"] },
+  ],
+});
+
+describe("against the sandbox", () => {
+  test("the key's own member is known at each of many merchants, and asked for once", async () => {
+    const { reader, events } = await start({ seed: CHAIN, key: "sk_test_owner" });
+    const states = await Promise.all(["MC0", "MC29", "MC7"].map((code) => reader.read(code, [])));
+    for (const { members, callerId } of states.slice(0, 2)) {
+      const own = members.find(({ user }) => user?.email === "owner@example.com");
+      expect(own).toBeDefined();
+      expect(callerId).toBe(own?.id);
+    }
+    expect(states[2]?.callerId).toBeNull();
+    const asked = events.filter((event) => event.type === "request" && event.path.includes("memberships"));
+    expect(asked).toHaveLength(2);
+    expect(events.map(({ type }) => type)).not.toContain("caller-unknown");
+  });
+
+  test("a key that belongs to nobody reads all the same, and that is told once", async () => {
+    const { reader, events } = await start({ seed: CHAIN, key: "sk_test_nobody" });
+    const states = await Promise.all(["MC0", "MC1"].map((code) => reader.read(code, [])));
+    expect(states.map(({ callerId, members }) => [callerId, members.length])).toEqual([
+      [null, 2],
+      [null, 2],
+    ]);
+    const told = events.flatMap((event) => (event.type === "caller-unknown" ? [event.reason] : []));
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatch(/403 Forbidden.*user\.profile or user\.profile_readonly to list memberships/);
+  });
+
+  test("what is written is what is read", async () => {
+    const { reader, writer } = await start();
+    const write = writer(MERCHANT);
+    const role = await write.createRole({
+      name: "Cashier",
+      permissions: ["catalog_view"],
+      metadata: { a: { b: [1] } },
+    });
+    await write.updateRole(role, { description: "Sells", permissions: ["catalog_view", "refunds_create"] });
+    const member = await write.createMember({
+      email: "ada@example.com",
+      roles: [role, "role_employee"],
+      metadata: { k: "v" },
+    });
+    await write.updateMember(member, { roles: ["role_employee"], metadata: {} });
+    const live = await reader.read(MERCHANT, ["role_manager", "role_nowhere"]);
+    expect(live.roles.find(({ id }) => id === role)).toMatchObject({
+      name: "Cashier",
+      description: "Sells",
+      metadata: { a: { b: [1] } },
+    });
+    expect(live.roles.filter(({ predefined }) => predefined).map(({ id }) => id)).toEqual(
+      expect.arrayContaining(["role_employee", "role_manager"]),
+    );
+    expect(live.members.find(({ id }) => id === member)).toMatchObject({
+      status: "pending",
+      roles: ["role_employee"],
+      metadata: {},
+      invite: { email: "ada@example.com" },
+    });
+    await write.deleteMember(member);
+    await write.deleteRole(role);
+    const after = await reader.read(MERCHANT, []);
+    expect([...after.members, ...after.roles].map(({ id }) => id)).not.toEqual(
+      expect.arrayContaining([member]),
+    );
+  });
+
+  test("a conflict comes with the sandbox's own Problem", async () => {
+    const { writer } = await start();
+    await writer(MERCHANT).createRole({ name: "Cashier", permissions: [] });
+    const failure = await failureOf(writer(MERCHANT).createRole({ name: "Cashier", permissions: [] }));
+    expect(failure).toMatchObject({ code: "conflict", request: { status: 409, problem: { status: 409 } } });
+  });
+
+  test("a large merchant is read whole through faults of every kind that passes", async () => {
+    const { reader } = await start({
+      generate: 2000,
+      rules: [
+        { kind: "status", status: 503, probability: 0.1 },
+        { kind: "status", status: 429, probability: 0.1, retry_after: "1" },
+        { kind: "reset-before", probability: 0.05 },
+        { kind: "truncate", probability: 0.05 },
+        { kind: "partial-json", probability: 0.05 },
+        { kind: "unknown-fields", probability: 0.5 },
+      ],
+    });
+    const { members } = await reader.read(MERCHANT, []);
+    expect(new Set(members.map(({ id }) => id)).size).toBe(2001);
+  });
+
+  test("a delete whose answers are lost is done, once", async () => {
+    const { reader, writer } = await start({
+      rules: [{ kind: "reset-after", operation: "roles.delete", times: 1 }],
+    });
+    const role = await writer(MERCHANT).createRole({ name: "Cashier", permissions: [] });
+    await writer(MERCHANT).deleteRole(role);
+    expect((await reader.read(MERCHANT, [])).roles.map(({ id }) => id)).not.toContain(role);
+  });
+
+  test("a create whose answer is lost is not done twice, and is told as unknown", async () => {
+    const { reader, writer } = await start({
+      rules: [{ kind: "reset-after", operation: "members.create", times: 1 }],
+    });
+    const failure = await failureOf(writer(MERCHANT).createMember({ email: "ada@example.com", roles: [] }));
+    expect(failure).toMatchObject({ code: "network", request: { uncertain: true } });
+    const { members } = await reader.read(MERCHANT, []);
+    expect(members.filter(({ invite }) => invite?.email === "ada@example.com")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,78 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RunningSandbox, rolecall, startSandbox } from "../support/program.ts";
+
+const SEED = `merchants:
+  - code: MC0DEMO1
+    roles:
+      - { name: Cashier, id: role_c, permissions: [b], updated_at: "2026-03-01T00:00:00Z", created_at: "2026-01-01T00:00:00Z" }
+      - { name: Lead, id: role_l, permissions: [b], updated_at: "2026-01-01T00:00:00Z", created_at: "2026-01-01T00:00:00Z" }
+    members: [{ email: owner@example.com, roles: [role_owner] }]
+keys:
+  - { key: sk_test_sandbox, owner: owner@example.com }
+`;
+const FILE = `version: 1
+merchant: MC0DEMO1
+sync: { roles: additive }
+roles:
+  - name: Cashier
+    permissions: [a, b]
+  - name: Lead
+    permissions: [a, b]
+`;
+
+let cwd = "";
+let sandbox: RunningSandbox;
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "rolecall-drift-"));
+  await mkdir(join(cwd, "access"));
+  await writeFile(join(cwd, "access/shop.yaml"), FILE);
+  await writeFile(join(cwd, "seed.yaml"), SEED);
+  sandbox = await startSandbox(["--seed", join(cwd, "seed.yaml")]);
+});
+
+afterAll(async () => {
+  await sandbox.stop();
+  await rm(cwd, { recursive: true });
+});
+
+test("without git the differences are told, and that nobody knows which side moved", async () => {
+  const { code, stdout } = await rolecall(["drift"], { cwd, env: sandbox.env });
+  expect(code).toBe(2);
+  expect(stdout).toContain("Drift: 2 differences (2 not known).");
+});
+
+test("with git it is told what changed outside it, and what is merged but not applied", async () => {
+  const date = "2026-02-01T00:00:00Z";
+  const env = { PATH: process.env["PATH"], GIT_COMMITTER_DATE: date, GIT_AUTHOR_DATE: date, HOME: cwd };
+  const git = (...args: readonly string[]) => execFileSync("git", args, { cwd, env, stdio: "ignore" });
+  git("init", "--quiet");
+  git("add", "access");
+  git("-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "--quiet", "-m", "access");
+  const { code, stdout } = await rolecall(["drift"], { cwd, env: sandbox.env });
+  expect(code).toBe(2);
+  expect(stdout.indexOf("Changed outside git")).toBeLessThan(stdout.indexOf("~ update Cashier"));
+  expect(stdout.indexOf("Merged, but not applied")).toBeLessThan(stdout.indexOf("~ update Lead"));
+  expect(stdout).toContain("Drift: 2 differences (1 outside git, 1 not applied).");
+  const json = await rolecall(["drift", "--format", "json"], { cwd, env: sandbox.env });
+  const [{ changes }] = JSON.parse(json.stdout).drifts;
+  expect(changes.map(({ cause }: { cause: string }) => cause)).toEqual(["outside-git", "not-applied"]);
+});
+
+test("without differences there is no drift", async () => {
+  await writeFile(join(cwd, "same.yaml"), FILE.replaceAll("[a, b]", "[b]"));
+  const { code, stdout } = await rolecall(["drift", "same.yaml"], { cwd, env: sandbox.env });
+  expect(stdout).toContain("Drift: none.");
+  expect(code).toBe(0);
+});
+
+test("a merchant that cannot be read is no answer", async () => {
+  const env = { ...sandbox.env, ROLECALL_API_KEY: "sk_test_wrong" };
+  const { code, stderr } = await rolecall(["drift"], { cwd, env });
+  expect(code).toBe(1);
+  expect(stderr).toContain("401");
+});

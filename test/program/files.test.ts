@@ -1,0 +1,107 @@
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { rolecall } from "../support/program.ts";
+
+let cwd = "";
+
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "rolecall-text-"));
+  await mkdir(join(cwd, "access"));
+  await mkdir(join(cwd, "shared"));
+});
+
+afterEach(async () => {
+  await rm(cwd, { recursive: true });
+});
+
+const put = (path: string, text: string) => writeFile(join(cwd, path), text);
+
+describe("validate", () => {
+  test("reads what a file includes, and places a problem in the file that has it", async () => {
+    await put(
+      "access/shop.yaml",
+      "version: 1\nmerchant: MC1\ninclude: [../shared/roles.yaml]\nmembers: []\n",
+    );
+    await put("shared/roles.yaml", "version: 1\nroles:\n  - { name: Cashier, permisions: [sell] }\n");
+    const { code, stdout } = await rolecall(["validate"], { cwd });
+    expect(stdout).toContain("shared/roles.yaml:3:22: error:");
+    expect(stdout).toContain('Did you mean "permissions"?');
+    expect(code).toBe(1);
+  });
+
+  test("includes nothing from outside the project, also through a link", async () => {
+    await mkdir(join(cwd, "project/.git"), { recursive: true });
+    await put("secret.yaml", "version: 1\nroles: [{ name: Secret }]\n");
+    await symlink(join(cwd, "secret.yaml"), join(cwd, "project/link.yaml"));
+    await put("project/shop.yaml", "version: 1\nmerchant: MC1\ninclude: [link.yaml]\n");
+    const { code, stdout } = await rolecall(["validate", "shop.yaml"], { cwd: join(cwd, "project") });
+    expect(stdout).toContain("[file-outside-root]");
+    expect(stdout).not.toContain("Secret");
+    expect(code).toBe(1);
+  });
+
+  test("exits 3 when all that is wrong is that a file breaks its own policy", async () => {
+    await put(
+      "access/shop.yaml",
+      "version: 1\nmerchant: MC1\npolicies: { email_domains: [example.com] }\nmembers: [{ email: a@example.org, roles: [role_owner] }]\n",
+    );
+    const { code, stdout } = await rolecall(["validate"], { cwd });
+    expect(stdout).toContain("[policy-email-domain]");
+    expect(code).toBe(3);
+  });
+
+  test("tells the same problems as annotations and as SARIF", async () => {
+    await put("access/shop.yaml", "version: 1\nmerchant: MC1\nrolls: []\n");
+    const github = await rolecall(["validate", "--format", "github"], { cwd });
+    expect(github.stdout).toContain(
+      "::error file=access/shop.yaml,line=3,endLine=3,col=1,endColumn=6,title=unknown-key::",
+    );
+    const sarif = await rolecall(["validate", "--format", "sarif"], { cwd });
+    const [run] = JSON.parse(sarif.stdout).runs;
+    expect(run.results.map(({ ruleId }: { ruleId: string }) => ruleId)).toEqual(["unknown-key"]);
+    expect([github.code, sarif.code]).toEqual([1, 1]);
+  });
+
+  test("knows with --as-of what will have ended", async () => {
+    await put(
+      "access/shop.yaml",
+      "version: 1\nmerchant: MC1\nmembers: [{ email: a@example.com, roles: [{ role: role_owner, until: 2099-01-31 }] }]\n",
+    );
+    expect((await rolecall(["validate"], { cwd })).stdout).toBe("1 file valid.\n");
+    expect((await rolecall(["validate", "--as-of", "2099-02-01"], { cwd })).stdout).toContain("[until-past]");
+    expect((await rolecall(["validate", "--as-of", "2099-02-30"], { cwd })).code).toBe(1);
+  });
+});
+
+describe("fmt", () => {
+  const UGLY =
+    "# ours\nmerchant: MC1\nversion: 1\nmembers:\n    - roles: [role_owner] # all\n      email: b@example.com\n    - {email: a@example.com}\n";
+
+  test("puts files in order, keeps comments, and does nothing the second time", async () => {
+    await put("access/shop.yaml", UGLY);
+    const first = await rolecall(["fmt"], { cwd });
+    expect(first.stdout).toBe("formatted access/shop.yaml\n1 formatted\n");
+    const text = await readFile(join(cwd, "access/shop.yaml"), "utf8");
+    expect(text).toContain("# ours\nversion: 1\nmerchant: MC1\n");
+    expect(text.indexOf("a@example.com")).toBeLessThan(text.indexOf("b@example.com"));
+    expect(text).toContain("# all");
+    expect((await rolecall(["fmt"], { cwd })).stdout).toBe("1 unchanged\n");
+  });
+
+  test("--check writes nothing, names what would change, and exits 1", async () => {
+    await put("access/shop.yaml", UGLY);
+    const { code, stdout } = await rolecall(["fmt", "--check"], { cwd });
+    expect(stdout).toContain("would format access/shop.yaml");
+    expect(code).toBe(1);
+    expect(await readFile(join(cwd, "access/shop.yaml"), "utf8")).toBe(UGLY);
+  });
+
+  test("leaves a file with errors alone, and tells them", async () => {
+    await put("access/shop.yaml", "version: 1\nmerchant: [\n");
+    const { code, stdout } = await rolecall(["fmt"], { cwd });
+    expect(stdout).toContain("access/shop.yaml:2:");
+    expect(code).toBe(1);
+  });
+});

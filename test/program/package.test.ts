@@ -1,0 +1,129 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { rolecall, startSandbox } from "../support/program.ts";
+
+const run = promisify(execFile);
+const ROOT = resolve(import.meta.dirname, "../..");
+
+let folder = "";
+let installed = "";
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rolecall-package-"));
+  // dist/ has just been built for these tests: packing must not build it again under them.
+  const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], {
+    cwd: ROOT,
+  });
+  const packed = JSON.parse(stdout);
+  const { filename } = Array.isArray(packed) ? packed[0] : (Object.values(packed)[0] as { filename: string });
+  await writeFile(join(folder, "package.json"), '{ "name": "empty", "private": true, "type": "module" }');
+  await run("npm", ["install", "--offline", "--no-audit", "--no-fund", join(folder, filename)], {
+    cwd: folder,
+  });
+  installed = join(folder, "node_modules", "rolecall");
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+test("the package installs into an empty folder without any other package, and runs", async () => {
+  const packages = (await readdir(join(folder, "node_modules"))).filter((name) => !name.startsWith("."));
+  expect(packages).toEqual(["rolecall"]);
+  const { version } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+  const { stdout } = await run(join(folder, "node_modules", ".bin", "rolecall"), ["--version"]);
+  expect(stdout.trim()).toBe(version);
+});
+
+test("the package holds what runs and nothing else", async () => {
+  const entries = await readdir(installed, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(installed.length + 1));
+  const known =
+    /^(dist\/(bin|index)\.js|dist\/chunks\/.+\.js|dist\/types\/.+\.d\.ts|schemas\/.+\.json|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
+  expect(files.filter((file) => !known.test(file))).toEqual([]);
+  expect(files).toContain("schemas/merchant.schema.json");
+  expect(files).toContain("schemas/plan.schema.json");
+});
+
+test("the installed program plans a file that another folder holds", async () => {
+  await writeFile(join(folder, "shop.yaml"), "version: 1\nmerchant: MC0DEMO1\nmembers: []\n");
+  const { code, stdout } = await rolecall(["validate", "shop.yaml"], {
+    cwd: folder,
+    bin: join(installed, "dist/bin.js"),
+  });
+  expect(stdout).toBe("1 file valid.\n");
+  expect(code).toBe(0);
+});
+
+test("the public API has types that a strict project can use", async () => {
+  await writeFile(
+    join(folder, "use.ts"),
+    [
+      'import { buildPlan, type LiveState, type Matches, type Plan, parseMerchantFile } from "rolecall";',
+      'const { state, diagnostics } = parseMerchantFile("shop.yaml", "version: 1\\nmerchant: MC1\\n");',
+      'const live: LiveState = { merchant: "MC1", roles: [], members: [], callerId: null };',
+      "const matches: Matches = (glob, text) => glob === text;",
+      'const service = "https://service.example";',
+      "export const plan: Plan | null = state && buildPlan({ desired: state, live, service, now: 0, matches });",
+      "export const count: number = diagnostics.length;",
+      "",
+    ].join("\n"),
+  );
+  const options = {
+    module: "nodenext",
+    target: "es2023",
+    strict: true,
+    noEmit: true,
+    skipLibCheck: false,
+    types: [],
+  };
+  await writeFile(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({ compilerOptions: options, files: ["use.ts"] }),
+  );
+  const { stdout } = await run(join(ROOT, "node_modules/.bin/tsc"), ["-p", folder]);
+  expect(stdout).toBe("");
+  const used = await run(
+    process.execPath,
+    [
+      "--input-type=module",
+      "-e",
+      `import { parseMerchantFile } from "rolecall"; console.log(parseMerchantFile("a", "version: 1\\nmerchant: MC1\\n").state.merchant)`,
+    ],
+    { cwd: folder },
+  );
+  expect(used.stdout.trim()).toBe("MC1");
+});
+
+test("without a terminal neither Ink nor React is loaded", async () => {
+  const chunks = join(ROOT, "dist/chunks");
+  const texts = await Promise.all(
+    (await readdir(chunks)).map(async (name) => ({ name, text: await readFile(join(chunks, name), "utf8") })),
+  );
+  const react = texts
+    .filter(({ text }) => text.includes("react.transitional.element"))
+    .map(({ name }) => name);
+  expect(react.length).toBeGreaterThan(0);
+
+  await writeFile(
+    join(folder, "till.yaml"),
+    "version: 1\nmerchant: MC0DEMO1\nsync: { members: additive }\nmembers: []\n",
+  );
+  const sandbox = await startSandbox();
+  const coverage = join(folder, "coverage");
+  const env = { ...sandbox.env, NODE_V8_COVERAGE: coverage };
+  const plan = await rolecall(["plan", "till.yaml"], { cwd: folder, env });
+  await sandbox.stop();
+  expect(plan.code).toBe(0);
+  const loaded = (
+    await Promise.all((await readdir(coverage)).map((name) => readFile(join(coverage, name), "utf8")))
+  ).join();
+  expect(loaded).toContain("dist/chunks/");
+  expect(react.filter((name) => loaded.includes(name))).toEqual([]);
+});

@@ -1,0 +1,76 @@
+import { render } from "ink-testing-library";
+import { expect, test, vi } from "vitest";
+import { Prompt } from "../../../src/render/tui/confirm.tsx";
+
+const QUESTION = {
+  lines: ["11 changes at MC1, 3 of them removals.", "It is not a test account."],
+  answer: "MC1",
+};
+
+interface Asked {
+  readonly stdin: { write(keys: string): void };
+  readonly frame: () => string | undefined;
+  readonly answers: readonly (string | null)[];
+}
+
+function ask(): Asked {
+  const answers: (string | null)[] = [];
+  const { stdin, lastFrame } = render(<Prompt question={QUESTION} onAnswer={(text) => answers.push(text)} />);
+  return { stdin, frame: lastFrame, answers };
+}
+
+/** Types until it shows: Ink listens for keys only after its first effects have run. */
+async function type({ stdin, frame }: Asked, text: string): Promise<void> {
+  await vi.waitFor(() => {
+    if (!frame()?.includes(`leave: ${text}`)) stdin.write(text);
+    expect(frame()).toContain(`leave: ${text}`);
+  });
+}
+
+test("the prompt says what will happen and what has to be typed", () => {
+  const { frame } = ask();
+  expect(frame()).toContain(
+    "11 changes at MC1, 3 of them removals.\nIt is not a test account.\nType MC1 to go on",
+  );
+});
+
+test.each(["yes", "mc1"])("what is typed (%s) is handed on as it is", async (text) => {
+  const asked = ask();
+  await type(asked, text);
+  asked.stdin.write("\r");
+  await vi.waitFor(() => expect(asked.answers).toEqual([text]));
+});
+
+test.each(["MC1\r", "MC1\n", "  MC1  \r"])(
+  "what is pasted together with Enter (%j) is an answer",
+  async (text) => {
+    const asked = ask();
+    await vi.waitFor(() => {
+      if (asked.answers.length === 0) asked.stdin.write(text);
+      expect(asked.answers).toEqual(["MC1"]);
+    });
+    await vi.waitFor(() => expect(asked.frame()).toMatch(/leave: +MC1/));
+  },
+);
+
+test("an answer is given once, whatever is typed after it", async () => {
+  const asked = ask();
+  await type(asked, "yes");
+  asked.stdin.write("\r");
+  asked.stdin.write("MC1\r");
+  await vi.waitFor(() => expect(asked.answers).toEqual(["yes"]));
+});
+
+test("a mistake can be taken back", async () => {
+  const asked = ask();
+  await type(asked, "MC2");
+  for (const keys of ["\u007f", "1", "\r"]) asked.stdin.write(keys);
+  await vi.waitFor(() => expect(asked.answers).toEqual(["MC1"]));
+});
+
+test.each(["\u001b", "\u0003"])("Escape and Ctrl-C (%j) leave without an answer", async (key) => {
+  const asked = ask();
+  await type(asked, "MC1");
+  asked.stdin.write(key);
+  await vi.waitFor(() => expect(asked.answers).toEqual([null]));
+});

@@ -1,0 +1,178 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { sandboxCommand } from "../../src/cli/commands/sandbox.ts";
+import type { Io } from "../../src/cli/io.ts";
+import { writeAtomically } from "../../src/cli/state-file.ts";
+import { ROLES } from "./support.ts";
+
+let folder = "";
+let stops: (() => Promise<unknown>)[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rolecall-sandbox-"));
+});
+
+afterEach(async () => {
+  for (const stop of stops) await stop();
+  stops = [];
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Runs the command until it listens or fails. */
+async function run(...args: string[]) {
+  const written = { stdout: "", stderr: "" };
+  let signal: (() => void) | null = null;
+  let exitCode: number | null = null;
+  let listens: () => void = () => undefined;
+  const listening = new Promise<void>((resolve) => {
+    listens = resolve;
+  });
+  const sink = (name: "stdout" | "stderr") => ({
+    write: (text: string) => {
+      written[name] += text;
+      if (name === "stdout") listens();
+    },
+    isTTY: false,
+    columns: undefined,
+  });
+  const io: Io = {
+    env: {},
+    cwd: folder,
+    stdout: sink("stdout"),
+    stderr: sink("stderr"),
+    stdinIsTTY: false,
+    now: () => Date.now(),
+    sleep: async () => undefined,
+    random: () => 0,
+    onStopSignal: (listener) => {
+      signal = () => listener("SIGTERM");
+      return () => {
+        signal = null;
+      };
+    },
+    leave: () => {
+      throw new Error("nothing here ends the process");
+    },
+  };
+  const command = sandboxCommand(io, (code) => {
+    exitCode = code;
+  })
+    .exitOverride()
+    .configureOutput({ writeErr: io.stderr.write, writeOut: io.stdout.write });
+  const ended = command.parseAsync(["--port", "0", ...args], { from: "user" });
+  ended.catch(() => undefined);
+  const stop = async () => {
+    signal?.();
+    await ended.catch(() => undefined);
+    return exitCode;
+  };
+  stops.push(stop);
+  await Promise.race([listening, ended]);
+  return { ...written, written, url: /http:\S+/.exec(written.stdout)?.[0] ?? "", stop };
+}
+
+const headers = { authorization: "Bearer sk_test_sandbox", "content-type": "application/json" };
+
+async function createRole(url: string, name: string): Promise<Response> {
+  return fetch(url + ROLES, { method: "POST", headers, body: JSON.stringify({ name, permissions: [] }) });
+}
+
+test("prints one line with its URL, tells requests on stderr, and ends with 0 on a signal", async () => {
+  const { url, written, stop } = await run();
+  expect(written.stdout).toMatch(/^rolecall sandbox listening on http:\/\/127\.0\.0\.1:\d+\n$/);
+  expect((await fetch(url + ROLES, { headers })).status).toBe(200);
+  expect(await stop()).toBe(0);
+  expect(written.stdout.split("\n")).toHaveLength(2);
+  expect(written.stderr).toMatch(/^GET \/v0\.1\/merchants\/MC0DEMO1\/roles 200 \d+ms\n$/);
+});
+
+test("keeps everything in --state across restarts, and leaves no draft behind", async () => {
+  const first = await run("--state", "deep/state.json");
+  expect((await createRole(first.url, "A")).status).toBe(201);
+  await first.stop();
+  expect(await readdir(join(folder, "deep"))).toEqual(["state.json"]);
+  expect((await stat(join(folder, "deep/state.json"))).mode & 0o077).toBe(0);
+  const second = await run("--state", "deep/state.json", "--generate", "5");
+  expect(second.written.stderr).toContain("deep/state.json is there already: it wins");
+  const { items } = (await (await fetch(second.url + ROLES, { headers })).json()) as { items: object[] };
+  expect(items).toMatchObject([{ name: "A" }]);
+});
+
+test("a draft that a crash left behind harms nothing", async () => {
+  const path = join(folder, "state.json");
+  await writeAtomically(path, "old");
+  await writeFile(join(folder, ".state.json.draft"), "half of a new te");
+  expect(await readFile(path, "utf8")).toBe("old");
+  await writeAtomically(path, "new");
+  expect(await readFile(path, "utf8")).toBe("new");
+  expect(await readdir(folder)).toEqual(["state.json"]);
+});
+
+test("writes made side by side are all in the state file", async () => {
+  const { url, stop } = await run("--state", "state.json");
+  const names = Array.from({ length: 40 }, (_, i) => `Role ${i}`);
+  const got = await Promise.all(names.map((name) => createRole(url, name)));
+  expect(got.every(({ status }) => status === 201)).toBe(true);
+  const text = await readFile(join(folder, "state.json"), "utf8");
+  for (const name of names) expect(text).toContain(`"name":"${name}"`);
+  await stop();
+});
+
+test("uses a seed, a rate limit and generated members", async () => {
+  await writeFile(join(folder, "seed.yaml"), "merchants: [{ code: MC7 }]\n");
+  const { url } = await run("--seed", "seed.yaml", "--generate", "7", "--rate-limit", "1");
+  const members = () => fetch(`${url}/v0.1/merchants/MC7/members`, { headers });
+  const [one, two, three] = await Promise.all([members(), members(), members()]);
+  const statuses = [one, two, three].map(({ status }) => status).sort();
+  expect(statuses[0]).toBe(200);
+  expect(statuses[2]).toBe(429);
+  const body = await [one, two, three].find(({ status }) => status === 200)?.json();
+  expect(body).toMatchObject({ total_count: 7 });
+});
+
+test("refuses an invalid seed with every place in it", async () => {
+  await writeFile(join(folder, "seed.yaml"), "merchants:\n  - code: MC7\n    colour: red\n    nam: x\n");
+  await expect(run("--seed", "seed.yaml")).rejects.toMatchObject({
+    code: "file-invalid",
+    message: expect.stringMatching(/seed\.yaml:3:5: .*colour.*\n.*seed\.yaml:4:5: .*nam/),
+  });
+});
+
+test("refuses a state file that is damaged, and leaves it as it is", async () => {
+  await writeFile(join(folder, "state.json"), "{");
+  await expect(run("--state", "state.json")).rejects.toMatchObject({
+    code: "file-invalid",
+    message: expect.stringContaining("state.json"),
+  });
+  expect(await readFile(join(folder, "state.json"), "utf8")).toBe("{");
+});
+
+test("says which file is missing or cannot be written", async () => {
+  await expect(run("--seed", "none.yaml")).rejects.toMatchObject({
+    code: "file-unreadable",
+    message: expect.stringContaining("none.yaml"),
+  });
+  await writeFile(join(folder, "file"), "");
+  await expect(run("--state", "file/state.json")).rejects.toMatchObject({ code: "file-unreadable" });
+});
+
+test("says that a port is taken", async () => {
+  const { url } = await run();
+  const { port } = new URL(url);
+  await expect(run("--port", port)).rejects.toMatchObject({
+    code: "port-taken",
+    message: expect.stringContaining(port),
+  });
+});
+
+test.each([
+  ["--port", "65536"],
+  ["--port", "http"],
+  ["--rate-limit", "0"],
+  ["--latency", "-1"],
+  ["--generate", "1.5"],
+])("refuses %s %s", async (option, value) => {
+  await expect(run(option, value)).rejects.toMatchObject({ code: "commander.invalidArgument" });
+});

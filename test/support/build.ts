@@ -1,0 +1,129 @@
+import type {
+  DesiredMember,
+  DesiredRole,
+  DesiredState,
+  Grant,
+  SyncOptions,
+  Until,
+} from "../../src/model/desired.ts";
+import type { LiveMember, LiveRole, LiveState } from "../../src/model/live.ts";
+import type { Change, Plan } from "../../src/model/plan.ts";
+import { buildPlan } from "../../src/plan/build-plan.ts";
+
+const ORIGIN = { file: "shop.yaml", path: [] };
+const UPDATED = "2026-01-01T00:00:00.000Z";
+
+/** A declared role; only what a test gives is managed. */
+export function role(name: string, rest: Partial<DesiredRole> = {}): DesiredRole {
+  return { name, permissions: [], origin: ORIGIN, ...rest };
+}
+
+/** A declared member; roles stand as names, or as grants with an end; only what a test gives is managed. */
+export function member(
+  email: string,
+  {
+    roles = [],
+    ...rest
+  }: Omit<Partial<DesiredMember>, "roles"> & { readonly roles?: readonly (string | Grant)[] } = {},
+): DesiredMember {
+  return {
+    email,
+    roles: roles.map((role) => (typeof role === "string" ? { role } : role)),
+    origin: ORIGIN,
+    ...rest,
+  };
+}
+
+/** An end date; `ends` in milliseconds since the epoch. */
+export function until(text: string): Until {
+  return { text, ends: Date.parse(`${text}T24:00:00.000Z`) };
+}
+
+/** How the files of these tests are brought together with what is live. */
+export const SYNC: SyncOptions = {
+  roles: "authoritative",
+  members: "authoritative",
+  reinvite: true,
+  replaceRoles: false,
+};
+
+/** A desired state; without `roles` and `members` nothing is managed. */
+export function desired(rest: Partial<DesiredState> = {}): DesiredState {
+  return {
+    merchant: "MC1",
+    sync: SYNC,
+    ignore: { roles: [], members: [] },
+    guards: { protect: { roles: [], members: [] } },
+    policies: { separate: [], maxHolders: {}, requireUntil: [], requireMfa: [], forbidPermissions: [] },
+    checks: [],
+    origin: ORIGIN,
+    ...rest,
+  };
+}
+
+/** A live custom role. */
+export function liveRole(id: string, name: string, rest: Partial<LiveRole> = {}): LiveRole {
+  return { id, name, permissions: [], predefined: false, metadata: {}, updatedAt: UPDATED, ...rest };
+}
+
+/** A live member who has accepted. */
+export function liveMember(id: string, email: string, rest: Partial<LiveMember> = {}): LiveMember {
+  return {
+    id,
+    roles: [],
+    status: "accepted",
+    user: { id: `user-${id}`, email, mfaOnLogin: false, virtual: false, serviceAccount: false },
+    metadata: {},
+    updatedAt: UPDATED,
+    ...rest,
+  };
+}
+
+/** A live member who has been invited and has not accepted, or not in time. */
+export function invited(id: string, email: string, rest: Partial<LiveMember> = {}): LiveMember {
+  const { user: _, ...base } = liveMember(id, email);
+  return { ...base, status: "pending", invite: { email, expiresAt: "2026-01-08T00:00:00.000Z" }, ...rest };
+}
+
+/** A live state. */
+export function live(roles: readonly LiveRole[] = [], members: readonly LiveMember[] = []): LiveState {
+  return { merchant: "MC1", roles, members, callerId: null };
+}
+
+/** The moment at which these tests plan. */
+export const NOW: number = Date.parse("2026-06-15T12:00:00.000Z");
+
+/** The plan for a desired and a live state. */
+export function planOf(want: DesiredState, is: LiveState, now: number = NOW): Plan {
+  return buildPlan({ desired: want, live: is, service: "https://service.example", now, matches });
+}
+
+/** Globs with `*` only, which is all that these tests need. */
+export function matches(glob: string, text: string): boolean {
+  const [first = "", ...rest] = glob.split("*");
+  if (rest.length === 0) return glob === text;
+  const last = rest.pop() ?? "";
+  return text.startsWith(first) && text.endsWith(last) && text.length >= first.length + last.length;
+}
+
+/** A plan's refusals in short: `guard max-removals`, `policy separate ada@example.com`. */
+export function briefRefusals(plan: Plan): readonly string[] {
+  return plan.refusals.map(({ rule, code, name }) =>
+    [rule, code, name].filter((part) => part !== null).join(" "),
+  );
+}
+
+/** A plan's changes in short: `update member ada@example.com`. */
+export function brief(plan: Plan): readonly string[] {
+  return plan.changes.map(briefChange);
+}
+
+/** A change in short. */
+export function briefChange(change: Change): string {
+  return `${change.kind} ${change.resource} ${change.name}`;
+}
+
+/** A plan's findings in short: `error role-ambiguous Shift Lead`. */
+export function briefFindings(plan: Plan): readonly string[] {
+  return plan.findings.map(({ severity, code, name }) => `${severity} ${code} ${name}`);
+}

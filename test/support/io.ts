@@ -1,0 +1,35 @@
+import type { Io } from "../../src/cli/io.ts";
+
+/** A world without terminal, time and chance, and what was written to it. */
+export interface TestIo {
+  readonly io: Io;
+  readonly written: { stdout: string; stderr: string };
+}
+
+/** A world for a command; `rest` is what a test wants otherwise. */
+export function testIo(rest: Partial<Io> = {}): TestIo {
+  const written = { stdout: "", stderr: "" };
+  const sink = (name: "stdout" | "stderr") => ({
+    write: (text: string) => {
+      written[name] += text;
+    },
+    isTTY: false,
+    columns: undefined,
+  });
+  const io: Io = {
+    env: {},
+    cwd: "/",
+    stdout: sink("stdout"),
+    stderr: sink("stderr"),
+    stdinIsTTY: false,
+    now: () => 0,
+    sleep: async () => undefined,
+    random: () => 0,
+    onStopSignal: () => () => undefined,
+    leave: () => {
+      throw new Error("nothing here ends the process");
+    },
+    ...rest,
+  };
+  return { io, written };
+}

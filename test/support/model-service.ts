@@ -1,0 +1,95 @@
+import { RolecallError } from "../../src/model/errors.ts";
+import type { LiveMember, LiveRole, LiveState } from "../../src/model/live.ts";
+import type { LiveWriter } from "../../src/model/ports.ts";
+import { invited, liveMember, liveRole } from "./build.ts";
+
+/** A service that is nothing but its state: what apply is held against where HTTP does not matter. */
+export interface ModelService {
+  readonly writer: LiveWriter;
+  /** Every call, in order, in short. */
+  readonly calls: readonly string[];
+  state(): LiveState;
+}
+
+/** Starts from a live state; refuses what the contract calls a conflict or meaningless. */
+export function modelService(start: LiveState): ModelService {
+  const roles = new Map(start.roles.map((role) => [role.id, role]));
+  const members = new Map(start.members.map((member) => [member.id, member]));
+  const calls: string[] = [];
+  let created = 0;
+
+  const known = (ids: readonly string[]): readonly string[] => {
+    for (const id of ids) if (!roles.has(id)) throw new RolecallError("unprocessable", `no role ${id}`);
+    return ids;
+  };
+  const found = <T>(map: ReadonlyMap<string, T>, id: string): T => {
+    const one = map.get(id);
+    if (one === undefined) throw new RolecallError("not-found", `no ${id}`);
+    return one;
+  };
+  const free = (name: string, own?: string): void => {
+    for (const role of roles.values()) {
+      if (role.name === name && role.id !== own) throw new RolecallError("conflict", `role ${name} exists`);
+    }
+  };
+  const given = (role: LiveRole, rest: Partial<LiveRole>): void =>
+    void roles.set(role.id, { ...role, ...rest });
+
+  const writer: LiveWriter = {
+    async createRole(draft) {
+      calls.push(`create role ${draft.name}`);
+      free(draft.name);
+      created += 1;
+      const id = `role_new${created}`;
+      given(liveRole(id, draft.name), { ...draft });
+      return id;
+    },
+    async updateRole(id, patch) {
+      calls.push(`update role ${id} ${Object.keys(patch).sort().join(" ")}`);
+      const role = found(roles, id);
+      if (role.predefined) throw new RolecallError("unprocessable", `${id} is predefined`);
+      if (patch.name !== undefined) free(patch.name, id);
+      given(role, patch);
+    },
+    async deleteRole(id) {
+      calls.push(`delete role ${id}`);
+      found(roles, id);
+      for (const member of members.values()) {
+        if (member.roles.includes(id)) throw new RolecallError("conflict", `${id} is held by ${member.id}`);
+      }
+      roles.delete(id);
+    },
+    async createMember(draft) {
+      calls.push(`create member ${draft.email}`);
+      created += 1;
+      const id = `mem_new${created}`;
+      const base = draft.managed
+        ? managedMember(id, draft.email, draft.managed.nickname)
+        : invited(id, draft.email);
+      members.set(id, { ...base, roles: known(draft.roles), metadata: draft.metadata ?? {} });
+      return id;
+    },
+    async updateMember(id, { roles: next, metadata, nickname }) {
+      calls.push(`update member ${id}`);
+      const member = found(members, id);
+      const user = member.user && nickname !== undefined ? { user: { ...member.user, nickname } } : {};
+      members.set(id, { ...member, ...user, roles: known(next), metadata });
+    },
+    async deleteMember(id) {
+      calls.push(`delete member ${id}`);
+      found(members, id);
+      members.delete(id);
+    },
+  };
+  return {
+    writer,
+    calls,
+    state: () => ({ ...start, roles: [...roles.values()], members: [...members.values()] }),
+  };
+}
+
+function managedMember(id: string, email: string, nickname: string | undefined): LiveMember {
+  const member = liveMember(id, email);
+  const user = { id, email, mfaOnLogin: false, virtual: true, serviceAccount: false };
+  return { ...member, user: { ...user, ...(nickname !== undefined && { nickname }) } };
+}

@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+
+/** The built program. */
+const BIN = resolve(ROOT, "dist/bin.js");
+
+/** How a run of the program ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** How the program is run: where, and with which variables besides PATH. */
+export interface RunOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Arguments for node itself. */
+  readonly node?: readonly string[];
+  readonly bin?: string;
+  /** The stream that nobody reads: it is closed before the program writes. */
+  readonly deaf?: "stdout" | "stderr";
+}
+
+/** Runs the built program without a terminal, as a pipeline would, and waits for its end. */
+export async function rolecall(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+  const child = start(args, options);
+  if (options.deaf) child[options.deaf].destroy();
+  const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, stdout: stdout(), stderr: stderr() };
+}
+
+/** A sandbox in a process of its own. */
+export interface RunningSandbox {
+  readonly url: string;
+  /** What is needed to reach it with the owner's key. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What it has logged so far. */
+  log(): string;
+  stop(signal?: NodeJS.Signals): Promise<Ended>;
+}
+
+/** Starts `rolecall sandbox` on a free port and waits until it listens. */
+export async function startSandbox(
+  args: readonly string[] = [],
+  options: RunOptions = {},
+): Promise<RunningSandbox> {
+  const child = start(["sandbox", "--port", "0", ...args], options);
+  const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+  const ended = once(child, "close") as Promise<[number | null]>;
+  while (!stdout().includes("\n")) {
+    const [what] = await Promise.race([once(child.stdout, "data"), ended]);
+    if (what === null || typeof what === "number") throw new Error(`the sandbox ended: ${stderr()}`);
+  }
+  const url = /http:\/\/\S+/.exec(stdout())?.[0] ?? "";
+  return {
+    url,
+    env: { ROLECALL_BASE_URL: url, ROLECALL_API_KEY: "sk_test_sandbox" },
+    log: stderr,
+    stop: async (signal = "SIGTERM") => {
+      child.kill(signal);
+      const [code] = await ended;
+      return { code, stdout: stdout(), stderr: stderr() };
+    },
+  };
+}
+
+function start(
+  args: readonly string[],
+  options: RunOptions,
+): ChildProcess & {
+  stdout: NonNullable<ChildProcess["stdout"]>;
+  stderr: NonNullable<ChildProcess["stderr"]>;
+} {
+  const { cwd = ROOT, env = {}, node = [], bin = BIN } = options;
+  return spawn(process.execPath, [...node, bin, ...args], {
+    cwd,
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+function collect(stream: NodeJS.ReadableStream): () => string {
+  let text = "";
+  stream.setEncoding("utf8").on("data", (chunk) => {
+    text += chunk;
+  });
+  return () => text;
+}

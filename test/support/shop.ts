@@ -1,0 +1,58 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Ended, type RunningSandbox, rolecall, startSandbox } from "./program.ts";
+
+/** A folder with files, and a sandbox beside it, as somebody at work has them. */
+export interface Shop {
+  readonly sandbox: RunningSandbox;
+  readonly folder: string;
+  write(file: string, text: string): Promise<void>;
+  /** Runs the program in the folder, with the owner's key. */
+  run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;
+  /** A request as somebody else, or to a control route: below `/_sandbox`. */
+  control(method: string, path: string, body?: object): Promise<unknown>;
+  /** Every request so far that was to change something, but for those of somebody else. */
+  writes(): Promise<readonly string[]>;
+  stop(): Promise<void>;
+}
+
+interface Entry {
+  readonly method: string;
+  readonly path: string;
+  readonly somebody_else: boolean;
+}
+
+/** Starts a sandbox with a seed. */
+export async function openShop(seed: string): Promise<Shop> {
+  const cwd = await mkdtemp(join(tmpdir(), "rolecall-shop-"));
+  await writeFile(join(cwd, "seed.yaml"), seed);
+  const sandbox = await startSandbox(["--seed", join(cwd, "seed.yaml")]);
+  const control: Shop["control"] = async (method, path, body) => {
+    const answer = await fetch(`${sandbox.url}/_sandbox${path}`, {
+      method,
+      ...(body && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+    return answer.status === 204 ? null : answer.json();
+  };
+  return {
+    sandbox,
+    folder: cwd,
+    control,
+    write: (file, text) => writeFile(join(cwd, file), text),
+    run: (args, env = {}) => rolecall(args, { cwd, env: { ...sandbox.env, ...env } }),
+    writes: async () => {
+      const { items } = (await control("GET", "/requests")) as { readonly items: readonly Entry[] };
+      return items
+        .filter(
+          ({ method, path, somebody_else }) => method !== "GET" && !somebody_else && path.startsWith("/v0.1"),
+        )
+        .map(({ method, path }) => `${method} ${path}`);
+    },
+    stop: async () => {
+      await sandbox.stop();
+      await rm(cwd, { recursive: true });
+    },
+  };
+}

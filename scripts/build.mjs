@@ -13,6 +13,13 @@ const dist = join(root, "dist");
 
 const entries = { bin: "src/bin.ts", index: "src/index.ts" };
 
+/** Ink draws nothing before its end where CI is set; whether there is a terminal is rolecall's own question. */
+const neverInCi = {
+  name: "never-in-ci",
+  resolveId: (id) => (id === "is-in-ci" ? "\0is-in-ci" : null),
+  load: (id) => (id === "\0is-in-ci" ? "export default false;" : null),
+};
+
 await bundle();
 declarations();
 
@@ -23,6 +30,7 @@ async function bundle() {
     platform: "node",
     // Ink's optional developer tools are not shipped; it only asks for them when DEV is "true".
     external: ["react-devtools-core"],
+    plugins: [neverInCi],
     transform: { target: "node20.19", define: { "process.env.NODE_ENV": '"production"' } },
     onLog(level, log, handler) {
       // Third parties may refer to each other in circles; our own code may not.

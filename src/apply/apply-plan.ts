@@ -5,7 +5,7 @@ import type { LiveWriter } from "../model/ports.ts";
 import { PHASES, stepsOf } from "./phases.ts";
 import { runPool } from "./pool.ts";
 import type { Step } from "./step.ts";
-import { writeStep } from "./write-change.ts";
+import { type Written, writeStep } from "./write-change.ts";
 
 /** Everything that an apply needs of the world. */
 export interface ApplyPorts {
@@ -72,9 +72,9 @@ function stepsLeft(steps: readonly Step[]): Map<Change, number> {
   return left;
 }
 
-async function attempt(change: Change, write: () => Promise<string>): Promise<Outcome> {
+async function attempt(change: Change, write: () => Promise<Written>): Promise<Outcome> {
   try {
-    return { status: "done", change, id: await write() };
+    return { status: "done", change, ...(await write()) };
   } catch (error) {
     if (!(error instanceof RolecallError)) throw error;
     return { status: error.request?.uncertain ? "unknown" : "failed", change, failure: error.failure };

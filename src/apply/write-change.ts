@@ -5,7 +5,7 @@ import {
   type RoleRef,
   SET_ASIDE,
 } from "../model/plan.ts";
-import type { LiveWriter, MemberDraft, RolePatch } from "../model/ports.ts";
+import type { Created, LiveWriter, MemberDraft, RolePatch } from "../model/ports.ts";
 import type { Step } from "./step.ts";
 
 /** What writing a change needs besides the change. */
@@ -17,31 +17,34 @@ export interface WriteContext {
   readonly createdRoles: ReadonlyMap<string, string>;
 }
 
-/** Carries one step out and returns the id of what it created or touched; throws RolecallError. */
-export async function writeStep({ change, part }: Step, context: WriteContext): Promise<string> {
+/** What a step has led to: the id of what it created or touched. */
+export type Written = Created;
+
+/** Carries one step out; throws RolecallError. */
+export async function writeStep({ change, part }: Step, context: WriteContext): Promise<Written> {
   return change.resource === "role" ? writeRole(change, part, context.writer) : writeMember(change, context);
 }
 
-async function writeRole(change: RoleChange, part: Step["part"], writer: LiveWriter): Promise<string> {
+async function writeRole(change: RoleChange, part: Step["part"], writer: LiveWriter): Promise<Written> {
   if (part === "set-aside" && change.before !== null) {
     // A role that is replaced waits under its successor's name, by which a run that was cut short finds it again.
     const name = change.kind === "replace" ? change.after.name : change.before.name;
     await writer.updateRole(change.id, { name: `${name}${SET_ASIDE}` });
-    return change.id;
+    return touched(change.id);
   }
   switch (change.kind) {
     case "create":
       return createRole(change.after, writer);
     case "update":
       await writer.updateRole(change.id, patchOf(change));
-      return change.id;
+      return touched(change.id);
     case "replace":
       if (part === "create") return createRole(change.after, writer);
       await writer.deleteRole(change.id);
-      return change.id;
+      return touched(change.id);
     case "delete":
       await writer.deleteRole(change.id);
-      return change.id;
+      return touched(change.id);
     default:
       return change satisfies never;
   }
@@ -50,7 +53,7 @@ async function writeRole(change: RoleChange, part: Step["part"], writer: LiveWri
 async function createRole(
   { name, permissions, description, metadata }: RoleImage,
   writer: LiveWriter,
-): Promise<string> {
+): Promise<Written> {
   return writer.createRole({
     name,
     permissions,
@@ -70,7 +73,7 @@ function patchOf(change: RoleChange & { readonly kind: "update" }): RolePatch {
   };
 }
 
-async function writeMember(change: MemberChange, context: WriteContext): Promise<string> {
+async function writeMember(change: MemberChange, context: WriteContext): Promise<Written> {
   const { writer } = context;
   switch (change.kind) {
     case "create":
@@ -87,11 +90,11 @@ async function writeMember(change: MemberChange, context: WriteContext): Promise
         metadata: change.after.metadata,
         ...(nickname && { nickname: nickname.after }),
       });
-      return change.id;
+      return touched(change.id);
     }
     case "delete":
       await writer.deleteMember(change.id);
-      return change.id;
+      return touched(change.id);
     default:
       return change satisfies never;
   }
@@ -121,4 +124,8 @@ function roleIds(roles: readonly RoleRef[], { createdRoles }: WriteContext): rea
     if (id === undefined) throw new Error(`role ${role.name} was not created before it was needed`);
     return id;
   });
+}
+
+function touched(id: string): Written {
+  return { id, adopted: false };
 }

@@ -1,12 +1,14 @@
 import { type FailedRequest, RolecallError } from "../model/errors.ts";
 import type { LiveMember } from "../model/live.ts";
-import type { LiveWriter, MemberDraft, MemberUpdate, RoleDraft, RolePatch } from "../model/ports.ts";
+import type { Created, LiveWriter, MemberDraft, MemberUpdate, RoleDraft, RolePatch } from "../model/ports.ts";
 import type { Client } from "./client.ts";
 import { membersPath, rolesPath } from "./paths.ts";
 import { listMembers, listRoles } from "./reader.ts";
 import { readCreatedId } from "./wire.ts";
 
 const nothing = (): void => undefined;
+
+const created = (id: string): Created => ({ id, adopted: false });
 
 /** Writes to one merchant through a client. */
 export function createWriter(client: Client, merchant: string): LiveWriter {
@@ -19,11 +21,11 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         body: roleBody(role),
         read: readCreatedId,
       });
-      return (
+      return created(
         id ??
-        (await lookUp(rolesPath(merchant), `role "${role.name}"`, () =>
-          findRole(client, merchant, role.name),
-        ))
+          (await lookUp(rolesPath(merchant), `role "${role.name}"`, () =>
+            findRole(client, merchant, role.name),
+          )),
       );
     },
     updateRole: (id, patch) =>
@@ -50,11 +52,11 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         secrets: member.managed ? [member.managed.password] : [],
         read: readCreatedId,
       });
-      return (
+      return created(
         id ??
-        (await lookUp(membersPath(merchant), `member ${member.email}`, () =>
-          findMember(client, merchant, member.email),
-        ))
+          (await lookUp(membersPath(merchant), `member ${member.email}`, () =>
+            findMember(client, merchant, member.email),
+          )),
       );
     },
     updateMember: (id, update) =>
@@ -63,6 +65,7 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         method: "PUT",
         path: membersPath(merchant, id),
         body: updateBody(update),
+        secrets: update.password === undefined ? [] : [update.password],
         read: nothing,
       }),
     deleteMember: (id) =>
@@ -92,8 +95,9 @@ function draftBody({ email, roles, metadata, managed }: MemberDraft): object {
   };
 }
 
-function updateBody({ roles, metadata, nickname }: MemberUpdate): object {
-  return { roles, metadata, ...(nickname !== undefined && { user: { nickname } }) };
+function updateBody({ roles, metadata, nickname, password }: MemberUpdate): object {
+  const user = { ...(nickname !== undefined && { nickname }), ...(password !== undefined && { password }) };
+  return { roles, metadata, ...(Object.keys(user).length > 0 && { user }) };
 }
 
 /** Finds what was created without the answer telling its id; from here on, any failure leaves it open what is there. */

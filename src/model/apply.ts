@@ -3,7 +3,15 @@ import type { Change } from "./plan.ts";
 
 /** What became of one planned change. */
 export type Outcome =
-  | { readonly status: "done"; readonly change: Change; readonly id: string | null }
+  | {
+      readonly status: "done";
+      readonly change: Change;
+      readonly id: string | null;
+      /** The answer to its create was lost, and what it made was found and taken over. */
+      readonly adopted: boolean;
+    }
+  /** It was looked at before the write, and is no longer what was planned; nothing was sent. */
+  | { readonly status: "stale"; readonly change: Change; readonly failure: Failure }
   | { readonly status: "failed"; readonly change: Change; readonly failure: Failure }
   | { readonly status: "unknown"; readonly change: Change; readonly failure: Failure }
   /** One of several requests is done, and the run stopped before the others; the next run goes on. */

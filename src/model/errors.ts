@@ -28,7 +28,11 @@ export type ErrorCode =
   | "rate-limited"
   | "service-failed"
   | "unexpected-status"
-  | "port-taken";
+  | "port-taken"
+  /** What is to be changed is no longer what was planned. */
+  | "stale"
+  | "journal-unwritable"
+  | "run-unknown";
 
 /** The service's own account of a failure (RFC 9457); every field but `type` may be missing. */
 export interface Problem {

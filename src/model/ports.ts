@@ -1,5 +1,5 @@
 import type { Metadata } from "./json.ts";
-import type { LiveState } from "./live.ts";
+import type { LiveMember, LiveRole, LiveState } from "./live.ts";
 
 /** What the client tells while it works: for progress and `--verbose`; never a header, never a body. */
 export type LiveEvent =
@@ -67,16 +67,29 @@ export interface MemberUpdate {
   readonly roles: readonly string[];
   readonly metadata: Metadata;
   readonly nickname?: string;
+  /** A new password of a managed user; absent: it stays. */
+  readonly password?: string;
+}
+
+/** What a create has led to. */
+export interface Created {
+  readonly id: string;
+  /** Its answer was lost, and what it made was found and taken over instead of being made again. */
+  readonly adopted: boolean;
+}
+
+/** Looks at one resource of a merchant again; null where it is gone. Throws RolecallError. */
+export interface LiveRecords {
+  role(id: string): Promise<LiveRole | null>;
+  member(id: string): Promise<LiveMember | null>;
 }
 
 /** Writes to one merchant; each call throws RolecallError, with the request in it, when the service does not do it. */
 export interface LiveWriter {
-  /** Returns the new role's id. */
-  createRole(role: RoleDraft): Promise<string>;
+  createRole(role: RoleDraft): Promise<Created>;
   updateRole(id: string, patch: RolePatch): Promise<void>;
   deleteRole(id: string): Promise<void>;
-  /** Returns the new member's id. */
-  createMember(member: MemberDraft): Promise<string>;
+  createMember(member: MemberDraft): Promise<Created>;
   updateMember(id: string, update: MemberUpdate): Promise<void>;
   deleteMember(id: string): Promise<void>;
 }

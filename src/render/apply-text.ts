@@ -14,7 +14,9 @@ export function renderApplyEvent(event: ApplyEvent, style: Style): string | null
   const what = `${oneLine(merchant)}  ${nameOf(outcome.change)}`;
   switch (outcome.status) {
     case "done":
-      return `${style.green("✓")} ${what} ${DONE[outcome.change.kind]}`;
+      return `${style.green("✓")} ${what} ${DONE[outcome.change.kind]}${outcome.adopted ? " (its answer was lost; it was found)" : ""}`;
+    case "stale":
+      return `${style.red("✗")} ${what} stale: ${oneLine(outcome.failure.message)}`;
     case "failed":
       return `${style.red("✗")} ${what} failed: ${oneLine(outcome.failure.message)}`;
     case "unknown":
@@ -44,6 +46,7 @@ export function renderApplyResult(
   const sums = [
     `${counted(of("done").length, "change")} done`,
     ...sumOf(of("failed").length, "failed"),
+    ...sumOf(of("stale").length, "stale"),
     ...sumOf(of("unknown").length, "unknown"),
     ...sumOf(of("unfinished").length, "unfinished"),
     ...sumOf(of("not-started").length, "not started"),
@@ -54,6 +57,7 @@ export function renderApplyResult(
   return [
     `\n${style.bold(oneLine(merchant))}: stopped. ${sums}.\n`,
     ...listing("failed", of("failed"), style.red),
+    ...listing("stale (not what was planned any more; nothing was sent)", of("stale"), style.red),
     ...listing(
       "unknown (look before you repeat it: the service may have done it)",
       of("unknown"),

@@ -69,7 +69,10 @@ describe("a run that is stopped", () => {
       },
       { signal: stop.signal },
     );
-    expect(await writer("MC1").createRole({ name: "A", permissions: [] })).toBe("role_new");
+    expect(await writer("MC1").createRole({ name: "A", permissions: [] })).toEqual({
+      id: "role_new",
+      adopted: false,
+    });
     expect((await reader.read("MC1", [])).members).toHaveLength(60);
   });
 

@@ -47,7 +47,10 @@ describe("a rate limit", () => {
     const { writer, seen } = connectTo((_, count) =>
       count === 1 ? problem(429) : json({ id: "role_new" }, 201),
     );
-    expect(await writer("MC1").createRole({ name: "A", permissions: [] })).toBe("role_new");
+    expect(await writer("MC1").createRole({ name: "A", permissions: [] })).toEqual({
+      id: "role_new",
+      adopted: false,
+    });
     expect(seen).toHaveLength(2);
   });
 

@@ -72,13 +72,13 @@ describe("against the sandbox", () => {
   test("what is written is what is read", async () => {
     const { reader, writer } = await start();
     const write = writer(MERCHANT);
-    const role = await write.createRole({
+    const { id: role } = await write.createRole({
       name: "Cashier",
       permissions: ["catalog_view"],
       metadata: { a: { b: [1] } },
     });
     await write.updateRole(role, { description: "Sells", permissions: ["catalog_view", "refunds_create"] });
-    const member = await write.createMember({
+    const { id: member } = await write.createMember({
       email: "ada@example.com",
       roles: [role, "role_employee"],
       metadata: { k: "v" },
@@ -134,7 +134,7 @@ describe("against the sandbox", () => {
     const { reader, writer } = await start({
       rules: [{ kind: "reset-after", operation: "roles.delete", times: 1 }],
     });
-    const role = await writer(MERCHANT).createRole({ name: "Cashier", permissions: [] });
+    const { id: role } = await writer(MERCHANT).createRole({ name: "Cashier", permissions: [] });
     await writer(MERCHANT).deleteRole(role);
     expect((await reader.read(MERCHANT, [])).roles.map(({ id }) => id)).not.toContain(role);
   });

@@ -105,7 +105,10 @@ describe("a create whose answer does not tell the id", () => {
   test.each(answers)("finds the role by its exact name (%s)", async (_, created) => {
     const roles = [wireRole("role_1", { name: "Cashier 2" }), wireRole("role_2", { name: "Cashier" })];
     const { writer } = connectTo(({ method }) => (method === "POST" ? created() : json({ items: roles })));
-    expect(await writer("MC1").createRole({ name: "Cashier", permissions: [] })).toBe("role_2");
+    expect(await writer("MC1").createRole({ name: "Cashier", permissions: [] })).toEqual({
+      id: "role_2",
+      adopted: false,
+    });
   });
 
   test.each(answers)(
@@ -121,7 +124,10 @@ describe("a create whose answer does not tell the id", () => {
       const { writer, seen } = connectTo((one) =>
         one.method === "POST" ? created() : json(pageOf(members, one)),
       );
-      expect(await writer("MC1").createMember({ email: "ada@EXAMPLE.com", roles: [] })).toBe("mem_new");
+      expect(await writer("MC1").createMember({ email: "ada@EXAMPLE.com", roles: [] })).toEqual({
+        id: "mem_new",
+        adopted: false,
+      });
       expect(seen.slice(1).map(({ query }) => [query.get("email"), query.get("offset")])).toEqual([
         ["ada@EXAMPLE.com", "0"],
         ["ada@EXAMPLE.com", "25"],
@@ -134,7 +140,10 @@ describe("a create whose answer does not tell the id", () => {
     const { writer } = connectTo((one) =>
       one.method === "POST" ? nothing() : json({ items: pageOf(members, one, 10).items }),
     );
-    expect(await writer("MC1").createMember({ email: "mem_33@example.com", roles: [] })).toBe("mem_33");
+    expect(await writer("MC1").createMember({ email: "mem_33@example.com", roles: [] })).toEqual({
+      id: "mem_33",
+      adopted: false,
+    });
   });
 
   test("leaves it unknown where it is not listed or cannot be looked up", async () => {

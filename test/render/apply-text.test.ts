@@ -22,6 +22,7 @@ const CONFLICT = {
     },
   },
 } as const;
+const STALE = { code: "stale", message: "It has other permissions now" } as const;
 const LOST = { code: "timeout", message: "no answer within 30 s" } as const;
 
 /** An apply that stopped after these; nothing else of the plan was started. */
@@ -30,9 +31,11 @@ function stoppedAfter(...statuses: readonly Outcome["status"][]): ApplyResult {
     const status = statuses[index] ?? "not-started";
     switch (status) {
       case "done":
-        return { status, change, id: null };
+        return { status, change, id: null, adopted: false };
       case "failed":
         return { status, change, failure: CONFLICT };
+      case "stale":
+        return { status, change, failure: STALE };
       case "unknown":
         return { status, change, failure: LOST };
       case "unfinished":

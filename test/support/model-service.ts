@@ -42,7 +42,7 @@ export function modelService(start: LiveState): ModelService {
       created += 1;
       const id = `role_new${created}`;
       given(liveRole(id, draft.name), { ...draft });
-      return id;
+      return { id, adopted: false };
     },
     async updateRole(id, patch) {
       calls.push(`update role ${id} ${Object.keys(patch).sort().join(" ")}`);
@@ -67,7 +67,7 @@ export function modelService(start: LiveState): ModelService {
         ? managedMember(id, draft.email, draft.managed.nickname)
         : invited(id, draft.email);
       members.set(id, { ...base, roles: known(draft.roles), metadata: draft.metadata ?? {} });
-      return id;
+      return { id, adopted: false };
     },
     async updateMember(id, { roles: next, metadata, nickname }) {
       calls.push(`update member ${id}`);

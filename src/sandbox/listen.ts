@@ -26,10 +26,22 @@ function breakConnection(outgoing: ServerResponse, { partial }: ConnectionLost):
     return;
   }
   outgoing.writeHead(partial.status, {
-    "content-type": partial.contentType,
+    ...(partial.contentType !== null && { "content-type": partial.contentType }),
     "content-length": partial.length,
   });
   outgoing.write(partial.text, () => outgoing.destroy());
+}
+
+/** Sends an answer without a content type, which the server's library would give one of its own. */
+async function sendUntyped(outgoing: ServerResponse, response: Response): Promise<Response> {
+  const bytes = Buffer.from(await response.arrayBuffer());
+  outgoing.writeHead(response.status, {
+    ...Object.fromEntries(response.headers),
+    "content-length": bytes.length,
+  });
+  outgoing.end(bytes);
+  // The library's sign that there is nothing left to send.
+  return new Response(null, { headers: { "x-hono-already-sent": "true" } });
 }
 
 /** Answers what never became a request that the sandbox could see. */
@@ -53,7 +65,9 @@ function started(server: Server, { host, port }: ListenOptions): Promise<number>
 export async function listen(sandbox: Sandbox, options: ListenOptions): Promise<Listening> {
   const answer = async (request: Request, env: HttpBindings): Promise<Response> => {
     try {
-      return await sandbox.fetch(request);
+      const response = await sandbox.fetch(request);
+      const untyped = response.body !== null && !response.headers.has("content-type");
+      return untyped ? await sendUntyped(env.outgoing, response) : response;
     } catch (error) {
       if (error instanceof ConnectionLost) breakConnection(env.outgoing, error);
       throw error;

@@ -12,6 +12,16 @@ async function invited(options: Parameters<typeof start>[0] = {}): Promise<Harne
 
 const control = { key: null };
 
+const DEFAULT_SETTINGS = {
+  rate_limit: null,
+  rate_limit_kind: "window",
+  rate_limit_burst: null,
+  retry_after: "seconds",
+  latency_ms: 0,
+  jitter_ms: 0,
+  request_log: 1000,
+};
+
 test.each(["/_sandbox", "/_sandbox/"])("GET %s says which merchants there are", async (path) => {
   const { status, body } = await start().call("GET", path, control);
   expect(status).toBe(200);
@@ -147,6 +157,12 @@ describe("the request log", () => {
         number: 1,
         time: new Date(START).toISOString(),
         method: "GET",
+        operation: "members.list",
+        merchant: "MC0DEMO1",
+        resource: null,
+        name: null,
+        committed: false,
+        state: 0,
         path: `${MEMBERS}?limit=3`,
         status: 200,
         key: "sk_test_…box",
@@ -201,11 +217,12 @@ describe("settings", () => {
   test("can be changed and read while it runs", async () => {
     const { call, waits } = start();
     const put = (body: object) => call("PUT", "/_sandbox/settings", { ...control, body });
-    expect((await put({ rate_limit: 1, latency_ms: 70 })).body).toEqual({ rate_limit: 1, latency_ms: 70 });
+    const changed = { ...DEFAULT_SETTINGS, rate_limit: 1, latency_ms: 70 };
+    expect((await put({ rate_limit: 1, latency_ms: 70 })).body).toEqual(changed);
     await call("GET", ROLES);
     expect((await call("GET", ROLES)).status).toBe(429);
     expect(waits).toEqual([70, 70]);
-    expect((await put({ rate_limit: null })).body).toEqual({ rate_limit: null, latency_ms: 70 });
+    expect((await put({ rate_limit: null })).body).toEqual({ ...changed, rate_limit: null });
     expect((await call("GET", ROLES)).status).toBe(200);
     expect((await call("GET", "/_sandbox/settings", control)).body.rate_limit).toBe(null);
     expect((await put({ rate_limit: 0 })).status).toBe(400);
@@ -234,7 +251,7 @@ describe("a reset", () => {
     });
     expect((await all()).body).toEqual(before);
     expect((await call("GET", "/_sandbox/faults", control)).body.rules).toEqual([]);
-    const settings = { rate_limit: 100, latency_ms: 0 };
+    const settings = { ...DEFAULT_SETTINGS, rate_limit: 100 };
     expect((await call("GET", "/_sandbox/settings", control)).body).toEqual(settings);
     const again = await call("POST", MEMBERS, { body: { email: "bob@x.example", roles: [] } });
     expect(again.body.id).toBe(first.body.id);

@@ -37,7 +37,8 @@ const concurrentEdit = z
       .optional(),
   })
   .refine((rule) => (rule.edit === undefined) !== (rule.request === undefined), {
-    message: "needs either edit or request",
+    path: ["edit"],
+    message: "is needed, or request in its place, not both",
   })
   .refine(
     ({ edit, operation }) => edit === undefined || operation === undefined || editFits(edit, operation),

@@ -32,21 +32,23 @@ function breakConnection(outgoing: ServerResponse, { partial }: ConnectionLost):
   outgoing.write(partial.text, () => outgoing.destroy());
 }
 
+/** Thrown in place of an answer that is on its way already. */
+class AlreadySent extends Error {}
+
 /** Sends an answer without a content type, which the server's library would give one of its own. */
-async function sendUntyped(outgoing: ServerResponse, response: Response): Promise<Response> {
+async function sendUntyped(outgoing: ServerResponse, response: Response): Promise<never> {
   const bytes = Buffer.from(await response.arrayBuffer());
   outgoing.writeHead(response.status, {
     ...Object.fromEntries(response.headers),
     "content-length": bytes.length,
   });
   outgoing.end(bytes);
-  // The library's sign that there is nothing left to send.
-  return new Response(null, { headers: { "x-hono-already-sent": "true" } });
+  throw new AlreadySent();
 }
 
 /** Answers what never became a request that the sandbox could see. */
 function withoutAnswer(error: unknown): Response | undefined {
-  if (error instanceof ConnectionLost) return undefined;
+  if (error instanceof ConnectionLost || error instanceof AlreadySent) return undefined;
   const status = error instanceof RequestError ? 400 : 500;
   return toResponse(problemAnswer(status, "The request could not be read.", 0));
 }

@@ -64,8 +64,15 @@ function parseChanges(text: string): Change[] {
   });
 }
 
+/** Without what a crash left of a line that had only begun to say that it is a change. */
+function withoutTornMark(text: string): string {
+  const end = text.lastIndexOf("\n") + 1;
+  return end > 0 && CHANGE_MARK.startsWith(text.slice(end)) ? text.slice(0, end) : text;
+}
+
 /** Reads a state file's text; throws `StateInvalid`. */
-export function parseState(text: string): KeptState {
+export function parseState(kept: string): KeptState {
+  const text = withoutTornMark(kept);
   const end = text.indexOf(`\n${CHANGE_MARK}`);
   const state = end === -1 ? text : text.slice(0, end);
   const changes = end === -1 ? [] : parseChanges(text.slice(end + 1));

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ApplyResult, Outcome } from "../../src/model/apply.ts";
-import { renderApplyResult, type StopCause } from "../../src/render/apply-text.ts";
+import type { ApplyResult, Outcome, StopCause } from "../../src/model/apply.ts";
+import { renderApplyResult } from "../../src/render/apply-text.ts";
 import { PLAIN } from "../../src/render/style.ts";
 import { richPlan } from "../support/rich-plan.ts";
 
@@ -45,7 +45,8 @@ function stoppedAfter(...statuses: readonly Outcome["status"][]): ApplyResult {
         return status satisfies never;
     }
   });
-  return { status: "stopped", outcomes };
+  const writes = statuses.filter((status) => status === "done" || status === "unknown").length;
+  return { status: "stopped", outcomes, writes, journalFailure: null };
 }
 
 /** What follows the lists. */

@@ -30,23 +30,35 @@ export function renderVerified(plan: Plan, style: Style): string {
       "",
     );
   }
+  const counts = [
+    ...(left.length > 0 ? [counted(left.length, "change")] : []),
+    ...(errors.length > 0 ? [counted(errors.length, "problem")] : []),
+  ].join(" and ");
+  const are = left.length + errors.length === 1 ? "is" : "are";
   return [
-    `\n${style.red("✗")} ${merchant}: read again, and ${counted(left.length + errors.length, "thing")} left; somebody else may have changed it meanwhile:\n`,
+    `\n${style.red("✗")} ${merchant}: read again, and ${counts} ${are} left; somebody else may have changed something meanwhile:\n`,
     ...left.map((change) => `    ${changeText(change)}\n`),
-    ...errors.map(({ message }) => `    ${oneLine(message)}\n`),
-    ...(deferred.length > 0 ? ["  What waits:\n", ...deferred] : []),
+    ...errors.map(({ message }) => `    error: ${oneLine(message)}\n`),
+    ...(deferred.length > 0 ? ["  Besides, what waits:\n", ...deferred] : []),
     'Run "rolecall plan" to see more, and apply again.\n',
   ].join("");
 }
 
-/** What to say where everything was done, and could not be read again. */
+/** What to say where everything was done, and it is not known whether anything is left. */
 export function renderUnverified(merchant: string, why: Failure | string, style: Style): string {
-  const reason = typeof why === "string" ? `${oneLine(why)}\n` : renderFailure(withoutHint(why), style);
+  const [reason, details] =
+    typeof why === "string"
+      ? [uncapital(oneLine(why)), ""]
+      : ["it could not be read again.", renderFailure(why, style)];
   return [
-    `\n${style.yellow("?")} ${oneLine(merchant)}: the changes are done, but it could not be verified that nothing is left.\n`,
-    reason,
-    'Run "rolecall plan" to see.\n',
+    `\n${style.yellow("?")} ${oneLine(merchant)}: the changes are done, but not verified: ${reason}\n`,
+    details,
+    'Run "rolecall plan" to see whether anything is left.\n',
   ].join("");
+}
+
+function uncapital(text: string): string {
+  return `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
 }
 
 /** A change in short: its kind, resource and name. */
@@ -62,8 +74,4 @@ function changeText(change: Change): string {
 function deferredLine({ change, role, waitsFor }: Deferred): string {
   const who = waitsFor.map(oneLine).join(" or ");
   return `    ${oneLine(briefly(change))}: waits until ${who} has accepted, so that "${oneLine(role)}" keeps enough holders\n`;
-}
-
-function withoutHint({ hint: _, ...failure }: Failure): Failure {
-  return failure;
 }

@@ -85,11 +85,15 @@ async function lookBefore(step: Step, write: Write, run: RunContext): Promise<Be
     return await lookAgain(step, write, context);
   } catch (error) {
     if (run.stopped() && error instanceof RolecallError) return { as: "stopped" };
-    const { code, message, hint, request } = failureOf(error);
-    const what = `It could not be looked at before the write: ${message}`;
+    const { message, hint, ...rest } = failureOf(error);
+    const further = rest.code === "forbidden" ? [hint, "With --no-recheck nothing is looked at."] : [hint];
     return {
       as: "failed",
-      failure: { code, message: what, ...(hint !== undefined && { hint }), ...(request && { request }) },
+      failure: {
+        ...rest,
+        message: `It could not be looked at before the write: ${message}`,
+        ...(hint !== undefined && { hint: further.join(" ") }),
+      },
     };
   }
 }

@@ -64,7 +64,7 @@ async function applyAll(
   reporter: ApplyReporter,
   note: (entry: JournalEntry) => void,
 ): Promise<ExitCode> {
-  const ended = await Promise.all(
+  const ended = await allEnded(
     running.map(async ({ session, plan, passwords, journal }) => {
       const ports = {
         writer: session.writer,
@@ -81,9 +81,13 @@ async function applyAll(
         stop: stopper.signal,
         cause: stopper.cause,
       };
-      const result = await applyPlan(plan, ports, passwords);
-      // One merchant that stops, stops the run: nothing new starts elsewhere either.
-      if (result.status === "stopped") stopper.stop({ by: "merchant", merchant: plan.merchant });
+      let result: ApplyResult | undefined;
+      try {
+        result = await applyPlan(plan, ports, passwords);
+      } finally {
+        // One merchant that stops, stops the run: nothing new starts elsewhere either.
+        if (result?.status !== "done") stopper.stop({ by: "merchant", merchant: plan.merchant });
+      }
       return { plan, result };
     }),
   );
@@ -92,6 +96,15 @@ async function applyAll(
   if (results.some(({ status }) => status === "stopped")) return stoppedCode(results);
   const verified = await Promise.all(running.map((one) => verify(one, stopper, reporter)));
   return verified.every((clean) => clean) ? ExitCode.ok : ExitCode.partial;
+}
+
+/** What all of them lead to; a bug in one is thrown when the others have ended, so that their journals are whole. */
+async function allEnded<T>(all: readonly Promise<T>[]): Promise<readonly T[]> {
+  const settled = await Promise.allSettled(all);
+  return settled.map((one) => {
+    if (one.status === "rejected") throw one.reason;
+    return one.value;
+  });
 }
 
 function stoppedCode(results: readonly ApplyResult[]): ExitCode {

@@ -263,3 +263,22 @@ test("an apply that stopped after a first request of several counts as part-way"
   expect(stdout).toContain("What was done stays done.");
   expect(code).toBe(4);
 });
+
+test("a bug at one merchant is thrown when the others have ended, and their journals are whole", async () => {
+  const journal = memoryJournal();
+  const one = merchant("MC1", turn);
+  const two = merchant("MC2", async () => {
+    throw new TypeError("a bug");
+  });
+  let ended = 0;
+  const openJournal = async ({ merchant: code }: Plan) => ({
+    file: code,
+    write: code === "MC1" ? journal.write : async () => undefined,
+    close: async () => {
+      ended = journal.entries.length;
+    },
+  });
+  await expect(run([one.due, two.due], testIo(), { openJournal })).rejects.toThrow("a bug");
+  expect(journal.entries.map(({ type }) => type)).toEqual(["intent", "outcome", "end"]);
+  expect(ended).toBe(3);
+});

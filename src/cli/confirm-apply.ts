@@ -1,13 +1,15 @@
+import type { PasswordChange } from "../model/apply.ts";
 import { RolecallError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Io } from "./io.ts";
 import type { Session } from "./planning.ts";
 import { questionsFor } from "./questions.ts";
 
-/** A plan that waits for a yes. */
+/** A plan that waits for a yes, and the passwords that are to be set besides. */
 export interface Due {
   readonly session: Session;
   readonly plan: Plan;
+  readonly passwords?: readonly PasswordChange[];
 }
 
 /** Asks until everything is answered or one answer is no; without a terminal it refuses to guess. */
@@ -23,7 +25,11 @@ export async function confirmApply(due: readonly Due[], io: Io): Promise<boolean
   }
   // Loaded here only: a terminal is the one place that needs Ink.
   const { confirm } = await import("../render/tui/confirm.tsx");
-  const asked = due.map(({ session, plan }) => ({ plan, environment: session.environment }));
+  const asked = due.map(({ session, plan, passwords = [] }) => ({
+    plan,
+    environment: session.environment,
+    passwords: passwords.length,
+  }));
   for (const question of questionsFor(asked)) {
     if (!(await confirm(question, process.stderr))) return false;
   }

@@ -2,7 +2,7 @@ import type { DesiredState, Environment } from "../model/desired.ts";
 import { RolecallError } from "../model/errors.ts";
 import type { LiveState } from "../model/live.ts";
 import type { Plan } from "../model/plan.ts";
-import type { LiveEvent, LiveWriter } from "../model/ports.ts";
+import type { LiveEvent, LiveRecords, LiveWriter } from "../model/ports.ts";
 import type { Matches } from "../plan/scope.ts";
 import { type Access, accessFor } from "./credentials.ts";
 import type { Io } from "./io.ts";
@@ -14,6 +14,8 @@ export interface PlanningOptions {
   readonly emit: (event: LiveEvent) => void;
   /** The moment that end dates are held against, in milliseconds since the epoch; absent: now. */
   readonly asOf?: number;
+  /** Once aborted, the service is not waited for any more, and nothing is sent again. */
+  readonly signal?: AbortSignal;
 }
 
 /** One merchant, connected: its plan can be made as often as wanted. */
@@ -21,6 +23,7 @@ export interface Session {
   readonly state: DesiredState;
   readonly environment: Environment | null;
   readonly writer: LiveWriter;
+  readonly records: LiveRecords;
   /** Reads the live state and plans; throws RolecallError. */
   plan(): Promise<Look>;
 }
@@ -57,7 +60,7 @@ export async function openSessions(
     import("picomatch"),
   ]);
   const matches = globMatcher(picomatch);
-  const { emit, concurrency } = options;
+  const { emit, concurrency, signal } = options;
   const services = new Map<string, ReturnType<typeof connect>>();
   const serviceOf = (access: Access): ReturnType<typeof connect> => {
     const { baseUrl, key, keySource } = access;
@@ -65,17 +68,30 @@ export async function openSessions(
     const { now, sleep, random } = io;
     const service =
       services.get(id) ??
-      withSource(access, () => connect({ baseUrl, key, keySource, concurrency, emit, now, sleep, random }));
+      withSource(access, () =>
+        connect({
+          baseUrl,
+          key,
+          keySource,
+          concurrency,
+          emit,
+          now,
+          sleep,
+          random,
+          ...(signal && { signal }),
+        }),
+      );
     services.set(id, service);
     return service;
   };
   const open = (state: DesiredState): Session => {
     const access = accessFor(state, options.baseUrl, io.env);
-    const { reader, writer } = serviceOf(access);
+    const { reader, writer, records } = serviceOf(access);
     return {
       state,
       environment: access.environment,
       writer: writer(state.merchant),
+      records: records(state.merchant),
       plan: async () => {
         const live = await reader.read(state.merchant, namedRoleIds(state));
         const plan = buildPlan({

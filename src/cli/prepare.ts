@@ -21,7 +21,7 @@ export interface Prepared {
 /** Files → live state → plans: what `plan`, `apply` and `drift` begin with. What is wrong with the files is told. */
 export async function preparePlans(
   paths: readonly string[],
-  options: ServiceOptions & OutputOptions & { readonly asOf?: number },
+  options: ServiceOptions & OutputOptions & { readonly asOf?: number; readonly signal?: AbortSignal },
   io: Io,
 ): Promise<Prepared> {
   const now = options.asOf ?? io.now();

@@ -1,8 +1,9 @@
-import type { LiveEvent, LiveReader, LiveWriter } from "../model/ports.ts";
+import type { LiveEvent, LiveReader, LiveRecords, LiveWriter } from "../model/ports.ts";
 import { createCaller } from "./caller.ts";
 import { createClient } from "./client.ts";
 import { createLimiter } from "./limiter.ts";
 import { createReader } from "./reader.ts";
+import { createRecords } from "./records.ts";
 import { DEFAULT_RETRY } from "./retry.ts";
 import { checkBaseUrl, type OpenTransport, undiciTransport } from "./transport.ts";
 import { createWriter } from "./writer.ts";
@@ -29,6 +30,7 @@ export interface ServiceOptions {
 export interface Service {
   readonly reader: LiveReader;
   writer(merchant: string): LiveWriter;
+  records(merchant: string): LiveRecords;
   close(): Promise<void>;
 }
 
@@ -54,6 +56,7 @@ export function connect(options: ServiceOptions): Service {
   return {
     reader: createReader(client, createCaller(client, emit), emit),
     writer: (merchant) => createWriter(client, merchant),
+    records: (merchant) => createRecords(client, merchant),
     close: async () => {
       closing.abort();
       await transport.close();

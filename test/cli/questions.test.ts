@@ -58,3 +58,12 @@ test("without removals, or on test accounts, one yes is enough for all", () => {
     { lines: ["Apply 4 changes at 2 merchants, 2 of them removals?"], answer: "yes" },
   ]);
 });
+
+test("new passwords are part of the question", () => {
+  const plan = planOf(desired({ members: [member("ada@example.com")] }), live());
+  const [question] = questionsFor([{ plan, environment: "test", passwords: 2 }]);
+  expect(question.lines).toEqual(["Apply 1 change and 2 new passwords at MC1?"]);
+  const nothing = planOf(desired(), live());
+  const [only] = questionsFor([{ plan: nothing, environment: "live", passwords: 1 }]);
+  expect(only.lines).toEqual(["Apply 1 new password at MC1?"]);
+});

@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import { oneLine } from "../../render/escape.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
+import type { OpenJournal } from "../open-journal.ts";
 import {
   type OutputOptions,
   type ServiceOptions,
@@ -10,9 +11,23 @@ import {
 } from "../options.ts";
 import type { Look } from "../planning.ts";
 import type { Prepared } from "../prepare.ts";
+import type { Stopper } from "../stopper.ts";
 
 type Options = ServiceOptions &
-  OutputOptions & { readonly yes?: true; readonly allow: readonly string[]; readonly approved?: string };
+  OutputOptions & {
+    readonly yes?: true;
+    readonly allow: readonly string[];
+    readonly approved?: string;
+    readonly recheck: boolean;
+    readonly rotatePassword: readonly string[];
+  };
+
+// MERGE: the file-backed journal of journal-file.ts takes this place; this one keeps nothing.
+const openNoJournal = async (): Promise<OpenJournal> => ({
+  file: "",
+  write: async () => undefined,
+  close: async () => undefined,
+});
 
 /** `apply`: plans again, asks, changes what differs, and looks whether anything is left. */
 export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -29,6 +44,15 @@ export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
         .argParser((text: string, all: readonly string[]) => [...all, text])
         .default([], "none"),
     )
+    .addOption(
+      new Option(
+        "--rotate-password <email>",
+        "set this managed user's password from its password_env; may be given more than once",
+      )
+        .argParser((email: string, all: readonly string[]) => [...all, email])
+        .default([], "none"),
+    )
+    .option("--no-recheck", "do not look at each role and member again right before it is changed")
     .addHelpText(
       "after",
       `
@@ -42,8 +66,10 @@ Examples:
 It asks for "yes"; where something is removed from an account that is not a test account,
 for the merchant code instead. Anything else changes nothing.
 
-The first change that fails stops the run: what was done stays done and is listed, and
-running it again goes on from there. Ctrl-C lets what is in flight end, then stops.
+Each role and member is looked at once more right before it is changed or removed. If it is
+no longer what was planned, or if a change fails, the run stops: what was done stays done and
+is listed, and running it again goes on from there. Ctrl-C lets what is in flight end, then
+stops; a second one leaves at once.
 
 Exits 0 when all is done, 1 when nothing was changed, 3 when it was refused, 4 when it
 stopped part-way or something is left.
@@ -54,28 +80,44 @@ stopped part-way or something is left.
 }
 
 async function apply(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
-  const { preparePlans } = await import("../prepare.ts");
-  const prepared = await preparePlans(paths, options, io);
+  const [{ preparePlans }, { createStopper }] = await Promise.all([
+    import("../prepare.ts"),
+    import("../stopper.ts"),
+  ]);
+  const stopper = createStopper((text) => io.stderr.write(`${text}\n`), io);
   try {
-    return await applyPlanned(prepared, options, io);
+    const prepared = await preparePlans(paths, { ...options, signal: stopper.hurry }, io);
+    try {
+      return await applyPlanned(prepared, options, stopper, io);
+    } finally {
+      await prepared.close();
+    }
   } finally {
-    await prepared.close();
+    stopper.close();
   }
 }
 
 async function applyPlanned(
   { planned, valid, placeOf }: Prepared,
   options: Options,
+  stopper: Stopper,
   io: Io,
 ): Promise<ExitCode> {
-  const [{ showPlans }, { applyReporter }, { passwordsFor }, { confirmApply }, { runApply }] =
-    await Promise.all([
-      import("../show-plans.ts"),
-      import("../apply-reporter.ts"),
-      import("../passwords.ts"),
-      import("../confirm-apply.ts"),
-      import("../run-apply.ts"),
-    ]);
+  const [
+    { showPlans },
+    { applyReporter },
+    { passwordsFor },
+    { rotationsFor },
+    { confirmApply },
+    { runApply },
+  ] = await Promise.all([
+    import("../show-plans.ts"),
+    import("../apply-reporter.ts"),
+    import("../passwords.ts"),
+    import("../rotations.ts"),
+    import("../confirm-apply.ts"),
+    import("../run-apply.ts"),
+  ]);
   const reporter = applyReporter(options, placeOf, io);
   const { plans, complete } = showPlans(planned, reporter.plans, options, io);
   if (
@@ -93,20 +135,26 @@ async function applyPlanned(
     reporter.say("Refused: nothing was changed.");
     return ExitCode.refused;
   }
-  const due = planned.flatMap((one) => ("plan" in one && one.plan.changes.length > 0 ? [one] : []));
+  const rotations = rotationsFor(options.rotatePassword, looks);
+  const due = looks
+    .map((one) => ({ ...one, passwords: rotations.get(one.plan.merchant) ?? [] }))
+    .filter(({ plan, passwords }) => plan.changes.length + passwords.length > 0);
   if (due.length === 0) {
     reporter.say("Nothing to do.");
     return ExitCode.ok;
   }
-  const passwords = passwordsFor(
+  for (const { plan, passwords } of due) reporter.passwords(plan.merchant, passwords);
+  const password = passwordsFor(
     due.map(({ plan }) => plan),
+    due.flatMap(({ passwords }) => passwords),
     io.env,
   );
   if (!(options.yes || (await confirmApply(due, io)))) {
     reporter.say("Nothing was changed.");
     return ExitCode.failed;
   }
-  return runApply(due, passwords, options, reporter, io);
+  const { concurrency, recheck } = options;
+  return runApply(due, { password, concurrency, recheck, stopper, openJournal: openNoJournal }, reporter);
 }
 
 /** Why the plans are refused, a sentence each: what guards, policies and checks have against them, and what nobody approved. */

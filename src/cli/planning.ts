@@ -11,6 +11,8 @@ import type { Io } from "./io.ts";
 export interface PlanningOptions {
   readonly baseUrl?: string;
   readonly concurrency: number;
+  /** How long one request is tried for in all, in milliseconds. */
+  readonly retryFor: number;
   readonly emit: (event: LiveEvent) => void;
   /** The moment that end dates are held against, in milliseconds since the epoch; absent: now. */
   readonly asOf?: number;
@@ -57,7 +59,7 @@ export async function openSessions(
     import("picomatch"),
   ]);
   const matches = globMatcher(picomatch);
-  const { emit, concurrency } = options;
+  const { emit, concurrency, retryFor: retryForMs } = options;
   const services = new Map<string, ReturnType<typeof connect>>();
   const serviceOf = (access: Access): ReturnType<typeof connect> => {
     const { baseUrl, key, keySource } = access;
@@ -65,7 +67,9 @@ export async function openSessions(
     const { now, sleep, random } = io;
     const service =
       services.get(id) ??
-      withSource(access, () => connect({ baseUrl, key, keySource, concurrency, emit, now, sleep, random }));
+      withSource(access, () =>
+        connect({ baseUrl, key, keySource, concurrency, retryForMs, emit, now, sleep, random }),
+      );
     services.set(id, service);
     return service;
   };

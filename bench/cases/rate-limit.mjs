@@ -11,6 +11,8 @@ const MOST_REFUSED = 2;
 const LIMITS = [
   { name: "fixed window, 50/s", perSecond: 50, settings: {} },
   { name: "fixed window, 200/s", perSecond: 200, settings: {} },
+  { name: "token bucket, 50/s", perSecond: 50, settings: { rate_limit_kind: "bucket" } },
+  { name: "token bucket, 200/s", perSecond: 200, settings: { rate_limit_kind: "bucket" } },
 ];
 
 /** A whole plan that reads for so long that the limit decides: how much of it is used, and how much is refused. */

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { parseDuration } from "./duration.ts";
 import { parseShard, type Shard } from "./shard.ts";
 
 /** Options of every command that talks to the service. */
@@ -6,6 +7,8 @@ export interface ServiceOptions {
   readonly baseUrl?: string;
   readonly merchant: readonly string[];
   readonly concurrency: number;
+  /** How long one request is tried for in all, in milliseconds. */
+  readonly retryFor: number;
   readonly verbose?: true;
   readonly shard?: Shard;
 }
@@ -18,6 +21,7 @@ export interface OutputOptions<Format extends string = "text" | "json"> {
 
 const DEFAULT_CONCURRENCY = 10;
 const MAX_CONCURRENCY = 64;
+const DEFAULT_RETRY_FOR_MS = 300_000;
 
 /** Adds `--merchant`: which of the files' merchants are meant. */
 export function withMerchantOption(command: Command): Command {
@@ -40,6 +44,11 @@ export function withServiceOptions(command: Command): Command {
       "requests under way at once, for each service and key",
       wholeNumber(1, MAX_CONCURRENCY),
       DEFAULT_CONCURRENCY,
+    )
+    .addOption(
+      new Option("--retry-for <duration>", "how long one request is tried for in all, such as 90s, 5m or 1h")
+        .argParser(parseDuration)
+        .default(DEFAULT_RETRY_FOR_MS, "5m"),
     )
     .option("--shard <i/n>", "only this part of the merchants, such as 2/5", parseShard)
     .option("-v, --verbose", "tell each request, its status and time, on stderr");

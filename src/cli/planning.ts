@@ -11,6 +11,8 @@ import type { Io } from "./io.ts";
 export interface PlanningOptions {
   readonly baseUrl?: string;
   readonly concurrency: number;
+  /** How long one request is tried for in all, in milliseconds. */
+  readonly retryFor: number;
   readonly emit: (event: LiveEvent) => void;
   /** The moment that end dates are held against, in milliseconds since the epoch; absent: now. */
   readonly asOf?: number;
@@ -60,7 +62,7 @@ export async function openSessions(
     import("picomatch"),
   ]);
   const matches = globMatcher(picomatch);
-  const { emit, concurrency, signal } = options;
+  const { emit, concurrency, retryFor: retryForMs, signal } = options;
   const services = new Map<string, ReturnType<typeof connect>>();
   const serviceOf = (access: Access): ReturnType<typeof connect> => {
     const { baseUrl, key, keySource } = access;
@@ -74,6 +76,7 @@ export async function openSessions(
           key,
           keySource,
           concurrency,
+          retryForMs,
           emit,
           now,
           sleep,

@@ -19,6 +19,8 @@ interface MembersContext extends UndoContext {
 
 interface Backwards extends MembersContext {
   readonly note: TakeNote;
+  readonly byId: ReadonlyMap<string, LiveMember>;
+  readonly byAddress: ReadonlyMap<string, LiveMember>;
   /** The reference as an image of this plan has it. */
   refOf(id: string): RoleRef;
 }
@@ -34,20 +36,25 @@ export function undoMembers(context: MembersContext): {
   for (const { id, after } of roles.plan.changes)
     if (id !== null && after !== null) names.set(id, after.name);
   const refOf = (id: string): RoleRef => ({ id, name: names.get(id) ?? id });
-  const changes = context.effects.members.flatMap(
-    (effect) => undo(effect, { ...context, note, refOf }) ?? [],
+  const byId = new Map(scope.members.map((member) => [member.id, member]));
+  const byAddress = new Map(
+    scope.members.flatMap((member) =>
+      addressesOf(member).map((address) => [address.toLowerCase(), member] as const),
+    ),
   );
+  const backwards = { ...context, note, byId, byAddress, refOf };
+  const changes = context.effects.members.flatMap((effect) => undo(effect, backwards) ?? []);
   return { changes, notes };
 }
 
 function undo(effect: Effect<MemberImage>, context: Backwards): MemberChange | null {
   const { id, name, before, after } = effect;
-  const { scope, note } = context;
+  const { note } = context;
   if (isIgnored(effect, context)) {
     note("ignored", name, `${name} is to be ignored, and stays as it is.`);
     return null;
   }
-  const live = id === null ? madeUnknown(effect, context) : scope.members.find((member) => member.id === id);
+  const live = id === null ? madeUnknown(effect, context) : context.byId.get(id);
   if (before === null) return live && after ? remove(live, after, context) : null;
   if (after === null) return live ? null : putBack(name, before, context);
   if (live) return change(live, before, after, context);
@@ -77,10 +84,8 @@ function madeUnknown({ name, after }: Effect<MemberImage>, context: Backwards): 
   return undefined;
 }
 
-function findByAddress(email: string, { scope }: Backwards): LiveMember | undefined {
-  return scope.members.find((member) =>
-    addressesOf(member).some((address) => address.toLowerCase() === email.toLowerCase()),
-  );
+function findByAddress(email: string, { byAddress }: Backwards): LiveMember | undefined {
+  return byAddress.get(email.toLowerCase());
 }
 
 function remove(live: LiveMember, after: MemberImage, context: Backwards): MemberChange {
@@ -163,26 +168,27 @@ function rolesBack(
   context: Backwards,
 ): readonly RoleRef[] {
   const { scope, roles } = context;
-  const key = keysOf(context);
+  const keyOf = keysOf(context);
   const touchable = ({ id }: RoleRef): boolean => id === null || !scope.ignoredRoles.has(id);
+  const [was, became] = [before.roles.filter(touchable), after.roles.filter(touchable)];
+  const ofRun = new Set([...before.roles, ...after.roles].map(keyOf));
   const known = new Map<string, RoleRef>();
-  const keys = (refs: readonly RoleRef[]): readonly string[] =>
-    refs.map((ref) => {
-      const now = roles.refBack(ref);
-      if (now !== null) known.set(key(ref), now.id === null ? now : context.refOf(now.id));
-      return key(ref);
-    });
-  const held = [...new Set(live.roles)].map((id) => ({ id, name: id }));
-  const has = keys(held);
-  // A role that goes and that nobody takes from this member still shows that it is held.
-  for (const [index, ref] of held.entries()) {
-    const it = has[index] ?? "";
-    if (!known.has(it)) known.set(it, context.refOf(ref.id));
-  }
-  const was = before.roles.filter(touchable);
-  const wanted = backSet(keys(was), keys(after.roles.filter(touchable)), has);
+  const keyOfBack = (ref: RoleRef): string => {
+    const now = roles.refBack(ref);
+    if (now !== null) known.set(keyOf(ref), now.id === null ? now : context.refOf(now.id));
+    return keyOf(ref);
+  };
+  // A role that the run did not move for this member is not moved back either; that it goes shows that it is held.
+  const keyOfHeld = (id: string): string => {
+    const ref = { id, name: id };
+    if (ofRun.has(keyOf(ref)) && roles.refBack(ref) !== null) return keyOfBack(ref);
+    const key = ofRun.has(keyOf(ref)) ? keyOf(ref) : id;
+    known.set(key, context.refOf(id));
+    return key;
+  };
+  const wanted = backSet(was.map(keyOfBack), became.map(keyOfBack), [...new Set(live.roles)].map(keyOfHeld));
   for (const one of was) {
-    if (wanted.includes(key(one)) && !known.has(key(one))) roleGone(name, one.name, context.note);
+    if (wanted.includes(keyOf(one)) && !known.has(keyOf(one))) roleGone(name, one.name, context.note);
   }
   return sortRefs(wanted.flatMap((one) => known.get(one) ?? []));
 }

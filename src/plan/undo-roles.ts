@@ -263,11 +263,12 @@ class Backwards {
         live.name,
         `The ${field} of the role "${live.name}" was changed since, and stays.`,
       );
-    const name = this.#limits.nameless.has(live.id)
-      ? is.name
-      : back(before.name, after.name, is.name, () => stays("name"));
-    if (name === is.name && name !== before.name && this.#limits.nameless.has(live.id))
-      this.#nameTaken(live.name, before.name);
+    // What was set aside has a name for a moment only, whichever the run went on to give it.
+    const aside = is.name !== image.name && before.name !== after.name;
+    const wantedName = aside ? before.name : back(before.name, after.name, is.name, () => stays("name"));
+    const nameless = wantedName !== is.name && this.#limits.nameless.has(live.id);
+    const name = nameless ? is.name : wantedName;
+    if (nameless) this.#nameTaken(live.name, before.name);
     const text = (one: string | null): string => one ?? "";
     const wanted: RoleImage = {
       name,

@@ -168,7 +168,7 @@ export function appendTo(file: Appendable, shown: string, now: () => number): Op
   return {
     file: shown,
     write: (entry: JournalEntry) =>
-      new Promise((resolve, reject) => {
+      new Promise<void>((resolve, reject) => {
         const text = `${JSON.stringify({ at: new Date(now()).toISOString(), ...entry })}\n`;
         waiting.push({ text, resolve, reject });
         busy ??= flush();

@@ -49,28 +49,25 @@ const runStarted = z.object({
   undoes: z.string().nullable(),
 });
 
+// Only shown, so that words of later versions do no harm.
+const phase = z.custom<WriteIntended["phase"]>((value) => typeof value === "string");
+const reason = z.custom<WriteIntended["reason"]>((value) => typeof value === "string");
+
 const writeIntended = z.object({
   at,
   type: z.literal("intent"),
   write: z.number().int().positive(),
-  phase: z.enum([
-    "free-names",
-    "create-roles",
-    "update-roles",
-    "clear-invitations",
-    "write-members",
-    "delete-members",
-    "delete-roles",
-  ]),
+  phase,
   part: z.enum(["whole", "set-aside", "create", "remove"]),
   resource,
   kind: z.enum(["create", "update", "replace", "delete"]),
   name: z.string(),
   id: z.string().nullable(),
-  reason: z.enum(["declared", "unlisted", "access-ended", "invitation-expired", "immutable-field", "undone"]),
+  reason,
   fingerprint: z.string(),
   before: z.union([roleImage, memberImage]).nullable(),
   after: z.union([roleImage, memberImage]).nullable(),
+  password: z.literal(true).exactOptional(),
 });
 
 const failure = z.custom<NonNullable<WriteEnded["failure"]>>(

@@ -12,9 +12,13 @@ export interface Effect<Image> {
 
 /** A role in whose place the run put another one, or began to. */
 export interface RoleReplaced {
-  readonly id: string;
-  readonly before: RoleImage;
-  readonly after: RoleImage;
+  /** The name of the one that takes its place. */
+  readonly name: string;
+  /** Of the one that was replaced; like `before`, null where the run only made the other one. */
+  readonly id: string | null;
+  readonly before: RoleImage | null;
+  /** Null where the run did not make the one that takes its place. */
+  readonly after: RoleImage | null;
   /** The one that took its place; null where it is not known. */
   readonly successor: string | null;
 }
@@ -43,23 +47,21 @@ export function netEffects({ writes }: Pick<PastRun, "writes">): NetEffects {
   return { roles: [...roles.values()], replaced: [...replaced.values()], members: [...members.values()] };
 }
 
+/** The writes of one replacement have one fingerprint: the old role is set aside, a new one made, the old one removed. */
 function addReplaced(replaced: Map<string, RoleReplaced>, { intent, outcome }: PastWrite): void {
-  const { id, name, part } = intent;
-  const before = roleImage(intent.before);
-  const after = roleImage(intent.after);
-  // The end that creates may name no id: then the name tells which replacement it belongs to.
-  const known = [...replaced.values()].find(
-    (one) => one.id === id || (id === null && one.after.name === name),
-  );
-  const key = known?.id ?? id;
-  if (key === null) return;
-  const was = known?.before ?? before;
-  const is = known?.after ?? after;
-  if (was === null || is === null) return;
-  const created = part === "create" || part === "whole" ? (outcome?.id ?? null) : null;
-  const successor = created === key ? null : created;
-  replaced.set(key, { id: key, before: was, after: is, successor: successor ?? known?.successor ?? null });
+  const { fingerprint, name, part, id } = intent;
+  const known = replaced.get(fingerprint) ?? NOTHING_REPLACED;
+  const created = part === "create" || part === "whole";
+  replaced.set(fingerprint, {
+    name,
+    id: known.id ?? id,
+    before: known.before ?? roleImage(intent.before),
+    after: created ? roleImage(intent.after) : known.after,
+    successor: created && outcome?.id !== id ? (outcome?.id ?? null) : known.successor,
+  });
 }
+
+const NOTHING_REPLACED: Omit<RoleReplaced, "name"> = { id: null, before: null, after: null, successor: null };
 
 function addRole(effects: Map<string, Effect<RoleImage>>, { intent, outcome }: PastWrite): void {
   const before = roleImage(intent.before);

@@ -126,7 +126,7 @@ class Backwards {
     if (id !== null) return id;
     const { roles, replaced } = this.#context.effects;
     const made = roles.find((effect) => effect.before === null && effect.name === name);
-    const successor = replaced.find(({ after }) => after.name === name);
+    const successor = replaced.find((one) => one.name === name);
     return made?.id ?? successor?.successor ?? this.#named(name)?.id ?? null;
   };
 
@@ -160,32 +160,38 @@ class Backwards {
       );
   }
 
-  undoReplaced({ id, before, after, successor }: RoleReplaced): void {
-    if (this.#isIgnored({ id, name: before.name }) || this.#isIgnored({ id: successor, name: after.name }))
+  undoReplaced({ name, id, before, after, successor }: RoleReplaced): void {
+    if (this.#isIgnored({ id, name: before?.name ?? name }) || this.#isIgnored({ id: successor, name }))
       return;
-    const { scope } = this.#context;
+    if (id === null || before === null) {
+      this.#halfReplaced(name);
+      return;
+    }
+    const { setAside } = this.#context.scope;
     const old = this.#live.get(id);
-    const aside = [...this.#live.values()].filter((role) => scope.setAside.has(role.id));
     const now =
       (successor === null ? undefined : this.#live.get(successor)) ??
       [...this.#live.values()].find(
         (role) =>
-          role.name === after.name && !scope.setAside.has(role.id) && role.id !== id && equals(role, after),
+          role.name === name &&
+          !setAside.has(role.id) &&
+          role.id !== id &&
+          after !== null &&
+          equals(role, after),
       );
-    if (old && now) {
-      this.#limits.note(
-        "half-replaced",
-        before.name,
-        `The role "${before.name}" is half replaced. Apply the file first, so that the replacement is finished; then take both runs back.`,
-      );
-      return;
-    }
-    if (old) {
-      if (aside.includes(old)) this.#change(old, before, { ...before, name: `${after.name}${SET_ASIDE}` });
-      return;
-    }
-    if (now) this.#replaceBack(id, before, after, now);
-    else this.#putBack(id, before);
+    if (old && now) this.#halfReplaced(before.name);
+    else if (old && setAside.has(id)) this.#change(old, before, { ...before, name: `${name}${SET_ASIDE}` });
+    else if (old === undefined && after === null) this.#halfReplaced(before.name);
+    else if (now && after) this.#replaceBack(id, before, after, now);
+    else if (old === undefined) this.#putBack(id, before);
+  }
+
+  #halfReplaced(name: string): void {
+    this.#limits.note(
+      "half-replaced",
+      name,
+      `The role "${name}" was replaced by two runs, each a part of the way. It stays as it is: change the file, and apply it.`,
+    );
   }
 
   #isIgnored({ id, name }: { readonly id: string | null; readonly name: string }): boolean {

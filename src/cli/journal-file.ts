@@ -38,7 +38,7 @@ export function fileJournals(
       await journal.write(runStarted({ run, plan, who, undoes: options.undoes }));
       return journal;
     } catch (error) {
-      throw unwritable(shown(folder), error, "Nothing was changed.");
+      throw unwritable(shown(folder), error, "Without a journal nothing is applied.");
     }
   };
 }
@@ -157,7 +157,7 @@ export function appendTo(file: Appendable, shown: string, now: () => number): Op
         failed ??= unwritable(
           shown,
           error,
-          "What was done so far stays done; plan again to see what is left.",
+          "Then plan again, to see what is left.",
         );
         for (const { reject } of batch) reject(failed);
       }
@@ -200,7 +200,7 @@ function unwritable(path: string, error: unknown, state: string): RolecallError 
     "journal-unwritable",
     `The journal of this run cannot be written to ${path}: ${reason}.`,
     {
-      hint: `${hint}. ${state} Without a journal nothing is applied.`,
+      hint: `${hint}. ${state}`,
       cause: error,
     },
   );

@@ -319,6 +319,9 @@ function comesBack(name: string, { status, managed }: MemberImage): Parameters<T
       `${name} comes back as another managed user, with another id and the password of the environment.`,
     ];
   }
-  const has = status === "accepted" ? "has to accept again, and has no access until then" : "gets a new one";
-  return ["invited-again", name, `${name} is invited again: ${has}.`];
+  const message =
+    status === "accepted"
+      ? `${name} is invited again, has to accept again, and has no access until then.`
+      : `${name} was invited, and gets a new invitation.`;
+  return ["invited-again", name, message];
 }

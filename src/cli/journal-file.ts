@@ -154,11 +154,7 @@ export function appendTo(file: Appendable, shown: string, now: () => number): Op
         await file.sync();
         for (const { resolve } of batch) resolve();
       } catch (error) {
-        failed ??= unwritable(
-          shown,
-          error,
-          "Then plan again, to see what is left.",
-        );
+        failed ??= unwritable(shown, error, "Then plan again, to see what is left.");
         for (const { reject } of batch) reject(failed);
       }
     }

@@ -276,11 +276,12 @@ class Backwards {
     const name = nameless ? is.name : wantedName;
     if (nameless) this.#nameTaken(live.name, before.name);
     const text = (one: string | null): string => one ?? "";
+    const description = back(text(before.description), text(after.description), text(is.description), () =>
+      stays("description"),
+    );
     const wanted: RoleImage = {
       name,
-      description: back(text(before.description), text(after.description), text(is.description), () =>
-        stays("description"),
-      ),
+      description: description === text(is.description) ? is.description : description,
       permissions: sortedSet(backSet(before.permissions, after.permissions, is.permissions)),
       metadata: is.metadata,
     };

@@ -10,6 +10,6 @@ export function runStatus(run: PastRun, alive: boolean): RunStatus {
 }
 
 /** The writes of which nobody knows what became of them. */
-export function unsureWrites({ writes }: Pick<PastRun, "writes">): readonly PastWrite[] {
+function unsureWrites({ writes }: Pick<PastRun, "writes">): readonly PastWrite[] {
   return writes.filter(({ outcome }) => outcome === null || outcome.status === "unknown");
 }

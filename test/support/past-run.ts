@@ -39,7 +39,7 @@ export function journalText(entries: readonly JournalEntry[]): string {
 }
 
 /** A journal that was read; fails where it cannot be. */
-export function pastRun(entries: readonly JournalEntry[]): PastRun {
+function pastRun(entries: readonly JournalEntry[]): PastRun {
   const read = parseJournal(journalText(entries));
   if (!read.ok) throw new Error(`line ${read.line}: ${read.reason}`);
   return read.run;

@@ -32,9 +32,18 @@ export function withMerchantOption(command: Command): Command {
   );
 }
 
-/** Adds the options of the commands that talk to the service. */
+/** Adds the options of the commands that talk to the service for all merchants. */
 export function withServiceOptions(command: Command): Command {
-  return withMerchantOption(command)
+  return withConnectionOptions(withMerchantOption(command)).option(
+    "--shard <i/n>",
+    "only this part of the merchants, such as 2/5",
+    parseShard,
+  );
+}
+
+/** Adds the options of how the service is reached. */
+export function withConnectionOptions(command: Command): Command {
+  return command
     .option(
       "--base-url <url>",
       "where the service is (default: the file's api.base_url, else ROLECALL_BASE_URL)",
@@ -50,7 +59,6 @@ export function withServiceOptions(command: Command): Command {
         .argParser(parseDuration)
         .default(DEFAULT_RETRY_FOR_MS, "5m"),
     )
-    .option("--shard <i/n>", "only this part of the merchants, such as 2/5", parseShard)
     .option("-v, --verbose", "tell each request, its status and time, on stderr");
 }
 

@@ -3,6 +3,7 @@ import { RolecallError } from "../model/errors.ts";
 import type { LiveState } from "../model/live.ts";
 import type { Plan } from "../model/plan.ts";
 import type { LiveEvent, LiveRecords, LiveWriter } from "../model/ports.ts";
+import type { PlanInput } from "../plan/build-plan.ts";
 import type { Matches } from "../plan/scope.ts";
 import { type Access, accessFor } from "./credentials.ts";
 import type { Io } from "./io.ts";
@@ -16,6 +17,10 @@ export interface PlanningOptions {
   readonly emit: (event: LiveEvent) => void;
   /** The moment that end dates are held against, in milliseconds since the epoch; absent: now. */
   readonly asOf?: number;
+  /** Makes the plan, in place of the comparison with the file. */
+  readonly makePlan?: (input: PlanInput) => Plan;
+  /** Role ids that are needed besides those that the file names. */
+  readonly roleIds?: readonly string[];
   /** Once aborted, the service is not waited for any more, and nothing is sent again. */
   readonly signal?: AbortSignal;
 }
@@ -62,7 +67,7 @@ export async function openSessions(
     import("picomatch"),
   ]);
   const matches = globMatcher(picomatch);
-  const { emit, concurrency, retryFor: retryForMs, signal } = options;
+  const { emit, concurrency, retryFor: retryForMs, signal, makePlan = buildPlan, roleIds = [] } = options;
   const services = new Map<string, ReturnType<typeof connect>>();
   const serviceOf = (access: Access): ReturnType<typeof connect> => {
     const { baseUrl, key, keySource } = access;
@@ -96,8 +101,8 @@ export async function openSessions(
       writer: writer(state.merchant),
       records: records(state.merchant),
       plan: async () => {
-        const live = await reader.read(state.merchant, namedRoleIds(state));
-        const plan = buildPlan({
+        const live = await reader.read(state.merchant, [...new Set([...namedRoleIds(state), ...roleIds])]);
+        const plan = makePlan({
           desired: { ...state, ...environmentOf(access) },
           live,
           service: access.baseUrl,

@@ -27,7 +27,7 @@ export async function preparePlans(
   const now = options.asOf ?? io.now();
   const loaded = await loadStates(paths, { merchants: options.merchant, cwd: io.cwd, now });
   const { diagnostics } = loaded;
-  await tell(diagnostics, options, io);
+  await tellDiagnostics(diagnostics, options, io);
   const emit = liveLog(io, options.verbose === true);
   const { shard } = options;
   const states = shard ? loaded.states.filter(({ merchant }) => isInShard(merchant, shard)) : loaded.states;
@@ -42,7 +42,12 @@ export async function preparePlans(
   }
 }
 
-async function tell(diagnostics: readonly Diagnostic[], options: OutputOptions, io: Io): Promise<void> {
+/** Tells on stderr what is wrong with files. */
+export async function tellDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  options: OutputOptions,
+  io: Io,
+): Promise<void> {
   if (diagnostics.length === 0) return;
   const { renderDiagnostics } = await import("../render/diagnostics-text.ts");
   io.stderr.write(`${renderDiagnostics(diagnostics, styleFor(io.stderr, io, options.color))}\n`);

@@ -2,7 +2,6 @@ import { Command, Option } from "commander";
 import { oneLine } from "../../render/escape.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
-import type { OpenJournal } from "../open-journal.ts";
 import {
   type OutputOptions,
   type ServiceOptions,
@@ -11,9 +10,10 @@ import {
 } from "../options.ts";
 import type { Look } from "../planning.ts";
 import type { Prepared } from "../prepare.ts";
-import type { Stopper } from "../stopper.ts";
+import type { RunOptions } from "../run-apply.ts";
 
-type Options = ServiceOptions &
+/** What carrying out plans takes from the command line. */
+export type ApplyOptions = Pick<ServiceOptions, "concurrency"> &
   OutputOptions & {
     readonly yes?: true;
     readonly allow: readonly string[];
@@ -22,12 +22,7 @@ type Options = ServiceOptions &
     readonly rotatePassword: readonly string[];
   };
 
-// MERGE: the file-backed journal of journal-file.ts takes this place; this one keeps nothing.
-const openNoJournal = async (): Promise<OpenJournal> => ({
-  file: "",
-  write: async () => undefined,
-  close: async () => undefined,
-});
+type Options = ServiceOptions & ApplyOptions;
 
 /** `apply`: plans again, asks, changes what differs, and looks whether anything is left. */
 export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -88,7 +83,12 @@ async function apply(paths: readonly string[], options: Options, io: Io): Promis
   try {
     const prepared = await preparePlans(paths, { ...options, signal: stopper.hurry }, io);
     try {
-      return await applyPlanned(prepared, options, stopper, io);
+      const [{ tellUnfinishedRuns }, { fileJournals }] = await Promise.all([
+        import("../unfinished-runs.ts"),
+        import("../journal-file.ts"),
+      ]);
+      await tellUnfinishedRuns(prepared.planned, options, io);
+      return await applyPlanned(prepared, options, { stopper, openJournal: fileJournals(io) }, io);
     } finally {
       await prepared.close();
     }
@@ -97,10 +97,11 @@ async function apply(paths: readonly string[], options: Options, io: Io): Promis
   }
 }
 
-async function applyPlanned(
-  { planned, valid, placeOf }: Prepared,
-  options: Options,
-  stopper: Stopper,
+/** Shows plans, asks, and carries them out, unless something is against it. */
+export async function applyPlanned(
+  { planned, valid, placeOf }: Omit<Prepared, "close">,
+  options: ApplyOptions,
+  { stopper, openJournal }: Pick<RunOptions, "stopper" | "openJournal">,
   io: Io,
 ): Promise<ExitCode> {
   const [
@@ -154,11 +155,11 @@ async function applyPlanned(
     return ExitCode.failed;
   }
   const { concurrency, recheck } = options;
-  return runApply(due, { password, concurrency, recheck, stopper, openJournal: openNoJournal }, reporter);
+  return runApply(due, { password, concurrency, recheck, stopper, openJournal }, reporter);
 }
 
 /** Why the plans are refused, a sentence each: what guards, policies and checks have against them, and what nobody approved. */
-async function refusal(looks: readonly Look[], options: Options, io: Io): Promise<readonly string[]> {
+async function refusal(looks: readonly Look[], options: ApplyOptions, io: Io): Promise<readonly string[]> {
   const [{ parseOverrides, standingRefusals }, { objectionsTo, readApproved }] = await Promise.all([
     import("../refusals.ts"),
     import("../approval.ts"),

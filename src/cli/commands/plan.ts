@@ -51,10 +51,12 @@ async function plan(paths: readonly string[], options: Options, io: Io): Promise
   const { preparePlans } = await import("../prepare.ts");
   const prepared = await preparePlans(paths, options, io);
   try {
-    const [{ showPlans }, { plansPrinter }] = await Promise.all([
+    const [{ showPlans }, { plansPrinter }, { tellUnfinishedRuns }] = await Promise.all([
       import("../show-plans.ts"),
       import("../plans-printer.ts"),
+      import("../unfinished-runs.ts"),
     ]);
+    await tellUnfinishedRuns(prepared.planned, options, io);
     const { plans, complete } = showPlans(
       prepared.planned,
       plansPrinter(options, prepared.placeOf, io),
@@ -72,7 +74,8 @@ async function plan(paths: readonly string[], options: Options, io: Io): Promise
   }
 }
 
-async function savePlans(plans: readonly Plan[], out: string, io: Io): Promise<void> {
+/** Saves plans as JSON, whole or not at all. */
+export async function savePlans(plans: readonly Plan[], out: string, io: Io): Promise<void> {
   const [{ plansJson }, { writeAtomically }] = await Promise.all([
     import("../../render/json.ts"),
     import("../state-file.ts"),

@@ -190,7 +190,7 @@ class Backwards {
     this.#limits.note(
       "half-replaced",
       name,
-      `The role "${name}" was replaced by two runs, each a part of the way. It stays as it is: change the file, and apply it.`,
+      `The role "${name}" was replaced in part only, or by more than one run; it stays as it is. Write it into the file as it was, and apply that.`,
     );
   }
 

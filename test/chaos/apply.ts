@@ -96,7 +96,7 @@ export function plannedBy({ stdout }: Ended): Plan | null {
 }
 
 /** The events that `apply --format json` has written, but for a last one that was cut off. */
-export function eventsOf(stdout: string): readonly Readonly<Record<string, unknown>>[] {
+function eventsOf(stdout: string): readonly Readonly<Record<string, unknown>>[] {
   return stdout
     .split("\n")
     .slice(0, -1)

@@ -22,7 +22,7 @@ export function targetOf({ method, path, name }: Sent): Target | null {
 }
 
 /** Everything that a plan allows to be sent. */
-export function allowedBy(plan: Plan | null): ReadonlySet<Target> {
+function allowedBy(plan: Plan | null): ReadonlySet<Target> {
   return new Set((plan?.changes ?? []).flatMap(targetsOf));
 }
 

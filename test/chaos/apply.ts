@@ -27,7 +27,6 @@ export interface Ended {
 
 /** The program in a process of its own, which can be killed. */
 export interface Child {
-  readonly pid: number;
   readonly ended: Promise<Ended>;
   /** Resolves when the signal has done its work: for SIGKILL when the process is gone. */
   signal(name: "SIGKILL" | "SIGINT" | "SIGTERM"): Promise<void>;
@@ -48,7 +47,6 @@ export function start(args: readonly string[], setting: Setting): Child {
   const closed = once(child, "close") as Promise<[number | null]>;
   const ended = closed.then(([code]) => ({ code, stdout: stdout(), stderr: stderr() }));
   return {
-    pid: child.pid ?? 0,
     ended,
     signal: async (name) => {
       child.kill(name);
@@ -84,7 +82,7 @@ export async function run(args: readonly string[], setting: Setting): Promise<En
 
 /** The same in this process, as a child that is never killed. */
 export function here(args: readonly string[], setting: Setting): Child {
-  return { pid: process.pid, ended: run(args, setting), signal: async () => undefined };
+  return { ended: run(args, setting), signal: async () => undefined };
 }
 
 /** The plan that an apply said it would carry out; null where it came to none. */

@@ -6,7 +6,7 @@ export type Target = string;
 
 /** What a request was to do; null for reads, and for what was lost before the service had read what it was about. */
 export function targetOf({ method, path, name }: Sent): Target | null {
-  const [, , , , kind, id] = path.replace(/\?.*$/, "").split("/");
+  const [, , , , kind, id] = path.replace(/^\/_sandbox|\?.*$/g, "").split("/");
   const resource = kind === "roles" ? "role" : "member";
   switch (method) {
     case "POST":

@@ -9,10 +9,12 @@ export interface JournalText {
   readonly text: string;
 }
 
-/** What the service saw of the process with this id. */
+/** The journals of some runs of rolecall, and what the service saw of them. */
 export interface Seen {
-  readonly pid: number;
+  readonly journals: readonly JournalText[];
   readonly sent: readonly Sent[];
+  /** What the service saw of anybody. */
+  readonly everyone: readonly Sent[];
 }
 
 interface Write {
@@ -21,23 +23,13 @@ interface Write {
   readonly outcome: WriteEnded | null;
 }
 
-/** Where journals and the service's own log say different things; a process that ran rolecall twice is seen twice. */
-export function disagreements(
-  journals: readonly JournalText[],
-  seen: readonly Seen[],
-  scenario: Scenario,
-): readonly string[] {
-  const read = journals.map((journal) => ({ ...journal, lines: linesOf(journal.text) }));
-  const of = (pid: number) => read.filter(({ lines }) => lines[0]?.type === "run" && lines[0].pid === pid);
-  return [...new Set(seen.map(({ pid }) => pid))].flatMap((pid) => {
-    const own = of(pid);
-    const sent = seen.filter((one) => one.pid === pid).flatMap((one) => one.sent);
-    const writes = own.flatMap(({ lines }) => writesOf(lines));
-    return [
-      ...sentUnannounced(writes, sent),
-      ...(scenario.racing ? [] : writes.flatMap((write) => untrue(write, sent))),
-    ];
-  });
+/** Where journals and the service's own log say different things. */
+export function disagreements({ journals, sent, everyone }: Seen, { racing }: Scenario): readonly string[] {
+  const writes = journals.flatMap(({ text }) => writesOf(linesOf(text)));
+  return [
+    ...sentUnannounced(writes, sent),
+    ...(racing ? [] : writes.flatMap((write) => untrue(write, sent, everyone))),
+  ];
 }
 
 /** The lines of a journal; the last may be torn. */
@@ -81,8 +73,14 @@ function sentUnannounced(writes: readonly Write[], sent: readonly Sent[]): reado
 }
 
 /** What an outcome claims and the service does not confirm. */
-function untrue({ target, outcome }: Write, sent: readonly Sent[]): readonly string[] {
-  const seen = sent.filter((one) => targetOf(one) === target);
+function untrue(
+  { target, outcome }: Write,
+  sent: readonly Sent[],
+  everyone: readonly Sent[],
+): readonly string[] {
+  // Somebody else may have made the very same; nobody can tell that from what one made oneself.
+  const among = outcome?.adopted ? everyone : sent;
+  const seen = among.filter((one) => targetOf(one) === target);
   const committed = seen.some((one) => one.committed);
   switch (outcome?.status) {
     case "done":

@@ -67,6 +67,7 @@ async function runIn(cwd: string, service: Service, scenario: Scenario, seed: nu
   await service.control("DELETE", "/faults");
   saw.push(...ended);
 
+  const disturbed = await journalsIn(join(cwd, ".rolecall", "runs"));
   const recovered = await recover(setting(KEYS.after), saw);
   const sent = await service.requests();
   const journals = await journalsIn(join(cwd, ".rolecall", "runs"));
@@ -80,12 +81,9 @@ async function runIn(cwd: string, service: Service, scenario: Scenario, seed: nu
     ...duplicates(await standing(service)),
     ...invitedTwice(sent, untouched.members),
     ...touchedIgnored(sent, untouched.members),
+    ...disagreements({ journals: disturbed, sent: keys.flatMap(ofKey), everyone: sent }, scenario),
     ...disagreements(
-      journals,
-      [
-        ...children.map(({ pid }, index) => ({ pid, sent: ofKey(keys[index] ?? "") })),
-        { pid: process.pid, sent: ofKey(KEYS.after) },
-      ],
+      { journals: journals.slice(disturbed.length), sent: ofKey(KEYS.after), everyone: sent },
       scenario,
     ),
     ...secretsIn([

@@ -7,6 +7,7 @@ export interface ServiceOptions {
   readonly merchant: readonly string[];
   readonly concurrency: number;
   readonly verbose?: true;
+  readonly quiet?: true;
   readonly shard?: Shard;
 }
 
@@ -42,7 +43,12 @@ export function withServiceOptions(command: Command): Command {
       DEFAULT_CONCURRENCY,
     )
     .option("--shard <i/n>", "only this part of the merchants, such as 2/5", parseShard)
-    .option("-v, --verbose", "tell each request, its status and time, on stderr");
+    .option("-v, --verbose", "tell each request, its status and time, on stderr")
+    .addOption(
+      new Option("-q, --quiet", "tell no progress: only data, questions and what goes wrong").conflicts(
+        "verbose",
+      ),
+    );
 }
 
 const FORMATS = ["text", "json"] as const;

@@ -139,18 +139,26 @@ function environmentOf({ environment }: Access): Pick<DesiredState, "environment
 /** What became of planning one merchant. */
 export type Planned = ({ readonly session: Session } & Look) | Unplanned;
 
-/** Plans all merchants side by side, in the order of their codes; one that cannot be read does not hide another's plan. */
-export async function planAll({
-  all,
-  failed,
-}: Pick<Sessions, "all" | "failed">): Promise<readonly Planned[]> {
+/**
+ * Plans all merchants side by side, in the order of their codes; one that cannot be read does not hide another's plan.
+ * `ended` hears of each merchant that is read, or why it cannot be.
+ */
+export async function planAll(
+  { all, failed }: Pick<Sessions, "all" | "failed">,
+  ended: (merchant: string, problem: string | null) => void,
+): Promise<readonly Planned[]> {
+  for (const { merchant, error } of failed) ended(merchant, error.message);
   const planned = await Promise.all(
     all.map(async (session): Promise<Planned> => {
+      const { merchant } = session.state;
       try {
-        return { session, ...(await session.plan()) };
+        const look = await session.plan();
+        ended(merchant, null);
+        return { session, ...look };
       } catch (error) {
-        if (error instanceof RolecallError) return { merchant: session.state.merchant, error };
-        throw error;
+        if (!(error instanceof RolecallError)) throw error;
+        ended(merchant, error.message);
+        return { merchant, error };
       }
     }),
   );

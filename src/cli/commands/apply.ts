@@ -64,19 +64,26 @@ async function apply(paths: readonly string[], options: Options, io: Io): Promis
 }
 
 async function applyPlanned(
-  { planned, valid, placeOf }: Prepared,
+  { planned, valid, placeOf, progress }: Prepared,
   options: Options,
   io: Io,
 ): Promise<ExitCode> {
-  const [{ showPlans }, { applyReporter }, { passwordsFor }, { confirmApply }, { runApply }] =
-    await Promise.all([
-      import("../show-plans.ts"),
-      import("../apply-reporter.ts"),
-      import("../passwords.ts"),
-      import("../confirm-apply.ts"),
-      import("../run-apply.ts"),
-    ]);
-  const reporter = applyReporter(options, placeOf, io);
+  const [
+    { showPlans },
+    { applyReporter },
+    { watchedReporter },
+    { passwordsFor },
+    { confirmApply },
+    { runApply },
+  ] = await Promise.all([
+    import("../show-plans.ts"),
+    import("../apply-reporter.ts"),
+    import("../watched-reporter.ts"),
+    import("../passwords.ts"),
+    import("../confirm-apply.ts"),
+    import("../run-apply.ts"),
+  ]);
+  const reporter = applyReporter(options, placeOf, progress.io);
   const { plans, complete } = showPlans(planned, reporter.plans, options, io);
   if (
     !valid ||
@@ -106,7 +113,19 @@ async function applyPlanned(
     reporter.say("Nothing was changed.");
     return ExitCode.failed;
   }
-  return runApply(due, passwords, options, reporter, io);
+  const changes = due.reduce((sum, { plan }) => sum + plan.changes.length, 0);
+  progress.applying(due.map(({ plan }) => plan));
+  try {
+    return await runApply(
+      due,
+      passwords,
+      options,
+      watchedReporter(reporter, progress, changes, options),
+      progress.io,
+    );
+  } finally {
+    await progress.rest();
+  }
 }
 
 /** Why the plans are refused, a sentence each: what guards, policies and checks have against them, and what nobody approved. */

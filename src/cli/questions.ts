@@ -21,7 +21,7 @@ export function questionsFor(asked: readonly Asked[]): readonly [Question, ...Qu
   const rest = asked.filter((one) => !strict.includes(one)).map(({ plan }) => plan);
   const [first, ...others] = strict.map(
     ({ plan }): Question => ({
-      lines: [`${changesAt([plan])}.`, `${oneLine(plan.merchant)} is not a test account.`],
+      lines: [`${changesAt([plan])}.`, ...whatGoes(plan), `${oneLine(plan.merchant)} is not a test account.`],
       answer: plan.merchant,
     }),
   );
@@ -36,6 +36,25 @@ function changesAt(plans: readonly Plan[]): string {
   const where = only && more.length === 0 ? oneLine(only.merchant) : counted(plans.length, "merchant");
   const all = plans.reduce((sum, { changes }) => sum + changes.length, 0);
   return `${counted(all, "change")} at ${where}${removalsAmong(all, removals(plans))}`;
+}
+
+/** What is removed, and who can do less than before. */
+function whatGoes({ changes, impact }: Plan): readonly string[] {
+  const removed = changes.filter(({ kind }) => kind === "delete");
+  const losers = impact.members.filter(({ lost, unknownLost }) => lost.length + unknownLost.length > 0);
+  const verb = losers.length === 1 ? "Loses" : "Lose";
+  return [
+    `Removed: ${namesOf(removed.map(({ resource, name }) => `${resource} ${name}`))}.`,
+    ...(losers.length === 0 ? [] : [`${verb} permissions: ${namesOf(losers.map(({ name }) => name))}.`]),
+  ];
+}
+
+const NAMES_SHOWN = 5;
+
+function namesOf(names: readonly string[]): string {
+  const more = names.length - NAMES_SHOWN;
+  const shown = names.slice(0, NAMES_SHOWN).map(oneLine).join(", ");
+  return more > 0 ? `${shown} and ${more.toLocaleString("en-US")} more` : shown;
 }
 
 function removalsAmong(all: number, removed: number): string {

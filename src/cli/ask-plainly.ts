@@ -15,5 +15,6 @@ export async function askPlainly(
     reader.question(`Type ${answer} to go on, anything else to leave: `, resolve);
   });
   reader.close();
+  if (typed !== null && typed.trim() !== answer) output.write(`That is not ${answer}.\n`);
   return typed?.trim() === answer;
 }

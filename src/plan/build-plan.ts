@@ -16,6 +16,7 @@ import { refuse } from "./refusals.ts";
 import { roleResolver } from "./resolve.ts";
 import { planRoles } from "./roles.ts";
 import { type Matches, matchesAny, scopeOf } from "./scope.ts";
+import { withoutLeftOut } from "./select.ts";
 import { keepHeldRoles } from "./still-held.ts";
 
 /** Everything that a plan is made from. */
@@ -28,16 +29,19 @@ export interface PlanInput {
   readonly now: number;
   /** Whether a glob matches a text. */
   readonly matches: Matches;
+  /** Fingerprints of changes that somebody chose to leave out; what cannot be made without them is left out, too. */
+  readonly leaveOut?: ReadonlySet<string>;
 }
 
 /** Computes what would make the live state the desired one: pure, and the same bytes for the same inputs. */
-export function buildPlan({ desired, live, service, now, matches }: PlanInput): Plan {
+export function buildPlan({ desired, live, service, now, matches, leaveOut = new Set() }: PlanInput): Plan {
   const { guards, policies, checks, sync, merchant } = desired;
   const scope = scopeOf(live, desired.ignore, matches);
   const roles = planRoles(desired.roles, scope, sync);
   const members = planMembers(desired.members, scope, { sync, roles: roleResolver(roles, scope), now });
 
-  const wanted = { roles: roles.changes, members: members.changes };
+  const found = { roles: roles.changes, members: members.changes };
+  const wanted = withoutLeftOut(found, leaveOut);
   const joined = accessBefore(scope, wanted, true);
   const minHolders = guardMinHolders(
     guards.minHolders,
@@ -46,9 +50,9 @@ export function buildPlan({ desired, live, service, now, matches }: PlanInput): 
     wanted.members,
   );
   const waiting = new Set(minHolders.deferred.map(({ change }) => change.fingerprint));
-  const memberChanges = members.changes.filter(({ fingerprint }) => !waiting.has(fingerprint));
+  const memberChanges = wanted.members.filter(({ fingerprint }) => !waiting.has(fingerprint));
   const held = keepHeldRoles(
-    { roles: roles.changes, members: memberChanges },
+    { roles: wanted.roles, members: memberChanges },
     minHolders.deferred,
     live.members,
   );
@@ -82,8 +86,8 @@ export function buildPlan({ desired, live, service, now, matches }: PlanInput): 
     ...place,
     fingerprint: planFingerprint(place, all),
     summary: {
-      roles: count(changes.roles, roles.unchanged),
-      members: count(changes.members, members.unchanged),
+      roles: count(changes.roles, roles.unchanged + leftAsIs(found.roles, wanted.roles)),
+      members: count(changes.members, members.unchanged + leftAsIs(found.members, wanted.members)),
     },
     impact: impactOf(before, after),
     changes: all,
@@ -147,6 +151,13 @@ export function namedRoleIds({ roles, members, guards, policies }: DesiredState)
     ...policies.requireMfa,
   ].filter((name) => name.startsWith("role_") && !declared.has(name));
   return [...new Set(named)].sort(byCodeUnit);
+}
+
+/** How many of what is there stay as they are because their changes are left out. */
+function leftAsIs(found: readonly Change[], wanted: readonly Change[]): number {
+  const touched = (changes: readonly Change[]): number =>
+    changes.filter(({ kind }) => kind !== "create").length;
+  return touched(found) - touched(wanted);
 }
 
 function count(changes: readonly Change[], unchanged: number): Counts {

@@ -21,8 +21,8 @@ export interface Session {
   readonly state: DesiredState;
   readonly environment: Environment | null;
   readonly writer: LiveWriter;
-  /** Reads the live state and plans; throws RolecallError. */
-  plan(): Promise<Look>;
+  /** Reads the live state and plans, without the changes of these fingerprints; throws RolecallError. */
+  plan(leaveOut?: ReadonlySet<string>): Promise<Look>;
 }
 
 /** A live state, and what a plan makes of it. */
@@ -76,7 +76,7 @@ export async function openSessions(
       state,
       environment: access.environment,
       writer: writer(state.merchant),
-      plan: async () => {
+      plan: async (leaveOut = new Set()) => {
         const live = await reader.read(state.merchant, namedRoleIds(state));
         const plan = buildPlan({
           desired: { ...state, ...environmentOf(access) },
@@ -84,6 +84,7 @@ export async function openSessions(
           service: access.baseUrl,
           now: options.asOf ?? io.now(),
           matches,
+          leaveOut,
         });
         return { live, plan };
       },

@@ -1,5 +1,6 @@
-import type { Change, MemberChange, RoleChange } from "../model/plan.ts";
+import type { Change, MemberChange, Plan, RoleChange } from "../model/plan.ts";
 import type { AccessChanges } from "./access.ts";
+import { planFingerprint } from "./fingerprint.ts";
 
 /** A change that cannot be made without another one. */
 interface Tie {
@@ -59,6 +60,17 @@ export function withoutLeftOut(changes: AccessChanges, chosen: ReadonlySet<strin
     roles: changes.roles.filter(({ fingerprint }) => !out.has(fingerprint)),
     members: changes.members.filter(({ fingerprint }) => !out.has(fingerprint)),
   };
+}
+
+/**
+ * What somebody who has seen a plan approves by leaving changes out: the changes that stay, to hold a fresh plan
+ * against with `approve`. Its sums and its impact are still those of the whole plan; it is not for showing.
+ */
+export function approvedPart(plan: Plan, chosen: ReadonlySet<string>): Plan {
+  if (chosen.size === 0) return plan;
+  const out = leftOutWith(tiesOf(plan.changes), chosen);
+  const changes = plan.changes.filter(({ fingerprint }) => !out.has(fingerprint));
+  return { ...plan, changes, deferred: [], fingerprint: planFingerprint(plan, changes) };
 }
 
 type Found = readonly [needed: Change, dependent: Change, why: string];

@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { oneLine } from "../../render/escape.ts";
+import { counted } from "../../render/words.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import {
@@ -8,11 +9,17 @@ import {
   withOutputOptions,
   withServiceOptions,
 } from "../options.ts";
-import type { Look } from "../planning.ts";
+import type { Look, Planned } from "../planning.ts";
 import type { Prepared } from "../prepare.ts";
+import type { Selection } from "../select-changes.ts";
 
 type Options = ServiceOptions &
-  OutputOptions & { readonly yes?: true; readonly allow: readonly string[]; readonly approved?: string };
+  OutputOptions & {
+    readonly yes?: true;
+    readonly allow: readonly string[];
+    readonly approved?: string;
+    readonly interactive?: true;
+  };
 
 /** `apply`: plans again, asks, changes what differs, and looks whether anything is left. */
 export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -25,6 +32,12 @@ export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
     .option("-y, --yes", "do not ask; needed where there is no terminal")
     .option("--approved <file>", "apply only what this saved plan holds; anything new is refused")
     .addOption(
+      new Option("-i, --interactive", "look through the plan first, and leave changes out").conflicts([
+        "yes",
+        "approved",
+      ]),
+    )
+    .addOption(
       new Option("--allow <override>", "let through what a guard refuses; the plan prints what to give here")
         .argParser((text: string, all: readonly string[]) => [...all, text])
         .default([], "none"),
@@ -34,6 +47,7 @@ export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
       `
 Examples:
   rolecall apply access/shop.yaml       asks before it changes anything
+  rolecall apply --interactive          leaves changes out, and asks for the rest
   rolecall apply --yes                  for pipelines: no question
   rolecall apply --yes --format json    one event per line, for other programs
   rolecall apply --yes --approved plan.json
@@ -54,6 +68,9 @@ stopped part-way or something is left.
 }
 
 async function apply(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
+  if (options.interactive) {
+    (await import("../browse-plans.ts")).checkInteractive(options, io);
+  }
   const { preparePlans } = await import("../prepare.ts");
   const prepared = await preparePlans(paths, options, io);
   try {
@@ -63,11 +80,8 @@ async function apply(paths: readonly string[], options: Options, io: Io): Promis
   }
 }
 
-async function applyPlanned(
-  { planned, valid, placeOf, progress }: Prepared,
-  options: Options,
-  io: Io,
-): Promise<ExitCode> {
+async function applyPlanned(prepared: Prepared, options: Options, io: Io): Promise<ExitCode> {
+  const { valid, placeOf, progress } = prepared;
   const [
     { showPlans },
     { applyReporter },
@@ -84,17 +98,19 @@ async function applyPlanned(
     import("../run-apply.ts"),
   ]);
   const reporter = applyReporter(options, placeOf, progress.io);
-  const { plans, complete } = showPlans(planned, reporter.plans, options, io);
-  if (
-    !valid ||
-    !complete ||
-    plans.some((plan) => plan.findings.some(({ severity }) => severity === "error"))
-  ) {
+  const selection = await select(prepared, options, io);
+  if (selection === null) {
+    reporter.say("Nothing was changed.");
+    return ExitCode.failed;
+  }
+  const { planned, objections, leftOut } = selection;
+  showPlans(planned, reporter.plans, options, io);
+  if (!valid || !isSound(planned)) {
     reporter.say("Nothing was changed: solve the problems above first.");
     return ExitCode.failed;
   }
   const looks = planned.flatMap((one) => ("plan" in one ? [one] : []));
-  const refused = await refusal(looks, options, io);
+  const refused = [...objections, ...(await refusal(looks, options, io))];
   if (refused.length > 0) {
     for (const sentence of refused) reporter.say(sentence);
     reporter.say("Refused: nothing was changed.");
@@ -116,16 +132,33 @@ async function applyPlanned(
   const changes = due.reduce((sum, { plan }) => sum + plan.changes.length, 0);
   progress.applying(due.map(({ plan }) => plan));
   try {
-    return await runApply(
-      due,
-      passwords,
-      options,
-      watchedReporter(reporter, progress, changes, options),
-      progress.io,
-    );
+    const watched = watchedReporter(reporter, progress, changes, options);
+    return await runApply(due, passwords, options, watched, progress.io);
   } finally {
     await progress.rest();
+    if (leftOut > 0) reporter.say(`${counted(leftOut, "change")} left out; the next plan shows them again.`);
   }
+}
+
+/** What somebody selects with `--interactive`; everything without it, and where a problem has to be solved first. */
+async function select(
+  { planned, valid, progress }: Prepared,
+  options: Options,
+  io: Io,
+): Promise<Selection | null> {
+  const due = planned.some((one) => "plan" in one && one.plan.changes.length > 0);
+  if (!options.interactive || !valid || !due || !isSound(planned)) {
+    return { planned, objections: [], leftOut: 0 };
+  }
+  const { selectChanges } = await import("../select-changes.ts");
+  return selectChanges(planned, options, progress, io);
+}
+
+/** Every merchant has a plan, and none has an error. */
+function isSound(planned: readonly Planned[]): boolean {
+  return planned.every(
+    (one) => "plan" in one && one.plan.findings.every(({ severity }) => severity !== "error"),
+  );
 }
 
 /** Why the plans are refused, a sentence each: what guards, policies and checks have against them, and what nobody approved. */

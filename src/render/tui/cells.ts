@@ -50,7 +50,7 @@ export function padded(text: string, columns: number): string {
 }
 
 /** One dressed piece of a line: its text, undressed, and its paint. */
-export type Piece = readonly [text: string, paint?: (text: string) => string];
+export type Piece = readonly [text: string, paint?: ((text: string) => string) | undefined];
 
 /** Joins pieces into a line of at most so many cells; what is too long is cut. */
 export function line(pieces: readonly Piece[], columns: number): string {

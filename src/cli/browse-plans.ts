@@ -8,8 +8,11 @@ import type { OutputOptions } from "./options.ts";
 import { styleFor } from "./output.ts";
 import { terminalOf } from "./terminal.ts";
 
-/** The other screen of the terminal, and back to the one that was there: what has scrolled by stays as it was. */
-const [OTHER_SCREEN, FIRST_SCREEN] = ["\u001b[?1049h\u001b[H", "\u001b[?1049l"];
+/**
+ * The other screen of the terminal, where lines are cut instead of wrapped, and back to the one that was there: what
+ * has scrolled by stays as it was.
+ */
+const [OTHER_SCREEN, FIRST_SCREEN] = ["\u001b[?1049h\u001b[?7l\u001b[H", "\u001b[?7h\u001b[?1049l"];
 
 /** Throws RolecallError where nobody can browse: there has to be a terminal that can be drawn on. */
 export function checkInteractive({ format }: Pick<OutputOptions<string>, "format">, io: Io): void {

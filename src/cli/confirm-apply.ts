@@ -34,7 +34,11 @@ type Ask = (question: Question) => Promise<boolean>;
 /** Loaded here only: a terminal is the one place that needs Ink. */
 async function drawnQuestion(): Promise<Ask> {
   const { confirm } = await import("../render/tui/confirm.tsx");
-  return (question) => confirm(question, process.stderr);
+  return (question) => {
+    // Before the first drawing: keys that are pressed early shall not be echoed into it.
+    process.stdin.setRawMode(true);
+    return confirm(question, process.stderr);
+  };
 }
 
 async function plainQuestion(): Promise<Ask> {

@@ -23,9 +23,17 @@ export function shown(text: string): string {
   return RIGHT_TO_LEFT.test(safe) ? `${ISOLATE}${safe}${END_OF_ISOLATE}` : safe;
 }
 
-/** How many cells a text takes. */
+/**
+ * How many cells a text takes at most. Terminals differ: some draw joined emoji apart, and some a mark that should not
+ * be seen; a line that is a little short does no harm, and one that is too long breaks the screen.
+ */
 export function widthOf(text: string): number {
-  return /^[\x20-\x7e]*$/.test(text) ? text.length : stringWidth(text);
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  let apart = 0;
+  for (const character of text) {
+    apart += character === ISOLATE || character === END_OF_ISOLATE ? 1 : stringWidth(character);
+  }
+  return Math.max(apart, stringWidth(text));
 }
 
 /** Cuts an undressed text to a number of cells, never inside a character; what is cut ends in "…". */
@@ -33,14 +41,16 @@ export function cutTo(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   if (columns <= 0) return "";
   let cut = "";
-  let width = 0;
   for (const { segment } of graphemes.segment(text)) {
-    const next = widthOf(segment);
-    if (width + next > columns - 1) break;
+    // Together, characters can be wider than one by one.
+    if (widthOf(ended(`${cut}${segment}`)) > columns) break;
     cut += segment;
-    width += next;
   }
-  return cut.includes(ISOLATE) && !cut.includes(END_OF_ISOLATE) ? `${cut}${END_OF_ISOLATE}…` : `${cut}…`;
+  return ended(cut);
+}
+
+function ended(cut: string): string {
+  return cut.lastIndexOf(ISOLATE) > cut.lastIndexOf(END_OF_ISOLATE) ? `${cut}${END_OF_ISOLATE}…` : `${cut}…`;
 }
 
 /** Cuts or fills a text to exactly so many cells. */

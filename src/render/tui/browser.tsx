@@ -49,14 +49,14 @@ export async function browse(
 }
 
 /** What the browser needs. */
-export interface BrowserProps {
+interface BrowserProps {
   readonly options: BrowseOptions;
   /** Hears of each state. */
   readonly onState: (state: BrowseState) => void;
 }
 
 /** Draws the plans, and hands keys on; it decides nothing. */
-export function Browser({ options, onState }: BrowserProps): ReactNode {
+function Browser({ options, onState }: BrowserProps): ReactNode {
   const { exit } = useApp();
   const size = useSize();
   const [screen] = useState(() => browseScreen(options));

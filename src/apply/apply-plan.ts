@@ -1,52 +1,83 @@
-import type { ApplyEvent, ApplyResult, Outcome } from "../model/apply.ts";
+import type { ApplyEvent, ApplyResult, Outcome, PasswordChange, StopCause } from "../model/apply.ts";
 import { type Failure, RolecallError } from "../model/errors.ts";
+import type { Journal, RunEnded } from "../model/journal.ts";
 import type { Change, Plan } from "../model/plan.ts";
-import type { LiveWriter } from "../model/ports.ts";
+import type { LiveRecords, LiveWriter } from "../model/ports.ts";
+import { carryOut, type Ended, type RunContext } from "./carry-out.ts";
 import { PHASES, stepsOf } from "./phases.ts";
 import { runPool } from "./pool.ts";
 import type { Step } from "./step.ts";
-import { type Written, writeStep } from "./write-change.ts";
 
 /** Everything that an apply needs of the world. */
 export interface ApplyPorts {
   readonly writer: LiveWriter;
-  /** First passwords of managed users, by the name of the environment variable. */
+  /** Looks at each resource again before it is written; null: nothing is looked at. */
+  readonly records: LiveRecords | null;
+  /** Where each write is recorded, before it is sent and when it has ended. */
+  readonly journal: Journal;
+  /** Passwords of managed users, by the name of the environment variable. */
   readonly password: (variable: string) => string;
   readonly emit: (event: ApplyEvent) => void;
   /** How many changes of one phase are under way at once. */
   readonly concurrency: number;
   /** When it is aborted nothing new starts, and what is in flight ends. */
   readonly stop: AbortSignal;
+  /** Why `stop` was aborted; null where it was not. */
+  readonly cause: () => StopCause | null;
 }
 
 /**
- * Carries a plan out, phase by phase, and tells what became of every change.
- * The first change that fails stops the run; only a bug throws.
+ * Carries a plan out, phase by phase, and tells what became of every change; `passwords` are set besides.
+ * The first change that fails, or cannot be recorded, stops the run; only a bug throws.
  */
-export async function applyPlan(plan: Plan, ports: ApplyPorts): Promise<ApplyResult> {
-  const { merchant, changes } = plan;
-  const { emit, stop } = ports;
+export async function applyPlan(
+  plan: Plan,
+  ports: ApplyPorts,
+  passwords: readonly PasswordChange[] = [],
+): Promise<ApplyResult> {
+  const { merchant } = plan;
+  const { emit, stop, journal } = ports;
+  const changes: readonly Change[] = [...plan.changes, ...passwords];
   const steps = stepsOf(changes);
   const progress = stepsLeft(steps);
   const outcomes = new Map<Change, Outcome>();
-  const createdRoles = new Map<string, string>();
-  let firstFailure: Failure | null = null;
-  const stopped = (): boolean => firstFailure !== null || stop.aborted;
+  const touched = new Set<Change>();
+  const first: { failure: Failure | null; unrecorded: Failure | null } = { failure: null, unrecorded: null };
+  let numbered = 0;
+  let writes = 0;
+  const stopped = (): boolean => first.failure !== null || stop.aborted;
+  const unrecorded = (failure: Failure): void => {
+    first.unrecorded ??= failure;
+    first.failure ??= failure;
+  };
+  const run: RunContext = {
+    ...ports,
+    createdRoles: new Map(),
+    renamedRoles: new Map(),
+    stopped,
+    nextWrite: () => ++numbered,
+    written: () => void ++writes,
+    unrecorded,
+    recordable: () => first.unrecorded === null,
+  };
 
   const runStep = async (step: Step): Promise<void> => {
     const { phase, change } = step;
     emit({ type: "change-started", merchant, phase, change });
-    const outcome = await attempt(change, () => writeStep(step, { ...ports, createdRoles }));
+    const ended = await carryOut(step, run);
+    if ("failure" in ended) first.failure ??= ended.failure;
+    if (ended.status === "done" && !ended.already) touched.add(change);
     const left = (progress.get(change) ?? 1) - 1;
     progress.set(change, left);
-    if (outcome.status === "done") {
-      if (phase === "create-roles" && outcome.id !== null) createdRoles.set(change.name, outcome.id);
-      outcomes.set(change, left === 0 ? outcome : { status: "unfinished", change });
-    } else {
-      if ("failure" in outcome) firstFailure ??= outcome.failure;
-      outcomes.set(change, outcome);
+    const outcome = outcomeOf(change, ended, {
+      known: outcomes.get(change),
+      more: left > 0,
+      touched: touched.has(change),
+    });
+    outcomes.set(change, outcome);
+    if (outcome.status !== "unfinished" || ended.status !== "done") {
+      emit({ type: "change-ended", merchant, phase, outcome });
     }
-    if (left === 0 || outcome.status !== "done") emit({ type: "change-ended", merchant, phase, outcome });
   };
 
   emit({ type: "apply-started", merchant, changes: changes.length });
@@ -58,11 +89,20 @@ export async function applyPlan(plan: Plan, ports: ApplyPorts): Promise<ApplyRes
   }
 
   const all = changes.map((change) => outcomes.get(change) ?? ({ status: "not-started", change } as const));
-  const status = all.every((outcome) => outcome.status === "done") ? "done" : "stopped";
-  if (status === "stopped") emit({ type: "apply-stopped", merchant, failure: firstFailure });
-  const result: ApplyResult = { status, outcomes: all };
+  const whole = all.every(({ status }) => status === "done") && first.unrecorded === null;
+  const cause = whole || first.failure ? null : ports.cause();
+  const unended = await journal.write(endOf(all, whole, first.failure, cause)).then(() => null, toFailure);
+  if (unended) unrecorded(unended);
+  const status = whole && unended === null ? "done" : "stopped";
+  if (status === "stopped") emit({ type: "apply-stopped", merchant, failure: first.failure, cause });
+  const result: ApplyResult = { status, outcomes: all, writes, journalFailure: first.unrecorded };
   emit({ type: "apply-ended", merchant, result });
   return result;
+}
+
+function toFailure(error: unknown): Failure {
+  if (!(error instanceof RolecallError)) throw error;
+  return error.failure;
 }
 
 /** How many steps each change takes. */
@@ -72,11 +112,58 @@ function stepsLeft(steps: readonly Step[]): Map<Change, number> {
   return left;
 }
 
-async function attempt(change: Change, write: () => Promise<Written>): Promise<Outcome> {
-  try {
-    return { status: "done", change, ...(await write()) };
-  } catch (error) {
-    if (!(error instanceof RolecallError)) throw error;
-    return { status: error.request?.uncertain ? "unknown" : "failed", change, failure: error.failure };
+/** What is known of a change when one of its steps has ended. */
+interface Sofar {
+  /** What its earlier steps led to. */
+  readonly known: Outcome | undefined;
+  /** Steps of it are left. */
+  readonly more: boolean;
+  /** Something has been sent for it. */
+  readonly touched: boolean;
+}
+
+function outcomeOf(change: Change, ended: Ended, { known, more, touched }: Sofar): Outcome {
+  switch (ended.status) {
+    case "done": {
+      if (more) return { status: "unfinished", change };
+      const { already, ...done } = ended;
+      return { ...done, change, ...(already && !touched && { already }) };
+    }
+    case "not-started":
+      return known ?? { ...ended, change };
+    case "unfinished":
+    case "stale":
+    case "failed":
+    case "unknown":
+      return { ...ended, change };
+    default:
+      return ended satisfies never;
   }
+}
+
+function endOf(
+  outcomes: readonly Outcome[],
+  whole: boolean,
+  failure: Failure | null,
+  cause: StopCause | null,
+): RunEnded {
+  const sum = (status: Outcome["status"]): number => outcomes.filter((one) => one.status === status).length;
+  return {
+    type: "end",
+    status: whole ? "done" : "stopped",
+    cause: whole ? null : (failure?.message ?? causeSentence(cause)),
+    outcomes: {
+      done: sum("done"),
+      failed: sum("failed"),
+      unknown: sum("unknown"),
+      stale: sum("stale"),
+      unfinished: sum("unfinished"),
+      "not-started": sum("not-started"),
+    },
+  };
+}
+
+function causeSentence(cause: StopCause | null): string | null {
+  if (cause === null) return null;
+  return cause.by === "signal" ? `It was stopped by ${cause.signal}.` : `${cause.merchant} stopped.`;
 }

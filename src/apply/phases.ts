@@ -1,7 +1,7 @@
 import type { Phase } from "../model/apply.ts";
 import type { Change, RoleChange } from "../model/plan.ts";
 import { freeNames } from "./free-names.ts";
-import type { Step } from "./step.ts";
+import { isPasswordChange, type Step } from "./step.ts";
 
 /** The phases in the order they run: additions come before removals, and a role goes only when nobody holds it. */
 export const PHASES: readonly Phase[] = [
@@ -10,6 +10,7 @@ export const PHASES: readonly Phase[] = [
   "update-roles",
   "clear-invitations",
   "write-members",
+  "set-passwords",
   "delete-members",
   "delete-roles",
 ];
@@ -25,6 +26,8 @@ export function stepsOf(changes: readonly Change[]): readonly Step[] {
 
 function partsOf(change: Change): readonly Step[] {
   if (change.resource === "member") {
+    // After the member itself: it sends roles and metadata along as they are to be.
+    if (isPasswordChange(change)) return [{ phase: "set-passwords", change, part: "whole" }];
     if (change.kind !== "delete") return [{ phase: "write-members", change, part: "whole" }];
     // An expired invitation gives no access, and may stand in the way of a new one.
     const phase = change.reason === "invitation-expired" ? "clear-invitations" : "delete-members";

@@ -1,10 +1,15 @@
-import type { Phase } from "../model/apply.ts";
+import type { PasswordChange, Phase } from "../model/apply.ts";
 import type { Change } from "../model/plan.ts";
 
-/** One request of an apply; a change takes one, or several in different phases. */
+/** One stretch of a change; a change takes one, or several in different phases. */
 export interface Step {
   readonly phase: Phase;
-  readonly change: Change;
+  readonly change: Change | PasswordChange;
   /** `set-aside` takes its name from a role that has to go; `create` and `remove` are the ends of a replacement. */
   readonly part: "whole" | "set-aside" | "create" | "remove";
+}
+
+/** Whether a change is a new password and nothing else. */
+export function isPasswordChange(change: Change | PasswordChange): change is PasswordChange {
+  return "passwordEnv" in change;
 }

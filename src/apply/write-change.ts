@@ -1,65 +1,88 @@
 import {
   type MemberChange,
+  type MemberImage,
   type RoleChange,
   type RoleImage,
   type RoleRef,
   SET_ASIDE,
 } from "../model/plan.ts";
 import type { Created, LiveWriter, MemberDraft, RolePatch } from "../model/ports.ts";
-import type { Step } from "./step.ts";
+import { isPasswordChange, type Step } from "./step.ts";
 
 /** What writing a change needs besides the change. */
 export interface WriteContext {
   readonly writer: LiveWriter;
-  /** Looks up the first password of a managed user by the name of its environment variable. */
+  /** Looks up the password of a managed user by the name of its environment variable. */
   readonly password: (variable: string) => string;
   /** Name → id of the roles that this apply has created so far. */
   readonly createdRoles: ReadonlyMap<string, string>;
 }
 
-/** What a step has led to: the id of what it created or touched. */
-export type Written = Created;
-
-/** Carries one step out; throws RolecallError. */
-export async function writeStep({ change, part }: Step, context: WriteContext): Promise<Written> {
-  return change.resource === "role" ? writeRole(change, part, context.writer) : writeMember(change, context);
+/** One request that changes something. */
+export interface Write {
+  readonly part: Step["part"];
+  /** Null where it creates. */
+  readonly id: string | null;
+  /** What is written to, as it was planned; null where it creates. */
+  readonly before: RoleImage | MemberImage | null;
+  /** What it makes of it; null where it removes. */
+  readonly after: RoleImage | MemberImage | null;
+  /** Throws RolecallError. */
+  send(): Promise<Created>;
 }
 
-async function writeRole(change: RoleChange, part: Step["part"], writer: LiveWriter): Promise<Written> {
+/** The requests that a step takes, in their order; nothing is sent yet. */
+export function writesOf({ change, part }: Step, context: WriteContext): readonly Write[] {
+  return change.resource === "role"
+    ? [roleWrite(change, part, context.writer)]
+    : memberWrites(change, part, context);
+}
+
+function roleWrite(change: RoleChange, part: Step["part"], writer: LiveWriter): Write {
   if (part === "set-aside" && change.before !== null) {
+    const { id, before } = change;
     // A role that is replaced waits under its successor's name, by which a run that was cut short finds it again.
-    const name = change.kind === "replace" ? change.after.name : change.before.name;
-    await writer.updateRole(change.id, { name: `${name}${SET_ASIDE}` });
-    return touched(change.id);
+    const name = `${change.kind === "replace" ? change.after.name : before.name}${SET_ASIDE}`;
+    const send = () => touching(id, writer.updateRole(id, { name }));
+    return { part, id, before, after: { ...before, name }, send };
   }
+  const { after } = change;
   switch (change.kind) {
     case "create":
-      return createRole(change.after, writer);
-    case "update":
-      await writer.updateRole(change.id, patchOf(change));
-      return touched(change.id);
+      return roleCreation(change.after, part, writer);
+    case "update": {
+      const { id, before } = change;
+      return { part, id, before, after, send: () => touching(id, writer.updateRole(id, patchOf(change))) };
+    }
     case "replace":
-      if (part === "create") return createRole(change.after, writer);
-      await writer.deleteRole(change.id);
-      return touched(change.id);
+      return part === "create"
+        ? roleCreation(change.after, part, writer)
+        : removal(part, change, (id) => writer.deleteRole(id));
     case "delete":
-      await writer.deleteRole(change.id);
-      return touched(change.id);
+      return removal(part, change, (id) => writer.deleteRole(id));
     default:
       return change satisfies never;
   }
 }
 
-async function createRole(
-  { name, permissions, description, metadata }: RoleImage,
-  writer: LiveWriter,
-): Promise<Written> {
-  return writer.createRole({
-    name,
-    permissions,
-    ...(description !== null && { description }),
-    ...(Object.keys(metadata).length > 0 && { metadata }),
-  });
+function removal(
+  part: Step["part"],
+  { id, before }: Pick<Write, "before"> & { readonly id: string },
+  remove: (id: string) => Promise<void>,
+): Write {
+  return { part, id, before, after: null, send: () => touching(id, remove(id)) };
+}
+
+function roleCreation(after: RoleImage, part: Step["part"], writer: LiveWriter): Write {
+  const { name, permissions, description, metadata } = after;
+  const send = () =>
+    writer.createRole({
+      name,
+      permissions,
+      ...(description !== null && { description }),
+      ...(Object.keys(metadata).length > 0 && { metadata }),
+    });
+  return { part, id: null, before: null, after, send };
 }
 
 /** Only what differs is sent, so that nobody else's change to another field is undone. */
@@ -73,41 +96,57 @@ function patchOf(change: RoleChange & { readonly kind: "update" }): RolePatch {
   };
 }
 
-async function writeMember(change: MemberChange, context: WriteContext): Promise<Written> {
+function memberWrites(change: MemberChange, part: Step["part"], context: WriteContext): readonly Write[] {
   const { writer } = context;
+  const creation = (after: MemberImage, of: Step["part"]): Write => ({
+    part: of,
+    id: null,
+    before: null,
+    after,
+    send: async () => writer.createMember(draftOf(change.name, after, context)),
+  });
+  const remove = (id: string): Promise<void> => writer.deleteMember(id);
   switch (change.kind) {
     case "create":
-      return writer.createMember(draftOf(change, context));
+      return [creation(change.after, part)];
     case "replace":
       // An expired invitation gives no access: nothing is lost should the new one fail.
-      await writer.deleteMember(change.id);
-      return writer.createMember(draftOf(change, context));
+      return [removal("remove", change, remove), creation(change.after, "create")];
     case "update": {
-      const nickname = change.fields.find((diff) => diff.field === "nickname");
-      // The service replaces roles and metadata whole, so both go out every time.
-      await writer.updateMember(change.id, {
-        roles: roleIds(change.after.roles, context),
-        metadata: change.after.metadata,
-        ...(nickname && { nickname: nickname.after }),
-      });
-      return touched(change.id);
+      const { id, before, after } = change;
+      return [{ part, id, before, after, send: () => updateMember(change, context) }];
     }
     case "delete":
-      await writer.deleteMember(change.id);
-      return touched(change.id);
+      return [removal(part, change, remove)];
     default:
       return change satisfies never;
   }
 }
 
+async function updateMember(
+  change: MemberChange & { readonly kind: "update" },
+  context: WriteContext,
+): Promise<Created> {
+  const { id, after, fields } = change;
+  const nickname = fields.find((diff) => diff.field === "nickname");
+  // The service replaces roles and metadata whole, so both go out every time.
+  const update = {
+    roles: roleIds(after.roles, context.createdRoles),
+    metadata: after.metadata,
+    ...(nickname && { nickname: nickname.after }),
+    ...(isPasswordChange(change) && { password: context.password(change.passwordEnv) }),
+  };
+  return touching(id, context.writer.updateMember(id, update));
+}
+
 function draftOf(
-  change: MemberChange & { readonly kind: "create" | "replace" },
+  name: string,
+  { email, roles, metadata, managed }: MemberImage,
   context: WriteContext,
 ): MemberDraft {
-  const { email, roles, metadata, managed } = change.after;
   return {
-    email: email ?? change.name,
-    roles: roleIds(roles, context),
+    email: email ?? name,
+    roles: roleIds(roles, context.createdRoles),
     ...(Object.keys(metadata).length > 0 && { metadata }),
     ...(managed?.passwordEnv && {
       managed: {
@@ -118,7 +157,11 @@ function draftOf(
   };
 }
 
-function roleIds(roles: readonly RoleRef[], { createdRoles }: WriteContext): readonly string[] {
+/** The ids of roles, also of those that this apply has created. */
+export function roleIds(
+  roles: readonly RoleRef[],
+  createdRoles: ReadonlyMap<string, string>,
+): readonly string[] {
   return roles.map((role) => {
     const id = role.id ?? createdRoles.get(role.name);
     if (id === undefined) throw new Error(`role ${role.name} was not created before it was needed`);
@@ -126,6 +169,7 @@ function roleIds(roles: readonly RoleRef[], { createdRoles }: WriteContext): rea
   });
 }
 
-function touched(id: string): Written {
+async function touching(id: string, sent: Promise<void>): Promise<Created> {
+  await sent;
   return { id, adopted: false };
 }

@@ -1,8 +1,11 @@
-import type { ApplyEvent, ApplyResult } from "../model/apply.ts";
+import type { ApplyEvent, ApplyResult, PasswordChange, StopCause } from "../model/apply.ts";
+import type { Failure } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
-import { renderApplyEvent, renderApplyResult, type StopCause } from "../render/apply-text.ts";
+import { renderApplyEvent, renderApplyResult, renderPasswords } from "../render/apply-text.ts";
+import { oneLine } from "../render/escape.ts";
 import { renderPlans } from "../render/plan-text.ts";
 import { type PlaceOf, planView } from "../render/plan-view.ts";
+import { renderUnverified, renderVerified, residueOf } from "../render/verified-text.ts";
 import type { Io } from "./io.ts";
 import type { OutputOptions } from "./options.ts";
 import { styleFor } from "./output.ts";
@@ -11,11 +14,17 @@ import { styleFor } from "./output.ts";
 export interface ApplyReporter {
   /** The plans, before anything is changed. */
   plans(plans: readonly Plan[]): void;
+  /** The passwords that are to be set besides one merchant's plan. */
+  passwords(merchant: string, passwords: readonly PasswordChange[]): void;
   event(event: ApplyEvent): void;
   /** How one merchant ended; `cause` is what stopped the run, where something did. */
   result(merchant: string, result: ApplyResult, cause: StopCause | null): void;
   /** What was found when everything was read again. */
   verified(plan: Plan): void;
+  /** Why it is not known whether anything is left. */
+  unverified(merchant: string, why: Failure | string): void;
+  /** Where the journal is; an empty name stands for none. */
+  journal(merchant: string, file: string): void;
   /** A sentence for people, on stderr. */
   say(text: string): void;
 }
@@ -33,8 +42,24 @@ function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
       for (const plan of plans) line({ type: "planned", merchant: plan.merchant, plan });
     },
     event: line,
+    passwords: (merchant, passwords) => {
+      for (const { name, passwordEnv } of passwords)
+        line({ type: "password-planned", merchant, name, passwordEnv });
+    },
     result: () => undefined,
-    verified: (plan) => line({ type: "verified", merchant: plan.merchant, remaining: plan.changes }),
+    verified: (plan) => {
+      const { left, errors } = residueOf(plan);
+      line({ type: "verified", merchant: plan.merchant, remaining: left, errors, deferred: plan.deferred });
+    },
+    unverified: (merchant, why) =>
+      line({
+        type: "unverified",
+        merchant,
+        ...(typeof why === "string" ? { message: why } : { message: why.message, failure: why }),
+      }),
+    journal: (merchant, file) => {
+      if (file !== "") line({ type: "journal", merchant, file });
+    },
     say,
   };
 }
@@ -61,18 +86,14 @@ function textReporter(
       if (line !== null) io.stdout.write(`${line}\n`);
     },
     result: (merchant, result, cause) => io.stdout.write(renderApplyResult(merchant, result, cause, style)),
-    verified: (plan) => {
-      if (plan.changes.length === 0) {
-        const waiting = plan.deferred.length === 0 ? "" : ` but what is deferred (${plan.deferred.length})`;
-        io.stdout.write(
-          `${style.green("✓")} ${plan.merchant}: read again, nothing is left to do${waiting}.\n`,
-        );
-        return;
-      }
-      io.stdout.write(
-        `\n${style.red("This is left after the apply")}; somebody else may have changed it meanwhile:\n\n`,
-      );
-      io.stdout.write(renderPlans([planView(plan)], style));
+    passwords: (merchant, passwords) => {
+      const lines = renderPasswords(merchant, passwords);
+      if (lines !== null) io.stdout.write(`${lines}\n`);
+    },
+    verified: (plan) => io.stdout.write(renderVerified(plan, style)),
+    unverified: (merchant, why) => io.stdout.write(renderUnverified(merchant, why, style)),
+    journal: (_merchant, file) => {
+      if (file !== "") say(`journal: ${oneLine(file)}`);
     },
     say,
   };

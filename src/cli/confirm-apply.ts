@@ -1,3 +1,4 @@
+import type { PasswordChange } from "../model/apply.ts";
 import { RolecallError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Io } from "./io.ts";
@@ -5,10 +6,11 @@ import type { Session } from "./planning.ts";
 import { type Question, questionsFor } from "./questions.ts";
 import { terminalOf } from "./terminal.ts";
 
-/** A plan that waits for a yes. */
+/** A plan that waits for a yes, and the passwords that are to be set besides. */
 export interface Due {
   readonly session: Session;
   readonly plan: Plan;
+  readonly passwords?: readonly PasswordChange[];
 }
 
 /** Asks until everything is answered or one answer is no; without a terminal it refuses to guess. */
@@ -24,7 +26,11 @@ export async function confirmApply(due: readonly Due[], io: Io): Promise<boolean
     );
   }
   const ask = draws ? await drawnQuestion() : await plainQuestion();
-  const asked = due.map(({ session, plan }) => ({ plan, environment: session.environment }));
+  const asked = due.map(({ session, plan, passwords = [] }) => ({
+    plan,
+    environment: session.environment,
+    passwords: passwords.length,
+  }));
   for (const question of questionsFor(asked)) if (!(await ask(question))) return false;
   return true;
 }

@@ -44,6 +44,22 @@ export async function gitTimes(file: string, cwd: string, now: number): Promise<
   }
 }
 
+/** The commit that a folder is at, and whether everything in it is committed; null without git. */
+export async function gitCommit(
+  cwd: string,
+): Promise<{ readonly id: string; readonly clean: boolean } | null> {
+  try {
+    const [head, status] = await Promise.all([
+      run("git", ["rev-parse", "HEAD"], { cwd, maxBuffer: MAX_OUTPUT }),
+      run("git", ["status", "--porcelain", "--untracked-files=normal"], { cwd, maxBuffer: MAX_OUTPUT }),
+    ]);
+    const id = head.stdout.trim();
+    return /^[0-9a-f]{40,64}$/.test(id) ? { id, clean: status.stdout.trim() === "" } : null;
+  } catch {
+    return null;
+  }
+}
+
 /** The time of each line, from `git blame --line-porcelain`. */
 function parseBlame(output: string, now: number): readonly number[] {
   const times: number[] = [];

@@ -6,8 +6,10 @@ import { completeCommand, completionCommand } from "./commands/completion.ts";
 import { driftCommand } from "./commands/drift.ts";
 import { fmtCommand } from "./commands/fmt.ts";
 import { planCommand } from "./commands/plan.ts";
+import { runsCommand } from "./commands/runs.ts";
 import { sandboxCommand } from "./commands/sandbox.ts";
 import { schemaCommand } from "./commands/schema.ts";
+import { undoCommand } from "./commands/undo.ts";
 import { validateCommand } from "./commands/validate.ts";
 import { ExitCode } from "./exit-code.ts";
 import type { Io } from "./io.ts";
@@ -22,6 +24,8 @@ const COMMANDS: readonly CommandFactory[] = [
   planCommand,
   applyCommand,
   driftCommand,
+  runsCommand,
+  undoCommand,
   fmtCommand,
   sandboxCommand,
   schemaCommand,

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { parseDuration } from "./duration.ts";
 import { parseShard, type Shard } from "./shard.ts";
 
 /** Options of every command that talks to the service. */
@@ -6,6 +7,8 @@ export interface ServiceOptions {
   readonly baseUrl?: string;
   readonly merchant: readonly string[];
   readonly concurrency: number;
+  /** How long one request is tried for in all, in milliseconds. */
+  readonly retryFor: number;
   readonly verbose?: true;
   readonly quiet?: true;
   readonly shard?: Shard;
@@ -19,6 +22,7 @@ export interface OutputOptions<Format extends string = "text" | "json"> {
 
 const DEFAULT_CONCURRENCY = 10;
 const MAX_CONCURRENCY = 64;
+const DEFAULT_RETRY_FOR_MS = 300_000;
 
 /** Adds `--merchant`: which of the files' merchants are meant. */
 export function withMerchantOption(command: Command): Command {
@@ -29,9 +33,18 @@ export function withMerchantOption(command: Command): Command {
   );
 }
 
-/** Adds the options of the commands that talk to the service. */
+/** Adds the options of the commands that talk to the service for all merchants. */
 export function withServiceOptions(command: Command): Command {
-  return withMerchantOption(command)
+  return withConnectionOptions(withMerchantOption(command)).option(
+    "--shard <i/n>",
+    "only this part of the merchants, such as 2/5",
+    parseShard,
+  );
+}
+
+/** Adds the options of how the service is reached. */
+export function withConnectionOptions(command: Command): Command {
+  return command
     .option(
       "--base-url <url>",
       "where the service is (default: the file's api.base_url, else ROLECALL_BASE_URL)",
@@ -42,7 +55,11 @@ export function withServiceOptions(command: Command): Command {
       wholeNumber(1, MAX_CONCURRENCY),
       DEFAULT_CONCURRENCY,
     )
-    .option("--shard <i/n>", "only this part of the merchants, such as 2/5", parseShard)
+    .addOption(
+      new Option("--retry-for <duration>", "how long one request is tried for in all, such as 90s, 5m or 1h")
+        .argParser(parseDuration)
+        .default(DEFAULT_RETRY_FOR_MS, "5m"),
+    )
     .option("-v, --verbose", "tell each request, its status and time, on stderr")
     .addOption(
       new Option("-q, --quiet", "tell no progress: only data, questions and what goes wrong").conflicts(

@@ -2,7 +2,8 @@ import type { DesiredState, Environment } from "../model/desired.ts";
 import { RolecallError } from "../model/errors.ts";
 import type { LiveState } from "../model/live.ts";
 import type { Plan } from "../model/plan.ts";
-import type { LiveEvent, LiveWriter } from "../model/ports.ts";
+import type { LiveEvent, LiveRecords, LiveWriter } from "../model/ports.ts";
+import type { PlanInput } from "../plan/build-plan.ts";
 import type { Matches } from "../plan/scope.ts";
 import { type Access, accessFor } from "./credentials.ts";
 import type { Io } from "./io.ts";
@@ -11,9 +12,17 @@ import type { Io } from "./io.ts";
 export interface PlanningOptions {
   readonly baseUrl?: string;
   readonly concurrency: number;
+  /** How long one request is tried for in all, in milliseconds. */
+  readonly retryFor: number;
   readonly emit: (event: LiveEvent) => void;
   /** The moment that end dates are held against, in milliseconds since the epoch; absent: now. */
   readonly asOf?: number;
+  /** Makes the plan, in place of the comparison with the file. */
+  readonly makePlan?: (input: PlanInput) => Plan;
+  /** Role ids that are needed besides those that the file names. */
+  readonly roleIds?: readonly string[];
+  /** Once aborted, the service is not waited for any more, and nothing is sent again. */
+  readonly signal?: AbortSignal;
 }
 
 /** One merchant, connected: its plan can be made as often as wanted. */
@@ -21,6 +30,7 @@ export interface Session {
   readonly state: DesiredState;
   readonly environment: Environment | null;
   readonly writer: LiveWriter;
+  readonly records: LiveRecords;
   /** Reads the live state and plans, without the changes of these fingerprints; throws RolecallError. */
   plan(leaveOut?: ReadonlySet<string>): Promise<Look>;
 }
@@ -57,7 +67,7 @@ export async function openSessions(
     import("picomatch"),
   ]);
   const matches = globMatcher(picomatch);
-  const { emit, concurrency } = options;
+  const { emit, concurrency, retryFor: retryForMs, signal, makePlan = buildPlan, roleIds = [] } = options;
   const services = new Map<string, ReturnType<typeof connect>>();
   const serviceOf = (access: Access): ReturnType<typeof connect> => {
     const { baseUrl, key, keySource } = access;
@@ -65,20 +75,34 @@ export async function openSessions(
     const { now, sleep, random } = io;
     const service =
       services.get(id) ??
-      withSource(access, () => connect({ baseUrl, key, keySource, concurrency, emit, now, sleep, random }));
+      withSource(access, () =>
+        connect({
+          baseUrl,
+          key,
+          keySource,
+          concurrency,
+          retryForMs,
+          emit,
+          now,
+          sleep,
+          random,
+          ...(signal && { signal }),
+        }),
+      );
     services.set(id, service);
     return service;
   };
   const open = (state: DesiredState): Session => {
     const access = accessFor(state, options.baseUrl, io.env);
-    const { reader, writer } = serviceOf(access);
+    const { reader, writer, records } = serviceOf(access);
     return {
       state,
       environment: access.environment,
       writer: writer(state.merchant),
+      records: records(state.merchant),
       plan: async (leaveOut = new Set()) => {
-        const live = await reader.read(state.merchant, namedRoleIds(state));
-        const plan = buildPlan({
+        const live = await reader.read(state.merchant, [...new Set([...namedRoleIds(state), ...roleIds])]);
+        const plan = makePlan({
           desired: { ...state, ...environmentOf(access) },
           live,
           service: access.baseUrl,

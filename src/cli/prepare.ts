@@ -23,14 +23,20 @@ export interface Prepared {
 /** Files → live state → plans: what `plan`, `apply` and `drift` begin with. What is wrong with the files is told. */
 export async function preparePlans(
   paths: readonly string[],
-  options: ServiceOptions & OutputOptions & { readonly asOf?: number },
+  options: ServiceOptions &
+    OutputOptions & {
+      readonly asOf?: number;
+      readonly signal?: AbortSignal;
+      /** Where the caller tells something meanwhile, too. */
+      readonly progress?: Progress;
+    },
   io: Io,
 ): Promise<Prepared> {
   const now = options.asOf ?? io.now();
   const loaded = await loadStates(paths, { merchants: options.merchant, cwd: io.cwd, now });
   const { diagnostics } = loaded;
-  await tell(diagnostics, options, io);
-  const progress = await openProgress(options, io);
+  await tellDiagnostics(diagnostics, options, io);
+  const progress = options.progress ?? (await openProgress(options, io));
   const { shard } = options;
   const states = shard ? loaded.states.filter(({ merchant }) => isInShard(merchant, shard)) : loaded.states;
   const sessions = await openSessions(states, { ...options, emit: progress.live }, io);
@@ -48,7 +54,12 @@ export async function preparePlans(
   }
 }
 
-async function tell(diagnostics: readonly Diagnostic[], options: OutputOptions, io: Io): Promise<void> {
+/** Tells on stderr what is wrong with files. */
+export async function tellDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  options: OutputOptions,
+  io: Io,
+): Promise<void> {
   if (diagnostics.length === 0) return;
   const { renderDiagnostics } = await import("../render/diagnostics-text.ts");
   io.stderr.write(`${renderDiagnostics(diagnostics, styleFor(io.stderr, io, options.color))}\n`);

@@ -7,6 +7,8 @@ import { counted } from "../render/words.ts";
 export interface Asked {
   readonly plan: Plan;
   readonly environment: Environment | null;
+  /** How many passwords are to be set besides; absent: none. */
+  readonly passwords?: number;
 }
 
 /** What is asked before an apply: the lines that are shown, and the word that has to be typed. */
@@ -18,11 +20,15 @@ export interface Question {
 /** One question for each merchant that loses something and is no test account, the rest in a line; else one for all. */
 export function questionsFor(asked: readonly Asked[]): readonly [Question, ...Question[]] {
   const strict = asked.filter(({ environment, plan }) => environment !== "test" && removals([plan]) > 0);
-  const rest = asked.filter((one) => !strict.includes(one)).map(({ plan }) => plan);
+  const rest = asked.filter((one) => !strict.includes(one));
   const [first, ...others] = strict.map(
-    ({ plan }): Question => ({
-      lines: [`${changesAt([plan])}.`, ...whatGoes(plan), `${oneLine(plan.merchant)} is not a test account.`],
-      answer: plan.merchant,
+    (one): Question => ({
+      lines: [
+        `${changesAt([one])}.`,
+        ...whatGoes(one.plan),
+        `${oneLine(one.plan.merchant)} is not a test account.`,
+      ],
+      answer: one.plan.merchant,
     }),
   );
   if (first === undefined) return [{ lines: [`Apply ${changesAt(rest)}?`], answer: "yes" }];
@@ -30,12 +36,18 @@ export function questionsFor(asked: readonly Asked[]): readonly [Question, ...Qu
   return [{ ...first, lines: [...first.lines, `Besides: ${changesAt(rest)}.`] }, ...others];
 }
 
-/** "11 changes at MC4F7K2P, 3 of them removals", or at "2 merchants". */
-function changesAt(plans: readonly Plan[]): string {
+/** "11 changes and 1 new password at MC4F7K2P, 3 of them removals", or at "2 merchants". */
+function changesAt(asked: readonly Asked[]): string {
+  const plans = asked.map(({ plan }) => plan);
   const [only, ...more] = plans;
   const where = only && more.length === 0 ? oneLine(only.merchant) : counted(plans.length, "merchant");
   const all = plans.reduce((sum, { changes }) => sum + changes.length, 0);
-  return `${counted(all, "change")} at ${where}${removalsAmong(all, removals(plans))}`;
+  const passwords = asked.reduce((sum, one) => sum + (one.passwords ?? 0), 0);
+  const what = [
+    ...(all > 0 || passwords === 0 ? [counted(all, "change")] : []),
+    ...(passwords > 0 ? [counted(passwords, "new password")] : []),
+  ].join(" and ");
+  return `${what} at ${where}${removalsAmong(all, removals(plans))}`;
 }
 
 /** What is removed, and who can do less than before. */

@@ -1,71 +1,152 @@
 import { applyPlan } from "../apply/apply-plan.ts";
 import type { ApplyResult } from "../model/apply.ts";
-import type { StopCause } from "../render/apply-text.ts";
+import { type Failure, RolecallError } from "../model/errors.ts";
+import type { JournalEntry } from "../model/journal.ts";
+import type { Plan } from "../model/plan.ts";
+import { oneLine } from "../render/escape.ts";
+import { briefly, residueOf } from "../render/verified-text.ts";
 import type { ApplyReporter } from "./apply-reporter.ts";
 import type { Due } from "./confirm-apply.ts";
 import { ExitCode } from "./exit-code.ts";
-import type { Io } from "./io.ts";
+import type { OpenJournal } from "./open-journal.ts";
+import { openJournals } from "./open-journals.ts";
 import type { Passwords } from "./passwords.ts";
+import type { Stopper } from "./stopper.ts";
 
-/** Applies plans side by side, verifies each that was done, and says with the exit code how it ended. */
+/** What applying needs besides the plans. */
+export interface RunOptions {
+  readonly password: Passwords;
+  readonly concurrency: number;
+  /** Whether each resource is looked at again before it is written. */
+  readonly recheck: boolean;
+  /** Throws RolecallError where no journal can be kept. */
+  readonly openJournal: (plan: Plan) => Promise<OpenJournal>;
+  readonly stopper: Stopper;
+}
+
+type Running = Due & { readonly journal: OpenJournal };
+
+/** Applies plans side by side, verifies them when all are done, and says with the exit code how it ended. */
 export async function runApply(
   due: readonly Due[],
-  password: Passwords,
-  options: { readonly concurrency: number },
+  options: RunOptions,
   reporter: ApplyReporter,
-  io: Io,
 ): Promise<ExitCode> {
-  const stopper = new AbortController();
-  let cause: StopCause | null = null;
-  const stop = (because: StopCause): void => {
-    cause ??= because;
-    stopper.abort();
+  const { stopper } = options;
+  // All of them before the first change: where one cannot be kept, nothing is changed anywhere.
+  const running = await openJournals(due, options.openJournal);
+  const tellJournals = (): void => {
+    for (const { plan, journal } of running) reporter.journal(plan.merchant, journal.file);
   };
-  const ignoreSignals = stopOnSignal(stop, reporter, io);
-  try {
-    const ended = await Promise.all(
-      due.map(async ({ session, plan }) => {
-        const result = await applyPlan(plan, {
-          writer: session.writer,
-          password,
-          emit: reporter.event,
-          concurrency: options.concurrency,
-          stop: stopper.signal,
-        });
-        // One merchant that stops, stops the run: nothing new starts elsewhere either.
-        if (result.status === "stopped") stop({ by: "merchant", merchant: plan.merchant });
-        return { session, plan, result };
-      }),
+  let intents = 0;
+  stopper.changing(() => {
+    reporter.say(
+      intents === 0
+        ? "Left before anything was changed."
+        : 'Left at once: what was in flight may or may not have been done. Run "rolecall plan" to see.',
     );
-    for (const { plan, result } of ended) reporter.result(plan.merchant, result, cause);
-    const results = ended.map(({ result }) => result);
-    if (results.some(({ status }) => status === "stopped")) return stoppedCode(results);
-    return (await verify(due, reporter)) ? ExitCode.ok : ExitCode.partial;
+    tellJournals();
+    return intents === 0 ? ExitCode.failed : ExitCode.partial;
+  });
+  try {
+    return await applyAll(running, options, reporter, (entry) => {
+      if (entry.type === "intent") intents += 1;
+    });
   } finally {
-    ignoreSignals();
+    await Promise.all(running.map(({ journal }) => journal.close()));
+    tellJournals();
   }
 }
 
-function stopOnSignal(stop: (cause: StopCause) => void, reporter: ApplyReporter, io: Io): () => void {
-  let signals = 0;
-  return io.onStopSignal((signal) => {
-    signals += 1;
-    if (signals > 1) io.leave(ExitCode.partial);
-    reporter.say(`${signal}: nothing new starts; what is in flight ends first. Once more to leave at once.`);
-    stop({ by: "signal", signal });
+async function applyAll(
+  running: readonly Running[],
+  { password, concurrency, recheck, stopper }: RunOptions,
+  reporter: ApplyReporter,
+  note: (entry: JournalEntry) => void,
+): Promise<ExitCode> {
+  const ended = await allEnded(
+    running.map(async ({ session, plan, passwords, journal }) => {
+      const ports = {
+        writer: session.writer,
+        records: recheck ? session.records : null,
+        journal: {
+          write: async (entry: JournalEntry) => {
+            note(entry);
+            await journal.write(entry);
+          },
+        },
+        password,
+        emit: reporter.event,
+        concurrency,
+        stop: stopper.signal,
+        cause: stopper.cause,
+      };
+      let result: ApplyResult | undefined;
+      try {
+        result = await applyPlan(plan, ports, passwords);
+      } finally {
+        // One merchant that stops, stops the run: nothing new starts elsewhere either.
+        if (result?.status !== "done") stopper.stop({ by: "merchant", merchant: plan.merchant });
+      }
+      return { plan, result };
+    }),
+  );
+  for (const { plan, result } of ended) reporter.result(plan.merchant, result, stopper.cause());
+  const results = ended.map(({ result }) => result);
+  if (results.some(({ status }) => status === "stopped")) return stoppedCode(results);
+  const verified = await Promise.all(running.map((one) => verify(one, stopper, reporter)));
+  return verified.every((clean) => clean) ? ExitCode.ok : ExitCode.partial;
+}
+
+/** What all of them lead to; a bug in one is thrown when the others have ended, so that their journals are whole. */
+async function allEnded<T>(all: readonly Promise<T>[]): Promise<readonly T[]> {
+  const settled = await Promise.allSettled(all);
+  return settled.map((one) => {
+    if (one.status === "rejected") throw one.reason;
+    return one.value;
   });
 }
 
 function stoppedCode(results: readonly ApplyResult[]): ExitCode {
-  const touched = results.some(({ outcomes }) =>
-    outcomes.some(({ status }) => status === "done" || status === "unknown"),
-  );
-  return touched ? ExitCode.partial : ExitCode.failed;
+  return results.some(({ writes }) => writes > 0) ? ExitCode.partial : ExitCode.failed;
 }
 
-async function verify(due: readonly Due[], reporter: ApplyReporter): Promise<boolean> {
-  const looks = await Promise.all(due.map(({ session }) => session.plan()));
-  const plans = looks.map(({ plan }) => plan);
-  for (const plan of plans) reporter.verified(plan);
-  return plans.every(({ changes }) => changes.length === 0);
+/** Whether a fresh plan has nothing left but what is deferred. */
+async function verify(
+  { session, plan: { merchant }, journal }: Running,
+  { hurry, cause }: Stopper,
+  reporter: ApplyReporter,
+): Promise<boolean> {
+  const looked = await orFailure(orStopped(session.plan(), hurry));
+  if (looked === null || "failure" in looked) {
+    const by = cause();
+    const why = looked?.failure ?? `It was stopped${by?.by === "signal" ? ` by ${by.signal}` : ""}.`;
+    reporter.unverified(merchant, why);
+    return false;
+  }
+  const { plan } = looked;
+  reporter.verified(plan);
+  const { left, errors } = residueOf(plan);
+  const deferred = plan.deferred.map(({ change }) => briefly(change));
+  const recorded = await orFailure(journal.write({ type: "verified", left: left.map(briefly), deferred }));
+  if (recorded?.failure) reporter.say(oneLine(recorded.failure.message));
+  return left.length + errors.length === 0 && !recorded?.failure;
+}
+
+async function orFailure<T>(asked: Promise<T>): Promise<T | { readonly failure: Failure }> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!(error instanceof RolecallError)) throw error;
+    return { failure: error.failure };
+  }
+}
+
+/** What was asked for, or null where nobody waits for it any more. */
+async function orStopped<T>(asked: Promise<T>, hurry: AbortSignal): Promise<T | null> {
+  const stopped = new Promise<null>((resolve) => {
+    if (hurry.aborted) resolve(null);
+    hurry.addEventListener("abort", () => resolve(null), { once: true });
+  });
+  return Promise.race([stopped, asked]);
 }

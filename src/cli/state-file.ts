@@ -1,3 +1,4 @@
+import { constants } from "node:fs";
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
@@ -26,6 +27,18 @@ export async function writeAtomically(path: string, text: string): Promise<void>
   }
   await rename(draft, path);
   await syncFolder(folder);
+}
+
+/** Adds a text behind a file that is there; once this resolves, a crash cannot take it away. */
+export async function appendDurably(path: string, text: string): Promise<void> {
+  // Never made anew: a text behind nothing would look like a whole file. Opened each time: the file may be another one.
+  const file = await open(path, constants.O_WRONLY | constants.O_APPEND);
+  try {
+    await file.writeFile(text);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
 }
 
 /** Without this the rename itself could be lost with the power. */

@@ -56,7 +56,7 @@ const fieldDiff = z
 
 const base = {
   reason: z
-    .enum(["declared", "unlisted", "access-ended", "invitation-expired", "immutable-field"])
+    .enum(["declared", "unlisted", "access-ended", "invitation-expired", "immutable-field", "undone"])
     .meta({ description: "Why the change is planned." }),
   fingerprint: text.meta({
     description: "Hash of what the change is: equal changes have equal fingerprints.",

@@ -3,7 +3,7 @@ import type { LiveEvent } from "../model/ports.ts";
 import type { Client } from "./client.ts";
 import { listAll, PAGE_SIZE } from "./pager.ts";
 import { MEMBERSHIPS_PATH, query } from "./paths.ts";
-import { BRIEF_RETRY } from "./retry.ts";
+import { brief } from "./retry.ts";
 import { type Membership, readMembershipPage } from "./wire.ts";
 
 /** Longest that one answer about the caller is waited for, in milliseconds: nothing else shall be late for it. */
@@ -34,7 +34,7 @@ async function listMemberships(client: Client): Promise<readonly Membership[]> {
       method: "GET",
       path: `${MEMBERSHIPS_PATH}${query({ offset, limit: PAGE_SIZE, "resource.type": "merchant" })}`,
       read: readMembershipPage,
-      retry: BRIEF_RETRY,
+      retry: brief,
       withinMs: ANSWER_WITHIN_MS,
     }),
   );

@@ -1,9 +1,18 @@
 import { RolecallError } from "../model/errors.ts";
 import type { LiveEvent } from "../model/ports.ts";
-import { type Attempted, answerFailure, badAnswer, isHtml, lostFailure, notSent } from "./failures.ts";
+import {
+  type Attempted,
+  answerFailure,
+  badAnswer,
+  gaveUp,
+  isHtml,
+  lostFailure,
+  notDone,
+  notSent,
+} from "./failures.ts";
 import type { Limiter, Verdict } from "./limiter.ts";
 import type { Operation } from "./operations.ts";
-import { nextWait, parseRetryAfter, type RetryPolicy, type Spent, type Trouble } from "./retry.ts";
+import { type Next, nextWait, parseRetryAfter, type RetryPolicy, type Trouble } from "./retry.ts";
 import { LostAnswer, type Transport, type TransportRequest, type TransportResponse } from "./transport.ts";
 
 /** What a client is made with. */
@@ -31,8 +40,14 @@ export interface Call<T> {
   /** What the body holds that no message may repeat. */
   readonly secrets?: readonly string[];
   readonly read: (body: string) => T;
-  /** Instead of the client's own. */
-  readonly retry?: RetryPolicy;
+  /** Makes another policy of the client's own. */
+  readonly retry?: (policy: RetryPolicy) => RetryPolicy;
+  /**
+   * For a call that must not be done twice and may have been: finds out what it has made, null where there is nothing.
+   * Throws RolecallError where that cannot be known, or something else is there.
+   * Without it such a call ends with its outcome unknown.
+   */
+  readonly recover?: (failure: RolecallError) => Promise<T | null>;
   /** Longest that each attempt is waited for, in milliseconds, where that is less than usual. */
   readonly withinMs?: number;
   /** When it is aborted the call ends and rejects with the signal's reason; a write in the air is let finish. */
@@ -53,6 +68,8 @@ interface Failed {
   readonly trouble: Trouble | null;
   /** Null where no answer came. */
   readonly status: number | null;
+  /** Null, or absent, where nothing comes after it. */
+  readonly next?: Next | null;
 }
 
 /** A client for one service and key. */
@@ -65,44 +82,123 @@ export function createClient(options: ClientOptions): Client {
     });
   }
 
-  const waitBefore = (call: Call<unknown>, trouble: Trouble | null, spent: Spent): number | null =>
-    trouble === null || hurry.aborted
-      ? null
-      : nextWait(call.retry ?? retry, trouble, isOnce(call), spent, random());
+  const policyOf = (call: Call<unknown>): RetryPolicy => call.retry?.(retry) ?? retry;
+
+  const whatNext = (call: Call<unknown>, { trouble }: Failed, course: Course): Next | null => {
+    if (trouble === null || hurry.aborted) return null;
+    // Where the service refuses everyone, each in its turn would be tried for the whole of the time.
+    const since = Math.min(course.began, limiter.refusedSince() ?? course.began);
+    return nextWait(policyOf(call), trouble, { attempts: course.attempts, ms: now() - since }, random());
+  };
+
+  /** Sends it once, when its turn comes. */
+  const turn = async <T>(call: Call<T>, course: Course): Promise<Ended<T>> => {
+    let verdict: Verdict = "other";
+    const waiting = limiter.acquire(course.attempts > 0, call.signal);
+    const permit = await hurried(call, waiting, hurry, course.last);
+    try {
+      if (course.attempts === 0) course.began = now();
+      const { totalMs } = policyOf(call);
+      // Others may have made it wait beyond its time.
+      if (course.last && now() - course.began > totalMs) {
+        throw gaveUp(course.last, { kind: "time", askedMs: null, totalMs });
+      }
+      course.attempts += 1;
+      const ended = await attempt(call, course, options);
+      verdict = verdictOf(ended);
+      if (ended.ok) return ended;
+      const next = whatNext(call, ended, course);
+      // Before the permit goes back, or whoever is next would still slip out.
+      if (next?.kind === "wait" && ended.trouble?.kind === "rate-limited") limiter.pause(next.ms);
+      return { ...ended, next };
+    } finally {
+      permit.release(verdict);
+    }
+  };
+
+  const waitFor = async (call: Call<unknown>, failed: Failed, next: Wait, course: Course): Promise<void> => {
+    const { trouble, status } = failed;
+    if (trouble === null) return;
+    const { method, path } = call;
+    emit({
+      type: "wait",
+      method,
+      path,
+      attempt: course.attempts,
+      status,
+      reason: REASONS[trouble.kind],
+      ms: next.ms,
+      until: now() + next.ms,
+      retryAfter: next.asked,
+      leftMs: Math.max(0, course.began + policyOf(call).totalMs - now()),
+    });
+    // The limiter makes everyone wait for that.
+    if (trouble.kind === "rate-limited") return;
+    await hurried(call, sleep(next.ms, either(hurry, call.signal)), hurry, course.last);
+  };
+
+  /** Waits until it is time to send it again, or throws the failure that it ends with. */
+  const wait = async (
+    call: Call<unknown>,
+    failed: Failed,
+    course: Course,
+    atLeastMs: number,
+  ): Promise<void> => {
+    const { error, next = null } = failed;
+    if (next === null) throw error;
+    if (next.kind === "give-up") throw call.retry ? error : gaveUp(error, next.because);
+    course.last = error;
+    await waitFor(call, failed, { ...next, ms: Math.max(next.ms, atLeastMs) }, course);
+  };
+
+  /** A create that may have been done: looked up, and looked up again before it is sent once more. */
+  const makeSure = async <T>(call: Call<T>, failed: Failed, course: Course): Promise<T | null> => {
+    const { error, status } = failed;
+    if (!call.recover) throw error;
+    const found = await call.recover(error);
+    if (found !== null) return found;
+    const answered = status !== null;
+    // Without an answer it may still be on its way.
+    const known = answered && error.request?.uncertain ? notDone(error) : error;
+    await wait(call, { ...failed, error: known }, course, answered ? 0 : ARRIVES_WITHIN_MS);
+    return answered ? null : call.recover(error);
+  };
 
   return {
     async send<T>(call: Call<T>): Promise<T> {
-      let began: number | undefined;
-      let doubt = false;
-      let last: RolecallError | undefined;
-      const { signal } = call;
-      const unlessHurried = hurried(call, hurry, () => last);
-      for (let attempts = 1; ; attempts += 1) {
-        const permit = await unlessHurried(limiter.acquire(attempts > 1, signal));
-        let verdict: Verdict = "other";
-        let rest = 0;
-        try {
-          began ??= now();
-          const ended: Ended<T> = await attempt(call, { attempts, doubt }, options);
-          verdict = verdictOf(ended);
-          if (ended.ok) return ended.value;
-          const { trouble, error }: Failed = ended;
-          const spent = { attempts, ms: now() - began };
-          const wait = waitBefore(call, trouble, spent);
-          if (trouble === null || wait === null) throw error;
-          last = error;
-          emit({ type: "wait", ms: wait, reason: REASONS[trouble.kind] });
-          doubt ||= trouble.kind === "uncertain";
-          // Before the permit goes back, or whoever is next would still slip out.
-          if (trouble.kind === "rate-limited") limiter.pause(wait);
-          else rest = wait;
-        } finally {
-          permit.release(verdict);
-        }
-        if (rest > 0) await unlessHurried(sleep(rest, either(hurry, signal)));
+      const course: Course = { attempts: 0, began: 0, doubt: false };
+      const once = isOnce(call);
+      // Some attempt's answer was lost.
+      let doubted = false;
+      for (;;) {
+        const ended = await turn(call, course);
+        if (ended.ok) return ended.value;
+        const { status, trouble, error } = ended;
+        if (once && (error.request?.uncertain || (doubted && status === 409))) {
+          const found = await makeSure(call, ended, course);
+          if (found !== null) return found;
+        } else await wait(call, ended, course, 0);
+        doubted ||= trouble?.kind === "uncertain";
+        course.doubt = doubted && !once;
       }
     },
   };
+}
+
+/** What was sent and not answered is done by then, if it ever is. */
+const ARRIVES_WITHIN_MS = 2_000;
+
+type Wait = Next & { readonly kind: "wait" };
+
+/** How far a call has come. */
+interface Course {
+  attempts: number;
+  /** When it was first sent. */
+  began: number;
+  /** An earlier attempt may have been carried out. */
+  doubt: boolean;
+  /** Why it has to be sent again. */
+  last?: RolecallError;
 }
 
 const REASONS: Readonly<Record<Trouble["kind"], string>> = {
@@ -122,11 +218,15 @@ function either(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
 }
 
 /** Makes a wait that is cut short end with the failure that made it necessary. */
-function hurried(call: Call<unknown>, hurry: AbortSignal, last: () => RolecallError | undefined) {
-  return <T>(waited: Promise<T>): Promise<T> =>
-    waited.catch((reason: unknown) => {
-      throw hurry.aborted && !call.signal?.aborted ? (last() ?? notSent(call)) : reason;
-    });
+function hurried<T>(
+  call: Call<unknown>,
+  waited: Promise<T>,
+  hurry: AbortSignal,
+  last: RolecallError | undefined,
+): Promise<T> {
+  return waited.catch((reason: unknown) => {
+    throw hurry.aborted && !call.signal?.aborted ? (last ?? notSent(call)) : reason;
+  });
 }
 
 /** Sent twice, a create could make two of a thing; everything else only says again how it should be. */
@@ -134,26 +234,21 @@ function isOnce(call: { readonly method: string }): boolean {
   return call.method === "POST";
 }
 
-/** How far a call has come: `doubt` when an earlier attempt may have been carried out. */
-interface Progress {
-  readonly attempts: number;
-  readonly doubt: boolean;
-}
-
-async function attempt<T>(call: Call<T>, progress: Progress, options: ClientOptions): Promise<Ended<T>> {
+async function attempt<T>(call: Call<T>, course: Course, options: ClientOptions): Promise<Ended<T>> {
   const { transport, emit, now, keySource, key } = options;
   const { method, path, operation, secrets = [] } = call;
   const attempted: Attempted = {
     operation,
     method,
     path,
-    ...progress,
+    attempts: course.attempts,
+    doubt: course.doubt,
     keySource,
     write: method !== "GET",
     secrets: [key, ...secrets],
   };
   const sent = now();
-  emit({ type: "request", method, path, attempt: progress.attempts });
+  emit({ type: "request", method, path, attempt: course.attempts });
   try {
     const answer = await transport(requestOf(call, key));
     emit({ type: "answer", method, path, status: answer.status, ms: now() - sent });
@@ -201,9 +296,10 @@ function judge<T>(call: Call<T>, answer: TransportResponse, attempted: Attempted
 }
 
 function understood<T>(call: Call<T>, answer: TransportResponse, attempted: Attempted): Ended<T> {
-  // A web page is the wrong address or a login on the way, and stays it.
   if (isHtml(answer)) {
-    return { ok: false, error: badAnswer(answer, attempted, ""), trouble: null, status: answer.status };
+    // A web page is the wrong address or a login on the way, and stays it; unless what was created can be looked up.
+    const trouble: Trouble | null = call.recover ? { kind: "uncertain", retryAfterMs: null } : null;
+    return { ok: false, error: badAnswer(answer, attempted, ""), trouble, status: answer.status };
   }
   try {
     return { ok: true, value: call.read(answer.body) };

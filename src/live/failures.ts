@@ -1,6 +1,13 @@
-import { type ErrorCode, type FailedRequest, type Problem, RolecallError } from "../model/errors.ts";
+import {
+  type ErrorCode,
+  type ErrorDetails,
+  type FailedRequest,
+  type Problem,
+  RolecallError,
+} from "../model/errors.ts";
 import { isAboutOne, OPERATIONS, type Operation } from "./operations.ts";
 import { missingPermission, problemOf, tame } from "./problem.ts";
+import type { GiveUp } from "./retry.ts";
 import type { LostAnswer, TransportResponse } from "./transport.ts";
 
 /** The request that a failure is about. */
@@ -73,6 +80,89 @@ export function notSent({ method, path }: { readonly method: string; readonly pa
     `${method} ${path} was not sent: the run was stopped while the service asked to wait.`,
     { hint: "Run it again later.", request: { method, path, attempts: 0 } },
   );
+}
+
+/** The failure of a request that is not sent again: says why, and what to do about it. */
+export function gaveUp(error: RolecallError, because: GiveUp): RolecallError {
+  const sentence = wordsOf(because);
+  if (sentence === null) return error;
+  // What it says of a refusal is of one after many tries.
+  const hint = error.code === "rate-limited" && !error.request?.uncertain ? "" : (error.hint ?? "");
+  return again(error, { hint: `${hint} ${sentence}`.trim() });
+}
+
+function wordsOf(because: GiveUp): string | null {
+  switch (because.kind) {
+    case "attempts":
+      return null;
+    case "time":
+      return because.askedMs === null
+        ? `It was tried for ${lasting(because.totalMs)}; --retry-for allows more.`
+        : `The service asks to wait ${lasting(because.askedMs)}, but a request is tried for ${lasting(because.totalMs)} in all; --retry-for allows more.`;
+    case "asked-too-much":
+      return `The service asks to wait ${lasting(because.askedMs)}; one wait is never longer than ${lasting(because.maxMs)}, whatever --retry-for says. Run it again after that.`;
+    default:
+      return because satisfies never;
+  }
+}
+
+function lasting(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+}
+
+/** The failure of a create that was looked up afterwards, and is not there. */
+export function notDone(error: RolecallError): RolecallError {
+  const { uncertain: _, ...request } = error.request ?? { method: "", path: "", attempts: 0 };
+  return again(error, { hint: "It was looked up, and was not done. Try again later.", request });
+}
+
+/** The failure of a create that could not be looked up afterwards: what became of it stays unknown. */
+export function notKnown(error: RolecallError, lookUp: RolecallError): RolecallError {
+  return again(error, {
+    message: `${ended(error.message)} Whether it was done cannot be looked up: ${lookUp.message}`,
+    hint: MAY_BE_DONE,
+    request: { ...(error.request ?? { method: "", path: "", attempts: 0 }), uncertain: true },
+  });
+}
+
+/** The failure of a create that the service says it has done, but which is not to be seen. */
+export function notListed(path: string, what: string): RolecallError {
+  return new RolecallError(
+    "bad-answer",
+    `The service said that it created the ${what}, but does not list it as it was to be.`,
+    { hint: MAY_BE_DONE, request: { method: "POST", path, attempts: 1, uncertain: true } },
+  );
+}
+
+/** The failure of a create that was looked up afterwards, where something else was found in its place. */
+export function notOurs(error: RolecallError, what: string): RolecallError {
+  const { uncertain: _, ...request } = error.request ?? { method: "", path: "", attempts: 0 };
+  const message = `The ${what} is there, but not as it was to be created: somebody else has created or changed it.`;
+  return new RolecallError("conflict", message, {
+    hint: 'Run "rolecall plan" to see how it differs.',
+    request,
+    cause: error,
+  });
+}
+
+function again(
+  error: RolecallError,
+  { message = error.message, ...details }: ErrorDetails & { readonly message?: string },
+): RolecallError {
+  const { code, hint, request } = error;
+  return new RolecallError(code, message, {
+    ...(hint !== undefined && { hint }),
+    ...(request && { request }),
+    cause: error,
+    ...details,
+  });
+}
+
+function ended(sentence: string): string {
+  return sentence.replace(/\.?$/, ".");
 }
 
 /** Words a successful answer that cannot be understood. */

@@ -1,3 +1,5 @@
+import { createPacer } from "./pacer.ts";
+
 /** How a request ended, as far as the pace is concerned. */
 export type Verdict = "ok" | "rate-limited" | "other";
 
@@ -14,6 +16,8 @@ export interface Limiter {
   pause(ms: number): void;
   /** How many may be under way now. */
   width(): number;
+  /** Since when the service has refused everything, in milliseconds since the epoch; null where its last answer was none of that. */
+  refusedSince(): number | null;
 }
 
 /** What a limiter is made with. */
@@ -37,11 +41,13 @@ const GENTLE_START = 4;
 
 /**
  * One limiter for each service and key.
- * It opens by one with each success, is halved by a 429, and from then on opens by one per full round only.
+ * It opens by one with each success, is halved by a 429, and from then on opens by one per full round only,
+ * and spreads what goes out over time.
  */
 export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptions): Limiter {
   const fresh: Waiter[] = [];
   const repeats: Waiter[] = [];
+  const pacer = createPacer(now);
   let width = Math.min(GENTLE_START, concurrency);
   let running = 0;
   let careful = false;
@@ -49,23 +55,34 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
   let era = 0;
   let pausedUntil = 0;
   let waking = false;
+  let refusedSince: number | null = null;
 
-  const judge = (verdict: Verdict, grantedIn: number): void => {
-    if (verdict === "ok") width = Math.min(concurrency, width + (careful ? 1 / width : 1));
-    if (verdict !== "rate-limited") return;
+  const judge = (verdict: Verdict, grantedIn: number, grantedAt: number): void => {
+    if (verdict === "ok") {
+      width = Math.min(concurrency, width + (careful ? Math.max(1 / width, 1 / 8) : 1));
+      pacer.ok(grantedAt);
+    }
+    if (verdict !== "rate-limited") {
+      refusedSince = null;
+      return;
+    }
+    refusedSince ??= now();
     careful = true;
     if (grantedIn !== era) return;
     era += 1;
     width = Math.max(1, width / 2);
+    pacer.refused(grantedAt, pausedUntil - now());
   };
 
   const grant = (): Permit => {
     const grantedIn = era;
+    const grantedAt = now();
     running += 1;
+    pacer.sent();
     return {
       release(verdict) {
         running -= 1;
-        judge(verdict, grantedIn);
+        judge(verdict, grantedIn, grantedAt);
         start();
       },
     };
@@ -74,8 +91,9 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
   const start = (): void => {
     while (running < Math.floor(width) && repeats.length + fresh.length > 0) {
       const pause = pausedUntil - now();
-      if (pause > 0) {
-        wakeAfter(pause);
+      const wait = pause > 0 ? pause : pacer.due();
+      if (wait > 0) {
+        wakeAfter(wait);
         return;
       }
       const next = repeats.shift() ?? fresh.shift();
@@ -111,5 +129,6 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
       pausedUntil = Math.max(pausedUntil, now() + ms);
     },
     width: () => Math.floor(width),
+    refusedSince: () => refusedSince,
   };
 }

@@ -1,12 +1,12 @@
-import { RolecallError } from "../model/errors.ts";
 import type { LiveMember, LiveRole, LiveState } from "../model/live.ts";
 import type { LiveEvent, LiveReader } from "../model/ports.ts";
 import type { FindCaller } from "./caller.ts";
 import type { Client } from "./client.ts";
 import { listAll, PAGE_SIZE } from "./pager.ts";
 import { membersPath, query, rolesPath } from "./paths.ts";
+import { createRecords } from "./records.ts";
 import { sideBySide } from "./side-by-side.ts";
-import { readMemberPage, readRole, readRoles } from "./wire.ts";
+import { readMemberPage, readRoles } from "./wire.ts";
 
 /** Reads live states through a client. */
 export function createReader(
@@ -64,28 +64,14 @@ async function readAll(
   const known = new Set(listed.map(({ id }) => id));
   const held = new Set([...roleIds, ...members.flatMap(({ roles }) => roles)]);
   const unlisted = [...held].filter((id) => !known.has(id));
-  const retrieved = await sideBySide(unlisted, (id) => retrieveRole(client, merchant, id));
+  // One that is held or named, but gone, is for the plan to tell.
+  const retrieved = await sideBySide(unlisted, createRecords(client, merchant).role);
   return { merchant, roles: [...listed, ...retrieved.flatMap((role) => role ?? [])], members };
 }
 
 /** Lists the custom roles; the contract gives them all at once. */
 export async function listRoles(client: Client, merchant: string): Promise<readonly LiveRole[]> {
   return client.send({ operation: "list roles", method: "GET", path: rolesPath(merchant), read: readRoles });
-}
-
-async function retrieveRole(client: Client, merchant: string, id: string): Promise<LiveRole | null> {
-  try {
-    return await client.send({
-      operation: "retrieve a role",
-      method: "GET",
-      path: rolesPath(merchant, id),
-      read: readRole,
-    });
-  } catch (error) {
-    // Held or named, but gone: what that means is for the plan to say.
-    if (error instanceof RolecallError && error.code === "not-found") return null;
-    throw error;
-  }
 }
 
 /** Which members to list: all, or those whose address begins so. */

@@ -8,7 +8,7 @@ export interface RetryPolicy {
   /** First ceiling of the backoff, in milliseconds; it doubles with each attempt. */
   readonly baseMs: number;
   readonly maxMs: number;
-  /** Longest `Retry-After` that is honoured, in milliseconds; a longer one ends the run. */
+  /** Longest `Retry-After` that is honoured, in milliseconds; a longer one ends the request. */
   readonly maxRetryAfterMs: number;
   /** Longest time from the first sending to the last, in milliseconds. */
   readonly totalMs: number;
@@ -21,20 +21,33 @@ export const DEFAULT_RETRY: RetryPolicy = {
   connectAttempts: 4,
   baseMs: 250,
   maxMs: 20_000,
-  maxRetryAfterMs: 120_000,
+  maxRetryAfterMs: 600_000,
   totalMs: 300_000,
 };
 
+/** The policy that tries for so long, in milliseconds: whoever wants more patience gets more attempts, too. */
+export function retryFor(totalMs: number): RetryPolicy {
+  const longer = Math.max(1, totalMs / DEFAULT_RETRY.totalMs);
+  return {
+    ...DEFAULT_RETRY,
+    attempts: Math.ceil(DEFAULT_RETRY.attempts * longer),
+    rateLimitAttempts: Math.ceil(DEFAULT_RETRY.rateLimitAttempts * longer),
+    totalMs,
+  };
+}
+
 /** For what is good to know and not worth waiting for. */
-export const BRIEF_RETRY: RetryPolicy = {
-  ...DEFAULT_RETRY,
-  attempts: 3,
-  rateLimitAttempts: 3,
-  connectAttempts: 1,
-  maxMs: 1_000,
-  maxRetryAfterMs: 2_000,
-  totalMs: 5_000,
-};
+export function brief(policy: RetryPolicy): RetryPolicy {
+  return {
+    ...policy,
+    attempts: 3,
+    rateLimitAttempts: 3,
+    connectAttempts: 1,
+    maxMs: 1_000,
+    maxRetryAfterMs: 2_000,
+    totalMs: Math.min(5_000, policy.totalMs),
+  };
+}
 
 /** Why a request did not succeed, as far as repeating it depends on it. */
 export type Trouble =
@@ -51,22 +64,36 @@ export interface Spent {
   readonly ms: number;
 }
 
-/** How long to wait before the next attempt, in milliseconds, or null to give up; `once`: it must not be done twice. */
-export function nextWait(
-  policy: RetryPolicy,
-  trouble: Trouble,
-  once: boolean,
-  spent: Spent,
-  random: number,
-): number | null {
-  if (trouble.kind === "uncertain" && once) return null;
-  if (spent.attempts >= attemptsFor(policy, trouble)) return null;
+/** What comes after a request that did not succeed. */
+export type Next =
+  /** `asked`: the service asked for just this wait. */
+  | { readonly kind: "wait"; readonly ms: number; readonly asked: boolean }
+  | { readonly kind: "give-up"; readonly because: GiveUp };
+
+/** Why a request is not sent again. */
+export type GiveUp =
+  | { readonly kind: "attempts" }
+  /** The wait would end after the total time; `askedMs` is null where the service did not ask for it. */
+  | { readonly kind: "time"; readonly askedMs: number | null; readonly totalMs: number }
+  /** The service asked for more than is ever waited for. */
+  | { readonly kind: "asked-too-much"; readonly askedMs: number; readonly maxMs: number };
+
+/** How long to wait before the next attempt, or why there is none. */
+export function nextWait(policy: RetryPolicy, trouble: Trouble, spent: Spent, random: number): Next {
+  const { maxMs, baseMs, maxRetryAfterMs, totalMs } = policy;
+  const giveUp = (because: GiveUp): Next => ({ kind: "give-up", because });
   const asked = trouble.kind === "not-sent" ? null : trouble.retryAfterMs;
-  if (asked !== null && asked > policy.maxRetryAfterMs) return null;
-  const ceiling = Math.min(policy.maxMs, policy.baseMs * 2 ** (spent.attempts - 1));
-  // Full jitter: callers that failed together do not come back together. "Now" as the answer would make a busy loop.
-  const wait = asked || Math.round(ceiling * random);
-  return spent.ms + wait > policy.totalMs ? null : wait;
+  if (asked !== null && asked > maxRetryAfterMs) {
+    return giveUp({ kind: "asked-too-much", askedMs: asked, maxMs: maxRetryAfterMs });
+  }
+  // "Now" as the answer would make a busy loop.
+  const isAsked = asked !== null && asked > 0;
+  const ceiling = Math.min(maxMs, baseMs * 2 ** (spent.attempts - 1));
+  // Full jitter: callers that failed together do not come back together.
+  const ms = isAsked ? asked : Math.round(ceiling * random);
+  if (spent.ms + ms > totalMs) return giveUp({ kind: "time", askedMs: isAsked ? asked : null, totalMs });
+  if (spent.attempts >= attemptsFor(policy, trouble)) return giveUp({ kind: "attempts" });
+  return { kind: "wait", ms, asked: isAsked };
 }
 
 function attemptsFor(policy: RetryPolicy, { kind }: Trouble): number {

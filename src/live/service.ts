@@ -1,9 +1,10 @@
-import type { LiveEvent, LiveReader, LiveWriter } from "../model/ports.ts";
+import type { LiveEvent, LiveReader, LiveRecords, LiveWriter } from "../model/ports.ts";
 import { createCaller } from "./caller.ts";
 import { createClient } from "./client.ts";
 import { createLimiter } from "./limiter.ts";
 import { createReader } from "./reader.ts";
-import { DEFAULT_RETRY } from "./retry.ts";
+import { createRecords } from "./records.ts";
+import { DEFAULT_RETRY, retryFor } from "./retry.ts";
 import { checkBaseUrl, type OpenTransport, undiciTransport } from "./transport.ts";
 import { createWriter } from "./writer.ts";
 
@@ -15,6 +16,8 @@ export interface ServiceOptions {
   readonly keySource: string;
   /** Most requests under way at once. */
   readonly concurrency: number;
+  /** How long one request is tried for in all, in milliseconds; absent: five minutes. */
+  readonly retryForMs?: number;
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: () => number;
@@ -28,6 +31,7 @@ export interface ServiceOptions {
 /** A service that is ready to be read and written; one limiter for all of it. */
 export interface Service {
   readonly reader: LiveReader;
+  records(merchant: string): LiveRecords;
   writer(merchant: string): LiveWriter;
   close(): Promise<void>;
 }
@@ -48,11 +52,12 @@ export function connect(options: ServiceOptions): Service {
     emit,
     transport: transport.send,
     limiter,
-    retry: DEFAULT_RETRY,
+    retry: retryFor(options.retryForMs ?? DEFAULT_RETRY.totalMs),
     hurry,
   });
   return {
     reader: createReader(client, createCaller(client, emit), emit),
+    records: (merchant) => createRecords(client, merchant),
     writer: (merchant) => createWriter(client, merchant),
     close: async () => {
       closing.abort();

@@ -78,6 +78,11 @@ export function readRoles(body: string): readonly LiveRole[] {
   return parse(roleListSchema, body).items.map(toRole);
 }
 
+/** Reads a member. */
+export function readMember(body: string): LiveMember {
+  return toMember(parse(memberSchema, body));
+}
+
 /** Reads a page of members. */
 export function readMemberPage(body: string): Page<LiveMember> {
   const { items, total_count } = parse(memberListSchema, body);

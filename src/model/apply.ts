@@ -1,7 +1,17 @@
 import type { Failure } from "./errors.ts";
-import type { Change } from "./plan.ts";
+import type { Change, MemberChange } from "./plan.ts";
 
-/** What became of one planned change. */
+/**
+ * A new password for a user whom the merchant manages, asked for on the command line. No plan holds it; it is carried
+ * out as an update that leaves everything else as it is.
+ */
+export type PasswordChange = MemberChange & {
+  readonly kind: "update";
+  /** Name of the environment variable with the password. */
+  readonly passwordEnv: string;
+};
+
+/** What became of one planned change, or of one new password. */
 export type Outcome =
   | {
       readonly status: "done";
@@ -9,6 +19,8 @@ export type Outcome =
       readonly id: string | null;
       /** The answer to its create was lost, and what it made was found and taken over. */
       readonly adopted: boolean;
+      /** It was so already when it was looked at, and nothing had to be sent. */
+      readonly already?: true;
     }
   /** It was looked at before the write, and is no longer what was planned; nothing was sent. */
   | { readonly status: "stale"; readonly change: Change; readonly failure: Failure }
@@ -25,8 +37,14 @@ export type Phase =
   | "update-roles"
   | "clear-invitations"
   | "write-members"
+  | "set-passwords"
   | "delete-members"
   | "delete-roles";
+
+/** What stopped a merchant's apply other than a failure of its own: another merchant's, or somebody. */
+export type StopCause =
+  | { readonly by: "merchant"; readonly merchant: string }
+  | { readonly by: "signal"; readonly signal: string };
 
 /** What an apply tells while it runs; the screen, the JSON stream and the journal listen. */
 export type ApplyEvent =
@@ -49,12 +67,23 @@ export type ApplyEvent =
       readonly phase: Phase;
       readonly outcome: Outcome;
     }
-  | { readonly type: "apply-stopped"; readonly merchant: string; readonly failure: Failure | null }
+  | {
+      readonly type: "apply-stopped";
+      readonly merchant: string;
+      /** Its own first failure; null where it had none. */
+      readonly failure: Failure | null;
+      /** What else stopped it; null where its own failure did. */
+      readonly cause: StopCause | null;
+    }
   | { readonly type: "apply-ended"; readonly merchant: string; readonly result: ApplyResult };
 
-/** What became of a plan; `stopped` when anything in it was not done. */
+/** What became of a plan; `stopped` when anything in it was not done, or not recorded. */
 export interface ApplyResult {
   readonly status: "done" | "stopped";
-  /** One for each planned change, in the plan's order. */
+  /** One for each planned change, in the plan's order, then one for each new password. */
   readonly outcomes: readonly Outcome[];
+  /** How many writes the service has carried out, or may have. */
+  readonly writes: number;
+  /** Why the journal does not hold all that was done; null where it does. */
+  readonly journalFailure: Failure | null;
 }

@@ -51,8 +51,12 @@ export interface WriteIntended {
   readonly reason: Reason;
   /** Of the change. */
   readonly fingerprint: string;
+  /** What is written to, as it was planned; null where the write creates. */
   readonly before: RoleImage | MemberImage | null;
+  /** What this write makes of it; null where it removes. */
   readonly after: RoleImage | MemberImage | null;
+  /** It sets a new password, which is not told, and changes nothing else. */
+  readonly password?: true;
 }
 
 /** What became of a write. */

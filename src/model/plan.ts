@@ -32,9 +32,15 @@ export interface MemberImage {
 
 /**
  * Why a change is planned: the file says so, or does not list it, or grants it only until a date that is past; an
- * invitation has expired; the service cannot change a field in place.
+ * invitation has expired; the service cannot change a field in place; an earlier run is taken back.
  */
-export type Reason = "declared" | "unlisted" | "access-ended" | "invitation-expired" | "immutable-field";
+export type Reason =
+  | "declared"
+  | "unlisted"
+  | "access-ended"
+  | "invitation-expired"
+  | "immutable-field"
+  | "undone";
 
 /** One field that an update changes. */
 export type FieldDiff =

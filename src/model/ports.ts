@@ -18,7 +18,24 @@ export type LiveEvent =
       readonly reason: string;
       readonly ms: number;
     }
-  | { readonly type: "wait"; readonly ms: number; readonly reason: string }
+  /** A request waits before it is sent again. */
+  | {
+      readonly type: "wait";
+      readonly method: string;
+      readonly path: string;
+      /** How often it has been sent so far. */
+      readonly attempt: number;
+      /** How it was answered; null where no answer came. */
+      readonly status: number | null;
+      readonly reason: string;
+      readonly ms: number;
+      /** When the wait ends, in milliseconds since the epoch. */
+      readonly until: number;
+      /** The service asked for just this wait. */
+      readonly retryAfter: boolean;
+      /** How long this request is still tried for, from now, in milliseconds. */
+      readonly leftMs: number;
+    }
   | {
       readonly type: "read";
       readonly merchant: string;

@@ -8,14 +8,14 @@ import { planFingerprint } from "./fingerprint.ts";
 import { guardPlan } from "./guards.ts";
 import { likelyRenames } from "./hints.ts";
 import { impactOf } from "./impact.ts";
-import { planMembers } from "./members.ts";
+import { type MemberPlan, planMembers } from "./members.ts";
 import { guardMinHolders } from "./min-holders.ts";
 import { by, byCodeUnit } from "./order.ts";
 import { judgePolicies } from "./policies.ts";
 import { refuse } from "./refusals.ts";
 import { roleResolver } from "./resolve.ts";
-import { planRoles } from "./roles.ts";
-import { type Matches, matchesAny, scopeOf } from "./scope.ts";
+import { planRoles, type RolePlan } from "./roles.ts";
+import { type Matches, matchesAny, type Scope, scopeOf } from "./scope.ts";
 import { withoutLeftOut } from "./select.ts";
 import { keepHeldRoles } from "./still-held.ts";
 
@@ -34,12 +34,30 @@ export interface PlanInput {
 }
 
 /** Computes what would make the live state the desired one: pure, and the same bytes for the same inputs. */
-export function buildPlan({ desired, live, service, now, matches, leaveOut = new Set() }: PlanInput): Plan {
-  const { guards, policies, checks, sync, merchant } = desired;
+export function buildPlan(input: PlanInput): Plan {
+  const { desired, live, now, matches } = input;
+  const { sync } = desired;
   const scope = scopeOf(live, desired.ignore, matches);
   const roles = planRoles(desired.roles, scope, sync);
   const members = planMembers(desired.members, scope, { sync, roles: roleResolver(roles, scope), now });
+  return judgeChanges(input, { scope, roles, members, byFile: true });
+}
 
+/** Changes that were found, before guards, policies and checks have looked at them. */
+export interface Found {
+  readonly scope: Scope;
+  readonly roles: RolePlan;
+  readonly members: MemberPlan;
+  /** The changes follow from the file's sections of roles and members: only then its hints are to the point. */
+  readonly byFile: boolean;
+}
+
+/** Makes a plan of changes: what they mean, what has to wait, and what there is against them. */
+export function judgeChanges(
+  { desired, live, service, matches, leaveOut = new Set() }: PlanInput,
+  { scope, roles, members, byFile }: Found,
+): Plan {
+  const { guards, policies, checks, merchant } = desired;
   const found = { roles: roles.changes, members: members.changes };
   const wanted = withoutLeftOut(found, leaveOut);
   const joined = accessBefore(scope, wanted, true);
@@ -106,13 +124,13 @@ export function buildPlan({ desired, live, service, now, matches, leaveOut = new
     ]),
     findings: sortFindings(
       [
-        ...declaredAndIgnored(desired, matches),
+        ...(byFile ? declaredAndIgnored(desired, matches) : []),
         ...roles.discoveries,
         ...members.discoveries,
         ...minHolders.discoveries,
         ...policed.discoveries,
         ...checked.discoveries,
-        ...likelyRenames(changes.roles, before, after),
+        ...(byFile ? likelyRenames(changes.roles, before, after) : []),
       ].map(wording),
     ),
   };

@@ -99,7 +99,7 @@ export function deleteMember(live: LiveMember, resolver: RoleResolver, reason: R
     name: addressOf(live) ?? live.id,
     kind: "delete",
     id: live.id,
-    before: imageOf(live, resolver),
+    before: memberImageOf(live, resolver),
     after: null,
     fields: [],
     reason,
@@ -108,7 +108,7 @@ export function deleteMember(live: LiveMember, resolver: RoleResolver, reason: R
 
 /** Moves a member whom the file does not change to the successors of replaced roles; null where none is held. */
 export function moveMember(live: LiveMember, resolver: RoleResolver): MemberChange | null {
-  const before = imageOf(live, resolver);
+  const before = memberImageOf(live, resolver);
   const after = { ...before, roles: sortRefs(heldRoles(live).map(resolver.successorOf)) };
   const fields = [...memberFields(before, after)];
   if (fields.length === 0) return null;
@@ -141,7 +141,7 @@ function imagesOf(
   if (refs === null) return null;
   // Roles are sent whole: what is to be ignored has to go along, or it would be taken away.
   const ignored = wanted ? heldRoles(live).filter(resolver.isIgnored).map(resolver.refOf) : [];
-  const before = imageOf(live, resolver);
+  const before = memberImageOf(live, resolver);
   const after: MemberImage = {
     email: before.email,
     roles: sortRefs([...refs, ...ignored]),
@@ -152,7 +152,8 @@ function imagesOf(
   return { before, after };
 }
 
-function imageOf(live: LiveMember, resolver: RoleResolver): MemberImage {
+/** What a plan knows of a live member. */
+export function memberImageOf(live: LiveMember, resolver: Pick<RoleResolver, "refOf">): MemberImage {
   return {
     email: addressOf(live),
     roles: sortRefs(heldRoles(live).map(resolver.refOf)),
@@ -166,7 +167,8 @@ function heldRoles(live: LiveMember): readonly string[] {
   return [...new Set(live.roles)];
 }
 
-function* memberFields(before: MemberImage, after: MemberImage): Generator<FieldDiff> {
+/** What differs between two images of a member. */
+export function* memberFields(before: MemberImage, after: MemberImage): Generator<FieldDiff> {
   const was = new Set(before.roles.map((ref) => ref.id));
   const is = new Set(after.roles.map((ref) => ref.id));
   const added = after.roles.filter((ref) => ref.id === null || !was.has(ref.id));
@@ -184,6 +186,7 @@ function* memberFields(before: MemberImage, after: MemberImage): Generator<Field
   }
 }
 
-function sortRefs(refs: readonly RoleRef[]): readonly RoleRef[] {
+/** Role references in the order in which an image has them. */
+export function sortRefs(refs: readonly RoleRef[]): readonly RoleRef[] {
   return [...refs].sort((a, b) => byCodeUnit(a.name, b.name) || byCodeUnit(a.id ?? "", b.id ?? ""));
 }

@@ -28,7 +28,7 @@ export function createRole(role: DesiredRole, permissions: readonly string[]): R
 
 /** What differs, as far as the service can change it in place; null where nothing does. */
 export function updateRole(role: DesiredRole, live: LiveRole, isAside: boolean): RoleChange | null {
-  const image = imageOf(live);
+  const image = roleImageOf(live);
   // A run that was cut short may have left it with the name that it was to have for a moment only.
   const before = isAside && live.name === role.name ? { ...image, name: `${live.name}${SET_ASIDE}` } : image;
   const after = { ...declaredOver(role, before), metadata: before.metadata };
@@ -48,7 +48,7 @@ export function updateRole(role: DesiredRole, live: LiveRole, isAside: boolean):
 
 /** A new role in the place of a live one; `resumed` is the id of the new one where an earlier run has created it. */
 export function replaceRole(role: DesiredRole, live: LiveRole, resumed: string | null): RoleChange {
-  const before = imageOf(live);
+  const before = roleImageOf(live);
   const after = declaredOver(role, before);
   return seal<RoleChange>({
     resource: "role",
@@ -70,7 +70,7 @@ export function deleteRole(live: LiveRole): RoleChange {
     name: live.name,
     kind: "delete",
     id: live.id,
-    before: imageOf(live),
+    before: roleImageOf(live),
     after: null,
     fields: [],
     reason: "unlisted",
@@ -89,7 +89,8 @@ function declaredOver(role: DesiredRole, before: RoleImage): RoleImage {
   };
 }
 
-function imageOf(live: LiveRole): RoleImage {
+/** What a plan knows of a live role. */
+export function roleImageOf(live: LiveRole): RoleImage {
   return {
     name: live.name,
     description: live.description ?? null,
@@ -98,7 +99,8 @@ function imageOf(live: LiveRole): RoleImage {
   };
 }
 
-function* roleFields(before: RoleImage, after: RoleImage): Generator<FieldDiff> {
+/** What differs between two images of a role. */
+export function* roleFields(before: RoleImage, after: RoleImage): Generator<FieldDiff> {
   if (before.name !== after.name) yield { field: "name", before: before.name, after: after.name };
   // The service does not tell an empty description from none.
   if ((before.description ?? "") !== (after.description ?? "")) {

@@ -1,11 +1,19 @@
-import type { ApplyEvent, ApplyResult, Outcome } from "../model/apply.ts";
+import type { ApplyEvent, ApplyResult, Outcome, PasswordChange, StopCause } from "../model/apply.ts";
+import type { Failure } from "../model/errors.ts";
 import type { Change } from "../model/plan.ts";
 import { oneLine } from "./escape.ts";
 import { renderFailures } from "./failure-text.ts";
+import { nextStepFor } from "./next-step.ts";
 import type { Paint, Style } from "./style.ts";
-import { counted } from "./words.ts";
+import { counted, wrapText } from "./words.ts";
 
 const DONE = { create: "created", update: "updated", replace: "replaced", delete: "deleted" } as const;
+const WAS_SO = {
+  create: "was there already",
+  update: "was so already",
+  replace: "was replaced already",
+  delete: "was gone already",
+} as const;
 
 /** One line for an event that a log should show; null for the others. */
 export function renderApplyEvent(event: ApplyEvent, style: Style): string | null {
@@ -14,7 +22,7 @@ export function renderApplyEvent(event: ApplyEvent, style: Style): string | null
   const what = `${oneLine(merchant)}  ${nameOf(outcome.change)}`;
   switch (outcome.status) {
     case "done":
-      return `${style.green("✓")} ${what} ${DONE[outcome.change.kind]}${outcome.adopted ? " (its answer was lost; it was found)" : ""}`;
+      return `${style.green("✓")} ${what} ${doneWord(outcome)}${outcome.adopted ? " (its answer was lost; it was found)" : ""}`;
     case "stale":
       return `${style.red("✗")} ${what} stale: ${oneLine(outcome.failure.message)}`;
     case "failed":
@@ -29,10 +37,21 @@ export function renderApplyEvent(event: ApplyEvent, style: Style): string | null
   }
 }
 
-/** What stopped a whole run: one of its merchants, or somebody. */
-export type StopCause =
-  | { readonly by: "merchant"; readonly merchant: string }
-  | { readonly by: "signal"; readonly signal: string };
+function doneWord({ change, already }: Outcome & { readonly status: "done" }): string {
+  if (isPassword(change)) return `password set from ${oneLine(change.passwordEnv)}`;
+  return (already ? WAS_SO : DONE)[change.kind];
+}
+
+/** The passwords that an apply is to set besides its plan, one line each; null where there are none. */
+export function renderPasswords(merchant: string, passwords: readonly PasswordChange[]): string | null {
+  if (passwords.length === 0) return null;
+  return passwords
+    .map(
+      ({ name, passwordEnv }) =>
+        `${oneLine(merchant)}: the password of ${oneLine(name)} will be set from ${oneLine(passwordEnv)}.\n`,
+    )
+    .join("");
+}
 
 /** How an apply ended: the sum, and where it stopped, why, what was not done, and how to go on. */
 export function renderApplyResult(
@@ -53,22 +72,35 @@ export function renderApplyResult(
   ].join(", ");
   if (result.status === "done") return `${style.bold(oneLine(merchant))}: ${sums}.\n`;
 
-  const failures = result.outcomes.flatMap((outcome) => ("failure" in outcome ? [outcome.failure] : []));
+  const failures = failuresOf(result);
   return [
     `\n${style.bold(oneLine(merchant))}: stopped. ${sums}.\n`,
     ...listing("failed", of("failed"), style.red),
-    ...listing("stale (not what was planned any more; nothing was sent)", of("stale"), style.red),
-    ...listing(
-      "unknown (look before you repeat it: the service may have done it)",
-      of("unknown"),
-      style.yellow,
-    ),
+    ...listing("stale (not what was planned any more, and left as it is)", of("stale"), style.red),
+    ...listing("unknown (the service may have done it)", of("unknown"), style.yellow),
     ...listing("unfinished (the next run goes on with it)", of("unfinished"), style.yellow),
     ...listing("not started", of("not-started"), style.dim),
     "\n",
-    ...(failures.length === 0 ? [causeText(cause)] : [renderFailures(failures, style), "\n"]),
-    `${nextStep(result)}\n`,
+    ...(failures.length === 0 ? [] : [renderFailures(failures, style), "\n"]),
+    ...wrapText(
+      `${failures.length === 0 ? causeText(cause) : ""}${howToGoOn(result, failures.length > 0)}`,
+      style.columns,
+    ).map((line) => `${line}\n`),
   ].join("");
+}
+
+/** Every failure with what to do about it, once; what the failure's own hint says is not said again. */
+function failuresOf({ outcomes, journalFailure }: ApplyResult): readonly Failure[] {
+  const failed = outcomes.flatMap((outcome) =>
+    "failure" in outcome ? [{ status: outcome.status, failure: outcome.failure }] : [],
+  );
+  const told = journalFailure && failed.some(({ failure }) => failure === journalFailure);
+  const unrecorded = journalFailure && !told ? [{ status: "failed" as const, failure: journalFailure }] : [];
+  return [...failed, ...unrecorded].map(({ status, failure }) => {
+    const { hint: _, ...rest } = failure;
+    const hint = nextStepFor(status, failure);
+    return { ...rest, ...(hint !== null && { hint }) };
+  });
 }
 
 /** Why a merchant stopped at which nothing failed. */
@@ -79,15 +111,25 @@ function causeText(cause: StopCause | null): string {
     : `It was stopped by ${cause.signal}. `;
 }
 
-function nextStep({ outcomes }: ApplyResult): string {
+function howToGoOn({ outcomes, writes }: ApplyResult, hasFailures: boolean): string {
   const has = (status: Outcome["status"]): boolean => outcomes.some((outcome) => outcome.status === status);
-  if (has("unknown")) {
-    const first = has("failed") ? "Solve the problem, then run" : "Run";
-    return `${first} "rolecall plan" to see what was done and what is left.`;
+  const unknown = outcomes.filter(({ status }) => status === "unknown").length;
+  const plan = 'run "rolecall plan"';
+  if (unknown > 0) {
+    const rest =
+      writes > unknown ? "What was done stays done." : "It is not known whether anything was changed.";
+    return `${rest} To go on, ${plan} to see what is done and what is left, and apply again.`;
   }
-  const what = has("done") ? "What was done stays done." : "Nothing was changed.";
-  if (!has("failed")) return `${what} To go on, run it again.`;
-  return `${what} Solve the problem, then run "rolecall plan" to see what is ${has("done") ? "left" : "to do"}.`;
+  const what = writes > 0 ? "What was done stays done." : "Nothing was changed.";
+  if (!hasFailures) return `${what} To go on, run it again.`;
+  if (outcomes.every(({ status }) => status === "done"))
+    return `${what} ${capital(plan)} to see that nothing is left.`;
+  const first = has("failed") ? "solve the problem, then " : "";
+  return `${what} To go on, ${first}${plan} to see what is ${writes > 0 ? "left" : "to do"}, and apply again.`;
+}
+
+function capital(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 
 function sumOf(count: number, word: string): readonly string[] {
@@ -96,8 +138,16 @@ function sumOf(count: number, word: string): readonly string[] {
 
 function listing(title: string, outcomes: readonly Outcome[], paint: Paint): readonly string[] {
   if (outcomes.length === 0) return [];
-  const rows = outcomes.map(({ change }) => `    ${paint(change.kind)} ${nameOf(change)}\n`);
+  const rows = outcomes.map(({ change }) =>
+    isPassword(change)
+      ? `    ${paint("set")} the password of ${nameOf(change)}\n`
+      : `    ${paint(change.kind)} ${nameOf(change)}\n`,
+  );
   return [`  ${title}:\n`, ...rows];
+}
+
+function isPassword(change: Change | PasswordChange): change is PasswordChange {
+  return "passwordEnv" in change;
 }
 
 function nameOf(change: Change): string {

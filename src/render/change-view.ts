@@ -45,6 +45,8 @@ function remarkOf(change: Change): string {
         : "moves to the new role";
     case "declared":
       return declaredRemark(change);
+    case "undone":
+      return undoneRemark(change);
     default:
       return reason satisfies never;
   }
@@ -55,6 +57,21 @@ function declaredRemark(change: Change): string {
   if (change.kind === "create") return change.after.managed ? "managed user" : "invitation";
   const status = change.before?.status ?? "accepted";
   return status === "accepted" ? "" : status;
+}
+
+function undoneRemark(change: Change): string {
+  switch (change.kind) {
+    case "create":
+      return change.resource === "role" ? "back again" : `${declaredRemark(change)}, back again`;
+    case "update":
+      return declaredRemark(change);
+    case "replace":
+      return "a new role takes its place, its holders move along";
+    case "delete":
+      return "the run made it";
+    default:
+      return change satisfies never;
+  }
 }
 
 function isRole(image: RoleImage | MemberImage): image is RoleImage {

@@ -45,7 +45,7 @@ export function trafficMeter(): TrafficMeter {
           answers.count(now);
           break;
         case "wait":
-          waits.set(event.reason, Math.max(waits.get(event.reason) ?? 0, now + event.ms));
+          waits.set(event.reason, Math.max(waits.get(event.reason) ?? 0, event.until));
           break;
         case "read":
         case "caller-unknown":

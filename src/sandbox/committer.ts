@@ -11,8 +11,8 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Saves one text at a time; whoever comes while a save runs shares the next one. */
-export function createCommitter(text: () => string, save: (text: string) => Promise<void>): Committer {
+/** Saves once at a time; whoever comes while a save runs shares the next one. */
+export function createCommitter(save: () => Promise<void>): Committer {
   let waiting: Waiting[] = [];
   let busy = false;
 
@@ -22,7 +22,7 @@ export function createCommitter(text: () => string, save: (text: string) => Prom
       const batch = waiting;
       waiting = [];
       try {
-        await save(text());
+        await save();
         for (const one of batch) one.resolve();
       } catch (error) {
         for (const one of batch) one.reject(error);

@@ -1,7 +1,8 @@
 /** What reaches the client before its connection breaks in the middle of an answer. */
 export interface PartialAnswer {
   readonly status: number;
-  readonly contentType: string;
+  /** Null: none. */
+  readonly contentType: string | null;
   /** Bytes of the whole body, as promised in the head. */
   readonly length: number;
   readonly text: string;

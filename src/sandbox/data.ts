@@ -22,7 +22,8 @@ const userSchema = z.strictObject({
 
 const inviteSchema = z.strictObject({ email: z.string(), expiresAt: z.number() });
 
-const memberSchema = z.strictObject({
+/** The form of a member in a state file. */
+export const memberSchema = z.strictObject({
   id: z.string(),
   /** Role ids. */
   roles: z.array(z.string()).readonly(),
@@ -35,7 +36,8 @@ const memberSchema = z.strictObject({
   updatedAt: z.number(),
 });
 
-const roleSchema = z.strictObject({
+/** The form of a role in a state file. */
+export const roleSchema = z.strictObject({
   id: z.string(),
   name: z.string(),
   description: z.string().optional(),

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { OPERATIONS } from "./access.ts";
+import { EDITS, editFits } from "./edits.ts";
+import { SHIFTS } from "./shift.ts";
 
 /** Which of the requests a rule hits; without any of these, each one. */
 const aim = {
@@ -17,6 +19,46 @@ const aim = {
 
 const effect = z.enum(["before", "after"]).default("before");
 const ms = z.number().int().min(0).max(3_600_000);
+const headerText = z.string().regex(/^[\x20-\x7e]+$/, "must be printable ASCII");
+
+const concurrentEdit = z
+  .strictObject({
+    kind: z.literal("concurrent-edit"),
+    ...aim,
+    /** What somebody else does to the very resource that the request is about. */
+    edit: z.enum(EDITS).optional(),
+    /** Or a request of somebody else, as it is. */
+    request: z
+      .strictObject({
+        method: z.enum(["POST", "PATCH", "PUT", "DELETE"]),
+        path: z.string().regex(/^\/(v0\.1|merchants)\//, "must begin with /v0.1/ or /merchants/"),
+        body: z.unknown().optional(),
+      })
+      .optional(),
+  })
+  .refine((rule) => (rule.edit === undefined) !== (rule.request === undefined), {
+    path: ["edit"],
+    message: "is needed, or request in its place, not both",
+  })
+  .refine(
+    ({ edit, operation }) => edit === undefined || operation === undefined || editFits(edit, operation),
+    {
+      path: ["edit"],
+      message: "is not possible in a request of this operation",
+    },
+  );
+
+const shift = z
+  .strictObject({
+    kind: z.literal("shift"),
+    ...aim,
+    /** Whether somebody else removes a member, adds one, or moves one to the front. */
+    change: z.enum(SHIFTS).default("remove"),
+  })
+  .refine(({ operation }) => operation === undefined || operation === "members.list", {
+    path: ["operation"],
+    message: "must be members.list, the one list that a shift can be noticed in",
+  });
 
 const ruleSchema = z.discriminatedUnion("kind", [
   /** A Problem with this status, before or after the write took effect. */
@@ -27,20 +69,24 @@ const ruleSchema = z.discriminatedUnion("kind", [
     effect,
     detail: z.string().optional(),
     /** Sent as it is: seconds or an HTTP date. */
-    retry_after: z
-      .string()
-      .regex(/^[\x20-\x7e]+$/)
-      .optional(),
+    retry_after: headerText.optional(),
   }),
-  z.strictObject({ kind: z.literal("latency"), ...aim, ms }),
+  /** Waits `ms` and, drawn anew each time, up to `jitter_ms` more. */
+  z.strictObject({ kind: z.literal("latency"), ...aim, ms, jitter_ms: ms.default(0) }),
   /** No answer for so long, then a broken connection. */
-  z.strictObject({ kind: z.literal("stall"), ...aim, ms: ms.default(600_000) }),
+  z.strictObject({ kind: z.literal("stall"), ...aim, ms: ms.default(600_000), effect }),
   /** A page of HTML with status 200 (or another) where JSON belongs. */
   z.strictObject({
     kind: z.literal("html"),
     ...aim,
     effect,
     status: z.number().int().min(200).max(599).default(200),
+  }),
+  /** The answer as it is, but called something else than JSON; null: called nothing. */
+  z.strictObject({
+    kind: z.literal("content-type"),
+    ...aim,
+    type: headerText.nullable().default("text/plain"),
   }),
   /** Fields that the contract does not know, in each resource. */
   z.strictObject({ kind: z.literal("unknown-fields"), ...aim }),
@@ -51,15 +97,9 @@ const ruleSchema = z.discriminatedUnion("kind", [
   /** Half of the body as if it were all of it. */
   z.strictObject({ kind: z.literal("partial-json"), ...aim }),
   /** Somebody else's request, done just before this one. */
-  z.strictObject({
-    kind: z.literal("concurrent-edit"),
-    ...aim,
-    request: z.strictObject({
-      method: z.enum(["POST", "PATCH", "PUT", "DELETE"]),
-      path: z.string().startsWith("/v0.1/"),
-      body: z.unknown().optional(),
-    }),
-  }),
+  concurrentEdit,
+  /** A member list that moves between two of its pages. */
+  shift,
 ]);
 
 /** One fault, and which requests it hits. */
@@ -67,9 +107,15 @@ export type FaultRule = Readonly<z.infer<typeof ruleSchema>>;
 
 /** The body that sets the faults: rules, and the seed of their chances. */
 export const faultsBody = z.strictObject({
-  seed: z.number().int().min(0).default(1),
-  rules: z.array(ruleSchema).max(100),
+  seed: z.number().int().min(0).optional(),
+  rules: z.array(ruleSchema).max(100, "must have at most 100 rules"),
 });
+
+/** Rules, and the seed of their chances. */
+export interface FaultSettings {
+  readonly seed: number;
+  readonly rules: readonly FaultRule[];
+}
 
 /** The body that adds one rule. */
 export const faultRuleBody = ruleSchema;

@@ -1,47 +1,55 @@
-import type { FaultRule } from "./fault-rules.ts";
+import { editFits } from "./edits.ts";
+import type { FaultRule, FaultSettings } from "./fault-rules.ts";
+import { createRandom } from "./random.ts";
+import { isLaterPage } from "./shift.ts";
+
+/** A rule that hits a request. */
+export interface Hit {
+  readonly rule: FaultRule;
+  /** From 0 to below 1, for what the rule leaves open. */
+  readonly chance: number;
+}
 
 /** The faults that are set, with their counters. */
-export interface Faults {
-  readonly seed: number;
-  readonly rules: readonly FaultRule[];
-  /** The rules that hit a request of an operation; each call counts as one request. */
-  draw(operation: string): readonly FaultRule[];
+export interface Faults extends FaultSettings {
+  /** The rules that hit a request; each call counts as one request. */
+  draw(operation: string, query: URLSearchParams): readonly Hit[];
+  /** Chances of the seed that belong to no rule. */
+  random(): number;
 }
 
-/** A small seeded generator (mulberry32): the same seed gives the same chances. */
-function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
+/** Says whether a rule could do anything to a request. */
+function matches(rule: FaultRule, operation: string, query: URLSearchParams): boolean {
+  if (rule.operation !== undefined && rule.operation !== operation) return false;
+  if (rule.kind === "shift") return isLaterPage(operation, query);
+  if (rule.kind === "concurrent-edit" && rule.edit !== undefined) return editFits(rule.edit, operation);
+  return true;
 }
 
-/** Decides for each request in turn whether a rule hits it. */
-function aim(rule: FaultRule, random: () => number): (operation: string) => boolean {
+/** Decides for each matching request in turn whether a rule hits it. */
+function aim(rule: FaultRule, random: () => number): () => Hit | null {
   let seen = 0;
   let hits = 0;
-  return (operation) => {
-    if (rule.operation !== undefined && rule.operation !== operation) return false;
+  return () => {
     seen += 1;
-    if (rule.nth !== undefined && seen !== rule.nth) return false;
-    if (rule.every !== undefined && seen % rule.every !== 0) return false;
-    if (rule.times !== undefined && hits >= rule.times) return false;
-    if (rule.probability !== undefined && random() >= rule.probability) return false;
+    if (rule.nth !== undefined && seen !== rule.nth) return null;
+    if (rule.every !== undefined && seen % rule.every !== 0) return null;
+    if (rule.times !== undefined && hits >= rule.times) return null;
+    if (rule.probability !== undefined && random() >= rule.probability) return null;
     hits += 1;
-    return true;
+    return { rule, chance: random() };
   };
 }
 
 /** Sets faults; counters begin at zero and chances at the seed. */
-export function createFaults(seed: number, rules: readonly FaultRule[]): Faults {
-  const random = seeded(seed);
-  const aimed = rules.map((rule) => ({ rule, hits: aim(rule, random) }));
+export function createFaults({ seed, rules }: FaultSettings): Faults {
+  // Each rule has chances of its own, so that one rule more changes nothing for the others.
+  const aimed = rules.map((rule, at) => ({ rule, next: aim(rule, createRandom(seed, at + 1)) }));
   return {
     seed,
     rules,
-    draw: (operation) => aimed.filter(({ hits }) => hits(operation)).map(({ rule }) => rule),
+    random: createRandom(seed),
+    draw: (operation, query) =>
+      aimed.flatMap(({ rule, next }) => (matches(rule, operation, query) ? (next() ?? []) : [])),
   };
 }

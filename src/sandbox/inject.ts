@@ -1,14 +1,15 @@
 import { ConnectionLost } from "./connection-lost.ts";
 import type { FaultRule } from "./fault-rules.ts";
-import { type Answer, problemAnswer, toResponse } from "./problem.ts";
+import type { Hit } from "./faults.ts";
+import { type Answer, answerText, problemAnswer } from "./problem.ts";
 
 /** What faults need of the world around a request. */
 export interface FaultPorts {
   /** The request's number. */
   readonly request: number;
   sleep(ms: number): Promise<void>;
-  /** Does a request with every permission. */
-  asSomebodyElse(method: string, path: string, body: unknown): Promise<void>;
+  /** Lets somebody else do what a rule says, just before the request. */
+  interfere(rule: FaultRule & { kind: "concurrent-edit" | "shift" }, chance: number): Promise<void>;
 }
 
 const PAGE = "<!doctype html><html><title>Sorry</title><h1>Something went wrong</h1></html>\n";
@@ -18,34 +19,38 @@ function statusAnswer(rule: FaultRule & { kind: "status" }, request: number): An
   return problemAnswer(rule.status, rule.detail ?? "This fault was asked for.", request, headers);
 }
 
-function page(status: number): Response {
-  return new Response(PAGE, { status, headers: { "content-type": "text/html; charset=utf-8" } });
+function page(status: number): Answer {
+  return { status, text: PAGE, contentType: "text/html; charset=utf-8" };
+}
+
+async function stall(rule: FaultRule & { kind: "stall" }, { sleep }: FaultPorts): Promise<never> {
+  await sleep(rule.ms);
+  throw new ConnectionLost("stalled");
 }
 
 /** Does the faults that come before the operation; an answer means that the operation is not done at all. */
-export async function injectBefore(
-  rules: readonly FaultRule[],
-  ports: FaultPorts,
-): Promise<Response | undefined> {
-  for (const rule of rules) {
+export async function injectBefore(hits: readonly Hit[], ports: FaultPorts): Promise<Answer | undefined> {
+  for (const { rule, chance } of hits) {
     switch (rule.kind) {
       case "latency":
-        await ports.sleep(rule.ms);
+        await ports.sleep(rule.ms + Math.floor(chance * (rule.jitter_ms + 1)));
         break;
       case "stall":
-        await ports.sleep(rule.ms);
-        throw new ConnectionLost("stalled");
+        if (rule.effect === "before") await stall(rule, ports);
+        break;
       case "reset-before":
         throw new ConnectionLost("before the operation");
       case "concurrent-edit":
-        await ports.asSomebodyElse(rule.request.method, rule.request.path, rule.request.body);
+      case "shift":
+        await ports.interfere(rule, chance);
         break;
       case "status":
-        if (rule.effect === "before") return toResponse(statusAnswer(rule, ports.request));
+        if (rule.effect === "before") return statusAnswer(rule, ports.request);
         break;
       case "html":
         if (rule.effect === "before") return page(rule.status);
         break;
+      case "content-type":
       case "unknown-fields":
       case "reset-after":
       case "truncate":
@@ -59,7 +64,7 @@ export async function injectBefore(
 }
 
 function withUnknownFields(answer: Answer): Answer {
-  if (answer.body === undefined || answer.status >= 300) return answer;
+  if (answer.body === undefined) return answer;
   const extra = { x_added_later: { nested: [1, null] }, x_flag: true };
   const items: unknown = "items" in answer.body ? answer.body.items : undefined;
   const body = Array.isArray(items)
@@ -68,50 +73,61 @@ function withUnknownFields(answer: Answer): Answer {
   return { ...answer, body };
 }
 
-function halfOf(answer: Answer): { readonly text: string; readonly whole: string; readonly type: string } {
-  const whole = JSON.stringify(answer.body ?? {});
-  const type = answer.headers?.["content-type"] ?? "application/json";
-  return { text: whole.slice(0, Math.floor(whole.length / 2)), whole, type };
+/** The whole of an answer's text and half of it; where it is empty, of an empty object, so that something can be cut. */
+function halfOf(answer: Answer): { readonly half: string; readonly whole: string } {
+  const whole = answerText(answer) ?? "{}";
+  return { half: whole.slice(0, Math.floor(whole.length / 2)), whole };
 }
 
-/** Turns an operation's answer into a response, changed or broken by the faults that come after it. */
-export function injectAfter(rules: readonly FaultRule[], original: Answer, request: number): Response {
+function truncated(answer: Answer): ConnectionLost {
+  const { half, whole } = halfOf(answer);
+  return new ConnectionLost("inside the answer", {
+    status: answer.status,
+    contentType: answer.contentType ?? null,
+    length: Buffer.byteLength(whole),
+    text: half,
+  });
+}
+
+/** Changes an answer, the operation's or that of a fault before it, or breaks the connection instead. */
+export async function injectAfter(
+  hits: readonly Hit[],
+  original: Answer,
+  ports: FaultPorts,
+): Promise<Answer> {
   let answer = original;
-  for (const rule of rules) {
+  for (const { rule } of hits) {
     switch (rule.kind) {
       case "unknown-fields":
         answer = withUnknownFields(answer);
         break;
+      case "stall":
+        if (rule.effect === "after") await stall(rule, ports);
+        break;
       case "reset-after":
         throw new ConnectionLost("after the operation");
-      case "truncate": {
-        const { text, whole, type } = halfOf(answer);
-        const length = Buffer.byteLength(whole);
-        throw new ConnectionLost("inside the answer", {
-          status: answer.status,
-          contentType: type,
-          length,
-          text,
-        });
-      }
-      case "partial-json": {
-        const { text, type } = halfOf(answer);
-        return new Response(text, { status: answer.status, headers: { "content-type": type } });
-      }
+      case "truncate":
+        throw truncated(answer);
+      case "partial-json":
+        answer = { ...answer, body: undefined, text: halfOf(answer).half };
+        break;
+      case "content-type":
+        answer = { ...answer, contentType: rule.type };
+        break;
       case "status":
-        if (rule.effect === "after") return toResponse(statusAnswer(rule, request));
+        if (rule.effect === "after") answer = statusAnswer(rule, ports.request);
         break;
       case "html":
-        if (rule.effect === "after") return page(rule.status);
+        if (rule.effect === "after") answer = page(rule.status);
         break;
       case "latency":
-      case "stall":
       case "reset-before":
       case "concurrent-edit":
+      case "shift":
         break;
       default:
         rule satisfies never;
     }
   }
-  return toResponse(answer);
+  return answer;
 }

@@ -26,15 +26,29 @@ function breakConnection(outgoing: ServerResponse, { partial }: ConnectionLost):
     return;
   }
   outgoing.writeHead(partial.status, {
-    "content-type": partial.contentType,
+    ...(partial.contentType !== null && { "content-type": partial.contentType }),
     "content-length": partial.length,
   });
   outgoing.write(partial.text, () => outgoing.destroy());
 }
 
+/** Thrown in place of an answer that is on its way already. */
+class AlreadySent extends Error {}
+
+/** Sends an answer without a content type, which the server's library would give one of its own. */
+async function sendUntyped(outgoing: ServerResponse, response: Response): Promise<never> {
+  const bytes = Buffer.from(await response.arrayBuffer());
+  outgoing.writeHead(response.status, {
+    ...Object.fromEntries(response.headers),
+    "content-length": bytes.length,
+  });
+  outgoing.end(bytes);
+  throw new AlreadySent();
+}
+
 /** Answers what never became a request that the sandbox could see. */
 function withoutAnswer(error: unknown): Response | undefined {
-  if (error instanceof ConnectionLost) return undefined;
+  if (error instanceof ConnectionLost || error instanceof AlreadySent) return undefined;
   const status = error instanceof RequestError ? 400 : 500;
   return toResponse(problemAnswer(status, "The request could not be read.", 0));
 }
@@ -53,7 +67,9 @@ function started(server: Server, { host, port }: ListenOptions): Promise<number>
 export async function listen(sandbox: Sandbox, options: ListenOptions): Promise<Listening> {
   const answer = async (request: Request, env: HttpBindings): Promise<Response> => {
     try {
-      return await sandbox.fetch(request);
+      const response = await sandbox.fetch(request);
+      const untyped = response.body !== null && !response.headers.has("content-type");
+      return untyped ? await sendUntyped(env.outgoing, response) : response;
     } catch (error) {
       if (error instanceof ConnectionLost) breakConnection(env.outgoing, error);
       throw error;

@@ -1,6 +1,6 @@
 import { type Member, STATUSES } from "./data.ts";
 import { anyOf, boolean, oneOf, type Page, page, single, uuid } from "./query.ts";
-import { type Account, addressOf, statusOf } from "./store.ts";
+import { type Account, addressOf, membersByPrefix, statusOf } from "./store.ts";
 import { memberResource } from "./wire.ts";
 
 type Filter = (member: Member) => boolean;
@@ -28,16 +28,22 @@ function slice(account: Account, { offset, limit }: Page): Found {
   return { members: ids.flatMap((id) => account.members.get(id) ?? []), total: account.memberIds.length };
 }
 
-function search(account: Account, { offset, limit }: Page, filter: Filter, counted: boolean): Found {
+function search(among: Iterable<Member>, { offset, limit }: Page, filter: Filter, counted: boolean): Found {
   const members: Member[] = [];
   let total = 0;
-  for (const member of account.members.values()) {
+  for (const member of among) {
     if (!filter(member)) continue;
     if (total >= offset && members.length < limit) members.push(member);
     total += 1;
     if (!counted && members.length === limit) break;
   }
   return { members, total };
+}
+
+function candidates(account: Account, query: URLSearchParams): Iterable<Member> {
+  const prefix = single(query, "email");
+  const few = prefix === undefined ? null : membersByPrefix(account, prefix);
+  return few ?? account.members.values();
 }
 
 /** One page of an account's members, with `total_count` unless `scroll` skips the count. */
@@ -48,7 +54,12 @@ export function memberList(account: Account, query: URLSearchParams, now: number
   const found =
     chosen.length === 0
       ? slice(account, wanted)
-      : search(account, wanted, (member) => chosen.every((filter) => filter(member)), counted);
+      : search(
+          candidates(account, query),
+          wanted,
+          (member) => chosen.every((filter) => filter(member)),
+          counted,
+        );
   return {
     items: found.members.map((member) => memberResource(member, now)),
     total_count: counted ? found.total : undefined,

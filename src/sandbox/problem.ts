@@ -1,8 +1,12 @@
 /** What a handler answers, before it becomes a response. */
 export interface Answer {
   readonly status: number;
-  /** Absent: an empty body. */
-  readonly body?: object;
+  /** Sent as JSON; without it and `text`: an empty body. */
+  readonly body?: object | undefined;
+  /** Sent as it is, instead of a body. */
+  readonly text?: string;
+  /** Absent: `application/json`; null: none. */
+  readonly contentType?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -58,7 +62,8 @@ export function problemAnswer(
   const [kind, title] = kindOf(status);
   return {
     status,
-    headers: { ...headers, "content-type": "application/problem+json" },
+    headers,
+    contentType: "application/problem+json",
     body: {
       type: `https://rolecall.invalid/problem/${kind}`,
       title,
@@ -69,16 +74,21 @@ export function problemAnswer(
   };
 }
 
+/** What an answer's body is on the wire; null: empty. */
+export function answerText({ body, text }: Answer): string | null {
+  return text ?? (body === undefined ? null : JSON.stringify(body));
+}
+
 /** Turns an answer into a response. */
 export function toResponse(answer: Answer): Response {
-  if (answer.body === undefined) {
-    return new Response(null, {
-      status: answer.status,
-      headers: { "content-length": "0", ...answer.headers },
-    });
+  const { status, headers, contentType } = answer;
+  const text = answerText(answer);
+  const type = contentType === undefined && text !== null ? "application/json" : contentType;
+  const typed = type === undefined || type === null ? {} : { "content-type": type };
+  if (text === null) {
+    return new Response(null, { status, headers: { "content-length": "0", ...headers, ...typed } });
   }
-  return new Response(JSON.stringify(answer.body), {
-    status: answer.status,
-    headers: { "content-type": "application/json", ...answer.headers },
-  });
+  // Text would be given a type by itself; bytes are not.
+  const body = type === null ? Buffer.from(text) : text;
+  return new Response(body, { status, headers: { ...headers, ...typed } });
 }

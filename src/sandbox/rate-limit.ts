@@ -1,10 +1,25 @@
-/** Counts requests; returns after how many seconds to come again, or null when the request may pass. */
+/** Counts requests; returns after how many milliseconds to come again, or null when the request may pass. */
 export type RateLimiter = (client: string, now: number) => number | null;
+
+/** How requests are counted: in each second of the clock, or from a bucket that fills up steadily. */
+export const RATE_LIMIT_KINDS = ["window", "bucket"] as const;
+
+/** How a 429 says when to come again. */
+export const RETRY_AFTER_FORMS = ["seconds", "date", "none"] as const;
+
+/** How often a client may come. */
+export interface RateLimit {
+  /** Requests per second; null: no limit. */
+  readonly rateLimit: number | null;
+  readonly rateLimitKind: (typeof RATE_LIMIT_KINDS)[number];
+  /** How many requests a full bucket holds; null: as many as come in a second. */
+  readonly rateLimitBurst: number | null;
+  readonly retryAfter: (typeof RETRY_AFTER_FORMS)[number];
+}
 
 const WINDOW_MS = 1000;
 
-/** A limiter that lets each client make so many requests in each second of the clock. */
-export function createRateLimiter(perSecond: number): RateLimiter {
+function fixedWindow(perSecond: number): RateLimiter {
   let window = Number.NaN;
   let counts = new Map<string, number>();
   return (client, now) => {
@@ -14,8 +29,60 @@ export function createRateLimiter(perSecond: number): RateLimiter {
       counts = new Map();
     }
     const count = counts.get(client) ?? 0;
-    if (count >= perSecond) return Math.ceil(((current + 1) * WINDOW_MS - now) / 1000);
+    if (count >= perSecond) return (current + 1) * WINDOW_MS - now;
     counts.set(client, count + 1);
     return null;
   };
+}
+
+interface Bucket {
+  readonly tokens: number;
+  readonly at: number;
+}
+
+function tokenBucket(perSecond: number, burst: number): RateLimiter {
+  const buckets = new Map<string, Bucket>();
+  return (client, now) => {
+    const { tokens, at } = buckets.get(client) ?? { tokens: burst, at: now };
+    // A clock that is set back takes nothing away.
+    const filled = Math.min(burst, tokens + (Math.max(0, now - at) * perSecond) / 1000);
+    const passes = filled >= 1;
+    buckets.set(client, { tokens: passes ? filled - 1 : filled, at: now });
+    return passes ? null : Math.ceil(((1 - filled) * 1000) / perSecond);
+  };
+}
+
+/** A limiter for each client by itself; null where there is no limit. */
+export function createRateLimiter({
+  rateLimit,
+  rateLimitKind,
+  rateLimitBurst,
+}: RateLimit): RateLimiter | null {
+  if (rateLimit === null) return null;
+  switch (rateLimitKind) {
+    case "window":
+      return fixedWindow(rateLimit);
+    case "bucket":
+      return tokenBucket(rateLimit, rateLimitBurst ?? rateLimit);
+    default:
+      return rateLimitKind satisfies never;
+  }
+}
+
+/** The headers that say when to come again: never too early, because both forms know whole seconds only. */
+export function retryAfterHeaders(
+  form: RateLimit["retryAfter"],
+  waitMs: number,
+  now: number,
+): Readonly<Record<string, string>> {
+  switch (form) {
+    case "seconds":
+      return { "retry-after": `${Math.ceil(waitMs / 1000)}` };
+    case "date":
+      return { "retry-after": new Date(Math.ceil((now + waitMs) / 1000) * 1000).toUTCString() };
+    case "none":
+      return {};
+    default:
+      return form satisfies never;
+  }
 }

@@ -4,6 +4,18 @@ export interface RequestEntry {
   /** ISO 8601. */
   readonly time: string;
   readonly method: string;
+  /** Name of the operation, such as `members.create`; null outside of the contract. */
+  readonly operation: string | null;
+  /** The merchant's code; null where there is none. */
+  readonly merchant: string | null;
+  /** The id of the role or member that was asked for or created; null where there is none. */
+  readonly resource: string | null;
+  /** The e-mail address or role name in a creation's body; null elsewhere. */
+  readonly name: string | null;
+  /** Whether it changed the state, whatever became of its answer. */
+  readonly committed: boolean;
+  /** Counts the changes of the state: what a read saw, or what a change made of it; null where neither happened. */
+  readonly state: number | null;
   /** Path and query. */
   readonly path: string;
   /** Null where the connection was broken instead of an answer. */
@@ -17,19 +29,28 @@ export interface RequestEntry {
   readonly faults: readonly string[];
 }
 
-/** The latest requests, oldest first. */
+/** The latest requests, in the order in which they ended. */
 export interface RequestLog {
   /** The number of the request that begins now. */
   begin(): number;
   end(entry: RequestEntry): void;
   entries(): readonly RequestEntry[];
   clear(): void;
+  /** How many are kept. */
+  bound(): number;
+  /** Keeps so many from now on. */
+  keep(bound: number): void;
 }
 
+/** How many requests are kept where nobody says otherwise. */
+export const DEFAULT_LOG_BOUND = 1000;
+
 /** Keeps the latest requests, and forgets the oldest ones beyond a bound. */
-export function createRequestLog(bound = 1000): RequestLog {
+export function createRequestLog(initialBound: number): RequestLog {
   let count = 0;
+  let bound = initialBound;
   let kept: RequestEntry[] = [];
+  const latest = () => (bound === 0 ? [] : kept.slice(-bound));
   return {
     begin: () => {
       count += 1;
@@ -38,11 +59,16 @@ export function createRequestLog(bound = 1000): RequestLog {
     end: (entry) => {
       kept.push(entry);
       // Cut in bulk: cutting off one at each request would copy the list each time.
-      if (kept.length >= bound * 2) kept = kept.slice(-bound);
+      if (kept.length >= bound * 2) kept = latest();
     },
-    entries: () => kept.slice(-bound),
+    entries: latest,
     clear: () => {
       kept = [];
+    },
+    bound: () => bound,
+    keep: (next) => {
+      bound = next;
+      kept = latest();
     },
   };
 }

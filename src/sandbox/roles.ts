@@ -3,7 +3,7 @@ import type { Role } from "./data.ts";
 import type { Call, MerchantOperation } from "./operation.ts";
 import { PREDEFINED_ROLES } from "./predefined-roles.ts";
 import { type Answer, ProblemError } from "./problem.ts";
-import { type Account, findRole, nextId, touch } from "./store.ts";
+import { type Account, findRole, nextId, putRole, removeRole, touch } from "./store.ts";
 import { roleResource } from "./wire.ts";
 
 function existing(merchant: Account, id: string): Role {
@@ -36,7 +36,7 @@ function create(call: Call, merchant: Account): Answer {
   refuseTakenName(merchant, body.name, null);
   const id = nextId(call.store, "role", merchant);
   const role: Role = { id, ...body, createdAt: call.now, updatedAt: call.now };
-  merchant.roles.set(id, role);
+  putRole(merchant, role);
   return { status: 201, body: roleResource(role) };
 }
 
@@ -55,7 +55,7 @@ function update(call: Call, merchant: Account): Answer {
     permissions: body.permissions ?? before.permissions,
     updatedAt: touch(before, call.now),
   };
-  merchant.roles.set(role.id, role);
+  putRole(merchant, role);
   return { status: 200, body: roleResource(role) };
 }
 
@@ -66,7 +66,7 @@ function remove(call: Call, merchant: Account): Answer {
       throw new ProblemError(409, `The role ${role.id} is still held, for instance by ${member.id}.`);
     }
   }
-  merchant.roles.delete(role.id);
+  removeRole(merchant, role);
   return { status: 200 };
 }
 

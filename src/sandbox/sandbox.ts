@@ -4,17 +4,19 @@ import { createCommitter } from "./committer.ts";
 import { ConnectionLost } from "./connection-lost.ts";
 import { controlRoutes, overview } from "./control.ts";
 import type { Snapshot } from "./data.ts";
+import type { FaultSettings } from "./fault-rules.ts";
 import { createFaults } from "./faults.ts";
 import { generateMembers } from "./generate.ts";
+import { createKeeper, type StateFile } from "./keeper.ts";
 import { ProblemError, problemAnswer, toResponse } from "./problem.ts";
 import { createRateLimiter } from "./rate-limit.ts";
-import { createRequestLog, logLine } from "./request-log.ts";
+import { createRequestLog, DEFAULT_LOG_BOUND, logLine } from "./request-log.ts";
 import { buildSeed, DEFAULT_SEED } from "./seed.ts";
 import { parseSeed } from "./seed-parse.ts";
 import { operationsForKeys, operationsForSomebodyElse } from "./serve.ts";
-import { parseState, stateText } from "./state.ts";
-import { openStore } from "./store.ts";
-import type { Env, Trace, World } from "./world.ts";
+import { changeText, parseState, StateInvalid, stateText } from "./state.ts";
+import { applyChange, type Note, openStore, type Store } from "./store.ts";
+import type { Env, Settings, Trace, World } from "./world.ts";
 
 /** What a sandbox starts with, and its ways to the world. */
 export interface SandboxOptions {
@@ -31,11 +33,20 @@ export interface SandboxOptions {
   /** A saved state, which wins over the seed. */
   readonly state?: string;
   /** Keeps a state; a write is answered only when the state with it is kept. */
-  readonly save?: (state: string) => Promise<void>;
+  readonly save?: StateFile["save"];
+  /** Adds lines to the state that was kept last, which is less work; absent: each change saves the whole. */
+  readonly append?: StateFile["append"];
   /** Requests per second and key. */
   readonly rateLimit?: number;
+  readonly rateLimitKind?: Settings["rateLimitKind"];
+  readonly rateLimitBurst?: number;
+  readonly retryAfter?: Settings["retryAfter"];
   /** Milliseconds that every answer waits. */
   readonly latency?: number;
+  /** Up to so many milliseconds more. */
+  readonly jitter?: number;
+  /** What goes wrong from the start. */
+  readonly faults?: FaultSettings;
   /** Lets control routes answer on every host name, not only on loopback ones. */
   readonly anyHost?: boolean;
 }
@@ -43,7 +54,7 @@ export interface SandboxOptions {
 /** The whole service in this process. */
 export interface Sandbox {
   fetch(request: Request): Promise<Response>;
-  /** Saves the state as it is now, after any save that is under way. */
+  /** Saves the whole state as it is now, after any save that is under way. */
   save(): Promise<void>;
 }
 
@@ -58,18 +69,43 @@ function initial(options: SandboxOptions): Snapshot {
   return snapshot;
 }
 
-function createWorld(options: SandboxOptions): World {
-  const rateLimit = options.rateLimit ?? null;
-  const settings = { rateLimit, latency: options.latency ?? 0 };
-  const limiter = () => (rateLimit === null ? null : createRateLimiter(rateLimit));
-  const { save } = options;
-  const committer = save && createCommitter(() => stateText(world.store), save);
+function settingsOf(options: SandboxOptions): Settings {
+  return {
+    rateLimit: options.rateLimit ?? null,
+    rateLimitKind: options.rateLimitKind ?? "window",
+    rateLimitBurst: options.rateLimitBurst ?? null,
+    retryAfter: options.retryAfter ?? "seconds",
+    latency: options.latency ?? 0,
+    jitter: options.jitter ?? 0,
+  };
+}
+
+const NO_FAULTS: FaultSettings = { seed: 1, rules: [] };
+
+function open(options: SandboxOptions, note: Note): Store {
+  if (options.state === undefined) return openStore(initial(options), note);
+  const { snapshot, changes } = parseState(options.state);
+  const store = openStore(snapshot, note);
+  for (const [at, change] of changes.entries()) {
+    if (!applyChange(store, change)) throw new StateInvalid(`change ${at + 1} does not fit`);
+  }
+  return store;
+}
+
+function createWorld(options: SandboxOptions): { readonly world: World; save(): Promise<void> } {
+  const settings = settingsOf(options);
+  const faults = options.faults ?? NO_FAULTS;
+  const { save, append } = options;
+  const keeper = save && createKeeper({ save, append }, () => stateText(world.store));
+  const committer = keeper && createCommitter(keeper.write);
+  const note: Note = (change) => keeper?.note(() => changeText(change));
   const world: World = {
-    store: openStore(options.state === undefined ? initial(options) : parseState(options.state)),
+    store: open(options, note),
+    version: 0,
     settings,
-    limiter: limiter(),
-    faults: createFaults(1, []),
-    requests: createRequestLog(),
+    limiter: createRateLimiter(settings),
+    faults: createFaults(faults),
+    requests: createRequestLog(DEFAULT_LOG_BOUND),
     now: () => options.now(),
     sleep: async (ms, signal) => {
       try {
@@ -83,20 +119,39 @@ function createWorld(options: SandboxOptions): World {
     commit: async () => committer?.commit(),
     settle: async () => committer?.settle(),
     reset: () => {
-      world.store = openStore(initial(options));
+      world.store = openStore(initial(options), note);
+      keeper?.fold();
       world.settings = settings;
-      world.limiter = limiter();
-      world.faults = createFaults(1, []);
+      world.limiter = createRateLimiter(settings);
+      world.faults = createFaults(faults);
       world.requests.clear();
+      world.requests.keep(DEFAULT_LOG_BOUND);
     },
   };
-  return world;
+  return {
+    world,
+    save: async () => {
+      keeper?.fold();
+      await world.commit();
+    },
+  };
 }
 
 function recordRequests(app: Hono<Env>, world: World): void {
   app.use(async (c, next) => {
     const started = world.now();
-    const trace: Trace = { number: world.requests.begin(), key: null, somebodyElse: false, faults: [] };
+    const trace: Trace = {
+      number: world.requests.begin(),
+      key: null,
+      somebodyElse: false,
+      operation: null,
+      merchant: null,
+      resource: null,
+      name: null,
+      committed: false,
+      state: null,
+      faults: [],
+    };
     c.set("trace", trace);
     let answered = false;
     try {
@@ -108,6 +163,12 @@ function recordRequests(app: Hono<Env>, world: World): void {
         number: trace.number,
         time: new Date(started).toISOString(),
         method: c.req.method,
+        operation: trace.operation,
+        merchant: trace.merchant,
+        resource: trace.resource,
+        name: trace.name,
+        committed: trace.committed,
+        state: trace.state,
         path: url.pathname + url.search,
         status: answered ? c.res.status : null,
         key: trace.key,
@@ -139,9 +200,9 @@ function answerErrors(app: Hono<Env>, world: World): void {
   });
 }
 
-/** Makes a sandbox that is driven by `fetch`; throws `SeedInvalid` and `StateInvalid`. */
+/** Makes a sandbox that is driven by `fetch`; throws `DocumentInvalid` and `StateInvalid`. */
 export function createSandbox(options: SandboxOptions): Sandbox {
-  const world = createWorld(options);
+  const { world, save } = createWorld(options);
   const app = new Hono<Env>();
   recordRequests(app, world);
   answerErrors(app, world);
@@ -154,5 +215,5 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   app.get("/_sandbox/", (c) => c.json(overview(world)));
   app.route("/_sandbox", operationsForSomebodyElse(world));
   app.route("/", operationsForKeys(world, fetch));
-  return { fetch, save: () => world.commit() };
+  return { fetch, save };
 }

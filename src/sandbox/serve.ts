@@ -2,36 +2,67 @@ import { Hono } from "hono";
 import { admit, authenticate, keyLabel, OPERATIONS } from "./access.ts";
 import { readJson } from "./body.ts";
 import type { ApiKey } from "./data.ts";
+import type { HitRequest } from "./edits.ts";
 import { type FaultPorts, injectAfter, injectBefore } from "./inject.ts";
+import { interfere } from "./interfere.ts";
 import type { Operation } from "./operation.ts";
 import { type Answer, ProblemError, problemAnswer, toResponse } from "./problem.ts";
-import type { Env, SandboxContext, World } from "./world.ts";
+import { retryAfterHeaders } from "./rate-limit.ts";
+import { type Env, noteChange, type SandboxContext, type Trace, type World } from "./world.ts";
 
 /** May do everything, and is nobody: whoever uses the control routes. */
 const SOMEBODY_ELSE: ApiKey = { key: "" };
 
 function throttle(world: World, client: string): void {
-  const seconds = world.limiter?.(client, world.now()) ?? null;
-  if (seconds === null) return;
-  const limit = world.settings.rateLimit;
-  throw new ProblemError(429, `More than ${limit} requests in a second.`, { "retry-after": `${seconds}` });
+  const now = world.now();
+  const wait = world.limiter?.(client, now) ?? null;
+  if (wait === null) return;
+  const { rateLimit, retryAfter } = world.settings;
+  const headers = retryAfterHeaders(retryAfter, wait, now);
+  throw new ProblemError(429, `More than ${rateLimit} requests in a second.`, headers);
+}
+
+function idOf(body: object | undefined): string | null {
+  return body !== undefined && "id" in body && typeof body.id === "string" ? body.id : null;
+}
+
+/** The only thing of a body that the log tells: never a password. */
+function nameIn(body: unknown): string | null {
+  const { email, name }: { email?: unknown; name?: unknown } = Object(body);
+  const found = email ?? name;
+  return typeof found === "string" ? found : null;
+}
+
+function begin(operation: Operation, c: SandboxContext): Trace {
+  const { trace } = c.var;
+  trace.operation = operation.name;
+  trace.merchant = c.req.param("merchant") ?? null;
+  trace.resource = c.req.param("id") ?? null;
+  return trace;
 }
 
 async function handle(world: World, operation: Operation, key: ApiKey, c: SandboxContext): Promise<Answer> {
   const { store } = world;
+  const { trace } = c.var;
   const writes = operation.method !== "GET";
   try {
     const act = admit(operation, store, key, c.req.param("merchant") ?? "");
     const body = writes && operation.method !== "DELETE" ? await readJson(c.req.raw) : undefined;
+    if (operation.method === "POST") trace.name = nameIn(body);
     const query = new URLSearchParams(new URL(c.req.url).search);
     const answer = act({ store, id: c.req.param("id") ?? "", query, body, now: world.now() });
-    if (writes) await world.commit();
+    trace.state = world.version;
+    if (writes) {
+      noteChange(world, trace);
+      trace.resource ??= idOf(answer.body);
+      await world.commit();
+    }
     return answer;
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
     // "It is gone already" must stay true: what it is about may still be on its way to the disk.
     if (writes) await world.settle();
-    return problemAnswer(error.status, error.message, c.var.trace.number, error.headers);
+    return problemAnswer(error.status, error.message, trace.number, error.headers);
   }
 }
 
@@ -52,29 +83,50 @@ function identify(world: World, c: SandboxContext): ApiKey {
 
 type Fetch = (request: Request) => Promise<Response>;
 
-function faultPorts(world: World, fetch: Fetch, c: SandboxContext): FaultPorts {
+/** A creation's body, for somebody else to send before; the request itself can still be read. */
+async function bodyOf(operation: Operation, c: SandboxContext): Promise<unknown> {
+  if (operation.method !== "POST") return undefined;
+  return readJson(c.req.raw.clone()).catch(() => undefined);
+}
+
+function faultPorts(
+  world: World,
+  fetch: Fetch,
+  operation: Operation,
+  query: URLSearchParams,
+  c: SandboxContext,
+): FaultPorts {
+  const { number } = c.var.trace;
   return {
-    request: c.var.trace.number,
+    request: number,
     sleep: (ms) => world.sleep(ms, c.req.raw.signal),
-    asSomebodyElse: async (method, path, body) => {
-      const init =
-        body === undefined
-          ? { method }
-          : { method, body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-      await fetch(new Request(`http://127.0.0.1/_sandbox${path}`, init));
+    interfere: async (rule, chance) => {
+      const hit: HitRequest = {
+        number,
+        operation: operation.name,
+        merchant: c.req.param("merchant") ?? "",
+        id: c.req.param("id") ?? "",
+        query,
+        body: await bodyOf(operation, c),
+      };
+      await interfere(world, fetch, rule, hit, chance);
     },
   };
 }
 
 async function answerKey(world: World, fetch: Fetch, operation: Operation, c: SandboxContext) {
-  const { trace } = c.var;
-  if (world.settings.latency > 0) await world.sleep(world.settings.latency, c.req.raw.signal);
+  const trace = begin(operation, c);
+  const { latency, jitter } = world.settings;
+  const wait = latency + (jitter > 0 ? Math.floor(world.faults.random() * (jitter + 1)) : 0);
+  if (wait > 0) await world.sleep(wait, c.req.raw.signal);
   const key = identify(world, c);
-  const rules = world.faults.draw(operation.name);
-  if (rules.length === 0) return toResponse(await handle(world, operation, key, c));
-  trace.faults = rules.map((rule) => rule.kind);
-  const early = await injectBefore(rules, faultPorts(world, fetch, c));
-  return early ?? injectAfter(rules, await handle(world, operation, key, c), trace.number);
+  const query = new URL(c.req.url).searchParams;
+  const hits = world.faults.draw(operation.name, query);
+  if (hits.length === 0) return toResponse(await handle(world, operation, key, c));
+  trace.faults = hits.map(({ rule }) => rule.kind);
+  const ports = faultPorts(world, fetch, operation, query, c);
+  const early = await injectBefore(hits, ports);
+  return toResponse(await injectAfter(hits, early ?? (await handle(world, operation, key, c)), ports));
 }
 
 function notAllowed(c: SandboxContext, allowed: readonly string[]): never {
@@ -94,7 +146,7 @@ export function operationsForSomebodyElse(world: World): Hono<Env> {
   const app = new Hono<Env>();
   for (const operation of OPERATIONS) {
     app.on(operation.method, operation.path, async (c) => {
-      c.var.trace.somebodyElse = true;
+      begin(operation, c).somebodyElse = true;
       return toResponse(await handle(world, operation, SOMEBODY_ELSE, c));
     });
   }

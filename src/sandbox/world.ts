@@ -1,20 +1,22 @@
 import type { Context } from "hono";
 import type { Faults } from "./faults.ts";
-import type { RateLimiter } from "./rate-limit.ts";
+import type { RateLimit, RateLimiter } from "./rate-limit.ts";
 import type { RequestLog } from "./request-log.ts";
 import type { Store } from "./store.ts";
 
 /** Settings that the control routes can change. */
-interface Settings {
-  /** Requests per second and key; null: no limit. */
-  readonly rateLimit: number | null;
+export interface Settings extends RateLimit {
   /** Milliseconds that every answer waits. */
   readonly latency: number;
+  /** Up to so many milliseconds more, drawn anew each time. */
+  readonly jitter: number;
 }
 
 /** Everything that lives as long as the sandbox runs. */
 export interface World {
   store: Store;
+  /** How often the state has changed since the start. */
+  version: number;
   settings: Settings;
   limiter: RateLimiter | null;
   faults: Faults;
@@ -35,7 +37,20 @@ export interface Trace {
   readonly number: number;
   key: string | null;
   somebodyElse: boolean;
+  operation: string | null;
+  merchant: string | null;
+  resource: string | null;
+  name: string | null;
+  committed: boolean;
+  state: number | null;
   faults: readonly string[];
+}
+
+/** Notes that a request has changed the state. */
+export function noteChange(world: World, trace: Trace): void {
+  world.version += 1;
+  trace.committed = true;
+  trace.state = world.version;
 }
 
 /** The types of hono's context here. */

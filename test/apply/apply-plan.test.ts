@@ -1,33 +1,22 @@
 import { expect, test } from "vitest";
-import { applyPlan } from "../../src/apply/apply-plan.ts";
+import { type ApplyPorts, applyPlan } from "../../src/apply/apply-plan.ts";
 import type { ApplyEvent, ApplyResult } from "../../src/model/apply.ts";
 import { RolecallError } from "../../src/model/errors.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { LiveWriter } from "../../src/model/ports.ts";
+import { applyPorts } from "../support/apply-ports.ts";
 import { briefChange, desired, live, liveMember, liveRole, member, planOf, role } from "../support/build.ts";
 import { modelService } from "../support/model-service.ts";
 
-interface Run {
-  readonly writer: LiveWriter;
-  readonly concurrency?: number;
-  readonly stop?: AbortSignal;
-  readonly password?: (variable: string) => string;
-}
-
+/** Without looks, where a test does not give records: what is asked of the service are the writes alone. */
 async function run(
   plan: Plan,
-  { writer, ...rest }: Run,
+  { writer, ...rest }: Partial<ApplyPorts> & { readonly writer: LiveWriter },
 ): Promise<{ result: ApplyResult; events: ApplyEvent[] }> {
   const events: ApplyEvent[] = [];
-  const result = await applyPlan(plan, {
-    writer,
-    password: () => "correct horse",
-    emit: (event) => events.push(event),
-    concurrency: 1,
-    stop: new AbortController().signal,
-    ...rest,
-  });
-  return { result, events };
+  const emit = (event: ApplyEvent): void => void events.push(event);
+  const ports = applyPorts(modelService(live()), { writer, records: null, emit, ...rest });
+  return { result: await applyPlan(plan, ports), events };
 }
 
 const IS = live(

@@ -7,7 +7,18 @@ function logging(verbose = false) {
   const { io, written } = testIo({ now: () => clock.now });
   const log = liveLog(io, verbose);
   const wait = (ms: number, reason = "the service asks for fewer requests (429)") =>
-    log({ type: "wait", ms, reason });
+    log({
+      type: "wait",
+      method: "GET",
+      path: "/v0.1/merchants/MC1/members",
+      attempt: 1,
+      status: 429,
+      reason,
+      ms,
+      until: clock.now + ms,
+      retryAfter: true,
+      leftMs: 300_000,
+    });
   return { clock, wait, lines: () => written.stderr.split("\n").slice(0, -1) };
 }
 

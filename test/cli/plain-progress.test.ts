@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { openProgress } from "../../src/cli/progress.ts";
 import { testIo } from "../support/io.ts";
+import { waitEvent } from "../support/wait-event.ts";
 
 /** A world in which time passes when it is told to. */
 function world() {
@@ -73,7 +74,7 @@ test("--quiet tells neither progress nor waits", async () => {
   const { io, written } = world();
   const progress = await openProgress({ color: true, quiet: true }, io);
   progress.reading(["MC1"]);
-  progress.live({ type: "wait", ms: 60_000, reason: "the service asks for fewer requests (429)" });
+  progress.live(waitEvent(60_000, "the service asks for fewer requests (429)"));
   await progress.rest();
   expect(written.stderr).toBe("");
 });

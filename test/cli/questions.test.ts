@@ -87,3 +87,12 @@ test("who loses permissions is named before the code is typed, and many are coun
     "MC1 is not a test account.",
   ]);
 });
+
+test("new passwords are part of the question", () => {
+  const plan = planOf(desired({ members: [member("ada@example.com")] }), live());
+  const [question] = questionsFor([{ plan, environment: "test", passwords: 2 }]);
+  expect(question.lines).toEqual(["Apply 1 change and 2 new passwords at MC1?"]);
+  const nothing = planOf(desired(), live());
+  const [only] = questionsFor([{ plan: nothing, environment: "live", passwords: 1 }]);
+  expect(only.lines).toEqual(["Apply 1 new password at MC1?"]);
+});

@@ -72,7 +72,7 @@ describe("a service that says no", () => {
   test("with 429 for good is told with what it asked for", async () => {
     const { failure, events } = await update(() => problem(429, {}, { "retry-after": "3600" }));
     expect(failure).toMatchObject({ code: "rate-limited", request: { attempts: 1 } });
-    expect(failure.hint).toMatch(/It asked to wait: 3600\./);
+    expect(failure.hint).toMatch(/^The service asks to wait 60 min; /);
     expect(failure.request?.uncertain).toBeUndefined();
     expect(events.map(({ type }) => type)).toEqual(["request", "answer"]);
   });

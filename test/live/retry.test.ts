@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { DEFAULT_RETRY, nextWait, parseRetryAfter, type Trouble } from "../../src/live/retry.ts";
+import {
+  DEFAULT_RETRY,
+  nextWait,
+  parseRetryAfter,
+  type RetryPolicy,
+  retryFor,
+  type Spent,
+  type Trouble,
+} from "../../src/live/retry.ts";
 
 const policy = {
   attempts: 5,
@@ -16,13 +24,19 @@ const uncertain: Trouble = { kind: "uncertain", retryAfterMs: null };
 const notSent: Trouble = { kind: "not-sent" };
 const first = { attempts: 1, ms: 0 };
 
+/** The wait, or why there is none. */
+const waitOf = (by: RetryPolicy, trouble: Trouble, spent: Spent, random: number): number | string => {
+  const next = nextWait(by, trouble, spent, random);
+  return next.kind === "wait" ? next.ms : next.because.kind;
+};
+
 describe("the wait before the next attempt", () => {
   test("is anything up to a ceiling that doubles and then stays", () => {
     const ceilings = [1, 2, 3, 4, 5, 6].map((attempts) =>
-      nextWait(policy, limited, false, { attempts, ms: 0 }, 0.999999),
+      waitOf(policy, limited, { attempts, ms: 0 }, 0.999999),
     );
     expect(ceilings).toEqual([100, 200, 400, 800, 1000, 1000]);
-    expect(nextWait(policy, limited, false, { attempts: 6, ms: 0 }, 0)).toBe(0);
+    expect(waitOf(policy, limited, { attempts: 6, ms: 0 }, 0)).toBe(0);
   });
 
   test("never leaves its bounds", () => {
@@ -31,15 +45,14 @@ describe("the wait before the next attempt", () => {
         fc.integer({ min: 1, max: 60 }),
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
         (attempts, random) => {
-          const wait = nextWait(
+          const wait = waitOf(
             { ...DEFAULT_RETRY, rateLimitAttempts: 100 },
             limited,
-            false,
             { attempts, ms: 0 },
             random,
           );
           return (
-            wait !== null &&
+            typeof wait === "number" &&
             wait >= 0 &&
             wait <= Math.min(DEFAULT_RETRY.maxMs, DEFAULT_RETRY.baseMs * 2 ** (attempts - 1))
           );
@@ -50,13 +63,13 @@ describe("the wait before the next attempt", () => {
 
   test("is what the service asks for, up to the longest that is honoured", () => {
     const asking = (retryAfterMs: number): Trouble => ({ kind: "rate-limited", retryAfterMs });
-    expect(nextWait(policy, asking(7000), false, first, 0.5)).toBe(7000);
-    expect(nextWait(policy, asking(60_000), false, first, 0.5)).toBe(60_000);
-    expect(nextWait(policy, asking(60_001), false, first, 0.5)).toBeNull();
+    expect(waitOf(policy, asking(7000), first, 0.5)).toBe(7000);
+    expect(waitOf(policy, asking(60_000), first, 0.5)).toBe(60_000);
+    expect(waitOf(policy, asking(60_001), first, 0.5)).toBe("asked-too-much");
   });
 
   test("is no busy loop where the service says that now is fine", () => {
-    expect(nextWait(policy, { kind: "rate-limited", retryAfterMs: 0 }, false, first, 0.5)).toBe(50);
+    expect(waitOf(policy, { kind: "rate-limited", retryAfterMs: 0 }, first, 0.5)).toBe(50);
   });
 });
 
@@ -66,24 +79,26 @@ describe("giving up", () => {
     ["failing", uncertain, 5],
     ["unreachable", notSent, 3],
   ])("comes after the last attempt at a service that is %s", (_, trouble, attempts) => {
-    expect(nextWait(policy, trouble, false, { attempts: attempts - 1, ms: 0 }, 0.5)).not.toBeNull();
-    expect(nextWait(policy, trouble, false, { attempts, ms: 0 }, 0.5)).toBeNull();
+    expect(waitOf(policy, trouble, { attempts: attempts - 1, ms: 0 }, 0.5)).toBeTypeOf("number");
+    expect(waitOf(policy, trouble, { attempts, ms: 0 }, 0.5)).toBe("attempts");
   });
 
   test("comes where the wait would end after the total time", () => {
     const asking: Trouble = { kind: "uncertain", retryAfterMs: 10_000 };
-    expect(nextWait(policy, asking, false, { attempts: 1, ms: 80_000 }, 0)).toBe(10_000);
-    expect(nextWait(policy, asking, false, { attempts: 1, ms: 80_001 }, 0)).toBeNull();
-  });
-
-  test("comes at once for a create that may have been done, and only for that", () => {
-    expect(nextWait(policy, uncertain, true, first, 0.5)).toBeNull();
-    expect(nextWait(policy, limited, true, first, 0.5)).toBe(50);
-    expect(nextWait(policy, notSent, true, first, 0.5)).toBe(50);
+    expect(waitOf(policy, asking, { attempts: 1, ms: 80_000 }, 0)).toBe(10_000);
+    expect(waitOf(policy, asking, { attempts: 1, ms: 80_001 }, 0)).toBe("time");
   });
 
   test("is due within five minutes by default", () => {
     expect(DEFAULT_RETRY.totalMs).toBe(300_000);
+  });
+
+  test("comes later, and after more attempts, for whoever has more patience", () => {
+    const patient = retryFor(3_600_000);
+    expect(waitOf(patient, uncertain, { attempts: 100, ms: 3_000_000 }, 0.5)).toBe(10_000);
+    expect(waitOf(patient, uncertain, { attempts: 100, ms: 3_595_000 }, 0.5)).toBe("time");
+    expect(waitOf(retryFor(0), uncertain, { attempts: 1, ms: 0 }, 0.5)).toBe("time");
+    expect(waitOf(retryFor(10_000), uncertain, { attempts: 9, ms: 0 }, 0.5)).toBe(10_000);
   });
 });
 

@@ -139,13 +139,37 @@ describe("against the sandbox", () => {
     expect((await reader.read(MERCHANT, [])).roles.map(({ id }) => id)).not.toContain(role);
   });
 
-  test("a create whose answer is lost is not done twice, and is told as unknown", async () => {
+  test.each([
+    { kind: "reset-after" },
+    { kind: "reset-before" },
+    { kind: "truncate" },
+    { kind: "partial-json" },
+    { kind: "html", effect: "before" },
+    { kind: "html", effect: "after" },
+    { kind: "status", status: 503, effect: "before" },
+    { kind: "status", status: 424, effect: "after" },
+    { kind: "stall", ms: 1000 },
+  ])("a create whose answer is lost is done, and once (%j)", async (rule) => {
     const { reader, writer } = await start({
-      rules: [{ kind: "reset-after", operation: "members.create", times: 1 }],
+      rules: ["members.create", "roles.create"].map((operation) => ({ ...rule, operation, times: 2 })),
     });
-    const failure = await failureOf(writer(MERCHANT).createMember({ email: "ada@example.com", roles: [] }));
-    expect(failure).toMatchObject({ code: "network", request: { uncertain: true } });
-    const { members } = await reader.read(MERCHANT, []);
-    expect(members.filter(({ invite }) => invite?.email === "ada@example.com")).toHaveLength(1);
+    const role = await writer(MERCHANT).createRole({
+      name: "Cashier",
+      permissions: ["refunds_create", "catalog_view"],
+      metadata: { owner: { team: "retail", since: 1 } },
+    });
+    const ada = { email: "ada@example.com", roles: [role.id, "role_employee"], metadata: { a: 1, b: 2 } };
+    const till = {
+      email: "till@example.com",
+      roles: [],
+      managed: { nickname: "Till", password: "correct horse" },
+    };
+    const made = await Promise.all([ada, till].map((draft) => writer(MERCHANT).createMember(draft)));
+    const { members, roles } = await reader.read(MERCHANT, []);
+    expect(roles.filter(({ name }) => name === "Cashier").map(({ id }) => id)).toEqual([role.id]);
+    for (const [index, { email }] of [ada, till].entries()) {
+      const there = members.filter(({ user, invite }) => (user ?? invite)?.email === email);
+      expect(there.map(({ id }) => id)).toEqual([made[index]?.id]);
+    }
   });
 });

@@ -31,6 +31,7 @@ export interface Harness extends Service {
 
 interface HarnessOptions {
   readonly concurrency?: number;
+  readonly retryForMs?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -84,6 +85,7 @@ export function connectToFetch(
     random: () => 0.5,
     emit: (event) => events.push(event),
     transport: inProcess(fetch),
+    ...(options.retryForMs !== undefined && { retryForMs: options.retryForMs }),
     ...(options.signal && { signal: options.signal }),
   });
   return { ...service, seen: options.seen ?? [], events, clock };

@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { applyPlan } from "../../src/apply/apply-plan.ts";
+import type { ApplyEvent } from "../../src/model/apply.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { approve } from "../../src/plan/approve.ts";
 import { isApplicable } from "../support/applicable.ts";
+import { applyPorts } from "../support/apply-ports.ts";
 import { desiredStates, liveStates } from "../support/arbitrary.ts";
 import { desired, live, liveMember, liveRole, member, planOf, role } from "../support/build.ts";
 import { modelService } from "../support/model-service.ts";
@@ -73,15 +75,10 @@ test("after any part of an apply, what is left is still approved", async () => {
       const stop = new AbortController();
       let ended = 0;
       if (writes === 0) stop.abort();
-      await applyPlan(approved, {
-        writer: service.writer,
-        password: () => "correct horse",
-        emit: ({ type }) => {
-          if (type === "change-ended" && ++ended >= writes) stop.abort();
-        },
-        concurrency: 1,
-        stop: stop.signal,
-      });
+      const emit = ({ type }: ApplyEvent): void => {
+        if (type === "change-ended" && ++ended >= writes) stop.abort();
+      };
+      await applyPlan(approved, applyPorts(service, { emit, stop: stop.signal }));
       expect(approve(planOf(want, service.state()), approved)).toEqual({ status: "approved" });
     }),
     { numRuns: 400 },

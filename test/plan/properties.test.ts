@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { applyPlan } from "../../src/apply/apply-plan.ts";
 import { isApplicable } from "../support/applicable.ts";
+import { applyPorts } from "../support/apply-ports.ts";
 import { desiredStates, liveStates, mirror } from "../support/arbitrary.ts";
 import { matches, planOf, SYNC } from "../support/build.ts";
 import { modelService } from "../support/model-service.ts";
@@ -11,13 +12,7 @@ const both = fc.record({ want: desiredStates, is: liveStates });
 async function applied(input: typeof both extends fc.Arbitrary<infer T> ? T : never) {
   const service = modelService(input.is);
   const plan = planOf(input.want, input.is);
-  const result = await applyPlan(plan, {
-    writer: service.writer,
-    password: () => "correct horse",
-    emit: () => undefined,
-    concurrency: 3,
-    stop: new AbortController().signal,
-  });
+  const result = await applyPlan(plan, applyPorts(service, { concurrency: 3 }));
   return { plan, result, after: planOf(input.want, service.state()), state: service.state() };
 }
 

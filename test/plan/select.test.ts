@@ -5,6 +5,7 @@ import type { LiveState } from "../../src/model/live.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { leftOutWith, tiesOf } from "../../src/plan/select.ts";
 import { isApplicable } from "../support/applicable.ts";
+import { applyPorts } from "../support/apply-ports.ts";
 import { desiredStates, liveStates } from "../support/arbitrary.ts";
 import {
   brief,
@@ -155,13 +156,7 @@ describe("for every selection", () => {
         judged += 1;
 
         const service = modelService(is);
-        const result = await applyPlan(part, {
-          writer: service.writer,
-          password: () => "correct horse",
-          emit: () => undefined,
-          concurrency: 3,
-          stop: new AbortController().signal,
-        });
+        const result = await applyPlan(part, applyPorts(service));
         expect(result.outcomes.filter(({ status }) => status !== "done")).toEqual([]);
 
         const rest = planOf(want, service.state(), undefined, leaveOut);

@@ -110,6 +110,7 @@ describe("the main job", () => {
       "change-ended",
       "apply-ended",
       "verified",
+      "journal",
     ]);
     await own.stop();
   });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ApplyResult, Outcome } from "../../src/model/apply.ts";
-import { renderApplyResult, type StopCause } from "../../src/render/apply-text.ts";
+import type { ApplyResult, Outcome, StopCause } from "../../src/model/apply.ts";
+import { renderApplyEvent, renderApplyResult, renderPasswords } from "../../src/render/apply-text.ts";
 import { PLAIN } from "../../src/render/style.ts";
 import { richPlan } from "../support/rich-plan.ts";
 
@@ -45,12 +45,14 @@ function stoppedAfter(...statuses: readonly Outcome["status"][]): ApplyResult {
         return status satisfies never;
     }
   });
-  return { status: "stopped", outcomes };
+  const writes = statuses.filter((status) => status === "done" || status === "unknown").length;
+  return { status: "stopped", outcomes, writes, journalFailure: null };
 }
 
 /** What follows the lists. */
 function ending(result: ApplyResult, cause: StopCause | null = null): string {
-  return renderApplyResult("MC1", result, cause, PLAIN).trimEnd().split("\n").at(-1) ?? "";
+  const paragraphs = renderApplyResult("MC1", result, cause, PLAIN).trimEnd().split("\n\n");
+  return paragraphs.at(-1)?.replaceAll("\n", " ") ?? "";
 }
 
 test("an apply that stopped lists what failed, what is unknown and what did not start", async () => {
@@ -60,18 +62,20 @@ test("an apply that stopped lists what failed, what is unknown and what did not 
 
 test("after a failure it says whether anything was changed, and what to do", () => {
   expect(ending(stoppedAfter("done", "failed"))).toBe(
-    'What was done stays done. Solve the problem, then run "rolecall plan" to see what is left.',
+    'What was done stays done. To go on, solve the problem, then run "rolecall plan" to see what is left, and apply again.',
   );
   expect(ending(stoppedAfter("failed"))).toBe(
-    'Nothing was changed. Solve the problem, then run "rolecall plan" to see what is to do.',
+    'Nothing was changed. To go on, solve the problem, then run "rolecall plan" to see what is to do, and apply again.',
   );
 });
 
 test("where it is unknown whether a change was done, it claims neither", () => {
   expect(ending(stoppedAfter("done", "failed", "unknown"))).toBe(
-    'Solve the problem, then run "rolecall plan" to see what was done and what is left.',
+    'What was done stays done. To go on, run "rolecall plan" to see what is done and what is left, and apply again.',
   );
-  expect(ending(stoppedAfter("unknown"))).toBe('Run "rolecall plan" to see what was done and what is left.');
+  expect(ending(stoppedAfter("unknown"))).toBe(
+    'It is not known whether anything was changed. To go on, run "rolecall plan" to see what is done and what is left, and apply again.',
+  );
 });
 
 test("after Ctrl-C there is no problem to solve", () => {
@@ -90,4 +94,52 @@ test("a merchant that stops because of another one names it", () => {
     "It stopped because MC2 did: the first failure stops the whole run. What was done stays done. To go on, run it again.",
   );
   expect(ending(stoppedAfter("failed"), cause)).not.toContain("MC2");
+});
+
+test("what somebody else has changed since is stale: it is left, and the message says what differs", () => {
+  const text = renderApplyResult("MC1", stoppedAfter("done", "stale"), null, PLAIN);
+  expect(text).toContain("MC1: stopped. 1 change done, 1 stale, 6 not started.\n");
+  expect(text).toContain(
+    "  stale (not what was planned any more, and left as it is):\n    update role Shift Lead\n",
+  );
+  expect(text).toContain("error: It has other permissions now\n  → Somebody has changed it since");
+  expect(ending(stoppedAfter("done", "stale"))).toBe(
+    'What was done stays done. To go on, run "rolecall plan" to see what is left, and apply again.',
+  );
+});
+
+test("a failure's own hint and the next step are not both told", () => {
+  const text = renderApplyResult("MC1", stoppedAfter("failed"), null, PLAIN);
+  expect(text).not.toContain(CONFLICT.hint);
+  expect(text.match(/rolecall plan/g)).toHaveLength(1);
+});
+
+test("where all is done and only the record is not whole, it says so", () => {
+  const { outcomes } = stoppedAfter();
+  const done = outcomes.map(({ change }) => ({ status: "done", change, id: null, adopted: false }) as const);
+  const journalFailure = { code: "journal-unwritable", message: "The journal cannot be written." } as const;
+  const result = { status: "stopped", outcomes: done, writes: done.length, journalFailure } as const;
+  const text = renderApplyResult("MC1", result, null, PLAIN);
+  expect(text).toContain("MC1: stopped. 8 changes done.\n");
+  expect(text).toContain(
+    "error: The journal cannot be written.\n  → Nothing is changed that cannot be recorded",
+  );
+  expect(ending(result)).toBe('What was done stays done. Run "rolecall plan" to see that nothing is left.');
+});
+
+test("a password that was set, or was not, is told by its variable only", () => {
+  const change = richPlan().changes.find((one) => one.resource === "member" && one.kind === "update");
+  if (change?.resource !== "member" || change.kind !== "update") throw new Error("no update");
+  const rotation = { ...change, fields: [], passwordEnv: "TILL_7" };
+  const done = { status: "done", change: rotation, id: null, adopted: false } as const;
+  const event = { type: "change-ended", merchant: "MC1", phase: "set-passwords", outcome: done } as const;
+  expect(renderApplyEvent(event, PLAIN)).toBe(`✓ MC1  member ${change.name} password set from TILL_7`);
+  const left = { status: "not-started", change: rotation } as const;
+  const result = { status: "stopped", outcomes: [left], writes: 0, journalFailure: null } as const;
+  expect(renderApplyResult("MC1", result, null, PLAIN)).toContain(
+    `set the password of member ${change.name}`,
+  );
+  expect(renderPasswords("MC1", [rotation])).toBe(
+    `MC1: the password of ${change.name} will be set from TILL_7.\n`,
+  );
 });

@@ -3,6 +3,7 @@ import type { Outcome } from "../../src/model/apply.ts";
 import { applyProgress, applyText, spanText } from "../../src/render/apply-progress.ts";
 import { readingProgress, readingText } from "../../src/render/reading-progress.ts";
 import { richPlan } from "../support/rich-plan.ts";
+import { waitEvent } from "../support/wait-event.ts";
 
 const { changes } = richPlan();
 
@@ -22,8 +23,8 @@ test("reading tells how many merchants and members are read, and how fast", () =
 
 test("a wait counts down and is forgotten when it is over", () => {
   const progress = readingProgress(["MC1"]);
-  progress.live({ type: "wait", ms: 12_000, reason: "429" }, 1000);
-  progress.live({ type: "wait", ms: 3_000, reason: "429" }, 2000);
+  progress.live(waitEvent(12_000, "429", 1000), 1000);
+  progress.live(waitEvent(3_000, "429", 2000), 2000);
   expect(progress.view(3000).traffic.waits).toEqual([{ reason: "429", ms: 10_000 }]);
   expect(progress.view(13_000).traffic.waits).toEqual([]);
 });
@@ -53,7 +54,14 @@ test("an apply that reads again to verify tells how far that is", () => {
   const progress = applyProgress([{ merchant: "MC1", changes: 1 }]);
   progress.live({ type: "read", merchant: "MC1", members: 25, total: 50 }, 0);
   expect(progress.view(0).merchants[0]?.readAgain).toBeNull();
-  progress.apply({ type: "apply-ended", merchant: "MC1", result: { status: "done", outcomes: [] } }, 0);
+  progress.apply(
+    {
+      type: "apply-ended",
+      merchant: "MC1",
+      result: { status: "done", outcomes: [], writes: 0, journalFailure: null },
+    },
+    0,
+  );
   progress.live({ type: "read", merchant: "MC1", members: 25, total: 50 }, 0);
   expect(progress.view(0).merchants[0]?.readAgain).toEqual({ members: 25, total: 50 });
 });

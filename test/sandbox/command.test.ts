@@ -132,6 +132,84 @@ test("uses a seed, a rate limit and generated members", async () => {
   expect(body).toMatchObject({ total_count: 7 });
 });
 
+const TWO_RULES = `
+rules:
+  - { kind: status, status: 503, operation: roles.list, probability: 0.5 }
+  - { kind: content-type, type: null, operation: members.list }
+`;
+
+async function rolesMarks(url: string): Promise<string> {
+  let marks = "";
+  for (let i = 0; i < 30; i += 1) marks += (await fetch(url + ROLES, { headers })).status === 503 ? "x" : ".";
+  return marks;
+}
+
+test("sets faults from a file, which repeat with their seed", async () => {
+  await writeFile(join(folder, "faults.yaml"), `seed: 3${TWO_RULES}`);
+  await writeFile(join(folder, "faults.json"), JSON.stringify({ rules: [{ kind: "html", times: 1 }] }));
+  const marks = await rolesMarks((await run("--faults", "faults.yaml")).url);
+  expect(await rolesMarks((await run("--faults", "faults.yaml")).url)).toBe(marks);
+  const other = await run("--faults", "faults.yaml", "--fault-seed", "4");
+  expect(await rolesMarks(other.url)).not.toBe(marks);
+  const faults = (await (await fetch(`${other.url}/_sandbox/faults`)).json()) as { seed: number };
+  expect(faults.seed).toBe(4);
+  await fetch(`${other.url}/_sandbox/faults`, { method: "DELETE" });
+  expect(await rolesMarks(other.url)).not.toContain("x");
+  await fetch(`${other.url}/_sandbox/reset`, { method: "POST" });
+  expect(await rolesMarks(other.url)).toContain("x");
+  const json = await run("--faults", "faults.json");
+  expect((await fetch(json.url + ROLES, { headers })).headers.get("content-type")).toContain("text/html");
+});
+
+test("refuses an invalid list of faults with every place in it", async () => {
+  const text =
+    "seed: x\nrules:\n  - { kind: stat }\n  - kind: stall\n    colour: red\n  - { kind: shift, operation: roles.list }\n";
+  await writeFile(join(folder, "faults.yaml"), text);
+  const refused = run("--faults", "faults.yaml");
+  await expect(refused).rejects.toMatchObject({ code: "file-invalid" });
+  const { message } = (await refused.catch((error: Error) => error as Error & { message: string })) as Error;
+  expect(message.split("\n")).toEqual([
+    "The list of faults cannot be used.",
+    "faults.yaml:1:7: seed: must be a number",
+    expect.stringMatching(/^faults\.yaml:3:13: kind: must be one of status, latency, /),
+    'faults.yaml:5:5: there is no field "colour" here',
+    expect.stringMatching(/^faults\.yaml:6:31: operation: must be members\.list/),
+  ]);
+  await writeFile(join(folder, "empty.yaml"), "");
+  await expect(run("--faults", "empty.yaml")).rejects.toMatchObject({
+    message: expect.stringContaining("empty.yaml:1:1: the file is empty"),
+  });
+  await expect(run("--faults", "none.yaml")).rejects.toMatchObject({ code: "file-unreadable" });
+});
+
+test("limits by a bucket, says when to come again as a date, and waits", async () => {
+  const limit = ["--rate-limit", "1", "--rate-limit-kind", "bucket", "--rate-limit-burst", "2"];
+  const { url } = await run(...limit, "--retry-after", "date", "--jitter", "5", "--latency", "1");
+  const settings = await (await fetch(`${url}/_sandbox/settings`)).json();
+  expect(settings).toMatchObject({
+    rate_limit: 1,
+    rate_limit_kind: "bucket",
+    rate_limit_burst: 2,
+    retry_after: "date",
+    latency_ms: 1,
+    jitter_ms: 5,
+  });
+});
+
+test("a write that was answered is in the file before anything else happens, as one line more", async () => {
+  const { url } = await run("--state", "state.json");
+  const before = await readFile(join(folder, "state.json"), "utf8");
+  await createRole(url, "A");
+  const after = await readFile(join(folder, "state.json"), "utf8");
+  expect(after.startsWith(before)).toBe(true);
+  expect(after.slice(before.length)).toContain('"name":"A"');
+  // Somebody took the file away: it comes back whole.
+  await rm(join(folder, "state.json"));
+  expect((await createRole(url, "B")).status).toBe(201);
+  const whole = JSON.parse(await readFile(join(folder, "state.json"), "utf8"));
+  expect(whole.accounts[0].roles).toMatchObject([{ name: "A" }, { name: "B" }]);
+});
+
 test("refuses an invalid seed with every place in it", async () => {
   await writeFile(join(folder, "seed.yaml"), "merchants:\n  - code: MC7\n    colour: red\n    nam: x\n");
   await expect(run("--seed", "seed.yaml")).rejects.toMatchObject({
@@ -173,6 +251,11 @@ test.each([
   ["--rate-limit", "0"],
   ["--latency", "-1"],
   ["--generate", "1.5"],
+  ["--rate-limit-kind", "leaky"],
+  ["--rate-limit-burst", "0"],
+  ["--retry-after", "soon"],
+  ["--jitter", "-1"],
+  ["--fault-seed", "x"],
 ])("refuses %s %s", async (option, value) => {
   await expect(run(option, value)).rejects.toMatchObject({ code: "commander.invalidArgument" });
 });

@@ -12,6 +12,16 @@ async function invited(options: Parameters<typeof start>[0] = {}): Promise<Harne
 
 const control = { key: null };
 
+const DEFAULT_SETTINGS = {
+  rate_limit: null,
+  rate_limit_kind: "window",
+  rate_limit_burst: null,
+  retry_after: "seconds",
+  latency_ms: 0,
+  jitter_ms: 0,
+  request_log: 1000,
+};
+
 test.each(["/_sandbox", "/_sandbox/"])("GET %s says which merchants there are", async (path) => {
   const { status, body } = await start().call("GET", path, control);
   expect(status).toBe(200);
@@ -147,6 +157,12 @@ describe("the request log", () => {
         number: 1,
         time: new Date(START).toISOString(),
         method: "GET",
+        operation: "members.list",
+        merchant: "MC0DEMO1",
+        resource: null,
+        name: null,
+        committed: false,
+        state: 0,
         path: `${MEMBERS}?limit=3`,
         status: 200,
         key: "sk_test_…box",
@@ -182,6 +198,138 @@ describe("the request log", () => {
   });
 });
 
+describe("the request log, for proofs,", () => {
+  test("tells what each write touched, what it created, and whether it took effect", async () => {
+    const { call } = start();
+    const bob = { email: "bob@x.example", roles: [], is_managed_user: true, password: "secret-12" };
+    const created = await call("POST", MEMBERS, { body: bob });
+    const again = await call("POST", MEMBERS, { body: bob });
+    expect([created.status, again.status]).toEqual([201, 409]);
+    const role = await call("POST", ROLES, { body: { name: "Till", permissions: [] } });
+    await call("PATCH", `${ROLES}/${role.body.id}`, { body: { name: "Tills" } });
+    await call("DELETE", `${MEMBERS}/${created.body.id}`);
+    await call("DELETE", `${MEMBERS}/${created.body.id}`);
+    await call("PUT", `${MEMBERS}/mem_none`, { body: { user: { password: "secret-34" } } });
+    await call("GET", `${ROLES}/${role.body.id}`);
+    const { body, text } = await call("GET", "/_sandbox/requests", control);
+    const fields = ["operation", "merchant", "resource", "name", "committed", "state"];
+    const rows = body.items.map((entry: Record<string, unknown>) => fields.map((field) => entry[field]));
+    const [mem, id] = [created.body.id, role.body.id];
+    expect(rows).toEqual([
+      ["members.create", "MC0DEMO1", mem, "bob@x.example", true, 1],
+      ["members.create", "MC0DEMO1", null, "bob@x.example", false, null],
+      ["roles.create", "MC0DEMO1", id, "Till", true, 2],
+      ["roles.update", "MC0DEMO1", id, null, true, 3],
+      ["members.delete", "MC0DEMO1", mem, null, true, 4],
+      ["members.delete", "MC0DEMO1", mem, null, false, null],
+      ["members.update", "MC0DEMO1", "mem_none", null, false, null],
+      ["roles.retrieve", "MC0DEMO1", id, null, false, 4],
+    ]);
+    expect(text).not.toMatch(/secret-|sk_test_sandbox/);
+  });
+
+  test("tells of control routes, too, that somebody else changed something", async () => {
+    const { call, id } = await invited();
+    await call("POST", `${CONTROL}/bob@x.example/accept`, control);
+    await call("POST", `${CONTROL}/${id}/accept`, control);
+    const { items } = (await call("GET", "/_sandbox/requests", control)).body;
+    expect(items.slice(1)).toMatchObject([
+      { operation: null, resource: id, somebody_else: true, committed: true, state: 2 },
+      { operation: null, resource: null, somebody_else: true, committed: false, state: null },
+    ]);
+  });
+
+  test("can be read from a request on, and be longer", async () => {
+    const { call } = start();
+    const since = async (number: string) => call("GET", `/_sandbox/requests?since=${number}`, control);
+    const put = { ...control, body: { request_log: 3000 } };
+    expect((await call("PUT", "/_sandbox/settings", put)).body.request_log).toBe(3000);
+    for (let i = 0; i < 1500; i += 1) await call("GET", "/none", control);
+    expect((await since("0")).body.items).toHaveLength(1501);
+    expect((await since("1500")).body.items.map(({ number }: { number: number }) => number)).toEqual([
+      1501, 1502,
+    ]);
+    expect((await since("x")).status).toBe(400);
+    const none = { ...control, body: { request_log: 0 } };
+    await call("PUT", "/_sandbox/settings", none);
+    expect((await since("0")).body.items).toEqual([]);
+  });
+});
+
+describe("a rate limit", () => {
+  async function passed(harness: Harness, count: number): Promise<number> {
+    let passes = 0;
+    for (let i = 0; i < count; i += 1) passes += (await harness.call("GET", ROLES)).status === 200 ? 1 : 0;
+    return passes;
+  }
+
+  test("from a bucket lets a burst through, then as many as flow in", async () => {
+    const harness = start({ rateLimit: 10, rateLimitKind: "bucket", rateLimitBurst: 4 });
+    expect(await passed(harness, 9)).toBe(4);
+    harness.clock.now += 99;
+    expect(await passed(harness, 3)).toBe(0);
+    harness.clock.now += 1;
+    expect(await passed(harness, 3)).toBe(1);
+    harness.clock.now += 200;
+    expect(await passed(harness, 9)).toBe(2);
+    harness.clock.now += 3_600_000;
+    expect(await passed(harness, 9)).toBe(4);
+  });
+
+  test("of a window lets twice as many through at its edge, one of a bucket does not", async () => {
+    for (const [rateLimitKind, both] of [
+      ["window", 10],
+      ["bucket", 5],
+    ] as const) {
+      const harness = start({ rateLimit: 5, rateLimitKind });
+      harness.clock.now = START + 999;
+      const before = await passed(harness, 5);
+      harness.clock.now = START + 1000;
+      expect(before + (await passed(harness, 5))).toBe(both);
+    }
+  });
+
+  test.each([
+    ["seconds", "1"],
+    ["date", new Date(START + 1000).toUTCString()],
+    ["none", null],
+  ])("says when to come again as %s", async (retry_after, expected) => {
+    const { call, clock } = start();
+    const body = { rate_limit: 1, rate_limit_kind: "bucket", rate_limit_burst: 1, retry_after };
+    expect((await call("PUT", "/_sandbox/settings", { ...control, body })).status).toBe(200);
+    await call("GET", ROLES);
+    clock.now += 100;
+    const limited = await call("GET", ROLES);
+    expect(limited.status).toBe(429);
+    expect(limited.headers.get("retry-after")).toBe(expected);
+  });
+
+  test("that is obeyed lets the next request through, in both forms and kinds", async () => {
+    for (const rateLimitKind of ["window", "bucket"] as const) {
+      for (const retryAfter of ["seconds", "date"] as const) {
+        for (let late = 0; late < 1000; late += 137) {
+          const { call, clock } = start({ rateLimit: 3, rateLimitKind, retryAfter });
+          clock.now = START + late;
+          for (let i = 0; i < 3; i += 1) await call("GET", ROLES);
+          const text = (await call("GET", ROLES)).headers.get("retry-after") ?? "";
+          clock.now = retryAfter === "date" ? Date.parse(text) : clock.now + Number(text) * 1000;
+          expect((await call("GET", ROLES)).status).toBe(200);
+        }
+      }
+    }
+  });
+
+  test.each([
+    { rate_limit_kind: "leaky" },
+    { rate_limit_burst: 0 },
+    { retry_after: "soon" },
+    { jitter_ms: -1 },
+    { request_log: 1.5 },
+  ])("and the other settings refuse %o", async (body) => {
+    expect((await start().call("PUT", "/_sandbox/settings", { ...control, body })).status).toBe(400);
+  });
+});
+
 describe("settings", () => {
   test("limit the rate of each key, and say when to come again", async () => {
     const seed = "merchants: [{ code: MC0DEMO1 }]\nkeys: [{ key: sk_test_sandbox }, { key: sk_test_other }]";
@@ -201,11 +349,12 @@ describe("settings", () => {
   test("can be changed and read while it runs", async () => {
     const { call, waits } = start();
     const put = (body: object) => call("PUT", "/_sandbox/settings", { ...control, body });
-    expect((await put({ rate_limit: 1, latency_ms: 70 })).body).toEqual({ rate_limit: 1, latency_ms: 70 });
+    const changed = { ...DEFAULT_SETTINGS, rate_limit: 1, latency_ms: 70 };
+    expect((await put({ rate_limit: 1, latency_ms: 70 })).body).toEqual(changed);
     await call("GET", ROLES);
     expect((await call("GET", ROLES)).status).toBe(429);
     expect(waits).toEqual([70, 70]);
-    expect((await put({ rate_limit: null })).body).toEqual({ rate_limit: null, latency_ms: 70 });
+    expect((await put({ rate_limit: null })).body).toEqual({ ...changed, rate_limit: null });
     expect((await call("GET", ROLES)).status).toBe(200);
     expect((await call("GET", "/_sandbox/settings", control)).body.rate_limit).toBe(null);
     expect((await put({ rate_limit: 0 })).status).toBe(400);
@@ -234,7 +383,7 @@ describe("a reset", () => {
     });
     expect((await all()).body).toEqual(before);
     expect((await call("GET", "/_sandbox/faults", control)).body.rules).toEqual([]);
-    const settings = { rate_limit: 100, latency_ms: 0 };
+    const settings = { ...DEFAULT_SETTINGS, rate_limit: 100 };
     expect((await call("GET", "/_sandbox/settings", control)).body).toEqual(settings);
     const again = await call("POST", MEMBERS, { body: { email: "bob@x.example", roles: [] } });
     expect(again.body.id).toBe(first.body.id);

@@ -120,3 +120,24 @@ test("two cannot listen on one port", async () => {
   const port = Number(new URL(url).port);
   await expect(listen(sandbox, { host: "127.0.0.1", port })).rejects.toMatchObject({ code: "EADDRINUSE" });
 });
+
+test("an answer without a content type has none on the socket either", async () => {
+  const { url, call } = await listening();
+  await call("POST", "/_sandbox/faults", { key: null, body: { kind: "content-type", type: null } });
+  const got = await fetch(url + MEMBERS, { headers: authorization });
+  expect([got.status, got.headers.get("content-type")]).toEqual([200, null]);
+  expect(JSON.parse(await got.text())).toMatchObject({ total_count: 1 });
+  // The connection goes on as usual.
+  expect((await fetch(`${url}/_sandbox`)).status).toBe(200);
+});
+
+test("somebody else can send a creation's body before it does, on a socket as well", async () => {
+  const { url, call } = await listening();
+  await call("POST", "/_sandbox/faults", { key: null, body: { kind: "concurrent-edit", edit: "create" } });
+  const got = await fetch(url + ROLES, {
+    method: "POST",
+    headers: { ...authorization, "content-type": "application/json" },
+    body: JSON.stringify({ name: "A", permissions: [] }),
+  });
+  expect(got.status).toBe(409);
+});

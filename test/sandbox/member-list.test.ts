@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Harness, kindOf, type MemberBody, start } from "./support.ts";
 
@@ -108,4 +109,43 @@ describe("listing members", () => {
     expect([got.status, kindOf(got)]).toEqual([400, "bad-request"]);
     expect(got.body.detail).toContain(named);
   });
+});
+
+test("a prefix finds what looking at each address finds, in the list's order, whatever came and went", async () => {
+  const letters = fc.stringMatching(/^[ab]{1,4}$/);
+  const step = fc.record({ email: letters, how: fc.constantFrom("add", "remove", "front", "look") });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), letters, async (steps, prefix) => {
+      const { call } = start();
+      const path = "/v0.1/merchants/MC0DEMO1/members";
+      const all = async (): Promise<readonly MemberBody[]> =>
+        (await call("GET", `${path}?limit=25`)).body.items;
+      const addressOf = ({ user, invite }: MemberBody) => String(user?.["email"] ?? invite?.email);
+      const look = async () => {
+        const found = (await call("GET", `${path}?limit=25&email=${prefix}`)).body;
+        const expected = (await all()).filter((one) => addressOf(one).startsWith(prefix));
+        expect(found.items).toEqual(expected);
+        expect(found.total_count).toBe(expected.length);
+      };
+      for (const { email, how } of steps) {
+        const address = `${email}@x.example`;
+        const there = (await all()).find((one) => addressOf(one) === address);
+        if (how === "add") await call("POST", path, { body: { email: address, roles: [] } });
+        if (how === "remove" && there) await call("DELETE", `${path}/${there.id}`);
+        if (how === "front") {
+          await call("POST", `/_sandbox/merchants/MC0DEMO1/members/${address}/to-front`, { key: null });
+        }
+        if (how === "look") await look();
+      }
+      await look();
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("a prefix that too many addresses have is found all the same", async () => {
+  const { call } = start({ generate: 1500 });
+  const { body } = await call("GET", "/v0.1/merchants/MC0DEMO1/members?email=member-&limit=3&offset=1200");
+  expect(body.total_count).toBe(1500);
+  expect(body.items.map((one: MemberBody) => one.metadata)).toMatchObject([{ employee_id: "1201" }, {}, {}]);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { parseSeed, SeedInvalid } from "../../src/sandbox/seed-parse.ts";
+import { DocumentInvalid } from "../../src/sandbox/document.ts";
+import { parseSeed } from "../../src/sandbox/seed-parse.ts";
 import { MEMBERS, type MemberBody, START, start } from "./support.ts";
 
 const SEED = `
@@ -114,7 +115,7 @@ function problems(text: string): string[] {
   try {
     parseSeed(text);
   } catch (error) {
-    if (error instanceof SeedInvalid) return error.message.split("\n");
+    if (error instanceof DocumentInvalid) return error.message.split("\n");
     throw error;
   }
   return [];

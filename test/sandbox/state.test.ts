@@ -195,6 +195,127 @@ describe("a write", () => {
   });
 });
 
+/** A file in memory that takes whole states and lines behind them, and says how often each came. */
+function memoryFile() {
+  const file = { text: "", saves: 0, appends: 0, broken: false };
+  return {
+    file,
+    save: async (text: string) => {
+      file.saves += 1;
+      file.text = text;
+    },
+    append: async (lines: string) => {
+      if (file.broken) {
+        file.text += lines.slice(0, lines.length / 2);
+        throw new Error("disk full");
+      }
+      file.appends += 1;
+      file.text += lines;
+    },
+  };
+}
+
+describe("a state file that changes are appended to", () => {
+  test("brings everything back after any requests, cut off at any place, and goes on with new ids", async () => {
+    const step = fc.record({ what: fc.nat(9), which: fc.nat(9) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.nat(200), async (steps, torn) => {
+        const { file, ...disk } = memoryFile();
+        const first = start({ ...disk });
+        await first.sandbox.save();
+        for (const { what, which } of steps) await anyRequest(first, what, which);
+        const again = start({ state: file.text });
+        expect(await everything(again)).toBe(await everything(first));
+        const next = { body: { name: "Next", permissions: [] } };
+        const [one, two] = await Promise.all([
+          first.call("POST", ROLES, next),
+          again.call("POST", ROLES, next),
+        ]);
+        expect(one.body.id).toBe(two.body.id);
+        // A crash can cut the last line off: everything answered before it is there.
+        const before = await everything(again);
+        const kept = file.text;
+        await first.call("POST", MEMBERS, { body: { email: "last@x.example", roles: [] } });
+        const added = file.text.length - kept.length;
+        const cut = file.text.slice(0, kept.length + (torn % added));
+        const late = start({ state: cut });
+        expect(await everything(late)).toBe(before);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test("is written whole once, and then takes only what changes", async () => {
+    const { file, ...disk } = memoryFile();
+    const { call, sandbox } = start({ ...disk, generate: 2000 });
+    await sandbox.save();
+    const size = file.text.length;
+    for (let i = 0; i < 20; i += 1) {
+      await call("POST", ROLES, { body: { name: `Role ${i}`, permissions: [] } });
+    }
+    expect([file.saves, file.appends]).toEqual([1, 20]);
+    expect(file.text.length - size).toBeLessThan(20 * 400);
+    expect(file.text.split("\n").at(-2)).toMatch(/^\{"change":"merchant","of":"MC0DEMO1","role":/);
+  });
+
+  test("is folded when the changes have grown as big as the state, and at the end", async () => {
+    const { file, ...disk } = memoryFile();
+    const { call, sandbox } = start({ ...disk });
+    const { items } = (await call("GET", MEMBERS)).body;
+    const metadata = { note: "x".repeat(100_000) };
+    for (let i = 0; i < 25; i += 1) {
+      await call("PUT", `${MEMBERS}/${items[0].id}`, { body: { metadata: { ...metadata, i } } });
+    }
+    expect(file.saves).toBeGreaterThan(1);
+    expect(file.text.length).toBeLessThan(1_500_000);
+    await sandbox.save();
+    expect(JSON.parse(file.text)).toMatchObject({ format: "rolecall-sandbox" });
+  });
+
+  test("is written whole where a line could not be added", async () => {
+    const { file, ...disk } = memoryFile();
+    const { call } = start({ ...disk });
+    await call("POST", ROLES, { body: { name: "A", permissions: [] } });
+    file.broken = true;
+    expect((await call("POST", ROLES, { body: { name: "B", permissions: [] } })).status).toBe(201);
+    expect(file.saves).toBe(2);
+    const { items } = (await start({ state: file.text }).call("GET", ROLES)).body;
+    expect(items).toMatchObject([{ name: "A" }, { name: "B" }]);
+  });
+
+  test("is refused when a line inside is damaged or does not fit", async () => {
+    const { file, ...disk } = memoryFile();
+    await start({ ...disk }).call("POST", ROLES, { body: { name: "A", permissions: [] } });
+    expect(() => start({ state: `${file.text}{"change":"x"}\n` })).toThrow(/change \d+ is damaged/);
+    const strange = '{"change":"merchant","of":"MC9","gone":"mem_1"}\n';
+    expect(() => start({ state: `${file.text}${strange}` })).toThrow(/change \d+ does not fit/);
+  });
+});
+
+/** One of all the ways to change something, which may be refused. */
+async function anyRequest({ call }: Harness, what: number, which: number): Promise<void> {
+  const one = async (path: string): Promise<string> => {
+    const { items } = (await call("GET", `/_sandbox${path}`, { key: null })).body;
+    return items.length === 0 ? "none" : items[which % items.length].id;
+  };
+  const control = { key: null };
+  const members = "/_sandbox/merchants/MC0DEMO1/members";
+  const requests: readonly (() => Promise<unknown>)[] = [
+    () => call("POST", MEMBERS, { body: { email: `m${which}@x.example`, roles: [], metadata: { which } } }),
+    () => call("POST", ROLES, { body: { name: `Role ${which}`, permissions: ["a"] } }),
+    async () => call("PUT", `${MEMBERS}/${await one(MEMBERS)}`, { body: { roles: ["role_admin"] } }),
+    async () => call("PATCH", `${ROLES}/${await one(ROLES)}`, { body: { description: `d${which}` } }),
+    async () => call("DELETE", `${MEMBERS}/${await one(MEMBERS)}`),
+    async () => call("DELETE", `${ROLES}/${await one(ROLES)}`),
+    async () => call("POST", `${members}/${await one(MEMBERS)}/accept`, control),
+    async () => call("POST", `${members}/${await one(MEMBERS)}/to-front`, control),
+    async () =>
+      call("PUT", `${members}/${await one(MEMBERS)}/status`, { ...control, body: { status: "disabled" } }),
+    () => (which === 0 ? call("POST", "/_sandbox/reset", control) : Promise.resolve()),
+  ];
+  await requests[what]?.();
+}
+
 /** A sandbox on a slow disk, and what it has answered so far. */
 async function killable() {
   const disk = slowDisk();

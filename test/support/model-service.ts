@@ -1,13 +1,20 @@
 import { RolecallError } from "../../src/model/errors.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../src/model/live.ts";
-import type { LiveWriter } from "../../src/model/ports.ts";
+import type { LiveRecords, LiveWriter } from "../../src/model/ports.ts";
 import { invited, liveMember, liveRole } from "./build.ts";
 
 /** A service that is nothing but its state: what apply is held against where HTTP does not matter. */
 export interface ModelService {
   readonly writer: LiveWriter;
-  /** Every call, in order, in short. */
+  readonly records: LiveRecords;
+  /** Every write, in order, in short. */
   readonly calls: readonly string[];
+  /** Every look at a single resource, in order: its id. */
+  readonly looks: readonly string[];
+  /** Passwords that were set, by member id. */
+  readonly passwords: ReadonlyMap<string, string>;
+  /** Somebody else changes something meanwhile. */
+  edit(change: (state: { roles: Map<string, LiveRole>; members: Map<string, LiveMember> }) => void): void;
   state(): LiveState;
 }
 
@@ -16,6 +23,8 @@ export function modelService(start: LiveState): ModelService {
   const roles = new Map(start.roles.map((role) => [role.id, role]));
   const members = new Map(start.members.map((member) => [member.id, member]));
   const calls: string[] = [];
+  const looks: string[] = [];
+  const passwords = new Map<string, string>();
   let created = 0;
 
   const known = (ids: readonly string[]): readonly string[] => {
@@ -67,13 +76,15 @@ export function modelService(start: LiveState): ModelService {
         ? managedMember(id, draft.email, draft.managed.nickname)
         : invited(id, draft.email);
       members.set(id, { ...base, roles: known(draft.roles), metadata: draft.metadata ?? {} });
+      if (draft.managed) passwords.set(id, draft.managed.password);
       return { id, adopted: false };
     },
-    async updateMember(id, { roles: next, metadata, nickname }) {
-      calls.push(`update member ${id}`);
+    async updateMember(id, { roles: next, metadata, nickname, password }) {
+      calls.push(`update member ${id}${password === undefined ? "" : " password"}`);
       const member = found(members, id);
       const user = member.user && nickname !== undefined ? { user: { ...member.user, nickname } } : {};
       members.set(id, { ...member, ...user, roles: known(next), metadata });
+      if (password !== undefined) passwords.set(id, password);
     },
     async deleteMember(id) {
       calls.push(`delete member ${id}`);
@@ -81,9 +92,17 @@ export function modelService(start: LiveState): ModelService {
       members.delete(id);
     },
   };
+  const look = <T>(map: ReadonlyMap<string, T>, id: string): T | null => {
+    looks.push(id);
+    return map.get(id) ?? null;
+  };
   return {
     writer,
+    records: { role: async (id) => look(roles, id), member: async (id) => look(members, id) },
     calls,
+    looks,
+    passwords,
+    edit: (change) => change({ roles, members }),
     state: () => ({ ...start, roles: [...roles.values()], members: [...members.values()] }),
   };
 }

@@ -11,15 +11,21 @@ import {
 } from "../options.ts";
 import type { Look, Planned } from "../planning.ts";
 import type { Prepared } from "../prepare.ts";
+import type { RunOptions } from "../run-apply.ts";
 import type { Selection } from "../select-changes.ts";
 
-type Options = ServiceOptions &
+/** What carrying out plans takes from the command line. */
+export type ApplyOptions = Pick<ServiceOptions, "concurrency"> &
   OutputOptions & {
     readonly yes?: true;
     readonly allow: readonly string[];
     readonly approved?: string;
+    readonly recheck: boolean;
+    readonly rotatePassword: readonly string[];
     readonly interactive?: true;
   };
+
+type Options = ServiceOptions & ApplyOptions;
 
 /** `apply`: plans again, asks, changes what differs, and looks whether anything is left. */
 export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -42,6 +48,15 @@ export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
         .argParser((text: string, all: readonly string[]) => [...all, text])
         .default([], "none"),
     )
+    .addOption(
+      new Option(
+        "--rotate-password <email>",
+        "set this managed user's password from its password_env; may be given more than once",
+      )
+        .argParser((email: string, all: readonly string[]) => [...all, email])
+        .default([], "none"),
+    )
+    .option("--no-recheck", "do not look at each role and member again right before it is changed")
     .addHelpText(
       "after",
       `
@@ -56,8 +71,10 @@ Examples:
 It asks for "yes"; where something is removed from an account that is not a test account,
 for the merchant code instead. Anything else changes nothing.
 
-The first change that fails stops the run: what was done stays done and is listed, and
-running it again goes on from there. Ctrl-C lets what is in flight end, then stops.
+Each role and member is looked at once more right before it is changed or removed. If it is
+no longer what was planned, or if a change fails, the run stops: what was done stays done and
+is listed, and running it again goes on from there. Ctrl-C lets what is in flight end, then
+stops; a second one leaves at once.
 
 Exits 0 when all is done, 1 when nothing was changed, 3 when it was refused, 4 when it
 stopped part-way or something is left.
@@ -71,22 +88,44 @@ async function apply(paths: readonly string[], options: Options, io: Io): Promis
   if (options.interactive) {
     (await import("../browse-plans.ts")).checkInteractive(options, io);
   }
-  const { preparePlans } = await import("../prepare.ts");
-  const prepared = await preparePlans(paths, options, io);
+  const [{ preparePlans }, { createStopper }, { openProgress }] = await Promise.all([
+    import("../prepare.ts"),
+    import("../stopper.ts"),
+    import("../progress.ts"),
+  ]);
+  const progress = await openProgress(options, io);
+  const stopper = createStopper((text) => progress.io.stderr.write(`${text}\n`), io);
   try {
-    return await applyPlanned(prepared, options, io);
+    const prepared = await preparePlans(paths, { ...options, signal: stopper.hurry, progress }, io);
+    try {
+      const [{ tellUnfinishedRuns }, { fileJournals }] = await Promise.all([
+        import("../unfinished-runs.ts"),
+        import("../journal-file.ts"),
+      ]);
+      await tellUnfinishedRuns(prepared.planned, options, io);
+      return await applyPlanned(prepared, options, { stopper, openJournal: fileJournals(io) }, io);
+    } finally {
+      await prepared.close();
+    }
   } finally {
-    await prepared.close();
+    stopper.close();
   }
 }
 
-async function applyPlanned(prepared: Prepared, options: Options, io: Io): Promise<ExitCode> {
+/** Shows plans, lets somebody select where that was asked for, asks, and carries them out, unless something is against it. */
+export async function applyPlanned(
+  prepared: Omit<Prepared, "close">,
+  options: ApplyOptions,
+  { stopper, openJournal }: Pick<RunOptions, "stopper" | "openJournal">,
+  io: Io,
+): Promise<ExitCode> {
   const { valid, placeOf, progress } = prepared;
   const [
     { showPlans },
     { applyReporter },
     { watchedReporter },
     { passwordsFor },
+    { rotationsFor },
     { confirmApply },
     { runApply },
   ] = await Promise.all([
@@ -94,6 +133,7 @@ async function applyPlanned(prepared: Prepared, options: Options, io: Io): Promi
     import("../apply-reporter.ts"),
     import("../watched-reporter.ts"),
     import("../passwords.ts"),
+    import("../rotations.ts"),
     import("../confirm-apply.ts"),
     import("../run-apply.ts"),
   ]);
@@ -116,13 +156,18 @@ async function applyPlanned(prepared: Prepared, options: Options, io: Io): Promi
     reporter.say("Refused: nothing was changed.");
     return ExitCode.refused;
   }
-  const due = planned.flatMap((one) => ("plan" in one && one.plan.changes.length > 0 ? [one] : []));
+  const rotations = rotationsFor(options.rotatePassword, looks);
+  const due = looks
+    .map((one) => ({ ...one, passwords: rotations.get(one.plan.merchant) ?? [] }))
+    .filter(({ plan, passwords }) => plan.changes.length + passwords.length > 0);
   if (due.length === 0) {
     reporter.say("Nothing to do.");
     return ExitCode.ok;
   }
-  const passwords = passwordsFor(
+  for (const { plan, passwords } of due) reporter.passwords(plan.merchant, passwords);
+  const password = passwordsFor(
     due.map(({ plan }) => plan),
+    due.flatMap(({ passwords }) => passwords),
     io.env,
   );
   if (!(options.yes || (await confirmApply(due, io)))) {
@@ -133,7 +178,8 @@ async function applyPlanned(prepared: Prepared, options: Options, io: Io): Promi
   progress.applying(due.map(({ plan }) => plan));
   try {
     const watched = watchedReporter(reporter, progress, changes, options);
-    return await runApply(due, passwords, options, watched, progress.io);
+    const { concurrency, recheck } = options;
+    return await runApply(due, { password, concurrency, recheck, stopper, openJournal }, watched);
   } finally {
     await progress.rest();
     if (leftOut > 0) reporter.say(`${counted(leftOut, "change")} left out; the next plan shows them again.`);
@@ -142,8 +188,8 @@ async function applyPlanned(prepared: Prepared, options: Options, io: Io): Promi
 
 /** What somebody selects with `--interactive`; everything without it, and where a problem has to be solved first. */
 async function select(
-  { planned, valid, progress }: Prepared,
-  options: Options,
+  { planned, valid, progress }: Omit<Prepared, "close">,
+  options: ApplyOptions,
   io: Io,
 ): Promise<Selection | null> {
   const due = planned.some((one) => "plan" in one && one.plan.changes.length > 0);
@@ -162,7 +208,7 @@ function isSound(planned: readonly Planned[]): boolean {
 }
 
 /** Why the plans are refused, a sentence each: what guards, policies and checks have against them, and what nobody approved. */
-async function refusal(looks: readonly Look[], options: Options, io: Io): Promise<readonly string[]> {
+async function refusal(looks: readonly Look[], options: ApplyOptions, io: Io): Promise<readonly string[]> {
   const [{ parseOverrides, standingRefusals }, { objectionsTo, readApproved }] = await Promise.all([
     import("../refusals.ts"),
     import("../approval.ts"),

@@ -62,10 +62,12 @@ async function plan(paths: readonly string[], options: Options, io: Io): Promise
   const { preparePlans } = await import("../prepare.ts");
   const prepared = await preparePlans(paths, options, io);
   try {
-    const [{ showPlans }, { plansPrinter }] = await Promise.all([
+    const [{ showPlans }, { plansPrinter }, { tellUnfinishedRuns }] = await Promise.all([
       import("../show-plans.ts"),
       import("../plans-printer.ts"),
+      import("../unfinished-runs.ts"),
     ]);
+    await tellUnfinishedRuns(prepared.planned, options, io);
     if (options.interactive) await browse(prepared, options, io);
     const { plans, complete } = showPlans(
       prepared.planned,
@@ -91,7 +93,8 @@ async function browse({ planned }: Prepared, options: Options, io: Io): Promise<
   if (plans.length > 0) await browsePlans(plans, { ...options, selects: false }, io);
 }
 
-async function savePlans(plans: readonly Plan[], out: string, io: Io): Promise<void> {
+/** Saves plans as JSON, whole or not at all. */
+export async function savePlans(plans: readonly Plan[], out: string, io: Io): Promise<void> {
   const [{ plansJson }, { writeAtomically }] = await Promise.all([
     import("../../render/json.ts"),
     import("../state-file.ts"),

@@ -1,10 +1,13 @@
 import { resolve } from "node:path";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { RolecallError } from "../../model/errors.ts";
+import type { FaultSettings } from "../../sandbox/fault-rules.ts";
+import type { RateLimit } from "../../sandbox/rate-limit.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { wholeNumber } from "../options.ts";
+import { DEFAULT_PORT, SANDBOX_HELP } from "./sandbox-help.ts";
 
 interface Options {
   readonly port: number;
@@ -13,12 +16,18 @@ interface Options {
   readonly state?: string;
   readonly generate?: number;
   readonly rateLimit?: number;
+  readonly rateLimitKind?: RateLimit["rateLimitKind"];
+  readonly rateLimitBurst?: number;
+  readonly retryAfter?: RateLimit["retryAfter"];
   readonly latency?: number;
+  readonly jitter?: number;
+  readonly faults?: string;
+  readonly faultSeed?: number;
 }
 
-const DEFAULT_PORT = 4010;
 const MAX_GENERATED = 1_000_000;
 const MAX_LATENCY_MS = 3_600_000;
+const MAX_SEED = 4_294_967_295;
 
 /** `sandbox`: the whole service on this machine, for tests, demos and a first try. */
 export function sandboxCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -42,47 +51,42 @@ export function sandboxCommand(io: Io, done: (code: ExitCode) => void): Command 
       "answer 429 beyond this many requests per second and key",
       wholeNumber(1, 1_000_000),
     )
+    .addOption(
+      new Option(
+        "--rate-limit-kind <kind>",
+        "count in each second of the clock, or from a bucket that fills up steadily",
+      ).choices(["window", "bucket"]),
+    )
+    .option(
+      "--rate-limit-burst <n>",
+      "how much a full bucket holds (default: as much as --rate-limit)",
+      wholeNumber(1, 1_000_000),
+    )
+    .addOption(
+      new Option("--retry-after <form>", "how a 429 says when to come again").choices([
+        "seconds",
+        "date",
+        "none",
+      ]),
+    )
     .option("--latency <ms>", "wait this long before each answer", wholeNumber(0, MAX_LATENCY_MS))
-    .addHelpText("after", HELP)
+    .option(
+      "--jitter <ms>",
+      "wait up to this much longer, drawn anew each time",
+      wholeNumber(0, MAX_LATENCY_MS),
+    )
+    .option("--faults <file>", "YAML or JSON file that says what goes wrong, and when")
+    .option(
+      "--fault-seed <n>",
+      "what all chances are drawn from (default: the file's seed, or 1)",
+      wholeNumber(0, MAX_SEED),
+    )
+    .addHelpText("after", SANDBOX_HELP)
     .action(async (options: Options) => {
       await runSandbox(options, io);
       done(ExitCode.ok);
     });
 }
-
-const HELP = `
-Examples:
-  rolecall sandbox                                   one merchant, MC0DEMO1
-  rolecall sandbox --generate 5000 --latency 50      a big merchant, a slow service
-  rolecall sandbox --seed shops.yaml --state shops.json
-
-Without --seed there is the merchant MC0DEMO1, whose owner has the key sk_test_sandbox:
-  export ROLECALL_BASE_URL=http://127.0.0.1:${DEFAULT_PORT} ROLECALL_API_KEY=sk_test_sandbox
-
-A seed:
-  merchants:
-    - code: MC4F7K2P
-      roles: [{ name: Shift Lead, permissions: [refunds_create] }]
-      members:
-        - { email: ada@example.com, roles: [role_owner] }
-        - { email: bob@example.com, roles: [Shift Lead], status: pending }
-  keys:                     without them: sk_test_sandbox, for everything
-    - { key: sk_test_ada, owner: ada@example.com, permissions: [roles_list, merchant_read] }
-A merchant is a test account unless it says sandbox: false.
-
-What no API request can do goes through control routes (no key needed, loopback only):
-  GET    /_sandbox                                       which merchants there are
-  POST   /_sandbox/merchants/CODE/members/ID/accept      also expire, disable; ID or e-mail address
-  PUT    /_sandbox/merchants/CODE/members/ID/status      {"status": "unknown"}
-  *      /_sandbox/v0.1/...                              any API request, as somebody else
-  GET    /_sandbox/requests                              the request log; DELETE clears it
-  PUT    /_sandbox/settings                              {"rate_limit": 5, "latency_ms": 100}
-  PUT    /_sandbox/faults                                {"rules": [{"kind": "status", "status": 503, "nth": 3}]}
-  POST   /_sandbox/reset                                 back to the seed
-A body is sent as JSON, with its content type:
-  curl -X PUT http://127.0.0.1:${DEFAULT_PORT}/_sandbox/settings -H 'content-type: application/json' \\
-    -d '{"rate_limit": 5}'
-`;
 
 async function runSandbox(options: Options, io: Io): Promise<void> {
   const [{ isLoopback }, { listen }] = await Promise.all([
@@ -107,44 +111,48 @@ async function runSandbox(options: Options, io: Io): Promise<void> {
 }
 
 async function openSandbox(options: Options, anyHost: boolean, io: Io): Promise<Sandbox> {
-  const [{ createSandbox }, { StateInvalid }, { SeedInvalid }, files] = await Promise.all([
+  const [{ createSandbox }, { StateInvalid }, files] = await Promise.all([
     import("../../sandbox/sandbox.ts"),
     import("../../sandbox/state.ts"),
-    import("../../sandbox/seed-parse.ts"),
     import("../state-file.ts"),
   ]);
-  const { generate, rateLimit, latency } = options;
+  const { generate, rateLimit, rateLimitKind, rateLimitBurst, retryAfter, latency, jitter } = options;
   const state = options.state === undefined ? null : resolve(io.cwd, options.state);
   const kept = state === null ? null : await reading(files.readIfThere(state), state);
-  const seed = options.seed === undefined ? null : await readSeed(files.readIfThere, options.seed, io);
+  const seed = options.seed === undefined ? null : await readFile(files.readIfThere, options.seed, io);
+  const faults = await readFaults(files.readIfThere, options, io);
   if (kept !== null && (seed !== null || generate !== undefined)) {
     io.stderr.write(`${options.state} is there already: it wins over --seed and --generate.\n`);
   }
-  try {
-    const sandbox = createSandbox({
+  const open = (): Sandbox =>
+    createSandbox({
       now: io.now,
       sleep: io.sleep,
       log: (line) => io.stderr.write(`${line}\n`),
       anyHost,
+      faults,
       ...(seed !== null && { seed }),
       ...(kept !== null && { state: kept }),
-      ...(state !== null && { save: (text: string) => files.writeAtomically(state, text) }),
+      ...(state !== null && {
+        save: (text: string) => files.writeAtomically(state, text),
+        append: (lines: string) => files.appendDurably(state, lines),
+      }),
       ...(generate !== undefined && { generate }),
       ...(rateLimit !== undefined && { rateLimit }),
+      ...(rateLimitKind !== undefined && { rateLimitKind }),
+      ...(rateLimitBurst !== undefined && { rateLimitBurst }),
+      ...(retryAfter !== undefined && { retryAfter }),
       ...(latency !== undefined && { latency }),
+      ...(jitter !== undefined && { jitter }),
     });
+  try {
+    const sandbox = await placing(open, "The seed", options.seed ?? "");
     // At once, so that a file that cannot be written is told now and not at the first change.
     await sandbox.save().catch((error: unknown) => {
       throw new RolecallError("file-unreadable", `${options.state} cannot be written: ${reason(error)}`);
     });
     return sandbox;
   } catch (error) {
-    if (error instanceof SeedInvalid) {
-      const places = error.problems.map(
-        ({ line, column, message }) => `${options.seed}:${line}:${column}: ${message}`,
-      );
-      throw new RolecallError("file-invalid", `The seed cannot be used.\n${places.join("\n")}`);
-    }
     if (error instanceof StateInvalid) {
       throw new RolecallError(
         "file-invalid",
@@ -158,11 +166,30 @@ async function openSandbox(options: Options, anyHost: boolean, io: Io): Promise<
   }
 }
 
-async function readSeed(
-  read: (path: string) => Promise<string | null>,
-  file: string,
-  io: Io,
-): Promise<string> {
+type Read = (path: string) => Promise<string | null>;
+
+async function readFaults(read: Read, options: Options, io: Io): Promise<FaultSettings> {
+  const { faults: file, faultSeed } = options;
+  if (file === undefined) return { seed: faultSeed ?? 1, rules: [] };
+  const text = await readFile(read, file, io);
+  const { parseFaults } = await import("../../sandbox/faults-parse.ts");
+  const { seed, rules } = await placing(() => parseFaults(text), "The list of faults", file);
+  return { seed: faultSeed ?? seed ?? 1, rules };
+}
+
+/** Tells what is wrong in a file with each place in it. */
+async function placing<T>(parse: () => T, what: string, file: string): Promise<T> {
+  const { DocumentInvalid } = await import("../../sandbox/document.ts");
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof DocumentInvalid)) throw error;
+    const places = error.problems.map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`);
+    throw new RolecallError("file-invalid", `${what} cannot be used.\n${places.join("\n")}`);
+  }
+}
+
+async function readFile(read: Read, file: string, io: Io): Promise<string> {
   const text = await reading(read(resolve(io.cwd, file)), file);
   if (text === null) throw new RolecallError("file-unreadable", `There is no file ${file}.`);
   return text;

@@ -61,6 +61,7 @@ const DOING: Readonly<Record<Phase, string>> = {
   "update-roles": "updates roles",
   "clear-invitations": "clears expired invitations",
   "write-members": "writes members",
+  "set-passwords": "sets passwords",
   "delete-members": "removes members",
   "delete-roles": "removes roles",
 };

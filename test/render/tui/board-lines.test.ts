@@ -6,6 +6,7 @@ import { PLAIN } from "../../../src/render/style.ts";
 import { applyLines } from "../../../src/render/tui/apply-lines.ts";
 import { readingLines } from "../../../src/render/tui/reading-lines.ts";
 import { richPlan } from "../../support/rich-plan.ts";
+import { waitEvent } from "../../support/wait-event.ts";
 
 const SIZE = { columns: 80, rows: 24 };
 
@@ -15,7 +16,7 @@ function reading(count: number) {
   for (const merchant of codes.slice(0, Math.floor(count / 2))) progress.ended(merchant, null);
   progress.ended(`MC${count - 1}`, "no\u001b[31m key");
   progress.live({ type: "read", merchant: `MC${count - 2}`, members: 250, total: 1000 }, 0);
-  progress.live({ type: "wait", ms: 12_000, reason: "the service asks for fewer requests (429)" }, 0);
+  progress.live(waitEvent(12_000, "the service asks for fewer requests (429)"), 0);
   return progress.view(0);
 }
 
@@ -46,7 +47,7 @@ function applying(merchants: number) {
     for (const change of plan.changes)
       progress.apply({ type: "change-started", merchant, phase: "write-members", change: { ...change } }, 0);
   }
-  progress.live({ type: "wait", ms: 2000, reason: "the service could not be reached" }, 0);
+  progress.live(waitEvent(2000, "the service could not be reached"), 0);
   return progress.view(0);
 }
 

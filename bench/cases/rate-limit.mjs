@@ -1,0 +1,81 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { rolecall, startSandbox } from "../program.mjs";
+
+const PAGE = 25;
+const LEAST_SHARE = 90;
+const MOST_REFUSED = 2;
+
+/** What the sandbox allows: how many requests a second, and further settings of it. */
+const LIMITS = [
+  { name: "fixed window, 50/s", perSecond: 50, settings: {} },
+  { name: "fixed window, 200/s", perSecond: 200, settings: {} },
+  { name: "token bucket, 50/s", perSecond: 50, settings: { rate_limit_kind: "bucket" } },
+  { name: "token bucket, 200/s", perSecond: 200, settings: { rate_limit_kind: "bucket" } },
+];
+
+/** A whole plan that reads for so long that the limit decides: how much of it is used, and how much is refused. */
+export async function rateLimit({ runs = "5", seconds = "25" }) {
+  const figures = [];
+  for (const limit of LIMITS) {
+    const measured = [];
+    for (let run = 0; run < Number(runs); run += 1) measured.push(await measure(limit, Number(seconds)));
+    figures.push(
+      {
+        name: `rate-limit: ${limit.name}: used`,
+        target: `>= ${LEAST_SHARE} %`,
+        unit: "%",
+        isMet: (value) => value >= LEAST_SHARE,
+        values: measured.map(({ used }) => used),
+      },
+      {
+        name: `rate-limit: ${limit.name}: refused (429)`,
+        target: `<= ${MOST_REFUSED} %`,
+        unit: "%",
+        digits: 2,
+        isMet: (value) => value <= MOST_REFUSED,
+        values: measured.map(({ refused }) => refused),
+      },
+    );
+  }
+  return figures;
+}
+
+async function measure({ perSecond, settings }, seconds) {
+  const folder = await mkdtemp(join(tmpdir(), "rolecall-bench-"));
+  const members = perSecond * seconds * PAGE;
+  const sandbox = await startSandbox(["--generate", String(members), "--rate-limit", String(perSecond)]);
+  try {
+    await set(sandbox.url, settings);
+    const file = join(folder, "shop.yaml");
+    await writeFile(file, "version: 1\nmerchant: MC0DEMO1\nsync: { members: additive }\nmembers: []\n");
+    const { code, stderr } = await rolecall(["plan", file], sandbox.env);
+    if (code !== 0) throw new Error(`plan ended with ${code}: ${stderr.slice(-2000)}`);
+    return figuresOf(sandbox.log, perSecond);
+  } finally {
+    await sandbox.stop();
+    await rm(folder, { recursive: true });
+  }
+}
+
+function figuresOf(log, perSecond) {
+  const requests = log.filter(({ text }) => text.includes(" /v0.1/"));
+  const seconds = (requests.at(-1).at - requests[0].at) / 1000;
+  const statuses = requests.flatMap(({ text }) =>
+    [...text.matchAll(/ \/v0\.1\/\S* (\d{3}) /g)].map(([, status]) => status),
+  );
+  const refused = statuses.filter((status) => status === "429").length;
+  const passed = statuses.filter((status) => status.startsWith("2")).length;
+  return { used: (100 * passed) / seconds / perSecond, refused: (100 * refused) / statuses.length };
+}
+
+async function set(url, settings) {
+  if (Object.keys(settings).length === 0) return;
+  const answer = await fetch(`${url}/_sandbox/settings`, {
+    method: "PUT",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(settings),
+  });
+  if (!answer.ok) throw new Error(`The sandbox does not take ${JSON.stringify(settings)}.`);
+}

@@ -1,0 +1,103 @@
+import type { MemberStatus } from "../model/live.ts";
+import type { Change, MemberImage, RoleImage } from "../model/plan.ts";
+import type { LiveRecords } from "../model/ports.ts";
+import { memberDifferences, roleDifferences, withoutMark, word } from "./differences.ts";
+import { isPasswordChange, type Step } from "./step.ts";
+import { roleIds, type Write } from "./write-change.ts";
+
+/** What a look before a write has found. */
+export type Look =
+  | { readonly as: "planned" }
+  /** It is already as the write would make it: there is nothing to send. */
+  | { readonly as: "done" }
+  | { readonly as: "stale"; readonly message: string };
+
+/** What a look depends on besides the write: what this run itself has done meanwhile. */
+export interface LookContext {
+  readonly records: LiveRecords;
+  /** Name → id of the roles that this apply has created so far. */
+  readonly createdRoles: ReadonlyMap<string, string>;
+  /** Id → name of the roles that this apply has renamed so far. */
+  readonly renamedRoles: ReadonlyMap<string, string>;
+}
+
+const PLANNED: Look = { as: "planned" };
+const DONE: Look = { as: "done" };
+
+/** Reads the one resource that a write is about to touch, and holds it against the plan; throws RolecallError. */
+export async function lookAgain({ change }: Step, write: Write, context: LookContext): Promise<Look> {
+  const { id, before, after } = write;
+  if (id === null || before === null) return PLANNED;
+  const differences = isRole(before)
+    ? await lookAtRole({ id, before, after: isRole(after) ? after : null }, context)
+    : await lookAtMember({ id, before, after: isRole(after) ? null : after }, change, context);
+  if (differences === "gone") {
+    return goneIsDone(change) ? DONE : stale(change, "is no longer there");
+  }
+  if (differences === "done") return DONE;
+  if (differences.length === 0) return PLANNED;
+  return stale(change, `is not what was planned any more: ${differences.join("; ")}`);
+}
+
+/**
+ * What was to be removed and is gone is as it was to be. An invitation that was to be replaced is not: whoever removed
+ * it may have meant that, or have sent a new one.
+ */
+function goneIsDone({ resource, kind }: Change): boolean {
+  return kind === "delete" || (kind === "replace" && resource === "role");
+}
+
+type Found = readonly string[] | "gone" | "done";
+
+interface Touching<Image> {
+  readonly id: string;
+  readonly before: Image;
+  readonly after: Image | null;
+}
+
+async function lookAtRole(
+  { id, before, after }: Touching<RoleImage>,
+  { records, renamedRoles }: LookContext,
+): Promise<Found> {
+  const found = await records.role(id);
+  if (found === null) return "gone";
+  if (after !== null && roleDifferences(after, found).length === 0) return "done";
+  const marked = withoutMark(found.name) === withoutMark(before.name) ? found.name : before.name;
+  return roleDifferences({ ...before, name: renamedRoles.get(id) ?? marked }, found);
+}
+
+async function lookAtMember(
+  { id, before, after }: Touching<MemberImage>,
+  change: Change,
+  { records, createdRoles }: LookContext,
+): Promise<Found> {
+  const found = await records.member(id);
+  if (found === null) return "gone";
+  const refs = [...before.roles, ...(after?.roles ?? [])];
+  const statuses = goodStatuses(before.status, after);
+  const against = (image: MemberImage): readonly string[] =>
+    memberDifferences({ image, roleIds: roleIds(image.roles, createdRoles), statuses }, found, refs);
+  // Of a password nobody can tell whether it is set already.
+  if (after !== null && !isPasswordChange(change) && against(after).length === 0) return "done";
+  return against(before);
+}
+
+/**
+ * An invitation that is accepted meanwhile can be updated all the same; to remove it would take more than the plan
+ * said. One that has expired meanwhile gives less than what the plan said to remove.
+ */
+function goodStatuses(
+  planned: MemberStatus | null,
+  after: MemberImage | null,
+): readonly (MemberStatus | null)[] {
+  if (planned !== "pending") return [planned];
+  return [planned, after === null ? "expired" : "accepted"];
+}
+
+function isRole(image: RoleImage | MemberImage | null): image is RoleImage {
+  return image !== null && "permissions" in image;
+}
+
+function stale({ resource, name }: Change, what: string): Look {
+  return { as: "stale", message: `${resource} ${word(name)} ${what}.` };
+}

@@ -1,0 +1,61 @@
+/** The port that the sandbox listens on where nobody says otherwise. */
+export const DEFAULT_PORT = 4010;
+
+/** What `sandbox --help` says below its options. */
+export const SANDBOX_HELP = `
+Examples:
+  rolecall sandbox                                   one merchant, MC0DEMO1
+  rolecall sandbox --generate 5000 --latency 50      a big merchant, a slow service
+  rolecall sandbox --seed shops.yaml --state shops.json
+
+Without --seed there is the merchant MC0DEMO1, whose owner has the key sk_test_sandbox:
+  export ROLECALL_BASE_URL=http://127.0.0.1:${DEFAULT_PORT} ROLECALL_API_KEY=sk_test_sandbox
+
+A seed:
+  merchants:
+    - code: MC4F7K2P
+      roles: [{ name: Shift Lead, permissions: [refunds_create] }]
+      members:
+        - { email: ada@example.com, roles: [role_owner] }
+        - { email: bob@example.com, roles: [Shift Lead], status: pending }
+  keys:                     without them: sk_test_sandbox, for everything
+    - { key: sk_test_ada, owner: ada@example.com, permissions: [roles_list, merchant_read] }
+A merchant is a test account unless it says sandbox: false.
+
+What no API request can do goes through control routes (no key needed, loopback only):
+  GET    /_sandbox                                       which merchants there are
+  POST   /_sandbox/merchants/CODE/members/ID/accept      also expire, disable, to-front;
+                                                         ID or e-mail address
+  PUT    /_sandbox/merchants/CODE/members/ID/status      {"status": "unknown"}
+  *      /_sandbox/v0.1/...                              any API request, as somebody else
+  GET    /_sandbox/requests                              the request log; DELETE clears it
+                                                         ?since=NUMBER: only what began after that request
+  PUT    /_sandbox/settings                              {"rate_limit": 5, "latency_ms": 100}; also rate_limit_kind,
+                                                         rate_limit_burst, retry_after, jitter_ms, request_log
+  PUT    /_sandbox/faults                                {"rules": [{"kind": "status", "status": 503, "nth": 3}]}
+  POST   /_sandbox/reset                                 back to the seed
+A body is sent as JSON, with its content type:
+  curl -X PUT http://127.0.0.1:${DEFAULT_PORT}/_sandbox/settings -H 'content-type: application/json' \\
+    -d '{"rate_limit": 5}'
+
+Faults, for --faults and PUT /_sandbox/faults (a chance repeats with its seed):
+  seed: 7
+  rules:
+    - { kind: status, status: 503, operation: members.create, nth: 2 }
+    - { kind: reset-after, probability: 0.05 }
+A rule hits each request, or only those of one operation; of these the nth, every so-manieth, at most so many
+times, or each with a probability. What it does is its kind:
+  status           a Problem: status, effect (before or after the write took effect), detail, retry_after
+  latency          waits ms, and up to jitter_ms more
+  stall            no answer for ms, then a broken connection; effect
+  html             a page of HTML where JSON belongs: status, effect
+  content-type     the right answer under the wrong type: type (text/plain), null for none
+  unknown-fields   fields that the contract does not know
+  reset-before     breaks the connection, and nothing was done
+  reset-after      breaks the connection when the write has taken effect
+  truncate         half of the body, then a broken connection
+  partial-json     half of the body, as if it were all
+  concurrent-edit  somebody else edits just before; edit, to what the request is about: roles, metadata, accept,
+                   expire, disable, name, description, permissions, delete, create; or any request
+  shift            the list of members moves between two of its pages: change (remove, add or move)
+`;

@@ -1,0 +1,207 @@
+import { type FileHandle, mkdir, open, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { RolecallError } from "../model/errors.ts";
+import type { JournalEntry, RunStarted } from "../model/journal.ts";
+import type { Plan } from "../model/plan.ts";
+import type { Io } from "./io.ts";
+import type { OpenJournal } from "./open-journal.ts";
+import { projectRoot } from "./project-root.ts";
+import type { RunOrigin } from "./run-origin.ts";
+import { VERSION } from "./version.ts";
+
+/** How journals are opened. */
+export interface JournalOptions {
+  /** The run that is taken back; null for an ordinary apply. */
+  readonly undoes: string | null;
+  /** Absent: this process. */
+  readonly origin?: RunOrigin;
+}
+
+/** Opens a journal for each plan that is applied, each a file of its own in the project's folder of runs. */
+export function fileJournals(
+  io: Pick<Io, "cwd" | "env" | "now">,
+  options: JournalOptions = { undoes: null },
+): (plan: Plan) => Promise<OpenJournal> {
+  let origin: Promise<RunOrigin> | undefined;
+  return async (plan) => {
+    // Once for all merchants of an apply: a look at the repository takes its time.
+    origin ??= options.origin ? Promise.resolve(options.origin) : lookUpOrigin(io);
+    const who = await origin;
+    const folder = await runsFolder(io.cwd);
+    const shown = (path: string): string => relative(io.cwd, path) || path;
+    try {
+      await makeFolder(folder);
+      const name = `${timeOf(io.now())}-${plan.merchant.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64)}`;
+      const { run, path, handle } = await createFile(folder, name);
+      await syncFolder(folder);
+      const journal = appendTo(handle, shown(path), io.now);
+      await journal.write(runStarted({ run, plan, who, undoes: options.undoes }));
+      return journal;
+    } catch (error) {
+      throw unwritable(shown(folder), error, "Without a journal nothing is applied.");
+    }
+  };
+}
+
+async function lookUpOrigin(io: Pick<Io, "cwd" | "env">): Promise<RunOrigin> {
+  const { runOrigin } = await import("./run-origin.ts");
+  return runOrigin(io);
+}
+
+/** Where a project's journals are: below the root of the repository, else of the working directory. */
+export async function runsFolder(cwd: string): Promise<string> {
+  return join(await projectRoot(cwd, cwd), ".rolecall", "runs");
+}
+
+/** Named one by one, so that nothing of a plan or an environment gets in that nobody has thought of. */
+function runStarted({
+  run,
+  plan: { merchant, environment, service, fingerprint, changes },
+  who: { user, host, pid, commit, job },
+  undoes,
+}: {
+  readonly run: string;
+  readonly plan: Plan;
+  readonly who: RunOrigin;
+  readonly undoes: string | null;
+}): RunStarted {
+  return {
+    type: "run",
+    format: 1,
+    run,
+    merchant,
+    environment,
+    service,
+    fingerprint,
+    changes: changes.length,
+    version: VERSION,
+    user,
+    host,
+    pid,
+    commit,
+    job,
+    undoes,
+  };
+}
+
+/** Sorts by time, and is a file name everywhere: `2026-11-21T13-05-00-123Z`. */
+function timeOf(now: number): string {
+  return new Date(now).toISOString().replaceAll(/[:.]/g, "-");
+}
+
+/** A journal tells who may do what: nobody else reads it, and it is not committed by accident. */
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const ignore = join(folder, "..", ".gitignore");
+  await writeFile(ignore, "*\n", { flag: "wx", mode: 0o600 }).catch((error: unknown) => {
+    if (!isExisting(error)) throw error;
+  });
+}
+
+const MOST_AT_ONCE = 1000;
+
+async function createFile(
+  folder: string,
+  name: string,
+): Promise<{ readonly run: string; readonly path: string; readonly handle: FileHandle }> {
+  for (let count = 1; ; count += 1) {
+    const run = count === 1 ? name : `${name}-${count}`;
+    const path = join(folder, `${run}.jsonl`);
+    try {
+      return { run, path, handle: await open(path, "ax", 0o600) };
+    } catch (error) {
+      if (!isExisting(error) || count === MOST_AT_ONCE) throw error;
+    }
+  }
+}
+
+/** Without this the new file itself could be lost with the power. */
+async function syncFolder(folder: string): Promise<void> {
+  // Windows cannot open folders, and needs no such step.
+  const handle = await open(folder, "r").catch(() => null);
+  try {
+    await handle?.sync();
+  } finally {
+    await handle?.close();
+  }
+}
+
+interface Waiting {
+  readonly text: string;
+  readonly resolve: () => void;
+  readonly reject: (error: RolecallError) => void;
+}
+
+/** The part of a file that a journal needs. */
+export type Appendable = Pick<FileHandle, "writeFile" | "sync" | "close">;
+
+/**
+ * Appends entries in order. What comes while the disk is busy goes out together, with one sync for all. After a
+ * failure nothing more is written: behind half a line, no other could be read.
+ */
+export function appendTo(file: Appendable, shown: string, now: () => number): OpenJournal {
+  let waiting: Waiting[] = [];
+  let busy: Promise<void> | null = null;
+  let failed: RolecallError | null = null;
+
+  const flush = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      try {
+        if (failed !== null) throw failed;
+        await file.writeFile(batch.map(({ text }) => text).join(""));
+        await file.sync();
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        failed ??= unwritable(shown, error, "Then plan again, to see what is left.");
+        for (const { reject } of batch) reject(failed);
+      }
+    }
+    busy = null;
+  };
+
+  return {
+    file: shown,
+    write: (entry: JournalEntry) =>
+      new Promise<void>((resolve, reject) => {
+        const text = `${JSON.stringify({ at: new Date(now()).toISOString(), ...entry })}\n`;
+        waiting.push({ text, resolve, reject });
+        busy ??= flush();
+      }),
+    close: async () => {
+      await busy;
+      await file.close();
+    },
+  };
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  EACCES: "Give yourself the right to write there",
+  EPERM: "Give yourself the right to write there",
+  EROFS: "The file system is read-only: run it in a folder that may be written to",
+  ENOSPC: "The disk is full: make room",
+  EDQUOT: "The disk quota is used up: make room",
+  EMFILE: "Too many files are open: apply fewer merchants at once",
+  ENOTDIR: "Something that is no folder is in the way: move it",
+  EEXIST: "Something that is no folder is in the way: move it",
+};
+
+function unwritable(path: string, error: unknown, state: string): RolecallError {
+  if (error instanceof RolecallError) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  const reason = error instanceof Error ? error.message.replace(/, \w+ '.*$/, "") : String(error);
+  const hint = HINTS[code ?? ""] ?? "Check that the folder may be written to";
+  return new RolecallError(
+    "journal-unwritable",
+    `The journal of this run cannot be written to ${path}: ${reason}.`,
+    {
+      hint: `${hint}. ${state}`,
+      cause: error,
+    },
+  );
+}
+
+function isExisting(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "EEXIST";
+}

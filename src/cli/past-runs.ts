@@ -1,0 +1,129 @@
+import { open, readdir } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join, relative } from "node:path";
+import { RolecallError } from "../model/errors.ts";
+import type { PastRun, ReadJournal, RunStatus } from "../model/past-run.ts";
+import { runStatus } from "../plan/run-status.ts";
+import type { Io } from "./io.ts";
+import { runsFolder } from "./journal-file.ts";
+
+/** A journal in the folder of runs. */
+export interface StoredRun {
+  /** The file's name without its extension. */
+  readonly name: string;
+  /** Its path, as it is shown. */
+  readonly file: string;
+}
+
+/** A journal that was looked into. */
+export type FoundRun = StoredRun &
+  ({ readonly past: PastRun; readonly status: RunStatus } | { readonly unreadable: string });
+
+const EXTENSION = ".jsonl";
+const MAX_BYTES = 256 * 1024 * 1024;
+
+/** All journals, the newest first; none where there is no folder. */
+export async function listRuns(cwd: string): Promise<readonly StoredRun[]> {
+  const folder = await runsFolder(cwd);
+  const names = await readdir(folder).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw new RolecallError("file-unreadable", `${relative(cwd, folder)} cannot be read.`, {
+      hint: "It is where the journals of past runs are.",
+      cause: error,
+    });
+  });
+  return names
+    .filter((name) => name.endsWith(EXTENSION))
+    .map((file) => ({ name: file.slice(0, -EXTENSION.length), file: relative(cwd, join(folder, file)) }))
+    .sort((a, b) => (isLater(a.name, b.name) ? -1 : 1));
+}
+
+/** Two of one millisecond differ in a number at the end only: "-10" is later than "-9". */
+function isLater(one: string, other: string): boolean {
+  const collator = new Intl.Collator("en", { numeric: true });
+  return collator.compare(one, other) > 0;
+}
+
+/** Looks into a journal. */
+export async function readRun(stored: StoredRun, io: Pick<Io, "cwd">): Promise<FoundRun> {
+  const { parseJournal } = await import("../config/journal-file.ts");
+  const read = await readText(join(io.cwd, stored.file));
+  const journal: ReadJournal = "text" in read ? parseJournal(read.text) : { ok: false, line: null, ...read };
+  if (journal.ok) {
+    return { ...stored, past: journal.run, status: runStatus(journal.run, isAlive(journal.run)) };
+  }
+  const place = journal.line === null ? stored.file : `${stored.file}:${journal.line}`;
+  return { ...stored, unreadable: `${place}: ${journal.reason}` };
+}
+
+async function readText(path: string): Promise<{ readonly text: string } | { readonly reason: string }> {
+  try {
+    const file = await open(path, "r");
+    try {
+      const info = await file.stat();
+      if (!info.isFile()) return { reason: "it is no file" };
+      if (info.size > MAX_BYTES) return { reason: `it has more than ${MAX_BYTES / 1024 / 1024} MiB` };
+      return { text: await file.readFile("utf8") };
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    return { reason: `it cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"})` };
+  }
+}
+
+/** Whether the process of a run is still there; of another machine's nobody can tell, and it counts as gone. */
+function isAlive({ run: { pid, host } }: PastRun): boolean {
+  if (host !== hostname() || pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** Finds one run by its name, by a beginning of it that no other one has, or as "latest". */
+export async function findRun(
+  text: string,
+  { merchants }: { readonly merchants: readonly string[] },
+  io: Pick<Io, "cwd">,
+): Promise<FoundRun> {
+  const all = await listRuns(io.cwd);
+  if (all.length === 0) {
+    throw new RolecallError("run-unknown", "There are no runs yet.", {
+      hint: "Every apply leaves a journal in .rolecall/runs, on the machine that it ran on.",
+    });
+  }
+  if (text === "latest") {
+    for (const stored of all) {
+      const found = await readRun(stored, io);
+      if (merchants.length === 0 || isOf(found, merchants)) return found;
+    }
+    throw new RolecallError("run-unknown", `There is no run of ${merchants.join(", ")}.`, { hint: HINT });
+  }
+  const name = text.endsWith(EXTENSION) ? text.slice(text.lastIndexOf("/") + 1, -EXTENSION.length) : text;
+  const exact = all.find((stored) => stored.name === name);
+  const fitting = exact ? [exact] : all.filter((stored) => stored.name.startsWith(name));
+  const [only, ...more] = fitting;
+  if (only === undefined) {
+    throw new RolecallError("run-unknown", `No run is called "${text}".`, { hint: HINT });
+  }
+  if (more.length > 0) {
+    throw new RolecallError("run-unknown", `${fitting.length} runs begin with "${text}".`, {
+      hint: `Give more of the name: ${fitting
+        .slice(0, 5)
+        .map((one) => one.name)
+        .join(", ")}${fitting.length > 5 ? " …" : ""}`,
+    });
+  }
+  return readRun(only, io);
+}
+
+const HINT = '"rolecall runs" lists them.';
+
+/** Whether a run is of one of these merchants; of one that cannot be read, only its name tells. */
+export function isOf(found: FoundRun, merchants: readonly string[]): boolean {
+  if ("past" in found) return merchants.includes(found.past.run.merchant);
+  return merchants.some((merchant) => new RegExp(`Z-${merchant}(-\\d+)?$`).test(found.name));
+}

@@ -1,0 +1,53 @@
+import type { StopCause } from "../model/apply.ts";
+import { ExitCode } from "./exit-code.ts";
+import type { Io } from "./io.ts";
+
+/** What ends an apply before its time: a signal, or a merchant that stopped. */
+export interface Stopper {
+  /** Aborted when nothing new is to start. */
+  readonly signal: AbortSignal;
+  /** Aborted when somebody wants it to end: nothing is waited for any more. */
+  readonly hurry: AbortSignal;
+  /** What was first; null where nothing has stopped it. */
+  cause(): StopCause | null;
+  stop(cause: StopCause): void;
+  /** From here on things change: a signal lets what is in flight end, and only a second one leaves, with this code. */
+  changing(leave: () => ExitCode): void;
+  /** Signals are no longer listened to. */
+  close(): void;
+}
+
+/** Listens to SIGINT and SIGTERM. Until something is changed, the first of them ends the process at once. */
+export function createStopper(say: (text: string) => void, io: Io): Stopper {
+  const [stopping, hurrying] = [new AbortController(), new AbortController()];
+  let cause: StopCause | null = null;
+  let leave: (() => ExitCode) | null = null;
+  let signals = 0;
+  const stop = (because: StopCause): void => {
+    cause ??= because;
+    stopping.abort();
+  };
+  const close = io.onStopSignal((signal) => {
+    signals += 1;
+    if (leave === null) {
+      say(`${signal}: nothing was changed.`);
+      io.leave(ExitCode.failed);
+    } else if (signals > 1) {
+      io.leave(leave());
+    } else {
+      say(`${signal}: nothing new starts; what is in flight ends first. Once more to leave at once.`);
+      stop({ by: "signal", signal });
+      hurrying.abort();
+    }
+  });
+  return {
+    signal: stopping.signal,
+    hurry: hurrying.signal,
+    cause: () => cause,
+    stop,
+    changing: (code) => {
+      leave = code;
+    },
+    close,
+  };
+}

@@ -1,0 +1,49 @@
+import { renderUnfinished } from "../render/runs-text.ts";
+import type { Io } from "./io.ts";
+import { styleFor } from "./output.ts";
+import { type FoundRun, isOf, listRuns, readRun } from "./past-runs.ts";
+import type { Planned } from "./planning.ts";
+
+/** For how long a run is spoken of whose merchant has nothing left to do. */
+const SETTLED_AFTER_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Tells on stderr of each merchant whose last apply at this service was not finished, or still runs. It only tells:
+ * where the journals cannot be read, planning goes on without.
+ */
+export async function tellUnfinishedRuns(
+  planned: readonly Planned[],
+  options: { readonly color: boolean },
+  io: Io,
+): Promise<void> {
+  const plans = planned.flatMap((one) => ("plan" in one ? [one.plan] : []));
+  const runs = plans.length === 0 ? [] : await listRuns(io.cwd).catch(() => []);
+  if (runs.length === 0) return;
+  const style = styleFor(io.stderr, io, options.color);
+  for (const { merchant, service, changes } of plans) {
+    const last = await lastRun(runs, merchant, service, io);
+    if (last === null || !("past" in last)) continue;
+    const { status, past } = last;
+    const told = status === "running" || status === "cut-short" || status === "unsure";
+    const age = io.now() - Date.parse(past.run.at);
+    if (told && (status === "running" || changes.length > 0 || age < SETTLED_AFTER_MS)) {
+      io.stderr.write(renderUnfinished(last, style));
+    }
+  }
+}
+
+async function lastRun(
+  runs: Awaited<ReturnType<typeof listRuns>>,
+  merchant: string,
+  service: string,
+  io: Io,
+): Promise<FoundRun | null> {
+  for (const stored of runs) {
+    // The name says whose it is, so that the journals of others need not be read.
+    if (!isOf({ ...stored, unreadable: "" }, [merchant])) continue;
+    const found = await readRun(stored, io);
+    if (!("past" in found)) return null;
+    if (found.past.run.merchant === merchant && found.past.run.service === service) return found;
+  }
+  return null;
+}

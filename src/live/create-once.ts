@@ -1,0 +1,50 @@
+import { RolecallError } from "../model/errors.ts";
+import type { Created } from "../model/ports.ts";
+import type { Call, Client } from "./client.ts";
+import { notKnown, notListed, notOurs } from "./failures.ts";
+import type { Found } from "./find-created.ts";
+import { readCreatedId } from "./wire.ts";
+
+/** Something to create, and how to look whether it is there. */
+export interface Creation extends Pick<Call<unknown>, "operation" | "path" | "body" | "secrets"> {
+  /** What it is called in messages, as in `role "Cashier"`. */
+  readonly what: string;
+  readonly find: (client: Client) => Promise<Found>;
+}
+
+/**
+ * Creates something, once: where an answer is lost, what it was about is looked up, and adopted if it is there as asked.
+ * Only if it is not there is it asked for again.
+ */
+export async function createOnce(client: Client, creation: Creation): Promise<Created> {
+  const { what, find, ...call } = creation;
+  const { secrets = [] } = call;
+  // Whatever answers the create may repeat what it holds when it is asked for it.
+  const discreet: Client = { send: (other) => client.send({ ...other, secrets }) };
+  const look = async (failure: RolecallError): Promise<Found> => {
+    try {
+      return await find(discreet);
+    } catch (error) {
+      throw error instanceof RolecallError ? notKnown(failure, error) : error;
+    }
+  };
+  const created = await client.send<Created | null>({
+    ...call,
+    method: "POST",
+    read: (body) => {
+      const id = readCreatedId(body);
+      return id === null ? null : { id, adopted: false };
+    },
+    recover: async (failure) => {
+      const found = await look(failure);
+      if (found && !found.same) throw notOurs(failure, what);
+      return found && { id: found.id, adopted: true };
+    },
+  });
+  if (created) return created;
+  // It was created, but the answer does not tell its id.
+  const unlisted = notListed(call.path, what);
+  const found = await look(unlisted);
+  if (!found?.same) throw unlisted;
+  return { id: found.id, adopted: false };
+}

@@ -1,0 +1,103 @@
+import type { PastRun, PastWrite } from "../model/past-run.ts";
+import { type MemberImage, type RoleImage, SET_ASIDE } from "../model/plan.ts";
+
+/** What a run did to one resource, all its writes together; `before` null: it made it, `after` null: it removed it. */
+export interface Effect<Image> {
+  /** Null for what it created, where nobody knows whether it did. */
+  readonly id: string | null;
+  readonly name: string;
+  readonly before: Image | null;
+  readonly after: Image | null;
+}
+
+/** A role in whose place the run put another one, or began to. */
+export interface RoleReplaced {
+  /** The name of the one that takes its place. */
+  readonly name: string;
+  /** Of the one that was replaced; like `before`, null where the run only made the other one. */
+  readonly id: string | null;
+  readonly before: RoleImage | null;
+  /** Null where the run did not make the one that takes its place. */
+  readonly after: RoleImage | null;
+  /** The one that took its place; null where it is not known. */
+  readonly successor: string | null;
+}
+
+/** What a run did, as far as it was done or may have been. */
+export interface NetEffects {
+  readonly roles: readonly Effect<RoleImage>[];
+  readonly replaced: readonly RoleReplaced[];
+  readonly members: readonly Effect<MemberImage>[];
+}
+
+/** Adds the writes of a run up; what failed, and what was not sent, did nothing. */
+export function netEffects({ writes }: Pick<PastRun, "writes">): NetEffects {
+  const roles = new Map<string, Effect<RoleImage>>();
+  const members = new Map<string, Effect<MemberImage>>();
+  const replaced = new Map<string, RoleReplaced>();
+  for (const write of writes) {
+    const { intent, outcome } = write;
+    if (outcome !== null && outcome.status !== "done" && outcome.status !== "unknown") continue;
+    const image = intent.before ?? intent.after;
+    if (image === null) continue;
+    if (intent.resource === "role" && intent.kind === "replace") addReplaced(replaced, write);
+    else if ("permissions" in image) addRole(roles, write);
+    else addMember(members, write);
+  }
+  return { roles: [...roles.values()], replaced: [...replaced.values()], members: [...members.values()] };
+}
+
+/** The writes of one replacement have one fingerprint: the old role is set aside, a new one made, the old one removed. */
+function addReplaced(replaced: Map<string, RoleReplaced>, { intent, outcome }: PastWrite): void {
+  const { fingerprint, name, part, id } = intent;
+  const known = replaced.get(fingerprint) ?? NOTHING_REPLACED;
+  const created = part === "create" || part === "whole";
+  replaced.set(fingerprint, {
+    name,
+    id: known.id ?? id,
+    before: known.before ?? roleImage(intent.before),
+    after: created ? roleImage(intent.after) : known.after,
+    successor: created && outcome?.id !== id ? (outcome?.id ?? null) : known.successor,
+  });
+}
+
+const NOTHING_REPLACED: Omit<RoleReplaced, "name"> = { id: null, before: null, after: null, successor: null };
+
+function addRole(effects: Map<string, Effect<RoleImage>>, { intent, outcome }: PastWrite): void {
+  const before = roleImage(intent.before);
+  const aside = intent.part === "set-aside" && before !== null;
+  const after = aside ? { ...before, name: asideName(before.name) } : roleImage(intent.after);
+  add(effects, { id: intent.id ?? outcome?.id ?? null, name: intent.name, before, after });
+}
+
+function addMember(effects: Map<string, Effect<MemberImage>>, { intent, outcome }: PastWrite): void {
+  const { id, name, kind, part } = intent;
+  const before = memberImage(intent.before);
+  const after = memberImage(intent.after);
+  if (kind !== "replace") {
+    add(effects, { id: id ?? outcome?.id ?? null, name, before, after });
+    return;
+  }
+  // An expired invitation goes, and a new one comes: two memberships.
+  const created = outcome?.id === id ? null : (outcome?.id ?? null);
+  if (part !== "create" && id !== null) add(effects, { id, name, before, after: null });
+  if (part === "create" || part === "whole") add(effects, { id: created, name, before: null, after });
+}
+
+function add<Image>(effects: Map<string, Effect<Image>>, effect: Effect<Image>): void {
+  const key = effect.id ?? `new ${effect.name}`;
+  const known = effects.get(key);
+  effects.set(key, known ? { ...effect, before: known.before } : effect);
+}
+
+function asideName(name: string): string {
+  return name.endsWith(SET_ASIDE) ? name : `${name}${SET_ASIDE}`;
+}
+
+function roleImage(image: RoleImage | MemberImage | null): RoleImage | null {
+  return image !== null && "permissions" in image ? image : null;
+}
+
+function memberImage(image: RoleImage | MemberImage | null): MemberImage | null {
+  return image !== null && "email" in image ? image : null;
+}

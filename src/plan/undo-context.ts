@@ -1,0 +1,26 @@
+import type { IgnorePatterns } from "../model/desired.ts";
+import type { LiveState } from "../model/live.ts";
+import type { UndoNote, UndoNoteCode } from "../model/past-run.ts";
+import type { NetEffects } from "./net-effects.ts";
+import type { Matches, Scope } from "./scope.ts";
+
+/** What an undo is computed from. */
+export interface UndoContext {
+  readonly effects: NetEffects;
+  readonly live: LiveState;
+  readonly scope: Scope;
+  readonly ignore: IgnorePatterns;
+  readonly matches: Matches;
+}
+
+/** Takes a note of what does not go back. */
+export type TakeNote = (code: UndoNoteCode, name: string, message: string) => void;
+
+/** A list of notes about roles, or about members, and what adds to it. */
+export function noteTaker(resource: UndoNote["resource"]): {
+  readonly notes: readonly UndoNote[];
+  readonly note: TakeNote;
+} {
+  const notes: UndoNote[] = [];
+  return { notes, note: (code, name, message) => void notes.push({ code, resource, name, message }) };
+}

@@ -1,0 +1,77 @@
+import type { Failure } from "../model/errors.ts";
+import type { Change, Deferred, Finding, Plan } from "../model/plan.ts";
+import { oneLine } from "./escape.ts";
+import { renderFailure } from "./failure-text.ts";
+import type { Style } from "./style.ts";
+import { counted } from "./words.ts";
+
+/** What stands in the way of saying that nothing is left: what still differs, and what cannot be told. */
+export interface Residue {
+  readonly left: readonly Change[];
+  readonly errors: readonly Finding[];
+}
+
+/** What a plan that was made after an apply says is left; what is deferred is no part of it. */
+export function residueOf(plan: Plan): Residue {
+  return {
+    left: plan.changes,
+    errors: plan.findings.filter(({ severity }) => severity === "error"),
+  };
+}
+
+/** What was found when everything was read again: that nothing is left, or what is, by name, and what waits for whom. */
+export function renderVerified(plan: Plan, style: Style): string {
+  const { left, errors } = residueOf(plan);
+  const merchant = oneLine(plan.merchant);
+  const deferred = plan.deferred.map(deferredLine);
+  if (left.length + errors.length === 0) {
+    const but = plan.deferred.length === 0 ? "" : ` but what waits (${plan.deferred.length})`;
+    return [`${style.green("✓")} ${merchant}: read again, nothing is left to do${but}.\n`, ...deferred].join(
+      "",
+    );
+  }
+  const counts = [
+    ...(left.length > 0 ? [counted(left.length, "change")] : []),
+    ...(errors.length > 0 ? [counted(errors.length, "problem")] : []),
+  ].join(" and ");
+  const are = left.length + errors.length === 1 ? "is" : "are";
+  return [
+    `\n${style.red("✗")} ${merchant}: read again, and ${counts} ${are} left; somebody else may have changed something meanwhile:\n`,
+    ...left.map((change) => `    ${changeText(change)}\n`),
+    ...errors.map(({ message }) => `    error: ${oneLine(message)}\n`),
+    ...(deferred.length > 0 ? ["  Besides, what waits:\n", ...deferred] : []),
+    'Run "rolecall plan" to see more, and apply again.\n',
+  ].join("");
+}
+
+/** What to say where everything was done, and it is not known whether anything is left. */
+export function renderUnverified(merchant: string, why: Failure | string, style: Style): string {
+  const [reason, details] =
+    typeof why === "string"
+      ? [uncapital(oneLine(why)), ""]
+      : ["it could not be read again.", renderFailure(why, style)];
+  return [
+    `\n${style.yellow("?")} ${oneLine(merchant)}: the changes are done, but not verified: ${reason}\n`,
+    details,
+    'Run "rolecall plan" to see whether anything is left.\n',
+  ].join("");
+}
+
+function uncapital(text: string): string {
+  return `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
+}
+
+/** A change in short: its kind, resource and name. */
+export function briefly({ kind, resource, name }: Change): string {
+  return `${kind} ${resource} ${name}`;
+}
+
+function changeText(change: Change): string {
+  const fields = change.fields.map(({ field }) => field);
+  return `${oneLine(briefly(change))}${fields.length > 0 ? `: ${fields.join(", ")}` : ""}`;
+}
+
+function deferredLine({ change, role, waitsFor }: Deferred): string {
+  const who = waitsFor.map(oneLine).join(" or ");
+  return `    ${oneLine(briefly(change))}: waits until ${who} has accepted, so that "${oneLine(role)}" keeps enough holders\n`;
+}

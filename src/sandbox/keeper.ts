@@ -1,0 +1,65 @@
+/** Where a state is kept; both resolve when it would survive a crash. */
+export interface StateFile {
+  /** Puts a whole state in the place of what was there. */
+  save(state: string): Promise<void>;
+  /** Adds lines behind it; absent: every save is a whole one. */
+  readonly append?: ((lines: string) => Promise<void>) | undefined;
+}
+
+/** Keeps a state up to date in a file, writing as little as possible. */
+export interface Keeper {
+  /** Takes a change as one line. */
+  note(line: () => string): void;
+  /** Makes the next save a whole one. */
+  fold(): void;
+  /** Brings the file up to date; one at a time. */
+  write(): Promise<void>;
+}
+
+/** Below this, appended lines are not worth folding in. */
+const LEAST_FOLD = 1_048_576;
+
+/** Appends changes until they are as much text as the state itself, then writes the state anew. */
+export function createKeeper(file: StateFile, stateText: () => string): Keeper {
+  let pending: (() => string)[] = [];
+  let whole = true;
+  let room = 0;
+
+  async function replace(): Promise<void> {
+    const text = stateText();
+    // From here on changes are not in that text any more.
+    whole = false;
+    pending = [];
+    room = Math.max(LEAST_FOLD, text.length);
+    try {
+      await file.save(text);
+    } catch (error) {
+      whole = true;
+      throw error;
+    }
+  }
+
+  return {
+    note: (line) => {
+      if (file.append !== undefined && !whole) pending.push(line);
+    },
+    fold: () => {
+      whole = true;
+      pending = [];
+    },
+    write: async () => {
+      if (whole || file.append === undefined) return replace();
+      const text = pending.map((line) => `${line()}\n`).join("");
+      pending = [];
+      if (text === "") return;
+      room -= text.length;
+      if (room < 0) return replace();
+      try {
+        await file.append(text);
+      } catch {
+        // Half a line may stand there now, or the file may be gone: only a whole state puts that right.
+        await replace();
+      }
+    },
+  };
+}

@@ -1,0 +1,256 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Child, Ended, Setting } from "./apply.ts";
+import { here, plannedBy, run, start } from "./apply.ts";
+import { duplicatesIn, invitedTwice, outsideOf } from "./invariants.ts";
+import { disagreements, type JournalText } from "./journals.ts";
+import { type Crash, IGNORED, OWNER, type Scenario, scenarioOf } from "./scenario.ts";
+import { MERCHANT, type Sent, type Service, startService } from "./service.ts";
+
+/** What came of a scenario. */
+export interface Report {
+  readonly seed: number;
+  /** What did not hold; empty where all is well. */
+  readonly broken: readonly string[];
+  readonly facts: Facts;
+}
+
+/** What has happened, for counting. */
+export interface Facts {
+  /** How the apply was cut short, where it was. */
+  readonly cut: Crash["kind"];
+  readonly racing: boolean;
+  /** The exit codes of the applies that were disturbed; null where it was killed. */
+  readonly codes: readonly (number | null)[];
+  readonly requests: number;
+  readonly writes: number;
+  readonly faults: number;
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly adopted: number;
+  /** How many applies without faults it took until the plan was empty; null where a guard, or the file itself, stood in the way. */
+  readonly recoveries: number | null;
+}
+
+const KEYS = { first: "sk_test_chaosfirst1", second: "sk_test_chaossecond", after: "sk_test_chaosafter_" };
+const PASSWORD = "only-for-the-chaos";
+const MOST_RECOVERIES = 4;
+
+/** Runs the scenario of a seed and checks what must hold. */
+export async function runScenario(seed: number): Promise<Report> {
+  const scenario = scenarioOf(seed);
+  const cwd = await mkdtemp(join(tmpdir(), "rolecall-chaos-"));
+  const service = await startService(scenario.world, Object.values(KEYS));
+  try {
+    return await runIn(cwd, service, scenario, seed);
+  } finally {
+    await service.close();
+    await rm(cwd, { recursive: true, force: true });
+  }
+}
+
+async function runIn(cwd: string, service: Service, scenario: Scenario, seed: number): Promise<Report> {
+  await mkdir(join(cwd, "access"));
+  await writeFile(join(cwd, "access", "chaos.yaml"), fileOf(scenario));
+  const setting = (key: string): Setting => ({ cwd, url: service.url, key, password: PASSWORD });
+  const saw: Ended[] = [];
+  const untouched = await standing(service);
+
+  await service.control("PUT", "/faults", { seed, rules: scenario.faults });
+  const keys = scenario.racing ? [KEYS.first, KEYS.second] : [KEYS.first];
+  // Only what is to be killed, or to race, needs a process of its own.
+  const alone = scenario.crash.kind === "none" && !scenario.racing;
+  const children = keys.map((key) => (alone ? here : start)(applyArgs(scenario), setting(key)));
+  const cut = watchFor(service, scenario.crash, children);
+  const ended = await Promise.all(children.map((child) => child.ended));
+  service.watch(null);
+  await service.control("DELETE", "/faults");
+  saw.push(...ended);
+
+  const recovered = await recover(setting(KEYS.after), saw);
+  const sent = await service.requests();
+  const journals = await journalsIn(join(cwd, ".rolecall", "runs"));
+  const ofKey = (key: string): readonly Sent[] =>
+    sent.filter((one) => one.key?.endsWith(key.slice(-4)) && !one.somebody_else);
+
+  const broken = [
+    ...ended.flatMap((one, index) => outsideOf(plannedBy(one), ofKey(keys[index] ?? ""))),
+    ...ended.flatMap(badEnd),
+    ...recovered.broken,
+    ...duplicates(await standing(service)),
+    ...invitedTwice(sent, untouched.members),
+    ...touchedIgnored(sent, untouched.members),
+    ...disagreements(
+      journals,
+      [
+        ...children.map(({ pid }, index) => ({ pid, sent: ofKey(keys[index] ?? "") })),
+        { pid: process.pid, sent: ofKey(KEYS.after) },
+      ],
+      scenario,
+    ),
+    ...secretsIn([
+      ...journals.map(({ text }) => text),
+      ...saw.flatMap(({ stdout, stderr }) => [stdout, stderr]),
+    ]),
+  ];
+  const first = sent.filter(
+    ({ somebody_else, key }) => !somebody_else && !key?.endsWith(KEYS.after.slice(-4)),
+  );
+  return {
+    seed,
+    broken,
+    facts: {
+      cut: cut() ? scenario.crash.kind : "none",
+      racing: scenario.racing,
+      codes: ended.map(({ code }) => code),
+      requests: first.length,
+      writes: first.filter(({ committed }) => committed).length,
+      faults: first.filter(({ faults }) => faults.length > 0).length,
+      ...outcomesIn(journals),
+      recoveries: recovered.times,
+    },
+  };
+}
+
+function fileOf({ want }: Scenario): string {
+  return JSON.stringify({
+    version: 1,
+    merchant: MERCHANT,
+    ignore: { members: ["*@auditor.example"] },
+    guards: { max_removals: "100%", protect: { members: [OWNER] } },
+    ...want,
+  });
+}
+
+function applyArgs({ recheck, concurrency }: Scenario): readonly string[] {
+  return [
+    "apply",
+    "--yes",
+    "--format",
+    "json",
+    "--retry-for",
+    "10s",
+    "--concurrency",
+    `${concurrency}`,
+    ...(recheck ? [] : ["--no-recheck"]),
+  ];
+}
+
+/** Cuts the first apply short when its moment has come; tells whether it came. */
+function watchFor(
+  service: Service,
+  { kind, request, when }: Crash,
+  [child]: readonly Child[],
+): () => boolean {
+  let struck = false;
+  const strike = async (number: number, now: Crash["when"]): Promise<void> => {
+    if (kind === "none" || child === undefined || number !== request || now !== when) return;
+    struck = true;
+    await child.signal(kind);
+  };
+  service.watch({
+    before: (number) => strike(number, "before"),
+    after: (number) => strike(number, "after"),
+  });
+  return () => struck;
+}
+
+/** Runs apply, undisturbed, until nothing is left to do. */
+async function recover(
+  setting: Setting,
+  saw: Ended[],
+): Promise<{ readonly times: number | null; readonly broken: readonly string[] }> {
+  for (let times = 0; times <= MOST_RECOVERIES; times += 1) {
+    const left = await run(["plan", "--detailed-exitcode"], setting);
+    saw.push(left);
+    if (left.code === 0) return { times, broken: [] };
+    // A guard or an error in the plan: nothing may be changed, and nothing was to be expected.
+    if (left.code !== 2) return { times: null, broken: left.code === 70 ? [`a bug: ${left.stderr}`] : [] };
+    const applied = await run(["apply", "--yes", "--format", "json"], setting);
+    saw.push(applied);
+    if (applied.code !== 0) {
+      return { times: null, broken: [`an undisturbed apply ended with ${applied.code}: ${applied.stderr}`] };
+    }
+  }
+  return { times: null, broken: [`after ${MOST_RECOVERIES} undisturbed applies something is still left`] };
+}
+
+interface Standing {
+  readonly roles: readonly { readonly name: string }[];
+  readonly list: readonly { readonly status: string; readonly email: string | null }[];
+  /** Id → address, in lower case. */
+  readonly members: ReadonlyMap<string, string>;
+}
+
+interface MemberResource {
+  readonly id: string;
+  readonly status: string;
+  readonly user?: { readonly email: string };
+  readonly invite?: { readonly email: string };
+}
+
+/** What is there now, as somebody else sees it. */
+async function standing(service: Service): Promise<Standing> {
+  const base = `/v0.1/merchants/${MERCHANT}`;
+  const roles = (await service.control("GET", `${base}/roles`)) as { items: readonly { name: string }[] };
+  const members = (await service.control("GET", `${base}/members?limit=25`)) as {
+    items: readonly MemberResource[];
+  };
+  const list = members.items.map(({ id, status, user, invite }) => ({
+    id,
+    status,
+    email: user?.email ?? invite?.email ?? null,
+  }));
+  return {
+    roles: roles.items,
+    list,
+    members: new Map(list.flatMap(({ id, email }) => (email === null ? [] : [[id, email.toLowerCase()]]))),
+  };
+}
+
+function duplicates({ roles, list }: Standing): readonly string[] {
+  return duplicatesIn(roles, list);
+}
+
+function touchedIgnored(sent: readonly Sent[], members: ReadonlyMap<string, string>): readonly string[] {
+  return sent
+    .filter(({ committed, somebody_else }) => committed && !somebody_else)
+    .filter(({ path }) => {
+      const email = members.get(path.split("/").at(-1) ?? "");
+      return email === IGNORED || email === OWNER;
+    })
+    .map(({ method, path }) => `what is ignored or protected was touched: ${method} ${path}`);
+}
+
+function badEnd({ code, stderr }: Ended): readonly string[] {
+  return code === null || [0, 1, 3, 4].includes(code) ? [] : [`an apply ended with ${code}: ${stderr}`];
+}
+
+function secretsIn(texts: readonly string[]): readonly string[] {
+  const secrets = [PASSWORD, ...Object.values(KEYS)];
+  return secrets.some((secret) => texts.some((text) => text.includes(secret)))
+    ? ["a secret stands in an output or a journal"]
+    : [];
+}
+
+async function journalsIn(folder: string): Promise<readonly JournalText[]> {
+  const files = await readdir(folder).catch(() => []);
+  return Promise.all(
+    files
+      .filter((file) => file.endsWith(".jsonl"))
+      .sort()
+      .map(async (file) => ({ file, text: await readFile(join(folder, file), "utf8") })),
+  );
+}
+
+function outcomesIn(journals: readonly JournalText[]): Pick<Facts, "outcomes" | "adopted"> {
+  const outcomes: Record<string, number> = {};
+  let adopted = 0;
+  for (const { text } of journals) {
+    for (const [, status = ""] of text.matchAll(/"type":"outcome".*?"status":"([a-z]+)"/g)) {
+      outcomes[status] = (outcomes[status] ?? 0) + 1;
+    }
+    adopted += [...text.matchAll(/"adopted":true/g)].length;
+  }
+  return { outcomes, adopted };
+}

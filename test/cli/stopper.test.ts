@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import type { Io } from "../../src/cli/io.ts";
+import { createStopper } from "../../src/cli/stopper.ts";
+import { testIo } from "../support/io.ts";
+
+function start() {
+  const said: string[] = [];
+  const left: number[] = [];
+  let listen: Parameters<Io["onStopSignal"]>[0] = () => undefined;
+  let listening = true;
+  const { io } = testIo({
+    onStopSignal: (listener) => {
+      listen = listener;
+      return () => {
+        listening = false;
+      };
+    },
+    leave: ((code: number) => void left.push(code)) as Io["leave"],
+  });
+  const stopper = createStopper((text) => void said.push(text), io);
+  return { stopper, said, left, send: () => listen("SIGINT"), listening: () => listening };
+}
+
+test("Ctrl-C while it reads or asks leaves at once with 1, and says that nothing was changed", () => {
+  const { send, said, left } = start();
+  send();
+  expect(said).toEqual(["SIGINT: nothing was changed."]);
+  expect(left).toEqual([1]);
+});
+
+test("Ctrl-C while things change stops what is to come, and nothing is waited for", () => {
+  const { stopper, send, left } = start();
+  stopper.changing(() => 4);
+  send();
+  expect(stopper.signal.aborted).toBe(true);
+  expect(stopper.hurry.aborted).toBe(true);
+  expect(stopper.cause()).toEqual({ by: "signal", signal: "SIGINT" });
+  expect(left).toEqual([]);
+  send();
+  expect(left).toEqual([4]);
+});
+
+test("a merchant that stops lets the others' requests wait as long as they have to, and stays the cause", () => {
+  const { stopper, send } = start();
+  stopper.changing(() => 4);
+  stopper.stop({ by: "merchant", merchant: "MC2" });
+  expect(stopper.signal.aborted).toBe(true);
+  expect(stopper.hurry.aborted).toBe(false);
+  send();
+  expect(stopper.cause()).toEqual({ by: "merchant", merchant: "MC2" });
+});
+
+test("in the end signals are what they were", () => {
+  const { stopper, listening } = start();
+  stopper.close();
+  expect(listening()).toBe(false);
+});

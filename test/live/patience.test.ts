@@ -1,0 +1,67 @@
+import { describe, expect, test } from "vitest";
+import { LostAnswer } from "../../src/live/transport.ts";
+import { connectTo, failureOf, json, problem } from "./support.ts";
+
+const refused = (retryAfter?: string) =>
+  problem(429, {}, retryAfter === undefined ? {} : { "retry-after": retryAfter });
+
+describe("how long a request is tried for", () => {
+  test("is bounded in all, and the failure says by what", async () => {
+    const { writer, clock } = connectTo(() => refused("20"), { retryForMs: 90_000 });
+    const began = clock.now();
+    const failure = await failureOf(writer("MC1").deleteRole("role_a"));
+    expect(clock.now() - began).toBe(80_000);
+    expect(failure).toMatchObject({ code: "rate-limited", request: { attempts: 5 } });
+    expect(failure.hint).toBe(
+      "The service asks to wait 20 s, but a request is tried for 90 s in all; --retry-for allows more.",
+    );
+  });
+
+  test("is named where nothing was asked for", async () => {
+    const { writer } = connectTo(() => problem(503), { retryForMs: 2_000 });
+    const failure = await failureOf(writer("MC1").deleteRole("role_a"));
+    expect(failure.hint).toMatch(/It was tried for 2 s; --retry-for allows more\.$/);
+  });
+
+  test("can be once", async () => {
+    const { writer, seen } = connectTo(() => problem(503), { retryForMs: 0 });
+    await failureOf(writer("MC1").deleteRole("role_a"));
+    expect(seen).toHaveLength(1);
+  });
+
+  test("does not stretch to a wait longer than any", async () => {
+    const { writer, seen } = connectTo(() => refused("3600"), { retryForMs: 24 * 3_600_000 });
+    const failure = await failureOf(writer("MC1").deleteRole("role_a"));
+    expect(failure.hint).toMatch(
+      /The service asks to wait 60 min; one wait is never longer than 10 min, whatever --retry-for says\. Run it again after that\.$/,
+    );
+    expect(seen).toHaveLength(1);
+  });
+
+  test("ends though it is others who make it wait", async () => {
+    // One is refused again and again, and each time everybody waits; the other was lost once, and waits with it.
+    const { writer, clock } = connectTo(
+      ({ path }, count) => {
+        if (path.endsWith("role_a")) return refused("50");
+        if (count === 1) throw new LostAnswer("network", "it broke", true);
+        return json({});
+      },
+      { retryForMs: 120_000, concurrency: 4 },
+    );
+    const began = clock.now();
+    const both = [writer("MC1").deleteRole("role_a"), writer("MC1").deleteRole("role_b")];
+    await Promise.allSettled(both);
+    expect(clock.now() - began).toBeLessThanOrEqual(150_000);
+  });
+
+  test("is one for all where the service refuses everybody, not one after the other", async () => {
+    const { writer, clock } = connectTo(() => refused("30"), { retryForMs: 120_000, concurrency: 1 });
+    const began = clock.now();
+    const all = Array.from({ length: 50 }, (_, index) =>
+      failureOf(writer("MC1").deleteRole(`role_${index}`)),
+    );
+    const failures = await Promise.all(all);
+    expect(new Set(failures.map(({ code }) => code))).toEqual(new Set(["rate-limited"]));
+    expect(clock.now() - began).toBeLessThanOrEqual(150_000);
+  });
+});

@@ -1,0 +1,259 @@
+import { describe, expect, test } from "vitest";
+import type { DesiredState } from "../../src/model/desired.ts";
+import type { LiveState } from "../../src/model/live.ts";
+import type { PastRun } from "../../src/model/past-run.ts";
+import { type Undo, undoPlan } from "../../src/plan/undo.ts";
+import {
+  brief,
+  briefRefusals,
+  desired,
+  invited,
+  live,
+  liveMember,
+  liveRole,
+  matches,
+  member,
+  NOW,
+  planOf,
+  role,
+  SYNC,
+} from "../support/build.ts";
+import { type ModelService, modelService } from "../support/model-service.ts";
+import { type Cut, runOf } from "../support/past-run.ts";
+
+const CASHIER = liveRole("role_1", "Cashier", { permissions: ["catalog_view"], metadata: { owner: "a" } });
+const CLERK = liveRole("role_2", "Clerk", { permissions: ["stock_edit"], description: "Counts" });
+const OWNER = liveRole("role_owner", "Owner", { predefined: true });
+const IS = live(
+  [CASHIER, CLERK, OWNER],
+  [
+    liveMember("mem_1", "ada@example.com", { roles: ["role_owner"] }),
+    liveMember("mem_2", "ben@example.com", { roles: ["role_1"], metadata: { desk: 1, team: "till" } }),
+    liveMember("mem_3", "cy@example.com", { roles: ["role_2"] }),
+  ],
+);
+const ROLES = [
+  role("Cashier", { permissions: ["catalog_view"], metadata: { owner: "a" } }),
+  role("Clerk", { permissions: ["stock_edit"] }),
+];
+
+/** Applies a file to the state, and lets somebody change things afterwards. */
+async function ran(want: Partial<DesiredState>, is: LiveState = IS, cut?: Cut) {
+  const service = modelService(is);
+  const run = await runOf(
+    planOf(desired({ sync: { ...SYNC, replaceRoles: true }, ...want }), is),
+    service,
+    cut,
+  );
+  return { run, service };
+}
+
+function undo(run: PastRun, service: ModelService, file: Partial<DesiredState> = {}): Undo {
+  const input = { desired: desired(file), live: service.state(), service: "https://service.example" };
+  return undoPlan(run, { ...input, now: NOW, matches });
+}
+
+const codes = ({ notes }: Undo) => notes.map(({ code, name }) => `${code} ${name}`);
+
+describe("undo", () => {
+  test("gives each field back that the run changed, and leaves the others as they are by now", async () => {
+    const { run, service } = await ran({
+      members: [
+        member("ada@example.com", { roles: ["role_owner"] }),
+        member("ben@example.com", { roles: ["Clerk"], metadata: { desk: 2, team: "till" } }),
+        member("cy@example.com", { roles: ["Clerk"] }),
+      ],
+    });
+    service.edit(({ members }) => {
+      const ben = members.get("mem_2");
+      if (ben)
+        members.set("mem_2", {
+          ...ben,
+          metadata: { ...ben.metadata, team: "office" },
+          roles: ["role_2", "role_owner"],
+        });
+    });
+    const back = undo(run, service);
+    expect(brief(back.plan)).toEqual(["update member ben@example.com"]);
+    expect(back.plan.changes[0]).toMatchObject({
+      reason: "undone",
+      after: { roles: [{ name: "Cashier" }, { name: "Owner" }], metadata: { desk: 1, team: "office" } },
+    });
+    expect(back.notes).toEqual([]);
+  });
+
+  test("leaves a field alone that somebody has changed since, and says so", async () => {
+    const { run, service } = await ran({
+      sync: { ...SYNC, members: "additive" },
+      members: [member("ben@example.com", { roles: ["Cashier"], metadata: { desk: 2, team: "till" } })],
+    });
+    service.edit(({ members }) => {
+      const ben = members.get("mem_2");
+      if (ben) members.set("mem_2", { ...ben, metadata: { desk: 3, team: "till" } });
+    });
+    const back = undo(run, service);
+    expect(back.plan.changes).toEqual([]);
+    expect(codes(back)).toEqual(["changed-since ben@example.com"]);
+  });
+
+  test("removes who was invited, and invites again who was removed, who then has to accept again", async () => {
+    const { run, service } = await ran({
+      sync: { ...SYNC, roles: "additive" },
+      members: [
+        member("ada@example.com", { roles: ["role_owner"] }),
+        member("ben@example.com", { roles: ["Cashier"] }),
+        member("new@example.com", { roles: ["Cashier"] }),
+      ],
+    });
+    const back = undo(run, service);
+    expect(brief(back.plan)).toEqual(["create member cy@example.com", "delete member new@example.com"]);
+    expect(codes(back)).toEqual(["invited-again cy@example.com"]);
+    expect(back.notes[0]?.message).toContain("has to accept again");
+  });
+
+  test("brings a removed role back under a new id, and gives it to those who held it", async () => {
+    const { run, service } = await ran({
+      roles: [ROLES[0] ?? role("Cashier")],
+      members: [
+        member("ada@example.com", { roles: ["role_owner"] }),
+        member("ben@example.com", { roles: ["Cashier"] }),
+        member("cy@example.com", { roles: ["Cashier"] }),
+      ],
+    });
+    const back = undo(run, service);
+    expect(brief(back.plan)).toEqual(["create role Clerk", "update member cy@example.com"]);
+    expect(back.plan.changes[0]?.after).toEqual({
+      name: "Clerk",
+      description: "Counts",
+      permissions: ["stock_edit"],
+      metadata: {},
+    });
+    expect(back.plan.changes[1]?.after).toMatchObject({ roles: [{ id: null, name: "Clerk" }] });
+    expect(codes(back)).toEqual(["new-id Clerk"]);
+  });
+
+  test("puts a replaced role back by replacing it again, with its holders", async () => {
+    const { run, service } = await ran({
+      roles: [
+        role("Cashier", { permissions: ["catalog_view"], metadata: { owner: "b" } }),
+        ROLES[1] ?? role("Clerk"),
+      ],
+    });
+    const back = undo(run, service);
+    expect(brief(back.plan)).toEqual(["replace role Cashier", "update member ben@example.com"]);
+    await runOf(back.plan, service);
+    const cashier = service.state().roles.find(({ name }) => name === "Cashier");
+    expect(cashier?.metadata).toEqual({ owner: "a" });
+    expect(service.state().members.find(({ id }) => id === "mem_2")?.roles).toEqual([cashier?.id]);
+    expect(undo(run, service).plan.changes).toEqual([]);
+  });
+
+  test("keeps a role that the run made and that somebody else was given since", async () => {
+    const { run, service } = await ran({ roles: [...ROLES, role("Auditor")] });
+    const auditor = service.state().roles.find(({ name }) => name === "Auditor");
+    service.edit(({ members }) => {
+      const cy = members.get("mem_3");
+      if (cy && auditor) members.set("mem_3", { ...cy, roles: [auditor.id] });
+    });
+    const back = undo(run, service);
+    expect(back.plan.changes).toEqual([]);
+    expect(codes(back)).toEqual(["still-held Auditor"]);
+  });
+
+  test("does not give a name back that another role has by now", async () => {
+    const { run, service } = await ran({
+      roles: [
+        role("Till", { previously: "Cashier", permissions: ["catalog_view"], metadata: { owner: "a" } }),
+        ROLES[1] ?? role("Clerk"),
+      ],
+    });
+    service.edit(({ roles }) => roles.set("role_9", liveRole("role_9", "Cashier")));
+    const back = undo(run, service);
+    expect(back.plan.changes).toEqual([]);
+    expect(codes(back)).toEqual(["name-taken Till"]);
+  });
+
+  test("brings a managed user back only with the password that the file names", async () => {
+    const till = liveMember("mem_4", "till@example.com", {
+      roles: ["role_1"],
+      user: {
+        id: "u",
+        email: "till@example.com",
+        mfaOnLogin: false,
+        virtual: true,
+        serviceAccount: false,
+        nickname: "Till",
+      },
+    });
+    const owner = member("ada@example.com", { roles: ["role_owner"] });
+    const is = live(IS.roles, [...IS.members.slice(0, 1), till]);
+    const { run, service } = await ran({ members: [owner] }, is);
+    const without = undo(run, service);
+    expect(without.plan.changes).toEqual([]);
+    expect(codes(without)).toEqual(["password-needed till@example.com"]);
+    const managed = { nickname: "Other", passwordEnv: "TILL" };
+    const withFile = undo(run, service, { members: [member("till@example.com", { managed })] });
+    expect(withFile.plan.changes[0]?.after).toMatchObject({
+      managed: { nickname: "Till", passwordEnv: "TILL" },
+    });
+  });
+
+  test.each(["expired", "disabled", "unknown"] as const)(
+    "gives nobody more than there was: who was %s is not invited",
+    async (status) => {
+      const was =
+        status === "expired" ? invited("mem_4", "di@example.com") : liveMember("mem_4", "di@example.com");
+      const is = live(IS.roles, [...IS.members, { ...was, status }]);
+      const { run, service } = await ran(
+        {
+          members: ["ada", "ben", "cy"].map((name, index) =>
+            member(`${name}@example.com`, { roles: [["role_owner"], ["Cashier"], ["Clerk"]][index] ?? [] }),
+          ),
+        },
+        is,
+      );
+      expect(run.writes).toHaveLength(1);
+      const back = undo(run, service);
+      expect(back.plan.changes).toEqual([]);
+      expect(codes(back)).toEqual([
+        `${status === "expired" ? "invitation-expired" : "was-disabled"} di@example.com`,
+      ]);
+    },
+  );
+
+  test.each([true, false])(
+    "of a write whose answer was lost looks at what is live (it was done: %s)",
+    async (did) => {
+      const want = {
+        sync: { ...SYNC, members: "additive" as const },
+        members: [member("new@example.com", { roles: ["Cashier"] })],
+      };
+      const { run, service } = await ran(want, IS, { at: 1, did });
+      expect(run.writes[0]?.outcome?.status).toBe("unknown");
+      expect(brief(undo(run, service).plan)).toEqual(did ? ["delete member new@example.com"] : []);
+    },
+  );
+
+  test("touches nothing that is to be ignored", async () => {
+    const { run, service } = await ran({
+      sync: { ...SYNC, members: "additive" },
+      members: [member("ben@example.com", { roles: ["Clerk"] })],
+    });
+    const ignore = { roles: [], members: ["ben@*"] };
+    const back = undo(run, service, { ignore });
+    expect(back.plan.changes).toEqual([]);
+    expect(codes(back)).toEqual(["ignored ben@example.com"]);
+  });
+
+  test("meets the guards and policies of the file", async () => {
+    const { run, service } = await ran({
+      sync: { ...SYNC, members: "additive" },
+      members: [
+        member("ben@example.com", { roles: ["Clerk"] }),
+        member("new@example.org", { roles: ["Clerk"] }),
+      ],
+    });
+    const guards = { protect: { roles: [], members: ["ben@*"] } };
+    expect(briefRefusals(undo(run, service, { guards }).plan)).toEqual(["guard protect ben@example.com"]);
+  });
+});

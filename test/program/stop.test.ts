@@ -1,0 +1,113 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { openShop, type Shop } from "../support/shop.ts";
+
+const SEED = `merchants:
+  - code: MC1
+    roles:
+      - { name: Cashier, permissions: [catalog_view] }
+    members:
+      - { email: ada@example.com, roles: [role_owner] }
+      - { email: till-7@example.com, roles: [Cashier], managed: { nickname: Till 7 } }
+keys:
+  - { key: sk_test_sandbox, owner: ada@example.com }
+`;
+const FILE = `version: 1
+merchant: MC1
+roles:
+  - { name: Cashier, permissions: [catalog_view, refunds_create] }
+members:
+  - { email: ada@example.com, roles: [role_owner] }
+  - email: till-7@example.com
+    managed: { nickname: Till 7, password_env: TILL_7 }
+    roles: [Cashier]
+  - { email: cleo@example.com, roles: [Cashier] }
+`;
+const APPLY = ["apply", "mc1.yaml", "--yes", "--concurrency", "1"];
+
+let shop: Shop;
+
+beforeEach(async () => {
+  shop = await openShop(SEED);
+  await shop.write("mc1.yaml", FILE);
+});
+
+afterEach(async () => {
+  await shop.stop();
+});
+
+const faults = (...rules: readonly object[]) => shop.control("PUT", "/faults", { rules });
+
+/** Starts an apply, sends a signal once it has told something, and waits for its end. */
+async function interrupted(told: string, signal: NodeJS.Signals) {
+  const bin = resolve(import.meta.dirname, "../../dist/bin.js");
+  const child = spawn(process.execPath, [bin, ...APPLY], {
+    cwd: shop.folder,
+    env: { PATH: process.env["PATH"], ...shop.sandbox.env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (chunk: string) => {
+      text += chunk;
+    });
+  }
+  const ended = once(child, "close") as Promise<[number | null]>;
+  await vi.waitFor(() => expect(text).toContain(told), { timeout: 60_000 });
+  child.kill(signal);
+  const [code] = await ended;
+  return { code, text };
+}
+
+test("SIGTERM during a long wait while it reads ends at once: nothing was changed", async () => {
+  await faults({ kind: "status", status: 429, operation: "members.list", retry_after: "100" });
+  const { code, text } = await interrupted("waiting 100.0 s", "SIGTERM");
+  expect(text).toContain("SIGTERM: nothing was changed.\n");
+  expect(code).toBe(1);
+});
+
+test("Ctrl-C during a long wait while it writes ends at once, and tells what was done", async () => {
+  await faults({ kind: "status", status: 429, operation: "members.create", retry_after: "100" });
+  const { code, text } = await interrupted("waiting 100.0 s", "SIGINT");
+  expect(text).toContain("MC1: stopped. 1 change done, 1 not started.\n");
+  expect(text).toContain("It was stopped by SIGINT. What was done stays done. To go on, run it again.\n");
+  expect(code).toBe(4);
+  await shop.control("DELETE", "/faults");
+  expect((await shop.run(APPLY)).stdout).toContain("MC1: 1 change done.");
+});
+
+test("what somebody else changes between plan and write is stale, and what they did stays", async () => {
+  const { items } = (await shop.control("GET", "/v0.1/merchants/MC1/roles")) as {
+    readonly items: readonly { readonly id: string }[];
+  };
+  const path = `/v0.1/merchants/MC1/roles/${items[0]?.id}`;
+  const request = { method: "PATCH", path, body: { permissions: ["catalog_view", "payouts_edit"] } };
+  await faults({ kind: "concurrent-edit", operation: "roles.retrieve", request });
+  const apply = await shop.run(APPLY);
+  expect(apply.stdout).toContain("permissions: now also payouts_edit.\n");
+  expect(apply.stdout).toContain("Nothing was changed.");
+  expect(apply.code).toBe(1);
+  expect(await shop.writes()).toEqual([]);
+});
+
+test("a managed user's password is set on request, and stands nowhere", async () => {
+  await shop.run(APPLY);
+  const before = (await shop.writes()).length;
+  const rotate = [...APPLY, "--rotate-password", "till-7@example.com"];
+  const unset = await shop.run(rotate);
+  expect(unset.stderr).toContain("--rotate-password sets passwords from the environment: TILL_7 is not set.");
+  expect(unset.code).toBe(1);
+  const { stdout, stderr, code } = await shop.run(rotate, { TILL_7: "s3cr3t-of-till" });
+  expect(stdout).toContain("MC1: the password of till-7@example.com will be set from TILL_7.\n");
+  expect(stdout).toContain("✓ MC1  member till-7@example.com password set from TILL_7\n");
+  expect(code).toBe(0);
+  expect((await shop.writes()).slice(before)).toEqual([
+    expect.stringMatching(/^PUT \/v0\.1\/merchants\/MC1\/members\/mem_/),
+  ]);
+  expect(stdout + stderr + shop.sandbox.log()).not.toContain("s3cr3t");
+  const stray = await shop.run([...APPLY, "--rotate-password", "ada@example.com"], { TILL_7: "long enough" });
+  expect(stray.stderr).toContain("--rotate-password ada@example.com: no file lists this address as managed.");
+  expect(stray.code).toBe(1);
+});

@@ -1,0 +1,188 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openShop, type Shop } from "../support/shop.ts";
+
+const SEED = `merchants:
+  - code: MC1
+    roles:
+      - { name: Cashier, permissions: [catalog_view] }
+    members:
+      - { email: ada@example.com, roles: [role_owner] }
+      - { email: ben@example.com, roles: [role_employee, Cashier], metadata: { desk: 1 } }
+      - { email: cy@example.com, roles: [Cashier] }
+keys:
+  - { key: sk_test_sandbox, owner: ada@example.com }
+`;
+
+const FILE = `version: 1
+merchant: MC1
+roles:
+  - { name: Cashier, permissions: [catalog_view, refunds_create] }
+members:
+  - { email: ada@example.com, roles: [role_owner] }
+  - { email: ben@example.com, roles: [Cashier], metadata: { desk: 2 } }
+  - { email: new@example.com, roles: [Cashier] }
+`;
+
+/** The same, as it was before: what a revert in git leaves. */
+const BEFORE = `version: 1
+merchant: MC1
+roles:
+  - { name: Cashier, permissions: [catalog_view] }
+members:
+  - { email: ada@example.com, roles: [role_owner] }
+  - { email: ben@example.com, roles: [role_employee, Cashier], metadata: { desk: 1 } }
+  - { email: cy@example.com, roles: [Cashier] }
+`;
+
+let shop: Shop;
+
+beforeEach(async () => {
+  shop = await openShop(SEED);
+  await shop.write("mc1.yaml", FILE);
+});
+
+afterEach(async () => {
+  await shop.stop();
+});
+
+async function journals(): Promise<readonly string[]> {
+  return (await readdir(join(shop.folder, ".rolecall", "runs"))).sort();
+}
+
+async function applied(): Promise<void> {
+  const apply = await shop.run(["apply", "mc1.yaml", "--yes"]);
+  expect(apply.code).toBe(0);
+}
+
+describe("undo", () => {
+  test("brings back what the reverted file says, and leaves a journal of its own", async () => {
+    await applied();
+    const undo = await shop.run(["undo", "latest", "mc1.yaml", "--yes"]);
+    expect(undo.stdout).toContain("cy@example.com is invited again, has to accept again");
+    expect(undo.stdout).toContain("delete new@example.com (the run made it)");
+    expect(undo.stdout).toContain("read again, nothing is left to do");
+    expect(undo.code).toBe(0);
+    await shop.write("mc1.yaml", BEFORE);
+    const plan = await shop.run(["plan", "mc1.yaml", "--detailed-exitcode"]);
+    expect(plan.code).toBe(0);
+    const [first = "", second = ""] = await journals();
+    expect(await readFile(join(shop.folder, ".rolecall", "runs", second), "utf8")).toContain(
+      `"undoes":"${first.replace(".jsonl", "")}"`,
+    );
+  });
+
+  test("twice finds nothing to do, and an undo can be taken back itself", async () => {
+    await applied();
+    const [first = ""] = await journals();
+    await shop.run(["undo", "latest", "mc1.yaml", "--yes"]);
+    const twice = await shop.run(["undo", first.replace(".jsonl", ""), "mc1.yaml", "--yes"]);
+    expect(twice.stderr).toBe("Nothing to do.\n");
+    expect(twice.code).toBe(0);
+    const redo = await shop.run(["undo", "latest", "mc1.yaml", "--yes"]);
+    expect(redo.code).toBe(0);
+    const plan = await shop.run(["plan", "mc1.yaml", "--detailed-exitcode"]);
+    expect(plan.code).toBe(0);
+  });
+
+  test("changes nothing with --dry-run and --out, and applies just what was saved and approved", async () => {
+    await applied();
+    const writes = await shop.writes();
+    const dry = await shop.run(["undo", "latest", "mc1.yaml", "--dry-run"]);
+    expect(dry.stdout).toContain("Plan:");
+    const out = await shop.run(["undo", "latest", "mc1.yaml", "--out", "back.json"]);
+    expect(out.stderr).toBe("Saved as back.json.\n");
+    expect([dry.code, out.code]).toEqual([0, 0]);
+    expect(await shop.writes()).toEqual(writes);
+    const approved = await shop.run(["undo", "latest", "mc1.yaml", "--yes", "--approved", "back.json"]);
+    expect(approved.code).toBe(0);
+  });
+
+  test("meets the guards of the merchant's file", async () => {
+    await applied();
+    await shop.write(
+      "mc1.yaml",
+      FILE.replace("roles:", "guards: { protect: { members: [ben@example.com] } }\nroles:"),
+    );
+    const undo = await shop.run(["undo", "latest", "mc1.yaml", "--yes"]);
+    expect(undo.stderr).toContain("Refused: nothing was changed.");
+    expect(undo.code).toBe(3);
+  });
+
+  test("without a file keeps the default guards, and sends no key to another service than the run's", async () => {
+    await applied();
+    const undo = await shop.run(["undo", "latest", "--dry-run"]);
+    expect(undo.stderr).toBe("No file is about MC1: only the default guards are kept.\n");
+    expect(undo.code).toBe(0);
+    const elsewhere = await shop.run(["undo", "latest", "--base-url", "http://127.0.0.1:9"]);
+    expect(elsewhere.stderr).toContain(`The run was at ${shop.sandbox.url}`);
+    expect(elsewhere.code).toBe(1);
+  });
+
+  test("of a run that nobody knows, or that cannot be read, says so", async () => {
+    const none = await shop.run(["undo", "latest"]);
+    expect(none.stderr).toContain("There are no runs yet.");
+    await applied();
+    const [first = ""] = await journals();
+    const unknown = await shop.run(["undo", "1999"]);
+    expect(unknown.stderr).toContain('No run is called "1999".');
+    const path = join(shop.folder, ".rolecall", "runs", first);
+    await writeFile(path, (await readFile(path, "utf8")).replace('{"at"', "{"));
+    const broken = await shop.run(["undo", "latest"]);
+    expect(broken.stderr).toContain(`${first}:1: it is not JSON`);
+    expect([none.code, unknown.code, broken.code]).toEqual([1, 1, 1]);
+  });
+});
+
+describe("runs", () => {
+  test("lists what was applied, the newest first, and shows one whole", async () => {
+    const empty = await shop.run(["runs"]);
+    expect(empty).toMatchObject({
+      code: 0,
+      stdout: "",
+      stderr: expect.stringContaining("There are no runs yet"),
+    });
+    await applied();
+    await shop.run(["undo", "latest", "mc1.yaml", "--yes"]);
+    const { stdout } = await shop.run(["runs"]);
+    const [newest, oldest] = stdout.split("\n");
+    expect(newest).toContain("takes back");
+    expect(oldest).toContain("done");
+    const one = await shop.run(["runs", "latest"]);
+    expect(one.stdout).toContain("delete member new@example.com");
+    const json = await shop.run(["runs", "--format", "json", "--limit", "1", "-m", "MC1"]);
+    expect(JSON.parse(json.stdout).runs).toHaveLength(1);
+  });
+
+  test("tells a broken journal apart, and goes on with the others", async () => {
+    await applied();
+    await writeFile(join(shop.folder, ".rolecall", "runs", "2027-01-01T00-00-00-000Z-MC1.jsonl"), "x\ny\n");
+    const list = await shop.run(["runs"]);
+    expect(list.stdout).toContain("unreadable");
+    expect(list.stdout).toContain("by ");
+    expect(list.code).toBe(0);
+    expect((await shop.run(["runs", "2027"])).code).toBe(1);
+  });
+});
+
+test("a run that was cut short is told by the next plan and apply, with what is not known", async () => {
+  await applied();
+  const [first = ""] = await journals();
+  const path = join(shop.folder, ".rolecall", "runs", first);
+  const lines = (await readFile(path, "utf8")).split("\n");
+  const upTo = lines.findIndex((line) => line.includes('"type":"outcome"'));
+  const cut = lines
+    .slice(0, upTo)
+    .join("\n")
+    .replace(/"pid":\d+/, '"pid":2147483646');
+  await writeFile(path, `${cut}\n`);
+  const plan = await shop.run(["plan", "mc1.yaml"]);
+  expect(plan.stderr).toContain("was cut short");
+  expect(plan.stderr).toContain("Not known to be done or not: update role Cashier.");
+  expect(plan.stderr).toContain("Planning again settles it");
+  const apply = await shop.run(["apply", "mc1.yaml", "--yes"]);
+  expect(apply.stderr).toContain("was cut short");
+  const runs = await shop.run(["runs", "latest"]);
+  expect(runs.stdout).toContain("Nobody knows what became of these");
+});

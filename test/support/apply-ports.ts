@@ -1,0 +1,21 @@
+import type { ApplyPorts } from "../../src/apply/apply-plan.ts";
+import { memoryJournal } from "./memory-journal.ts";
+import type { ModelService } from "./model-service.ts";
+
+/** What an apply needs, against a model service; `rest` is what a test wants otherwise. */
+export function applyPorts(
+  { writer, records }: Pick<ModelService, "writer" | "records">,
+  rest: Partial<ApplyPorts> = {},
+): ApplyPorts {
+  return {
+    writer,
+    records,
+    journal: memoryJournal(),
+    password: () => "correct horse",
+    emit: () => undefined,
+    concurrency: 1,
+    stop: new AbortController().signal,
+    cause: () => null,
+    ...rest,
+  };
+}

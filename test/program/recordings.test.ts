@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { rolecall } from "../support/program.ts";
@@ -48,6 +48,8 @@ beforeEach(async () => {
   await Promise.all(sessions.splice(0).map((session) => session.close()));
   await shop.control("POST", "/reset");
   await shop.control("DELETE", "/faults");
+  // What an earlier session was ended in the middle of is none of this one's business.
+  await rm(join(shop.folder, ".rolecall"), { recursive: true, force: true });
 });
 
 afterAll(async () => {
@@ -79,6 +81,7 @@ function steady(screen: string): string {
   return screen
     .replaceAll(/(?<=http:\/\/127\.0\.0\.1:)\d+/g, "4010")
     .replaceAll(/(?<=requests\/)\d+/g, "11")
+    .replaceAll(/(?<=\.rolecall\/runs\/)\S+?(?=-MC)/g, "2026-11-21T13-05-00-000Z")
     .replaceAll(/(?<=waiting )\d+ s/g, "60 s")
     .replaceAll(/, \d+ a second/g, "")
     .replaceAll(/(?<=· )\d+ requests/g, "8 requests");

@@ -3,7 +3,8 @@ import { RolecallError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Io } from "./io.ts";
 import type { Session } from "./planning.ts";
-import { questionsFor } from "./questions.ts";
+import { type Question, questionsFor } from "./questions.ts";
+import { terminalOf } from "./terminal.ts";
 
 /** A plan that waits for a yes, and the passwords that are to be set besides. */
 export interface Due {
@@ -14,7 +15,8 @@ export interface Due {
 
 /** Asks until everything is answered or one answer is no; without a terminal it refuses to guess. */
 export async function confirmApply(due: readonly Due[], io: Io): Promise<boolean> {
-  if (!io.stdinIsTTY || !io.stderr.isTTY) {
+  const { asks, draws } = terminalOf(io);
+  if (!asks) {
     throw new RolecallError(
       "confirmation-needed",
       "There is no terminal to ask on, and --yes was not given.",
@@ -23,15 +25,29 @@ export async function confirmApply(due: readonly Due[], io: Io): Promise<boolean
       },
     );
   }
-  // Loaded here only: a terminal is the one place that needs Ink.
-  const { confirm } = await import("../render/tui/confirm.tsx");
+  const ask = draws ? await drawnQuestion() : await plainQuestion();
   const asked = due.map(({ session, plan, passwords = [] }) => ({
     plan,
     environment: session.environment,
     passwords: passwords.length,
   }));
-  for (const question of questionsFor(asked)) {
-    if (!(await confirm(question, process.stderr))) return false;
-  }
+  for (const question of questionsFor(asked)) if (!(await ask(question))) return false;
   return true;
+}
+
+type Ask = (question: Question) => Promise<boolean>;
+
+/** Loaded here only: a terminal is the one place that needs Ink. */
+async function drawnQuestion(): Promise<Ask> {
+  const { confirm } = await import("../render/tui/confirm.tsx");
+  return (question) => {
+    // Before the first drawing: keys that are pressed early shall not be echoed into it.
+    process.stdin.setRawMode(true);
+    return confirm(question, process.stderr);
+  };
+}
+
+async function plainQuestion(): Promise<Ask> {
+  const { askPlainly } = await import("./ask-plainly.ts");
+  return (question) => askPlainly(question, process.stdin, process.stderr);
 }

@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { RolecallError } from "../model/errors.ts";
 import { renderFailure } from "../render/failure-text.ts";
 import { applyCommand } from "./commands/apply.ts";
+import { completeCommand, completionCommand } from "./commands/completion.ts";
 import { driftCommand } from "./commands/drift.ts";
 import { fmtCommand } from "./commands/fmt.ts";
 import { planCommand } from "./commands/plan.ts";
@@ -28,6 +29,7 @@ const COMMANDS: readonly CommandFactory[] = [
   fmtCommand,
   sandboxCommand,
   schemaCommand,
+  completionCommand,
 ];
 
 /** Runs rolecall with these arguments (without node and script) and returns the exit code; never throws. */
@@ -61,6 +63,12 @@ async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
       }),
     );
   }
+  program.addCommand(
+    completeCommand(io, (code) => {
+      exitCode = code;
+    }),
+    { hidden: true },
+  );
   for (const command of [program, ...program.commands]) {
     command
       .helpOption("-h, --help", "print help")

@@ -10,6 +10,7 @@ export interface ServiceOptions {
   /** How long one request is tried for in all, in milliseconds. */
   readonly retryFor: number;
   readonly verbose?: true;
+  readonly quiet?: true;
   readonly shard?: Shard;
 }
 
@@ -59,7 +60,12 @@ export function withConnectionOptions(command: Command): Command {
         .argParser(parseDuration)
         .default(DEFAULT_RETRY_FOR_MS, "5m"),
     )
-    .option("-v, --verbose", "tell each request, its status and time, on stderr");
+    .option("-v, --verbose", "tell each request, its status and time, on stderr")
+    .addOption(
+      new Option("-q, --quiet", "tell no progress: only data, questions and what goes wrong").conflicts(
+        "verbose",
+      ),
+    );
 }
 
 const FORMATS = ["text", "json"] as const;

@@ -31,8 +31,8 @@ export interface Session {
   readonly environment: Environment | null;
   readonly writer: LiveWriter;
   readonly records: LiveRecords;
-  /** Reads the live state and plans; throws RolecallError. */
-  plan(): Promise<Look>;
+  /** Reads the live state and plans, without the changes of these fingerprints; throws RolecallError. */
+  plan(leaveOut?: ReadonlySet<string>): Promise<Look>;
 }
 
 /** A live state, and what a plan makes of it. */
@@ -100,7 +100,7 @@ export async function openSessions(
       environment: access.environment,
       writer: writer(state.merchant),
       records: records(state.merchant),
-      plan: async () => {
+      plan: async (leaveOut = new Set()) => {
         const live = await reader.read(state.merchant, [...new Set([...namedRoleIds(state), ...roleIds])]);
         const plan = makePlan({
           desired: { ...state, ...environmentOf(access) },
@@ -108,6 +108,7 @@ export async function openSessions(
           service: access.baseUrl,
           now: options.asOf ?? io.now(),
           matches,
+          leaveOut,
         });
         return { live, plan };
       },
@@ -163,18 +164,26 @@ function environmentOf({ environment }: Access): Pick<DesiredState, "environment
 /** What became of planning one merchant. */
 export type Planned = ({ readonly session: Session } & Look) | Unplanned;
 
-/** Plans all merchants side by side, in the order of their codes; one that cannot be read does not hide another's plan. */
-export async function planAll({
-  all,
-  failed,
-}: Pick<Sessions, "all" | "failed">): Promise<readonly Planned[]> {
+/**
+ * Plans all merchants side by side, in the order of their codes; one that cannot be read does not hide another's plan.
+ * `ended` hears of each merchant that is read, or why it cannot be.
+ */
+export async function planAll(
+  { all, failed }: Pick<Sessions, "all" | "failed">,
+  ended: (merchant: string, problem: string | null) => void,
+): Promise<readonly Planned[]> {
+  for (const { merchant, error } of failed) ended(merchant, error.message);
   const planned = await Promise.all(
     all.map(async (session): Promise<Planned> => {
+      const { merchant } = session.state;
       try {
-        return { session, ...(await session.plan()) };
+        const look = await session.plan();
+        ended(merchant, null);
+        return { session, ...look };
       } catch (error) {
-        if (error instanceof RolecallError) return { merchant: session.state.merchant, error };
-        throw error;
+        if (!(error instanceof RolecallError)) throw error;
+        ended(merchant, error.message);
+        return { merchant, error };
       }
     }),
   );

@@ -8,13 +8,13 @@ import { undoPlan } from "../plan/undo.ts";
 import { accessFor } from "./credentials.ts";
 import { DEFAULT_PATH } from "./files.ts";
 import type { Io } from "./io.ts";
-import { liveLog } from "./live-log.ts";
 import { isError, type Loaded, loadStates } from "./load.ts";
 import type { OutputOptions, ServiceOptions } from "./options.ts";
 import { type FoundRun, findRun } from "./past-runs.ts";
 import { rulePlaces } from "./places.ts";
 import { openSessions, planAll } from "./planning.ts";
 import { type Prepared, tellDiagnostics } from "./prepare.ts";
+import { openProgress } from "./progress.ts";
 
 /** The plan that takes a run back, and what comes back differently or not at all. */
 export interface UndoPrepared extends Prepared {
@@ -35,12 +35,12 @@ export async function prepareUndo(
   const { state, loaded } = await settingsFor(past, paths, options, io);
   sameService(past, accessFor(state, options.baseUrl, io.env).baseUrl);
   let notes: readonly UndoNote[] = [];
-  const emit = liveLog(io, options.verbose === true);
+  const progress = await openProgress(options, io);
   const sessions = await openSessions(
     [state],
     {
       ...options,
-      emit,
+      emit: progress.live,
       roleIds: rolesOf(past),
       makePlan: (input) => {
         const undo = undoPlan(past, input);
@@ -51,13 +51,16 @@ export async function prepareUndo(
     io,
   );
   try {
-    const planned = await planAll(sessions);
+    progress.reading([state.merchant]);
+    const planned = await planAll(sessions, progress.read);
     const placeOf = rulePlaces(loaded.states, loaded.sources);
     const valid = !loaded.diagnostics.some(isError);
-    return { run: found.name, notes, planned, valid, placeOf, close: sessions.close };
+    return { run: found.name, notes, planned, valid, placeOf, progress, close: sessions.close };
   } catch (error) {
     await sessions.close();
     throw error;
+  } finally {
+    await progress.rest();
   }
 }
 

@@ -1,12 +1,12 @@
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { PlaceOf } from "../render/plan-view.ts";
 import type { Io } from "./io.ts";
-import { liveLog } from "./live-log.ts";
 import { isError, loadStates } from "./load.ts";
 import type { OutputOptions, ServiceOptions } from "./options.ts";
 import { styleFor } from "./output.ts";
 import { rulePlaces } from "./places.ts";
 import { openSessions, type Planned, planAll } from "./planning.ts";
+import { openProgress, type Progress } from "./progress.ts";
 import { isInShard } from "./shard.ts";
 
 /** The merchants' plans, and how to let go of the service afterwards. */
@@ -15,30 +15,42 @@ export interface Prepared {
   /** No file has an error; those that have one are told, and have no plan. */
   readonly valid: boolean;
   readonly placeOf: PlaceOf;
+  /** At rest; for what comes after the plans. */
+  readonly progress: Progress;
   close(): Promise<void>;
 }
 
 /** Files → live state → plans: what `plan`, `apply` and `drift` begin with. What is wrong with the files is told. */
 export async function preparePlans(
   paths: readonly string[],
-  options: ServiceOptions & OutputOptions & { readonly asOf?: number; readonly signal?: AbortSignal },
+  options: ServiceOptions &
+    OutputOptions & {
+      readonly asOf?: number;
+      readonly signal?: AbortSignal;
+      /** Where the caller tells something meanwhile, too. */
+      readonly progress?: Progress;
+    },
   io: Io,
 ): Promise<Prepared> {
   const now = options.asOf ?? io.now();
   const loaded = await loadStates(paths, { merchants: options.merchant, cwd: io.cwd, now });
   const { diagnostics } = loaded;
   await tellDiagnostics(diagnostics, options, io);
-  const emit = liveLog(io, options.verbose === true);
+  const progress = options.progress ?? (await openProgress(options, io));
   const { shard } = options;
   const states = shard ? loaded.states.filter(({ merchant }) => isInShard(merchant, shard)) : loaded.states;
-  const sessions = await openSessions(states, { ...options, emit }, io);
+  const sessions = await openSessions(states, { ...options, emit: progress.live }, io);
   try {
     const valid = !diagnostics.some(isError);
     const placeOf = rulePlaces(loaded.states, loaded.sources);
-    return { planned: await planAll(sessions), valid, placeOf, close: sessions.close };
+    progress.reading(states.map(({ merchant }) => merchant));
+    const planned = await planAll(sessions, progress.read);
+    return { planned, valid, placeOf, progress, close: sessions.close };
   } catch (error) {
     await sessions.close();
     throw error;
+  } finally {
+    await progress.rest();
   }
 }
 

@@ -23,7 +23,11 @@ export function questionsFor(asked: readonly Asked[]): readonly [Question, ...Qu
   const rest = asked.filter((one) => !strict.includes(one));
   const [first, ...others] = strict.map(
     (one): Question => ({
-      lines: [`${changesAt([one])}.`, `${oneLine(one.plan.merchant)} is not a test account.`],
+      lines: [
+        `${changesAt([one])}.`,
+        ...whatGoes(one.plan),
+        `${oneLine(one.plan.merchant)} is not a test account.`,
+      ],
       answer: one.plan.merchant,
     }),
   );
@@ -44,6 +48,25 @@ function changesAt(asked: readonly Asked[]): string {
     ...(passwords > 0 ? [counted(passwords, "new password")] : []),
   ].join(" and ");
   return `${what} at ${where}${removalsAmong(all, removals(plans))}`;
+}
+
+/** What is removed, and who can do less than before. */
+function whatGoes({ changes, impact }: Plan): readonly string[] {
+  const removed = changes.filter(({ kind }) => kind === "delete");
+  const losers = impact.members.filter(({ lost, unknownLost }) => lost.length + unknownLost.length > 0);
+  const verb = losers.length === 1 ? "Loses" : "Lose";
+  return [
+    `Removed: ${namesOf(removed.map(({ resource, name }) => `${resource} ${name}`))}.`,
+    ...(losers.length === 0 ? [] : [`${verb} permissions: ${namesOf(losers.map(({ name }) => name))}.`]),
+  ];
+}
+
+const NAMES_SHOWN = 5;
+
+function namesOf(names: readonly string[]): string {
+  const more = names.length - NAMES_SHOWN;
+  const shown = names.slice(0, NAMES_SHOWN).map(oneLine).join(", ");
+  return more > 0 ? `${shown} and ${more.toLocaleString("en-US")} more` : shown;
 }
 
 function removalsAmong(all: number, removed: number): string {

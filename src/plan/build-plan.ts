@@ -16,6 +16,7 @@ import { refuse } from "./refusals.ts";
 import { roleResolver } from "./resolve.ts";
 import { planRoles, type RolePlan } from "./roles.ts";
 import { type Matches, matchesAny, type Scope, scopeOf } from "./scope.ts";
+import { withoutLeftOut } from "./select.ts";
 import { keepHeldRoles } from "./still-held.ts";
 
 /** Everything that a plan is made from. */
@@ -28,6 +29,8 @@ export interface PlanInput {
   readonly now: number;
   /** Whether a glob matches a text. */
   readonly matches: Matches;
+  /** Fingerprints of changes that somebody chose to leave out; what cannot be made without them is left out, too. */
+  readonly leaveOut?: ReadonlySet<string>;
 }
 
 /** Computes what would make the live state the desired one: pure, and the same bytes for the same inputs. */
@@ -51,11 +54,12 @@ export interface Found {
 
 /** Makes a plan of changes: what they mean, what has to wait, and what there is against them. */
 export function judgeChanges(
-  { desired, live, service, matches }: PlanInput,
+  { desired, live, service, matches, leaveOut = new Set() }: PlanInput,
   { scope, roles, members, byFile }: Found,
 ): Plan {
   const { guards, policies, checks, merchant } = desired;
-  const wanted = { roles: roles.changes, members: members.changes };
+  const found = { roles: roles.changes, members: members.changes };
+  const wanted = withoutLeftOut(found, leaveOut);
   const joined = accessBefore(scope, wanted, true);
   const minHolders = guardMinHolders(
     guards.minHolders,
@@ -64,9 +68,9 @@ export function judgeChanges(
     wanted.members,
   );
   const waiting = new Set(minHolders.deferred.map(({ change }) => change.fingerprint));
-  const memberChanges = members.changes.filter(({ fingerprint }) => !waiting.has(fingerprint));
+  const memberChanges = wanted.members.filter(({ fingerprint }) => !waiting.has(fingerprint));
   const held = keepHeldRoles(
-    { roles: roles.changes, members: memberChanges },
+    { roles: wanted.roles, members: memberChanges },
     minHolders.deferred,
     live.members,
   );
@@ -100,8 +104,8 @@ export function judgeChanges(
     ...place,
     fingerprint: planFingerprint(place, all),
     summary: {
-      roles: count(changes.roles, roles.unchanged),
-      members: count(changes.members, members.unchanged),
+      roles: count(changes.roles, roles.unchanged + leftAsIs(found.roles, wanted.roles)),
+      members: count(changes.members, members.unchanged + leftAsIs(found.members, wanted.members)),
     },
     impact: impactOf(before, after),
     changes: all,
@@ -165,6 +169,13 @@ export function namedRoleIds({ roles, members, guards, policies }: DesiredState)
     ...policies.requireMfa,
   ].filter((name) => name.startsWith("role_") && !declared.has(name));
   return [...new Set(named)].sort(byCodeUnit);
+}
+
+/** How many of what is there stay as they are because their changes are left out. */
+function leftAsIs(found: readonly Change[], wanted: readonly Change[]): number {
+  const touched = (changes: readonly Change[]): number =>
+    changes.filter(({ kind }) => kind !== "create").length;
+  return touched(found) - touched(wanted);
 }
 
 function count(changes: readonly Change[], unchanged: number): Counts {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { questionsFor } from "../../src/cli/questions.ts";
 import type { Environment } from "../../src/model/desired.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import { desired, live, liveMember, member, planOf } from "../support/build.ts";
+import { desired, live, liveMember, liveRole, member, planOf } from "../support/build.ts";
 
 /** A plan that invites some members and removes others. */
 function planned(merchant: string, created: number, removed: number): Plan {
@@ -23,7 +23,11 @@ test("removals from an account that is not a test account need its code, and all
   for (const environment of ["live", null] as const) {
     expect(questionsFor([asked(planned("MC4F7K2P", 8, 3), environment)])).toEqual([
       {
-        lines: ["11 changes at MC4F7K2P, 3 of them removals.", "MC4F7K2P is not a test account."],
+        lines: [
+          "11 changes at MC4F7K2P, 3 of them removals.",
+          "Removed: member old0@example.com, member old1@example.com, member old2@example.com.",
+          "MC4F7K2P is not a test account.",
+        ],
         answer: "MC4F7K2P",
       },
     ]);
@@ -41,12 +45,20 @@ test("merchants that need no code are summed up beside those that do", () => {
     {
       lines: [
         "2 changes at MC1, 1 of them a removal.",
+        "Removed: member old0@example.com.",
         "MC1 is not a test account.",
         "Besides: 3 changes at 2 merchants, 1 of them a removal.",
       ],
       answer: "MC1",
     },
-    { lines: ["1 change at MC4, a removal.", "MC4 is not a test account."], answer: "MC4" },
+    {
+      lines: [
+        "1 change at MC4, a removal.",
+        "Removed: member old0@example.com.",
+        "MC4 is not a test account.",
+      ],
+      answer: "MC4",
+    },
   ]);
 });
 
@@ -56,6 +68,23 @@ test("without removals, or on test accounts, one yes is enough for all", () => {
   ]);
   expect(questionsFor([asked(planned("MC1", 2, 0), "live"), asked(planned("MC2", 0, 2), "test")])).toEqual([
     { lines: ["Apply 4 changes at 2 merchants, 2 of them removals?"], answer: "yes" },
+  ]);
+});
+
+test("who loses permissions is named before the code is typed, and many are counted", () => {
+  const is = live(
+    [liveRole("role_1", "Till", { permissions: ["refunds_create"] })],
+    Array.from({ length: 7 }, (_, at) =>
+      liveMember(`mem_${at}`, `m${at}@example.com`, { roles: ["role_1"] }),
+    ),
+  );
+  const kept = member("m0@example.com", { roles: [] });
+  const [question] = questionsFor([asked(planOf(desired({ members: [kept] }), is), "live")]);
+  expect(question.lines).toEqual([
+    "7 changes at MC1, 6 of them removals.",
+    "Removed: member m1@example.com, member m2@example.com, member m3@example.com, member m4@example.com, member m5@example.com and 1 more.",
+    "Lose permissions: m0@example.com, m1@example.com, m2@example.com, m3@example.com, m4@example.com and 2 more.",
+    "MC1 is not a test account.",
   ]);
 });
 

@@ -94,8 +94,13 @@ export function live(roles: readonly LiveRole[] = [], members: readonly LiveMemb
 export const NOW: number = Date.parse("2026-06-15T12:00:00.000Z");
 
 /** The plan for a desired and a live state. */
-export function planOf(want: DesiredState, is: LiveState, now: number = NOW): Plan {
-  return buildPlan({ desired: want, live: is, service: "https://service.example", now, matches });
+export function planOf(
+  want: DesiredState,
+  is: LiveState,
+  now: number = NOW,
+  leaveOut: ReadonlySet<string> = new Set(),
+): Plan {
+  return buildPlan({ desired: want, live: is, service: "https://service.example", now, matches, leaveOut });
 }
 
 /** Globs with `*` only, which is all that these tests need. */

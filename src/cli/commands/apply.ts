@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { oneLine } from "../../render/escape.ts";
+import { counted } from "../../render/words.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import {
@@ -8,9 +9,10 @@ import {
   withOutputOptions,
   withServiceOptions,
 } from "../options.ts";
-import type { Look } from "../planning.ts";
+import type { Look, Planned } from "../planning.ts";
 import type { Prepared } from "../prepare.ts";
 import type { RunOptions } from "../run-apply.ts";
+import type { Selection } from "../select-changes.ts";
 
 /** What carrying out plans takes from the command line. */
 export type ApplyOptions = Pick<ServiceOptions, "concurrency"> &
@@ -20,6 +22,7 @@ export type ApplyOptions = Pick<ServiceOptions, "concurrency"> &
     readonly approved?: string;
     readonly recheck: boolean;
     readonly rotatePassword: readonly string[];
+    readonly interactive?: true;
   };
 
 type Options = ServiceOptions & ApplyOptions;
@@ -34,6 +37,12 @@ export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
     .argument("[path...]", "files or folders (default: access/)")
     .option("-y, --yes", "do not ask; needed where there is no terminal")
     .option("--approved <file>", "apply only what this saved plan holds; anything new is refused")
+    .addOption(
+      new Option("-i, --interactive", "look through the plan first, and leave changes out").conflicts([
+        "yes",
+        "approved",
+      ]),
+    )
     .addOption(
       new Option("--allow <override>", "let through what a guard refuses; the plan prints what to give here")
         .argParser((text: string, all: readonly string[]) => [...all, text])
@@ -53,6 +62,7 @@ export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
       `
 Examples:
   rolecall apply access/shop.yaml       asks before it changes anything
+  rolecall apply --interactive          leaves changes out, and asks for the rest
   rolecall apply --yes                  for pipelines: no question
   rolecall apply --yes --format json    one event per line, for other programs
   rolecall apply --yes --approved plan.json
@@ -75,13 +85,18 @@ stopped part-way or something is left.
 }
 
 async function apply(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
-  const [{ preparePlans }, { createStopper }] = await Promise.all([
+  if (options.interactive) {
+    (await import("../browse-plans.ts")).checkInteractive(options, io);
+  }
+  const [{ preparePlans }, { createStopper }, { openProgress }] = await Promise.all([
     import("../prepare.ts"),
     import("../stopper.ts"),
+    import("../progress.ts"),
   ]);
-  const stopper = createStopper((text) => io.stderr.write(`${text}\n`), io);
+  const progress = await openProgress(options, io);
+  const stopper = createStopper((text) => progress.io.stderr.write(`${text}\n`), io);
   try {
-    const prepared = await preparePlans(paths, { ...options, signal: stopper.hurry }, io);
+    const prepared = await preparePlans(paths, { ...options, signal: stopper.hurry, progress }, io);
     try {
       const [{ tellUnfinishedRuns }, { fileJournals }] = await Promise.all([
         import("../unfinished-runs.ts"),
@@ -97,16 +112,18 @@ async function apply(paths: readonly string[], options: Options, io: Io): Promis
   }
 }
 
-/** Shows plans, asks, and carries them out, unless something is against it. */
+/** Shows plans, lets somebody select where that was asked for, asks, and carries them out, unless something is against it. */
 export async function applyPlanned(
-  { planned, valid, placeOf }: Omit<Prepared, "close">,
+  prepared: Omit<Prepared, "close">,
   options: ApplyOptions,
   { stopper, openJournal }: Pick<RunOptions, "stopper" | "openJournal">,
   io: Io,
 ): Promise<ExitCode> {
+  const { valid, placeOf, progress } = prepared;
   const [
     { showPlans },
     { applyReporter },
+    { watchedReporter },
     { passwordsFor },
     { rotationsFor },
     { confirmApply },
@@ -114,23 +131,26 @@ export async function applyPlanned(
   ] = await Promise.all([
     import("../show-plans.ts"),
     import("../apply-reporter.ts"),
+    import("../watched-reporter.ts"),
     import("../passwords.ts"),
     import("../rotations.ts"),
     import("../confirm-apply.ts"),
     import("../run-apply.ts"),
   ]);
-  const reporter = applyReporter(options, placeOf, io);
-  const { plans, complete } = showPlans(planned, reporter.plans, options, io);
-  if (
-    !valid ||
-    !complete ||
-    plans.some((plan) => plan.findings.some(({ severity }) => severity === "error"))
-  ) {
+  const reporter = applyReporter(options, placeOf, progress.io);
+  const selection = await select(prepared, options, io);
+  if (selection === null) {
+    reporter.say("Nothing was changed.");
+    return ExitCode.failed;
+  }
+  const { planned, objections, leftOut } = selection;
+  showPlans(planned, reporter.plans, options, io);
+  if (!valid || !isSound(planned)) {
     reporter.say("Nothing was changed: solve the problems above first.");
     return ExitCode.failed;
   }
   const looks = planned.flatMap((one) => ("plan" in one ? [one] : []));
-  const refused = await refusal(looks, options, io);
+  const refused = [...objections, ...(await refusal(looks, options, io))];
   if (refused.length > 0) {
     for (const sentence of refused) reporter.say(sentence);
     reporter.say("Refused: nothing was changed.");
@@ -154,8 +174,37 @@ export async function applyPlanned(
     reporter.say("Nothing was changed.");
     return ExitCode.failed;
   }
-  const { concurrency, recheck } = options;
-  return runApply(due, { password, concurrency, recheck, stopper, openJournal }, reporter);
+  const changes = due.reduce((sum, { plan }) => sum + plan.changes.length, 0);
+  progress.applying(due.map(({ plan }) => plan));
+  try {
+    const watched = watchedReporter(reporter, progress, changes, options);
+    const { concurrency, recheck } = options;
+    return await runApply(due, { password, concurrency, recheck, stopper, openJournal }, watched);
+  } finally {
+    await progress.rest();
+    if (leftOut > 0) reporter.say(`${counted(leftOut, "change")} left out; the next plan shows them again.`);
+  }
+}
+
+/** What somebody selects with `--interactive`; everything without it, and where a problem has to be solved first. */
+async function select(
+  { planned, valid, progress }: Omit<Prepared, "close">,
+  options: ApplyOptions,
+  io: Io,
+): Promise<Selection | null> {
+  const due = planned.some((one) => "plan" in one && one.plan.changes.length > 0);
+  if (!options.interactive || !valid || !due || !isSound(planned)) {
+    return { planned, objections: [], leftOut: 0 };
+  }
+  const { selectChanges } = await import("../select-changes.ts");
+  return selectChanges(planned, options, progress, io);
+}
+
+/** Every merchant has a plan, and none has an error. */
+function isSound(planned: readonly Planned[]): boolean {
+  return planned.every(
+    (one) => "plan" in one && one.plan.findings.every(({ severity }) => severity !== "error"),
+  );
 }
 
 /** Why the plans are refused, a sentence each: what guards, policies and checks have against them, and what nobody approved. */

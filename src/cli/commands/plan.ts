@@ -11,9 +11,15 @@ import {
   withOutputOptions,
   withServiceOptions,
 } from "../options.ts";
+import type { Prepared } from "../prepare.ts";
 
 type Options = ServiceOptions &
-  OutputOptions & { readonly detailedExitcode?: true; readonly out?: string; readonly asOf?: number };
+  OutputOptions & {
+    readonly detailedExitcode?: true;
+    readonly out?: string;
+    readonly asOf?: number;
+    readonly interactive?: true;
+  };
 
 /** `plan`: what an apply would change. */
 export function planCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -23,6 +29,7 @@ export function planCommand(io: Io, done: (code: ExitCode) => void): Command {
       "Reads the live state, compares it with the files, and shows what an apply would change. Changes nothing.",
     )
     .argument("[path...]", "files or folders (default: access/)")
+    .option("-i, --interactive", "look through the plan with the keyboard; it is printed when you leave")
     .option("--out <file>", "save the plan as JSON, for apply --approved")
     .option("--as-of <day>", "plan as if it were this day, or moment, for end dates to come", parseAsOf)
     .option("--detailed-exitcode", "exit 2 when there are changes, 0 when there are none")
@@ -32,6 +39,7 @@ export function planCommand(io: Io, done: (code: ExitCode) => void): Command {
 Examples:
   rolecall plan                         every merchant below access/
   rolecall plan access/shop.yaml        one file
+  rolecall plan --interactive           fold, search, filter; ? tells the keys
   rolecall plan -m MC4F7K2P --format json
   rolecall plan --out plan.json         saves it; apply --approved plan.json applies just that
   rolecall plan --as-of 2027-02-01      what a run on that day would do
@@ -48,6 +56,9 @@ when there are changes, 3 when a guard, a policy or a check would refuse the app
 }
 
 async function plan(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
+  if (options.interactive) {
+    (await import("../browse-plans.ts")).checkInteractive(options, io);
+  }
   const { preparePlans } = await import("../prepare.ts");
   const prepared = await preparePlans(paths, options, io);
   try {
@@ -57,6 +68,7 @@ async function plan(paths: readonly string[], options: Options, io: Io): Promise
       import("../unfinished-runs.ts"),
     ]);
     await tellUnfinishedRuns(prepared.planned, options, io);
+    if (options.interactive) await browse(prepared, options, io);
     const { plans, complete } = showPlans(
       prepared.planned,
       plansPrinter(options, prepared.placeOf, io),
@@ -72,6 +84,13 @@ async function plan(paths: readonly string[], options: Options, io: Io): Promise
   } finally {
     await prepared.close();
   }
+}
+
+/** Whatever is looked at, nothing is decided: the plan stays the plan. */
+async function browse({ planned }: Prepared, options: Options, io: Io): Promise<void> {
+  const { browsePlans } = await import("../browse-plans.ts");
+  const plans = planned.flatMap((one) => ("plan" in one ? [one.plan] : []));
+  if (plans.length > 0) await browsePlans(plans, { ...options, selects: false }, io);
 }
 
 /** Saves plans as JSON, whole or not at all. */

@@ -34,6 +34,12 @@ export interface PromptProps {
   readonly onAnswer: (text: string | null) => void;
 }
 
+/** What is said to an answer that is none; empty for the right one. */
+function reply({ state, text }: Line, answer: string): string {
+  if (state === "left") return "Left without an answer.";
+  return text.trim() === answer ? "" : `That is not ${answer}.`;
+}
+
 /** One line of text, ended by Enter; Escape, Ctrl-C and Ctrl-D leave without an answer. */
 export function Prompt({ question, onAnswer }: PromptProps): ReactNode {
   const { exit } = useApp();
@@ -64,6 +70,7 @@ export function Prompt({ question, onAnswer }: PromptProps): ReactNode {
         {oneLine(shown.text)}
         {shown.state === "open" && <Text inverse> </Text>}
       </Text>
+      {shown.state !== "open" && <Text>{reply(shown, question.answer)}</Text>}
     </Box>
   );
 }

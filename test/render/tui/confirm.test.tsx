@@ -19,12 +19,18 @@ function ask(): Asked {
   return { stdin, frame: lastFrame, answers };
 }
 
-/** Types until it shows: Ink listens for keys only after its first effects have run. */
+/** Types when Ink listens for keys, which it does only after its first effects have run. */
 async function type({ stdin, frame }: Asked, text: string): Promise<void> {
-  await vi.waitFor(() => {
-    if (!frame()?.includes(`leave: ${text}`)) stdin.write(text);
-    expect(frame()).toContain(`leave: ${text}`);
-  });
+  await vi.waitFor(
+    () => {
+      stdin.write("x");
+      expect(frame()).toContain("leave: x");
+    },
+    { timeout: 10_000 },
+  );
+  stdin.write("\u0015");
+  stdin.write(text);
+  await vi.waitFor(() => expect(frame()).toMatch(new RegExp(`leave: ${text}(?!x)`)), { timeout: 10_000 });
 }
 
 test("the prompt says what will happen and what has to be typed", () => {
@@ -38,7 +44,7 @@ test.each(["yes", "mc1"])("what is typed (%s) is handed on as it is", async (tex
   const asked = ask();
   await type(asked, text);
   asked.stdin.write("\r");
-  await vi.waitFor(() => expect(asked.answers).toEqual([text]));
+  await vi.waitFor(() => expect(asked.answers).toEqual([text]), { timeout: 10_000 });
 });
 
 test.each(["MC1\r", "MC1\n", "  MC1  \r"])(
@@ -59,6 +65,13 @@ test("an answer is given once, whatever is typed after it", async () => {
   asked.stdin.write("\r");
   asked.stdin.write("MC1\r");
   await vi.waitFor(() => expect(asked.answers).toEqual(["yes"]));
+});
+
+test("an answer that is none is called so", async () => {
+  const asked = ask();
+  await type(asked, "yes");
+  asked.stdin.write("\r");
+  await vi.waitFor(() => expect(asked.frame()).toContain("That is not MC1."));
 });
 
 test("a mistake can be taken back", async () => {

@@ -1,0 +1,157 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import xterm from "@xterm/headless";
+
+/**
+ * Makes the README's picture: runs a session of the built program on a terminal, against the sandbox with the example's
+ * seed, and draws the screen's cells as SVG. Run it with "npm run picture"; it needs script(1) of util-linux.
+ */
+const root = resolve(import.meta.dirname, "..");
+const program = join(root, "dist", "bin.js");
+const picture = join(root, "docs", "interactive.svg");
+const [COLUMNS, ROWS] = [92, 25];
+const PATIENCE_MS = 60_000;
+
+const [BACKGROUND, PLAIN] = ["#16181d", "#e6e6e6"];
+/** The terminal's colours that rolecall uses: red, green, yellow, cyan. */
+const COLORS = { 1: "#ff7b72", 2: "#7ee787", 3: "#e3b341", 6: "#76e3ea" };
+
+/** What is pressed, each after the screen shows what it is for. */
+const RIGHT = "\u001b[C";
+const STEPS = [
+  [/q leaves/, RIGHT],
+  [/▾ Members/, "jjjjj"],
+  [/❯ .*Refund Approver/, " "],
+  [/left out too/, "jjjjj"],
+  [/❯ .*hana\.sato/, RIGHT],
+  [/❯ .*▾ ~ update/, null],
+];
+
+const sandbox = spawn(
+  process.execPath,
+  [program, "sandbox", "--port", "0", "--seed", "examples/retail/live.yaml"],
+  { cwd: root, stdio: ["ignore", "pipe", "ignore"] },
+);
+try {
+  const url = await listening(sandbox);
+  const screen = await session(["apply", "--interactive", "examples/retail/access"], url);
+  writeFileSync(picture, svg(screen));
+  process.stdout.write(`${picture}\n`);
+} finally {
+  sandbox.kill();
+}
+
+async function listening(child) {
+  let text = "";
+  for await (const chunk of child.stdout) {
+    text += chunk;
+    const url = /http:\/\/\S+/.exec(text)?.[0];
+    if (url) return url;
+  }
+  throw new Error("the sandbox ended");
+}
+
+/** Runs the program on a terminal through the steps, and gives its screen as rows of cells. */
+async function session(args, url) {
+  const terminal = new xterm.Terminal({ cols: COLUMNS, rows: ROWS, allowProposedApi: true });
+  const command = `stty cols ${COLUMNS} rows ${ROWS} && exec '${process.execPath}' '${program}' ${args.join(" ")}`;
+  const child = spawn("script", ["--quiet", "--flush", "--command", command, "/dev/null"], {
+    cwd: root,
+    env: {
+      PATH: process.env.PATH,
+      TERM: "xterm-256color",
+      SHELL: "/bin/sh",
+      ROLECALL_BASE_URL: url,
+      ROLECALL_API_KEY: "sk_test_sandbox",
+      TILL_7_PASSWORD: "only-for-the-sandbox",
+    },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const changed = new EventTarget();
+  child.stdout.on("data", (chunk) => terminal.write(chunk, () => changed.dispatchEvent(new Event("drawn"))));
+  try {
+    for (const [wanted, keys] of STEPS) {
+      await seen(terminal, wanted, changed);
+      if (keys !== null) child.stdin.write(keys);
+    }
+    return cellsOf(terminal);
+  } finally {
+    child.kill("SIGKILL");
+    await once(child, "close");
+  }
+}
+
+async function seen(terminal, wanted, changed) {
+  const late = AbortSignal.timeout(PATIENCE_MS);
+  while (!wanted.test(textOf(terminal))) {
+    await once(changed, "drawn", { signal: late }).catch(() => {
+      throw new Error(`${wanted} never came:\n${textOf(terminal)}`);
+    });
+  }
+}
+
+function textOf(terminal) {
+  return cellsOf(terminal)
+    .map((row) => row.map(({ text }) => text).join(""))
+    .join("\n");
+}
+
+function cellsOf({ buffer: { active } }) {
+  return Array.from({ length: ROWS }, (_, y) => {
+    const line = active.getLine(active.baseY + y);
+    return Array.from({ length: COLUMNS }, (_, x) => {
+      const cell = line?.getCell(x);
+      return {
+        text: cell?.getWidth() === 0 ? "" : cell?.getChars() || " ",
+        color: cell?.isFgPalette() ? (COLORS[cell.getFgColor()] ?? PLAIN) : PLAIN,
+        bold: Boolean(cell?.isBold()),
+        dim: Boolean(cell?.isDim()),
+      };
+    });
+  });
+}
+
+function svg(rows) {
+  const [cell, line, margin] = [8.4, 19, 16];
+  const width = Math.ceil(COLUMNS * cell + 2 * margin);
+  const height = rows.length * line + 2 * margin;
+  const texts = rows.flatMap((row, y) =>
+    runs(row).map(({ text, x, color, bold, dim }) => {
+      const look = `${bold ? ' font-weight="bold"' : ""}${dim ? ' opacity="0.6"' : ""}`;
+      const left = (margin + x * cell).toFixed(1);
+      return `<text x="${left}" y="${margin + y * line + 14}" fill="${color}"${look} xml:space="preserve">${escaped(text)}</text>`;
+    }),
+  );
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="apply --interactive: a plan is looked through, and a change is left out">`,
+    `<rect width="${width}" height="${height}" rx="10" fill="${BACKGROUND}"/>`,
+    `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14">`,
+    ...texts,
+    "</g>",
+    "</svg>",
+    "",
+  ].join("\n");
+}
+
+/** Words that look alike; each begins at its own cell, so that no font can move what comes after it. */
+function runs(row) {
+  const found = [];
+  let last = null;
+  for (const [x, { text, color, bold, dim }] of row.entries()) {
+    if (text.trim() === "") {
+      last = null;
+    } else if (last && last.color === color && last.bold === bold && last.dim === dim) {
+      last.text += text;
+    } else {
+      last = { text, x, color, bold, dim };
+      found.push(last);
+    }
+  }
+  return found;
+}
+
+function escaped(text) {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}

@@ -1,0 +1,97 @@
+import { Box, type Instance, render, Text, useStderr, useStdout } from "ink";
+import { type ReactNode, useLayoutEffect, useSyncExternalStore } from "react";
+import type { Size } from "./cells.ts";
+import { useSize } from "./use-size.ts";
+
+/** What a board shows, and when it is to be looked at again. */
+export interface LineSource {
+  /** Calls back when there may be something else to show, at most some ten times a second. */
+  subscribe(listener: () => void): () => void;
+  /** Another number whenever there may be something else to show. */
+  version(): number;
+  /** What is to be shown now; no line is wider than the terminal. */
+  lines(size: Size): readonly string[];
+}
+
+/** A board that is on the screen. */
+export interface Board {
+  /** Writes whole lines, which scroll by above the board. */
+  write(stream: "stdout" | "stderr", text: string): void;
+  /** Takes the board off the screen; nothing of it stays. */
+  close(): Promise<void>;
+}
+
+/** The streams of the terminal. */
+export interface Streams {
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+}
+
+const FRAMES_PER_SECOND = 15;
+
+/** Up one line, to its beginning, and clear it. */
+const BACK_ONE_LINE = "\u001b[1A\u001b[2K\r";
+
+/** Draws a board on stderr, until it is closed. It listens to no keys: Ctrl-C stays what it is. */
+export function openBoard(source: LineSource, { stdout, stderr }: Streams): Board {
+  let above: Above | null = null;
+  const direct = { stdout, stderr };
+  const app: Instance = render(
+    <Lines
+      source={source}
+      onReady={(ready) => {
+        above = ready;
+      }}
+    />,
+    // Ink draws on what it calls stdout; what it calls stderr is the other stream to write past the drawing to.
+    { stdout: stderr, stderr: stdout, exitOnCtrlC: false, patchConsole: false, maxFps: FRAMES_PER_SECOND },
+  );
+  return {
+    write(stream, text) {
+      if (above) above[stream](text);
+      else direct[stream].write(text);
+    },
+    async close() {
+      above = null;
+      app.rerender(<Box />);
+      app.unmount();
+      await app.waitUntilExit();
+      // Of an empty drawing one empty line is left.
+      stderr.write(BACK_ONE_LINE);
+    },
+  };
+}
+
+/** Writes past the drawing. */
+type Above = Readonly<Record<"stdout" | "stderr", (text: string) => void>>;
+
+interface LinesProps {
+  readonly source: LineSource;
+  readonly onReady: (above: Above) => void;
+}
+
+/** Shows the lines of a source as they come. */
+function Lines({ source, onReady }: LinesProps): ReactNode {
+  useSyncExternalStore(source.subscribe, source.version);
+  const size = useSize();
+  const { write: writeBeside } = useStdout();
+  const { write: writeToOther } = useStderr();
+  useLayoutEffect(() => {
+    onReady({ stderr: writeBeside, stdout: writeToOther });
+  }, [onReady, writeBeside, writeToOther]);
+  return <Frame lines={source.lines(size)} />;
+}
+
+/** Lines that are as wide as the terminal allows, one below the other. */
+export function Frame({ lines }: { readonly lines: readonly string[] }): ReactNode {
+  return (
+    <Box flexDirection="column">
+      {lines.map((text, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place on the screen.
+        <Text key={index} wrap="truncate">
+          {text === "" ? " " : text}
+        </Text>
+      ))}
+    </Box>
+  );
+}

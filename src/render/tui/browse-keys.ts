@@ -1,0 +1,178 @@
+import type { Change } from "../../model/plan.ts";
+import type { Row } from "./browse-rows.ts";
+import { BEGINNING, type BrowseState, foldKey, isFiltered, type Typing } from "./browse-state.ts";
+import { typeInto } from "./typing.ts";
+
+/** One piece of input, and the keys that are more than text. */
+export interface Pressed {
+  readonly input: string;
+  readonly key: {
+    readonly upArrow: boolean;
+    readonly downArrow: boolean;
+    readonly leftArrow: boolean;
+    readonly rightArrow: boolean;
+    readonly pageUp: boolean;
+    readonly pageDown: boolean;
+    readonly home: boolean;
+    readonly end: boolean;
+    readonly return: boolean;
+    readonly escape: boolean;
+    readonly ctrl: boolean;
+    readonly backspace: boolean;
+    readonly delete: boolean;
+  };
+}
+
+/** What a key press can look at besides the state. */
+export interface BrowseScene {
+  readonly rows: readonly Row[];
+  /** How many rows are on the screen. */
+  readonly height: number;
+  /** Everything that is left out when these are, with the reason of those that were not chosen. */
+  readonly leftOut: (chosen: ReadonlySet<string>) => ReadonlyMap<string, string | null>;
+  /** Changes can be left out, and the rest applied. */
+  readonly selects: boolean;
+  /** How many changes there are. */
+  readonly changes: number;
+}
+
+const KINDS: readonly (Change["kind"] | null)[] = [null, "create", "update", "replace", "delete"];
+
+/** What a key press makes of a state. */
+export function press(before: BrowseState, pressed: Pressed, scene: BrowseScene): BrowseState {
+  const state = before.note === "" ? before : { ...before, note: "" };
+  if (pressed.key.ctrl && pressed.input === "c") return { ...state, end: "leave" };
+  if (state.typing !== null) return typed(state, state.typing, pressed);
+  if (state.help) return { ...state, help: false };
+  const moved = movement(pressed, scene.height);
+  if (moved !== null) return move(state, scene, moved);
+  const { key, input } = pressed;
+  if (key.rightArrow) return fold(state, scene, true);
+  if (key.leftArrow) return fold(state, scene, false);
+  if (key.return) return fold(state, scene, null);
+  if (key.escape) return escaped(state);
+  if (key.ctrl) return state;
+  return letter(state, input, scene);
+}
+
+function letter(state: BrowseState, input: string, scene: BrowseScene): BrowseState {
+  switch (input) {
+    case "l":
+      return fold(state, scene, true);
+    case "h":
+      return fold(state, scene, false);
+    case "/":
+      return { ...state, typing: "search" };
+    case "+":
+      return { ...state, typing: "gained" };
+    case "-":
+      return { ...state, typing: "lost" };
+    case "f":
+      return { ...state, kind: KINDS[(KINDS.indexOf(state.kind) + 1) % KINDS.length] ?? null };
+    case "e":
+      return { ...state, folding: "open", turned: new Set() };
+    case "c":
+      return { ...state, folding: "closed", turned: new Set() };
+    case " ":
+      return toggle(state, scene);
+    case "a":
+      return apply(state, scene);
+    case "?":
+      return { ...state, help: true };
+    case "q":
+      return { ...state, end: "leave" };
+    default:
+      return state;
+  }
+}
+
+/** How many rows a key moves; null for the others. */
+function movement({ key, input }: Pressed, height: number): number | null {
+  if (key.upArrow || input === "k") return -1;
+  if (key.downArrow || input === "j") return 1;
+  if (key.pageUp || (key.ctrl && input === "b")) return -height;
+  if (key.pageDown || (key.ctrl && input === "f")) return height;
+  if (key.home || input === "g") return Number.NEGATIVE_INFINITY;
+  if (key.end || input === "G") return Number.POSITIVE_INFINITY;
+  return null;
+}
+
+/** Where the cursor is among the rows. */
+export function cursorAt({ cursor }: BrowseState, rows: readonly Row[]): number {
+  if (cursor === null) return 0;
+  const at = rows.findIndex(({ key }) => key === cursor);
+  if (at >= 0) return at;
+  // Its row is folded or filtered away: what it was folded into is nearest.
+  const parent = cursor.slice(0, Math.max(cursor.lastIndexOf("\n"), 0));
+  return parent === "" ? 0 : cursorAt({ ...BEGINNING, cursor: parent }, rows);
+}
+
+/** The state with its screen moved so that the cursor is on it. */
+export function inSight(state: BrowseState, rows: readonly Row[], height: number): BrowseState {
+  const at = cursorAt(state, rows);
+  const last = Math.max(rows.length - height, 0);
+  const top = Math.min(Math.max(Math.min(state.top, at), at - height + 1), last);
+  return top === state.top ? state : { ...state, top };
+}
+
+function move(state: BrowseState, { rows }: BrowseScene, by: number): BrowseState {
+  const to = Math.min(Math.max(cursorAt(state, rows) + by, 0), rows.length - 1);
+  return { ...state, cursor: rows[to]?.key ?? null };
+}
+
+/** Unfolds, folds, or (null) whichever it is not; where there is nothing to fold, the cursor goes up to what it is part of. */
+function fold(state: BrowseState, { rows }: BrowseScene, open: boolean | null): BrowseState {
+  const row = rows[cursorAt(state, rows)];
+  if (row === undefined) return state;
+  if (row.open === null || (open === false && !row.open)) {
+    return open === true ? state : { ...state, cursor: row.parent ?? row.key };
+  }
+  if (open === row.open) return state;
+  const turned = new Set(state.turned);
+  const folded = foldKey(state, row.key);
+  if (!turned.delete(folded)) turned.add(folded);
+  return { ...state, cursor: row.key, turned };
+}
+
+/** Takes back what narrows the view; with nothing left to take back it stays. */
+function escaped(state: BrowseState): BrowseState {
+  const { search, gained, lost, kind } = BEGINNING;
+  return isFiltered(state) ? { ...state, search, gained, lost, kind } : { ...state, note: "q leaves." };
+}
+
+function typed(state: BrowseState, typing: Typing, { input, key }: Pressed): BrowseState {
+  const line = typeInto(state[typing], key.return ? "\r" : input, key);
+  switch (line.state) {
+    case "open":
+      return { ...state, [typing]: line.text };
+    case "sent":
+      return { ...state, typing: null };
+    case "left":
+      return { ...state, typing: null, [typing]: "" };
+    default:
+      return line.state satisfies never;
+  }
+}
+
+/** Leaves out what the row stands for, or takes it in again, with everything that it needs. */
+function toggle(state: BrowseState, { rows, leftOut, selects }: BrowseScene): BrowseState {
+  if (!selects) return { ...state, note: "apply --interactive leaves changes out." };
+  const row = rows[cursorAt(state, rows)];
+  const own = row?.type === "detail" ? rows.find(({ key }) => key === row.parent) : row;
+  const ids = own?.changes.map(({ id }) => id) ?? [];
+  if (ids.length === 0) return { ...state, note: "There is no change on this line." };
+  const out = leftOut(state.chosen);
+  const takeIn = ids.every((id) => out.has(id));
+  if (!takeIn) return { ...state, chosen: new Set([...state.chosen, ...ids]) };
+  const wanted = new Set(ids);
+  const chosen = [...state.chosen].filter(
+    (one) => !wanted.has(one) && ![...leftOut(new Set([one])).keys()].some((tied) => wanted.has(tied)),
+  );
+  return { ...state, chosen: new Set(chosen) };
+}
+
+function apply(state: BrowseState, { selects, leftOut, changes }: BrowseScene): BrowseState {
+  if (!selects) return { ...state, note: "This only looks: apply --interactive applies." };
+  if (leftOut(state.chosen).size >= changes) return { ...state, note: "Nothing is selected." };
+  return { ...state, end: "apply" };
+}

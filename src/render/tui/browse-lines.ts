@@ -1,0 +1,241 @@
+import type { Change } from "../../model/plan.ts";
+import { rowOf } from "../change-view.ts";
+import { addCounts, countsText } from "../plan-view.ts";
+import type { Paint, Style } from "../style.ts";
+import { counted } from "../words.ts";
+import { cursorAt } from "./browse-keys.ts";
+import type { Row } from "./browse-rows.ts";
+import { type BrowseState, isFiltered } from "./browse-state.ts";
+import { cutTo, line, type Piece, padded, type Size, shown } from "./cells.ts";
+
+/** What is drawn of a plan that is browsed. */
+export interface BrowseView {
+  readonly state: BrowseState;
+  readonly rows: readonly Row[];
+  /** Id of a change → why it is left out; null where it was chosen to be. */
+  readonly out: ReadonlyMap<string, string | null>;
+  readonly changes: number;
+  readonly merchants: number;
+  readonly selects: boolean;
+}
+
+/** Above and below the rows: the sums, and what the keys do. */
+const FRAME_ROWS = 2;
+
+/** How many rows of the tree a terminal shows; one line stays free, or the terminal would scroll. */
+export function rowsShown({ rows }: Size): number {
+  return Math.max(rows - FRAME_ROWS - 1, 1);
+}
+
+/** The screen while somebody browses: as many lines as the terminal has, but for one. */
+export function browseLines(view: BrowseView, size: Size, style: Style): readonly string[] {
+  const { columns } = size;
+  const height = rowsShown(size);
+  const body = view.state.help
+    ? helpLines(view.selects, columns, style)
+    : treeLines(view, height, columns, style);
+  return [
+    line(headline(view, style), columns),
+    ...Array.from({ length: height }, (_, index) => body[index] ?? ""),
+    bottom(view, columns, style),
+  ];
+}
+
+function headline(
+  { state, rows, out, changes, merchants, selects }: BrowseView,
+  style: Style,
+): readonly Piece[] {
+  const visible = rows.reduce((sum, row) => sum + (row.type === "merchant" ? row.changes.length : 0), 0);
+  const filters = [
+    ...(state.kind === null ? [] : [state.kind]),
+    ...(state.search === "" ? [] : [`"${shown(state.search)}"`]),
+    ...(state.gained === "" ? [] : [`gains ${shown(state.gained)}`]),
+    ...(state.lost === "" ? [] : [`loses ${shown(state.lost)}`]),
+  ];
+  return [
+    [counted(changes, "change"), style.bold],
+    [` at ${counted(merchants, "merchant")}`],
+    [selects ? ` · ${number(changes - out.size)} selected` : "", style.green],
+    [isFiltered(state) ? ` · ${number(visible)} shown: ${filters.join(", ")}` : "", style.yellow],
+  ];
+}
+
+function treeLines(view: BrowseView, height: number, columns: number, style: Style): readonly string[] {
+  const { state, rows } = view;
+  if (rows.length === 0)
+    return [line([["  Nothing is like that. Escape shows everything again.", style.dim]], columns)];
+  const at = cursorAt(state, rows);
+  return rows.slice(state.top, state.top + height).map((row, index) => {
+    const here = state.top + index === at;
+    const pieces = rowPieces(row, view, style);
+    return line([[here ? "❯ " : "  ", style.cyan], ...(here ? emphasised(pieces, style) : pieces)], columns);
+  });
+}
+
+/** The row that the cursor is on stands out by its mark, and where there are styles in bold. */
+function emphasised(pieces: readonly Piece[], style: Style): readonly Piece[] {
+  return pieces.map(([text, paint]) => [text, (cut) => style.bold(paint ? paint(cut) : cut)]);
+}
+
+function rowPieces(row: Row, view: BrowseView, style: Style): readonly Piece[] {
+  const indent = "  ".repeat(row.depth);
+  const fold = row.open === null ? "" : row.open ? "▾ " : "▸ ";
+  switch (row.type) {
+    case "merchant": {
+      const { merchant, environment, summary } = row.plan.plan;
+      const sums = countsText(addCounts([summary.roles, summary.members]));
+      return [
+        [indent + fold],
+        [shown(merchant), style.bold],
+        [environment === null ? "" : ` · ${environment}`],
+        [selectedOf(row, view), style.green],
+        [` · ${sums}`],
+      ];
+    }
+    case "section":
+      return [
+        [indent + fold],
+        [row.title, row.tone === "trouble" ? style.red : style.bold],
+        [selectedOf(row, view), style.green],
+      ];
+    case "change":
+      return changePieces(row, indent, fold, view, style);
+    case "person": {
+      const { name, gained, lost, unknownGained, unknownLost } = row.impact;
+      return [
+        [indent + fold],
+        [shown(name)],
+        ...gainsAndLosses([...gained, ...unknownGained], [...lost, ...unknownLost], style),
+      ];
+    }
+    case "detail": {
+      const paint = row.sign === "+" ? style.green : row.sign === "-" ? style.red : undefined;
+      const sign = row.sign === " " ? "" : `${row.sign} `;
+      return [[indent], [padded(row.label, 13), style.dim], [" "], [`${sign}${row.text}`, paint]];
+    }
+    default:
+      return row satisfies never;
+  }
+}
+
+const SIGNS: Readonly<Record<Change["kind"], string>> = {
+  create: "+",
+  update: "~",
+  replace: "±",
+  delete: "-",
+};
+
+function changePieces(
+  row: Row & { readonly type: "change" },
+  indent: string,
+  fold: string,
+  { out, selects }: BrowseView,
+  style: Style,
+): readonly Piece[] {
+  const { id, change, gained, lost } = row.change;
+  const why = out.get(id);
+  const isOut = why !== undefined;
+  const paint = isOut ? style.dim : paintOf(change.kind, style);
+  const { remark } = rowOf(change);
+  return [
+    [indent],
+    [selects ? (isOut ? (why === null ? "[ ] " : "[·] ") : "[x] ") : ""],
+    [fold],
+    [`${SIGNS[change.kind]} ${change.kind.padEnd(7)} `, paint],
+    [shown(change.name), isOut ? style.dim : undefined],
+    [remark === "" || why ? "" : ` (${shown(remark)})`, style.dim],
+    ...(why
+      ? [[` left out too: ${shown(why)}`, style.yellow] as const]
+      : gainsAndLosses(gained, lost, style)),
+  ];
+}
+
+function paintOf(kind: Change["kind"], style: Style): Paint {
+  switch (kind) {
+    case "create":
+      return style.green;
+    case "update":
+    case "replace":
+      return style.yellow;
+    case "delete":
+      return style.red;
+    default:
+      return kind satisfies never;
+  }
+}
+
+function gainsAndLosses(gained: readonly string[], lost: readonly string[], style: Style): readonly Piece[] {
+  const brief = (permissions: readonly string[]): string =>
+    permissions.length === 1 ? shown(permissions.join("")) : number(permissions.length);
+  return [
+    [gained.length === 0 ? "" : `  gains ${brief(gained)}`, style.green],
+    [lost.length === 0 ? "" : `  loses ${brief(lost)}`, style.red],
+  ];
+}
+
+/** " · 3 of 5 selected", where not all are. */
+function selectedOf({ changes }: Row, { out, selects }: BrowseView): string {
+  if (!selects || changes.length === 0) return "";
+  const left = changes.filter(({ id }) => out.has(id)).length;
+  return left === 0 ? "" : ` · ${number(changes.length - left)} of ${number(changes.length)} selected`;
+}
+
+const PROMPTS = {
+  search: "Search: ",
+  gained: "Gains a permission like: ",
+  lost: "Loses a permission like: ",
+} as const;
+
+function bottom({ state, selects }: BrowseView, columns: number, style: Style): string {
+  if (state.typing !== null) {
+    const prompt = PROMPTS[state.typing];
+    return line(
+      [
+        [prompt, style.bold],
+        [shown(state[state.typing])],
+        ["▏"],
+        ["  Enter keeps, Escape clears", style.dim],
+      ],
+      columns,
+    );
+  }
+  if (state.note !== "") return line([[state.note, style.yellow]], columns);
+  const keys = selects
+    ? "space leaves out · a applies the selection · / search · ? keys · q leaves"
+    : "→ unfolds · / search · f kind · ? keys · q leaves";
+  return line([[cutTo(keys, columns), style.dim]], columns);
+}
+
+function helpLines(selects: boolean, columns: number, style: Style): readonly string[] {
+  const keys: readonly (readonly [string, string])[] = [
+    ["↑ ↓  k j", "one line up or down"],
+    ["PgUp PgDn", "one screen up or down"],
+    ["Home End  g G", "to the first line, to the last"],
+    ["→ ←  l h  Enter", "unfold, fold; ← again goes one level up"],
+    ["e  c", "unfold everything, fold everything"],
+    ["/", "search in names, addresses, ids, merchants and kinds"],
+    ["f", "only what is created, updated, replaced or deleted"],
+    ["+  -", "only where a permission is gained, or lost"],
+    ["Escape", "ends a search or a filter"],
+    ...(selects
+      ? ([
+          ["space", "leaves out, or takes in again; on a heading, all below it"],
+          ["a", "applies what is selected; it asks first"],
+        ] as const)
+      : []),
+    ["q  Ctrl-C", selects ? "leaves; nothing is changed" : "leaves; the plan is printed"],
+  ];
+  const lines = keys.map(([key, what]) => line([["  "], [padded(key, 18), style.cyan], [what]], columns));
+  const marks = "  [x] selected · [ ] left out · [·] left out, too: it needs what is left out";
+  return [
+    line([["  Keys", style.bold]], columns),
+    ...lines,
+    "",
+    ...(selects ? [line([[marks, style.dim]], columns)] : []),
+    line([["  Any key goes back.", style.dim]], columns),
+  ];
+}
+
+function number(count: number): string {
+  return count.toLocaleString("en-US");
+}

@@ -1,0 +1,260 @@
+import type { MemberImpact } from "../../model/plan.ts";
+import type { DetailView } from "../change-view.ts";
+import { rowOf } from "../change-view.ts";
+import type { BrowsedChange, BrowsedPlan } from "./browse-model.ts";
+import { type BrowseState, foldKey, isFiltered } from "./browse-state.ts";
+import { shown, widthOf } from "./cells.ts";
+
+/** One line of the tree. */
+export type Row = {
+  /** Names the row across redraws. */
+  readonly key: string;
+  /** Key of the row that it is folded into; null at the top. */
+  readonly parent: string | null;
+  readonly depth: number;
+  /** Null where there is nothing below. */
+  readonly open: boolean | null;
+  /** The changes at and below it, as far as they are shown. */
+  readonly changes: readonly BrowsedChange[];
+} & (
+  | { readonly type: "merchant"; readonly plan: BrowsedPlan }
+  | { readonly type: "section"; readonly title: string; readonly tone: "plain" | "trouble" }
+  | { readonly type: "change"; readonly change: BrowsedChange }
+  | { readonly type: "person"; readonly impact: MemberImpact }
+  | { readonly type: "detail"; readonly label: string; readonly sign: Sign; readonly text: string }
+);
+
+/** Whether a line tells of something that comes, that goes, or neither. */
+export type Sign = "+" | "-" | " ";
+
+/** More people than this are folded to begin with: the changes shall be on the first screen. */
+const FEW = 12;
+/** The indent of details, and their label. */
+const MARGIN = 26;
+
+/** The rows of the tree as it is folded and filtered now; details are wrapped to the columns. */
+export function browseRows(
+  plans: readonly BrowsedPlan[],
+  state: BrowseState,
+  columns: number,
+): readonly Row[] {
+  const filtered = isFiltered(state);
+  const rows: Row[] = [];
+  const isOpen = (key: string, usual: boolean): boolean => {
+    const base = state.folding === "usual" ? usual : state.folding === "open";
+    return base !== state.turned.has(foldKey(state, key));
+  };
+  const width = Math.max(columns - MARGIN, 20);
+  for (const plan of plans) {
+    const roles = plan.roles.filter((one) => isShown(one, state));
+    const members = plan.members.filter((one) => isShown(one, state));
+    if (filtered && roles.length + members.length === 0) continue;
+    const key = plan.plan.merchant;
+    const open = isOpen(key, filtered || plans.length === 1);
+    rows.push({
+      key,
+      parent: null,
+      depth: 0,
+      open,
+      changes: [...roles, ...members],
+      type: "merchant",
+      plan,
+    });
+    if (!open) continue;
+    if (!filtered)
+      rows.push(...troubleRows(plan, key, isOpen, width), ...accessRows(plan, key, isOpen, width));
+    rows.push(
+      ...changeRows("Roles", roles, plan.roles.length, key, isOpen, width),
+      ...changeRows("Members", members, plan.members.length, key, isOpen, width),
+    );
+    if (!filtered) rows.push(...waitingRows(plan, key, isOpen, width));
+  }
+  return rows;
+}
+
+type IsOpen = (key: string, usual: boolean) => boolean;
+
+/** Whether a change is among those that are looked for. */
+function isShown({ change, text, gained, lost }: BrowsedChange, state: BrowseState): boolean {
+  if (state.kind !== null && change.kind !== state.kind) return false;
+  if (state.search !== "" && !text.includes(state.search.toLowerCase())) return false;
+  const has = (permissions: readonly string[], wanted: string): boolean =>
+    wanted === "" || permissions.some((permission) => permission.includes(wanted));
+  return has(gained, state.gained) && has(lost, state.lost);
+}
+
+function changeRows(
+  title: string,
+  changes: readonly BrowsedChange[],
+  all: number,
+  merchant: string,
+  isOpen: IsOpen,
+  width: number,
+): readonly Row[] {
+  if (changes.length === 0) return [];
+  const key = `${merchant}\n${title}`;
+  const open = isOpen(key, true);
+  const count = changes.length === all ? number(all) : `${number(changes.length)} of ${number(all)}`;
+  const section: Row = {
+    key,
+    parent: merchant,
+    depth: 1,
+    open,
+    changes,
+    type: "section",
+    title: `${title} (${count})`,
+    tone: "plain",
+  };
+  if (!open) return [section];
+  return [section, ...changes.flatMap((change) => changeRow(change, key, isOpen, width))];
+}
+
+function changeRow(browsed: BrowsedChange, parent: string, isOpen: IsOpen, width: number): readonly Row[] {
+  const { change, gained, lost } = browsed;
+  const key = `${parent}\n${change.fingerprint}`;
+  const open = isOpen(key, false);
+  const row: Row = { key, parent, depth: 2, open, changes: [browsed], type: "change", change: browsed };
+  if (!open) return [row];
+  const details = [
+    ...(change.resource === "member"
+      ? [permissionDetail("gains", gained, []), permissionDetail("loses", [], lost)]
+      : []),
+    ...rowOf(change).details,
+  ];
+  return [row, ...detailRows(details, key, 3, width)];
+}
+
+function permissionDetail(label: string, added: readonly string[], removed: readonly string[]): DetailView {
+  return { label, added, removed, plain: [] };
+}
+
+function accessRows({ plan }: BrowsedPlan, merchant: string, isOpen: IsOpen, width: number): readonly Row[] {
+  const { members } = plan.impact;
+  if (members.length === 0) return [];
+  const key = `${merchant}\nAccess`;
+  const open = isOpen(key, members.length <= FEW);
+  const what =
+    members.length === 1 ? "1 member gains or loses" : `${number(members.length)} members gain or lose`;
+  const section: Row = {
+    key,
+    parent: merchant,
+    depth: 1,
+    open,
+    changes: [],
+    type: "section",
+    title: `Access: ${what} permissions`,
+    tone: "plain",
+  };
+  if (!open) return [section];
+  return [section, ...members.flatMap((impact) => personRow(impact, key, isOpen, width))];
+}
+
+function personRow(impact: MemberImpact, parent: string, isOpen: IsOpen, width: number): readonly Row[] {
+  const key = `${parent}\n${impact.name}`;
+  const open = isOpen(key, false);
+  const row: Row = { key, parent, depth: 2, open, changes: [], type: "person", impact };
+  if (!open) return [row];
+  const unknown = (roles: readonly string[]): readonly string[] =>
+    roles.map((role) => `whatever ${role} grants (the service does not tell)`);
+  const details = [
+    permissionDetail("gains", [...impact.gained, ...unknown(impact.unknownGained)], []),
+    permissionDetail("loses", [], [...impact.lost, ...unknown(impact.unknownLost)]),
+  ];
+  return [row, ...detailRows(details, key, 3, width)];
+}
+
+/** What keeps the plan from being applied, and what else its reader has to know. */
+function troubleRows({ plan }: BrowsedPlan, merchant: string, isOpen: IsOpen, width: number): readonly Row[] {
+  const refusals = plan.refusals.map(({ rule, code, message }) => [`${rule} ${code}`, message] as const);
+  const findings = plan.findings.map(({ severity, message }) => [severity, message] as const);
+  return [
+    ...textRows("An apply would be refused", refusals, merchant, isOpen, width, "trouble"),
+    ...textRows("To know", findings, merchant, isOpen, width, "plain"),
+  ];
+}
+
+function waitingRows({ plan }: BrowsedPlan, merchant: string, isOpen: IsOpen, width: number): readonly Row[] {
+  const texts = plan.deferred.map(
+    ({ change, waitsFor }) =>
+      [
+        `${change.kind} ${change.resource}`,
+        `${change.name}, when one of these has accepted: ${waitsFor.join(", ")}`,
+      ] as const,
+  );
+  return textRows("Waits", texts, merchant, isOpen, width, "plain");
+}
+
+function textRows(
+  title: string,
+  texts: readonly (readonly [label: string, text: string])[],
+  merchant: string,
+  isOpen: IsOpen,
+  width: number,
+  tone: "plain" | "trouble",
+): readonly Row[] {
+  if (texts.length === 0) return [];
+  const key = `${merchant}\n${title}`;
+  const open = isOpen(key, texts.length <= FEW);
+  const section: Row = {
+    key,
+    parent: merchant,
+    depth: 1,
+    open,
+    changes: [],
+    type: "section",
+    title: `${title} (${number(texts.length)})`,
+    tone,
+  };
+  if (!open) return [section];
+  const details = texts.map(([label, text]) => ({ label, added: [], removed: [], plain: text.split(" ") }));
+  return [section, ...detailRows(details, key, 2, width, " ")];
+}
+
+function detailRows(
+  details: readonly DetailView[],
+  parent: string,
+  depth: number,
+  width: number,
+  separator = ", ",
+): readonly Row[] {
+  const lines = details.flatMap(({ label, removed, added, plain }) => {
+    const lay = (items: readonly string[], sign: Sign): readonly (readonly [Sign, string])[] =>
+      wrapped(items.map(shown), width, label === "metadata" || label === "description" ? " " : separator).map(
+        (text) => [sign, text] as const,
+      );
+    return [...lay(removed, "-"), ...lay(added, "+"), ...lay(plain, " ")].map(
+      ([sign, text], index) => [index === 0 ? label : "", sign, text] as const,
+    );
+  });
+  return lines.map(([label, sign, text], index) => ({
+    key: `${parent}\n${index}`,
+    parent,
+    depth,
+    open: null,
+    changes: [],
+    type: "detail",
+    label,
+    sign,
+    text,
+  }));
+}
+
+/** Breaks a list into lines of so many cells, never inside an item. */
+function wrapped(items: readonly string[], width: number, separator: string): readonly string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const item of items) {
+    const longer = line === "" ? item : `${line}${separator}${item}`;
+    if (line !== "" && widthOf(longer) > width) {
+      lines.push(`${line}${separator.trimEnd()}`);
+      line = item;
+    } else {
+      line = longer;
+    }
+  }
+  return line === "" ? lines : [...lines, line];
+}
+
+function number(count: number): string {
+  return count.toLocaleString("en-US");
+}

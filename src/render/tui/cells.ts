@@ -1,0 +1,76 @@
+import stringWidth from "string-width";
+import { oneLine } from "../escape.ts";
+
+/** How large the terminal is, in cells. */
+export interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** Letters of scripts that are written from right to left. */
+const RIGHT_TO_LEFT = /[\p{sc=Hebrew}\p{sc=Arabic}\p{sc=Syriac}\p{sc=Thaana}\p{sc=Nko}\p{sc=Adlam}]/u;
+
+const [ISOLATE, END_OF_ISOLATE] = ["\u2068", "\u2069"];
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/**
+ * Text from a file or the service on one line of the terminal: what is unsafe is made visible, and what is written from
+ * right to left is kept from turning its neighbours around.
+ */
+export function shown(text: string): string {
+  const safe = oneLine(text);
+  return RIGHT_TO_LEFT.test(safe) ? `${ISOLATE}${safe}${END_OF_ISOLATE}` : safe;
+}
+
+/**
+ * How many cells a text takes at most. Terminals differ: some draw joined emoji apart, and some a mark that should not
+ * be seen; a line that is a little short does no harm, and one that is too long breaks the screen.
+ */
+export function widthOf(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  let apart = 0;
+  for (const character of text) {
+    apart += character === ISOLATE || character === END_OF_ISOLATE ? 1 : stringWidth(character);
+  }
+  return Math.max(apart, stringWidth(text));
+}
+
+/** Cuts an undressed text to a number of cells, never inside a character; what is cut ends in "…". */
+export function cutTo(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  if (columns <= 0) return "";
+  let cut = "";
+  for (const { segment } of graphemes.segment(text)) {
+    // Together, characters can be wider than one by one.
+    if (widthOf(ended(`${cut}${segment}`)) > columns) break;
+    cut += segment;
+  }
+  return ended(cut);
+}
+
+function ended(cut: string): string {
+  return cut.lastIndexOf(ISOLATE) > cut.lastIndexOf(END_OF_ISOLATE) ? `${cut}${END_OF_ISOLATE}…` : `${cut}…`;
+}
+
+/** Cuts or fills a text to exactly so many cells. */
+export function padded(text: string, columns: number): string {
+  const cut = cutTo(text, columns);
+  return `${cut}${" ".repeat(Math.max(columns - widthOf(cut), 0))}`;
+}
+
+/** One dressed piece of a line: its text, undressed, and its paint. */
+export type Piece = readonly [text: string, paint?: ((text: string) => string) | undefined];
+
+/** Joins pieces into a line of at most so many cells; what is too long is cut. */
+export function line(pieces: readonly Piece[], columns: number): string {
+  let left = columns;
+  let joined = "";
+  for (const [text, paint] of pieces) {
+    if (left <= 0) break;
+    const cut = cutTo(text, left);
+    left -= widthOf(cut);
+    joined += paint ? paint(cut) : cut;
+  }
+  return joined;
+}

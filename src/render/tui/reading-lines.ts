@@ -1,0 +1,102 @@
+import { spanText } from "../apply-progress.ts";
+import { countOf, type ReadingMerchant, type ReadingView, rateText } from "../reading-progress.ts";
+import type { Style } from "../style.ts";
+import type { Traffic } from "../traffic.ts";
+import { counted } from "../words.ts";
+import { line, type Piece, padded, type Size, shown, widthOf } from "./cells.ts";
+
+const MOST_ROWS = 12;
+const WIDEST_CODE = 24;
+
+/** The board while live states are read: the sums, the merchants that matter now, and what is waited for. */
+export function readingLines(view: ReadingView, { columns, rows }: Size, style: Style): readonly string[] {
+  const { merchants, traffic } = view;
+  const shownRows = Math.max(Math.min(MOST_ROWS, rows - 5), 1);
+  const order = [...merchants].sort((one, other) => RANK[one.state] - RANK[other.state]);
+  const visible = order.slice(0, shownRows);
+  const width = Math.min(
+    WIDEST_CODE,
+    Math.max(...visible.map(({ merchant }) => widthOf(shown(merchant))), 0),
+  );
+  return [
+    line(headline(view, style), columns),
+    ...visible.map((merchant) => line(merchantPieces(merchant, width, style), columns)),
+    ...hiddenLine(order.slice(shownRows), columns, style),
+    ...waitLines(traffic, columns, style),
+  ];
+}
+
+/** What is looked at first: what goes wrong, then what is under way. */
+const RANK: Readonly<Record<ReadingMerchant["state"], number>> = {
+  failed: 0,
+  reading: 1,
+  waiting: 2,
+  read: 3,
+};
+
+function headline(view: ReadingView, style: Style): readonly Piece[] {
+  const { merchants, traffic } = view;
+  const [read, failed] = [countOf(view, "read"), countOf(view, "failed")];
+  const members = merchants.reduce((sum, one) => sum + one.members, 0);
+  const total = merchants.reduce((sum, one) => sum + (one.total ?? one.members), 0);
+  const known =
+    total > members ? `${number(members)} of ${counted(total, "member")}` : counted(members, "member");
+  const sums = merchants.length === 1 ? "" : `: ${number(read)} read`;
+  return [
+    [`Reading ${counted(merchants.length, "merchant")}`, style.bold],
+    [sums],
+    [failed === 0 ? "" : `, ${number(failed)} failed`, style.red],
+    [` · ${known} · ${counted(traffic.requests, "request")}${rateText(traffic.perSecond)}`],
+  ];
+}
+
+function merchantPieces(
+  { merchant, state, members, total, problem }: ReadingMerchant,
+  width: number,
+  style: Style,
+): readonly Piece[] {
+  const code = `${padded(shown(merchant), width)}  `;
+  switch (state) {
+    case "waiting":
+      return [[`  · ${code}`], ["waits for its turn", style.dim]];
+    case "reading": {
+      const pages =
+        total === null ? counted(members, "member") : `${number(members)} of ${counted(total, "member")}`;
+      return [["  … ", style.cyan], [code], [members === 0 && total === null ? "asks" : pages]];
+    }
+    case "read":
+      return [["  ✓ ", style.green], [code], [`${counted(members, "member")} read`]];
+    case "failed":
+      return [["  ✗ ", style.red], [code], [`failed: ${shown(problem)}`, style.red]];
+    default:
+      return state satisfies never;
+  }
+}
+
+function hiddenLine(hidden: readonly ReadingMerchant[], columns: number, style: Style): readonly string[] {
+  if (hidden.length === 0) return [];
+  const of = (state: ReadingMerchant["state"], word: string): readonly string[] => {
+    const count = hidden.filter((one) => one.state === state).length;
+    return count === 0 ? [] : [`${number(count)} ${word}`];
+  };
+  const parts = [
+    ...of("failed", "failed"),
+    ...of("reading", "under way"),
+    ...of("waiting", "waiting"),
+    ...of("read", "read"),
+  ];
+  return [
+    line([[`    and ${counted(hidden.length, "merchant")} more: ${parts.join(", ")}`, style.dim]], columns),
+  ];
+}
+
+/** What is waited for, with the seconds that are left. */
+export function waitLines({ waits }: Traffic, columns: number, style: Style): readonly string[] {
+  return waits.map(({ reason, ms }) =>
+    line([[`  waiting ${spanText(ms)}: ${shown(reason)}`, style.yellow]], columns),
+  );
+}
+
+function number(count: number): string {
+  return count.toLocaleString("en-US");
+}

@@ -1,0 +1,259 @@
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { rolecall } from "../support/program.ts";
+import { onTerminal, type TerminalSession } from "../support/pty.ts";
+import { openShop, type Shop } from "../support/shop.ts";
+
+const CROWD = Array.from({ length: 60 }, (_, index) => `crew-${10 + index}@example.com`);
+
+const SEED = `merchants:
+  - code: MC4F7K2P
+    sandbox: false
+    roles:
+      - { name: Cashier, permissions: [catalog_view, checkouts_create] }
+      - { name: Old Desk, permissions: [customers_view] }
+    members:
+      - { email: ada@example.com, roles: [role_owner] }
+      - { email: bob@example.com, roles: [Cashier] }
+      - { email: karim@example.com, roles: [Cashier, Old Desk] }
+${CROWD.map((email) => `      - { email: ${email}, roles: [Cashier] }`).join("\n")}
+keys:
+  - { key: sk_live_demo, owner: ada@example.com }
+`;
+
+const FILE = `version: 1
+merchant: MC4F7K2P
+environment: live
+roles:
+  - { name: Cashier, permissions: [catalog_view, checkouts_create, refunds_create] }
+  - { name: Shift Lead, permissions: [payouts_view, refunds_create] }
+members:
+  - { email: ada@example.com, roles: [role_owner] }
+  - { email: bob@example.com, roles: [Cashier, Shift Lead] }
+  - { email: "נועה@example.com", roles: [Shift Lead] }
+${CROWD.map((email) => `  - { email: ${email}, roles: [Cashier] }`).join("\n")}
+`;
+
+let shop: Shop;
+const sessions: TerminalSession[] = [];
+
+beforeAll(async () => {
+  shop = await openShop(SEED);
+  await mkdir(join(shop.folder, "access"));
+  await shop.write("access/shop.yaml", FILE);
+});
+
+beforeEach(async () => {
+  await Promise.all(sessions.splice(0).map((session) => session.close()));
+  await shop.control("POST", "/reset");
+  await shop.control("DELETE", "/faults");
+  // What an earlier session was ended in the middle of is none of this one's business.
+  await rm(join(shop.folder, ".rolecall"), { recursive: true, force: true });
+});
+
+afterAll(async () => {
+  await Promise.all(sessions.map((session) => session.close()));
+  await shop.stop();
+});
+
+/** Runs the program on a terminal of its own; that CI is set makes no difference there. */
+async function record(
+  args: readonly string[],
+  {
+    columns = 80,
+    rows = 60,
+    env = {},
+  }: { columns?: number; rows?: number; env?: Record<string, string> } = {},
+): Promise<TerminalSession> {
+  const session = await onTerminal([...args, "--concurrency", "1"], {
+    cwd: shop.folder,
+    env: { ...shop.sandbox.env, ROLECALL_API_KEY: "sk_live_demo", CI: "true", ...env },
+    columns,
+    rows,
+  });
+  sessions.push(session);
+  return session;
+}
+
+/** A screen without what differs from run to run: the port, numbers of requests, times and rates. */
+function steady(screen: string): string {
+  return screen
+    .replaceAll(/(?<=http:\/\/127\.0\.0\.1:)\d+/g, "4010")
+    .replaceAll(/(?<=requests\/)\d+/g, "11")
+    .replaceAll(/(?<=\.rolecall\/runs\/)\S+?(?=-MC)/g, "2026-11-21T13-05-00-000Z")
+    .replaceAll(/(?<=waiting )\d+ s/g, "60 s")
+    .replaceAll(/, \d+ a second/g, "")
+    .replaceAll(/(?<=· )\d+ requests/g, "8 requests");
+}
+
+/** A screen that shows something and has so many lines, the keys on the last one. */
+function filled(what: RegExp, count: number): (screen: string) => boolean {
+  return (screen) => {
+    const lines = screen.trimEnd().split("\n");
+    return what.test(screen) && lines.length === count && lines.at(-1)?.includes("q leaves") === true;
+  };
+}
+
+function fault(rule: object): Promise<unknown> {
+  return shop.control("PUT", "/faults", { rules: [rule] });
+}
+
+const FEWER = { kind: "status", status: 429 };
+
+describe.each([80, 200])("on a terminal of %i columns", (columns) => {
+  const golden = (name: string): string => `recordings/${name}-${columns}.txt`;
+
+  test("a plan is printed, and stays", async () => {
+    const session = await record(["plan"], { columns });
+    expect(await session.end()).toBe(0);
+    await expect(steady(session.scrollback())).toMatchFileSnapshot(golden("plan"));
+  });
+
+  test("reading shows how far it is, and what it waits for", async () => {
+    await fault({ ...FEWER, operation: "members.list", nth: 2, retry_after: "60" });
+    const session = await record(["plan"], { columns });
+    await expect(steady(await session.see(/waiting \d+ s/))).toMatchFileSnapshot(golden("reading"));
+  });
+
+  test("an apply asks for the merchant code, and a wrong answer changes nothing", async () => {
+    const session = await record(["apply"], { columns });
+    await session.see("Type MC4F7K2P to go on");
+    await expect(steady(session.scrollback())).toMatchFileSnapshot(golden("prompt"));
+    session.type("yes\r");
+    expect(await session.end()).toBe(1);
+    expect(session.scrollback()).toMatch(/That is not MC4F7K2P\.\nNothing was changed\.\n$/);
+    expect(await shop.writes()).toEqual([]);
+  });
+
+  test("an apply shows its board, the wait of a 429, and stops at Ctrl-C when what is under way is over", async () => {
+    await fault({ ...FEWER, operation: "members.update", nth: 1, retry_after: "60" });
+    const session = await record(["apply"], { columns });
+    await session.see("Type MC4F7K2P to go on");
+    session.type("MC4F7K2P\r");
+    const board = await session.see(/waiting \d+ s/);
+    await expect(steady(board.slice(board.indexOf("Type MC4F7K2P")))).toMatchFileSnapshot(
+      golden("apply-429"),
+    );
+    session.type("\u0003");
+    await session.see("SIGINT");
+  });
+
+  test("after an apply the board is gone, and what was done stays", async () => {
+    await fault({ ...FEWER, operation: "members.update", nth: 1, retry_after: "1" });
+    const session = await record(["apply"], { columns });
+    await session.see("Type MC4F7K2P to go on");
+    session.type("MC4F7K2P\r");
+    expect(await session.end()).toBe(0);
+    await expect(steady(session.scrollback())).toMatchFileSnapshot(golden("applied"));
+  });
+
+  test("an apply that stops says what was done, what was not, and what to do next", async () => {
+    await fault({
+      kind: "status",
+      status: 409,
+      operation: "members.update",
+      nth: 1,
+      detail: "Somebody was faster.",
+    });
+    const session = await record(["apply"], { columns });
+    await session.see("Type MC4F7K2P to go on");
+    session.type("MC4F7K2P\r");
+    expect(await session.end()).toBe(4);
+    const all = session.scrollback();
+    await expect(steady(all.slice(all.indexOf("Type MC4F7K2P")))).toMatchFileSnapshot(golden("stopped"));
+  });
+
+  test("apply --interactive browses, leaves a change out, and applies the rest", async () => {
+    const session = await record(["apply", "--interactive"], { columns, rows: 30 });
+    const first = await session.see("q leaves");
+    session.type("/shift");
+    await session.see("Search: shift");
+    session.type("\r");
+    await session.see(/shown: "shift"/);
+    session.type("G");
+    await session.see(/❯ .*Shift Lead/);
+    session.type(" ");
+    await session.see("3 selected");
+    session.type("\u001b");
+    const chosen = await session.see(/left out too: it needs the role Shift Lead/);
+    session.type("?");
+    const help = await session.see("Any key goes back.");
+    await expect([first, chosen, help].map(steady).join(`${"=".repeat(columns)}\n`)).toMatchFileSnapshot(
+      golden("interactive"),
+    );
+    session.type("x");
+    await session.see("q leaves");
+    session.type("a");
+    await session.see("Type MC4F7K2P to go on");
+    session.type("MC4F7K2P\r");
+    expect(await session.end()).toBe(0);
+    await expect(steady(session.scrollback())).toMatchFileSnapshot(golden("selected"));
+    expect((await shop.writes()).filter((write) => write.startsWith("POST"))).toEqual([]);
+  });
+});
+
+test("plan --interactive leaves the plan behind, as it would be printed without", async () => {
+  const plain = await record(["plan"]);
+  await plain.end();
+  const session = await record(["plan", "--interactive"]);
+  await session.see("q leaves");
+  session.type("q");
+  expect(await session.end()).toBe(0);
+  expect(session.scrollback()).toBe(plain.scrollback());
+});
+
+test("a terminal that is made smaller and larger while somebody browses is filled anew", async () => {
+  const session = await record(["plan", "--interactive"], { columns: 120, rows: 40 });
+  await session.see("q leaves");
+  await session.resize(60, 20);
+  session.type("j");
+  await session.see(filled(/^❯ {3}▸ Access/m, 19));
+  await session.resize(100, 30);
+  session.type("j");
+  const large = await session.see(filled(/^❯ {3}▾ Roles/m, 29));
+  expect(large.match(/q leaves/g)).toHaveLength(1);
+});
+
+test("Ctrl-C leaves the browser, and the terminal is as it was", async () => {
+  const session = await record(["apply", "--interactive"]);
+  await session.see("q leaves");
+  session.type("\u0003");
+  expect(await session.end()).toBe(1);
+  expect(session.scrollback()).toBe("Nothing was changed.\n");
+});
+
+test("NO_COLOR takes the colours away and nothing else", async () => {
+  const colours = /\p{Cc}\[(?:\d+;)*(?:3[0-7]|9[0-7])m/u;
+  const session = await record(["plan", "--interactive"], { env: { NO_COLOR: "1" } });
+  const screen = await session.see("q leaves");
+  expect(session.written()).not.toMatch(colours);
+  const colourful = await record(["plan", "--interactive"]);
+  expect(await colourful.see("q leaves")).toBe(screen);
+  expect(colourful.written()).toMatch(colours);
+});
+
+test("a dumb terminal gets plain lines and is asked, but cannot be browsed on", async () => {
+  const env = { TERM: "dumb" };
+  const browsing = await record(["plan", "--interactive"], { env });
+  expect(await browsing.end()).toBe(1);
+  expect(browsing.screen()).toContain("--interactive cannot draw on this terminal: TERM is dumb.");
+  const session = await record(["apply"], { env });
+  await session.see("Type MC4F7K2P to go on");
+  session.type("MC4F7K2P\r");
+  expect(await session.end()).toBe(0);
+  expect(session.written()).not.toContain("\u001b");
+});
+
+test("without a terminal --interactive says so before anything is read", async () => {
+  const env = { ...shop.sandbox.env, ROLECALL_API_KEY: "sk_live_demo" };
+  for (const command of ["plan", "apply"]) {
+    const ended = await rolecall([command, "--interactive"], { cwd: shop.folder, env });
+    expect(ended.stderr).toContain("--interactive needs a terminal, and there is none.");
+    expect(ended.stdout).toBe("");
+    expect(ended.code).toBe(1);
+  }
+  const yes = await rolecall(["apply", "--interactive", "--yes"], { cwd: shop.folder, env });
+  expect(yes.stderr).toContain("--yes");
+  expect(yes.code).toBe(1);
+});

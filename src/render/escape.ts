@@ -6,10 +6,13 @@ const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu;
 
 /** One line of text from a file or the service, made safe for a terminal and for a CI log. */
 export function oneLine(text: string): string {
-  return text
-    .replace(UNSAFE, visible)
-    .replace(/^\s*::/, (found) => found.replace("::", ":\\:"))
-    .replaceAll("##[", "#\\#[");
+  return (
+    text
+      .replace(UNSAFE, visible)
+      // Not only at the beginning: a line may be broken at any space.
+      .replaceAll(/(?<=^|\s)::/g, ":\\:")
+      .replaceAll("##[", "#\\#[")
+  );
 }
 
 function visible(character: string): string {

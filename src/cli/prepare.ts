@@ -14,6 +14,8 @@ export interface Prepared {
   readonly planned: readonly Planned[];
   /** No file has an error; those that have one are told, and have no plan. */
   readonly valid: boolean;
+  /** How many errors the files have. */
+  readonly fileErrors: number;
   readonly placeOf: PlaceOf;
   close(): Promise<void>;
 }
@@ -33,9 +35,10 @@ export async function preparePlans(
   const states = shard ? loaded.states.filter(({ merchant }) => isInShard(merchant, shard)) : loaded.states;
   const sessions = await openSessions(states, { ...options, emit }, io);
   try {
-    const valid = !diagnostics.some(isError);
+    const fileErrors = diagnostics.filter(isError).length;
     const placeOf = rulePlaces(loaded.states, loaded.sources);
-    return { planned: await planAll(sessions), valid, placeOf, close: sessions.close };
+    const planned = await planAll(sessions);
+    return { planned, valid: fileErrors === 0, fileErrors, placeOf, close: sessions.close };
   } catch (error) {
     await sessions.close();
     throw error;

@@ -6,6 +6,7 @@ import {
   type OutputOptions,
   type ServiceOptions,
   withOutputOptions,
+  withQuietOption,
   withServiceOptions,
 } from "../options.ts";
 import type { Look } from "../planning.ts";
@@ -71,7 +72,7 @@ stopped part-way or something is left.
 `,
     )
     .action(async (paths: readonly string[], options: Options) => done(await apply(paths, options, io)));
-  return withOutputOptions(withServiceOptions(command));
+  return withOutputOptions(withQuietOption(withServiceOptions(command)));
 }
 
 async function apply(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {

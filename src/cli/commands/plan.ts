@@ -6,14 +6,20 @@ import { parseAsOf } from "../as-of.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import {
+  type DocumentOptions,
   type OutputOptions,
   type ServiceOptions,
+  withDocumentOptions,
   withOutputOptions,
+  withQuietOption,
   withServiceOptions,
 } from "../options.ts";
 
+const FORMATS = ["text", "json", "markdown"] as const;
+
 type Options = ServiceOptions &
-  OutputOptions & { readonly detailedExitcode?: true; readonly out?: string; readonly asOf?: number };
+  OutputOptions<(typeof FORMATS)[number]> &
+  DocumentOptions & { readonly detailedExitcode?: true; readonly out?: string; readonly asOf?: number };
 
 /** `plan`: what an apply would change. */
 export function planCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -34,6 +40,8 @@ Examples:
   rolecall plan access/shop.yaml        one file
   rolecall plan -m MC4F7K2P --format json
   rolecall plan --out plan.json         saves it; apply --approved plan.json applies just that
+  rolecall plan --format markdown --output plan.md
+                                        for a comment in a review
   rolecall plan --as-of 2027-02-01      what a run on that day would do
 
 The API key comes from the environment: the variable that the file names in api.key_env,
@@ -44,25 +52,25 @@ when there are changes, 3 when a guard, a policy or a check would refuse the app
 `,
     )
     .action(async (paths: readonly string[], options: Options) => done(await plan(paths, options, io)));
-  return withOutputOptions(withServiceOptions(command));
+  return withDocumentOptions(withOutputOptions(withQuietOption(withServiceOptions(command)), FORMATS));
 }
 
 async function plan(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
   const { preparePlans } = await import("../prepare.ts");
   const prepared = await preparePlans(paths, options, io);
   try {
-    const [{ showPlans }, { plansPrinter }, { tellUnfinishedRuns }] = await Promise.all([
+    const [{ showPlans }, { plansPrinter }, { outputTo }, { tellUnfinishedRuns }] = await Promise.all([
       import("../show-plans.ts"),
       import("../plans-printer.ts"),
+      import("../output.ts"),
       import("../unfinished-runs.ts"),
     ]);
     await tellUnfinishedRuns(prepared.planned, options, io);
-    const { plans, complete } = showPlans(
-      prepared.planned,
-      plansPrinter(options, prepared.placeOf, io),
-      options,
-      io,
-    );
+    const { placeOf, fileErrors } = prepared;
+    const output = outputTo(options.output, io);
+    const print = plansPrinter({ options, placeOf, fileErrors, sink: output.sink }, io);
+    const { plans, complete } = showPlans(prepared.planned, print, options, io);
+    await output.end();
     if (options.out !== undefined) await savePlans(plans, options.out, io);
     const blocked = plans.some((one) => one.findings.some(({ severity }) => severity === "error"));
     if (!prepared.valid || !complete || blocked) return ExitCode.failed;

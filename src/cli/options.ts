@@ -79,16 +79,19 @@ export function withQuietOption(command: Command): Command {
   return command.option("-q, --quiet", "print sums, errors and refusals only");
 }
 
+/** Adds `--output`. */
+export function withOutputFileOption(command: Command): Command {
+  return command.option("-o, --output <file>", "write the result into this file instead of stdout");
+}
+
 /** Adds `--output`, and `--max-size` for Markdown. */
 export function withDocumentOptions(command: Command): Command {
-  return command
-    .option("-o, --output <file>", "write the result into this file instead of stdout")
-    .option(
-      "--max-size <n>",
-      "with --format markdown: leave out the least important beyond n UTF-16 units",
-      wholeNumber(SMALLEST_REVIEW, MAX_SIZE),
-      USUAL_REVIEW,
-    );
+  return withOutputFileOption(command).option(
+    "--max-size <n>",
+    "with --format markdown: leave out the least important beyond n UTF-16 units",
+    wholeNumber(SMALLEST_REVIEW, MAX_SIZE),
+    USUAL_REVIEW,
+  );
 }
 
 /** Adds `--format`, with these choices, and `--no-color`. */

@@ -19,11 +19,11 @@ export interface Printing {
   readonly sink: Sink;
 }
 
+/** Prints plans, and with them who has none. */
+export type PrintPlans = (plans: readonly Plan[], unplanned: readonly UnplannedView[]) => void;
+
 /** Prints plans in the format that was asked for. */
-export function plansPrinter(
-  { options, placeOf, fileErrors, sink }: Printing,
-  io: Io,
-): (plans: readonly Plan[], unplanned: readonly UnplannedView[]) => void {
+export function plansPrinter({ options, placeOf, fileErrors, sink }: Printing, io: Io): PrintPlans {
   return (plans, unplanned) => {
     const views = plans.map((plan) => planView(plan, placeOf));
     switch (options.format) {

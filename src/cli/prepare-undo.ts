@@ -53,8 +53,9 @@ export async function prepareUndo(
   try {
     const planned = await planAll(sessions);
     const placeOf = rulePlaces(loaded.states, loaded.sources);
-    const valid = !loaded.diagnostics.some(isError);
-    return { run: found.name, notes, planned, valid, placeOf, close: sessions.close };
+    const fileErrors = loaded.diagnostics.filter(isError).length;
+    const valid = fileErrors === 0;
+    return { run: found.name, notes, planned, valid, fileErrors, placeOf, close: sessions.close };
   } catch (error) {
     await sessions.close();
     throw error;

@@ -1,8 +1,9 @@
+import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { PlaceOf } from "../render/plan-view.ts";
 import type { Io } from "./io.ts";
 import { liveLog } from "./live-log.ts";
-import { isError, loadStates } from "./load.ts";
+import { isError, type Loaded, loadStates } from "./load.ts";
 import type { OutputOptions, ServiceOptions } from "./options.ts";
 import { styleFor } from "./output.ts";
 import { rulePlaces } from "./places.ts";
@@ -23,19 +24,13 @@ export interface Prepared {
 /** Files → live state → plans: what `plan`, `apply` and `drift` begin with. What is wrong with the files is told. */
 export async function preparePlans(
   paths: readonly string[],
-  options: ServiceOptions & OutputOptions & { readonly asOf?: number; readonly signal?: AbortSignal },
+  options: PrepareOptions,
   io: Io,
 ): Promise<Prepared> {
-  const now = options.asOf ?? io.now();
-  const loaded = await loadStates(paths, { merchants: options.merchant, cwd: io.cwd, now });
-  const { diagnostics } = loaded;
-  await tellDiagnostics(diagnostics, options, io);
+  const { loaded, states, fileErrors } = await loadDeclared(paths, options, io);
   const emit = liveLog(io, options.verbose === true);
-  const { shard } = options;
-  const states = shard ? loaded.states.filter(({ merchant }) => isInShard(merchant, shard)) : loaded.states;
   const sessions = await openSessions(states, { ...options, emit }, io);
   try {
-    const fileErrors = diagnostics.filter(isError).length;
     const placeOf = rulePlaces(loaded.states, loaded.sources);
     const planned = await planAll(sessions);
     return { planned, valid: fileErrors === 0, fileErrors, placeOf, close: sessions.close };
@@ -44,6 +39,33 @@ export async function preparePlans(
     throw error;
   }
 }
+
+/** What the files say, before anything is read. */
+export interface Declared {
+  readonly loaded: Loaded;
+  /** Of the merchants that are meant. */
+  readonly states: readonly DesiredState[];
+  readonly fileErrors: number;
+  /** The moment that end dates are held against. */
+  readonly now: number;
+}
+
+/** Reads the files, and tells what is wrong with them. */
+export async function loadDeclared(
+  paths: readonly string[],
+  options: PrepareOptions,
+  io: Io,
+): Promise<Declared> {
+  const now = options.asOf ?? io.now();
+  const loaded = await loadStates(paths, { merchants: options.merchant, cwd: io.cwd, now });
+  await tellDiagnostics(loaded.diagnostics, options, io);
+  const { shard } = options;
+  const states = shard ? loaded.states.filter(({ merchant }) => isInShard(merchant, shard)) : loaded.states;
+  return { loaded, states, fileErrors: loaded.diagnostics.filter(isError).length, now };
+}
+
+type PrepareOptions = ServiceOptions &
+  OutputOptions & { readonly asOf?: number; readonly signal?: AbortSignal };
 
 /** Tells on stderr what is wrong with files. */
 export async function tellDiagnostics(

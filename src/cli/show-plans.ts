@@ -4,6 +4,7 @@ import type { UnplannedView } from "../render/plan-markdown.ts";
 import type { Io } from "./io.ts";
 import { styleFor } from "./output.ts";
 import type { Planned } from "./planning.ts";
+import type { PrintPlans } from "./plans-printer.ts";
 
 /** The plans that were made; `complete` when every merchant has one. */
 export interface Shown {
@@ -14,7 +15,7 @@ export interface Shown {
 /** Prints the plans, and on stderr why a merchant has none. */
 export function showPlans(
   planned: readonly Planned[],
-  print: (plans: readonly Plan[], unplanned: readonly UnplannedView[]) => void,
+  print: PrintPlans,
   options: { readonly color: boolean },
   io: Io,
 ): Shown {

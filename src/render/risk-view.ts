@@ -20,6 +20,11 @@ export interface RiskView {
 
 const ADMINISTRATORS: ReadonlySet<string | null> = new Set(["role_owner", "role_admin"]);
 
+/** Whether a role is one of those that may do everything, or nearly so. */
+export function isAdministrator(roleId: string | null): boolean {
+  return ADMINISTRATORS.has(roleId);
+}
+
 const OVER_ACCESS_OR_MONEY =
   /(^|[._:-])(members?|roles?|api_keys?|keys?|owners?|merchants?|payouts?|bank_accounts?)([._:-]|$)/i;
 const ONLY_LOOKS = /(^|[._:-])(view|read|list|export|get|readonly)$/i;
@@ -50,7 +55,7 @@ export function risksOf(plan: Plan): readonly RiskView[] {
 }
 
 function administratorOf(change: MemberChange): readonly RiskItem[] {
-  const roles = gainedRoles(change).filter(({ id }) => ADMINISTRATORS.has(id));
+  const roles = gainedRoles(change).filter(({ id }) => isAdministrator(id));
   const what = roles.map(({ name, id }) => (name === id ? name : `${name} (${id})`)).join(", ");
   return roles.length === 0 ? [] : [{ name: change.name, what, resource: "member" }];
 }

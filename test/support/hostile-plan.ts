@@ -1,8 +1,15 @@
 import type { Plan } from "../../src/model/plan.ts";
 import { desired, live, liveMember, liveRole, member, planOf, role } from "./build.ts";
+import type { RichStates } from "./rich-plan.ts";
 
 /** A plan that holds a text wherever a file or the service can put one: names, descriptions, metadata, permissions, rules. */
 export function hostilePlan(text: string): Plan {
+  const { want, is } = hostileStates(text);
+  return planOf(want, is);
+}
+
+/** The states behind such a plan. */
+export function hostileStates(text: string): RichStates {
   const is = live(
     [
       liveRole("role_1", `${text} old`, { permissions: ["catalog_view", text], description: text }),
@@ -16,6 +23,7 @@ export function hostilePlan(text: string): Plan {
     ],
   );
   const want = desired({
+    environment: "live",
     merchant: `MC${text}`,
     roles: [
       role(`${text} new`, {
@@ -48,5 +56,5 @@ export function hostilePlan(text: string): Plan {
       { kind: "cannot", member: `1${text}@example.com`, cannot: [text], origin: { file: text, path: [] } },
     ],
   });
-  return { ...planOf(want, is), environment: "live" };
+  return { want, is };
 }

@@ -1,8 +1,22 @@
+import type { DesiredState } from "../../src/model/desired.ts";
+import type { LiveState } from "../../src/model/live.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { desired, invited, live, liveMember, liveRole, member, planOf, role, until } from "./build.ts";
 
+/** What a rich plan is made from. */
+export interface RichStates {
+  readonly is: LiveState;
+  readonly want: DesiredState;
+}
+
 /** A plan with something of everything that a plan can hold: what every renderer is shown. */
 export function richPlan(): Plan {
+  const { want, is } = richStates();
+  return planOf(want, is);
+}
+
+/** Live and desired states that differ in every way. */
+export function richStates(): RichStates {
   const is = live(
     [
       liveRole("role_1", "Team Lead", {
@@ -90,5 +104,5 @@ export function richPlan(): Plan {
       member("typo@example.com", { roles: ["Cashir"] }),
     ],
   });
-  return planOf(want, is);
+  return { is, want };
 }

@@ -4,7 +4,7 @@ import { RolecallError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 import { parseAsOf } from "../as-of.ts";
 import { ExitCode } from "../exit-code.ts";
-import type { Io } from "../io.ts";
+import type { Io, Sink } from "../io.ts";
 import {
   type DocumentOptions,
   type OutputOptions,
@@ -14,8 +14,10 @@ import {
   withQuietOption,
   withServiceOptions,
 } from "../options.ts";
+import type { PrintPlans } from "../plans-printer.ts";
+import type { Prepared } from "../prepare.ts";
 
-const FORMATS = ["text", "json", "markdown"] as const;
+const FORMATS = ["text", "json", "markdown", "html"] as const;
 
 type Options = ServiceOptions &
   OutputOptions<(typeof FORMATS)[number]> &
@@ -42,6 +44,8 @@ Examples:
   rolecall plan --out plan.json         saves it; apply --approved plan.json applies just that
   rolecall plan --format markdown --output plan.md
                                         for a comment in a review
+  rolecall plan --format html -o plan.html
+                                        a page with the access before and after
   rolecall plan --as-of 2027-02-01      what a run on that day would do
 
 The API key comes from the environment: the variable that the file names in api.key_env,
@@ -66,9 +70,12 @@ async function plan(paths: readonly string[], options: Options, io: Io): Promise
       import("../unfinished-runs.ts"),
     ]);
     await tellUnfinishedRuns(prepared.planned, options, io);
-    const { placeOf, fileErrors } = prepared;
     const output = outputTo(options.output, io);
-    const print = plansPrinter({ options, placeOf, fileErrors, sink: output.sink }, io);
+    const { format } = options;
+    const print =
+      format === "html"
+        ? await pagePrinter(prepared, options, output.sink, io)
+        : plansPrinter({ ...prepared, options: { ...options, format }, sink: output.sink }, io);
     const { plans, complete } = showPlans(prepared.planned, print, options, io);
     await output.end();
     if (options.out !== undefined) await savePlans(plans, options.out, io);
@@ -80,6 +87,28 @@ async function plan(paths: readonly string[], options: Options, io: Io): Promise
   } finally {
     await prepared.close();
   }
+}
+
+/** Prints the plans as one page, with the access before and after. */
+async function pagePrinter(
+  { planned, placeOf, fileErrors }: Prepared,
+  options: Options,
+  sink: Sink,
+  io: Io,
+): Promise<PrintPlans> {
+  const [{ renderPage }, { reportOf }, { planView }] = await Promise.all([
+    import("../../render/html/page.ts"),
+    import("../report-of.ts"),
+    import("../../render/plan-view.ts"),
+  ]);
+  return (_, unplanned) => {
+    const merchants = planned.flatMap((one) =>
+      "plan" in one ? [{ report: reportOf(one, true), view: planView(one.plan, placeOf) }] : [],
+    );
+    sink.write(
+      renderPage({ about: "plan", merchants, unplanned, fileErrors, now: options.asOf ?? io.now() }),
+    );
+  };
 }
 
 /** Saves plans as JSON, whole or not at all. */

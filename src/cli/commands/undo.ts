@@ -14,7 +14,7 @@ import type { UndoPrepared } from "../prepare-undo.ts";
 import type { ApplyOptions } from "./apply.ts";
 
 type Options = Omit<ServiceOptions, "shard"> &
-  OutputOptions &
+  OutputOptions<"text" | "json"> &
   Pick<ApplyOptions, "yes" | "allow" | "approved" | "recheck"> & {
     readonly out?: string;
     readonly dryRun?: true;
@@ -116,7 +116,7 @@ async function onlyShow(prepared: UndoPrepared, options: Options, io: Io): Promi
   ]);
   const { plans, complete } = showPlans(
     prepared.planned,
-    plansPrinter(options, prepared.placeOf, io),
+    plansPrinter({ ...prepared, options, sink: io.stdout }, io),
     options,
     io,
   );

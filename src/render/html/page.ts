@@ -49,8 +49,8 @@ export function renderPage(input: PageInput, assets: PageAssets = ASSETS): strin
 </div>
 <div id="picker"></div>
 </header>
-${noticesOf(input)}
 <main id="content" tabindex="-1">
+${noticesOf(input)}
 ${merchants.length > 1 ? merchantTable(input) : ""}
 <div id="app"></div>
 <noscript><p class="notice error">This page needs its own script, which this browser does not run. rolecall plan --format markdown shows a plan without one.</p></noscript>

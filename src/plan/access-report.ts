@@ -43,10 +43,12 @@ export function liveReport({ live, desired, service, environment, plan }: LiveRe
         const [was, is] = [before.people.get(key), after.people.get(key)];
         const name = is?.name ?? was?.name ?? key;
         const held = liveMembers.get(key);
-        const now = holding(is);
+        const about = traits(held, created.get(name.toLowerCase()));
+        // A user of the merchant's own is there at once, without an invitation.
+        const now = holding(is, is?.status === "invited" && about.managed ? "accepted" : is?.status);
         return {
           name,
-          ...traits(held, created.get(name.toLowerCase())),
+          ...about,
           before: was === is ? now : holding(was),
           after: now,
           ends: endsOf(declared(key, held === undefined ? name : addressOf(held))),
@@ -105,8 +107,11 @@ function grants(role: RoleAccess | undefined): ReportedRole["after"] {
   return role === undefined ? null : { permissions: role.permissions };
 }
 
-function holding(person: PersonAccess | undefined): ReportedHolding | null {
-  return person === undefined ? null : { status: person.status, roles: person.roles };
+function holding(
+  person: PersonAccess | undefined,
+  status: ReportedHolding["status"] | undefined = person?.status,
+): ReportedHolding | null {
+  return person === undefined ? null : { status: status ?? person.status, roles: person.roles };
 }
 
 type Traits = Pick<ReportedMember, "nickname" | "managed" | "serviceAccount" | "mfa" | "invitedUntil">;

@@ -1,4 +1,3 @@
-import { diffArrays } from "diff";
 import type { JsonValue, Metadata } from "../model/json.ts";
 import type { Change, FieldDiff, MemberImage, RoleImage, RoleRef } from "../model/plan.ts";
 import { type WordView, wordDiff } from "./word-diff.ts";
@@ -123,12 +122,8 @@ function diffDetail(diff: FieldDiff): DetailView {
     case "roles":
       return changed(field, diff.removed.map(roleLabel), diff.added.map(roleLabel));
     case "metadata": {
-      const parts = diffArrays([...metadataLines(diff.before)], [...metadataLines(diff.after)]);
-      return changed(
-        field,
-        parts.flatMap(({ removed, value }) => (removed ? value : [])),
-        parts.flatMap(({ added, value }) => (added ? value : [])),
-      );
+      const [before, after] = [metadataLines(diff.before), metadataLines(diff.after)];
+      return changed(field, without(before, after), without(after, before));
     }
     default:
       return diff satisfies never;
@@ -137,6 +132,11 @@ function diffDetail(diff: FieldDiff): DetailView {
 
 function changed(label: string, removed: readonly string[], added: readonly string[]): DetailView {
   return { label, removed, added, plain: [] };
+}
+
+function without(lines: readonly string[], others: readonly string[]): readonly string[] {
+  const known = new Set(others);
+  return lines.filter((line) => !known.has(line));
 }
 
 function metadataLines(metadata: Metadata): readonly string[] {

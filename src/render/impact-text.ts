@@ -65,8 +65,8 @@ function table(rows: readonly (readonly [name: string, text: string])[]): readon
 export function sameImpact(members: readonly MemberImpact[]): readonly (readonly MemberImpact[])[] {
   const groups = new Map<string, MemberImpact[]>();
   for (const member of members) {
-    const { name: _, ...what } = member;
-    const key = JSON.stringify(what);
+    const { gained, lost, unknownGained, unknownLost } = member;
+    const key = [gained, lost, unknownGained, unknownLost].map((list) => list.join("\n")).join("\n\n");
     const group = groups.get(key);
     if (group) group.push(member);
     else groups.set(key, [member]);

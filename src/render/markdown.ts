@@ -6,6 +6,7 @@ import { oneLine } from "./escape.ts";
  */
 export function fenced(info: string, lines: readonly string[]): string {
   const longest = lines.reduce((most, line) => {
+    if (!line.includes("```")) return most;
     return [...line.matchAll(/`{3,}/g)].reduce((longer, [run]) => Math.max(longer, run.length + 1), most);
   }, 3);
   const fence = "`".repeat(longest);

@@ -3,6 +3,7 @@ import type { DetailView } from "../change-view.ts";
 import { oneLine } from "../escape.ts";
 import { countsText, type PlanView } from "../plan-view.ts";
 import { isAdministrator, isSensitive, riskTitle } from "../risk-view.ts";
+import { shellWord } from "../words.ts";
 
 /** What the page's script is given, as JSON; every text in it is one line without control characters. */
 export interface PageData {
@@ -164,12 +165,11 @@ function pagePlan(view: PlanView): PagePlan {
   const changes = view.groups.flatMap(({ rows }) => rows);
   return {
     summary: countsText(view.counts),
-    refusals: view.refusals.map(({ rule, code, message, hint, allow }) =>
-      note(
-        `${rule} ${code}: ${message}`,
-        allow === null ? hint : `${hint} If it is meant: apply --allow ${allow}`,
-      ),
-    ),
+    refusals: view.refusals.map(({ rule, code, message, hint, allow, place }) => {
+      const written = place === null ? "" : ` Written at ${place}.`;
+      const override = allow === null ? "" : ` If it is meant: apply --allow ${shellWord(allow)}`;
+      return note(`${rule} ${code}: ${message}`, `${hint}${written}${override}`);
+    }),
     errors: view.errors.map(({ message, hint }) => note(message, hint)),
     warnings: view.warnings.map(({ message, hint }) => note(message, hint)),
     risks: view.risks.map(({ kind, items }) => ({

@@ -30,7 +30,7 @@ export function richStates(): RichStates {
         description: "Looks at what was sold, and at what was refunded",
       }),
       liveRole("role_employee", "Employee", { predefined: true }),
-      liveRole("role_admin", "Admin", { predefined: true, permissions: ["members_create", "payouts_edit"] }),
+      liveRole("role_admin", "Admin", { predefined: true, permissions: ["api_keys_edit", "members_create"] }),
       liveRole("role_owner", "Owner", {
         predefined: true,
         permissions: ["members_create", "owner_transfer"],

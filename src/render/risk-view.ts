@@ -1,4 +1,5 @@
 import type { Change, MemberChange, Plan, RoleRef } from "../model/plan.ts";
+import { rowOf } from "./change-view.ts";
 import { counted } from "./words.ts";
 
 /** What a reviewer must not miss: who becomes an administrator, who gains what does harm, what is removed. */
@@ -70,8 +71,9 @@ function isRemoval({ kind, reason }: Change): boolean {
   return kind === "delete" && reason !== "invitation-expired";
 }
 
-function removalOf({ name, reason, resource }: Change): RiskItem {
-  return { name, what: reason === "access-ended" ? "its end date is past" : "not in the file", resource };
+function removalOf(change: Change): RiskItem {
+  const { name, resource } = change;
+  return { name, what: rowOf(change).remark, resource };
 }
 
 /** "1 member becomes an administrator", "2 members and 1 role are removed". */

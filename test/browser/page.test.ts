@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import axe from "axe-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findBrowser, type OpenPage, openPage } from "../support/browser.ts";
 import { desired, invited, live, liveMember, liveRole, member, planOf, until } from "../support/build.ts";
@@ -9,7 +8,6 @@ import { pageOf } from "../support/report.ts";
 import { richPlan, richStates } from "../support/rich-plan.ts";
 
 const browser = findBrowser();
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const MEMBERS = 10_000;
 
 if (browser === null) {
@@ -259,7 +257,7 @@ async function focused({ page }: OpenPage): Promise<string> {
 }
 
 async function violations({ page }: OpenPage): Promise<readonly string[]> {
-  await page.evaluate(AXE);
+  await page.evaluate(axe.source);
   const found = (await page.evaluate(
     `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)).join(" | ")))`,
   )) as readonly string[];

@@ -72,7 +72,7 @@ export function scriptJson(value: unknown): string {
 }
 
 /** A text from a file or the service as text of HTML, in an element or an attribute. */
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return oneLine(text)
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")

@@ -1,10 +1,21 @@
 import axe from "axe-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { renderPage } from "../../src/render/html/page.ts";
 import { findBrowser, type OpenPage, openPage } from "../support/browser.ts";
-import { desired, invited, live, liveMember, liveRole, member, planOf, until } from "../support/build.ts";
+import {
+  desired,
+  invited,
+  live,
+  liveMember,
+  liveRole,
+  member,
+  NOW,
+  planOf,
+  until,
+} from "../support/build.ts";
 import { HOSTILE, HOSTILE_TEXTS } from "../support/hostile.ts";
 import { hostileStates } from "../support/hostile-plan.ts";
-import { pageOf } from "../support/report.ts";
+import { pageOf, reportOf } from "../support/report.ts";
 import { richPlan, richStates } from "../support/rich-plan.ts";
 
 const browser = findBrowser();
@@ -67,6 +78,22 @@ function pageTests(path: string): void {
     await page.getByRole("combobox", { name: "Show" }).selectOption("both");
     await page.getByLabel("Only who changes").check();
     expect(await page.getByRole("button", { name: "off@example.com" }).count()).toBe(0);
+  });
+
+  test("shows one of several merchants, and all of them in a table", async () => {
+    const other = { ...live([], [liveMember("mem_1", "only@example.com")]), merchant: "MC2" };
+    const reports = [reportOf(rich.want, rich.is), reportOf(desired(), other)];
+    const merchants = reports.map((report) => ({ report, view: null }));
+    await open.open(renderPage({ about: "live", merchants, unplanned: [], fileErrors: 0, now: NOW }));
+    const { page } = open;
+    expect(await page.getByRole("button", { name: "ada@example.com" }).count()).toBe(1);
+    await page.getByRole("combobox", { name: "Merchant" }).selectOption("MC2");
+    expect(await page.getByRole("button", { name: "only@example.com" }).count()).toBe(1);
+    expect(await page.getByRole("button", { name: "ada@example.com" }).count()).toBe(0);
+    await page.getByText("All 2 merchants").click();
+    expect(await page.getByRole("region", { name: "All merchants" }).innerText()).toMatch(
+      /MC1\s+9\s+7\s+MC2\s+1\s+0/,
+    );
   });
 
   test("tells where each permission of a member comes from", async () => {

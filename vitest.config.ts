@@ -1,16 +1,22 @@
 import { defineConfig } from "vitest/config";
+// @ts-expect-error The scripts are plain JavaScript, without types.
+import { pageAssets } from "./scripts/page-assets.mjs";
 
 /** Tests of the built program; they need dist/, the others run from the sources. */
 const program = ["test/program/**/*.test.ts", "test/examples/**/*.test.ts"];
+
+/** Tests of the page in a real browser. */
+const browser = ["test/browser/**/*.test.ts"];
 
 export default defineConfig({
   test: {
     projects: [
       {
+        plugins: [pageAssets()],
         test: {
           name: "sources",
           include: ["test/**/*.test.{ts,tsx}"],
-          exclude: program,
+          exclude: [...program, ...browser],
           testTimeout: 20_000,
           // Ink draws nothing where CI is set; the built program has that look taken out.
           env: { CI: "false", CONTINUOUS_INTEGRATION: "false" },
@@ -22,6 +28,15 @@ export default defineConfig({
           include: program,
           globalSetup: ["test/support/build-program.ts"],
           testTimeout: 60_000,
+        },
+      },
+      {
+        plugins: [pageAssets()],
+        test: {
+          name: "browser",
+          include: browser,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
     ],

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { formats } from "./cases/formats.mjs";
 import { rateLimit } from "./cases/rate-limit.mjs";
 
 /**
@@ -6,7 +7,7 @@ import { rateLimit } from "./cases/rate-limit.mjs";
  * A case is a list of figures: { name, target, unit, isMet(value), values }; each value is one whole measurement,
  * and the median of them counts.
  */
-const CASES = { "rate-limit": rateLimit };
+const CASES = { "rate-limit": rateLimit, formats };
 
 const { values: options } = parseArgs({
   options: {

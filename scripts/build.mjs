@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { rolldown } from "rolldown";
+import { pageAssets } from "./page-assets.mjs";
 
 /**
  * Builds dist/: the program and the public API as bundles that need no installed package,
@@ -30,7 +31,7 @@ async function bundle() {
     platform: "node",
     // Ink's optional developer tools are not shipped; it only asks for them when DEV is "true".
     external: ["react-devtools-core"],
-    plugins: [neverInCi],
+    plugins: [neverInCi, pageAssets()],
     transform: { target: "node20.19", define: { "process.env.NODE_ENV": '"production"' } },
     onLog(level, log, handler) {
       // Third parties may refer to each other in circles; our own code may not.

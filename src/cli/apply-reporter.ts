@@ -8,7 +8,7 @@ import { type PlaceOf, planView } from "../render/plan-view.ts";
 import { renderUnverified, renderVerified, residueOf } from "../render/verified-text.ts";
 import type { Io } from "./io.ts";
 import type { OutputOptions } from "./options.ts";
-import { styleFor } from "./output.ts";
+import { extentOf, styleFor } from "./output.ts";
 
 /** Tells how an apply goes, in the format that was asked for. */
 export interface ApplyReporter {
@@ -29,8 +29,10 @@ export interface ApplyReporter {
   say(text: string): void;
 }
 
+type ReporterOptions = OutputOptions & { readonly verbose?: true };
+
 /** Text for people, or one JSON event per line for programs; data on stdout, the rest on stderr. */
-export function applyReporter(options: OutputOptions, placeOf: PlaceOf, io: Io): ApplyReporter {
+export function applyReporter(options: ReporterOptions, placeOf: PlaceOf, io: Io): ApplyReporter {
   const say = (text: string): void => io.stderr.write(`${text}\n`);
   return options.format === "json" ? jsonReporter(io, say) : textReporter(options, placeOf, io, say);
 }
@@ -65,7 +67,7 @@ function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
 }
 
 function textReporter(
-  options: OutputOptions,
+  options: ReporterOptions,
   placeOf: PlaceOf,
   io: Io,
   say: (text: string) => void,
@@ -78,10 +80,12 @@ function textReporter(
           `${renderPlans(
             plans.map((plan) => planView(plan, placeOf)),
             style,
+            extentOf(options),
           )}\n`,
         );
     },
     event: (event) => {
+      if (options.quiet) return;
       const line = renderApplyEvent(event, style);
       if (line !== null) io.stdout.write(`${line}\n`);
     },

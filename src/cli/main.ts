@@ -6,6 +6,7 @@ import { completeCommand, completionCommand } from "./commands/completion.ts";
 import { driftCommand } from "./commands/drift.ts";
 import { fmtCommand } from "./commands/fmt.ts";
 import { planCommand } from "./commands/plan.ts";
+import { reportCommand } from "./commands/report.ts";
 import { runsCommand } from "./commands/runs.ts";
 import { sandboxCommand } from "./commands/sandbox.ts";
 import { schemaCommand } from "./commands/schema.ts";
@@ -24,6 +25,7 @@ const COMMANDS: readonly CommandFactory[] = [
   planCommand,
   applyCommand,
   driftCommand,
+  reportCommand,
   runsCommand,
   undoCommand,
   fmtCommand,

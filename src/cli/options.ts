@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { SMALLEST_REVIEW, USUAL_REVIEW } from "../render/review-size.ts";
 import { parseDuration } from "./duration.ts";
 import { parseShard, type Shard } from "./shard.ts";
 
@@ -15,14 +16,23 @@ export interface ServiceOptions {
 }
 
 /** Options of every command that prints. */
-export interface OutputOptions<Format extends string = "text" | "json"> {
+export interface OutputOptions<Format extends string = string> {
   readonly format: Format;
   readonly color: boolean;
+  readonly quiet?: true;
+}
+
+/** Options of the commands whose result may be a page or a comment. */
+export interface DocumentOptions {
+  readonly output?: string;
+  /** UTF-16 units, for Markdown. */
+  readonly maxSize?: number;
 }
 
 const DEFAULT_CONCURRENCY = 10;
 const MAX_CONCURRENCY = 64;
 const DEFAULT_RETRY_FOR_MS = 300_000;
+const MAX_SIZE = 100_000_000;
 
 /** Adds `--merchant`: which of the files' merchants are meant. */
 export function withMerchantOption(command: Command): Command {
@@ -60,15 +70,32 @@ export function withConnectionOptions(command: Command): Command {
         .argParser(parseDuration)
         .default(DEFAULT_RETRY_FOR_MS, "5m"),
     )
-    .option("-v, --verbose", "tell each request, its status and time, on stderr")
-    .addOption(
-      new Option("-q, --quiet", "tell no progress: only data, questions and what goes wrong").conflicts(
-        "verbose",
-      ),
-    );
+    .option("-v, --verbose", "show every entry of long lists, and tell each request on stderr");
 }
 
 const FORMATS = ["text", "json"] as const;
+
+/** Adds `--quiet`: sums, errors and refusals only. */
+export function withQuietOption(command: Command): Command {
+  return command.addOption(
+    new Option("-q, --quiet", "print sums, errors and refusals only, and no progress").conflicts("verbose"),
+  );
+}
+
+/** Adds `--output`. */
+export function withOutputFileOption(command: Command): Command {
+  return command.option("-o, --output <file>", "write the result into this file instead of stdout");
+}
+
+/** Adds `--output`, and `--max-size` for Markdown. */
+export function withDocumentOptions(command: Command): Command {
+  return withOutputFileOption(command).option(
+    "--max-size <n>",
+    "with --format markdown: leave out the least important beyond n UTF-16 units",
+    wholeNumber(SMALLEST_REVIEW, MAX_SIZE),
+    USUAL_REVIEW,
+  );
+}
 
 /** Adds `--format`, with these choices, and `--no-color`. */
 export function withOutputOptions(command: Command, formats: readonly string[] = FORMATS): Command {

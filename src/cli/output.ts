@@ -1,6 +1,9 @@
+import { resolve } from "node:path";
 import picocolors from "picocolors";
-import { PLAIN, type Style } from "../render/style.ts";
+import { RolecallError } from "../model/errors.ts";
+import { type Extent, PLAIN, type Style } from "../render/style.ts";
 import type { Io, Sink } from "./io.ts";
+import { writeAtomically } from "./state-file.ts";
 
 const MAX_COLUMNS = 120;
 
@@ -18,4 +21,40 @@ function wantsColor(env: Io["env"], isTTY: boolean): boolean {
   const forced = env["FORCE_COLOR"];
   if (forced !== undefined) return forced !== "0" && forced !== "false";
   return isTTY && env["TERM"] !== "dumb";
+}
+
+/** How much `--quiet` and `--verbose` let be shown; where both are given, quiet wins. */
+export function extentOf({ quiet, verbose }: { readonly quiet?: true; readonly verbose?: true }): Extent {
+  if (quiet) return "quiet";
+  return verbose ? "verbose" : "normal";
+}
+
+/** Somewhere to write a result to: stdout, or with `--output` a file, which `end` writes whole. */
+export interface Output {
+  readonly sink: Sink;
+  end(): Promise<void>;
+}
+
+/** Where a command's result goes. */
+export function outputTo(file: string | undefined, io: Io): Output {
+  if (file === undefined) return { sink: io.stdout, end: async () => undefined };
+  let text = "";
+  return {
+    sink: {
+      write: (more) => {
+        text += more;
+      },
+      isTTY: false,
+      columns: undefined,
+    },
+    end: async () => {
+      await writeAtomically(resolve(io.cwd, file), text).catch((error: unknown) => {
+        throw new RolecallError("file-unwritable", `${file} cannot be written.`, {
+          hint: "Check that its folder may be written to, and that it is no folder itself.",
+          cause: error,
+        });
+      });
+      io.stderr.write(`Written to ${file}.\n`);
+    },
+  };
 }

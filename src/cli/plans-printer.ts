@@ -1,25 +1,41 @@
 import type { Plan } from "../model/plan.ts";
 import { plansJson } from "../render/json.ts";
+import { renderReview, type UnplannedView } from "../render/plan-markdown.ts";
 import { renderPlans } from "../render/plan-text.ts";
 import { type PlaceOf, planView } from "../render/plan-view.ts";
-import type { Io } from "./io.ts";
-import type { OutputOptions } from "./options.ts";
-import { styleFor } from "./output.ts";
+import type { Io, Sink } from "./io.ts";
+import type { DocumentOptions, OutputOptions } from "./options.ts";
+import { extentOf, styleFor } from "./output.ts";
 
-/** Prints plans on stdout in the format that was asked for. */
-export function plansPrinter(
-  options: OutputOptions,
-  placeOf: PlaceOf,
-  io: Io,
-): (plans: readonly Plan[]) => void {
-  return (plans) => {
-    if (options.format === "json") io.stdout.write(plansJson(plans));
-    else if (plans.length > 0)
-      io.stdout.write(
-        renderPlans(
-          plans.map((plan) => planView(plan, placeOf)),
-          styleFor(io.stdout, io, options.color),
-        ),
-      );
+/** The formats of a plan that need no more than the plan itself. */
+export type PlanFormat = "text" | "json" | "markdown";
+
+/** What plans are printed with. */
+export interface Printing {
+  readonly options: OutputOptions<PlanFormat> & DocumentOptions & { readonly verbose?: true };
+  readonly placeOf: PlaceOf;
+  /** How many errors the files have. */
+  readonly fileErrors: number;
+  readonly sink: Sink;
+}
+
+/** Prints plans, and with them who has none. */
+export type PrintPlans = (plans: readonly Plan[], unplanned: readonly UnplannedView[]) => void;
+
+/** Prints plans in the format that was asked for. */
+export function plansPrinter({ options, placeOf, fileErrors, sink }: Printing, io: Io): PrintPlans {
+  return (plans, unplanned) => {
+    const views = plans.map((plan) => planView(plan, placeOf));
+    switch (options.format) {
+      case "json":
+        return sink.write(plansJson(plans));
+      case "markdown":
+        return sink.write(renderReview({ command: "plan", views, unplanned, fileErrors }, options.maxSize));
+      case "text":
+        if (plans.length === 0) return;
+        return sink.write(renderPlans(views, styleFor(sink, io, options.color), extentOf(options)));
+      default:
+        return options.format satisfies never;
+    }
   };
 }

@@ -54,8 +54,9 @@ export async function prepareUndo(
     progress.reading([state.merchant]);
     const planned = await planAll(sessions, progress.read);
     const placeOf = rulePlaces(loaded.states, loaded.sources);
-    const valid = !loaded.diagnostics.some(isError);
-    return { run: found.name, notes, planned, valid, placeOf, progress, close: sessions.close };
+    const fileErrors = loaded.diagnostics.filter(isError).length;
+    const valid = fileErrors === 0;
+    return { run: found.name, notes, planned, valid, fileErrors, placeOf, progress, close: sessions.close };
   } catch (error) {
     await sessions.close();
     throw error;

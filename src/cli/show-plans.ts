@@ -1,8 +1,10 @@
 import type { Plan } from "../model/plan.ts";
 import { renderFailure } from "../render/failure-text.ts";
+import type { UnplannedView } from "../render/plan-markdown.ts";
 import type { Io } from "./io.ts";
 import { styleFor } from "./output.ts";
 import type { Planned } from "./planning.ts";
+import type { PrintPlans } from "./plans-printer.ts";
 
 /** The plans that were made; `complete` when every merchant has one. */
 export interface Shown {
@@ -13,12 +15,12 @@ export interface Shown {
 /** Prints the plans, and on stderr why a merchant has none. */
 export function showPlans(
   planned: readonly Planned[],
-  print: (plans: readonly Plan[]) => void,
+  print: PrintPlans,
   options: { readonly color: boolean },
   io: Io,
 ): Shown {
   const plans = planned.flatMap((one) => ("plan" in one ? [one.plan] : []));
-  print(plans);
+  print(plans, unplannedOf(planned));
   const style = styleFor(io.stderr, io, options.color);
   for (const one of planned) {
     if ("plan" in one) continue;
@@ -26,4 +28,11 @@ export function showPlans(
     io.stderr.write(renderFailure(one.error.failure, style));
   }
   return { plans, complete: plans.length === planned.length };
+}
+
+/** The merchants without a plan, as a review shows them. */
+export function unplannedOf(planned: readonly Planned[]): readonly UnplannedView[] {
+  return planned.flatMap((one) =>
+    "plan" in one ? [] : [{ merchant: one.merchant, failure: one.error.failure }],
+  );
 }

@@ -1,6 +1,6 @@
-import { diffArrays } from "diff";
-import type { Metadata } from "../model/json.ts";
+import type { JsonValue, Metadata } from "../model/json.ts";
 import type { Change, FieldDiff, MemberImage, RoleImage, RoleRef } from "../model/plan.ts";
+import { type WordView, wordDiff } from "./word-diff.ts";
 
 /** One aspect of a row: something set, or something that goes and something that comes. */
 export interface DetailView {
@@ -9,11 +9,14 @@ export interface DetailView {
   readonly added: readonly string[];
   /** Neither gone nor come: what a new or removed thing has. */
   readonly plain: readonly string[];
+  /** Of a sentence that stays much the same: which of its words go and come. */
+  readonly words?: readonly WordView[];
 }
 
 /** One change as every format shows it; all texts are raw: a renderer escapes them for its medium. */
 export interface RowView {
   readonly kind: Change["kind"];
+  readonly resource: Change["resource"];
   readonly name: string;
   /** Why, or in which state: "not in the file", "invitation pending"; empty where there is nothing to say. */
   readonly remark: string;
@@ -22,12 +25,12 @@ export interface RowView {
 
 /** What every format shows of one change. */
 export function rowOf(change: Change): RowView {
-  const { kind, name } = change;
+  const { kind, resource, name } = change;
   const remark = remarkOf(change);
   if (kind === "update" || kind === "replace")
-    return { kind, name, remark, details: change.fields.map(diffDetail) };
+    return { kind, resource, name, remark, details: change.fields.map(diffDetail) };
   const image = change.after ?? change.before;
-  return { kind, name, remark, details: isRole(image) ? roleDetails(image) : memberDetails(image) };
+  return { kind, resource, name, remark, details: isRole(image) ? roleDetails(image) : memberDetails(image) };
 }
 
 function remarkOf(change: Change): string {
@@ -106,8 +109,12 @@ function detail(label: string, plain: readonly string[]): DetailView {
 function diffDetail(diff: FieldDiff): DetailView {
   const { field } = diff;
   switch (field) {
+    case "description": {
+      const words = wordDiff(diff.before ?? "", diff.after);
+      const whole = changed(field, diff.before ? [diff.before] : [], diff.after === "" ? [] : [diff.after]);
+      return words === null ? whole : { ...whole, words };
+    }
     case "name":
-    case "description":
     case "nickname":
       return changed(field, diff.before ? [diff.before] : [], diff.after === "" ? [] : [diff.after]);
     case "permissions":
@@ -115,12 +122,8 @@ function diffDetail(diff: FieldDiff): DetailView {
     case "roles":
       return changed(field, diff.removed.map(roleLabel), diff.added.map(roleLabel));
     case "metadata": {
-      const parts = diffArrays([...metadataLines(diff.before)], [...metadataLines(diff.after)]);
-      return changed(
-        field,
-        parts.flatMap(({ removed, value }) => (removed ? value : [])),
-        parts.flatMap(({ added, value }) => (added ? value : [])),
-      );
+      const [before, after] = [metadataLines(diff.before), metadataLines(diff.after)];
+      return changed(field, without(before, after), without(after, before));
     }
     default:
       return diff satisfies never;
@@ -131,8 +134,30 @@ function changed(label: string, removed: readonly string[], added: readonly stri
   return { label, removed, added, plain: [] };
 }
 
+function without(lines: readonly string[], others: readonly string[]): readonly string[] {
+  const known = new Set(others);
+  return lines.filter((line) => !known.has(line));
+}
+
 function metadataLines(metadata: Metadata): readonly string[] {
-  return Object.entries(metadata)
-    .map(([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+  return leaves(metadata)
+    .map(([path, value]) => `${path}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
     .sort();
+}
+
+/** What metadata hold, with the path of keys to each value, so that one change deep inside shows as one line. */
+function leaves(
+  value: { readonly [key: string]: JsonValue },
+  path = "",
+): readonly (readonly [string, JsonValue])[] {
+  return Object.entries(value).flatMap(([key, inner]): readonly (readonly [string, JsonValue])[] => {
+    // Quoted only inside a path, where a dot of its own would read as one more step.
+    const step = path !== "" && /[."]/.test(key) ? JSON.stringify(key) : key;
+    const here = path === "" ? step : `${path}.${step}`;
+    return isRecord(inner) && Object.keys(inner).length > 0 ? leaves(inner, here) : [[here, inner]];
+  });
+}
+
+function isRecord(value: JsonValue): value is { readonly [key: string]: JsonValue } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

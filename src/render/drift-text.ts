@@ -1,36 +1,26 @@
 import type { Drift, DriftCause } from "../model/drift.ts";
-import { rowOf } from "./change-view.ts";
+import { driftView } from "./drift-view.ts";
 import { renderFindings, renderHeading, renderRow } from "./plan-text.ts";
-import { planView } from "./plan-view.ts";
-import type { Style } from "./style.ts";
+import type { Extent, Style } from "./style.ts";
 import { counted } from "./words.ts";
 
-const TITLES: Readonly<Record<DriftCause, string>> = {
-  "outside-git": "Changed outside git: live is newer than the file",
-  "not-applied": "Merged, but not applied: the file is newer than what is live",
-  unknown: "Different, and not known which side moved",
-};
-const CAUSES: readonly DriftCause[] = ["outside-git", "not-applied", "unknown"];
-
 /** How merchants differ from their files, by the side that moved; what an apply would do stands with each. */
-export function renderDrifts(drifts: readonly Drift[], style: Style): string {
-  const parts = drifts.map((drift) => renderDrift(drift, style));
+export function renderDrifts(drifts: readonly Drift[], style: Style, extent: Extent = "normal"): string {
+  const parts = drifts.map((drift) => renderDrift(drift, style, extent));
   const drifted = drifts.filter(({ changes }) => changes.length > 0).length;
   if (drifts.length > 1) parts.push(`${drifted} of ${counted(drifts.length, "merchant")} drifted.\n`);
   return parts.join("\n");
 }
 
-function renderDrift({ plan, changes }: Drift, style: Style): string {
-  const view = planView(plan);
-  const causes = new Map(changes.map(({ fingerprint, cause }) => [fingerprint, cause]));
+function renderDrift(drift: Drift, style: Style, extent: Extent): string {
+  const view = driftView(drift);
   const lines = [renderHeading(view, style)];
-  for (const cause of CAUSES) {
-    const rows = plan.changes.filter(({ fingerprint }) => causes.get(fingerprint) === cause).map(rowOf);
-    if (rows.length === 0) continue;
-    lines.push("", `  ${style.bold(TITLES[cause])}`, ...rows.flatMap((row) => renderRow(row, style)));
+  for (const { title, rows } of extent === "quiet" ? [] : view.groups) {
+    lines.push("", `  ${style.bold(title)}`, ...rows.flatMap((row) => renderRow(row, style)));
   }
-  lines.push(...renderFindings(view, style));
-  lines.push("", `  ${style.bold("Drift:")} ${driftText(changes.map(({ cause }) => cause))}`);
+  lines.push(...renderFindings(extent === "quiet" ? { ...view, warnings: [] } : view, style));
+  if (extent !== "quiet" || lines.length > 1) lines.push("");
+  lines.push(`  ${style.bold("Drift:")} ${driftText(drift.changes.map(({ cause }) => cause))}`);
   return `${lines.join("\n")}\n`;
 }
 

@@ -4,12 +4,19 @@
  */
 const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu;
 
+/** What nearly all texts are: nothing in them has to be looked at twice. */
+const PLAIN_TEXT = /^[\x20-\x7e]*$/;
+
 /** One line of text from a file or the service, made safe for a terminal and for a CI log. */
 export function oneLine(text: string): string {
-  return text
-    .replace(UNSAFE, visible)
-    .replace(/^\s*::/, (found) => found.replace("::", ":\\:"))
-    .replaceAll("##[", "#\\#[");
+  if (PLAIN_TEXT.test(text) && !text.includes("::") && !text.includes("##[")) return text;
+  return (
+    text
+      .replace(UNSAFE, visible)
+      // Not only at the beginning: a line may be broken at any space.
+      .replaceAll(/(?<=^|\s)::/g, ":\\:")
+      .replaceAll("##[", "#\\#[")
+  );
 }
 
 function visible(character: string): string {

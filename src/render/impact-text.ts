@@ -1,8 +1,9 @@
 import type { Impact, MemberImpact } from "../model/plan.ts";
 import { oneLine } from "./escape.ts";
-import type { Style } from "./style.ts";
-import { counted, wrapList } from "./words.ts";
+import type { Extent, Style } from "./style.ts";
+import { counted, moreText, wrapList } from "./words.ts";
 
+const SUMS_SHOWN = 40;
 const GROUPS_SHOWN = 12;
 const NAMES_SHOWN = 12;
 const WIDEST_NAME = 40;
@@ -10,8 +11,13 @@ const LABEL_WIDTH = 7;
 const INDENT = " ".repeat(6);
 
 /** What a plan means for people, ahead of the changes: by permission, by role, then who gains and loses what. */
-export function renderImpact({ members, permissions, roles }: Impact, style: Style): readonly string[] {
+export function renderImpact(
+  { members, permissions, roles }: Impact,
+  style: Style,
+  extent: Extent = "normal",
+): readonly string[] {
   if (members.length === 0) return [];
+  const atMost = (shown: number): number => (extent === "verbose" ? Number.POSITIVE_INFINITY : shown);
   const sums = permissions.map(({ permission, gained, lost }) => {
     const parts = [
       gained > 0 ? style.green(`+${counted(gained, "member")}`) : "",
@@ -21,16 +27,17 @@ export function renderImpact({ members, permissions, roles }: Impact, style: Sty
   });
   const holders = roles.map(({ name, before, after }) => [name, `${before} → ${after} holders`] as const);
   const groups = sameImpact(members);
-  const hidden = groups.slice(GROUPS_SHOWN).reduce((sum, group) => sum + group.length, 0);
+  const shown = groups.slice(0, atMost(GROUPS_SHOWN));
+  const hidden = groups.slice(shown.length).reduce((sum, group) => sum + group.length, 0);
   const what = members.length === 1 ? "gains or loses" : "gain or lose";
   return [
     "",
     `  ${style.bold("Access")}: ${counted(members.length, "member")} ${what} permissions`,
-    ...titled("By permission", table(sums)),
-    ...titled("By role", table(holders)),
+    ...titled("By permission", capped(table(sums), atMost(SUMS_SHOWN), style)),
+    ...titled("By role", capped(table(holders), atMost(SUMS_SHOWN), style)),
     ...titled("By member", [
-      ...groups.slice(0, GROUPS_SHOWN).flatMap((group) => renderGroup(group, style)),
-      ...(hidden > 0 ? [`${INDENT}${style.dim(`and ${counted(hidden, "member")} more`)}`] : []),
+      ...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN))),
+      ...(hidden > 0 ? [`${INDENT}${style.dim(moreText(hidden))}`] : []),
     ]),
   ];
 }
@@ -39,19 +46,27 @@ function titled(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : [`    ${title}`, ...lines];
 }
 
+function capped(lines: readonly string[], shown: number, style: Style): readonly string[] {
+  if (lines.length <= shown) return lines;
+  return [...lines.slice(0, shown), `${INDENT}${style.dim(moreText(lines.length - shown))}`];
+}
+
 /** Names with what is said of each, side by side; a name that is very long moves its own line only. */
 function table(rows: readonly (readonly [name: string, text: string])[]): readonly string[] {
   const safe = rows.map(([name, text]) => [oneLine(name), text] as const);
-  const width = Math.min(Math.max(...safe.map(([name]) => name.length), 0), WIDEST_NAME);
+  const width = Math.min(
+    safe.reduce((widest, [name]) => Math.max(widest, name.length), 0),
+    WIDEST_NAME,
+  );
   return safe.map(([name, text]) => `${INDENT}${name.padEnd(width)}  ${text}`);
 }
 
 /** People to whom the same happens, together; in the order of the first of each. */
-function sameImpact(members: readonly MemberImpact[]): readonly (readonly MemberImpact[])[] {
+export function sameImpact(members: readonly MemberImpact[]): readonly (readonly MemberImpact[])[] {
   const groups = new Map<string, MemberImpact[]>();
   for (const member of members) {
-    const { name: _, ...what } = member;
-    const key = JSON.stringify(what);
+    const { gained, lost, unknownGained, unknownLost } = member;
+    const key = [gained, lost, unknownGained, unknownLost].map((list) => list.join("\n")).join("\n\n");
     const group = groups.get(key);
     if (group) group.push(member);
     else groups.set(key, [member]);
@@ -59,13 +74,13 @@ function sameImpact(members: readonly MemberImpact[]): readonly (readonly Member
   return [...groups.values()];
 }
 
-function renderGroup(group: readonly MemberImpact[], style: Style): readonly string[] {
+function renderGroup(group: readonly MemberImpact[], style: Style, shown: number): readonly string[] {
   const [first] = group;
   if (first === undefined) return [];
   const { gained, lost, unknownGained, unknownLost } = first;
-  const more = group.length - NAMES_SHOWN;
+  const more = group.length - shown;
   const names = [
-    ...group.slice(0, NAMES_SHOWN).map(({ name }) => oneLine(name)),
+    ...group.slice(0, shown).map(({ name }) => oneLine(name)),
     ...(more > 0 ? [`and ${counted(more, "member")} more`] : []),
   ];
   const unknown = (roles: readonly string[]): readonly string[] =>

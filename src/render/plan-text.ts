@@ -11,16 +11,20 @@ import {
   type RefusalView,
   refusalsText,
 } from "./plan-view.ts";
-import type { Paint, Style } from "./style.ts";
-import { counted, shellWord, wrapList, wrapText } from "./words.ts";
+import { type RiskView, riskTitle } from "./risk-view.ts";
+import type { Extent, Paint, Style } from "./style.ts";
+import { wordDiffText } from "./word-diff.ts";
+import { counted, moreText, shellWord, wrapList, wrapText } from "./words.ts";
 
 const SYMBOLS = { create: "+", update: "~", replace: "±", delete: "-" } as const;
 const LABEL_WIDTH = 13;
 const DETAIL_INDENT = " ".repeat(13);
 
+const RISKS_SHOWN = 12;
+
 /** The plans of all merchants as text: what people gain and lose, the changes, what to know, what would be refused, the sums. */
-export function renderPlans(views: readonly PlanView[], style: Style): string {
-  const parts = views.map((view) => renderPlan(view, style));
+export function renderPlans(views: readonly PlanView[], style: Style, extent: Extent = "normal"): string {
+  const parts = views.map((view) => renderPlan(view, style, extent));
   if (views.length > 1) {
     const total = addCounts(views.map(({ counts }) => counts));
     const refused = views.filter(({ refusals }) => refusals.length > 0).map(({ merchant }) => merchant);
@@ -36,8 +40,24 @@ export function renderPlans(views: readonly PlanView[], style: Style): string {
   return parts.join("\n");
 }
 
-function renderPlan(view: PlanView, style: Style): string {
-  const lines = [renderHeading(view, style), ...renderImpact(view.impact, style)];
+function renderPlan(view: PlanView, style: Style, extent: Extent): string {
+  const lines = [renderHeading(view, style)];
+  if (extent !== "quiet") lines.push(...renderBody(view, style, extent));
+  lines.push(...renderFindings(extent === "quiet" ? { ...view, warnings: [] } : view, style));
+  if (view.refusals.length > 0) {
+    lines.push("", `  ${style.red(style.bold("An apply would be refused:"))}`);
+    lines.push(...view.refusals.flatMap((refusal) => renderRefusal(refusal, style)));
+  }
+  if (extent !== "quiet" || lines.length > 1) lines.push("");
+  lines.push(`  ${style.bold("Plan:")} ${countsText(view.counts)}.`);
+  if (view.passwords.length > 0 && extent !== "quiet") lines.push(...renderPasswords(view.passwords, style));
+  if (view.errors.length > 0) lines.push(`  ${style.red(errorsText(view.errors))}`);
+  if (view.refusals.length > 0) lines.push(`  ${style.red(refusalsText(view.refusals))}`);
+  return `${lines.join("\n")}\n`;
+}
+
+function renderBody(view: PlanView, style: Style, extent: Extent): readonly string[] {
+  const lines = [...renderImpact(view.impact, style, extent), ...renderRisks(view.risks, style, extent)];
   for (const group of view.groups) {
     lines.push("", `  ${style.bold(group.title)}`, ...group.rows.flatMap((row) => renderRow(row, style)));
   }
@@ -48,16 +68,38 @@ function renderPlan(view: PlanView, style: Style): string {
       ...view.deferred.flatMap((row) => renderDeferred(row, style)),
     );
   }
-  lines.push(...renderFindings(view, style));
-  if (view.refusals.length > 0) {
-    lines.push("", `  ${style.red(style.bold("An apply would be refused:"))}`);
-    lines.push(...view.refusals.flatMap((refusal) => renderRefusal(refusal, style)));
-  }
-  lines.push("", `  ${style.bold("Plan:")} ${countsText(view.counts)}.`);
-  if (view.passwords.length > 0) lines.push(...renderPasswords(view.passwords, style));
-  if (view.errors.length > 0) lines.push(`  ${style.red(errorsText(view.errors))}`);
-  if (view.refusals.length > 0) lines.push(`  ${style.red(refusalsText(view.refusals))}`);
-  return `${lines.join("\n")}\n`;
+  return lines;
+}
+
+/** What a reviewer must not miss, in a line each or a few. */
+function renderRisks(risks: readonly RiskView[], style: Style, extent: Extent): readonly string[] {
+  if (risks.length === 0) return [];
+  return [
+    "",
+    `  ${style.bold("Risks")}`,
+    ...risks.flatMap(({ kind, items }) => {
+      const shown = extent === "verbose" ? items : items.slice(0, RISKS_SHOWN);
+      const more = items.length - shown.length;
+      const told = shown.map(({ name, what, resource }) =>
+        oneLine(kind !== "removals" ? `${name}: ${what}` : resource === "role" ? `role ${name}` : name),
+      );
+      // A removal stands among the changes with its reason; what is gained may come from afar, so each has its line.
+      const rows =
+        kind === "removals"
+          ? wrapList(told, style.columns - 6)
+          : told.flatMap((one) => hangingFrom(one, style));
+      return [
+        `    ${style.red("!")} ${riskTitle(kind, items)}`,
+        ...rows.map((row) => `      ${row}`),
+        ...(more > 0 ? [`      ${style.dim(moreText(more))}`] : []),
+      ];
+    }),
+  ];
+}
+
+function hangingFrom(text: string, style: Style): readonly string[] {
+  const [first = "", ...rest] = wrapText(text, style.columns - 8);
+  return [first, ...rest.map((line) => `  ${line}`)];
 }
 
 function renderPasswords(variables: readonly string[], style: Style): readonly string[] {
@@ -115,7 +157,8 @@ function paintOf(kind: RowView["kind"], style: Style): Paint {
   return { create: style.green, update: style.yellow, replace: style.yellow, delete: style.red }[kind];
 }
 
-function renderDetail({ label, removed, added, plain }: DetailView, style: Style): readonly string[] {
+function renderDetail(detail: DetailView, style: Style): readonly string[] {
+  const { label, removed, added, plain, words } = detail;
   const width = Math.max(style.columns - DETAIL_INDENT.length - LABEL_WIDTH - 2, 20);
   // A description or a metadata value is a sentence of its own; names stand side by side.
   const listed = label === "permissions" || label === "roles";
@@ -124,11 +167,14 @@ function renderDetail({ label, removed, added, plain }: DetailView, style: Style
     const rows = listed ? wrapList(safe, width) : safe.flatMap((item) => wrapText(item, width));
     return rows.map((row) => paint(`${sign}${row}`));
   };
-  const rows = [
-    ...lay(removed, "- ", style.red),
-    ...lay(added, "+ ", style.green),
-    ...lay(plain, "", (text) => text),
-  ];
+  const rows =
+    words === undefined
+      ? [
+          ...lay(removed, "- ", style.red),
+          ...lay(added, "+ ", style.green),
+          ...lay(plain, "", (text) => text),
+        ]
+      : wrapText(oneLine(wordDiffText(words)), width + 2);
   return rows.map((row, index) => {
     const head = index === 0 ? style.dim(label.padEnd(LABEL_WIDTH)) : " ".repeat(LABEL_WIDTH);
     return `${DETAIL_INDENT}${head}${row}`;
@@ -136,7 +182,10 @@ function renderDetail({ label, removed, added, plain }: DetailView, style: Style
 }
 
 /** What the reader has to know, errors first; with an empty line before it, and nothing where there is nothing. */
-export function renderFindings({ errors, warnings }: PlanView, style: Style): readonly string[] {
+export function renderFindings(
+  { errors, warnings }: Pick<PlanView, "errors" | "warnings">,
+  style: Style,
+): readonly string[] {
   const findings = [...errors, ...warnings];
   return findings.length === 0 ? [] : ["", ...findings.flatMap((finding) => renderFinding(finding, style))];
 }

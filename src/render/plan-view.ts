@@ -1,10 +1,11 @@
 import type { Change, Counts, Finding, Impact, Plan, Refusal } from "../model/plan.ts";
 import { type RowView, rowOf } from "./change-view.ts";
+import { type RiskView, risksOf } from "./risk-view.ts";
 import { counted } from "./words.ts";
 
 /** The changes of one resource, in the order of the plan. */
 export interface GroupView {
-  readonly title: "Roles" | "Members";
+  readonly title: string;
   readonly rows: readonly RowView[];
 }
 
@@ -33,6 +34,8 @@ export interface PlanView {
   readonly fingerprint: string;
   readonly counts: Counts;
   readonly impact: Impact;
+  /** What a reviewer must not miss, besides errors and refusals. */
+  readonly risks: readonly RiskView[];
   readonly groups: readonly GroupView[];
   readonly deferred: readonly DeferredView[];
   readonly refusals: readonly RefusalView[];
@@ -50,7 +53,7 @@ export type PlaceOf = (plan: Plan, refusal: Refusal) => string | null;
 /** What every format shows of a plan: they differ in dress only, so they cannot disagree. */
 export function planView(plan: Plan, placeOf: PlaceOf = () => null): PlanView {
   const { roles, members } = plan.summary;
-  const group = (title: GroupView["title"], resource: Change["resource"]): GroupView => ({
+  const group = (title: string, resource: Change["resource"]): GroupView => ({
     title,
     rows: plan.changes.filter((change) => change.resource === resource).map(rowOf),
   });
@@ -62,6 +65,7 @@ export function planView(plan: Plan, placeOf: PlaceOf = () => null): PlanView {
     fingerprint,
     counts: addCounts([roles, members]),
     impact: plan.impact,
+    risks: risksOf(plan),
     groups: [group("Roles", "role"), group("Members", "member")].filter(({ rows }) => rows.length > 0),
     deferred: plan.deferred.map(({ change, role, waitsFor }) => ({
       ...rowOf(change),
@@ -119,6 +123,11 @@ export function refusalsText(refusals: readonly RefusalView[]): string {
   return refusals.length === 1
     ? "An apply would be refused, for the reason above."
     : `An apply would be refused, for the ${counted(refusals.length, "reason")} above.`;
+}
+
+/** How many things a plan changes. */
+export function changesOf({ create, update, replace, delete: remove }: Counts): number {
+  return create + update + replace + remove;
 }
 
 function oneOf(names: readonly string[]): string {

@@ -13,6 +13,9 @@ export interface Style {
   readonly columns: number;
 }
 
+/** How much is shown: sums, errors and refusals only; long lists cut short; everything. */
+export type Extent = "quiet" | "normal" | "verbose";
+
 const plain: Paint = (text) => text;
 
 /** No colours, 80 columns: what goes into a file or a pipe. */

@@ -28,3 +28,8 @@ export function wrapText(text: string, width: number): readonly string[] {
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
+
+/** "… and 9,980 more (--verbose shows all)": what stands at the end of a list that is cut short. */
+export function moreText(count: number): string {
+  return `… and ${count.toLocaleString("en-US")} more (--verbose shows all)`;
+}

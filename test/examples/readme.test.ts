@@ -50,7 +50,7 @@ describe("the README shows what the program really prints", () => {
   });
 });
 
-test.each(["validate", "plan", "apply", "drift", "runs", "undo", "fmt", "completion", "sandbox"])(
+test.each(["validate", "plan", "apply", "drift", "report", "runs", "undo", "fmt", "completion", "sandbox"])(
   "the README names every option of %s",
   async (command) => {
     const { stdout } = await rolecall([command, "--help"]);

@@ -7,6 +7,7 @@ import {
   type OutputOptions,
   type ServiceOptions,
   withOutputOptions,
+  withQuietOption,
   withServiceOptions,
 } from "../options.ts";
 import type { Look, Planned } from "../planning.ts";
@@ -81,7 +82,7 @@ stopped part-way or something is left.
 `,
     )
     .action(async (paths: readonly string[], options: Options) => done(await apply(paths, options, io)));
-  return withOutputOptions(withServiceOptions(command));
+  return withOutputOptions(withQuietOption(withServiceOptions(command)));
 }
 
 async function apply(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {

@@ -3,15 +3,21 @@ import type { Drift } from "../../model/drift.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import {
+  type DocumentOptions,
   type OutputOptions,
   type ServiceOptions,
+  withDocumentOptions,
   withOutputOptions,
+  withQuietOption,
   withServiceOptions,
 } from "../options.ts";
-import { styleFor } from "../output.ts";
+import { extentOf, outputTo, styleFor } from "../output.ts";
 import type { Planned } from "../planning.ts";
+import type { Prepared } from "../prepare.ts";
 
-type Options = ServiceOptions & OutputOptions;
+const FORMATS = ["text", "json", "markdown"] as const;
+
+type Options = ServiceOptions & OutputOptions<(typeof FORMATS)[number]> & DocumentOptions;
 
 /** `drift`: what differs, and which side moved. */
 export function driftCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -28,6 +34,7 @@ export function driftCommand(io: Io, done: (code: ExitCode) => void): Command {
 Examples:
   rolecall drift                        every merchant below access/
   rolecall drift --format json          for other programs
+  rolecall drift --format markdown      for a report or an issue
 
 The time of a file's entry is that of the last commit that touched its lines; without git,
 or for what is not there any more, it is not known which side moved.
@@ -36,7 +43,7 @@ Exits 0 without drift, 2 with drift, 1 when a merchant could not be read.
 `,
     )
     .action(async (paths: readonly string[], options: Options) => done(await drift(paths, options, io)));
-  return withOutputOptions(withServiceOptions(command));
+  return withDocumentOptions(withOutputOptions(withQuietOption(withServiceOptions(command)), FORMATS));
 }
 
 async function drift(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
@@ -45,7 +52,7 @@ async function drift(paths: readonly string[], options: Options, io: Io): Promis
   try {
     const { showPlans } = await import("../show-plans.ts");
     const drifts = await Promise.all(prepared.planned.map((planned) => toDrift(planned, io)));
-    await print(drifts.flat(), options, io);
+    await print(drifts.flat(), prepared, options, io);
     const { plans, complete } = showPlans(prepared.planned, () => undefined, options, io);
     const blocked = plans.some(({ findings }) => findings.some(({ severity }) => severity === "error"));
     if (!prepared.valid || !complete || blocked) return ExitCode.failed;
@@ -66,12 +73,35 @@ async function toDrift(planned: Planned, io: Io): Promise<readonly Drift[]> {
   return [driftOf(plan, await driftTimes(session.state, live, io))];
 }
 
-async function print(drifts: readonly Drift[], options: Options, io: Io): Promise<void> {
-  if (options.format === "json") {
-    const { driftsJson } = await import("../../render/json.ts");
-    io.stdout.write(driftsJson(drifts));
-  } else if (drifts.length > 0) {
-    const { renderDrifts } = await import("../../render/drift-text.ts");
-    io.stdout.write(renderDrifts(drifts, styleFor(io.stdout, io, options.color)));
+async function print(drifts: readonly Drift[], prepared: Prepared, options: Options, io: Io): Promise<void> {
+  const { format } = options;
+  const { sink, end } = outputTo(options.output, io);
+  switch (format) {
+    case "json": {
+      const { driftsJson } = await import("../../render/json.ts");
+      sink.write(driftsJson(drifts));
+      break;
+    }
+    case "markdown": {
+      const [{ renderReview }, { driftView }, { unplannedOf }] = await Promise.all([
+        import("../../render/plan-markdown.ts"),
+        import("../../render/drift-view.ts"),
+        import("../show-plans.ts"),
+      ]);
+      const unplanned = unplannedOf(prepared.planned);
+      const views = drifts.map(driftView);
+      const { fileErrors } = prepared;
+      sink.write(renderReview({ command: "drift", views, unplanned, fileErrors }, options.maxSize));
+      break;
+    }
+    case "text": {
+      if (drifts.length === 0) break;
+      const { renderDrifts } = await import("../../render/drift-text.ts");
+      sink.write(renderDrifts(drifts, styleFor(sink, io, options.color), extentOf(options)));
+      break;
+    }
+    default:
+      format satisfies never;
   }
+  await end();
 }

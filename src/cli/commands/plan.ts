@@ -4,17 +4,24 @@ import { RolecallError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 import { parseAsOf } from "../as-of.ts";
 import { ExitCode } from "../exit-code.ts";
-import type { Io } from "../io.ts";
+import type { Io, Sink } from "../io.ts";
 import {
+  type DocumentOptions,
   type OutputOptions,
   type ServiceOptions,
+  withDocumentOptions,
   withOutputOptions,
+  withQuietOption,
   withServiceOptions,
 } from "../options.ts";
+import type { PrintPlans } from "../plans-printer.ts";
 import type { Prepared } from "../prepare.ts";
 
+const FORMATS = ["text", "json", "markdown", "html"] as const;
+
 type Options = ServiceOptions &
-  OutputOptions & {
+  OutputOptions<(typeof FORMATS)[number]> &
+  DocumentOptions & {
     readonly detailedExitcode?: true;
     readonly out?: string;
     readonly asOf?: number;
@@ -42,6 +49,10 @@ Examples:
   rolecall plan --interactive           fold, search, filter; ? tells the keys
   rolecall plan -m MC4F7K2P --format json
   rolecall plan --out plan.json         saves it; apply --approved plan.json applies just that
+  rolecall plan --format markdown --output plan.md
+                                        for a comment in a review
+  rolecall plan --format html -o plan.html
+                                        a page with the access before and after
   rolecall plan --as-of 2027-02-01      what a run on that day would do
 
 The API key comes from the environment: the variable that the file names in api.key_env,
@@ -52,7 +63,7 @@ when there are changes, 3 when a guard, a policy or a check would refuse the app
 `,
     )
     .action(async (paths: readonly string[], options: Options) => done(await plan(paths, options, io)));
-  return withOutputOptions(withServiceOptions(command));
+  return withDocumentOptions(withOutputOptions(withQuietOption(withServiceOptions(command)), FORMATS));
 }
 
 async function plan(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
@@ -62,19 +73,22 @@ async function plan(paths: readonly string[], options: Options, io: Io): Promise
   const { preparePlans } = await import("../prepare.ts");
   const prepared = await preparePlans(paths, options, io);
   try {
-    const [{ showPlans }, { plansPrinter }, { tellUnfinishedRuns }] = await Promise.all([
+    const [{ showPlans }, { plansPrinter }, { outputTo }, { tellUnfinishedRuns }] = await Promise.all([
       import("../show-plans.ts"),
       import("../plans-printer.ts"),
+      import("../output.ts"),
       import("../unfinished-runs.ts"),
     ]);
     await tellUnfinishedRuns(prepared.planned, options, io);
     if (options.interactive) await browse(prepared, options, io);
-    const { plans, complete } = showPlans(
-      prepared.planned,
-      plansPrinter(options, prepared.placeOf, io),
-      options,
-      io,
-    );
+    const output = outputTo(options.output, io);
+    const { format } = options;
+    const print =
+      format === "html"
+        ? await pagePrinter(prepared, options, output.sink, io)
+        : plansPrinter({ ...prepared, options: { ...options, format }, sink: output.sink }, io);
+    const { plans, complete } = showPlans(prepared.planned, print, options, io);
+    await output.end();
     if (options.out !== undefined) await savePlans(plans, options.out, io);
     const blocked = plans.some((one) => one.findings.some(({ severity }) => severity === "error"));
     if (!prepared.valid || !complete || blocked) return ExitCode.failed;
@@ -91,6 +105,28 @@ async function browse({ planned }: Prepared, options: Options, io: Io): Promise<
   const { browsePlans } = await import("../browse-plans.ts");
   const plans = planned.flatMap((one) => ("plan" in one ? [one.plan] : []));
   if (plans.length > 0) await browsePlans(plans, { ...options, selects: false }, io);
+}
+
+/** Prints the plans as one page, with the access before and after. */
+async function pagePrinter(
+  { planned, placeOf, fileErrors }: Prepared,
+  options: Options,
+  sink: Sink,
+  io: Io,
+): Promise<PrintPlans> {
+  const [{ renderPage }, { reportOf }, { planView }] = await Promise.all([
+    import("../../render/html/page.ts"),
+    import("../report-of.ts"),
+    import("../../render/plan-view.ts"),
+  ]);
+  return (_, unplanned) => {
+    const merchants = planned.flatMap((one) =>
+      "plan" in one ? [{ report: reportOf(one, true), view: planView(one.plan, placeOf) }] : [],
+    );
+    sink.write(
+      renderPage({ about: "plan", merchants, unplanned, fileErrors, now: options.asOf ?? io.now() }),
+    );
+  };
 }
 
 /** Saves plans as JSON, whole or not at all. */

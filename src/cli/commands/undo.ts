@@ -8,13 +8,14 @@ import {
   withConnectionOptions,
   withMerchantOption,
   withOutputOptions,
+  withQuietOption,
 } from "../options.ts";
 import { styleFor } from "../output.ts";
 import type { UndoPrepared } from "../prepare-undo.ts";
 import type { ApplyOptions } from "./apply.ts";
 
 type Options = Omit<ServiceOptions, "shard"> &
-  OutputOptions &
+  OutputOptions<"text" | "json"> &
   Pick<ApplyOptions, "yes" | "allow" | "approved" | "recheck"> & {
     readonly out?: string;
     readonly dryRun?: true;
@@ -63,7 +64,7 @@ part-way or something is left.
     .action(async (run: string, paths: readonly string[], options: Options) =>
       done(await undo(run, paths, options, io)),
     );
-  return withOutputOptions(withConnectionOptions(withMerchantOption(command)));
+  return withOutputOptions(withQuietOption(withConnectionOptions(withMerchantOption(command))));
 }
 
 async function undo(run: string, paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
@@ -116,7 +117,7 @@ async function onlyShow(prepared: UndoPrepared, options: Options, io: Io): Promi
   ]);
   const { plans, complete } = showPlans(
     prepared.planned,
-    plansPrinter(options, prepared.placeOf, io),
+    plansPrinter({ ...prepared, options, sink: io.stdout }, io),
     options,
     io,
   );

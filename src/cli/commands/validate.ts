@@ -3,7 +3,7 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import { parseAsOf } from "../as-of.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
-import { type OutputOptions, withMerchantOption, withOutputOptions } from "../options.ts";
+import { type OutputOptions, withMerchantOption, withOutputOptions, withQuietOption } from "../options.ts";
 import { styleFor } from "../output.ts";
 import { VERSION } from "../version.ts";
 
@@ -38,7 +38,7 @@ warnings do not change the exit code.
 `,
     )
     .action(async (paths: readonly string[], options: Options) => done(await validate(paths, options, io)));
-  return withOutputOptions(withMerchantOption(command), FORMATS);
+  return withOutputOptions(withQuietOption(withMerchantOption(command)), FORMATS);
 }
 
 async function validate(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
@@ -77,8 +77,9 @@ async function render(
         import("../../render/diagnostics-text.ts"),
         import("../../render/words.ts"),
       ]);
-      if (diagnostics.length === 0) return `${counted(files, "file")} valid.\n`;
-      return renderDiagnostics(diagnostics, styleFor(io.stdout, io, options.color));
+      const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
+      if (shown.length === 0) return `${counted(files, "file")} valid.\n`;
+      return renderDiagnostics(shown, styleFor(io.stdout, io, options.color));
     }
     default:
       return format satisfies never;

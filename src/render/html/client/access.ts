@@ -1,0 +1,47 @@
+import type { PageGrants, PageHolding, PageMember, PageMerchant, PageRole } from "../page-data.ts";
+
+/** One moment: what is there now, and what the plan would leave. */
+export type Side = "before" | "after";
+
+/** What a member holds at one moment; null where it is no member. */
+export function holdingOf(member: PageMember, side: Side): PageHolding | null {
+  return side === "before" && member.before !== undefined ? member.before : member.after;
+}
+
+/** What a role grants at one moment. */
+export function grantsOf(role: PageRole, side: Side): PageGrants {
+  return side === "before" && role.before !== undefined ? role.before : role.after;
+}
+
+/** Whether what is held can be used, now or on accepting. */
+export function isActive(holding: PageHolding | null): holding is PageHolding {
+  return holding !== null && holding.status !== "expired" && holding.status !== "disabled";
+}
+
+/** What a member may do at one moment: each permission with the roles that grant it, and roles that do not tell. */
+export interface Effective {
+  readonly permissions: ReadonlyMap<number, readonly number[]>;
+  readonly unknown: readonly number[];
+}
+
+/** What a member may do at one moment, and where each permission comes from. */
+export function effective(member: PageMember, { roles }: PageMerchant, side: Side): Effective {
+  const holding = holdingOf(member, side);
+  const permissions = new Map<number, number[]>();
+  const unknown: number[] = [];
+  for (const index of isActive(holding) ? holding.roles : []) {
+    const role = roles[index];
+    const grants = role === undefined ? null : grantsOf(role, side);
+    if (grants === "unknown") unknown.push(index);
+    else
+      for (const permission of grants ?? [])
+        permissions.set(permission, [...(permissions.get(permission) ?? []), index]);
+  }
+  return { permissions, unknown };
+}
+
+/** Whether the plan changes what a member holds or may do. */
+export function isChanged(member: PageMember, merchant: PageMerchant): boolean {
+  if (member.before !== undefined) return true;
+  return (member.after?.roles ?? []).some((index) => merchant.roles[index]?.before !== undefined);
+}

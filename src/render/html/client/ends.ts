@@ -1,0 +1,69 @@
+import type { PageMember, PageMerchant } from "../page-data.ts";
+import { badge, day, h, name } from "./dom.ts";
+import { inDays, openMember } from "./member-dialog.ts";
+import { type Row, virtualTable } from "./virtual-table.ts";
+
+const DAY = 86_400_000;
+const SOON = 30 * DAY;
+
+/** When access ends, the next end first, each on the same stretch of time. */
+export function endsPanel(merchant: PageMerchant, now: number): HTMLElement {
+  const ends = merchant.members
+    .flatMap((member) => (member.ends ?? []).map((end) => ({ member, end })))
+    .sort((a, b) => a.end.ends - b.end.ends);
+  if (ends.length === 0) return h("p", { class: "empty" }, "No file sets an end here.");
+  const first = Math.min(now, ends[0]?.end.ends ?? now);
+  const last = Math.max(now + SOON, ends.at(-1)?.end.ends ?? now);
+  const at = (moment: number): number => ((moment - first) / (last - first)) * 100;
+  const table = virtualTable({
+    label: "When access ends",
+    heads: ["Ends", "Member", "What", axis(first, last, at)],
+    what: "end",
+    className: "timeline",
+  });
+  table.show(
+    ends.map(
+      ({ member, end }): Row =>
+        () => {
+          const state = end.ends <= now ? "lost" : end.ends - now <= SOON ? "pending" : "note";
+          const bar = h("span", { class: `bar ${state}` });
+          bar.style.left = `${Math.min(at(now), at(end.ends))}%`;
+          bar.style.width = `${Math.max(Math.abs(at(end.ends) - at(now)), 0.5)}%`;
+          return h(
+            "tr",
+            {},
+            h("td", { class: "when" }, end.text, " ", badge(state, inDays(end.ends, now))),
+            h("th", { scope: "row" }, opener(member, merchant, now)),
+            h("td", {}, name(end.role ?? "Whole membership")),
+            h("td", { class: "track" }, bar),
+          );
+        },
+    ),
+  );
+  return table.element;
+}
+
+/** The name of a member, which opens everything about it. */
+export function opener(member: PageMember, merchant: PageMerchant, now: number): HTMLElement {
+  const button = h("button", { type: "button", class: "open" }, name(member.name));
+  button.addEventListener("click", () => openMember(member, merchant, now));
+  return button;
+}
+
+/** The stretch of time, with as many months or years as there is room for. */
+function axis(first: number, last: number, at: (moment: number) => number): HTMLElement {
+  const start = new Date(first);
+  const months = (last - first) / (30 * DAY);
+  const step = [1, 2, 3, 6, 12, 24, 60, 120].find((one) => months / one <= 6) ?? 600;
+  const ticks: HTMLElement[] = [];
+  for (let month = 1; ticks.length < 8; month += 1) {
+    const moment = Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + month, 1);
+    if (moment > last || Number.isNaN(moment)) break;
+    const number = new Date(moment).getUTCFullYear() * 12 + new Date(moment).getUTCMonth();
+    if (number % step !== 0 || at(moment) > 90) continue;
+    const tick = h("span", { class: "tick" }, day(moment).slice(0, 7));
+    tick.style.left = `${at(moment)}%`;
+    ticks.push(tick);
+  }
+  return h("span", { class: "axis" }, h("span", { class: "hidden" }, "From now until the end"), ...ticks);
+}

@@ -1,0 +1,141 @@
+import type { PageMember, PageMerchant } from "../page-data.ts";
+import { effective, holdingOf, isActive } from "./access.ts";
+import { badge, day, h, mark, name } from "./dom.ts";
+
+let opened: HTMLDialogElement | null = null;
+
+/** Shows something over the page, until Escape or its button closes it; the focus goes back to where it was. */
+export function openDialog(title: string, ...content: readonly (Node | null)[]): void {
+  opened?.remove();
+  const close = h("button", { type: "button", class: "close" }, "Close");
+  const dialog = h(
+    "dialog",
+    { "aria-labelledby": "dialog-title" },
+    h("div", { class: "dialog-head" }, h("h2", { id: "dialog-title" }, name(title)), close),
+    ...content,
+  );
+  close.addEventListener("click", () => dialog.close());
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog) dialog.close();
+  });
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  opened = dialog;
+  dialog.showModal();
+}
+
+/** Everything that is known of one member: what it may do, and where each permission comes from. */
+export function openMember(member: PageMember, merchant: PageMerchant, now: number): void {
+  const [was, is] = [effective(member, merchant, "before"), effective(member, merchant, "after")];
+  const [before, after] = [holdingOf(member, "before"), holdingOf(member, "after")];
+  const roleName = (index: number): string => merchant.roles[index]?.name ?? "";
+  const permissions = [...new Set([...was.permissions.keys(), ...is.permissions.keys()])].sort(
+    (a, b) => a - b,
+  );
+  const rows = permissions.map((index) => {
+    const permission = merchant.permissions[index];
+    const [old, current] = [was.permissions.get(index), is.permissions.get(index)];
+    const sources = (current ?? old ?? []).map(roleName);
+    return h(
+      "tr",
+      {},
+      h(
+        "th",
+        { scope: "row" },
+        old === undefined
+          ? mark("gained", "+", "gains")
+          : current === undefined
+            ? mark("lost", "−", "loses")
+            : "",
+        " ",
+        name(permission?.name ?? ""),
+        permission?.sensitive ? badge("sensitive", "sensitive") : null,
+      ),
+      h("td", {}, ...separated(sources)),
+    );
+  });
+  const unknown = [...new Set([...was.unknown, ...is.unknown])].map(roleName);
+  const status = after?.status ?? before?.status ?? "";
+  const ends = member.ends ?? [];
+  openDialog(
+    member.name,
+    h(
+      "p",
+      { class: "who" },
+      badge(status, status),
+      member.nickname === undefined ? null : badge("note", member.nickname),
+      ...member.notes.map((note) => badge("note", note)),
+      before === null ? badge("gained", "new") : null,
+      after === null ? badge("lost", "removed by the plan") : null,
+    ),
+    isActive(after ?? before)
+      ? null
+      : h("p", { class: "notice plain" }, "What it holds grants nothing in this status."),
+    h("h3", {}, "Roles"),
+    roleList(before?.roles ?? [], after?.roles ?? [], roleName),
+    ends.length === 0 ? null : h("h3", {}, "Ends"),
+    ends.length === 0
+      ? null
+      : h(
+          "ul",
+          {},
+          ...ends.map((end) =>
+            h("li", {}, name(end.role ?? "Whole membership"), `: ${end.text} (${inDays(end.ends, now)})`),
+          ),
+        ),
+    member.invitedUntil === undefined ? null : h("p", {}, `Invitation until ${day(member.invitedUntil)}.`),
+    member.mfa === undefined ? null : h("p", {}, `MFA on login: ${member.mfa ? "yes" : "no"}.`),
+    h("h3", {}, "Effective permissions"),
+    rows.length === 0
+      ? h("p", {}, "None that is known.")
+      : h(
+          "table",
+          { class: "plain-table" },
+          h(
+            "thead",
+            {},
+            h("tr", {}, h("th", { scope: "col" }, "Permission"), h("th", { scope: "col" }, "Comes from")),
+          ),
+          h("tbody", {}, ...rows),
+        ),
+    unknown.length === 0
+      ? null
+      : h("p", {}, "And whatever ", ...separated(unknown), " grants: that is not known here."),
+  );
+}
+
+function roleList(
+  before: readonly number[],
+  after: readonly number[],
+  roleName: (index: number) => string,
+): HTMLElement {
+  const all = [...new Set([...before, ...after])].sort((a, b) => a - b);
+  if (all.length === 0) return h("p", {}, "None.");
+  return h(
+    "ul",
+    { class: "roles" },
+    ...all.map((index) => {
+      const [had, has] = [before.includes(index), after.includes(index)];
+      const sign =
+        had && has
+          ? mark("held", "●", "holds")
+          : has
+            ? mark("gained", "+", "gains")
+            : mark("lost", "−", "loses");
+      return h("li", {}, sign, " ", name(roleName(index)));
+    }),
+  );
+}
+
+function separated(texts: readonly string[]): readonly (HTMLElement | string)[] {
+  return texts.flatMap((text, index) => (index === 0 ? [name(text)] : [", ", name(text)]));
+}
+
+/** "in 12 days", "12 days ago". */
+export function inDays(moment: number, now: number): string {
+  // An end is the first moment without access: what ends with a day is told by that day.
+  const days = Math.floor((moment - 1) / 86_400_000) - Math.floor(now / 86_400_000);
+  if (days === 0) return "today";
+  const text = `${Math.abs(days).toLocaleString("en-US")} ${Math.abs(days) === 1 ? "day" : "days"}`;
+  return days > 0 ? `in ${text}` : `${text} ago`;
+}

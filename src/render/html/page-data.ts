@@ -1,0 +1,196 @@
+import type { AccessReport, ReportedHolding, ReportedRole } from "../../model/access-report.ts";
+import type { DetailView } from "../change-view.ts";
+import { oneLine } from "../escape.ts";
+import { countsText, type PlanView } from "../plan-view.ts";
+import { isAdministrator, isSensitive, riskTitle } from "../risk-view.ts";
+import { shellWord } from "../words.ts";
+
+/** What the page's script is given, as JSON; every text in it is one line without control characters. */
+export interface PageData {
+  readonly now: number;
+  readonly merchants: readonly PageMerchant[];
+}
+
+/** One merchant; roles and permissions are referred to by their index. */
+export interface PageMerchant {
+  readonly code: string;
+  readonly permissions: readonly PagePermission[];
+  readonly roles: readonly PageRole[];
+  readonly members: readonly PageMember[];
+  /** Null for a report without a plan. */
+  readonly plan: PagePlan | null;
+}
+
+/** A permission that some role grants. */
+export interface PagePermission {
+  readonly name: string;
+  readonly sensitive: boolean;
+}
+
+/** What a role grants: null where the role is not there, "unknown" where nobody tells. */
+export type PageGrants = readonly number[] | "unknown" | null;
+
+/** A role; `before` is absent where it is the same as `after`. */
+export interface PageRole {
+  readonly name: string;
+  readonly id: string;
+  readonly about: string;
+  readonly before?: PageGrants;
+  readonly after: PageGrants;
+}
+
+/** What a member holds. */
+export interface PageHolding {
+  readonly status: ReportedHolding["status"];
+  readonly roles: readonly number[];
+}
+
+/** A member; `before` is absent where it is the same as `after`. */
+export interface PageMember {
+  readonly name: string;
+  readonly nickname?: string;
+  /** Absent where it is not known. */
+  readonly mfa?: boolean;
+  /** What else there is to say, such as "service account". */
+  readonly notes: readonly string[];
+  readonly before?: PageHolding | null;
+  readonly after: PageHolding | null;
+  /** When its invitation expires, in milliseconds since the epoch. */
+  readonly invitedUntil?: number;
+  readonly ends?: readonly PageEnd[];
+}
+
+/** An end; `role` is null for the whole membership. */
+export interface PageEnd {
+  readonly role: string | null;
+  readonly text: string;
+  readonly ends: number;
+}
+
+/** What a plan would do, and what there is against it. */
+export interface PagePlan {
+  readonly summary: string;
+  readonly refusals: readonly PageNote[];
+  readonly errors: readonly PageNote[];
+  readonly warnings: readonly PageNote[];
+  readonly risks: readonly { readonly title: string; readonly items: readonly string[] }[];
+  readonly changes: readonly PageChange[];
+}
+
+/** A message and what to do next. */
+export interface PageNote {
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** One change. */
+export interface PageChange {
+  readonly kind: string;
+  readonly resource: string;
+  readonly name: string;
+  readonly remark: string;
+  readonly details: readonly Pick<DetailView, "label" | "removed" | "added" | "plain">[];
+}
+
+/** What a page is made from. */
+export interface PageMerchantInput {
+  readonly report: AccessReport;
+  readonly view: PlanView | null;
+}
+
+/** Turns a merchant's report, and its plan where there is one, into what the script is given. */
+export function pageMerchant({ report, view }: PageMerchantInput): PageMerchant {
+  const granted = report.roles.flatMap(({ before, after }) => [
+    ...(before?.permissions ?? []),
+    ...(after?.permissions ?? []),
+  ]);
+  const permissions = [...new Set(granted)].sort();
+  const permissionIndex = new Map(permissions.map((name, index) => [name, index]));
+  const all = new Set(report.roles.filter(({ id }) => isAdministrator(id)).map(({ key }) => key));
+  const holdsAll = (side: ReportedHolding | null): boolean =>
+    side?.roles.some((key) => all.has(key)) ?? false;
+  const roleIndex = new Map(report.roles.map(({ key }, index) => [key, index]));
+  const grants = (side: ReportedRole["after"]): PageGrants =>
+    side === null
+      ? null
+      : (side.permissions?.flatMap((permission) => permissionIndex.get(permission) ?? []) ?? "unknown");
+  const holding = (side: ReportedHolding | null): PageHolding | null =>
+    side && { status: side.status, roles: side.roles.flatMap((key) => roleIndex.get(key) ?? []) };
+  return {
+    code: oneLine(report.merchant),
+    permissions: permissions.map((name) => ({ name: oneLine(name), sensitive: isSensitive(name) })),
+    roles: report.roles.map(({ name, id, description, before, after }) => ({
+      name: oneLine(name),
+      id: oneLine(id ?? ""),
+      about: oneLine(description ?? ""),
+      ...(before !== after && { before: grants(before) }),
+      after: grants(after),
+    })),
+    members: report.members.map(({ before, after, nickname, invitedUntil, ends, ...member }) => ({
+      name: oneLine(member.name),
+      ...(nickname !== null && { nickname: oneLine(nickname) }),
+      notes: [
+        ...(member.managed ? ["managed user"] : []),
+        ...(member.serviceAccount ? ["service account"] : []),
+        // Of everybody it would be said too often to be read.
+        ...(member.mfa === false && holdsAll(after ?? before) ? ["no MFA on login"] : []),
+      ],
+      ...(member.mfa !== null && { mfa: member.mfa }),
+      ...(before !== after && { before: holding(before) }),
+      after: holding(after),
+      ...(invitedUntil !== null && { invitedUntil: Date.parse(invitedUntil) || 0 }),
+      ...(ends.length > 0 && {
+        ends: ends.map(({ role, text, ends: moment }) => ({
+          role: role === null ? null : oneLine(role),
+          text: oneLine(text),
+          ends: moment,
+        })),
+      }),
+    })),
+    plan: view && pagePlan(view),
+  };
+}
+
+function pagePlan(view: PlanView): PagePlan {
+  const note = (message: string, hint: string | null): PageNote => ({
+    message: oneLine(message),
+    hint: oneLine(hint ?? ""),
+  });
+  const safe = ({ label, removed, added, plain }: DetailView): PageChange["details"][number] => ({
+    label,
+    removed: removed.map(oneLine),
+    added: added.map(oneLine),
+    plain: plain.map(oneLine),
+  });
+  const changes = view.groups.flatMap(({ rows }) => rows);
+  return {
+    summary: countsText(view.counts),
+    refusals: view.refusals.map(({ rule, code, message, hint, allow, place }) => {
+      const written = place === null ? "" : ` Written at ${place}.`;
+      const override = allow === null ? "" : ` If it is meant: apply --allow ${shellWord(allow)}`;
+      return note(`${rule} ${code}: ${message}`, `${hint}${written}${override}`);
+    }),
+    errors: view.errors.map(({ message, hint }) => note(message, hint)),
+    warnings: view.warnings.map(({ message, hint }) => note(message, hint)),
+    risks: view.risks.map(({ kind, items }) => ({
+      title: riskTitle(kind, items),
+      items: items.map(({ name, what, resource }) => oneLine(`${resource} ${name}: ${what}`)),
+    })),
+    changes: [
+      ...changes.map(({ kind, resource, name, remark, details }) => ({
+        kind,
+        resource,
+        name: oneLine(name),
+        remark: oneLine(remark),
+        details: details.map(safe),
+      })),
+      ...view.deferred.map(({ resource, name, until, details }) => ({
+        kind: "deferred",
+        resource,
+        name: oneLine(name),
+        remark: oneLine(until),
+        details: details.map(safe),
+      })),
+    ],
+  };
+}

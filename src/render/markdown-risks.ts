@@ -1,0 +1,64 @@
+import { oneLine } from "./escape.ts";
+import { renderFailure } from "./failure-text.ts";
+import { fenced } from "./markdown.ts";
+import { hanging } from "./markdown-changes.ts";
+import type { RiskBlock } from "./markdown-fit.ts";
+import type { ReviewInput } from "./plan-markdown.ts";
+import { type RiskKind, riskTitle } from "./risk-view.ts";
+import { PLAIN } from "./style.ts";
+import { counted, shellWord } from "./words.ts";
+
+const KINDS: readonly RiskKind[] = ["administrators", "sensitive", "removals"];
+
+/** What a reviewer must not miss, of all merchants together: problems first, then refusals, then risks. */
+export function mergedRisks(input: ReviewInput): readonly RiskBlock[] {
+  return [...problems(input), ...refusals(input), ...KINDS.flatMap((kind) => risksOfKind(input, kind))];
+}
+
+function problems({ views, unplanned }: ReviewInput): readonly RiskBlock[] {
+  const unread = unplanned.flatMap(({ merchant, failure }) => [
+    `- ${oneLine(merchant)} could not be read`,
+    ...renderFailure(failure, { ...PLAIN, columns: 96 })
+      .trimEnd()
+      .split("\n")
+      .map((line) => `    ${line}`),
+  ]);
+  const found = views.flatMap(({ merchant, errors }) =>
+    errors.flatMap(({ message, hint }) => [
+      ...hanging(`${oneLine(merchant)}: ${oneLine(message)}`, "- ", "-   "),
+      ...(hint === null ? [] : hanging(oneLine(hint), "    → ", "      ")),
+    ]),
+  );
+  const count = unplanned.length + views.reduce((sum, { errors }) => sum + errors.length, 0);
+  return block(`❌ ${counted(count, "problem")} to solve before it can be applied`, [...unread, ...found]);
+}
+
+function refusals({ views }: ReviewInput): readonly RiskBlock[] {
+  const lines = views.flatMap(({ merchant, refusals: all }) =>
+    all.flatMap(({ rule, code, message, hint, allow, place }) => [
+      ...hanging(`${oneLine(merchant)}: ${rule} ${code}: ${oneLine(message)}`, "- ", "-   "),
+      ...(place === null ? [] : [`    written at ${oneLine(place)}`]),
+      ...hanging(oneLine(hint), "    → ", "      "),
+      ...(allow === null ? [] : [`    → If it is meant: apply --allow ${oneLine(shellWord(allow))}`]),
+    ]),
+  );
+  const count = views.reduce((sum, view) => sum + view.refusals.length, 0);
+  return block(`⛔ An apply would be refused, for ${counted(count, "reason")}`, lines);
+}
+
+function risksOfKind({ views }: ReviewInput, kind: RiskKind): readonly RiskBlock[] {
+  const sign = kind === "removals" ? "-" : "+";
+  const items = views.flatMap(({ merchant, risks }) =>
+    risks
+      .filter((risk) => risk.kind === kind)
+      .flatMap((risk) => risk.items.map((item) => ({ ...item, merchant }))),
+  );
+  const lines = items.flatMap(({ merchant, name, what, resource }) =>
+    hanging(`${oneLine(merchant)}: ${resource} ${oneLine(name)}: ${oneLine(what)}`, `${sign} `, `${sign}   `),
+  );
+  return block(`⚠️ ${riskTitle(kind, items)}`, lines);
+}
+
+function block(title: string, lines: readonly string[]): readonly RiskBlock[] {
+  return lines.length === 0 ? [] : [{ title, whole: `### ${title}\n\n${fenced("diff", lines)}` }];
+}

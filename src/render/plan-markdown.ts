@@ -1,0 +1,105 @@
+import type { Failure } from "../model/errors.ts";
+import { fenced, folded, inlineCode } from "./markdown.ts";
+import { changeLines, peopleLines, warningLines } from "./markdown-changes.ts";
+import { type Fold, fitted, type Parts, type Row } from "./markdown-fit.ts";
+import { mergedRisks } from "./markdown-risks.ts";
+import { addCounts, changesOf, countsText, type PlanView } from "./plan-view.ts";
+import { SMALLEST_REVIEW, USUAL_REVIEW } from "./review-size.ts";
+import { counted } from "./words.ts";
+
+/** A merchant that could not be read, and why. */
+export interface UnplannedView {
+  readonly merchant: string;
+  readonly failure: Failure;
+}
+
+/** Everything that a review has to know. */
+export interface ReviewInput {
+  readonly command: "plan" | "drift";
+  readonly views: readonly PlanView[];
+  readonly unplanned: readonly UnplannedView[];
+  /** How many errors the files have: what they are stands where the files are checked. */
+  readonly fileErrors: number;
+}
+
+/** Plans or drifts as Markdown of at most `maxSize` UTF-16 units, which leaves out whole parts and says so, and never cuts one. */
+export function renderReview(input: ReviewInput, maxSize: number = USUAL_REVIEW): string {
+  const parts: Parts = {
+    verdict: verdictOf(input),
+    risks: mergedRisks(input),
+    rows: rowsOf(input),
+    folds: input.views.filter(hasFold).map((view) => foldOf(view, input.command)),
+    command: input.command,
+  };
+  return fitted(parts, Math.max(maxSize, SMALLEST_REVIEW));
+}
+
+function verdictOf({ command, views, unplanned, fileErrors }: ReviewInput): string {
+  const counts = addCounts(views.map((view) => view.counts));
+  const errors = views.reduce((sum, view) => sum + view.errors.length, 0) + unplanned.length + fileErrors;
+  const refusals = views.reduce((sum, view) => sum + view.refusals.length, 0);
+  const risky = views.some(({ risks }) => risks.length > 0);
+  const changes = changesOf(counts);
+  const merchants = counted(views.length + unplanned.length, "merchant");
+  const said = ((): readonly [mark: string, words: string] => {
+    if (errors > 0) return ["❌", `${counted(errors, "problem")} to solve first`];
+    if (refusals > 0) return ["⛔", `an apply would be refused, for ${counted(refusals, "reason")}`];
+    if (command === "drift") {
+      return changes === 0 ? ["✅", "no drift"] : ["⚠️", counted(changes, "difference")];
+    }
+    if (changes === 0) return ["✅", "no changes"];
+    return risky ? ["⚠️", "changes with risks"] : ["✅", "changes without risks"];
+  })();
+  const deferred = views.reduce((sum, view) => sum + view.deferred.length, 0);
+  const files =
+    fileErrors > 0
+      ? ` The files have ${counted(fileErrors, "error")}: \`rolecall validate\` tells them.`
+      : "";
+  const waiting = deferred > 0 ? ` ${counted(deferred, "removal")} deferred.` : "";
+  return `## ${said[0]} rolecall ${command}: ${said[1]}\n\n${merchants}: ${countsText(counts)}.${waiting}${files}`;
+}
+
+function rowsOf({ views, unplanned }: ReviewInput): readonly Row[] {
+  const failed = unplanned.map(
+    ({ merchant }): Row => ({
+      text: `| ${inlineCode(merchant)} | **could not be read** | | | | | | |`,
+      rank: 0,
+    }),
+  );
+  const planned = views.map((view): Row => {
+    const { create, update, replace, delete: remove, unchanged } = view.counts;
+    const [rank, outcome] = outcomeOf(view);
+    const numbers = [create, update, replace, remove, unchanged].map((count) =>
+      count.toLocaleString("en-US"),
+    );
+    const risks = view.risks.reduce((sum, { items }) => sum + items.length, 0);
+    const name =
+      inlineCode(view.merchant) + (view.environment === null ? "" : ` ${inlineCode(view.environment)}`);
+    return { text: `| ${name} | ${outcome} | ${numbers.join(" | ")} | ${risks} |`, rank };
+  });
+  return [...failed, ...planned].sort((a, b) => a.rank - b.rank);
+}
+
+function outcomeOf(view: PlanView): readonly [rank: number, outcome: string] {
+  if (view.errors.length > 0) return [1, `**${counted(view.errors.length, "problem")}**`];
+  if (view.refusals.length > 0) return [2, "**would be refused**"];
+  if (view.risks.length > 0) return [3, "risks"];
+  return changesOf(view.counts) > 0 || view.deferred.length > 0 ? [4, "changes"] : [5, "no changes"];
+}
+
+function hasFold(view: PlanView): boolean {
+  return view.groups.length > 0 || view.deferred.length > 0 || view.warnings.length > 0;
+}
+
+function foldOf(view: PlanView, command: ReviewInput["command"]): Fold {
+  const summary = `${inlineCode(view.merchant)} ${countsText(view.counts)}`;
+  const people = command === "drift" ? [] : peopleLines(view.impact);
+  const warnings = warningLines(view);
+  const build = (details: boolean, members: boolean): string =>
+    folded(summary, [
+      ...(members && people.length > 0 ? [fenced("diff", people)] : []),
+      fenced("diff", changeLines(view, { details, members })),
+      ...(warnings.length > 0 ? [fenced("text", warnings)] : []),
+    ]);
+  return { whole: build(true, true), withoutDetails: build(false, true), withoutPeople: build(false, false) };
+}

@@ -1,0 +1,313 @@
+import axe from "axe-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { renderPage } from "../../src/render/html/page.ts";
+import { findBrowser, type OpenPage, openPage } from "../support/browser.ts";
+import {
+  desired,
+  invited,
+  live,
+  liveMember,
+  liveRole,
+  member,
+  NOW,
+  planOf,
+  until,
+} from "../support/build.ts";
+import { HOSTILE, HOSTILE_TEXTS } from "../support/hostile.ts";
+import { hostileStates } from "../support/hostile-plan.ts";
+import { pageOf, reportOf } from "../support/report.ts";
+import { richPlan, richStates } from "../support/rich-plan.ts";
+
+const browser = findBrowser();
+const MEMBERS = 10_000;
+
+if (browser === null) {
+  test("NO BROWSER WAS FOUND: the page was not looked at in one", () => {
+    console.warn(
+      "No browser was found, so the page was not tested. Install chromium, or name one in CHROMIUM.",
+    );
+  });
+} else {
+  describe("the page in a browser", () => pageTests(browser));
+}
+
+function pageTests(path: string): void {
+  let open: OpenPage;
+  const rich = richStates();
+  const planPage = pageOf(rich.want, rich.is, richPlan());
+  const large = largeStates();
+
+  beforeAll(async () => {
+    open = await openPage(path, planPage, { viewport: { width: 1280, height: 900 } });
+  });
+
+  afterAll(async () => {
+    expect(open.requests).toEqual([]);
+    expect(open.complaints).toEqual([]);
+    expect(open.dialogs).toEqual([]);
+    await open.close();
+  });
+
+  test("shows a plan: what is against it, its risks, every change", async () => {
+    await open.open(planPage);
+    const text = await open.page.locator("body").innerText();
+    for (const said of [
+      "Access plan: MC1",
+      "1 problem to solve",
+      "An apply would be refused, for 2 reasons.",
+      "Plan: 3 to create, 5 to update, 1 to replace, 3 to delete; 3 unchanged.",
+      "1 member becomes an administrator",
+      "same@example.com: Admin (role_admin)",
+      "13 changes",
+    ]) {
+      expect(text).toContain(said);
+    }
+  });
+
+  test("marks before and after, and shows either alone", async () => {
+    await open.open(planPage);
+    const { page } = open;
+    await page.getByRole("tab", { name: "Members" }).click();
+    const row = page.locator("tr", { hasText: "ada@example.com" });
+    expect(await row.getByRole("img", { name: "gains Employee" }).count()).toBe(1);
+    expect(await row.getByRole("img", { name: "loses Legacy" }).count()).toBe(1);
+    await page.getByRole("combobox", { name: "Show" }).selectOption("after");
+    expect(await row.getByRole("img", { name: "holds Employee" }).count()).toBe(1);
+    expect(await row.getByRole("img", { name: "Legacy" }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: "leaver@example.com" }).count()).toBe(0);
+    await page.getByRole("combobox", { name: "Show" }).selectOption("both");
+    await page.getByLabel("Only who changes").check();
+    expect(await page.getByRole("button", { name: "off@example.com" }).count()).toBe(0);
+  });
+
+  test("shows one of several merchants, and all of them in a table", async () => {
+    const other = { ...live([], [liveMember("mem_1", "only@example.com")]), merchant: "MC2" };
+    const reports = [reportOf(rich.want, rich.is), reportOf(desired(), other)];
+    const merchants = reports.map((report) => ({ report, view: null }));
+    await open.open(renderPage({ about: "live", merchants, unplanned: [], fileErrors: 0, now: NOW }));
+    const { page } = open;
+    expect(await page.getByRole("button", { name: "ada@example.com" }).count()).toBe(1);
+    await page.getByRole("combobox", { name: "Merchant" }).selectOption("MC2");
+    expect(await page.getByRole("button", { name: "only@example.com" }).count()).toBe(1);
+    expect(await page.getByRole("button", { name: "ada@example.com" }).count()).toBe(0);
+    await page.getByText("All 2 merchants").click();
+    expect(await page.getByRole("region", { name: "All merchants" }).innerText()).toMatch(
+      /MC1\s+9\s+7\s+MC2\s+1\s+0/,
+    );
+  });
+
+  test("tells where each permission of a member comes from", async () => {
+    await open.open(planPage);
+    const { page } = open;
+    await page.getByRole("tab", { name: "Members" }).click();
+    await page.getByRole("button", { name: "soon@example.com" }).click();
+    const dialog = page.getByRole("dialog", { name: "soon@example.com" });
+    const cells = await dialog.locator("tbody tr", { hasText: "catalog_view" }).innerText();
+    expect(cells).toContain("Cashier, Stock Keeper");
+    expect(
+      await dialog
+        .locator("tbody tr", { hasText: "orders_view" })
+        .getByRole("img", { name: "gains" })
+        .count(),
+    ).toBe(1);
+    await page.keyboard.press("Escape");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(await focused(open)).toContain("soon@example.com");
+  });
+
+  test("searches and filters members by name, role, permission and status", async () => {
+    await open.open(pageOf(large.want, large.is));
+    const { page } = open;
+    const status = page.getByRole("tabpanel", { name: "Members" }).getByRole("status");
+    await expect.poll(() => status.innerText()).toBe("10,000 members");
+    await page.getByLabel("Search members").fill("person-00042@");
+    await expect.poll(() => status.innerText()).toBe("1 member");
+    await page.getByLabel("Search members").fill("nobody like that");
+    await expect.poll(() => status.innerText()).toBe("No member.");
+    await page.getByLabel("Search members").fill("");
+    await page.getByRole("combobox", { name: "Role" }).selectOption({ label: "Role 3" });
+    await expect.poll(() => status.innerText()).toBe("500 members");
+    await page.getByRole("combobox", { name: "Status" }).selectOption("pending");
+    await expect.poll(() => status.innerText()).toBe("25 members");
+    await page.getByRole("combobox", { name: "Role" }).selectOption({ label: "Any role" });
+    await page.getByRole("combobox", { name: "Status" }).selectOption({ label: "Any status" });
+    await page.getByRole("combobox", { name: "Permission" }).selectOption("payouts_edit");
+    await expect.poll(() => status.innerText()).toBe("500 members");
+  });
+
+  test("keeps only the rows in sight of 10,000 members, wherever it is scrolled", async () => {
+    await open.open(pageOf(large.want, large.is));
+    const { page } = open;
+    const rows = page.locator("#panel-members tbody tr[data-index]");
+    expect(await page.locator("#panel-members table").getAttribute("aria-rowcount")).toBe("10001");
+    for (const part of [0, 0.25, 0.5, 1]) {
+      await page.evaluate(
+        `(() => { const s = document.querySelector("#panel-members .scroll"); s.scrollTop = s.scrollHeight * ${part}; })()`,
+      );
+      const index = Math.min(MEMBERS - 1, Math.floor(MEMBERS * part));
+      const name = `person-${String(index).padStart(5, "0")}@example.com`;
+      await page.getByRole("button", { name }).waitFor();
+      expect(await rows.count()).toBeLessThan(80);
+      expect(await page.getByRole("button", { name }).isVisible()).toBe(true);
+    }
+  });
+
+  test("is used with the keyboard alone", async () => {
+    await open.open(pageOf(large.want, large.is));
+    const { page } = open;
+    await page.keyboard.press("Tab");
+    expect(await focused(open)).toBe("Skip to the content");
+    await page.getByRole("tab", { name: "Members" }).focus();
+    await page.keyboard.press("ArrowRight");
+    expect(await focused(open)).toBe("Roles");
+    expect(await page.getByRole("tabpanel", { name: "Roles" }).isVisible()).toBe(true);
+    await page.keyboard.press("Home");
+    await page.getByRole("button", { name: "person-00000@example.com" }).focus();
+    await page.keyboard.press("ArrowDown");
+    expect(await focused(open)).toBe("person-00001@example.com");
+    await page.keyboard.press("End");
+    expect(await focused(open)).toBe("person-09999@example.com");
+    await page.keyboard.press("Enter");
+    expect(await page.getByRole("dialog", { name: "person-09999@example.com" }).isVisible()).toBe(true);
+    await page.keyboard.press("Escape");
+    expect(await focused(open)).toBe("person-09999@example.com");
+  });
+
+  test("shows end dates in their order, and who has not accepted", async () => {
+    await open.open(pageOf(large.want, large.is));
+    const { page } = open;
+    await page.getByRole("tab", { name: "End dates" }).click();
+    const first = page.locator("#panel-ends tbody tr[data-index]").first();
+    expect(await first.innerText()).toMatch(/2026-06-30\s+in 15 days\s+person-00000@example.com\s+Role 0/);
+    await page.getByRole("tab", { name: "Invitations" }).click();
+    const invitation = page.locator("#panel-invitations tbody tr[data-index]").first();
+    expect(await invitation.innerText()).toMatch(/expired/);
+  });
+
+  test("puts every part and every row on paper", async () => {
+    const page = open.page;
+    await open.open(planPage);
+    await page.emulateMedia({ media: "print" });
+    await expect.poll(() => page.locator("#panel-members tbody tr[data-index]").count()).toBe(11);
+    for (const title of ["Plan", "Members", "Roles", "End dates", "Invitations"]) {
+      expect(await page.locator("h2", { hasText: title }).first().isVisible()).toBe(true);
+    }
+    expect(await page.getByRole("tablist").isVisible()).toBe(false);
+    await page.emulateMedia({ media: "screen" });
+  });
+
+  test("fits a narrow screen without scrolling sideways", async () => {
+    await open.page.setViewportSize({ width: 360, height: 740 });
+    await open.open(planPage);
+    for (const tab of ["Plan", "Members", "Roles", "End dates", "Invitations"]) {
+      await open.page.getByRole("tab", { name: tab }).click();
+      expect(await open.page.evaluate("document.documentElement.scrollWidth")).toBe(360);
+    }
+    await open.page.setViewportSize({ width: 1280, height: 900 });
+  });
+
+  describe.each(["light", "dark"] as const)("in %s colours", (colorScheme) => {
+    test("has nothing that keeps people from using it", { timeout: 240_000 }, async () => {
+      // Only here the policy is bypassed: the checker is a script of its own.
+      const own = await openPage(path, planPage, {
+        colorScheme,
+        bypassCSP: true,
+        viewport: { width: 1280, height: 900 },
+      });
+      try {
+        const ground = await own.page.evaluate("getComputedStyle(document.body).backgroundColor");
+        expect(ground).toBe(colorScheme === "light" ? "rgb(246, 247, 249)" : "rgb(16, 19, 25)");
+        for (const tab of ["Plan", "Members", "Roles", "End dates", "Invitations"]) {
+          await own.page.getByRole("tab", { name: tab }).click();
+          expect([tab, await violations(own)]).toEqual([tab, []]);
+        }
+        await own.page.getByRole("tab", { name: "Members" }).click();
+        await own.page.getByRole("button", { name: "ada@example.com" }).click();
+        expect(await violations(own)).toEqual([]);
+        await own.open(pageOf(large.want, large.is));
+        for (const tab of ["Members", "End dates", "Invitations"]) {
+          await own.page.getByRole("tab", { name: tab }).click();
+          expect([tab, await violations(own)]).toEqual([tab, []]);
+        }
+      } finally {
+        await own.close();
+      }
+    });
+  });
+
+  describe("shows a name as a name", () => {
+    test.each(Object.entries(HOSTILE))("that %s", async (_, text) => {
+      const { want, is } = hostileStates(text);
+      await open.open(pageOf(want, is, planOf(want, is)));
+      await expectHarmless(open);
+      await open.page.getByRole("tab", { name: "Members" }).click();
+      await open.page.locator("#panel-members button.open").first().click();
+      await expectHarmless(open);
+    });
+
+    test("all of them together", async () => {
+      const texts = HOSTILE_TEXTS.map((text, index) => `${text}${index}`);
+      const roles = texts.map((text, index) => liveRole(`role_${index}`, text, { permissions: [text] }));
+      const people = texts.map((text, index) =>
+        liveMember(`mem_${index}`, `${text}@example.com`, { roles: [`role_${index}`] }),
+      );
+      await open.open(pageOf(desired(), live(roles, people)));
+      await expectHarmless(open);
+      const count = await open.page.locator("#panel-members tbody tr[data-index]").count();
+      expect(count).toBeGreaterThan(20);
+    });
+  });
+}
+
+/** No script of anybody else has run, and there is no element that the page does not make itself. */
+async function expectHarmless({ page }: OpenPage): Promise<void> {
+  const found = await page.evaluate(`({
+    owned: "owned" in window,
+    scripts: document.scripts.length,
+    strange: [...document.querySelectorAll("img, svg, iframe, object, embed, form, a:not(.skip), h1 ~ h1, [onerror], [onload], [onmouseover], [onfocus]")].map((one) => one.outerHTML),
+    handlers: [...document.querySelectorAll("*")].flatMap((one) => one.getAttributeNames()).filter((name) => name.startsWith("on")),
+    comments: document.documentElement.innerHTML.split("<!--").length - 1,
+    controls: /[\\u0000-\\u0008\\u000b\\u001b\\u202a-\\u202e\\u2066-\\u2069]/.test(document.body.innerText),
+  })`);
+  expect(found).toEqual({
+    owned: false,
+    scripts: 2,
+    strange: [],
+    handlers: [],
+    comments: 0,
+    controls: false,
+  });
+}
+
+async function focused({ page }: OpenPage): Promise<string> {
+  return String(await page.evaluate("document.activeElement.textContent"));
+}
+
+async function violations({ page }: OpenPage): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  const found = (await page.evaluate(
+    `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)).join(" | ")))`,
+  )) as readonly string[];
+  return found;
+}
+
+function largeStates() {
+  const roles = Array.from({ length: 20 }, (_, index) =>
+    liveRole(`role_${index}`, `Role ${index}`, {
+      permissions: [index === 7 ? "payouts_edit" : `permission_${index}`],
+    }),
+  );
+  const name = (index: number): string => `person-${String(index).padStart(5, "0")}@example.com`;
+  const people = Array.from({ length: MEMBERS }, (_, index) => {
+    const held = { roles: [`role_${index % 20}`] };
+    if (index % 400 === 3) return invited(`mem_${index}`, name(index), held);
+    if (index % 400 === 4) return invited(`mem_${index}`, name(index), { ...held, status: "expired" });
+    return liveMember(`mem_${index}`, name(index), held);
+  });
+  const members = people.flatMap((_, index) =>
+    index % 100 === 0
+      ? [member(name(index), { roles: [{ role: "Role 0", until: until("2026-06-30") }] })]
+      : [],
+  );
+  return { want: desired({ members }), is: live(roles, people) };
+}

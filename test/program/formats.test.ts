@@ -1,0 +1,134 @@
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type RunningSandbox, rolecall, startSandbox } from "../support/program.ts";
+
+const ACCESS = "examples/retail/access";
+const STATION_ROAD = "examples/retail/access/station-road.yaml";
+
+let sandbox: RunningSandbox;
+let folder = "";
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rolecall-formats-"));
+  sandbox = await startSandbox(["--seed", "examples/retail/live.yaml"]);
+});
+
+afterAll(async () => {
+  await sandbox.stop();
+  await rm(folder, { recursive: true });
+});
+
+const run = (...args: readonly string[]) => rolecall(args, { env: sandbox.env });
+
+describe("plan --format markdown", () => {
+  test("is a review of at most the given size", async () => {
+    const { stdout, code } = await run("plan", ACCESS, "--format", "markdown");
+    expect(stdout).toMatch(
+      /^## ⚠️ rolecall plan: changes with risks\n\n2 merchants: 4 to create, 7 to update/,
+    );
+    expect(code).toBe(0);
+    const short = await run("plan", ACCESS, "--format", "markdown", "--max-size", "2000");
+    expect(short.stdout.length).toBeLessThanOrEqual(2000);
+    expect(short.stdout).toContain("3 members and 1 role are removed");
+    expect(short.stdout).toContain("Left out to keep this short");
+  });
+
+  test("says which merchant could not be read, and that a plan is not the whole one", async () => {
+    const env = { ...sandbox.env, ROLECALL_API_KEY: "sk_test_nobody" };
+    const { stdout, code } = await rolecall(["plan", ACCESS, "--format", "markdown"], { env });
+    expect(stdout).toMatch(/^## ❌ rolecall plan: 2 problems to solve first\n/);
+    expect(stdout).toContain("| <code>MC4F7K2P</code> | **could not be read** |");
+    expect(stdout).not.toContain("sk_test_nobody");
+    expect(code).toBe(1);
+  });
+
+  test("takes no size that is too small for the risks", async () => {
+    const { stderr, code } = await run("plan", ACCESS, "--max-size", "10");
+    expect(stderr).toContain("It takes a whole number from 1500");
+    expect(code).toBe(1);
+  });
+});
+
+test("drift --format markdown tells by the side that moved", async () => {
+  const { stdout, code } = await run("drift", STATION_ROAD, "--format", "markdown");
+  expect(stdout).toMatch(/^## ⚠️ rolecall drift: 4 differences\n/);
+  expect(stdout).toMatch(/^# (Merged, but not applied|Changed outside git|Different, and not known)/m);
+  expect(code).toBe(2);
+});
+
+test("--output writes any format into a file, for its owner only, and says so", async () => {
+  const file = join(folder, "deep", "plan.md");
+  const { stdout, stderr, code } = await run("plan", STATION_ROAD, "--format", "markdown", "--output", file);
+  expect(stdout).toBe("");
+  expect(stderr).toBe(`Written to ${file}.\n`);
+  expect(await readFile(file, "utf8")).toMatch(/^## /);
+  expect((await stat(file)).mode & 0o077).toBe(0);
+  expect(code).toBe(0);
+  const failed = await run("plan", STATION_ROAD, "--output", folder);
+  expect(failed.stderr).toContain(`${folder} cannot be written.`);
+  expect(failed.code).toBe(1);
+});
+
+describe("a page", () => {
+  const dataOf = (html: string) => JSON.parse(/id="data">(.*?)<\/script>/s.exec(html)?.[1] ?? "");
+
+  test("of what is live has its script, and the ends that the files set", async () => {
+    const { stdout, stderr, code } = await run("report", ACCESS);
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/<script>.{5000,}<\/script>/s);
+    const { merchants } = dataOf(stdout);
+    expect(merchants.map((one: { code: string }) => one.code)).toEqual(["MC4F7K2P", "MC9Q3T8X"]);
+    expect(JSON.stringify(merchants)).toContain('"ends":[{');
+    expect(merchants[0].plan).toBeNull();
+  });
+
+  test("of what the files say needs neither service nor key", async () => {
+    const { stdout, code } = await rolecall(["report", "--declared", STATION_ROAD]);
+    expect(stdout).toContain("Declared in files, not looked up");
+    expect(dataOf(stdout).merchants[0].members[0].after.status).toBe("declared");
+    expect(code).toBe(0);
+  });
+
+  test("of a plan has before and after", async () => {
+    const file = join(folder, "plan.html");
+    const { code } = await run("plan", STATION_ROAD, "--format", "html", "-o", file);
+    const [merchant] = dataOf(await readFile(file, "utf8")).merchants;
+    expect(merchant.plan.summary).toBe("1 to create, 2 to update, 1 to delete; 17 unchanged");
+    expect(merchant.members.some((one: { before?: null }) => one.before === null)).toBe(true);
+    expect(code).toBe(0);
+  });
+
+  test("says which merchant could not be read", async () => {
+    const env = { ...sandbox.env, ROLECALL_API_KEY: "sk_test_nobody" };
+    const { stdout, stderr, code } = await rolecall(["report", STATION_ROAD], { env });
+    expect(stdout).toContain("MC9Q3T8X could not be read");
+    expect(stderr).toContain("MC9Q3T8X could not be planned.");
+    expect(code).toBe(1);
+  });
+});
+
+describe("--quiet", () => {
+  test("leaves of a plan and of a drift the sums", async () => {
+    const plan = await run("plan", "-q", STATION_ROAD);
+    expect(plan.stdout.split("\n").slice(1)).toEqual([
+      "  Plan: 1 to create, 2 to update, 1 to delete; 17 unchanged.",
+      "",
+    ]);
+    const drift = await run("drift", "-q", STATION_ROAD);
+    expect(drift.stdout.split("\n")).toHaveLength(3);
+    expect(drift.stdout).toContain("Drift: 4 differences");
+  });
+
+  test("leaves of an apply the sums and what was found in the end", async () => {
+    const own = await startSandbox(["--seed", "examples/retail/live.yaml"]);
+    const { stdout, code } = await rolecall(["apply", "-q", "--yes", STATION_ROAD], { env: own.env });
+    await own.stop();
+    expect(stdout).toContain("4 changes done.");
+    expect(stdout).toContain("nothing is left to do");
+    expect(stdout).not.toContain("yuki.tanaka");
+    expect(code).toBe(0);
+  });
+});

@@ -1,0 +1,47 @@
+/** Names that try to be more than a name, wherever they are shown: to a terminal, a CI log, a Markdown parser, a browser. */
+export const HOSTILE: Readonly<Record<string, string>> = {
+  "clears the screen": "ada\u001b[2J\u001b[1;1Hgone",
+  "sets the title": "ada\u001b]0;owned\u0007",
+  "writes the clipboard": "ada\u001b]52;c;b3duZWQ=\u0007",
+  "makes a link": "ada\u001b]8;;https://evil.example\u001b\\click\u001b]8;;\u001b\\",
+  "uses 8-bit controls": "ada\u009b31mred\u009d0;owned\u009c",
+  "asks the terminal": "ada\u001b[6n\u001b[c\u0005",
+  "moves the cursor": "ada\r\b\b\bbob\u001b[5A",
+  "turns the direction": "ada\u202egpj.exe\u202c\u2066x\u2069\u200f",
+  "hides in marks": "a\u200bd\u2060a\ufeff\u00ad",
+  "breaks the line": "ada\n::error::gone\r\n::set-output name=x::y\u2028::warning::z\u0085",
+  "is a workflow command": "::error file=a,line=1::gone",
+  "is one after a break": `${"word ".repeat(14)} ::error::gone ##[error]gone ::stop-commands::x`,
+  "closes the script": "</script><script>window.owned = true</script>",
+  "opens a comment": "<!--<script>--><!-- -->",
+  "is an image": '"><img src=x onerror="window.owned = true"><svg onload=alert(1)>',
+  "is in an attribute": "' onmouseover='window.owned = true' x=\" autofocus onfocus=alert(1)",
+  "closes the fold": "</summary></details></code></pre><h1>big</h1>",
+  "is a table": "a | b | c\\| d \\\\| e",
+  "is a fence": "```\n# big\n```` `````diff ~~~~",
+  "is a code span": "`a` ``b`` ``` c",
+  "is a link":
+    "[click](https://evil.example) ![x](https://evil.example/x.png) <https://evil.example> www.evil.example",
+  "is a heading": "# big\n\n---\n\n* item\n1. item\n> quote",
+  "mentions everyone": "@everyone @org/team ada@example.com #1 GH-1",
+  "closes a comment": "--> <!-- x",
+  "is an entity": "&lt;b&gt; &#64;everyone &copy;",
+  "is emphasis": "**bold** __bold__ ~~gone~~ *it* $x$ :tada:",
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text that is meant.
+  "is a template": "{{constructor.constructor('owned')()}} ${owned} %s %d %0A",
+  "is a formula": "=cmd|' /C calc'!A0",
+  "is a prototype": "__proto__",
+  "has separators": "a\u2028b\u2029c",
+  "has a NUL": "ada\u0000bob",
+  "has lone surrogates": "ada\ud800bob\udfff",
+  "is wide": "山田太郎👩‍💻👨‍👩‍👧‍👦ｆｕｌｌ",
+  "is combined": "Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢L̠ͨͧͩ͘G̴̻͈͍͔̹̑͗̎̅͛́",
+  "reads from right to left": "مريم الأحمد",
+  "is very long": "long-".repeat(2000),
+  "is long with spaces": "many words ".repeat(900),
+  "is empty": "",
+  "is blank": "   ",
+};
+
+/** All of them. */
+export const HOSTILE_TEXTS: readonly string[] = Object.values(HOSTILE);

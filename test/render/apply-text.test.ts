@@ -98,9 +98,9 @@ test("a merchant that stops because of another one names it", () => {
 
 test("what somebody else has changed since is stale: it is left, and the message says what differs", () => {
   const text = renderApplyResult("MC1", stoppedAfter("done", "stale"), null, PLAIN);
-  expect(text).toContain("MC1: stopped. 1 change done, 1 stale, 6 not started.\n");
+  expect(text).toContain("MC1: stopped. 1 change done, 1 stale, 10 not started.\n");
   expect(text).toContain(
-    "  stale (not what was planned any more, and left as it is):\n    update role Shift Lead\n",
+    "  stale (not what was planned any more, and left as it is):\n    delete role Legacy\n",
   );
   expect(text).toContain("error: It has other permissions now\n  → Somebody has changed it since");
   expect(ending(stoppedAfter("done", "stale"))).toBe(
@@ -120,7 +120,7 @@ test("where all is done and only the record is not whole, it says so", () => {
   const journalFailure = { code: "journal-unwritable", message: "The journal cannot be written." } as const;
   const result = { status: "stopped", outcomes: done, writes: done.length, journalFailure } as const;
   const text = renderApplyResult("MC1", result, null, PLAIN);
-  expect(text).toContain("MC1: stopped. 8 changes done.\n");
+  expect(text).toContain("MC1: stopped. 12 changes done.\n");
   expect(text).toContain(
     "error: The journal cannot be written.\n  → Nothing is changed that cannot be recorded",
   );

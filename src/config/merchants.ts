@@ -22,7 +22,13 @@ export function checkMerchants(sources: readonly MerchantSource[]): readonly Dia
 export function duplicateMerchants(
   files: readonly { readonly file: string; readonly merchant: unknown }[],
 ): readonly LocatedProblem[] {
-  return repeats(files.map(({ file, merchant }) => [merchant, siteOf(file, ["merchant"])] as const)).map(
-    ({ text, ...places }): LocatedProblem => ({ code: "duplicate-merchant", merchant: text, ...places }),
+  const site = ({ file }: { readonly file: string }) => siteOf(file, ["merchant"]);
+  return repeats(files, ({ merchant }) => merchant).map(
+    ({ text, item, first }): LocatedProblem => ({
+      code: "duplicate-merchant",
+      merchant: text,
+      place: site(item),
+      first: site(first),
+    }),
   );
 }

@@ -1,5 +1,6 @@
 import { CORE_SCHEMA, load } from "js-yaml";
 import { MAX_DEPTH } from "./limits.ts";
+import { yamlPieces } from "./yaml-pieces.ts";
 
 /** From this length on (UTF-16 units) the faster reader is worth trying. */
 export const LARGE = 100_000;
@@ -11,16 +12,39 @@ export const LARGE = 100_000;
 const SPECIAL =
   /[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|__proto__|<<|^[%?]|^(?:---|\.\.\.)|(?:^|[\s,[{:-])[&*!?]|(?:^|[\s,{[-]):(?=\s|$)|(?:^|[\s,{])(?:null|~|true|false) *:|(?:^|[\s,[{:-])[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$)|(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])/im;
 
+/** How much of a large file is read at a time, in UTF-16 units. */
+const PIECE = 250_000;
+
 /**
  * Reads a large file of plain YAML much faster than the thorough reader does, or gives it back as null: because it is
  * small, has anything special in it, or is not right, which only the thorough reader can explain.
  */
-export function readPlainYaml(text: string, from: number = LARGE): { readonly value: unknown } | null {
+export function readPlainYaml(
+  text: string,
+  from: number = LARGE,
+  piece: number = PIECE,
+): { readonly value: unknown } | null {
   if (text.length < from || SPECIAL.test(text)) return null;
   try {
-    const value = load(text, { schema: CORE_SCHEMA, maxDepth: MAX_DEPTH });
-    return typeof value === "object" && value !== null ? { value } : null;
+    const [first, ...rest] = Array.from(yamlPieces(text, piece), (part) =>
+      load(part, { schema: CORE_SCHEMA, maxDepth: MAX_DEPTH }),
+    );
+    if (typeof first !== "object" || first === null) return null;
+    return rest.every((part) => isJoined(first, part)) ? { value: first } : null;
   } catch {
     return null;
   }
+}
+
+/** Adds what a later piece holds to the first: more members, and after the last of them perhaps other keys. */
+function isJoined(whole: object, part: unknown): boolean {
+  const target = whole as Record<string, unknown>;
+  const { members, ...others } = part as Readonly<Record<string, unknown>>;
+  const known = target["members"];
+  if (!Array.isArray(known) || !Array.isArray(members)) return false;
+  for (const member of members) known.push(member);
+  // A key that is there twice is for the thorough reader to tell of.
+  if (Object.keys(others).some((key) => Object.hasOwn(target, key))) return false;
+  Object.assign(target, others);
+  return true;
 }

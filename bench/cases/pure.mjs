@@ -6,7 +6,7 @@ const NOW = Date.UTC(2026, 0, 1);
 const [SMALL, LARGE] = [1_000, 100_000];
 
 function inputOf(members, isChanged) {
-  const { state } = parseMerchantFile(fileOf("MC0BENCH", members, isChanged), { now: NOW });
+  const { state } = parseMerchantFile("shop.yaml", fileOf("MC0BENCH", members, isChanged), { now: NOW });
   return {
     desired: state,
     live: {

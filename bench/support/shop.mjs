@@ -23,6 +23,16 @@ export function memberOf(at) {
   };
 }
 
+/** A merchant's file of 51 lines with nothing wrong in it. */
+export const SMALL_FILE = `version: 1
+merchant: MC0BENCH
+roles:
+  - { name: Cashier, permissions: [catalog_view, checkouts_create] }
+  - name: Shift Lead
+    permissions: [catalog_view, refunds_create]
+members:
+${Array.from({ length: 22 }, (_, at) => `  - email: person.${at}@shop.example.com\n    roles: [${at % 2 ? "Cashier" : "Shift Lead"}]\n`).join("")}`;
+
 /** A merchant's file; `isChanged` picks the members of whom it wants something else than is live. */
 export function fileOf(merchant, members, isChanged = () => false) {
   const roles = rolesOf().map(

@@ -1,42 +1,8 @@
-import { buildPlan, parseMerchantFile } from "../../dist/index.js";
+import { buildPlan } from "../../dist/index.js";
 import { figure, repeat } from "../support/measure.mjs";
-import { EMPLOYEE, fileOf, rolesOf, wireMember } from "../support/shop.mjs";
+import { inputOf } from "../support/plan-input.mjs";
 
-const NOW = Date.UTC(2026, 0, 1);
 const [SMALL, LARGE] = [1_000, 100_000];
-
-function inputOf(members, isChanged) {
-  const { state } = parseMerchantFile("shop.yaml", fileOf("MC0BENCH", members, isChanged), { now: NOW });
-  return {
-    desired: state,
-    live: {
-      merchant: "MC0BENCH",
-      roles: [...rolesOf(), EMPLOYEE].map((role) => ({
-        ...role,
-        predefined: role === EMPLOYEE,
-        metadata: {},
-        updatedAt: "",
-      })),
-      members: Array.from({ length: members }, (_, at) => memberOf(at)),
-      callerId: null,
-    },
-    service: "https://api.example.com",
-    now: NOW,
-    matches: (glob, text) => glob === text,
-  };
-}
-
-function memberOf(at) {
-  const { id, roles, metadata, user, updated_at } = wireMember(at);
-  return {
-    id,
-    roles,
-    status: "accepted",
-    user: { id: user.id, email: user.email, mfaOnLogin: true, virtual: false, serviceAccount: false },
-    metadata,
-    updatedAt: updated_at,
-  };
-}
 
 /** Time per member of the large plan by that of the small one, in turn and both warm. */
 async function growth(isChanged, runs) {

@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 const ROOT = resolve(import.meta.dirname, "../..");
 
 /** The built program. */
-export const BIN = join(ROOT, "dist/bin.js");
+const BIN = join(ROOT, "dist/bin.js");
 
 /** Runs node with these arguments to its end: { ms, code, stdout, stderr }; the time is that of the whole process. */
 export async function runNode(args, { cwd, env = {} } = {}) {

@@ -13,7 +13,7 @@ export function rolesOf() {
 }
 
 /** Member number `at` of a shop: { id, email, roles (indexes), predefined, metadata }. */
-export function memberOf(at) {
+function memberOf(at) {
   const number = String(at).padStart(6, "0");
   return {
     id: `mem_${number}`,

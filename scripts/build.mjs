@@ -21,6 +21,46 @@ const neverInCi = {
   load: (id) => (id === "\0is-in-ci" ? "export default false;" : null),
 };
 
+/**
+ * The pool alone, put together as undici's own index.js does it: the rest of undici (fetch, proxies, mocks, caches) is
+ * four fifths of what there would be to load, and an eighth of a second where a machine is slow.
+ */
+const onlyThePool = {
+  name: "only-the-pool",
+  resolveId: (id) => (id === "undici" ? "\0only-the-pool" : null),
+  load: (id) =>
+    id === "\0only-the-pool"
+      ? `import Dispatcher from "undici/lib/dispatcher/dispatcher.js";
+         import api from "undici/lib/api/index.js";
+         import Pool from "undici/lib/dispatcher/pool.js";
+         Object.assign(Dispatcher.prototype, api);
+         export { Pool };`
+      : null,
+};
+
+/** commander would load what it takes to run subcommands that are programs of their own; rolecall has none. */
+const noProgramsBelow = {
+  name: "no-programs-below",
+  resolveId: (id, from) =>
+    id === "node:child_process" && from?.includes("commander") ? "\0no-programs-below" : null,
+  load: (id) => (id === "\0no-programs-below" ? "export {};" : null),
+};
+
+/**
+ * What is loaded together is one chunk, because loading many takes longer: what every start needs, and what reads a file
+ * that has nothing wrong. What explains a mistake, the thorough YAML reader above all, is left to chunks of its own.
+ */
+const groups = [
+  {
+    name: "start",
+    test: /node_modules[\\/](commander|picocolors)[\\/]|src[\\/](cli[\\/](commands[\\/]|(as-of|exit-code|main|options|output|shard)\.)|config[\\/]until\.|model[\\/]errors\.|render[\\/](escape|failure-text|words)\.)/,
+  },
+  {
+    name: "files",
+    test: /node_modules[\\/](js-yaml|zod)[\\/]|src[\\/](cli[\\/](load|files|project-root)|config[\\/](?!messages|format|plan-|json-|(diagnose|frame|locate|merchants|parse|parse-file|positions|syntax-problems|width|yaml-document)\.))/,
+  },
+];
+
 await bundle();
 declarations();
 
@@ -31,11 +71,13 @@ async function bundle() {
     platform: "node",
     // Ink's optional developer tools are not shipped; it only asks for them when DEV is "true".
     external: ["react-devtools-core"],
-    plugins: [neverInCi, pageAssets()],
+    plugins: [neverInCi, noProgramsBelow, onlyThePool, pageAssets()],
     transform: { target: "node20.19", define: { "process.env.NODE_ENV": '"production"' } },
     onLog(level, log, handler) {
       // Third parties may refer to each other in circles; our own code may not.
       if (log.code === "CIRCULAR_DEPENDENCY" && log.message.includes("node_modules")) return;
+      // The public API has at once what the program loads when it needs it.
+      if (log.code === "INEFFECTIVE_DYNAMIC_IMPORT") return;
       handler(level, log);
     },
   });
@@ -45,6 +87,7 @@ async function bundle() {
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
+    codeSplitting: { groups },
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
     comments: { legal: true },
     sourcemap: false,

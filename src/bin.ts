@@ -1,5 +1,13 @@
 #!/usr/bin/env node
-import { main } from "./cli/main.ts";
 import { nodeIo } from "./cli/node-io.ts";
+import { VERSION } from "./cli/version.ts";
 
-process.exitCode = await main(process.argv.slice(2), nodeIo());
+const argv = process.argv.slice(2);
+const io = nodeIo();
+if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
+  // Asked for by scripts again and again: not worth loading the commands.
+  io.stdout.write(`${VERSION}\n`);
+} else {
+  const { main } = await import("./cli/main.ts");
+  process.exitCode = await main(argv, io);
+}

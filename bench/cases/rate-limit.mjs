@@ -16,25 +16,22 @@ const LIMITS = [
 ];
 
 /** A whole plan that reads for so long that the limit decides: how much of it is used, and how much is refused. */
-export async function rateLimit({ runs = "5", seconds = "25" }) {
+export const rateLimit = { name: "rate-limit", run: measureAll };
+
+async function measureAll({ runs = "5", seconds = "25" }) {
   const figures = [];
   for (const limit of LIMITS) {
     const measured = [];
     for (let run = 0; run < Number(runs); run += 1) measured.push(await measure(limit, Number(seconds)));
     figures.push(
       {
-        name: `rate-limit: ${limit.name}: used`,
-        target: `>= ${LEAST_SHARE} %`,
-        unit: "%",
-        isMet: (value) => value >= LEAST_SHARE,
+        title: `rate limit, ${limit.name}: used`,
+        target: { atLeast: LEAST_SHARE, unit: "%" },
         values: measured.map(({ used }) => used),
       },
       {
-        name: `rate-limit: ${limit.name}: refused (429)`,
-        target: `<= ${MOST_REFUSED} %`,
-        unit: "%",
-        digits: 2,
-        isMet: (value) => value <= MOST_REFUSED,
+        title: `rate limit, ${limit.name}: answered 429`,
+        target: { atMost: MOST_REFUSED, unit: "%" },
         values: measured.map(({ refused }) => refused),
       },
     );

@@ -2,6 +2,7 @@ import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { RolecallError } from "../model/errors.ts";
 import { findYamlFiles, sourceReader } from "./files.ts";
+import { keepHeapSmall } from "./small-heap.ts";
 
 /** What the files say, and everything that is wrong with them. */
 export interface Loaded {
@@ -26,6 +27,7 @@ export async function loadStates(
   paths: readonly string[],
   { merchants, cwd, now }: LoadOptions,
 ): Promise<Loaded> {
+  keepHeapSmall();
   const [{ loadMerchants }, files] = await Promise.all([
     import("../config/load-merchants.ts"),
     findYamlFiles(paths, cwd),

@@ -8,7 +8,10 @@ export function nodeIo(): Io {
     cwd: process.cwd(),
     stdout: sinkOf(process.stdout),
     stderr: sinkOf(process.stderr),
-    stdinIsTTY: process.stdin.isTTY === true,
+    // Opened when it is asked for: most commands never do.
+    get stdinIsTTY() {
+      return process.stdin.isTTY === true;
+    },
     now: () => Date.now(),
     sleep: async (ms, signal) => {
       await delay(ms, undefined, signal ? { signal } : {});

@@ -1,6 +1,7 @@
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { PlaceOf } from "../render/plan-view.ts";
+import { isInShard } from "./in-shard.ts";
 import type { Io } from "./io.ts";
 import { isError, type Loaded, loadStates } from "./load.ts";
 import type { OutputOptions, ServiceOptions } from "./options.ts";
@@ -8,7 +9,6 @@ import { styleFor } from "./output.ts";
 import { rulePlaces } from "./places.ts";
 import { openSessions, type Planned, planAll } from "./planning.ts";
 import { openProgress, type Progress } from "./progress.ts";
-import { isInShard } from "./shard.ts";
 
 /** The merchants' plans, and how to let go of the service afterwards. */
 export interface Prepared {

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { InvalidArgumentError } from "commander";
 
 /** One of several parts that a fleet of merchants is divided into; `index` counts from 1. */
@@ -15,10 +14,4 @@ export function parseShard(text: string): Shard {
     throw new InvalidArgumentError("It takes a part of a whole, such as 2/5.");
   }
   return shard;
-}
-
-/** Whether a merchant belongs to a shard: by a hash of its code, so that others that come and go do not move it. */
-export function isInShard(merchant: string, { index, count }: Shard): boolean {
-  const hash = createHash("sha256").update(merchant).digest().readUInt32BE(0);
-  return (hash % count) + 1 === index;
 }

@@ -1,4 +1,11 @@
-import { type DraftEnd, type DraftGrant, type DraftMember, type DraftRole, siteOf } from "./draft.ts";
+import {
+  type DraftEnd,
+  type DraftGrant,
+  type DraftMember,
+  type DraftRole,
+  grantPath,
+  siteOf,
+} from "./draft.ts";
 import type { Site } from "./problem.ts";
 
 /** A role that somebody certainly holds, and where that is written. */
@@ -134,13 +141,15 @@ function peopleOf(
 
 function addGrant(
   roles: Map<string, Held>,
-  { role, path, end }: DraftGrant,
-  { file, end: membership }: DraftMember,
+  grant: DraftGrant,
+  member: DraftMember,
   key: string,
   now: number,
 ): void {
+  const { role, end } = grant;
   if (isCertain(end, now) && !roles.has(key)) {
-    roles.set(key, { role, site: siteOf(file, path), ends: end !== null || membership !== null });
+    const site = siteOf(member.file, grantPath(member, grant));
+    roles.set(key, { role, site, ends: end !== null || member.end !== null });
   }
 }
 

@@ -19,10 +19,13 @@ export interface DraftRole {
   readonly permissions: readonly unknown[];
 }
 
-/** A role that a member is to hold; the path leads to its name, and `end` is null where it has none. */
+/** A role that a member is to hold; `end` is null where it has none. `grantPath` leads to it. */
 export interface DraftGrant {
   readonly role: string;
-  readonly path: Path;
+  /** Its number among the member's roles. */
+  readonly index: number;
+  /** Whether it stands there as its name alone. */
+  readonly bare: boolean;
   readonly end: DraftEnd | null;
 }
 
@@ -63,6 +66,16 @@ export function siteOf(file: string, path: Path): Site {
   return { at: "value", file, path };
 }
 
+/** The path to the name of a role that a member is to hold. */
+export function grantPath({ path }: DraftMember, { index, bare }: DraftGrant): Path {
+  return bare ? [...path, "roles", index] : [...path, "roles", index, "role"];
+}
+
+/** Whether some role stands there more than once. */
+export function isAnyTwice(grants: readonly DraftGrant[]): boolean {
+  return grants.length > 1 && new Set(grants.map(({ role }) => role)).size < grants.length;
+}
+
 interface Entry {
   readonly path: Path;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -84,9 +97,7 @@ function draftRole(file: string, { path, fields }: Entry): DraftRole {
 }
 
 function draftMember(file: string, { path, fields }: Entry): DraftMember {
-  const grants = listOf(fields["roles"]).flatMap((value, index) =>
-    draftGrant(value, [...path, "roles", index]),
-  );
+  const grants = listOf(fields["roles"]).flatMap((value, index) => draftGrant(value, index, path) ?? []);
   return {
     file,
     path,
@@ -99,14 +110,16 @@ function draftMember(file: string, { path, fields }: Entry): DraftMember {
   };
 }
 
-function draftGrant(value: unknown, path: Path): readonly DraftGrant[] {
-  const bare = textOf(value);
-  if (bare !== null) {
-    return [{ role: bare, path, end: null }];
+function draftGrant(value: unknown, index: number, member: Path): DraftGrant | null {
+  const name = textOf(value);
+  if (name !== null) {
+    return { role: name, index, bare: true, end: null };
   }
   const fields = fieldsOf(value);
   const role = textOf(fields["role"]);
-  return role === null ? [] : [{ role, path: [...path, "role"], end: draftEnd(fields, path) }];
+  return role === null
+    ? null
+    : { role, index, bare: false, end: draftEnd(fields, [...member, "roles", index]) };
 }
 
 function draftEnd(fields: Readonly<Record<string, unknown>>, path: Path): DraftEnd | null {

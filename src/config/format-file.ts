@@ -21,7 +21,7 @@ const MAX_ROUNDS = 4;
 
 /** Puts a file in canonical order and style; what it means, its comments, line ends and byte order mark stay. */
 export function formatFile(file: string, text: string): FormattedFile {
-  const { problems } = readSource(file, text, Number.NEGATIVE_INFINITY);
+  const { problems } = readSource(file, text, parse(text), Number.NEGATIVE_INFINITY);
   if (problems.some(isError)) {
     return { diagnostics: diagnose(new Map([[file, text]]), problems) };
   }

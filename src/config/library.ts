@@ -1,5 +1,7 @@
 import { isYamlName } from "./include-path.ts";
 import { MAX_LENGTH } from "./limits.ts";
+import type { Parsed } from "./parse.ts";
+import { parsePlain } from "./plain-yaml.ts";
 import type { FileCode, Site } from "./problem.ts";
 import { type Include, readSource, type Source } from "./source.ts";
 
@@ -40,7 +42,7 @@ export async function openLibrary(files: readonly string[], read: ReadSource, no
   const sources = new Map<string, Source>();
   const targets = new Map<Include, Source>();
   const failures: FailedRead[] = [];
-  const add = (result: ReadResult, name: string, site: Site | null): Source | null => {
+  const add = async (result: ReadResult, name: string, site: Site | null): Promise<Source | null> => {
     if (!result.ok) {
       failures.push({ code: `file-${result.reason}`, name, limit: MAX_LENGTH, site });
       return null;
@@ -49,12 +51,18 @@ export async function openLibrary(files: readonly string[], read: ReadSource, no
     if (known !== undefined) {
       return known;
     }
-    const source = readSource(result.file, result.text, now);
+    const source = readSource(result.file, result.text, await parsed(result.text), now);
     sources.set(result.file, source);
     return source;
   };
   const given = await Promise.all(files.map((file) => read(file, null)));
-  const roots = new Set(given.flatMap((result, index) => add(result, files[index] ?? "", null) ?? []));
+  const roots = new Set<Source>();
+  for (const [index, result] of given.entries()) {
+    const root = await add(result, files[index] ?? "", null);
+    if (root !== null) {
+      roots.add(root);
+    }
+  }
   let round: readonly Source[] = [...roots];
   while (round.length > 0) {
     const includes = round.flatMap((source) => source.includes);
@@ -62,7 +70,7 @@ export async function openLibrary(files: readonly string[], read: ReadSource, no
     const results = await Promise.all(includes.map((include) => read(include.path, include.site.file)));
     for (const [index, include] of includes.entries()) {
       const result = yamlOnly(results[index]);
-      const target = add(result, include.path, include.site);
+      const target = await add(result, include.path, include.site);
       if (target !== null) {
         targets.set(include, target);
       }
@@ -76,6 +84,11 @@ export async function openLibrary(files: readonly string[], read: ReadSource, no
     failures,
     resolve: (include) => targets.get(include) ?? null,
   };
+}
+
+/** The thorough reader is loaded only for a file that needs it. */
+async function parsed(text: string): Promise<Parsed> {
+  return parsePlain(text) ?? (await import("./parse.ts")).parse(text);
 }
 
 /** A link that ends in .yaml may lead to a file of another kind, whose text must not be shown. */

@@ -1,9 +1,8 @@
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { diagnose } from "./diagnose.ts";
+import { duplicateMerchants } from "./duplicate-merchants.ts";
 import { type FailedRead, type Library, openLibrary, type ReadSource } from "./library.ts";
 import { type Assembled, assemble } from "./merchant.ts";
-import { duplicateMerchants } from "./merchants.ts";
 import type { LocatedProblem } from "./problem.ts";
 
 /** A merchant's file; `state` is null exactly when it or a file that it includes has an error that is no refusal. */
@@ -49,7 +48,7 @@ export async function loadMerchants(
       ...assembled.map(({ main: { file }, state }) => ({ file, state: again.has(file) ? null : state })),
       ...library.failures.flatMap(({ site, name }) => (site === null ? [{ file: name, state: null }] : [])),
     ],
-    diagnostics: problems.length === 0 ? [] : diagnose(texts, problems),
+    diagnostics: problems.length === 0 ? [] : (await import("./diagnose.ts")).diagnose(texts, problems),
     sources: library.sources.map(({ file, text }) => ({ file, text })),
   };
 }

@@ -15,6 +15,8 @@ export interface MerchantView {
   /** The same of members, each with an address. */
   readonly membersComplete: boolean;
   readonly now: number;
+  /** The names and ids by which members are given roles. */
+  readonly granted: ReadonlySet<string>;
   /** Who holds what, worked out when it is first asked for. */
   readonly access: () => Access;
 }
@@ -41,11 +43,22 @@ export function viewMerchant({ main, drafts, complete, now }: MerchantDrafts): M
     rolesComplete: complete && isWhole("roles", drafts) && roles.every(({ name }) => name !== null),
     membersComplete: complete && isWhole("members", drafts) && members.every(({ email }) => email !== null),
     now,
+    granted: grantedBy(members),
     access: () => {
       access ??= openAccess(roles, members, now);
       return access;
     },
   };
+}
+
+function grantedBy(members: readonly DraftMember[]): ReadonlySet<string> {
+  const granted = new Set<string>();
+  for (const { grants } of members) {
+    for (const { role } of grants) {
+      granted.add(role);
+    }
+  }
+  return granted;
 }
 
 /** Whether a section is managed here, readable, and all that there will be. */

@@ -1,9 +1,7 @@
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { diagnose } from "./diagnose.ts";
-import { siteOf } from "./draft.ts";
-import type { LocatedProblem } from "./problem.ts";
-import { repeats } from "./repeats.ts";
+import { duplicateMerchants } from "./duplicate-merchants.ts";
 
 /** A file that was read without errors. */
 export interface MerchantSource {
@@ -16,13 +14,4 @@ export interface MerchantSource {
 export function checkMerchants(sources: readonly MerchantSource[]): readonly Diagnostic[] {
   const problems = duplicateMerchants(sources.map(({ file, state: { merchant } }) => ({ file, merchant })));
   return diagnose(new Map(sources.map(({ file, text }) => [file, text])), problems);
-}
-
-/** Every file of a merchant after its first. */
-export function duplicateMerchants(
-  files: readonly { readonly file: string; readonly merchant: unknown }[],
-): readonly LocatedProblem[] {
-  return repeats(files.map(({ file, merchant }) => [merchant, siteOf(file, ["merchant"])] as const)).map(
-    ({ text, ...places }): LocatedProblem => ({ code: "duplicate-merchant", merchant: text, ...places }),
-  );
 }

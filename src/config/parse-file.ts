@@ -2,6 +2,8 @@ import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { diagnose } from "./diagnose.ts";
 import { assemble } from "./merchant.ts";
+import { parse } from "./parse.ts";
+import { parsePlain } from "./plain-yaml.ts";
 import type { LocatedProblem } from "./problem.ts";
 import { readSource } from "./source.ts";
 
@@ -21,7 +23,7 @@ export function parseMerchantFile(
   text: string,
   { now = Number.NEGATIVE_INFINITY }: { readonly now?: number } = {},
 ): ParsedMerchantFile {
-  const source = readSource(file, text, now);
+  const source = readSource(file, text, parsePlain(text) ?? parse(text), now);
   const unread = source.includes.map(
     ({ site }): LocatedProblem => ({ code: "include-not-read", place: site }),
   );

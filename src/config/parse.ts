@@ -11,7 +11,6 @@ import {
 } from "yaml";
 import { controlProblems } from "./control-problems.ts";
 import { MAX_ALIASED, MAX_DEPTH, MAX_LENGTH, MAX_TOKENS } from "./limits.ts";
-import { readPlainYaml } from "./plain-yaml.ts";
 import type { Place, Problem } from "./problem.ts";
 import { syntaxProblems } from "./syntax-problems.ts";
 import { keyText, readDocument, TooManyTokens } from "./yaml-document.ts";
@@ -23,7 +22,7 @@ export interface Parsed {
   readonly problems: readonly Problem[];
 }
 
-/** Reads YAML into plain values; what is wrong comes back as problems, nothing is thrown. */
+/** Reads YAML into plain values, thoroughly: what is wrong comes back as problems, nothing is thrown. */
 export function parse(text: string, maxTokens = MAX_TOKENS): Parsed {
   if (text.length > MAX_LENGTH) {
     return unreadable([{ code: "file-too-large", limit: MAX_LENGTH, place: textPlace(0, 0) }]);
@@ -48,8 +47,6 @@ function parseChecked(text: string, maxTokens: number): Parsed {
   if (text.includes("\0")) {
     return unreadable(controls);
   }
-  const plain = controls.length === 0 ? readPlainYaml(text) : null;
-  if (plain !== null) return { value: plain.value, readable: true, problems: [] };
   const document = readDocument(text, maxTokens);
   const syntax = syntaxProblems(text, document);
   if (syntax.length > 0) {

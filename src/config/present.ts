@@ -1,6 +1,12 @@
 /** Without the fields that are undefined: what is absent in the file is absent here. */
 export function present<T extends object>(record: T): Present<T> {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Present<T>;
+  const there: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(record)) {
+    if (value !== undefined) {
+      there[key] = value;
+    }
+  }
+  return there as Present<T>;
 }
 
 /** The record that `present` gives. */

@@ -1,26 +1,24 @@
-/** Something that stands there for the second time, and where it stood first. */
-export interface Repeat<P> {
+/** Something that stands there for the second time, and what stood there first. */
+export interface Repeat<T> {
   readonly text: string;
-  readonly place: P;
-  readonly first: P;
+  readonly item: T;
+  readonly first: T;
 }
 
-/** Every occurrence of a text after its first; `fold` makes two spellings one. */
-export function repeats<P>(
-  items: Iterable<readonly [text: unknown, place: P]>,
-  fold: (text: string) => string = (text) => text,
-): readonly Repeat<P>[] {
-  const seen = new Map<string, P>();
-  const found: Repeat<P>[] = [];
-  for (const [text, place] of items) {
+/** Every item after the first whose text is the same; one without a text repeats nothing. */
+export function repeats<T>(items: readonly T[], textOf: (item: T) => unknown): readonly Repeat<T>[] {
+  const seen = new Map<string, T>();
+  const found: Repeat<T>[] = [];
+  for (const item of items) {
+    const text = textOf(item);
     if (typeof text !== "string") {
       continue;
     }
-    const first = seen.get(fold(text));
+    const first = seen.get(text);
     if (first === undefined) {
-      seen.set(fold(text), place);
+      seen.set(text, item);
     } else {
-      found.push({ text, place, first });
+      found.push({ text, item, first });
     }
   }
   return found;

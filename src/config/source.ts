@@ -1,7 +1,7 @@
 import { type Draft, draft } from "./draft.ts";
 import { includeMistake } from "./include-path.ts";
 import { keyProblems } from "./key-problems.ts";
-import { parse } from "./parse.ts";
+import type { Parsed } from "./parse.ts";
 import { inFile, type LocatedProblem, type Problem, type Site } from "./problem.ts";
 import { checkSource } from "./rules/source-rules.ts";
 import type { MerchantFile } from "./schema/merchant-file.ts";
@@ -26,9 +26,13 @@ export interface Source {
   readonly problems: readonly LocatedProblem[];
 }
 
-/** Reads one file; nothing is thrown for a bad one. */
-export function readSource(file: string, text: string, now: number): Source {
-  const { value, readable, problems: faults } = parse(text);
+/** Judges one file's text and what it was parsed to; nothing is thrown for a bad one. */
+export function readSource(
+  file: string,
+  text: string,
+  { value, readable, problems: faults }: Parsed,
+  now: number,
+): Source {
   if (isSandboxSeed(value)) {
     const seed: Problem = { code: "sandbox-seed", place: { at: "key", path: ["merchants"] } };
     return { file, text, content: null, draft: null, includes: [], problems: located(file, [[seed]]) };

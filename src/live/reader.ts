@@ -55,18 +55,28 @@ async function readAll(
   roleIds: readonly string[],
   emit: (event: LiveEvent) => void,
 ): Promise<Omit<LiveState, "callerId">> {
-  const [listed, members] = await Promise.all([
-    listRoles(client, merchant),
+  const { role } = createRecords(client, merchant);
+  const known = new Set<string>();
+  // One that is held or named, but gone, is for the plan to tell.
+  const retrieve = async (ids: Iterable<string>): Promise<readonly LiveRole[]> => {
+    const unknown = [...new Set(ids)].filter((id) => !known.has(id));
+    for (const id of unknown) known.add(id);
+    return (await sideBySide(unknown, role)).flatMap((found) => found ?? []);
+  };
+  const listAndNamed = async (): Promise<readonly LiveRole[]> => {
+    const listed = await listRoles(client, merchant);
+    for (const { id } of listed) known.add(id);
+    // While the members are still being listed: it costs no time of its own.
+    return [...listed, ...(await retrieve(roleIds))];
+  };
+  const [roles, members] = await Promise.all([
+    listAndNamed(),
     listMembers(client, merchant, {}, (read, total) =>
       emit({ type: "read", merchant, members: read, total }),
     ),
   ]);
-  const known = new Set(listed.map(({ id }) => id));
-  const held = new Set([...roleIds, ...members.flatMap(({ roles }) => roles)]);
-  const unlisted = [...held].filter((id) => !known.has(id));
-  // One that is held or named, but gone, is for the plan to tell.
-  const retrieved = await sideBySide(unlisted, createRecords(client, merchant).role);
-  return { merchant, roles: [...listed, ...retrieved.flatMap((role) => role ?? [])], members };
+  const held = await retrieve(members.flatMap((member) => member.roles));
+  return { merchant, roles: [...roles, ...held], members };
 }
 
 /** Lists the custom roles; the contract gives them all at once. */

@@ -9,6 +9,24 @@ export function canonicalJson(value: JsonValue): string {
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(",")}}`;
 }
 
+/** Whether two values have one text, without writing it. */
+export function isSameJson(a: JsonValue, b: JsonValue): boolean {
+  if (a === null || b === null || typeof a !== "object" || typeof b !== "object") return a === b;
+  if (isList(a) || isList(b)) {
+    return (
+      isList(a) &&
+      isList(b) &&
+      a.length === b.length &&
+      a.every((item, at) => isSameJson(item, b[at] ?? null))
+    );
+  }
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && isSameJson(a[key] ?? null, b[key] ?? null))
+  );
+}
+
 function isList(value: JsonValue): value is readonly JsonValue[] {
   return Array.isArray(value);
 }

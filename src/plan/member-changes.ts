@@ -1,7 +1,7 @@
 import type { DesiredMember } from "../model/desired.ts";
 import type { LiveMember } from "../model/live.ts";
 import type { FieldDiff, MemberChange, MemberImage, Reason, RoleRef } from "../model/plan.ts";
-import { canonicalJson } from "./canonical.ts";
+import { isSameJson } from "./canonical.ts";
 import { seal } from "./fingerprint.ts";
 import { byCodeUnit } from "./order.ts";
 import type { Report, RoleResolver } from "./resolve.ts";
@@ -108,6 +108,7 @@ export function deleteMember(live: LiveMember, resolver: RoleResolver, reason: R
 
 /** Moves a member whom the file does not change to the successors of replaced roles; null where none is held. */
 export function moveMember(live: LiveMember, resolver: RoleResolver): MemberChange | null {
+  if (!live.roles.some(resolver.isReplaced)) return null;
   const before = memberImageOf(live, resolver);
   const after = { ...before, roles: sortRefs(heldRoles(live).map(resolver.successorOf)) };
   const fields = [...memberFields(before, after)];
@@ -174,10 +175,7 @@ export function* memberFields(before: MemberImage, after: MemberImage): Generato
   const added = after.roles.filter((ref) => ref.id === null || !was.has(ref.id));
   const removed = before.roles.filter((ref) => !is.has(ref.id));
   if (added.length + removed.length > 0) yield { field: "roles", added, removed };
-  if (
-    before.metadata !== after.metadata &&
-    canonicalJson(before.metadata) !== canonicalJson(after.metadata)
-  ) {
+  if (before.metadata !== after.metadata && !isSameJson(before.metadata, after.metadata)) {
     yield { field: "metadata", before: before.metadata, after: after.metadata };
   }
   const nickname = after.managed?.nickname ?? null;

@@ -83,6 +83,7 @@ function maxHolders({ policies, after }: Judged): readonly Refusal[] {
 }
 
 function requireUntil({ policies, after, members }: Judged): readonly Refusal[] {
+  if (policies.requireUntil.length === 0) return [];
   const find = roleFinder(after);
   const declared = new Map(
     members.flatMap((member) =>

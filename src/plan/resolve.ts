@@ -15,6 +15,8 @@ export interface RoleResolver {
   refOf(id: string): RoleRef;
   /** The reference that takes the place of a held role: another one only where the role is replaced. */
   successorOf(id: string): RoleRef;
+  /** Whether this role id belongs to a role that is replaced. */
+  isReplaced(id: string): boolean;
   /** Whether nothing may be done with this role id. */
   isIgnored(id: string): boolean;
 }
@@ -52,6 +54,7 @@ export function roleResolver(plan: RolePlan, { roles: live, ignoredRoles }: Scop
       const name = plan.replaced.get(id);
       return name === undefined ? refOf(id) : declaredRef(name, plan.declared.get(name) ?? null);
     },
+    isReplaced: (id) => plan.replaced.has(id),
     isIgnored: (id) => ignoredRoles.has(id),
     resolve(member, roles, report) {
       const refs = new Map<string, RoleRef>();

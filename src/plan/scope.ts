@@ -40,12 +40,13 @@ export function matchesAny(globs: readonly string[], texts: readonly string[], m
 
 /** Every address that a live member is known by. */
 export function addressesOf({ user, invite }: LiveMember): readonly string[] {
-  return [user?.email, invite?.email].flatMap((email) => email ?? []);
+  if (user === undefined) return invite === undefined ? [] : [invite.email];
+  return invite === undefined ? [user.email] : [user.email, invite.email];
 }
 
 /** The address that a live member is shown by; null where it has neither a user nor an invitation. */
-export function addressOf(live: LiveMember): string | null {
-  return addressesOf(live)[0] ?? null;
+export function addressOf({ user, invite }: LiveMember): string | null {
+  return user?.email ?? invite?.email ?? null;
 }
 
 function nameBeforeSetAside(name: string): string {

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import { parse } from "../../src/config/parse.ts";
-import { LARGE, readPlainYaml } from "../../src/config/plain-yaml.ts";
+import { parsePlain } from "../../src/config/plain-yaml.ts";
+import { yamlPieces } from "../../src/config/yaml-pieces.ts";
 
 /** Scalars as people write them, with every form that two readers of YAML could take for different things. */
 const scalar = fc.oneof(
@@ -57,10 +58,9 @@ test("what the fast reader takes, it reads as the thorough one does, who finds n
   let taken = 0;
   fc.assert(
     fc.property(fc.oneof(written, printed), (text) => {
-      const plain = readPlainYaml(text, 0);
+      const plain = parsePlain(text);
       if (plain === null) return;
       taken += 1;
-      expect(text.length).toBeLessThan(LARGE);
       const thorough = parse(text);
       expect(thorough.problems).toEqual([]);
       expect(thorough.readable).toBe(true);
@@ -71,12 +71,10 @@ test("what the fast reader takes, it reads as the thorough one does, who finds n
   expect(taken).toBeGreaterThan(400);
 });
 
-test("a large plain file is read fast, and anything that needs explaining is given back", () => {
+test("a plain file is read fast, and anything that needs explaining is given back", () => {
   const member = (index: number) => `  - { email: m${index}@example.com, metadata: { badge: "${index}" } }\n`;
   const text = `version: 1\nmembers:\n${Array.from({ length: 3000 }, (_, index) => member(index)).join("")}`;
-  expect(text.length).toBeGreaterThan(LARGE);
-  expect(readPlainYaml(text)?.value).toMatchObject({ version: 1 });
-  expect(readPlainYaml("version: 1\n")).toBeNull();
+  expect(parsePlain(text)?.value).toEqual(parse(text).value);
   for (const special of [
     "a: *b\n",
     "a: &b c\n",
@@ -87,6 +85,78 @@ test("a large plain file is read fast, and anything that needs explaining is giv
     "a: [\n",
     "a:\tb\n",
   ]) {
-    expect(readPlainYaml(text + special)).toBeNull();
+    expect(parsePlain(text + special)).toBeNull();
   }
+});
+
+/** What may stand before, among and after the entries of a list of members, also what only looks like one. */
+const around = fc.constantFrom(
+  ..."version: 1|members: []|members:|4711:|roles:|note: |note: |-|note: >|'a': 'x|note: \"x|note: [a,|note: { a: 1,".split(
+    "|",
+  ),
+  ..."  - a|- a|  - email: a|    roles: [b, c]|    note: 'd|  e'|    - f|  - - g|    - h|   - i|  g: 1|]|  }|# j|  # k|\"|'".split(
+    "|",
+  ),
+  "",
+  " ",
+  "note: |",
+  "    note: |+",
+  "    note: >-",
+  "  - |",
+);
+const entry = fc.constantFrom(
+  "  - email: a",
+  "  - email: a\n    roles: [b,\n      c]",
+  "  - { email: a }",
+  "  - note: |\n      x\n\n     \n",
+  "  - note: >+\n      - x\n\n",
+  "  - 'a\n    - b'",
+  "  - a\n   - b",
+  "  - - a\n    - b # c",
+  "  -\n    a: b",
+);
+const mostly = <T>(usual: fc.Arbitrary<T>, other: fc.Arbitrary<T>) =>
+  fc.oneof({ arbitrary: usual, weight: 12 }, { arbitrary: other, weight: 1 });
+const listed = fc
+  .tuple(
+    mostly(fc.constantFrom("version: 1", "roles:\n- a\nversion: 1", "# all"), around),
+    mostly(fc.constantFrom("members:", "members: "), fc.constantFrom("members: # all", "roles:")),
+    fc.array(mostly(entry, around), { minLength: 1, maxLength: 6 }),
+    mostly(fc.constantFrom("roles: [a]", "roles:\n  - a\n  - b", "", "# end"), around),
+    fc.constantFrom("\n", "\n", "\r\n"),
+    fc.constantFrom(0, 1, 2, 3),
+  )
+  .map(([before, key, entries, after, end, shift]) => {
+    const list = entries.join("\n").replaceAll(/^ {2}/gm, " ".repeat(shift));
+    return [before, key, list, after, ""].join("\n").replaceAll("\n", end);
+  });
+
+test("what is read in pieces, of whatever size, is what the thorough reader reads of the whole", () => {
+  let taken = 0;
+  fc.assert(
+    fc.property(listed, fc.integer({ min: 1, max: 40 }), (text, size) => {
+      if (parsePlain(text, size) === null || [...yamlPieces(text, size)].length < 2) return;
+      taken += 1;
+      const thorough = parse(text);
+      expect(thorough.problems).toEqual([]);
+      expect(parsePlain(text, size)?.value).toStrictEqual(thorough.value);
+    }),
+    { numRuns: 1500 },
+  );
+  expect(taken).toBeGreaterThan(400);
+});
+
+test("a list of members is read in pieces, with what stands before and after it", () => {
+  const text = "version: 1\nmembers:\n- a\n- b: |\n\n   c\n\n- d\nroles: [e]\n";
+  expect([...yamlPieces(text, 1)]).toEqual([
+    "version: 1\nmembers:\n- a\n",
+    "members:\n- b: |\n\n   c\n\n",
+    "members:\n- d\nroles: [e]\n",
+  ]);
+  expect(parsePlain(text, 1)?.value).toEqual({
+    version: 1,
+    members: ["a", { b: "\nc\n" }, "d"],
+    roles: ["e"],
+  });
+  expect(parsePlain(`${text}version: 2\n`, 1)).toBeNull();
 });

@@ -125,6 +125,23 @@ describe("reading a merchant", () => {
     ).toEqual(["role_gone", "role_never", "role_owner"]);
   });
 
+  test("retrieves the roles that the file names while the members are still being listed", async () => {
+    let askedFor = (): void => undefined;
+    const asked = new Promise<void>((resolve) => {
+      askedFor = resolve;
+    });
+    const { reader } = connectTo(async (one) => {
+      if (one.path === `${ROLES}/role_owner`) {
+        askedFor();
+        return json(wireRole("role_owner", { is_predefined: true }));
+      }
+      if (one.path === MEMBERS) await asked;
+      return holding([wireMember("mem_a", { roles: ["role_owner"] })])(one, 1);
+    });
+    const live = await reader.read("MC1", ["role_owner"]);
+    expect(live.roles.map(({ id }) => id)).toEqual(["role_owner"]);
+  });
+
   describe.each([25, 10, 1])("from a service that gives pages of %i", (most) => {
     test.each([0, 1, 9, 10, 11, 25, 26, 60])("gets %i members whole, counted or not", async (count) => {
       for (const counted of [true, false]) {

@@ -1,4 +1,4 @@
-import { type Draft, type DraftMember, siteOf } from "../draft.ts";
+import { type Draft, type DraftGrant, type DraftMember, grantPath, isAnyTwice, siteOf } from "../draft.ts";
 import type { MerchantView } from "../merchant-view.ts";
 import type { LocatedProblem, Path, Site } from "../problem.ts";
 import { fieldsOf, sameValue, valueAt } from "../values.ts";
@@ -45,24 +45,40 @@ export function agreeingGrants({ members }: MerchantView): readonly LocatedProbl
       }
     }
   }
-  return [...byAddress.values()].flatMap(conflicts);
+  return [...byAddress.values()].flatMap((entries) =>
+    entries.length > 1 || entries.some(({ grants }) => isAnyTwice(grants)) ? conflicts(entries) : [],
+  );
 }
 
 function conflicts(entries: readonly DraftMember[]): readonly LocatedProblem[] {
-  const firsts = new Map<string, { readonly ends: number | null; readonly site: Site }>();
-  return entries.flatMap(({ file, grants }) =>
-    grants.flatMap(({ role, path, end }): readonly LocatedProblem[] => {
-      const site = siteOf(file, path);
-      // An end that cannot be read has been refused already, and conflicts with nothing.
-      const ends = end?.until?.ends ?? null;
+  const firsts = new Map<string, GrantOf>();
+  return entries.flatMap((member) =>
+    member.grants.flatMap((grant): readonly LocatedProblem[] => {
+      const { role } = grant;
       const first = firsts.get(role);
       if (first === undefined) {
-        firsts.set(role, { ends, site });
+        firsts.set(role, { member, grant });
         return [];
       }
-      return first.ends === ends ? [] : [{ code: "conflicting-grant", role, place: site, first: first.site }];
+      return endOf(first.grant) === endOf(grant)
+        ? []
+        : [{ code: "conflicting-grant", role, place: grantSite({ member, grant }), first: grantSite(first) }];
     }),
   );
+}
+
+interface GrantOf {
+  readonly member: DraftMember;
+  readonly grant: DraftGrant;
+}
+
+/** An end that cannot be read has been refused already, and conflicts with nothing. */
+function endOf({ end }: DraftGrant): number | null {
+  return end?.until?.ends ?? null;
+}
+
+function grantSite({ member, grant }: GrantOf): Site {
+  return siteOf(member.file, grantPath(member, grant));
 }
 
 const SETTINGS: readonly Path[] = [

@@ -3,10 +3,12 @@ import type { Problem } from "../problem.ts";
 
 /** Access that ends does so in the future, and no later than the membership that it belongs to. */
 export function futureEnds({ members }: Draft, now: number): readonly Problem[] {
-  return members.flatMap((member) => [
-    ...pastEnd(member.end, "membership", now),
-    ...member.grants.flatMap(({ end }) => [...pastEnd(end, "grant", now), ...lateEnd(end, member)]),
-  ]);
+  return members
+    .filter(({ end, grants }) => end !== null || grants.some((grant) => grant.end !== null))
+    .flatMap((member) => [
+      ...pastEnd(member.end, "membership", now),
+      ...member.grants.flatMap(({ end }) => [...pastEnd(end, "grant", now), ...lateEnd(end, member)]),
+    ]);
 }
 
 function pastEnd(end: DraftEnd | null, what: "grant" | "membership", now: number): readonly Problem[] {

@@ -1,52 +1,60 @@
-import { type Draft, siteOf } from "../draft.ts";
+import { type Draft, type DraftRole, siteOf } from "../draft.ts";
 import type { MerchantView } from "../merchant-view.ts";
-import type { LocatedProblem, Problem } from "../problem.ts";
+import type { LocatedProblem, Problem, Site } from "../problem.ts";
 import { repeats } from "../repeats.ts";
 
 /** No name and no pinned id stands for two roles, in whichever file. */
 export function noDuplicateRoles({ roles }: MerchantView): readonly LocatedProblem[] {
   return [
-    ...repeats(roles.map(({ name, file, path }) => [name, siteOf(file, [...path, "name"])] as const)).map(
-      ({ text, ...places }): LocatedProblem => ({ code: "duplicate-role", name: text, ...places }),
+    ...repeats(roles, ({ name }) => name).map(
+      ({ text, item, first }): LocatedProblem => ({
+        code: "duplicate-role",
+        name: text,
+        place: fieldSite(item, "name"),
+        first: fieldSite(first, "name"),
+      }),
     ),
-    ...repeats(roles.map(({ id, file, path }) => [id, siteOf(file, [...path, "id"])] as const)).map(
-      ({ text, ...places }): LocatedProblem => ({ code: "duplicate-role-id", id: text, ...places }),
+    ...repeats(roles, ({ id }) => id).map(
+      ({ text, item, first }): LocatedProblem => ({
+        code: "duplicate-role-id",
+        id: text,
+        place: fieldSite(item, "id"),
+        first: fieldSite(first, "id"),
+      }),
     ),
   ];
 }
 
 /** No address, in whatever case, stands twice in one file, and no pinned id stands for two members. */
-export function noDuplicateMembers({ members }: MerchantView): readonly LocatedProblem[] {
-  const addresses = members.flatMap(({ email, file, path }) =>
-    email === null
-      ? []
-      : [
-          [
-            JSON.stringify([file, email.toLowerCase()]),
-            { email, site: siteOf(file, [...path, "email"]) },
-          ] as const,
-        ],
-  );
-  const ids = members.map(
-    ({ id, email, file, path }) =>
-      [id, { email: email?.toLowerCase(), file, site: siteOf(file, [...path, "id"]) }] as const,
-  );
+export function noDuplicateMembers({ drafts, members }: MerchantView): readonly LocatedProblem[] {
+  const again = drafts.flatMap((draft) => repeats(draft.members, ({ email }) => email?.toLowerCase()));
   return [
-    ...repeats(addresses).map(
-      ({ place, first }): LocatedProblem => ({
+    ...again.map(
+      ({ item, first }): LocatedProblem => ({
         code: "duplicate-member",
-        email: place.email,
-        place: place.site,
-        first: first.site,
+        email: item.email ?? "",
+        place: fieldSite(item, "email"),
+        first: fieldSite(first, "email"),
       }),
     ),
-    ...repeats(ids).flatMap(({ text, place, first }): readonly LocatedProblem[] =>
+    ...repeats(members, ({ id }) => id).flatMap(({ text, item, first }): readonly LocatedProblem[] =>
       // The same member in another file.
-      place.email === first.email && place.file !== first.file
+      item.email?.toLowerCase() === first.email?.toLowerCase() && item.file !== first.file
         ? []
-        : [{ code: "duplicate-member-id", id: text, place: place.site, first: first.site }],
+        : [
+            {
+              code: "duplicate-member-id",
+              id: text,
+              place: fieldSite(item, "id"),
+              first: fieldSite(first, "id"),
+            },
+          ],
     ),
   ];
+}
+
+function fieldSite({ file, path }: Pick<DraftRole, "file" | "path">, field: string): Site {
+  return siteOf(file, [...path, field]);
 }
 
 /** A role's name does not look like an id, which members are given roles by as well. */
@@ -61,10 +69,8 @@ export function clearRoleNames({ roles }: Draft): readonly Problem[] {
 /** The name that a role had is no role's any more, or that role had another one itself: a chain. Only one role had it. */
 export function previousNames({ roles }: MerchantView): readonly LocatedProblem[] {
   const byName = new Map(roles.flatMap((role) => (role.name === null ? [] : [[role.name, role] as const])));
-  const previous = roles.map(
-    ({ previously, file, path }) => [previously, siteOf(file, [...path, "previously"])] as const,
-  );
-  const declared = roles.flatMap(({ previously, name, file, path }): readonly LocatedProblem[] => {
+  const declared = roles.flatMap((role): readonly LocatedProblem[] => {
+    const { previously, name } = role;
     const holder = previously === null ? undefined : byName.get(previously);
     if (previously === null || holder === undefined) {
       return [];
@@ -73,14 +79,19 @@ export function previousNames({ roles }: MerchantView): readonly LocatedProblem[
     if (kind === "swapped" && !isCircle(previously, byName)) {
       return [];
     }
-    const first = siteOf(holder.file, [...holder.path, "name"]);
-    const place = siteOf(file, [...path, "previously"]);
+    const first = fieldSite(holder, "name");
+    const place = fieldSite(role, "previously");
     return [{ code: "previously-declared", name: previously, kind, place, first }];
   });
   return [
     ...declared,
-    ...repeats(previous).map(
-      ({ text, ...places }): LocatedProblem => ({ code: "duplicate-previously", name: text, ...places }),
+    ...repeats(roles, ({ previously }) => previously).map(
+      ({ text, item, first }): LocatedProblem => ({
+        code: "duplicate-previously",
+        name: text,
+        place: fieldSite(item, "previously"),
+        first: fieldSite(first, "previously"),
+      }),
     ),
   ];
 }

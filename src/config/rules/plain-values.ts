@@ -6,7 +6,8 @@ import { fieldsOf } from "../values.ts";
 export function plainMetadata({ fields, roles, members }: Draft): readonly Problem[] {
   return [...roles, ...members].flatMap(({ path: [section = "", index = 0] }) => {
     const entry = fieldsOf((fields[section] as readonly unknown[])[Number(index)]);
-    return Object.hasOwn(entry, "metadata") ? check(entry["metadata"], [section, index, "metadata"]) : [];
+    const metadata = Object.hasOwn(entry, "metadata") ? entry["metadata"] : null;
+    return isPlain(metadata) ? [] : check(metadata, [section, index, "metadata"]);
   });
 }
 
@@ -22,11 +23,24 @@ export function plainMaps({ fields }: Draft): readonly Problem[] {
   );
 }
 
+/** Whether there is nothing wrong anywhere in a value; only where there is, it is worth finding out the place. */
+function isPlain(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) {
+    return typeof value !== "number" || isExact(value);
+  }
+  return Array.isArray(value)
+    ? value.every(isPlain)
+    : Object.keys(value).every((key) => key !== "__proto__" && key !== "<<" && isPlain(fieldsOf(value)[key]));
+}
+
+/** Beyond these, a number is not sent as it was written: 12345678901234567890 would become …7000. */
+function isExact(value: number): boolean {
+  return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
+}
+
 function check(value: unknown, path: Path): readonly Problem[] {
   if (typeof value === "number") {
-    // Beyond these, a number is not sent as it was written: 12345678901234567890 would become …7000.
-    const exact = Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
-    return exact ? [] : [{ code: "bad-number", value, place: { at: "value", path } }];
+    return isExact(value) ? [] : [{ code: "bad-number", value, place: { at: "value", path } }];
   }
   if (Array.isArray(value)) {
     return value.flatMap((item, index) => check(item, [...path, index]));

@@ -1,4 +1,4 @@
-import { type Draft, siteOf } from "../draft.ts";
+import { type Draft, grantPath, siteOf } from "../draft.ts";
 import { entriesAt, type MerchantView, pairsAt } from "../merchant-view.ts";
 import type { LocatedProblem, Site } from "../problem.ts";
 import { isSlip, openSuggester } from "../suggest.ts";
@@ -24,8 +24,10 @@ export function knownRoles(merchant: MerchantView): readonly LocatedProblem[] {
   );
   const suggest = openSuggester([...names]);
   const mayBeIgnored = openIgnored(merchant, "roles");
-  return roleReferences(merchant).flatMap(({ text: role, site }): readonly LocatedProblem[] => {
-    if (role.startsWith("role_") || names.has(role) || mayBeIgnored(role)) {
+  const isKnown = (role: string) => role.startsWith("role_") || names.has(role) || mayBeIgnored(role);
+  const unknown = [...grantReferences(merchant, isKnown), ...ruleReferences(merchant)];
+  return unknown.flatMap(({ text: role, site }): readonly LocatedProblem[] => {
+    if (isKnown(role)) {
       return [];
     }
     const now = renamed.get(role);
@@ -34,10 +36,24 @@ export function knownRoles(merchant: MerchantView): readonly LocatedProblem[] {
   });
 }
 
-function roleReferences(merchant: MerchantView): readonly Reference[] {
-  const granted = merchant.members.flatMap(({ file, grants }) =>
-    grants.map(({ role, path }) => ({ text: role, site: siteOf(file, path) })),
+/** Wherever a member is given a role that is not known. */
+function grantReferences(
+  { members, granted }: MerchantView,
+  isKnown: (role: string) => boolean,
+): readonly Reference[] {
+  const strange = new Set([...granted].filter((role) => !isKnown(role)));
+  if (strange.size === 0) {
+    return [];
+  }
+  return members.flatMap((member) =>
+    member.grants
+      .filter(({ role }) => strange.has(role))
+      .map((grant) => ({ text: grant.role, site: siteOf(member.file, grantPath(member, grant)) })),
   );
+}
+
+/** Wherever a policy, a guard or a check names a role. */
+function ruleReferences(merchant: MerchantView): readonly Reference[] {
   const listed = [
     ...entriesAt(merchant, "policies", "require_until"),
     ...entriesAt(merchant, "policies", "require_mfa"),
@@ -58,7 +74,7 @@ function roleReferences(merchant: MerchantView): readonly Reference[] {
     return role === "" ? [] : [{ text: role, site }];
   });
   // What several merchants share may speak of roles that only some of them have.
-  return [...granted, ...[...listed, ...keys, ...allowed].filter(({ site }) => site.file === merchant.main)];
+  return [...listed, ...keys, ...allowed].filter(({ site }) => site.file === merchant.main);
 }
 
 /** A check speaks of members who are declared, where all of them are. */
@@ -66,12 +82,15 @@ export function knownMembers(merchant: MerchantView): readonly LocatedProblem[] 
   if (!merchant.membersComplete) {
     return [];
   }
+  const own = merchant.drafts.filter(({ file }) => file === merchant.main);
+  const named = own.flatMap((draft) => [...checkHolders(draft), ...checkedMembers(draft)]);
+  if (named.length === 0) {
+    return [];
+  }
   const emails = merchant.members.flatMap(({ email }) => email ?? []);
   const known = new Set(emails.map((email) => email.toLowerCase()));
   const suggest = openSuggester([...new Set(emails)]);
   const mayBeIgnored = openIgnored(merchant, "members");
-  const own = merchant.drafts.filter(({ file }) => file === merchant.main);
-  const named = own.flatMap((draft) => [...checkHolders(draft), ...checkedMembers(draft)]);
   return named.flatMap(({ text: email, site }): readonly LocatedProblem[] =>
     !email.includes("@") || email.startsWith("role:") || known.has(email.toLowerCase()) || mayBeIgnored(email)
       ? []
@@ -96,8 +115,7 @@ function checkedMembers({ file, fields }: Draft): readonly Reference[] {
 
 /** Somebody holds every role of a merchant's own file, where all members and their roles are declared. */
 export function heldRoles(merchant: MerchantView): readonly LocatedProblem[] {
-  const { membersComplete, roles, members, main } = merchant;
-  const named = new Set(members.flatMap(({ grants }) => grants.map(({ role }) => role)));
+  const { membersComplete, roles, members, main, granted: named } = merchant;
   const known = new Set(roles.flatMap(({ name, id, previously }) => [name, id, previously]));
   // A role that nobody knows may be a misspelling of the one that nobody holds.
   const clear =

@@ -1,4 +1,4 @@
-import type { Draft } from "../draft.ts";
+import { type Draft, grantPath, isAnyTwice } from "../draft.ts";
 import type { Path, Place, Problem } from "../problem.ts";
 import { repeats } from "../repeats.ts";
 import { fieldsOf, listOf, valueAt } from "../values.ts";
@@ -43,25 +43,33 @@ export function noRepeatedEntries({ fields, roles }: Draft): readonly Problem[] 
 
 /** A member is given a role once; where the ends differ, that is a conflict instead. */
 export function noRepeatedGrants({ members }: Draft): readonly Problem[] {
-  return members.flatMap(({ grants }) =>
-    repeats(
-      grants.map(
-        ({ role, path, end }) =>
-          [JSON.stringify([role, end?.until?.text ?? null]), { role, place: value(path) }] as const,
+  return members
+    .filter(({ grants }) => isAnyTwice(grants))
+    .flatMap((member) =>
+      repeats(member.grants, ({ role, end }) => JSON.stringify([role, end?.until?.text ?? null])).map(
+        ({ item, first }): Problem => ({
+          code: "duplicate-member-role",
+          role: item.role,
+          place: value(grantPath(member, item)),
+          first: value(grantPath(member, first)),
+        }),
       ),
-    ).map(
-      ({ place, first }): Problem => ({
-        code: "duplicate-member-role",
-        role: place.role,
-        place: place.place,
-        first: first.place,
-      }),
-    ),
-  );
+    );
 }
 
-function repeatsIn(items: readonly unknown[], path: Path): ReturnType<typeof repeats<Place>> {
-  return repeats(items.map((item, index) => [item, value([...path, index])] as const));
+interface RepeatedText {
+  readonly text: string;
+  readonly place: Place;
+  readonly first: Place;
+}
+
+function repeatsIn(items: readonly unknown[], path: Path): readonly RepeatedText[] {
+  const numbered = items.map((item, index) => ({ item, index }));
+  return repeats(numbered, ({ item }) => item).map(({ text, item, first }) => ({
+    text,
+    place: value([...path, item.index]),
+    first: value([...path, first.index]),
+  }));
 }
 
 function value(path: Path): Place {

@@ -1,0 +1,17 @@
+import { loadSource } from "../support/source.mjs";
+
+/** Showing a very large plan in each format; a warm-up within `measure` does not count. */
+export const cases = [
+  {
+    name: "render",
+    run: async ({ runs = "9" }) => {
+      const { measure } = await loadSource("bench/cases/render.ts");
+      return measure(Number(runs)).map(({ name, values }) => ({
+        title: `10,000 changes as ${name}`,
+        target: { atMost: 300, unit: "ms" },
+        noise: 0.15,
+        values,
+      }));
+    },
+  },
+];

@@ -1,0 +1,69 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+
+/** The built program. */
+const BIN = join(ROOT, "dist/bin.js");
+
+/** Runs node with these arguments to its end: { ms, code, stdout, stderr }; the time is that of the whole process. */
+export async function runNode(args, { cwd, env = {} } = {}) {
+  const began = process.hrtime.bigint();
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text) => (stderr += text));
+  const [code] = await once(child, "close");
+  return { ms: Number(process.hrtime.bigint() - began) / 1e6, code, stdout, stderr };
+}
+
+/** Runs the built program, and throws where it does not end with the expected code. */
+export async function rolecall(args, { expect = 0, node = [], ...options } = {}) {
+  const ended = await runNode([...node, BIN, ...args], options);
+  if (ended.code !== expect) {
+    throw new Error(`rolecall ${args.join(" ")} ended with ${ended.code}:\n${ended.stdout}\n${ended.stderr}`);
+  }
+  return ended;
+}
+
+/** The most memory that a run of the program ever holds, in MiB. */
+export async function peakOf(args, options = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "rolecall-bench-"));
+  const file = join(folder, "peak");
+  try {
+    await rolecall(args, {
+      ...options,
+      node: ["--import", resolve(import.meta.dirname, "tell-peak.mjs")],
+      env: { ...options.env, ROLECALL_BENCH_PEAK: file },
+    });
+    return Number(readFileSync(file, "utf8")) / 1024;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Starts the bench's service in a process of its own: { env, counts(), stop() }. */
+export async function startServer({ members, latencyMs }) {
+  const child = spawn(
+    process.execPath,
+    [resolve(import.meta.dirname, "../server.mjs"), String(members), String(latencyMs)],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  const [line] = await once(child.stdout.setEncoding("utf8"), "data");
+  const url = String(line).trim();
+  return {
+    env: { ROLECALL_BASE_URL: url, ROLECALL_API_KEY: "sk_test_bench" },
+    counts: async () => (await fetch(`${url}/_bench/counts`)).json(),
+    async stop() {
+      child.kill();
+      await once(child, "close");
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import { siteOf } from "./draft.ts";
+import type { LocatedProblem } from "./problem.ts";
+import { repeats } from "./repeats.ts";
+
+/** Every file of a merchant after its first. */
+export function duplicateMerchants(
+  files: readonly { readonly file: string; readonly merchant: unknown }[],
+): readonly LocatedProblem[] {
+  const site = ({ file }: { readonly file: string }) => siteOf(file, ["merchant"]);
+  return repeats(files, ({ merchant }) => merchant).map(
+    ({ text, item, first }): LocatedProblem => ({
+      code: "duplicate-merchant",
+      merchant: text,
+      place: site(item),
+      first: site(first),
+    }),
+  );
+}

@@ -17,7 +17,7 @@ export default defineConfig({
           name: "sources",
           include: ["test/**/*.test.{ts,tsx}"],
           exclude: [...program, ...browser],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
           // Ink draws nothing where CI is set; the built program has that look taken out.
           env: { CI: "false", CONTINUOUS_INTEGRATION: "false" },
         },

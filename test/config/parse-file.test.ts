@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parseMerchantFile } from "../../src/config/parse-file.ts";
+import { processorTime } from "../support/processor-time.ts";
 
 const FULL = `version: 1
 merchant: MC4F7K2P
@@ -424,10 +425,10 @@ describe("hostile text", () => {
       "names that are all alike",
       `roles: [${Array.from({ length: 3000 }, (_, i) => `{ name: A long name ${i} }`).join(", ")}]\nmembers: [{ email: a@b.co, roles: [${Array.from({ length: 3000 }, (_, i) => `A longname ${i}`).join(", ")}] }]`,
     ],
-  ])("%s, are judged in bounded time", (_, text) => {
-    const started = performance.now();
+  ])("%s, are judged in bounded time", { timeout: 60_000 }, (_, text) => {
+    const started = processorTime();
     expect(parse(`${HEAD}${text}\n`).state).toBeNull();
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(processorTime() - started).toBeLessThan(10_000);
   });
 
   test("a word without an end makes no message without one", () => {

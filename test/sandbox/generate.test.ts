@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { processorTime } from "../support/processor-time.ts";
 import { MEMBERS, type MemberBody, start } from "./support.ts";
 
 test("generated members come after the seeded ones, always the same", async () => {
@@ -32,8 +33,8 @@ test("a hundred thousand members are paged without going through all of them", a
   const { body } = await call("GET", `${MEMBERS}?limit=25&offset=99990`);
   expect(body.items).toHaveLength(11);
   expect(body.total_count).toBe(100_001);
-  const began = performance.now();
+  const began = processorTime();
   for (let i = 0; i < 400; i += 1) await call("GET", `${MEMBERS}?limit=25&offset=${i * 250}`);
   // Generous: going through all members for each page takes ten times as long.
-  expect(performance.now() - began).toBeLessThan(2000);
+  expect(processorTime() - began).toBeLessThan(5000);
 });

@@ -157,8 +157,8 @@ export function createClient(options: ClientOptions): Client {
     if (!call.recover) throw error;
     const found = await call.recover(error);
     if (found !== null) return found;
-    const answered = status !== null;
-    // Without an answer it may still be on its way.
+    // Without an answer, or with one of a gateway that did not wait for it, it may still be on its way.
+    const answered = status !== null && !OF_GATEWAYS.has(status);
     const known = answered && error.request?.uncertain ? notDone(error) : error;
     await wait(call, { ...failed, error: known }, course, answered ? 0 : ARRIVES_WITHIN_MS);
     return answered ? null : call.recover(error);
@@ -184,6 +184,9 @@ export function createClient(options: ClientOptions): Client {
     },
   };
 }
+
+/** What stands between us and the service answers so when it has had no answer itself. */
+const OF_GATEWAYS: ReadonlySet<number> = new Set([502, 504, 520, 522, 524]);
 
 /** What was sent and not answered is done by then, if it ever is. */
 const ARRIVES_WITHIN_MS = 2_000;

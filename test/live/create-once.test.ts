@@ -95,9 +95,11 @@ describe("a create whose answer is lost", () => {
   });
 
   test.each([
-    ["broke", reset],
-    ["timed out", timeout],
-  ])("is looked up twice before it is sent again where the connection %s", async (_, lost) => {
+    ["the connection broke", reset],
+    ["it timed out", timeout],
+    ["a gateway had no answer either", () => problem(504)],
+    ["a gateway lost its connection", () => page(502)],
+  ])("is looked up twice before it is sent again where %s", async (_, lost) => {
     let lookedUp = 0;
     const { writer, seen, clock } = connectTo((one) => {
       if (one.method === "POST") return lost();

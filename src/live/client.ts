@@ -37,7 +37,7 @@ export interface Call<T> {
   readonly method: TransportRequest["method"];
   readonly path: string;
   readonly body?: object;
-  /** What the body holds that no message may repeat. */
+  /** What the body holds that no message may repeat, neither of this call nor of a later one. */
   readonly secrets?: readonly string[];
   readonly read: (body: string) => T;
   /** Makes another policy of the client's own. */
@@ -82,6 +82,9 @@ export function createClient(options: ClientOptions): Client {
     });
   }
 
+  /** Grows with each password that is sent: any later answer may repeat it. */
+  const secrets = new Set([key]);
+
   const policyOf = (call: Call<unknown>): RetryPolicy => call.retry?.(retry) ?? retry;
 
   const whatNext = (call: Call<unknown>, { trouble }: Failed, course: Course): Next | null => {
@@ -104,7 +107,7 @@ export function createClient(options: ClientOptions): Client {
         throw gaveUp(course.last, { kind: "time", askedMs: null, totalMs });
       }
       course.attempts += 1;
-      const ended = await attempt(call, course, options);
+      const ended = await attempt(call, course, { ...options, secrets });
       verdict = verdictOf(ended);
       if (ended.ok) return ended;
       const next = whatNext(call, ended, course);
@@ -166,6 +169,7 @@ export function createClient(options: ClientOptions): Client {
 
   return {
     async send<T>(call: Call<T>): Promise<T> {
+      for (const secret of call.secrets ?? []) secrets.add(secret);
       const course: Course = { attempts: 0, began: 0, doubt: false };
       const once = isOnce(call);
       // Some attempt's answer was lost.
@@ -237,9 +241,13 @@ function isOnce(call: { readonly method: string }): boolean {
   return call.method === "POST";
 }
 
-async function attempt<T>(call: Call<T>, course: Course, options: ClientOptions): Promise<Ended<T>> {
-  const { transport, emit, now, keySource, key } = options;
-  const { method, path, operation, secrets = [] } = call;
+async function attempt<T>(
+  call: Call<T>,
+  course: Course,
+  options: ClientOptions & { readonly secrets: ReadonlySet<string> },
+): Promise<Ended<T>> {
+  const { transport, emit, now, keySource, key, secrets } = options;
+  const { method, path, operation } = call;
   const attempted: Attempted = {
     operation,
     method,
@@ -248,7 +256,7 @@ async function attempt<T>(call: Call<T>, course: Course, options: ClientOptions)
     doubt: course.doubt,
     keySource,
     write: method !== "GET",
-    secrets: [key, ...secrets],
+    secrets: [...secrets],
   };
   const sent = now();
   emit({ type: "request", method, path, attempt: course.attempts });

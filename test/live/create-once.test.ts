@@ -275,6 +275,15 @@ describe("a managed member whose answer is lost", () => {
     expect(await writer("MC1").createMember(till("correct horse"))).toEqual({ id: "mem_1", adopted: true });
   });
 
+  test("keeps its password to itself for good, whatever is asked for afterwards", async () => {
+    const { writer, records } = connectTo(({ method }) =>
+      method === "POST" ? json({ id: "mem_1" }, 201) : problem(400, { detail: "not correct horse" }),
+    );
+    await writer("MC1").createMember(till("correct horse"));
+    const failure = await failureOf(records("MC1").member("mem_1"));
+    expect(failure.message).toContain("not [secret]");
+  });
+
   test("keeps its password to itself, at its create as at its update", async () => {
     const password = 'correct "horse" battery';
     const echo = (seen: Seen): Response =>

@@ -1,5 +1,5 @@
-import { type FileHandle, mkdir, open, writeFile } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { type FileHandle, lstat, mkdir, open, writeFile } from "node:fs/promises";
+import { basename, dirname, join, relative } from "node:path";
 import { RolecallError } from "../model/errors.ts";
 import type { JournalEntry, RunStarted } from "../model/journal.ts";
 import type { Plan } from "../model/plan.ts";
@@ -91,8 +91,16 @@ function timeOf(now: number): string {
 
 /** A journal tells who may do what: nobody else reads it, and it is not committed by accident. */
 async function makeFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const ignore = join(folder, "..", ".gitignore");
+  for (const one of [dirname(folder), folder]) {
+    await mkdir(one, { mode: 0o700 }).catch((error: unknown) => {
+      if (!isExisting(error)) throw error;
+    });
+    // A link may come with a checkout, and lead anywhere: nothing is written outside of the project.
+    if (!(await lstat(one)).isDirectory()) {
+      throw Object.assign(new Error(`${basename(one)} is a link, or no folder`), { code: "ENOTDIR" });
+    }
+  }
+  const ignore = join(dirname(folder), ".gitignore");
   await writeFile(ignore, "*\n", { flag: "wx", mode: 0o600 }).catch((error: unknown) => {
     if (!isExisting(error)) throw error;
   });

@@ -125,5 +125,11 @@ const HINT = '"rolecall runs" lists them.';
 /** Whether a run is of one of these merchants; of one that cannot be read, only its name tells. */
 export function isOf(found: FoundRun, merchants: readonly string[]): boolean {
   if ("past" in found) return merchants.includes(found.past.run.merchant);
-  return merchants.some((merchant) => new RegExp(`Z-${merchant}(-\\d+)?$`).test(found.name));
+  const [, named] = /Z-(.+)$/.exec(found.name) ?? [];
+  return named !== undefined && merchants.some((one) => named === one || isNumbered(named, one));
+}
+
+/** Of several runs of one millisecond the later ones have a number behind the merchant. */
+function isNumbered(named: string, merchant: string): boolean {
+  return named.startsWith(`${merchant}-`) && /^\d+$/.test(named.slice(merchant.length + 1));
 }

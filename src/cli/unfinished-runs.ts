@@ -42,7 +42,8 @@ async function lastRun(
     // The name says whose it is, so that the journals of others need not be read.
     if (!isOf({ ...stored, unreadable: "" }, [merchant])) continue;
     const found = await readRun(stored, io);
-    if (!("past" in found)) return null;
+    // One that was cut short in its first line has changed nothing: the one before it is what counts.
+    if (!("past" in found)) continue;
     if (found.past.run.merchant === merchant && found.past.run.service === service) return found;
   }
   return null;

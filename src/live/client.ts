@@ -37,7 +37,7 @@ export interface Call<T> {
   readonly method: TransportRequest["method"];
   readonly path: string;
   readonly body?: object;
-  /** What the body holds that no message may repeat. */
+  /** What the body holds that no message may repeat, neither of this call nor of a later one. */
   readonly secrets?: readonly string[];
   readonly read: (body: string) => T;
   /** Makes another policy of the client's own. */
@@ -82,6 +82,9 @@ export function createClient(options: ClientOptions): Client {
     });
   }
 
+  /** Grows with each password that is sent: any later answer may repeat it. */
+  const secrets = new Set([key]);
+
   const policyOf = (call: Call<unknown>): RetryPolicy => call.retry?.(retry) ?? retry;
 
   const whatNext = (call: Call<unknown>, { trouble }: Failed, course: Course): Next | null => {
@@ -104,7 +107,7 @@ export function createClient(options: ClientOptions): Client {
         throw gaveUp(course.last, { kind: "time", askedMs: null, totalMs });
       }
       course.attempts += 1;
-      const ended = await attempt(call, course, options);
+      const ended = await attempt(call, course, { ...options, secrets });
       verdict = verdictOf(ended);
       if (ended.ok) return ended;
       const next = whatNext(call, ended, course);
@@ -157,8 +160,8 @@ export function createClient(options: ClientOptions): Client {
     if (!call.recover) throw error;
     const found = await call.recover(error);
     if (found !== null) return found;
-    const answered = status !== null;
-    // Without an answer it may still be on its way.
+    // Without an answer, or with one of a gateway that did not wait for it, it may still be on its way.
+    const answered = status !== null && !OF_GATEWAYS.has(status);
     const known = answered && error.request?.uncertain ? notDone(error) : error;
     await wait(call, { ...failed, error: known }, course, answered ? 0 : ARRIVES_WITHIN_MS);
     return answered ? null : call.recover(error);
@@ -166,6 +169,7 @@ export function createClient(options: ClientOptions): Client {
 
   return {
     async send<T>(call: Call<T>): Promise<T> {
+      for (const secret of call.secrets ?? []) secrets.add(secret);
       const course: Course = { attempts: 0, began: 0, doubt: false };
       const once = isOnce(call);
       // Some attempt's answer was lost.
@@ -184,6 +188,9 @@ export function createClient(options: ClientOptions): Client {
     },
   };
 }
+
+/** What stands between us and the service answers so when it has had no answer itself. */
+const OF_GATEWAYS: ReadonlySet<number> = new Set([502, 504, 520, 522, 524]);
 
 /** What was sent and not answered is done by then, if it ever is. */
 const ARRIVES_WITHIN_MS = 2_000;
@@ -234,9 +241,13 @@ function isOnce(call: { readonly method: string }): boolean {
   return call.method === "POST";
 }
 
-async function attempt<T>(call: Call<T>, course: Course, options: ClientOptions): Promise<Ended<T>> {
-  const { transport, emit, now, keySource, key } = options;
-  const { method, path, operation, secrets = [] } = call;
+async function attempt<T>(
+  call: Call<T>,
+  course: Course,
+  options: ClientOptions & { readonly secrets: ReadonlySet<string> },
+): Promise<Ended<T>> {
+  const { transport, emit, now, keySource, key, secrets } = options;
+  const { method, path, operation } = call;
   const attempted: Attempted = {
     operation,
     method,
@@ -245,7 +256,7 @@ async function attempt<T>(call: Call<T>, course: Course, options: ClientOptions)
     doubt: course.doubt,
     keySource,
     write: method !== "GET",
-    secrets: [key, ...secrets],
+    secrets: [...secrets],
   };
   const sent = now();
   emit({ type: "request", method, path, attempt: course.attempts });

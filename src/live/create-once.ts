@@ -18,12 +18,9 @@ export interface Creation extends Pick<Call<unknown>, "operation" | "path" | "bo
  */
 export async function createOnce(client: Client, creation: Creation): Promise<Created> {
   const { what, find, ...call } = creation;
-  const { secrets = [] } = call;
-  // Whatever answers the create may repeat what it holds when it is asked for it.
-  const discreet: Client = { send: (other) => client.send({ ...other, secrets }) };
   const look = async (failure: RolecallError): Promise<Found> => {
     try {
-      return await find(discreet);
+      return await find(client);
     } catch (error) {
       throw error instanceof RolecallError ? notKnown(failure, error) : error;
     }

@@ -137,13 +137,15 @@ export function notListed(path: string, what: string): RolecallError {
   );
 }
 
-/** The failure of a create that was looked up afterwards, where something else was found in its place. */
+/**
+ * The failure of a create that was looked up afterwards, where something else was found in its place. Whether it was
+ * done, and changed by somebody since, nobody can tell.
+ */
 export function notOurs(error: RolecallError, what: string): RolecallError {
-  const { uncertain: _, ...request } = error.request ?? { method: "", path: "", attempts: 0 };
   const message = `The ${what} is there, but not as it was to be created: somebody else has created or changed it.`;
   return new RolecallError("conflict", message, {
     hint: 'Run "rolecall plan" to see how it differs.',
-    request,
+    request: { ...(error.request ?? { method: "POST", path: "", attempts: 0 }), uncertain: true },
     cause: error,
   });
 }

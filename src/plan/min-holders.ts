@@ -7,7 +7,9 @@ import { by } from "./order.ts";
 import { refuse } from "./refusals.ts";
 import { roleFinder } from "./role-names.ts";
 
-const DEFAULT: Readonly<Record<string, number>> = { role_owner: 1 };
+/** Without an owner nobody can set anything right again. */
+const OWNER = "role_owner";
+const OWNERS = 1;
 
 /** What the guard over the fewest holders makes of a plan. */
 export interface MinHolders {
@@ -28,19 +30,32 @@ export function guardMinHolders(
   changes: readonly MemberChange[],
 ): MinHolders {
   const [findBefore, findAfter] = [roleFinder(before), roleFinder(after)];
-  const rules = Object.entries(settings ?? DEFAULT).sort(by(([role]) => role));
-  const results = rules.flatMap(([role, min]) => {
-    // A name can move from one role to another: both are looked at. Holders stand by id, also of a role that is
-    // ignored, or that the service does not tell.
+  // A name can move from one role to another: both are looked at. Holders stand by id, also of a role that is
+  // ignored, or that the service does not tell.
+  const keysOf = (role: string): readonly string[] => {
     const named = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
-    const keys = named.length > 0 ? [...new Set(named)] : isHeld(before, role) ? [role] : [];
-    return keys.map((key) => guardRole({ role, key, min, before, after, changes }));
-  });
+    return named.length > 0 ? [...new Set(named)] : isHeld(before, role) ? [role] : [];
+  };
+  const results = rulesOf(settings, keysOf).flatMap(([role, min]) =>
+    keysOf(role).map((key) => guardRole({ role, key, min, before, after, changes })),
+  );
   return {
     deferred: distinctChanges(results.flatMap(({ deferred }) => deferred)),
     refusals: results.flatMap(({ refusals }) => refusals),
     discoveries: results.flatMap(({ discoveries }) => discoveries),
   };
+}
+
+/** Whoever writes about other roles does not mean to give up the owners; `{}` asks for none, and so does a 0. */
+function rulesOf(
+  settings: GuardSettings["minHolders"],
+  keysOf: (role: string) => readonly string[],
+): readonly (readonly [role: string, min: number])[] {
+  const own = Object.entries(settings ?? {});
+  const owners = keysOf(OWNER);
+  const silent = own.every(([role]) => !keysOf(role).some((key) => owners.includes(key)));
+  const defaults = silent && (settings === undefined || own.length > 0) ? [[OWNER, OWNERS] as const] : [];
+  return [...own, ...defaults].sort(by(([role]) => role));
 }
 
 const NOTHING: MinHolders = { deferred: [], refusals: [], discoveries: [] };
@@ -54,9 +69,24 @@ interface Rule {
   readonly changes: readonly MemberChange[];
 }
 
-function guardRole({ role, key, min, before, after, changes }: Rule): MinHolders {
-  const had = holdersOf(before, key).filter(isAccepted);
-  const holders = holdersOf(after, key);
+/** Nobody can log in as a service account: enough have to be left without those, and with them. */
+function guardRole(rule: Rule): MinHolders {
+  const judged = [judgeRole(rule, isPerson), judgeRole(rule, () => true)];
+  return (
+    judged.find(({ refusals }) => refusals.length > 0) ??
+    judged.find(({ deferred }) => deferred.length > 0) ??
+    judged.find(({ discoveries }) => discoveries.length > 0) ??
+    NOTHING
+  );
+}
+
+function judgeRole(
+  { role, key, min, before, after, changes }: Rule,
+  counts: (person: PersonAccess) => boolean,
+): MinHolders {
+  const accepted = holdersOf(before, key).filter(isAccepted);
+  const had = accepted.filter(counts);
+  const holders = holdersOf(after, key).filter(counts);
   const has = holders.filter(isAccepted);
   const pending = holders.filter(({ status }) => status === "pending" || status === "invited");
   const name = before.roles.get(key)?.name ?? role;
@@ -72,7 +102,17 @@ function guardRole({ role, key, min, before, after, changes }: Rule): MinHolders
   if (has.length + pending.length < needed || losing.length < short) {
     return {
       ...NOTHING,
-      refusals: [refuse({ code: "min-holders", role, name, before: had.length, after: has.length, min })],
+      refusals: [
+        refuse({
+          code: "min-holders",
+          role,
+          name,
+          before: had.length,
+          after: has.length,
+          min,
+          uncounted: accepted.length - had.length,
+        }),
+      ],
     };
   }
   const waitsFor = pending.map((person) => person.name);
@@ -81,6 +121,10 @@ function guardRole({ role, key, min, before, after, changes }: Rule): MinHolders
 
 function isHeld({ people }: Access, roleId: string): boolean {
   return [...people.values()].some(({ roles }) => roles.includes(roleId));
+}
+
+function isPerson({ serviceAccount }: PersonAccess): boolean {
+  return !serviceAccount;
 }
 
 function isAccepted({ status }: PersonAccess): boolean {

@@ -23,6 +23,8 @@ export type Objection =
       readonly before: number;
       readonly after: number;
       readonly min: number;
+      /** Service accounts that hold it as well, and do not count. */
+      readonly uncounted: number;
     }
   | { readonly code: "min-holders-wait"; readonly name: string; readonly member: string }
   | {
@@ -96,14 +98,16 @@ export function refuse(objection: Objection): Refusal {
       );
     }
     case "min-holders": {
-      const { role, name, before, after, min } = objection;
+      const { role, name, before, after, min, uncounted } = objection;
+      const besides = uncounted === 0 ? "" : ", service accounts not counted";
       return guard(
         code,
         "role",
         name,
-        `The role "${name}" would keep ${after} of its ${before} accepted holders; it needs ${min}.`,
+        `The role "${name}" would keep ${after} of its ${before} accepted holders${besides}; it needs ${min}.`,
         "Give the role to somebody else first, and let them accept.",
-        `min-holders=${role}`,
+        // What is live can lower the number while the changes, and with them the fingerprint, stay the same.
+        `min-holders=${role}:${after}`,
       );
     }
     case "min-holders-wait": {

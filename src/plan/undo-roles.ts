@@ -213,10 +213,16 @@ class Backwards {
     return roles.some((effect) => effect.id === id) || replaced.some(({ successor }) => successor === id);
   }
 
+  #isKnown(id: string): boolean {
+    return this.#isOfRun(id) || this.#context.effects.replaced.some((one) => one.id === id);
+  }
+
   /** What a create of which nobody knows the end has left behind: only what looks exactly like it. */
   #madeUnknown({ name, after }: Effect<RoleImage>): LiveRole | undefined {
     const role = this.#named(name);
-    if (role === undefined || after === null || equals(role, after)) return role;
+    // One that the run knew by its id was there before, and has its name back.
+    if (role === undefined || this.#isKnown(role.id)) return undefined;
+    if (after === null || equals(role, after)) return role;
     this.#limits.note(
       "not-sure",
       name,

@@ -75,8 +75,10 @@ function whoOf({ run: { user, host } }: PastRun): string {
 }
 
 /** "3 of 5 changes"; before the end only the writes are known. */
-function countsOf({ run, writes, end }: PastRun): string {
-  if (end) return `${end.outcomes.done.toLocaleString("en-US")} of ${counted(run.changes, "change")}`;
+function countsOf({ writes, end }: PastRun): string {
+  // Passwords that are set count with the changes, and are none of the plan.
+  const all = Object.values(end?.outcomes ?? {}).reduce((sum, count) => sum + count, 0);
+  if (end) return `${end.outcomes.done.toLocaleString("en-US")} of ${counted(all, "change")}`;
   const done = writes.filter(({ outcome }) => outcome?.status === "done").length;
   return `${counted(done, "write")} done`;
 }
@@ -145,7 +147,8 @@ function writeLine({ intent, outcome }: PastWrite, style: Style): string {
   const part = { whole: "", "set-aside": " (set aside)", create: " (the new one)", remove: " (the old one)" }[
     intent.part
   ];
-  const what = `${intent.kind} ${intent.resource} ${oneLine(intent.name)}${part}`;
+  const does = intent.password ? "set the password of" : intent.kind;
+  const what = `${does} ${intent.resource} ${oneLine(intent.name)}${part}`;
   const more = [
     id === null ? "" : oneLine(id),
     status === "done" ? (outcome?.adopted ? "its answer was lost; it was found" : "") : status,

@@ -155,7 +155,7 @@ const FAULTS: readonly (readonly [string, object, Expected, Expected])[] = [
     "a gateway's web page",
     { kind: "html", status: 502 },
     unharmed,
-    never("service-failed", "failed: service-failed"),
+    never("service-failed", "unknown: service-failed"),
   ],
   ["another content type", { kind: "content-type" }, unharmed, unharmed],
   ["no content type", { kind: "content-type", type: null }, unharmed, unharmed],

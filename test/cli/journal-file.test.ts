@@ -1,6 +1,6 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Appendable, appendTo, fileJournals } from "../../src/cli/journal-file.ts";
 import { jobAddress } from "../../src/cli/run-origin.ts";
@@ -119,6 +119,21 @@ function slowFile() {
 async function settled(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
+
+describe("a link in the place of the folder", () => {
+  test.each([".rolecall", join(".rolecall", "runs")])("is not followed (%s)", async (link) => {
+    const elsewhere = await mkdtemp(join(tmpdir(), "rolecall-elsewhere-"));
+    await mkdir(dirname(join(cwd, link)), { recursive: true });
+    await symlink(elsewhere, join(cwd, link));
+    await expect(journals()(richPlan())).rejects.toMatchObject({
+      code: "journal-unwritable",
+      message: expect.stringContaining(`${basename(link)} is a link, or no folder.`),
+      hint: expect.stringContaining("move it"),
+    });
+    expect(await readdir(elsewhere)).toEqual([]);
+    await rm(elsewhere, { recursive: true });
+  });
+});
 
 describe("entries", () => {
   test("count as written only when they are on the disk, and those that wait go out together, in order", async () => {

@@ -127,6 +127,55 @@ describe("the fewest holders of a role", () => {
     expect(briefRefusals(plan)).toEqual(["guard min-holders Owner"]);
   });
 
+  test("stays so where a file says it of other roles only, unless it asks for none", () => {
+    const is = live([OWNER], [owner("mem_1", "ada@example.com")]);
+    const refusedWith = (minHolders: Readonly<Record<string, number>>) =>
+      briefRefusals(planOf(desired({ guards: { ...OPEN, minHolders }, members: [] }), is));
+    expect(refusedWith({ role_admin: 1 })).toEqual(["guard min-holders Owner"]);
+    expect(refusedWith({ Owner: 2 })).toEqual(["guard min-holders Owner"]);
+    expect(refusedWith({ role_owner: 0 })).toEqual([]);
+    expect(refusedWith({ Owner: 0 })).toEqual([]);
+    expect(refusedWith({})).toEqual([]);
+  });
+
+  test("a service account is no owner that anybody could log in as", () => {
+    const ada = owner("mem_1", "ada@example.com");
+    const user = { id: "user-bot", email: "bot@example.com", mfaOnLogin: false, virtual: false };
+    const bot = { ...owner("mem_2", user.email), user: { ...user, serviceAccount: true } };
+    const is = live([OWNER], [ada, bot]);
+    const gone = planOf(desired({ members: [] }), is);
+    expect(gone.refusals.map(({ message }) => message)).toEqual([
+      'The role "Owner" would keep 0 of its 1 accepted holders, service accounts not counted; it needs 1.',
+    ]);
+    const bob = member("bob@example.com", { roles: ["role_owner"] });
+    const waiting = planOf(desired({ members: [bob] }), is);
+    expect(waiting.deferred.map(({ change }) => change.name)).toEqual(["ada@example.com"]);
+    // Where service accounts are all that hold it, they are what is kept.
+    const bots = live([OWNER], [bot]);
+    const without = desired({ members: [member("bot@example.com", { roles: [] })] });
+    expect(briefRefusals(planOf(without, bots))).toEqual(["guard min-holders Owner"]);
+  });
+
+  test("an override is for as many as were left when it was given", () => {
+    const guards = { ...OPEN, minHolders: { role_owner: 2 } };
+    const bob = owner("mem_2", "bob@example.com");
+    const want = desired({ guards, sync: { ...SYNC, members: "additive" as const } });
+    const all = { ...want, members: [member("ada@example.com", { roles: [] })] };
+    const is = live([OWNER], [owner("mem_1", "ada@example.com"), bob]);
+    const plan = planOf(all, is);
+    const [refusal] = plan.refusals;
+    const override = parseOverride((refusal && overrideFor(plan, refusal)) ?? "");
+    if (override === null) throw new Error("there is no override");
+    expect(applyOverrides(plan, [override]).refusals).toEqual([]);
+    // Bob is disabled since: the changes are the same, and nobody would be left.
+    const since = planOf(all, {
+      ...is,
+      members: is.members.map((one) => (one === bob ? { ...bob, status: "disabled" } : one)),
+    });
+    expect(since.fingerprint).toBe(plan.fingerprint);
+    expect(applyOverrides(since, [override]).refusals).toHaveLength(1);
+  });
+
   test("one of two owners can be removed", () => {
     const is = live([OWNER], [owner("mem_1", "ada@example.com"), owner("mem_2", "bob@example.com")]);
     const want = desired({ members: [member("bob@example.com", { roles: ["role_owner"] })] });

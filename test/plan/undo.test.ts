@@ -234,6 +234,25 @@ describe("undo", () => {
     },
   );
 
+  test("taken twice never removes what has its name back, where a create of that name stayed unknown", async () => {
+    // The clerk gets another name, and a new role just like it the old one: that create is lost. Nobody holds either.
+    const is = live([CASHIER, CLERK, OWNER], []);
+    const want = {
+      sync: { ...SYNC, members: "additive" as const },
+      roles: [
+        role("Cashier", { permissions: ["catalog_view"], metadata: { owner: "a" } }),
+        role("Counter", { permissions: ["stock_edit"], id: "role_2" }),
+        role("Clerk", { permissions: ["stock_edit"], description: "Counts" }),
+      ],
+    };
+    const { run, service } = await ran(want, is, { at: 2, did: false });
+    expect(run.writes.map(({ outcome }) => outcome?.status)).toEqual(["done", "unknown"]);
+    const first = undo(run, service);
+    expect(brief(first.plan)).toEqual(["update role Clerk"]);
+    await runOf(first.plan, service);
+    expect(brief(undo(run, service).plan)).toEqual([]);
+  });
+
   test("touches nothing that is to be ignored", async () => {
     const { run, service } = await ran({
       sync: { ...SYNC, members: "additive" },

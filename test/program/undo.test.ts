@@ -163,6 +163,7 @@ describe("runs", () => {
     expect(list.stdout).toContain("by ");
     expect(list.code).toBe(0);
     expect((await shop.run(["runs", "2027"])).code).toBe(1);
+    expect((await shop.run(["runs", "-m", "("])).stderr).toContain("There are no runs of (");
   });
 });
 
@@ -177,12 +178,14 @@ test("a run that was cut short is told by the next plan and apply, with what is 
     .join("\n")
     .replace(/"pid":\d+/, '"pid":2147483646');
   await writeFile(path, `${cut}\n`);
+  // One that came no further than to its file changes nothing about that.
+  await writeFile(path.replace(/[^/\\]*$/, "2027-01-01T00-00-00-000Z-MC1.jsonl"), "");
   const plan = await shop.run(["plan", "mc1.yaml"]);
   expect(plan.stderr).toContain("was cut short");
   expect(plan.stderr).toContain("Not known to be done or not: update role Cashier.");
   expect(plan.stderr).toContain("Planning again settles it");
   const apply = await shop.run(["apply", "mc1.yaml", "--yes"]);
   expect(apply.stderr).toContain("was cut short");
-  const runs = await shop.run(["runs", "latest"]);
+  const runs = await shop.run(["runs", first.replace(".jsonl", "")]);
   expect(runs.stdout).toContain("Nobody knows what became of these");
 });

@@ -68,6 +68,17 @@ function past(rest: Partial<PastRun> = {}): PastRun {
   };
 }
 
+test("a new password counts as a change, and is told as what it is", () => {
+  const one = write(1, "till@example.com", "done");
+  const rotated = past({
+    run: { at: AT, ...runStarted({ changes: 0 }) },
+    writes: [{ ...one, intent: { ...one.intent, kind: "update", id: "mem_1", password: true } }],
+  });
+  const run = { name: NAME, past: rotated, status: "done" } as const;
+  expect(renderRuns([run], PLAIN)).toContain("1 of 1 change ");
+  expect(renderRun(run, PLAIN)).toContain("✓ set the password of member till@example.com");
+});
+
 const CASES: readonly (readonly [RunStatus, PastRun, boolean])[] = [
   ["done", past(), false],
   ["left", past({ verified: { at: AT, type: "verified", left: ["delete role X"], deferred: [] } }), false],
@@ -89,8 +100,8 @@ test("runs are listed in columns, also those that cannot be read", () => {
   ];
   expect(renderRuns(runs, PLAIN)).toBe(
     [
-      `${NAME}    MC1  -  done       1 of 2 changes  by ada@till at 0a1b2c3d4e`,
-      `${NAME}-2  MC1  -  cut short  1 write done    by ada@till at 0a1b2c3d4e`,
+      `${NAME}    MC1  -  done       1 of 1 change  by ada@till at 0a1b2c3d4e`,
+      `${NAME}-2  MC1  -  cut short  1 write done   by ada@till at 0a1b2c3d4e`,
       "broken  unreadable  .rolecall/runs/broken.jsonl:1: it is not JSON",
       "",
     ].join("\n"),

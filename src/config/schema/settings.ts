@@ -131,7 +131,7 @@ export const guards = z
       .meta({
         title: "Fewest holders",
         description:
-          "For a role's name or id, how many accepted members must keep it. Left out, one role_owner; {} asks for none.",
+          "For a role's name or id, how many accepted members must keep it; service accounts do not count. Unless it names role_owner, that keeps one; role_owner: 0 or {} asks for none.",
         default: { role_owner: 1 },
         examples: [{ role_owner: 2 }],
       }),

@@ -1,6 +1,13 @@
 import type { LiveState } from "../model/live.ts";
-import type { Change, MemberChange, Plan } from "../model/plan.ts";
-import { changeFingerprint, planFingerprint, seal } from "./fingerprint.ts";
+import type { Change, Plan } from "../model/plan.ts";
+import {
+  type ApprovalRecord,
+  approvalRecord,
+  isRecordTampered,
+  nameHash,
+  type RecordedRole,
+} from "./approval-record.ts";
+import { changeFingerprint, planFingerprint } from "./fingerprint.ts";
 import { sortedSet } from "./order.ts";
 
 /** What an approved plan says to a fresh one. */
@@ -18,7 +25,10 @@ export type Approval =
   /** The fresh plan has changes that nobody has approved. */
   | { readonly status: "new-changes"; readonly changes: readonly Change[] }
   /** Approved changes of roles that are neither planned any more nor done: others were judged beside them. */
-  | { readonly status: "dropped"; readonly changes: readonly Change[] };
+  | { readonly status: "dropped"; readonly changes: readonly ChangeName[] };
+
+/** What a change does to what. */
+export type ChangeName = Pick<Change, "kind" | "resource" | "name">;
 
 /**
  * Whether a fresh plan may be applied on an approval that was given before: its changes have to be among the approved
@@ -26,48 +36,65 @@ export type Approval =
  * `live` is what the fresh plan was made from.
  */
 export function approve(fresh: Plan, approved: Plan, live?: Pick<LiveState, "roles">): Approval {
+  const record = approvalRecord(approved);
+  const elsewhere = otherPlace(fresh, record);
+  if (elsewhere) return elsewhere;
+  return isTampered(approved) ? { status: "tampered" } : judge(fresh, record, live);
+}
+
+/** The same for an approved plan of which only a record was kept. */
+export function approveByRecord(
+  fresh: Plan,
+  record: ApprovalRecord,
+  live?: Pick<LiveState, "roles">,
+): Approval {
+  const elsewhere = otherPlace(fresh, record);
+  if (elsewhere) return elsewhere;
+  return isRecordTampered(record) ? { status: "tampered" } : judge(fresh, record, live);
+}
+
+function otherPlace(fresh: Plan, approved: ApprovalRecord): Approval | null {
   for (const field of ["merchant", "environment", "service"] as const) {
     if (approved[field] !== fresh[field]) {
       return { status: "elsewhere", field, approved: String(approved[field]), fresh: String(fresh[field]) };
     }
   }
-  if (isTampered(approved)) return { status: "tampered" };
-  // What was deferred in the approved plan has been seen and wanted, and may be due by now.
-  const seen = [...approved.changes, ...approved.deferred.map(({ change }) => change)];
-  const known = new Map([...seen, ...seen.flatMap(secondHalf)].map((change) => [change.fingerprint, change]));
-  const wider = widened(fresh, approved);
-  const changes = fresh.changes.filter((change) => {
-    const same = known.get(change.fingerprint);
-    return same === undefined || !meansTheSameRoles(change, same) || wider.has(change.name);
-  });
-  if (changes.length > 0) return { status: "new-changes", changes };
-  const due = new Set(fresh.changes.map(({ fingerprint }) => fingerprint));
-  const dropped = approved.changes.filter((change) => !due.has(change.fingerprint) && !isDone(change, live));
-  return dropped.length === 0 ? { status: "approved" } : { status: "dropped", changes: dropped };
+  return null;
 }
 
-/** What is left of a new invitation when the expired one is gone already. */
-function secondHalf(change: Change): readonly Change[] {
-  if (change.resource !== "member" || change.kind !== "replace") return [];
-  const { resumed: _, fingerprint: __, ...rest } = change;
-  return [seal<MemberChange>({ ...rest, kind: "create", id: null, before: null, fields: [] })];
+function judge(fresh: Plan, approved: ApprovalRecord, live?: Pick<LiveState, "roles">): Approval {
+  // What was deferred in the approved plan has been seen and wanted, and may be due by now.
+  const known = new Set([...approved.due, ...approved.seen]);
+  const wider = widened(fresh, approved);
+  const changes = fresh.changes.filter(
+    (change) =>
+      !known.has(change.fingerprint) ||
+      !meansTheSameRoles(change, approved.held[change.fingerprint] ?? []) ||
+      wider.has(change.name),
+  );
+  if (changes.length > 0) return { status: "new-changes", changes };
+  const due = new Set(fresh.changes.map(({ fingerprint }) => fingerprint));
+  const dropped = approved.roles.filter((role) => !due.has(role.fingerprint) && !isDone(role, live));
+  if (dropped.length === 0) return { status: "approved" };
+  return { status: "dropped", changes: dropped.map(({ kind, name }) => ({ kind, resource: "role", name })) };
 }
 
 /** Roles of one name are one in a fingerprint; that they are one is told by their ids, where both are known. */
-function meansTheSameRoles(fresh: Change, approved: Change): boolean {
-  if (fresh.resource !== "member" || approved.resource !== "member") return true;
-  const ids = approved.after?.roles.map(({ id }) => id) ?? [];
-  return (fresh.after?.roles ?? []).every(
-    ({ id }, index) => ids[index] === null || id === null || ids[index] === id,
-  );
+function meansTheSameRoles(fresh: Change, ids: readonly (string | null)[]): boolean {
+  if (fresh.resource !== "member") return true;
+  return (fresh.after?.roles ?? []).every(({ id }, index) => {
+    const approved = ids[index];
+    return approved === null || id === null || approved === id;
+  });
 }
 
 /** Whether a change of a role's permissions that is not planned any more has been made, as far as can be seen. */
-function isDone(change: Change, live: Pick<LiveState, "roles"> | undefined): boolean {
-  if (live === undefined || change.resource !== "role" || change.after === null || change.kind === "replace")
-    return true;
-  const { name, permissions } = change.after;
-  const role = live.roles.find((one) => (change.id === null ? one.name === name : one.id === change.id));
+function isDone(
+  { id, name, permissions }: RecordedRole,
+  live: Pick<LiveState, "roles"> | undefined,
+): boolean {
+  if (live === undefined) return true;
+  const role = live.roles.find((one) => (id === null ? one.name === name : one.id === id));
   return sortedSet(role?.permissions ?? []).join("\n") === permissions.join("\n");
 }
 
@@ -75,13 +102,21 @@ function isDone(change: Change, live: Pick<LiveState, "roles"> | undefined): boo
  * Who would gain more than was approved, though their change is the same: a role has come to grant more meanwhile. Where
  * the approved plan changes roles itself, half of it being done can look like that, and `isDone` is what tells.
  */
-function widened(fresh: Plan, approved: Plan): ReadonlySet<string> {
-  if (approved.changes.some(({ resource }) => resource === "role")) return new Set();
-  const allowed = new Map(approved.impact.members.map(({ name, gained }) => [name, new Set(gained)]));
-  const deferred = new Set(approved.deferred.map(({ change }) => change.name));
+function widened(fresh: Plan, approved: ApprovalRecord): ReadonlySet<string> {
+  if (approved.changesRoles) return new Set();
+  const allowed = new Map(
+    approved.gains.flatMap(({ permissions, members }) => {
+      const gained = new Set(permissions);
+      return members.map((member) => [member, gained] as const);
+    }),
+  );
+  const waiting = new Set(approved.waiting);
   return new Set(
     fresh.impact.members
-      .filter(({ name, gained }) => !deferred.has(name) && gained.some((one) => !allowed.get(name)?.has(one)))
+      .filter(({ name, gained }) => {
+        const member = nameHash(name);
+        return !waiting.has(member) && gained.some((one) => !allowed.get(member)?.has(one));
+      })
       .map(({ name }) => name),
   );
 }

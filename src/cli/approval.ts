@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { RolecallError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
+import type { Approval } from "../plan/approve.ts";
 import type { Io } from "./io.ts";
 import type { Look } from "./planning.ts";
 
@@ -34,30 +35,31 @@ export async function objectionsTo(
       const known = byMerchant.get(plan.merchant);
       if (known === undefined)
         return [`${plan.merchant}: the approved plan does not speak of this merchant.`];
-      const approval = approve(plan, known, live);
-      switch (approval.status) {
-        case "approved":
-          return [];
-        case "elsewhere":
-          return [
-            `${plan.merchant}: the approved plan is for ${approval.field} ${approval.approved}, and this is ${approval.fresh}.`,
-          ];
-        case "tampered":
-          return [
-            `${plan.merchant}: the approved plan was edited after it was made: its fingerprints do not match.`,
-          ];
-        case "new-changes":
-          return approval.changes.map(
-            ({ kind, resource, name }) =>
-              `${plan.merchant}: nobody has approved to ${kind} ${resource} ${name}.`,
-          );
-        case "dropped":
-          return approval.changes.map(
-            ({ kind, resource, name }) =>
-              `${plan.merchant}: the approved plan was to ${kind} ${resource} ${name}, which the file no longer says.`,
-          );
-        default:
-          return approval satisfies never;
-      }
+      return objectionSentences(plan.merchant, approve(plan, known, live));
     });
+}
+
+/** What an approval leaves to object to, a sentence each. */
+export function objectionSentences(merchant: string, approval: Approval): readonly string[] {
+  switch (approval.status) {
+    case "approved":
+      return [];
+    case "elsewhere":
+      return [
+        `${merchant}: the approved plan is for ${approval.field} ${approval.approved}, and this is ${approval.fresh}.`,
+      ];
+    case "tampered":
+      return [`${merchant}: the approved plan was edited after it was made: its fingerprints do not match.`];
+    case "new-changes":
+      return approval.changes.map(
+        ({ kind, resource, name }) => `${merchant}: nobody has approved to ${kind} ${resource} ${name}.`,
+      );
+    case "dropped":
+      return approval.changes.map(
+        ({ kind, resource, name }) =>
+          `${merchant}: the approved plan was to ${kind} ${resource} ${name}, which the file no longer says.`,
+      );
+    default:
+      return approval satisfies never;
+  }
 }

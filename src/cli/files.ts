@@ -59,7 +59,7 @@ export function sourceReader(cwd: string): ReadSource {
     const base = from === null ? cwd : dirname(resolve(cwd, from));
     try {
       const real = await realpath(resolve(base, path));
-      if (from !== null && !isInside(await projectRoot(base, cwd), real)) return failed("outside-root");
+      if (from !== null && !isOfProject(await projectRoot(base, cwd), real)) return failed("outside-root");
       const info = await stat(real);
       if (!info.isFile()) return failed("not-a-file");
       if (info.size > MAX_BYTES) return failed("too-large");
@@ -113,6 +113,11 @@ async function shownPath(real: string, cwd: string): Promise<string> {
 function isInside(folder: string, file: string): boolean {
   const path = relative(folder, file);
   return path !== "" && !path.startsWith("..") && resolve(folder, path) === file;
+}
+
+/** What git keeps for itself is no part of the project: it may hold a token, and a bad file is shown where it is bad. */
+function isOfProject(root: string, file: string): boolean {
+  return isInside(root, file) && !relative(root, file).split(/[\\/]/).includes(".git");
 }
 
 function reason(error: unknown): string {

@@ -104,3 +104,11 @@ describe("what a file includes", () => {
     expect(await read("b.yaml")).toEqual({ ok: false, reason: "too-large" });
   });
 });
+
+test("no include leads into what git keeps for itself, also not through a link", async () => {
+  await put("access/a.yaml", ".git/config.yaml");
+  await symlink(join(cwd, ".git/config.yaml"), join(cwd, "access/link.yaml"));
+  const read = sourceReader(cwd);
+  for (const path of ["../.git/config.yaml", "link.yaml"])
+    expect(await read(path, "access/a.yaml")).toEqual({ ok: false, reason: "outside-root" });
+});

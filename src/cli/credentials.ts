@@ -40,9 +40,18 @@ function baseUrlOf(
   return [env["ROLECALL_BASE_URL"], "ROLECALL_BASE_URL"];
 }
 
-function keyFor({ merchant, keyEnv }: DesiredState, env: Io["env"]): { key: string; keySource: string } {
+/** The variables that a merchant's key is looked for in, the first one first. */
+export function keyVariables({
+  merchant,
+  keyEnv,
+}: Pick<DesiredState, "merchant" | "keyEnv">): readonly string[] {
   const own = `ROLECALL_API_KEY_${merchant.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}`;
-  const candidates = keyEnv ? [keyEnv] : [own, "ROLECALL_API_KEY"];
+  return keyEnv ? [keyEnv] : [own, "ROLECALL_API_KEY"];
+}
+
+function keyFor(state: DesiredState, env: Io["env"]): { key: string; keySource: string } {
+  const { merchant } = state;
+  const candidates = keyVariables(state);
   const keySource = candidates.find((name) => env[name]);
   const key = keySource && env[keySource]?.trim();
   if (!keySource || !key) {

@@ -5,6 +5,7 @@ import { applyCommand } from "./commands/apply.ts";
 import { completeCommand, completionCommand } from "./commands/completion.ts";
 import { driftCommand } from "./commands/drift.ts";
 import { fmtCommand } from "./commands/fmt.ts";
+import { listCommand } from "./commands/list.ts";
 import { planCommand } from "./commands/plan.ts";
 import { reportCommand } from "./commands/report.ts";
 import { runsCommand } from "./commands/runs.ts";
@@ -29,6 +30,7 @@ const COMMANDS: readonly CommandFactory[] = [
   runsCommand,
   undoCommand,
   fmtCommand,
+  listCommand,
   sandboxCommand,
   schemaCommand,
   completionCommand,

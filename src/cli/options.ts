@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { SMALLEST_REVIEW, USUAL_REVIEW } from "../render/review-size.ts";
 import { parseDuration } from "./duration.ts";
-import { parseShard, type Shard } from "./shard.ts";
+import { parseShard } from "./parse-shard.ts";
+import type { Shard } from "./shard.ts";
 
 /** Options of every command that talks to the service. */
 export interface ServiceOptions {

@@ -50,15 +50,24 @@ describe("the README shows what the program really prints", () => {
   });
 });
 
-test.each(["validate", "plan", "apply", "drift", "report", "runs", "undo", "fmt", "completion", "sandbox"])(
-  "the README names every option of %s",
-  async (command) => {
-    const { stdout } = await rolecall([command, "--help"]);
-    const options = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, name]) => name);
-    const missing = options.filter((name) => name !== "--help" && !README.includes(String(name)));
-    expect(missing).toEqual([]);
-  },
-);
+test.each([
+  "validate",
+  "list",
+  "plan",
+  "apply",
+  "drift",
+  "report",
+  "runs",
+  "undo",
+  "fmt",
+  "completion",
+  "sandbox",
+])("the README names every option of %s", async (command) => {
+  const { stdout } = await rolecall([command, "--help"]);
+  const options = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, name]) => name);
+  const missing = options.filter((name) => name !== "--help" && !README.includes(String(name)));
+  expect(missing).toEqual([]);
+});
 
 test("the README names every command", async () => {
   const { stdout } = await rolecall(["--help"]);

@@ -3,7 +3,11 @@ import { defineConfig } from "vitest/config";
 import { pageAssets } from "./scripts/page-assets.mjs";
 
 /** Tests of the built program; they need dist/, the others run from the sources. */
-const program = ["test/program/**/*.test.ts", "test/examples/**/*.test.ts"];
+const program = [
+  "test/program/**/*.test.ts",
+  "test/examples/**/*.test.ts",
+  "test/action/runner/**/*.test.ts",
+];
 
 /** Tests of the page in a real browser. */
 const browser = ["test/browser/**/*.test.ts"];
@@ -18,6 +22,8 @@ export default defineConfig({
           include: ["test/**/*.test.{ts,tsx}"],
           exclude: [...program, ...browser],
           testTimeout: 60_000,
+          // Its modules import JSON as bundlers allow it, and Node does not.
+          server: { deps: { inline: [/@actions\/(workflow-parser|expressions)/] } },
           // Ink draws nothing where CI is set; the built program has that look taken out.
           env: { CI: "false", CONTINUOUS_INTEGRATION: "false" },
         },

@@ -7,7 +7,8 @@ import { pageAssets } from "./page-assets.mjs";
 
 /**
  * Builds dist/: the program and the public API as bundles that need no installed package,
- * Ink and React in a chunk that only a terminal loads, and the types of the public API.
+ * Ink and React in a chunk that only a terminal loads, and the types of the public API; and the GitHub Action as one
+ * file that can be read, which is committed.
  */
 const root = resolve(import.meta.dirname, "..");
 const dist = join(root, "dist");
@@ -53,7 +54,7 @@ const noProgramsBelow = {
 const groups = [
   {
     name: "start",
-    test: /node_modules[\\/](commander|picocolors)[\\/]|src[\\/](cli[\\/](commands[\\/]|(as-of|exit-code|main|options|output|shard)\.)|config[\\/]until\.|model[\\/]errors\.|render[\\/](escape|failure-text|words)\.)/,
+    test: /node_modules[\\/](commander|picocolors)[\\/]|src[\\/](cli[\\/](commands[\\/]|(as-of|exit-code|main|options|output|parse-shard|shard)\.)|config[\\/]until\.|model[\\/]errors\.|render[\\/](escape|failure-text|words)\.)/,
   },
   {
     name: "files",
@@ -62,6 +63,7 @@ const groups = [
 ];
 
 await bundle();
+await action();
 declarations();
 
 async function bundle() {
@@ -73,13 +75,7 @@ async function bundle() {
     external: ["react-devtools-core"],
     plugins: [neverInCi, noProgramsBelow, onlyThePool, pageAssets()],
     transform: { target: "node20.19", define: { "process.env.NODE_ENV": '"production"' } },
-    onLog(level, log, handler) {
-      // Third parties may refer to each other in circles; our own code may not.
-      if (log.code === "CIRCULAR_DEPENDENCY" && log.message.includes("node_modules")) return;
-      // The public API has at once what the program loads when it needs it.
-      if (log.code === "INEFFECTIVE_DYNAMIC_IMPORT") return;
-      handler(level, log);
-    },
+    onLog,
   });
   rmSync(dist, { recursive: true, force: true });
   await build.write({
@@ -93,6 +89,38 @@ async function bundle() {
     sourcemap: false,
   });
   await build.close();
+}
+
+/** The action: one file, the same bytes wherever it is built, so that a reader can hold it against the sources. */
+async function action() {
+  const build = await rolldown({
+    cwd: root,
+    input: { action: "src/action/bin.ts" },
+    platform: "node",
+    // A linked node_modules would put the place that it leads to into the file.
+    // Its own HTTP client is enough: the toolkit brings the same one twice more, for proxies.
+    resolve: { symlinks: false, alias: { undici: join(root, "node_modules/undici") } },
+    transform: { target: "node20.19" },
+    onLog,
+  });
+  await build.write({
+    dir: dist,
+    format: "esm",
+    entryFileNames: "[name].mjs",
+    codeSplitting: false,
+    minify: false,
+    comments: { legal: true },
+    sourcemap: false,
+  });
+  await build.close();
+}
+
+function onLog(level, log, handler) {
+  // Third parties may refer to each other in circles; our own code may not.
+  if (log.code === "CIRCULAR_DEPENDENCY" && log.message.includes("node_modules")) return;
+  // The public API and the action have at once what the program loads when it needs it.
+  if (log.code === "INEFFECTIVE_DYNAMIC_IMPORT") return;
+  handler(level, log);
 }
 
 /** Emits the declarations of src/index.ts and whatever they reach, and nothing else. */

@@ -1,0 +1,72 @@
+import type { AnnotationProperties } from "@actions/core";
+import type { Sink } from "../cli/io.ts";
+import { oneLine } from "../render/escape.ts";
+
+/** How bad an annotation is; `notice` is only worth a look. */
+export type Level = "error" | "warning" | "notice";
+
+/** A remark beside a line of a file. */
+export interface Annotation {
+  readonly level: Level;
+  readonly message: string;
+  /** What to do next. */
+  readonly hint: string | null;
+  readonly title: string;
+  readonly file: string | null;
+  readonly line: number | null;
+}
+
+/** The ways to the runner's own log: the toolkit's functions, which escape what they are given. */
+export interface RunnerLog {
+  info(text: string): void;
+  error(text: string, properties?: AnnotationProperties): void;
+  warning(text: string, properties?: AnnotationProperties): void;
+  notice(text: string, properties?: AnnotationProperties): void;
+}
+
+/** GitHub shows no more annotations than this of each level and step. */
+const MAX_ANNOTATIONS = 10;
+const MAX_CHARACTERS = 4000;
+
+/** A stream whose lines can be no workflow commands, whatever they hold. */
+export function safeSink(log: Pick<RunnerLog, "info">): Sink {
+  return {
+    isTTY: false,
+    columns: undefined,
+    write: (text) => {
+      const lines = text.split(/\r\n|[\r\n\u2028\u2029]/);
+      if (lines.at(-1) === "") lines.pop();
+      for (const line of lines) log.info(safeLine(line));
+    },
+  };
+}
+
+/** A line that the runner does not take for a command of either form. */
+function safeLine(line: string): string {
+  return line.replace(/^([\s\p{Cf}]*)::/u, "$1:\\:").replaceAll("##[", "#\\#[");
+}
+
+/** Shows the first of each level, which are the most important, and counts the rest. */
+export function annotate(annotations: readonly Annotation[], log: RunnerLog): void {
+  const rest: string[] = [];
+  for (const level of ["error", "warning", "notice"] as const) {
+    const all = annotations.filter((one) => one.level === level);
+    // The line that counts the rest takes a place of its own.
+    const most = level === "notice" ? MAX_ANNOTATIONS - 1 : MAX_ANNOTATIONS;
+    for (const { message, hint, title, file, line } of all.slice(0, most)) {
+      const text = hint === null ? [message] : [message, hint];
+      log[level](text.map((part) => cut(oneLine(part))).join("\n"), {
+        title: oneLine(title),
+        ...(file !== null && { file: oneLine(file) }),
+        ...(line !== null && { startLine: line }),
+      });
+    }
+    if (all.length > most)
+      rest.push(`${all.length - most} more ${level}${all.length - most === 1 ? "" : "s"}`);
+  }
+  if (rest.length > 0) log.notice(`${rest.join(" and ")}: the job summary has all of them.`);
+}
+
+function cut(text: string): string {
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
+}

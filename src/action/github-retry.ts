@@ -1,0 +1,67 @@
+/** What a request to GitHub answered with, as far as waiting depends on it. */
+export interface RefusedRequest {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | number | undefined>>;
+  readonly message: string;
+}
+
+/** What retrying needs of the world. */
+export interface RetryWorld {
+  now(): number;
+  sleep(ms: number): Promise<void>;
+  /** Tells why it waits. */
+  tell(text: string): void;
+}
+
+const MAX_ATTEMPTS = 5;
+const LONGEST_WAIT_MS = 2 * 60_000;
+const LONGEST_IN_ALL_MS = 5 * 60_000;
+/** What GitHub asks for where a secondary limit comes without a time. */
+const SECONDARY_WAIT_MS = 60_000;
+const FAILURE_WAIT_MS = 1_000;
+
+/**
+ * Sends a request again when GitHub's limits say so, or when a request that changes nothing met a failure of its: a
+ * bounded number of times, and for a bounded time. `send` rejects with something that `refusalOf` understands.
+ */
+export async function withRetries<T>(
+  send: () => Promise<T>,
+  refusalOf: (error: unknown) => RefusedRequest | null,
+  repeatable: boolean,
+  world: RetryWorld,
+): Promise<T> {
+  let waited = 0;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await send();
+    } catch (error) {
+      const refused = refusalOf(error);
+      const wait = refused && waitFor(refused, repeatable, attempt, world.now());
+      if (wait === null || attempt >= MAX_ATTEMPTS) throw error;
+      if (wait > LONGEST_WAIT_MS || waited + wait > LONGEST_IN_ALL_MS) throw error;
+      waited += wait;
+      if (wait > 0) world.tell(`GitHub asks to wait ${(wait / 1000).toFixed(0)} s (${refused?.status}).`);
+      await world.sleep(wait);
+    }
+  }
+}
+
+/** How long to wait before the next attempt; null where there is none. */
+function waitFor(
+  { status, headers, message }: RefusedRequest,
+  repeatable: boolean,
+  attempt: number,
+  now: number,
+): number | null {
+  if (status === 403 || status === 429) {
+    const after = Number(headers["retry-after"]);
+    if (headers["retry-after"] !== undefined && Number.isFinite(after)) return Math.max(after, 0) * 1000;
+    const reset = Number(headers["x-ratelimit-reset"]) * 1000;
+    if (String(headers["x-ratelimit-remaining"]) === "0" && Number.isFinite(reset)) {
+      return Math.max(reset - now, 0) + 1000;
+    }
+    if (/secondary rate limit|abuse detection/i.test(message)) return SECONDARY_WAIT_MS * 2 ** (attempt - 1);
+    return status === 429 ? SECONDARY_WAIT_MS : null;
+  }
+  return status >= 500 && repeatable ? FAILURE_WAIT_MS * 2 ** (attempt - 1) : null;
+}

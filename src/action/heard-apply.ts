@@ -1,0 +1,49 @@
+import { type ApplyReporter, applyReporter } from "../cli/apply-reporter.ts";
+import type { Progress } from "../cli/progress.ts";
+import type { Step } from "./step.ts";
+
+/** What an apply tells, also for the comment and the summary. */
+export function collect(
+  reporter: ApplyReporter,
+  progress: Pick<Progress, "applied">,
+): {
+  readonly lines: () => readonly string[];
+  readonly watched: ApplyReporter;
+} {
+  const lines: string[] = [];
+  const sink = {
+    write: (text: string) => {
+      lines.push(...text.trimEnd().split("\n"));
+    },
+    isTTY: false,
+    columns: undefined,
+  };
+  const io = { stdout: sink, stderr: sink, env: {} };
+  const copy = applyReporter({ format: "text", color: false }, () => null, io as unknown as Step["io"]);
+  return {
+    lines: () => lines,
+    watched: {
+      plans: reporter.plans,
+      passwords: reporter.passwords,
+      journal: reporter.journal,
+      say: reporter.say,
+      event: (event) => {
+        reporter.event(event);
+        progress.applied(event);
+        copy.event(event);
+      },
+      result: (...result) => {
+        reporter.result(...result);
+        copy.result(...result);
+      },
+      verified: (plan) => {
+        reporter.verified(plan);
+        copy.verified(plan);
+      },
+      unverified: (...why) => {
+        reporter.unverified(...why);
+        copy.unverified(...why);
+      },
+    },
+  };
+}

@@ -1,0 +1,132 @@
+import { readShard, type Shard } from "../cli/shard.ts";
+import { ActionError } from "./failure.ts";
+
+/** What the action is told, checked. */
+export interface Inputs {
+  readonly command: "plan" | "apply" | "drift" | "validate" | "list";
+  readonly paths: readonly string[];
+  readonly merchants: readonly string[];
+  readonly apiKey: string;
+  /** By merchant. */
+  readonly apiKeys: ReadonlyMap<string, string>;
+  readonly baseUrl: string | null;
+  readonly githubToken: string;
+  readonly comment: "changes" | "always" | "off";
+  readonly withoutKey: "config-diff" | "fail";
+  readonly onPlanChange: "refuse-new" | "fail" | "apply";
+  readonly allow: readonly string[];
+  readonly failOn: "error" | "changes" | "drift";
+  readonly issue: "on" | "off";
+  readonly shard: Shard | null;
+  readonly concurrency: number;
+  readonly maxCommentSize: number;
+  readonly maskAddresses: "auto" | "on" | "off";
+}
+
+/** Every input with its default, as action.yml has it; the token's is an expression there. */
+export const INPUT_DEFAULTS = {
+  command: "",
+  paths: "access",
+  merchants: "",
+  "api-key": "",
+  "api-keys": "",
+  "base-url": "",
+  "github-token": "",
+  comment: "changes",
+  "without-key": "config-diff",
+  "on-plan-change": "refuse-new",
+  allow: "",
+  "fail-on": "error",
+  issue: "on",
+  shard: "",
+  concurrency: "10",
+  "max-comment-size": "60000",
+  "mask-addresses": "auto",
+} as const;
+
+type InputName = keyof typeof INPUT_DEFAULTS;
+
+/** The variables of the environment that the runner starts the action with. */
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** Every value that must not be shown, before anything is known to be right about it. */
+export function secretsIn(env: Env): readonly string[] {
+  const lines = raw(env, "api-keys")
+    .split("\n")
+    .flatMap((line) => [line, line.slice(line.indexOf("=") + 1)]);
+  const own = Object.entries(env).flatMap(([name, value]) =>
+    name.startsWith("ROLECALL_API_KEY") ? [value ?? ""] : [],
+  );
+  const all = [raw(env, "api-key"), raw(env, "github-token"), ...lines, ...own];
+  return [...new Set(all.flatMap((text) => text.split(/\r?\n/)).map((text) => text.trim()))].filter(
+    (text) => text !== "",
+  );
+}
+
+/** Reads the inputs; throws ActionError for one that is wrong. No value that may be secret is part of a message. */
+export function readInputs(env: Env): Inputs {
+  const text = (name: InputName): string => raw(env, name) || INPUT_DEFAULTS[name];
+  const words = (name: InputName): readonly string[] =>
+    text(name)
+      .split(/[\s,]+/)
+      .filter(Boolean);
+  const lines = (name: InputName): readonly string[] =>
+    text(name)
+      .split(/\r?\n/)
+      .map((line) => line.trim())
+      .filter(Boolean);
+  const choice = <T extends string>(name: InputName, choices: readonly T[]): T => {
+    const found = choices.find((one) => one === text(name));
+    if (found !== undefined) return found;
+    throw new ActionError("usage", `The input ${name} takes ${choices.join(", ")}.`);
+  };
+  const number = (name: InputName, min: number, max: number): number => {
+    const value = Number(text(name));
+    if (/^\d+$/.test(text(name)) && value >= min && value <= max) return value;
+    throw new ActionError("usage", `The input ${name} takes a whole number from ${min} to ${max}.`);
+  };
+  const shard = text("shard") === "" ? null : readShard(text("shard"));
+  if (text("shard") !== "" && shard === null) {
+    throw new ActionError("usage", "The input shard takes a part of a whole, such as 2/5.");
+  }
+  return {
+    command: choice("command", ["plan", "apply", "drift", "validate", "list"]),
+    paths: lines("paths"),
+    merchants: words("merchants"),
+    apiKey: text("api-key"),
+    apiKeys: keysByMerchant(lines("api-keys")),
+    baseUrl: text("base-url") || null,
+    githubToken: text("github-token"),
+    comment: choice("comment", ["changes", "always", "off"]),
+    withoutKey: choice("without-key", ["config-diff", "fail"]),
+    onPlanChange: choice("on-plan-change", ["refuse-new", "fail", "apply"]),
+    allow: lines("allow"),
+    failOn: choice("fail-on", ["error", "changes", "drift"]),
+    issue: choice("issue", ["on", "off"]),
+    shard,
+    concurrency: number("concurrency", 1, 64),
+    maxCommentSize: number("max-comment-size", 2000, 65_536),
+    maskAddresses: choice("mask-addresses", ["auto", "on", "off"]),
+  };
+}
+
+function raw(env: Env, name: InputName): string {
+  return env[`INPUT_${name.toUpperCase()}`]?.trim() ?? "";
+}
+
+function keysByMerchant(lines: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    lines.map((line, index) => {
+      const at = line.indexOf("=");
+      const [merchant, key] = [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+      if (at < 1 || key === "" || !/^[\w-]{1,64}$/.test(merchant)) {
+        throw new ActionError(
+          "usage",
+          `Line ${index + 1} of the input api-keys is not merchant=key.`,
+          "A secret that is not set leaves its line without a key.",
+        );
+      }
+      return [merchant, key] as const;
+    }),
+  );
+}

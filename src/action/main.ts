@@ -1,0 +1,135 @@
+import { appendFile, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Io } from "../cli/io.ts";
+import { oneLine } from "../render/escape.ts";
+import { type RunnerLog, safeSink } from "./action-log.ts";
+import { connectGithub } from "./connect-github.ts";
+import { type EventContext, eventContext } from "./event-context.ts";
+import { ActionError } from "./failure.ts";
+import { type Github, GithubError } from "./github.ts";
+import { type Env, type Inputs, readInputs, secretsIn } from "./inputs.ts";
+import { maskText } from "./mask-addresses.ts";
+import { runApplyMerged } from "./run-apply-merged.ts";
+import { runDrift } from "./run-drift.ts";
+import { runList } from "./run-list.ts";
+import { runPlan } from "./run-plan.ts";
+import { runValidate } from "./run-validate.ts";
+import { scopeOf } from "./scope.ts";
+import { failed, type Step, type StepResult } from "./step.ts";
+
+/** The runner, as far as the action speaks to it: the toolkit's functions. */
+export interface Runner extends RunnerLog {
+  setSecret(secret: string): void;
+  setOutput(name: string, value: string): void;
+  setFailed(message: string): void;
+}
+
+const RUNS = {
+  plan: runPlan,
+  apply: runApplyMerged,
+  drift: runDrift,
+  validate: runValidate,
+  list: runList,
+} as const satisfies Readonly<Record<Inputs["command"], (step: Step) => Promise<StepResult>>>;
+
+/** Runs the action: inputs and event in; outputs, summary, comment and annotations out. Never throws. */
+export async function runAction(env: Env, io: Io, runner: Runner): Promise<void> {
+  const secrets = secretsIn(env);
+  // Before anything is read or sent, so that no log can hold one.
+  secrets.forEach(runner.setSecret);
+  let mask = (text: string): string => text;
+  const result = await ended(async () => {
+    const inputs = readInputs(env);
+    const event = await readFile(env["GITHUB_EVENT_PATH"] ?? "", "utf8").catch(() => "{}");
+    const context = eventContext(env, event);
+    const github = githubFor(inputs, context, io, runner);
+    const masked = await isMasked(inputs, context, github, runner);
+    if (masked) mask = maskText;
+    const sink = safeSink(runner);
+    const out = { ...sink, write: (text: string) => sink.write(mask(text)) };
+    return RUNS[inputs.command]({
+      inputs,
+      context,
+      scope: scopeOf(inputs),
+      github,
+      io: { ...io, env: ownVariables(env), cwd: context.workspace, stdout: out, stderr: out },
+      log: runner,
+      masked,
+      secrets,
+      hide: (secret) => runner.setSecret(secret),
+      summarise: (markdown) => summarise(markdown, env),
+      keep: async (name, text) => {
+        const path = join(context.temp, name);
+        await writeFile(path, text, { mode: 0o600 });
+        return path;
+      },
+    });
+  }, runner);
+  const outputs = { ...result.outputs, result: result.result, "failure-reason": result.reason ?? "" };
+  for (const [name, value] of Object.entries(outputs)) runner.setOutput(name, value);
+  if (result.reason !== null) runner.setFailed(oneLine(mask(result.message ?? result.reason)));
+}
+
+async function ended(run: () => Promise<StepResult>, runner: Runner): Promise<StepResult> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof ActionError) {
+      const { reason, message, hint } = error;
+      return failed(
+        reason === "refused" || reason === "not-approved" ? "refused" : "failed",
+        reason,
+        [message, ...(hint === null ? [] : [hint])].join(" "),
+      );
+    }
+    if (error instanceof GithubError) return failed("failed", "github", `GitHub's API: ${error.message}`);
+    const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    safeSink(runner).write(`${trace}\n`);
+    return failed("failed", "bug", "This is a bug in rolecall; please report it with what stands above.");
+  }
+}
+
+/** GitHub's API; where the command does not need it, a missing token is no mistake. */
+function githubFor(inputs: Inputs, context: EventContext, io: Io, runner: Runner): Github {
+  const { apiUrl, owner, repo } = context;
+  const world = { now: io.now, sleep: io.sleep, tell: runner.info };
+  return connectGithub({ token: inputs.githubToken, apiUrl, owner, repo }, world);
+}
+
+/** In a public repository nobody's address is published, unless the workflow says so. */
+async function isMasked(
+  inputs: Inputs,
+  context: EventContext,
+  github: Github,
+  runner: Runner,
+): Promise<boolean> {
+  if (inputs.maskAddresses === "on") return true;
+  if (inputs.command === "validate" || inputs.command === "list") return false;
+  const isPublic = context.isPublic ?? (await github.repository().catch(() => ({ isPublic: true }))).isPublic;
+  if (!isPublic) return false;
+  if (inputs.maskAddresses === "auto") {
+    runner.notice("This repository is public: members' addresses are masked in all that is published here.");
+    return true;
+  }
+  runner.warning(
+    "This repository is public, and mask-addresses is off: members' addresses are published in comments, summaries and logs.",
+  );
+  return false;
+}
+
+/** What a journal says of the run: nothing of it is secret. */
+const ABOUT_THE_RUN = new Set(["GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID"]);
+
+/** What a file may name: not the variables that hold the runner's own tokens. */
+function ownVariables(env: Env): Env {
+  return Object.fromEntries(
+    Object.entries(env).filter(
+      ([name]) => ABOUT_THE_RUN.has(name) || !/^(INPUT|GITHUB|ACTIONS|RUNNER|STATE)_/.test(name),
+    ),
+  );
+}
+
+async function summarise(markdown: string, env: Env): Promise<void> {
+  const file = env["GITHUB_STEP_SUMMARY"];
+  if (file) await appendFile(file, markdown);
+}

@@ -1,0 +1,16 @@
+const ADDRESS = /[^\s@"'`<>(),;:=\\[\]{}|]+@([^\s@"'`<>(),;:=\\[\]{}|]+\.[^\s@"'`<>(),;:=\\[\]{}|]+)/g;
+
+/** A text in which nobody's address can be read: `a***@example.com`. */
+export function maskText(text: string): string {
+  return text.replaceAll(ADDRESS, (address, domain: string) => `${[...address][0] ?? ""}***@${domain}`);
+}
+
+/** The same data with every address in it masked, wherever it stands; keys stay. */
+export function maskAddresses<T>(value: T): T {
+  if (typeof value === "string") return maskText(value) as T;
+  if (Array.isArray(value)) return value.map(maskAddresses) as T;
+  if (typeof value === "object" && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskAddresses(inner)])) as T;
+  }
+  return value;
+}

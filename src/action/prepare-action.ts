@@ -1,0 +1,167 @@
+import { realpath } from "node:fs/promises";
+import { relative, sep } from "node:path";
+import picomatch from "picomatch";
+import { keyVariables } from "../cli/credentials.ts";
+import { findYamlFiles } from "../cli/files.ts";
+import { isInShard } from "../cli/in-shard.ts";
+import type { Io } from "../cli/io.ts";
+import { isError, type Loaded, loadStates } from "../cli/load.ts";
+import { plainProgress } from "../cli/plain-progress.ts";
+import { openSessions, type Planned, planAll } from "../cli/planning.ts";
+import type { Progress } from "../cli/progress.ts";
+import type { DesiredState } from "../model/desired.ts";
+import { RolecallError } from "../model/errors.ts";
+import { renderDiagnostics } from "../render/diagnostics-text.ts";
+import { PLAIN } from "../render/style.ts";
+import { ActionError } from "./failure.ts";
+import type { Inputs } from "./inputs.ts";
+
+/** What the files say, with the merchants that are meant. */
+export interface LoadedFiles extends Loaded {
+  /** No file has an error. */
+  readonly valid: boolean;
+}
+
+/** Reads and checks the files; what is wrong with them is told in the log. */
+export async function loadFiles(inputs: Inputs, io: Io): Promise<LoadedFiles> {
+  await keepInside(inputs.paths, io.cwd);
+  const { paths, merchants, shard } = inputs;
+  const loaded = await loadStates(paths, { merchants, cwd: io.cwd, now: io.now() });
+  const states = shard ? loaded.states.filter(({ merchant }) => isInShard(merchant, shard)) : loaded.states;
+  if (loaded.diagnostics.length > 0) io.stdout.write(renderDiagnostics(loaded.diagnostics, PLAIN));
+  return { ...loaded, states, valid: !loaded.diagnostics.some(isError) };
+}
+
+/** A bad file is shown where it is bad, so a link must not lead to one that is no part of the checkout. */
+async function keepInside(paths: readonly string[], cwd: string): Promise<void> {
+  const root = await realpath(cwd);
+  for (const file of await findYamlFiles(paths, cwd)) {
+    const path = relative(root, await realpath(file)).split(sep);
+    if (path[0] === ".." || path.includes(".git") || path[0] === "") {
+      throw new ActionError(
+        "usage",
+        `${relative(cwd, file)} leads to a file that is no part of the checkout.`,
+      );
+    }
+  }
+}
+
+/** The plans of merchants, and how to let go of the service. */
+export interface PlannedFiles {
+  readonly planned: readonly Planned[];
+  /** Tells how it goes, now and then. */
+  readonly progress: Progress;
+  close(): Promise<void>;
+}
+
+/** How long one request to the service is tried for in all; the program's own default. */
+const RETRY_FOR_MS = 5 * 60_000;
+
+/** Reads what is live and plans, with the keys that the workflow gives. */
+export async function planFiles(
+  states: readonly DesiredState[],
+  inputs: Inputs,
+  io: Io,
+  signal?: AbortSignal,
+): Promise<PlannedFiles> {
+  const { concurrency, baseUrl } = inputs;
+  const progress = plainProgress({ color: false }, io);
+  const options = {
+    concurrency,
+    retryFor: RETRY_FOR_MS,
+    emit: progress.live,
+    ...(baseUrl !== null && { baseUrl }),
+    ...(signal && { signal }),
+  };
+  const { states: keyed, env } = withKeys(states, inputs, io.env);
+  const sessions = await openSessions(keyed, options, { ...io, env });
+  const close = async (): Promise<void> => {
+    await progress.rest();
+    await sessions.close();
+  };
+  try {
+    progress.reading(keyed.map(({ merchant }) => merchant));
+    const planned = await planAll(sessions, progress.read);
+    await progress.rest();
+    return { planned, progress, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The keys in the variables that files name: nothing else knew of them before the files were read. */
+export function keysNamedBy(states: readonly DesiredState[], env: Io["env"]): readonly string[] {
+  const keys = states.map(({ keyEnv }) => (keyEnv === undefined ? "" : (env[keyEnv]?.trim() ?? "")));
+  return [...new Set(keys)].filter((key) => key !== "");
+}
+
+/** Whether every merchant is without a key; not one that is malformed, or for another environment. */
+export function lacksKeys(states: readonly DesiredState[], inputs: Inputs, env: Io["env"]): boolean {
+  const keyed = withKeys(states, inputs, env);
+  return (
+    states.length > 0 &&
+    keyed.states.every((state) => keyVariables(state).every((name) => !keyed.env[name]?.trim()))
+  );
+}
+
+/** The keys of the inputs as the variables that they are looked for in; that of a merchant wins over what its file says. */
+function withKeys(
+  states: readonly DesiredState[],
+  { apiKey, apiKeys }: Inputs,
+  env: Io["env"],
+): { readonly states: readonly DesiredState[]; readonly env: Io["env"] } {
+  const variables: Record<string, string> = {};
+  const keyed = states.map((state): DesiredState => {
+    const key = apiKeys.get(state.merchant);
+    if (key !== undefined) {
+      const keyEnv = `api-keys (${state.merchant})`;
+      variables[keyEnv] = key;
+      return { ...state, keyEnv };
+    }
+    if (state.keyEnv !== undefined && !env[state.keyEnv] && apiKey !== "") {
+      variables["api-key"] = apiKey;
+      return { ...state, keyEnv: "api-key" };
+    }
+    return state;
+  });
+  const general = apiKey === "" ? {} : { ROLECALL_API_KEY: apiKey };
+  return { states: keyed, env: { ...env, ...general, ...variables } };
+}
+
+/** Globs as the planner wants them where there is no service to plan against. */
+export const matchGlob = (glob: string, text: string): boolean =>
+  picomatch(glob, { bash: true, dot: true, nonegate: true })(text);
+
+/** Runs something; what the environment gets wrong becomes a failure of the step. */
+export async function orActionError<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof RolecallError)) throw error;
+    throw new ActionError(reasonOf(error), error.message, error.hint ?? null);
+  }
+}
+
+/** How the output `failure-reason` calls what went wrong. */
+function reasonOf({ code }: RolecallError): ActionError["reason"] {
+  switch (code) {
+    case "usage":
+    case "base-url-missing":
+    case "base-url-insecure":
+      return "usage";
+    case "no-files":
+    case "file-unreadable":
+    case "file-invalid":
+      return "invalid-files";
+    case "key-missing":
+    case "key-malformed":
+    case "key-environment":
+    case "password-missing":
+      return "key-missing";
+    case "override-stray":
+      return "refused";
+    default:
+      return "service";
+  }
+}

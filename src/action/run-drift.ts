@@ -1,0 +1,160 @@
+import { driftTimes } from "../cli/drift-times.ts";
+import type { Planned } from "../cli/planning.ts";
+import { unplannedOf } from "../cli/show-plans.ts";
+import type { Drift } from "../model/drift.ts";
+import { driftOf } from "../plan/drift.ts";
+import { renderDrifts } from "../render/drift-text.ts";
+import { driftView } from "../render/drift-view.ts";
+import { renderFailure } from "../render/failure-text.ts";
+import { driftsJson } from "../render/json.ts";
+import { fenced, folded, inlineCode } from "../render/markdown.ts";
+import { PLAIN } from "../render/style.ts";
+import { counted } from "../render/words.ts";
+import { annotate } from "./action-log.ts";
+import { adoptYaml } from "./adopt-yaml.ts";
+import { diagnosticAnnotations, maskedAnnotations } from "./annotations.ts";
+import { keepIssue } from "./drift-issue.ts";
+import { differencesOf, type FirstSeen } from "./drift-memory.ts";
+import { guardDriftEvent } from "./event-guard.ts";
+import { maskAddresses } from "./mask-addresses.ts";
+import { planOutputs } from "./plan-outputs.ts";
+import { keysNamedBy, loadFiles, orActionError, planFiles } from "./prepare-action.ts";
+import { type ReviewPage, renderPage, renderSummary } from "./review-page.ts";
+import { failed, passed, type Step, type StepResult } from "./step.ts";
+
+/** `drift`: keeps one issue that says what differs, since when, and both ways out. */
+export async function runDrift(step: Step): Promise<StepResult> {
+  return orActionError(() => drift(step));
+}
+
+async function drift(step: Step): Promise<StepResult> {
+  const { inputs, io, log, context, masked } = step;
+  guardDriftEvent(context);
+  const loaded = await loadFiles(inputs, io);
+  keysNamedBy(loaded.states, io.env).forEach(step.hide);
+  const annotations = diagnosticAnnotations(loaded.diagnostics);
+  annotate(masked ? maskedAnnotations(annotations) : annotations, log);
+  const { planned, close } = await planFiles(loaded.states, inputs, io);
+  try {
+    const told = (await Promise.all(planned.map((one) => toDrift(one, step)))).flat();
+    const unplanned = unplannedOf(planned);
+    io.stdout.write(renderDrifts(told, PLAIN));
+    for (const { merchant, failure } of unplanned) {
+      io.stdout.write(`${merchant} could not be read.\n${renderFailure(failure, PLAIN)}`);
+    }
+    const drifts = masked ? told.map(maskAddresses) : told;
+    const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
+    const page: ReviewPage = {
+      marker: "",
+      review: {
+        command: "drift",
+        views: drifts.map(driftView),
+        unplanned: masked ? maskAddresses(unplanned) : unplanned,
+        fileErrors: fileErrors.length,
+      },
+      about: [`[The run that found it](${context.runUrl})`],
+      after: [],
+    };
+    const complete =
+      loaded.valid &&
+      unplanned.length === 0 &&
+      told.every(({ plan }) => plan.findings.every(({ severity }) => severity !== "error"));
+    const url = await keepIssue(step, {
+      differences: differencesOf(told),
+      complete,
+      render: (seen, size) => renderIssue(page, drifts, seen, size),
+    });
+    await step.summarise(renderSummary(page));
+    const plans = told.map(({ plan }) => plan);
+    const outputs = {
+      ...planOutputs(plans),
+      "plan-path": await step.keep(`rolecall-drift-${step.scope.id}.json`, driftsJson(told)),
+      "report-path": await step.keep(
+        `rolecall-report-${step.scope.id}.md`,
+        renderPage(page, Number.MAX_SAFE_INTEGER),
+      ),
+      ...(url !== null && { "issue-url": url }),
+    };
+    return {
+      ...verdictOf(step, plans.flatMap(({ changes }) => changes).length, complete, loaded.valid),
+      outputs,
+    };
+  } finally {
+    await close();
+  }
+}
+
+function verdictOf(
+  { inputs }: Step,
+  differences: number,
+  complete: boolean,
+  valid: boolean,
+): Omit<StepResult, "outputs"> {
+  if (!complete) {
+    return failed(
+      "failed",
+      valid ? "service" : "invalid-files",
+      "Not every merchant could be read and compared; the issue is left as it was.",
+    );
+  }
+  if (differences === 0) return passed("clean");
+  return inputs.failOn === "error"
+    ? passed("drift")
+    : failed(
+        "drift",
+        "differences",
+        `${counted(differences, "difference")}, and fail-on is ${inputs.failOn}.`,
+      );
+}
+
+async function toDrift(planned: Planned, { io }: Step): Promise<readonly Drift[]> {
+  if (!("plan" in planned)) return [];
+  const { session, plan, live } = planned;
+  if (plan.changes.length === 0) return [{ plan, changes: [] }];
+  return [driftOf(plan, await driftTimes(session.state, live, io))];
+}
+
+/** The issue's text: what differs, since when, and both ways out; the longest parts are left out whole where they do not fit. */
+function renderIssue(page: ReviewPage, drifts: readonly Drift[], seen: FirstSeen, size: number): string {
+  const drifted = drifts.filter(({ changes }) => changes.length > 0);
+  const since = drifted.map((drift) => sinceText(drift, seen)).join("\n");
+  const adopt = drifted.map(
+    ({ plan }) =>
+      `${inlineCode(plan.merchant)}\n\n${fenced("yaml", adoptYaml(plan).split("\n").map(visible))}`,
+  );
+  const adoptText = folded("What the files would have to say", adopt);
+  const ways = (long: boolean): string =>
+    [
+      "### Two ways out",
+      `1. **Keep what is live:** put it into the files, in a pull request. ${long ? "What they would have to say is below." : "`rolecall drift` on your machine shows what."}`,
+      "2. **Keep what the files say:** run the workflow that applies, once, with `on-plan-change: apply`. It reverts the differences.",
+      ...(long ? [adoptText] : []),
+    ].join("\n\n");
+  const whole = [since, ways(true)].join("\n\n").length < size / 2;
+  const after = [...(whole || since.length < size / 4 ? [`### Since when\n\n${since}`] : []), ways(whole)];
+  return renderPage({ ...page, after }, size);
+}
+
+/** When each difference of a merchant was first seen. */
+function sinceText({ plan, changes }: Drift, seen: FirstSeen): string {
+  return plan.changes
+    .map(({ resource, name, kind }, index) => {
+      const key = `${plan.merchant}:${changes[index]?.fingerprint.slice(0, 16)}`;
+      const time = seen.get(key);
+      const when =
+        time === undefined ? "earlier" : new Date(time).toISOString().slice(0, 16).replace("T", " ");
+      const what = {
+        create: "is missing",
+        update: "differs",
+        replace: "differs",
+        delete: "is not in the file",
+      };
+      return `- ${inlineCode(plan.merchant)} ${resource} ${inlineCode(name)} ${what[kind]}: first seen ${when} UTC`;
+    })
+    .join("\n");
+}
+
+/** YAML escapes what would act; a line separator is all that could end a line here. */
+function visible(line: string): string {
+  return line.replaceAll(/[\u2028\u2029\p{Cf}]/gu, (one) => `\\u${(one.codePointAt(0) ?? 0).toString(16)}`);
+}

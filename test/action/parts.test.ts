@@ -1,0 +1,398 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { annotate, type RunnerLog, safeSink } from "../../src/action/action-log.ts";
+import { adoptYaml } from "../../src/action/adopt-yaml.ts";
+import { readApprovals, storeApproval } from "../../src/action/approval-store.ts";
+import { configDiff } from "../../src/action/config-diff.ts";
+import { isSame, rememberedIn, rememberLine, seenBy } from "../../src/action/drift-memory.ts";
+import type { CheckRun, Github, NewCheck } from "../../src/action/github.ts";
+import { withRetries } from "../../src/action/github-retry.ts";
+import { readInputs, secretsIn } from "../../src/action/inputs.ts";
+import { maskAddresses, maskText } from "../../src/action/mask-addresses.ts";
+import { loadFiles, matchGlob } from "../../src/action/prepare-action.ts";
+import { renderSummary } from "../../src/action/review-page.ts";
+import { untrustedAccess } from "../../src/action/trusted-access.ts";
+import type { DesiredState } from "../../src/model/desired.ts";
+import type { Plan } from "../../src/model/plan.ts";
+import { approvalRecord } from "../../src/plan/approval-record.ts";
+import { approve, approveByRecord } from "../../src/plan/approve.ts";
+import { planView } from "../../src/render/plan-view.ts";
+import { desiredStates, liveStates } from "../support/arbitrary.ts";
+import { desired, live, liveMember, liveRole, member, planOf, role } from "../support/build.ts";
+import { createClock } from "../support/clock.ts";
+import { testIo } from "../support/io.ts";
+import { richPlan } from "../support/rich-plan.ts";
+
+describe("an approval that was kept as a record", () => {
+  test("says the same as the plan that it is of", () => {
+    const input = fc.record({ want: desiredStates, is: liveStates, later: liveStates, wish: desiredStates });
+    fc.assert(
+      fc.property(input, ({ want, is, later, wish }) => {
+        const approved = planOf(want, is);
+        const record = JSON.parse(JSON.stringify(approvalRecord(approved)));
+        for (const [fresh, state] of [
+          [planOf(want, is), is],
+          [planOf(want, later), later],
+          [planOf(wish, is), is],
+        ] as const) {
+          expect(approveByRecord(fresh, record, state)).toEqual(approve(fresh, approved, state));
+        }
+      }),
+    );
+  });
+
+  test("holds nobody's address", () => {
+    expect(JSON.stringify(approvalRecord(richPlan()))).not.toMatch(/@|leaver|late/i);
+  });
+
+  test("that was edited is no approval", () => {
+    const plan = richPlan();
+    const record = approvalRecord(plan);
+    expect(approveByRecord(plan, { ...record, due: record.due.slice(1) })).toEqual({ status: "tampered" });
+  });
+});
+
+describe("where a pull request may send a key", () => {
+  const at = (merchant: string, baseUrl?: string, keyEnv?: string): DesiredState =>
+    desired({ merchant, ...(baseUrl && { baseUrl }), ...(keyEnv && { keyEnv }) });
+  const none = { baseUrl: false, keys: new Set<string>() };
+  const BASE = [at("MC1", "https://a.example", "KEY_1"), at("MC2")];
+  const untrusted = (head: DesiredState, given = none) => untrustedAccess([head], BASE, given).length > 0;
+
+  test.each([
+    ["as before", at("MC1", "https://a.example", "KEY_1"), false],
+    ["elsewhere", at("MC1", "https://evil.example", "KEY_1"), true],
+    ["another key", at("MC1", "https://a.example", "KEY_2"), true],
+    ["the general key to a merchant's own place", at("MC1", "https://a.example"), true],
+    ["only what the workflow says", at("MC1"), false],
+    ["a new merchant as one that is there", at("MC3", "https://a.example", "KEY_1"), false],
+    ["a new merchant that says nothing", at("MC3"), false],
+    ["a new merchant elsewhere", at("MC3", "https://evil.example"), true],
+    ["a new merchant with a secret of its choice", at("MC3", undefined, "DEPLOY_TOKEN"), true],
+  ])("%s", (_, head, refused) => {
+    expect(untrusted(head)).toBe(refused);
+  });
+
+  test("what the workflow says itself is not the file's to change", () => {
+    const given = { baseUrl: true, keys: new Set(["MC1"]) };
+    expect(untrusted(at("MC1", "https://evil.example", "KEY_2"), given)).toBe(false);
+    expect(untrusted(at("MC1", "https://evil.example", "KEY_2"), { ...given, baseUrl: false })).toBe(true);
+  });
+});
+
+describe("waiting for GitHub", () => {
+  const refused = (status: number, headers: Record<string, string> = {}, message = "no") =>
+    Object.assign(new Error(message), { status, headers });
+  const ask = async (answers: readonly (Error | string)[], repeatable = true) => {
+    const clock = createClock(0);
+    let at = 0;
+    const send = async (): Promise<string> => {
+      const answer = answers[Math.min(at++, answers.length - 1)] ?? "";
+      if (answer instanceof Error) throw answer;
+      return answer;
+    };
+    const world = { now: clock.now, sleep: clock.sleep, tell: () => undefined };
+    const result = await withRetries(
+      send,
+      (error) => error as ReturnType<typeof refused>,
+      repeatable,
+      world,
+    ).catch((error: Error) => error.message);
+    return { result, slept: clock.slept, sent: at };
+  };
+
+  test("takes as long as GitHub says", async () => {
+    const { result, slept } = await ask([refused(403, { "retry-after": "30" }), "done"]);
+    expect(result).toBe("done");
+    expect(slept).toEqual([30_000]);
+    const reset = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "40" };
+    expect((await ask([refused(403, reset), "done"])).slept).toEqual([41_000]);
+  });
+
+  test("takes a minute, then two, where a secondary limit does not say, and is bounded", async () => {
+    const secondary = refused(403, {}, "You have exceeded a secondary rate limit");
+    expect((await ask([secondary, secondary, "done"])).slept).toEqual([60_000, 120_000]);
+    const forever = await ask([secondary]);
+    expect(forever.result).toContain("secondary");
+    expect(forever.slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(300_000);
+    expect((await ask([refused(429, { "retry-after": "3600" })])).slept).toEqual([]);
+  });
+
+  test("is not for what is forbidden, nor for a write that may have been done", async () => {
+    expect((await ask([refused(403)])).sent).toBe(1);
+    expect((await ask([refused(502)], false)).sent).toBe(1);
+    expect((await ask([refused(502), "done"])).result).toBe("done");
+    expect((await ask([refused(502)])).sent).toBe(5);
+  });
+});
+
+describe("masked addresses", () => {
+  test("show the domain and a first letter, wherever they stand", () => {
+    expect(maskText('delete "ada.l+x@shop.example.com", or <bob@example.com>.')).toBe(
+      'delete "a***@shop.example.com", or <b***@example.com.>'.replace(".>", ">."),
+    );
+    expect(maskAddresses({ a: ["x@example.com"], b: { c: 1, d: null } })).toEqual({
+      a: ["x***@example.com"],
+      b: { c: 1, d: null },
+    });
+  });
+
+  test("let no address through in a rich plan", () => {
+    const text = JSON.stringify(planView(maskAddresses(richPlan())));
+    expect(text).not.toMatch(/[a-z]{2,}@[\w-]+\.[a-z]/);
+  });
+
+  test("let none through that anybody may have", () => {
+    fc.assert(
+      fc.property(fc.emailAddress(), (address) => {
+        const local = address.slice(0, address.indexOf("@"));
+        fc.pre(local.length > 1 && /^[\w.+-]+$/.test(local));
+        expect(maskText(`to ${address}, now`)).not.toContain(address);
+      }),
+    );
+  });
+});
+
+describe("the log", () => {
+  const logged = (): { readonly lines: string[]; readonly log: RunnerLog } => {
+    const lines: string[] = [];
+    const add = (level: string) => (text: string) => void lines.push(`${level} ${text}`);
+    return {
+      lines,
+      log: { info: add("info"), error: add("error"), warning: add("warning"), notice: add("notice") },
+    };
+  };
+
+  test("has no line that the runner takes for a command", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom("::", "##[", "\n", "\r", " ", "\u2028", "\u200b", "error", "x")),
+        (parts) => {
+          const { lines, log } = logged();
+          safeSink(log).write(parts.join(""));
+          for (const line of lines) {
+            const text = line.slice("info ".length);
+            expect(text).not.toMatch(/[\r\n]/);
+            expect(text.replaceAll(/^[\s\u200b]+/g, "").startsWith("::")).toBe(false);
+            expect(text).not.toContain("##[");
+          }
+        },
+      ),
+    );
+  });
+
+  test("has ten annotations of a level, and a count of the rest", () => {
+    const { lines, log } = logged();
+    const one = { level: "error", message: "m", hint: null, title: "t", file: null, line: null } as const;
+    annotate(
+      Array.from({ length: 13 }, () => one),
+      log,
+    );
+    expect(lines).toHaveLength(11);
+    expect(lines.at(-1)).toBe("notice 3 more errors: the job summary has all of them.");
+  });
+});
+
+describe("inputs", () => {
+  test("are what action.yml says where nothing is given", () => {
+    expect(readInputs({ INPUT_COMMAND: "plan" })).toMatchObject({
+      command: "plan",
+      paths: ["access"],
+      merchants: [],
+      comment: "changes",
+      withoutKey: "config-diff",
+      onPlanChange: "refuse-new",
+      failOn: "error",
+      concurrency: 10,
+      maxCommentSize: 60_000,
+      maskAddresses: "auto",
+    });
+  });
+
+  test("take lists by line, and merchants also with spaces and commas", () => {
+    const inputs = readInputs({
+      INPUT_COMMAND: "plan",
+      INPUT_PATHS: "access/a b.yaml\n\naccess/c.yaml",
+      INPUT_MERCHANTS: "MC1, MC2 MC3\nMC4",
+      "INPUT_API-KEYS": "MC1=sk_test_a\nMC2 = sk_test_b=",
+      INPUT_SHARD: "2/5",
+    });
+    expect(inputs.paths).toEqual(["access/a b.yaml", "access/c.yaml"]);
+    expect(inputs.merchants).toEqual(["MC1", "MC2", "MC3", "MC4"]);
+    expect([...inputs.apiKeys]).toEqual([
+      ["MC1", "sk_test_a"],
+      ["MC2", "sk_test_b="],
+    ]);
+    expect(inputs.shard).toEqual({ index: 2, count: 5 });
+  });
+
+  test.each([
+    [{ INPUT_COMMAND: "plan", INPUT_SHARD: "6/5" }, "shard"],
+    [{ INPUT_COMMAND: "plan", INPUT_CONCURRENCY: "0" }, "concurrency"],
+    [{ INPUT_COMMAND: "plan", "INPUT_MAX-COMMENT-SIZE": "1e5" }, "max-comment-size"],
+    [{ INPUT_COMMAND: "plan", "INPUT_FAIL-ON": "never" }, "fail-on"],
+    [{}, "command"],
+  ])("that are wrong are named: %o", (env, name) => {
+    expect(() => readInputs(env)).toThrow(name);
+  });
+
+  test("that are secret are all known before anything is checked", () => {
+    const env = {
+      "INPUT_API-KEYS": "MC1=one\nnonsense",
+      "INPUT_API-KEY": "two",
+      "INPUT_GITHUB-TOKEN": "three",
+      ROLECALL_API_KEY_MC2: "four",
+    };
+    expect(secretsIn(env)).toEqual(expect.arrayContaining(["one", "two", "three", "four", "nonsense"]));
+  });
+});
+
+describe("what an issue remembers", () => {
+  const DIFFERENCES = ["MC1:0123456789abcdef", "MC_2-x:fedcba9876543210"];
+
+  test("is when each difference was first seen", () => {
+    const first = seenBy(DIFFERENCES, new Map(), 1_000_000);
+    const body = `<!-- marker -->\n${rememberLine(first)}\n\ntext`;
+    expect(rememberedIn(body)).toEqual(first);
+    expect(isSame(body, first)).toBe(true);
+    const later = seenBy([...DIFFERENCES.slice(1), "MC3:0000000000000000"], rememberedIn(body), 9_000_000);
+    expect(isSame(body, later)).toBe(false);
+    expect([...later.values()]).toEqual([1_000_000, 9_000_000]);
+  });
+
+  test("is nothing where somebody has changed the text, and never too long", () => {
+    expect(rememberedIn("<!-- rolecall:first-seen:1 MC1:x=1 -->").size).toBe(0);
+    const many = Array.from({ length: 5000 }, (_, index) => `MC1:${index.toString(16).padStart(16, "0")}`);
+    const line = rememberLine(seenBy(many, new Map(), Date.parse("2026-11-21")));
+    expect(line.length).toBeLessThan(20_000);
+    expect(isSame(line, seenBy(many, rememberedIn(line), Date.parse("2026-11-22")))).toBe(true);
+  });
+});
+
+test("the YAML that adopts what is live makes the next plan find nothing", () => {
+  const is = live(
+    [liveRole("role_1", "Lead", { permissions: ["a"] })],
+    [liveMember("mem_1", "eve@example.com", { roles: ["role_1"] })],
+  );
+  const plan = planOf(desired({ roles: [role("Gone", { permissions: ["b"] })], members: [] }), is);
+  expect(adoptYaml(plan)).toBe(`# Take these out:
+#   role "Gone"
+# Put these in, or in place of what is there:
+roles:
+  - name: Lead
+    permissions:
+      - a
+members:
+  - email: eve@example.com
+    roles:
+      - Lead`);
+});
+
+describe("files against files", () => {
+  const diff = (head: DesiredState, base: DesiredState) =>
+    configDiff([head], [base], matchGlob, 0)[0]?.changes;
+
+  test("show what a pull request writes, removes and renames, and nothing else", () => {
+    const base = desired({
+      roles: [role("Lead", { permissions: ["a"] }), role("Old", { permissions: ["b"] })],
+      members: [member("ada@example.com", { roles: ["Lead", "role_owner"] }), member("ben@example.com")],
+    });
+    expect(diff(base, base)).toEqual([]);
+    const head = desired({
+      sync: { ...base.sync, members: "additive" },
+      roles: [role("Boss", { permissions: ["a", "c"], previously: "Lead" })],
+      members: [member("ADA@example.com", { roles: ["Boss", "role_owner"] }), member("cleo@example.com")],
+    });
+    const changes = diff(head, base)
+      ?.map(({ kind, name }) => `${kind} ${name}`)
+      .sort();
+    expect(changes).toEqual([
+      "create cleo@example.com",
+      "delete Old",
+      "delete ben@example.com",
+      "update Boss",
+    ]);
+  });
+});
+
+describe("an approval on a commit", () => {
+  const scope = { id: "0123456789ab", title: "" };
+  const keeping = () => {
+    const checks: CheckRun[] = [];
+    const github = {
+      addCheck: async ({ externalId, conclusion, text }: NewCheck) => {
+        checks.push({ id: checks.length + 1, externalId, conclusion, text });
+      },
+      checks: async () => checks,
+    } as unknown as Github;
+    return { checks, github };
+  };
+  const large = (merchant: string): Plan => {
+    const members = Array.from({ length: 4000 }, (_, index) => member(`p${index}@example.com`));
+    return { ...planOf(desired({ members }), live([], [])), merchant };
+  };
+
+  test("is kept in parts that GitHub takes, and is none where a part is missing", async () => {
+    const { checks, github } = keeping();
+    const plan = large("MC1");
+    expect(await storeApproval([plan], "abc", scope, "", github)).toBe(true);
+    expect(checks.length).toBeGreaterThan(1);
+    expect(checks.every(({ text }) => text.length <= 65_535)).toBe(true);
+    expect(await readApprovals("abc", github)).toEqual([approvalRecord(plan)]);
+    checks.pop();
+    expect(await readApprovals("abc", github)).toEqual([]);
+  });
+
+  test("is the latest of each merchant, whichever scope it was planned in", async () => {
+    const { github } = keeping();
+    const [first, second] = [richPlan(), { ...richPlan(), merchant: "MC2" }];
+    const later = planOf(desired({ members: [member("a@example.com")] }), live([], []));
+    await storeApproval([first, second], "abc", scope, "", github);
+    await storeApproval([later], "abc", { id: "ba9876543210", title: "MC1" }, "", github);
+    const records = await readApprovals("abc", github);
+    expect(records).toEqual([approvalRecord(later), approvalRecord(second)]);
+  });
+
+  test("is not kept where there is more than anybody reads", async () => {
+    const { checks, github } = keeping();
+    const plans = Array.from({ length: 12 }, (_, index) => large(`MC${index}`));
+    const all = await storeApproval(plans, "abc", scope, "", github);
+    expect(all).toBe(checks.length > 0);
+    expect(checks.length).toBeLessThanOrEqual(20);
+  });
+});
+
+test("a link that leads out of the checkout, or to what git keeps, is not read", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "rolecall-links-"));
+  try {
+    const workspace = join(folder, "work");
+    await mkdir(join(workspace, ".git"), { recursive: true });
+    await writeFile(join(folder, "secret.yaml"), "token: hunter2\n");
+    await writeFile(join(workspace, ".git", "config"), "token: hunter2\n");
+    await symlink(join(folder, "secret.yaml"), join(workspace, "out.yaml"));
+    await symlink(join(workspace, ".git", "config"), join(workspace, "git.yaml"));
+    const { io, written } = testIo({ cwd: workspace });
+    for (const path of ["out.yaml", "git.yaml", "../secret.yaml"]) {
+      const inputs = readInputs({ INPUT_COMMAND: "plan", INPUT_PATHS: path });
+      await expect(loadFiles(inputs, io)).rejects.toThrow("no part of the checkout");
+    }
+    expect(JSON.stringify(written)).not.toContain("hunter2");
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("a summary is never longer than GitHub takes, in whatever script the names are", () => {
+  const roles = Array.from({ length: 4000 }, (_, index) =>
+    role(`役割${index}`, { permissions: ["a"], description: "説".repeat(100) }),
+  );
+  const views = [planView(planOf(desired({ roles }), live([], [])))];
+  const review = { command: "plan", views, unplanned: [], fileErrors: 0 } as const;
+  const text = renderSummary({ marker: "", review, about: [], after: ["**On merge** …"] });
+  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1024 * 1024);
+  expect(text).toContain("Left out to keep this short");
+  expect(text.trimEnd().endsWith("**On merge** …")).toBe(true);
+});

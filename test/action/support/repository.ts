@@ -1,0 +1,211 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { type Listening, listen } from "../../../src/sandbox/listen.ts";
+import { createSandbox } from "../../../src/sandbox/sandbox.ts";
+import { type FakeGithub, startGithub } from "./fake-github.ts";
+
+/** The bundle that is committed, as a runner starts it. */
+export const BUNDLE = resolve(import.meta.dirname, "../../../dist/action.mjs");
+
+/** How a step ended, and what it left behind. */
+export interface StepEnd {
+  readonly code: number | null;
+  /** The log as the runner reads it, with workflow commands. */
+  readonly log: string;
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly summary: string;
+}
+
+/** A step of a workflow. */
+export interface StepOptions {
+  readonly node: string;
+  readonly event?: string;
+  /** A number stands for a pull request of the fake. */
+  readonly pull?: number;
+  readonly fork?: boolean;
+  readonly sha?: string;
+  readonly ref?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A repository at GitHub with a checkout on this machine, and the service beside it. */
+export interface Repository {
+  readonly github: FakeGithub;
+  readonly service: Listening;
+  readonly folder: string;
+  /** Puts files into the checkout, and nothing else. */
+  checkOut(files: Readonly<Record<string, string>>): Promise<void>;
+  /** Commits files on a branch of a pull request, opens it where it is not, and checks its files out. */
+  propose(number: number, files: Readonly<Record<string, string>>): Promise<string>;
+  /** Merges a pull request into main, and checks main out. */
+  merge(number: number): Promise<string>;
+  /** Runs the action; the key is the owner's unless the inputs say otherwise. */
+  step(inputs: Readonly<Record<string, string>>, options: StepOptions): Promise<StepEnd>;
+  /** A request to the service as somebody else. */
+  behind(method: string, path: string, body?: object): Promise<unknown>;
+  /** Every request so far that was to change something at the service. */
+  writes(): Promise<readonly string[]>;
+  stop(): Promise<void>;
+}
+
+/** Makes one: the seed is live, the files are on main. */
+export async function openRepository(
+  seed: string,
+  files: Readonly<Record<string, string>>,
+): Promise<Repository> {
+  const folder = await mkdtemp(join(tmpdir(), "rolecall-action-"));
+  const [workspace, temp] = [join(folder, "workspace"), join(folder, "temp")];
+  await Promise.all([mkdir(temp), mkdir(workspace)]);
+  const github = await startGithub();
+  const sandbox = createSandbox({ seed, now: Date.now, sleep: async () => undefined });
+  const service = await listen(sandbox, { host: "127.0.0.1", port: 0 });
+  let main: Readonly<Record<string, string>> = files;
+  const proposed = new Map<number, Readonly<Record<string, string>>>();
+  github.branches.set("main", github.commit(files));
+  let runs = 0;
+
+  const checkOut: Repository["checkOut"] = async (wanted) => {
+    await rm(workspace, { recursive: true });
+    await mkdir(join(workspace, ".git"), { recursive: true });
+    for (const [path, text] of Object.entries(wanted)) {
+      await mkdir(dirname(join(workspace, path)), { recursive: true });
+      await writeFile(join(workspace, path), text);
+    }
+  };
+  await checkOut(files);
+
+  const behind: Repository["behind"] = async (method, path, body) => {
+    const answer = await fetch(`${service.url}/_sandbox${path}`, {
+      method,
+      ...(body && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+    const text = await answer.text();
+    return text === "" ? null : JSON.parse(text);
+  };
+
+  const payload = ({ event = "push", pull, fork = false }: StepOptions): object => {
+    const repository = { full_name: "acme/access", default_branch: "main", private: github.isPrivate };
+    const proposal = github.pulls.find(({ number }) => number === pull);
+    if (proposal === undefined) return event === "schedule" ? { schedule: "0 4 * * *" } : { repository };
+    return {
+      repository,
+      pull_request: {
+        number: proposal.number,
+        head: { sha: proposal.head, repo: { full_name: fork ? "mallory/access" : "acme/access" } },
+        base: { sha: github.branches.get("main"), ref: "main", repo: { full_name: "acme/access" } },
+      },
+    };
+  };
+
+  return {
+    github,
+    service,
+    folder: workspace,
+    checkOut,
+    behind,
+    propose: async (number, changed) => {
+      proposed.set(number, changed);
+      const head = github.commit({ ...main, ...changed }, [github.branches.get("main") ?? ""]);
+      const known = github.pulls.find((pull) => pull.number === number);
+      if (known) known.head = head;
+      else github.pulls.push({ number, head, base: "main", merged: null });
+      await checkOut({ ...main, ...changed });
+      return head;
+    },
+    merge: async (number) => {
+      main = { ...main, ...proposed.get(number) };
+      const sha = github.commit(main, [github.branches.get("main") ?? ""]);
+      github.branches.set("main", sha);
+      const pull = github.pulls.find((one) => one.number === number);
+      if (pull) pull.merged = sha;
+      await checkOut(main);
+      return sha;
+    },
+    step: async (inputs, options) => {
+      runs += 1;
+      const file = (name: string): string => join(temp, `${runs}-${name}`);
+      const [output, summary, event] = [file("output"), file("summary"), file("event.json")];
+      await Promise.all([
+        writeFile(output, ""),
+        writeFile(summary, ""),
+        writeFile(event, JSON.stringify(payload(options))),
+      ]);
+      const pull = github.pulls.find(({ number }) => number === options.pull);
+      const given = {
+        "github-token": github.token,
+        "api-key": "sk_test_sandbox",
+        "base-url": service.url,
+        ...inputs,
+      };
+      const child = spawn(options.node, [BUNDLE], {
+        cwd: workspace,
+        stdio: ["ignore", "pipe", "pipe"],
+        env: {
+          PATH: process.env["PATH"],
+          ...Object.fromEntries(
+            Object.entries(given).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]),
+          ),
+          GITHUB_ACTIONS: "true",
+          GITHUB_REPOSITORY: "acme/access",
+          GITHUB_API_URL: github.url,
+          GITHUB_SERVER_URL: "https://github.example",
+          GITHUB_RUN_ID: String(runs),
+          GITHUB_EVENT_NAME: options.event ?? (pull ? "pull_request" : "push"),
+          GITHUB_EVENT_PATH: event,
+          GITHUB_SHA: options.sha ?? pull?.head ?? github.branches.get("main"),
+          GITHUB_REF: options.ref ?? (pull ? `refs/pull/${pull.number}/merge` : "refs/heads/main"),
+          GITHUB_WORKSPACE: workspace,
+          GITHUB_OUTPUT: output,
+          GITHUB_STEP_SUMMARY: summary,
+          RUNNER_TEMP: temp,
+          ...options.env,
+        },
+      });
+      let log = "";
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding("utf8").on("data", (text: string) => {
+          log += text;
+        });
+      }
+      const [code] = (await once(child, "close")) as [number | null];
+      return {
+        code,
+        log,
+        outputs: outputsIn(await readFile(output, "utf8")),
+        summary: await readFile(summary, "utf8"),
+      };
+    },
+    writes: async () => {
+      const { items } = (await behind("GET", "/requests")) as {
+        readonly items: readonly { method: string; path: string; somebody_else: boolean }[];
+      };
+      return items
+        .filter(
+          ({ method, path, somebody_else }) => method !== "GET" && !somebody_else && path.startsWith("/v0.1"),
+        )
+        .map(({ method, path }) => `${method} ${path}`);
+    },
+    stop: async () => {
+      await Promise.all([github.stop(), service.close()]);
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** Outputs as the runner reads them: a name, a delimiter, a value, the delimiter again. */
+function outputsIn(text: string): Readonly<Record<string, string>> {
+  const outputs: Record<string, string> = {};
+  const lines = text.split("\n");
+  for (let at = 0; at < lines.length; at++) {
+    const [, name, delimiter] = /^([^<]+)<<(.+)$/.exec(lines[at] ?? "") ?? [];
+    if (name === undefined) continue;
+    const end = lines.indexOf(delimiter ?? "", at + 1);
+    outputs[name] = lines.slice(at + 1, end).join("\n");
+    at = end;
+  }
+  return outputs;
+}

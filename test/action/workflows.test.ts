@@ -1,0 +1,147 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { NoOperationTraceWriter, parseWorkflow } from "@actions/workflow-parser";
+import { parseAction } from "@actions/workflow-parser/actions/action-parser";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { INPUT_DEFAULTS, readInputs } from "../../src/action/inputs.ts";
+import { OUTPUTS } from "../../src/action/step.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+const action = parse(read("action.yml"));
+const WORKFLOWS = readdirSync(join(ROOT, "examples/github")).filter((name) => name.endsWith(".yml"));
+
+interface WorkflowStep {
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
+
+interface Job {
+  readonly permissions?: object;
+  readonly steps: readonly WorkflowStep[];
+  readonly "timeout-minutes"?: number;
+}
+
+test("action.yml keeps to GitHub's own schema of actions", () => {
+  const { context } = parseAction(
+    { name: "action.yml", content: read("action.yml") },
+    new NoOperationTraceWriter(),
+  );
+  expect(context.errors.getErrors().map(({ message }) => message)).toEqual([]);
+});
+
+test("action.yml has the inputs that are read, with the same defaults", () => {
+  const inputs = action.inputs as Readonly<Record<string, { default?: string; required?: boolean }>>;
+  expect(Object.keys(inputs)).toEqual(Object.keys(INPUT_DEFAULTS));
+  for (const [name, value] of Object.entries(INPUT_DEFAULTS)) {
+    if (name === "command") expect(inputs[name]?.required).toBe(true);
+    else if (name === "github-token") expect(inputs[name]?.default).toMatch(/^\$\{\{ github\.token \}\}$/);
+    else expect([name, inputs[name]?.default]).toEqual([name, value]);
+  }
+});
+
+test("action.yml has the outputs that are set", () => {
+  expect(Object.keys(action.outputs).sort()).toEqual([...OUTPUTS, "result", "failure-reason"].sort());
+});
+
+test("the page about GitHub has a row for every input, with its default, and for every output", () => {
+  const page = read("docs/github.md");
+  for (const [name, value] of Object.entries(INPUT_DEFAULTS)) {
+    const row = page.split("\n").find((line) => line.startsWith(`| \`${name}\` |`)) ?? "";
+    expect(row, name).not.toBe("");
+    if (value !== "") expect(row, name).toContain(`\`${value}\``);
+  }
+  for (const name of [...OUTPUTS, "result", "failure-reason"])
+    expect(page, name).toContain(`| \`${name}\` |`);
+});
+
+test("the program is the committed bundle, on the Node that GitHub's runners have", () => {
+  expect(action.runs).toEqual({ using: "node24", main: "dist/action.mjs" });
+});
+
+describe.each(WORKFLOWS)("examples/github/%s", (name) => {
+  const content = read(`examples/github/${name}`);
+  const workflow = parse(content) as { readonly permissions: object; readonly jobs: Record<string, Job> };
+  const jobs = Object.values(workflow.jobs);
+  const steps = jobs.flatMap((job) => job.steps);
+
+  test("keeps to GitHub's own schema of workflows", () => {
+    const { context } = parseWorkflow({ name, content }, new NoOperationTraceWriter());
+    expect(context.errors.getErrors().map(({ message }) => message)).toEqual([]);
+  });
+
+  test("has every action pinned by commit, with its version", () => {
+    const uses = content.split("\n").filter((line) => /^\s*(- )?uses:/.test(line));
+    expect(uses.length).toBe(steps.filter((step) => step.uses).length);
+    for (const line of uses)
+      expect(line).toMatch(
+        /uses: (\.\/\.github\/actions\/rolecall|[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/,
+      );
+  });
+
+  test("grants each job what it needs, and nothing to the others", () => {
+    expect(workflow.permissions).toEqual({});
+    for (const job of jobs) {
+      expect(job.permissions).toBeDefined();
+      expect(job["timeout-minutes"]).toBeGreaterThan(0);
+    }
+  });
+
+  test("runs no shell, so that nothing can be put into one", () => {
+    expect(steps.filter((step) => step.run !== undefined)).toEqual([]);
+  });
+
+  test("gives the action inputs that it has", () => {
+    const own = steps.filter((step) => step.uses === "./.github/actions/rolecall");
+    expect(own.length).toBeGreaterThan(0);
+    for (const { with: inputs = {} } of own) {
+      expect(Object.keys(inputs).filter((key) => !Object.hasOwn(INPUT_DEFAULTS, key))).toEqual([]);
+      const literal = Object.entries(inputs).filter(([, value]) => !/\$\{\{/.test(String(value)));
+      const env = Object.fromEntries(
+        literal.map(([key, value]) => [`INPUT_${key.toUpperCase()}`, String(value)]),
+      );
+      expect(readInputs(env).command).toBe(inputs["command"]);
+    }
+  });
+});
+
+test("the README shows the same three workflows, shortened", () => {
+  const readme = read("README.md");
+  const section = readme.slice(
+    readme.indexOf("## On GitHub"),
+    readme.indexOf("\n## ", readme.indexOf("## On GitHub") + 5),
+  );
+  const shown = [...section.matchAll(/```yaml\n(.*?)```/gs)].map(([, content]) => String(content));
+  expect(shown).toHaveLength(3);
+  for (const content of shown) {
+    const { context } = parseWorkflow({ name: "README.md", content }, new NoOperationTraceWriter());
+    expect(context.errors.getErrors().map(({ message }) => message)).toEqual([]);
+  }
+});
+
+describe("examples/kubernetes", () => {
+  test("an indexed Job has as many parts as shards", () => {
+    const { spec } = parse(read("examples/kubernetes/apply.yaml"));
+    expect(spec.completionMode).toBe("Indexed");
+    const [container] = spec.template.spec.containers;
+    const shards = container.env.find(({ name }: { name: string }) => name === "SHARDS");
+    expect(shards.value).toBe(String(spec.completions));
+    expect(container.command.join(" ")).toContain("$((JOB_COMPLETION_INDEX + 1))/$SHARDS");
+  });
+
+  test.each(["apply.yaml", "drift.yaml"])("%s runs without any right that it does not need", (name) => {
+    const document = parse(read(`examples/kubernetes/${name}`));
+    const pod = (document.spec.jobTemplate?.spec ?? document.spec).template.spec;
+    expect(pod).toMatchObject({
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true },
+    });
+    expect(pod.containers[0].securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    });
+  });
+});

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { DesiredState } from "../../src/model/desired.ts";
-import type { LiveState } from "../../src/model/live.ts";
-import type { PastRun } from "../../src/model/past-run.ts";
-import { type Undo, undoPlan } from "../../src/plan/undo.ts";
+import type { DesiredState } from "../../../src/model/desired.ts";
+import type { LiveState } from "../../../src/model/live.ts";
+import type { PastRun } from "../../../src/model/past-run.ts";
+import { type Undo, undoPlan } from "../../../src/plan/undo/undo-plan.ts";
 import {
   brief,
   briefRefusals,
@@ -17,9 +17,9 @@ import {
   planOf,
   role,
   SYNC,
-} from "../support/build.ts";
-import { type ModelService, modelService } from "../support/model-service.ts";
-import { type Cut, runOf } from "../support/past-run.ts";
+} from "../../support/build.ts";
+import { type ModelService, modelService } from "../../support/model-service.ts";
+import { type Cut, runOf } from "../../support/past-run.ts";
 
 const CASHIER = liveRole("role_1", "Cashier", { permissions: ["catalog_view"], metadata: { owner: "a" } });
 const CLERK = liveRole("role_2", "Clerk", { permissions: ["stock_edit"], description: "Counts" });

@@ -1,5 +1,5 @@
-import type { PastRun, PastWrite } from "../model/past-run.ts";
-import { type MemberImage, type RoleImage, SET_ASIDE } from "../model/plan.ts";
+import type { PastRun, PastWrite } from "../../model/past-run.ts";
+import { type MemberImage, type RoleImage, SET_ASIDE } from "../../model/plan.ts";
 
 /** What a run did to one resource, all its writes together; `before` null: it made it, `after` null: it removed it. */
 export interface Effect<Image> {

@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { WriteIntended } from "../../src/model/journal.ts";
-import type { LiveMember, LiveRole, LiveState } from "../../src/model/live.ts";
-import type { PastRun, UndoNote } from "../../src/model/past-run.ts";
-import type { Change } from "../../src/model/plan.ts";
-import { canonicalJson } from "../../src/plan/canonical.ts";
-import { memberFields } from "../../src/plan/member-changes.ts";
-import { roleFields } from "../../src/plan/role-changes.ts";
-import { undoPlan } from "../../src/plan/undo.ts";
-import { isApplicable } from "../support/applicable.ts";
-import { desiredStates, liveStates } from "../support/arbitrary.ts";
-import { desired, matches, NOW, planOf } from "../support/build.ts";
-import { modelService } from "../support/model-service.ts";
-import { runOf } from "../support/past-run.ts";
+import type { WriteIntended } from "../../../src/model/journal.ts";
+import type { LiveMember, LiveRole, LiveState } from "../../../src/model/live.ts";
+import type { PastRun, UndoNote } from "../../../src/model/past-run.ts";
+import type { Change } from "../../../src/model/plan.ts";
+import { canonicalJson } from "../../../src/plan/canonical.ts";
+import { memberFields } from "../../../src/plan/member-changes.ts";
+import { roleFields } from "../../../src/plan/role-changes.ts";
+import { undoPlan } from "../../../src/plan/undo/undo-plan.ts";
+import { isApplicable } from "../../support/applicable.ts";
+import { desiredStates, liveStates } from "../../support/arbitrary.ts";
+import { desired, matches, NOW, planOf } from "../../support/build.ts";
+import { modelService } from "../../support/model-service.ts";
+import { runOf } from "../../support/past-run.ts";
 
 const both = fc.record({ want: desiredStates, is: liveStates });
 const cuts = fc.option(fc.record({ at: fc.integer({ min: 1, max: 6 }), did: fc.boolean() }), {

@@ -1,8 +1,8 @@
-import type { PastRun, UndoNote } from "../model/past-run.ts";
-import type { MemberChange, Plan, RoleChange } from "../model/plan.ts";
-import { judgeChanges, type PlanInput } from "./build-plan.ts";
+import type { PastRun, UndoNote } from "../../model/past-run.ts";
+import type { MemberChange, Plan, RoleChange } from "../../model/plan.ts";
+import { judgeChanges, type PlanInput } from "../build-plan.ts";
+import { scopeOf } from "../scope.ts";
 import { netEffects } from "./net-effects.ts";
-import { scopeOf } from "./scope.ts";
 import { undoMembers } from "./undo-members.ts";
 import { type RolesBack, undoRoles } from "./undo-roles.ts";
 

@@ -1,0 +1,96 @@
+import type { LiveMember } from "../../model/live.ts";
+import type { UndoNote } from "../../model/past-run.ts";
+import type { MemberChange, MemberImage, RoleRef } from "../../model/plan.ts";
+import { seal } from "../fingerprint.ts";
+import { memberImageOf } from "../member-changes.ts";
+import { addressesOf, addressOf, matchesAny } from "../scope.ts";
+import { changeMemberBack } from "./change-member-back.ts";
+import { findByAddress, isChanged, type MemberPass } from "./member-pass.ts";
+import type { Effect } from "./net-effects.ts";
+import { putMemberBack } from "./put-member-back.ts";
+import type { UndoContext } from "./undo-context.ts";
+import { noteTaker } from "./undo-notes.ts";
+import type { RolesBack } from "./undo-roles.ts";
+
+/** Takes back what a run did to members. */
+export function undoMembers({
+  roles,
+  ...context
+}: UndoContext & Pick<MemberPass, "declared"> & { readonly roles: RolesBack }): {
+  readonly changes: readonly MemberChange[];
+  readonly notes: readonly UndoNote[];
+} {
+  const { scope } = context;
+  const { notes, note } = noteTaker("member");
+  const names = new Map(scope.roles.map(({ id, name }) => [id, name]));
+  for (const { id, after } of roles.plan.changes)
+    if (id !== null && after !== null) names.set(id, after.name);
+  const refOf = (id: string): RoleRef => ({ id, name: names.get(id) ?? id });
+  const byId = new Map(scope.members.map((member) => [member.id, member]));
+  const byAddress = new Map(
+    scope.members.flatMap((member) =>
+      addressesOf(member).map((address) => [address.toLowerCase(), member] as const),
+    ),
+  );
+  const pass: MemberPass = { ...context, refs: roles.refs, note, byId, byAddress, refOf };
+  const changes = context.effects.members.flatMap((effect) => undoMember(effect, pass) ?? []);
+  return { changes, notes };
+}
+
+function undoMember(effect: Effect<MemberImage>, pass: MemberPass): MemberChange | null {
+  const { id, name, before, after } = effect;
+  const { note } = pass;
+  if (isIgnored(effect, pass)) {
+    note("ignored", name, `${name} is to be ignored, and stays as it is.`);
+    return null;
+  }
+  const live = id === null ? madeUnknown(effect, pass) : pass.byId.get(id);
+  if (before === null) return live && after ? remove(live, after, pass) : null;
+  if (after === null) return live ? null : putMemberBack(name, before, pass);
+  if (live) return changeMemberBack(live, before, after, pass);
+  note("gone-since", name, `${name} is not a member any more, so nothing of it goes back.`);
+  return null;
+}
+
+function isIgnored({ id, name }: Effect<MemberImage>, { ignore, matches, scope }: MemberPass): boolean {
+  return (
+    matchesAny(ignore.members, [name, id ?? name], matches) ||
+    scope.ignoredMembers.some((member) => member.id === id)
+  );
+}
+
+/** What a create of which nobody knows the end has left behind: only what looks exactly like it. */
+function madeUnknown({ name, after }: Effect<MemberImage>, pass: MemberPass): LiveMember | undefined {
+  const live = findByAddress(name, pass);
+  if (live === undefined || after === null) return undefined;
+  if (live.status === "pending" || live.user?.virtual === true) {
+    if (!isChanged(live, after, pass)) return live;
+  }
+  pass.note(
+    "not-sure",
+    name,
+    `It is not known whether the run made ${name} a member; the membership there is looks different, and stays.`,
+  );
+  return undefined;
+}
+
+function remove(live: LiveMember, after: MemberImage, pass: MemberPass): MemberChange {
+  const name = addressOf(live) ?? live.id;
+  if (isChanged(live, after, pass)) {
+    pass.note(
+      "changed-since",
+      name,
+      `${name} was changed since; the membership goes all the same, because the run made it.`,
+    );
+  }
+  return seal<MemberChange>({
+    resource: "member",
+    name,
+    kind: "delete",
+    id: live.id,
+    before: memberImageOf(live, pass),
+    after: null,
+    fields: [],
+    reason: "undone",
+  });
+}

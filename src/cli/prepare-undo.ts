@@ -128,7 +128,8 @@ function sameService({ run: { service } }: PastRun, baseUrl: string): void {
     (URL.canParse(text) ? new URL(text).href : text).replace(/\/+$/, "");
   if (plain(service) === plain(baseUrl)) return;
   throw new RolecallError("usage", `The run was at ${service}, and this would be at ${baseUrl}.`, {
-    hint: `If it is meant to be taken back there, add --base-url ${service}.`,
+    // No command to copy: a journal may come with somebody else's commit, and name any address.
+    hint: "To take it back, your key would go to the address of the run, which only the journal tells. Make sure that it is yours before you give it with --base-url.",
   });
 }
 

@@ -120,6 +120,21 @@ describe("undo", () => {
     expect(elsewhere.code).toBe(1);
   });
 
+  test("of a run at an address that is not the file's names it, asks whose it is, and gives no command to copy", async () => {
+    await applied();
+    const [first = ""] = await journals();
+    const path = join(shop.folder, ".rolecall", "runs", first);
+    const journal = await readFile(path, "utf8");
+    await writeFile(path, journal.replace(shop.sandbox.url, "https://elsewhere.example"));
+    const undo = await shop.run(["undo", "latest", "mc1.yaml", "--yes"]);
+    const told = undo.stderr.replaceAll(/\s+/g, " ");
+    expect(told).toContain("The run was at https://elsewhere.example, and this would be at");
+    expect(told).toContain("your key would go to the address of the run");
+    expect(told).toContain("Make sure that it is yours before you give it with --base-url.");
+    expect(told).not.toMatch(/--base-url[ =]\S*:/);
+    expect(undo.code).toBe(1);
+  });
+
   test("of a run that nobody knows, or that cannot be read, says so", async () => {
     const none = await shop.run(["undo", "latest"]);
     expect(none.stderr).toContain("There are no runs yet.");

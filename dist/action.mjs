@@ -11,7 +11,7 @@ import * as events from "events";
 import { promisify } from "node:util";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { createHash } from "node:crypto";
-import { appendFile, lstat, mkdir, open, readFile, readdir, realpath, stat, writeFile } from "node:fs/promises";
+import { appendFile, lstat, mkdir, open, readFile, readdir, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, posix, relative, resolve, sep } from "node:path";
 import { StringDecoder } from "string_decoder";
 import * as child from "child_process";
@@ -24769,7 +24769,7 @@ var __awaiter$6 = void 0 && (void 0).__awaiter || function(thisArg, _arguments, 
 		step((generator = generator.apply(thisArg, _arguments || [])).next());
 	});
 };
-const { chmod, copyFile, lstat: lstat$1, mkdir: mkdir$1, open: open$3, readdir: readdir$1, rename, rm, rmdir, stat: stat$1, symlink, unlink } = fs.promises;
+const { chmod, copyFile, lstat: lstat$1, mkdir: mkdir$1, open: open$3, readdir: readdir$1, rename, rm: rm$1, rmdir, stat: stat$1, symlink, unlink } = fs.promises;
 const IS_WINDOWS$1 = process.platform === "win32";
 const READONLY = fs.constants.O_RDONLY;
 function exists$1(fsPath) {
@@ -31557,15 +31557,20 @@ function fileJournals(io, options = { undoes: null }) {
 		const shown = (path) => relative(io.cwd, path) || path;
 		try {
 			await makeFolder(folder);
-			const { run, path, handle } = await createFile(folder, `${timeOf(io.now())}-${plan.merchant.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64)}`);
-			await syncFolder(folder);
-			const journal = appendTo(handle, shown(path), io.now);
-			await journal.write(runStarted({
-				run,
-				plan,
-				who,
-				undoes: options.undoes
-			}));
+			const { run, path, file } = await createFile(folder, `${timeOf(io.now())}-${plan.merchant.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64)}`, options.create ?? createOnDisk);
+			const journal = appendTo(file, shown(path), io.now);
+			try {
+				await syncFolder(folder);
+				await journal.write(runStarted({
+					run,
+					plan,
+					who,
+					undoes: options.undoes
+				}));
+			} catch (error) {
+				await discard(journal, path);
+				throw error;
+			}
 			return journal;
 		} catch (error) {
 			throw unwritable(shown(folder), error, "Without a journal nothing is applied.");
@@ -31621,7 +31626,7 @@ async function makeFolder(folder) {
 	});
 }
 const MOST_AT_ONCE = 1e3;
-async function createFile(folder, name) {
+async function createFile(folder, name, create) {
 	for (let count = 1;; count += 1) {
 		const run = count === 1 ? name : `${name}-${count}`;
 		const path = join(folder, `${run}.jsonl`);
@@ -31629,12 +31634,20 @@ async function createFile(folder, name) {
 			return {
 				run,
 				path,
-				handle: await open(path, "ax", 384)
+				file: await create(path)
 			};
 		} catch (error) {
 			if (!isExisting(error) || count === MOST_AT_ONCE) throw error;
 		}
 	}
+}
+function createOnDisk(path) {
+	return open(path, "ax", 384);
+}
+/** A journal without its first line tells nothing; that it cannot be removed either is no second problem. */
+async function discard(journal, path) {
+	await journal.close().catch(() => void 0);
+	await rm(path, { force: true }).catch(() => void 0);
 }
 /** Without this the new file itself could be lost with the power. */
 async function syncFolder(folder) {

@@ -1,4 +1,4 @@
-import { type FileHandle, lstat, mkdir, open, writeFile } from "node:fs/promises";
+import { type FileHandle, lstat, mkdir, open, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { RolecallError } from "../model/errors.ts";
 import type { JournalEntry, RunStarted } from "../model/journal.ts";
@@ -15,6 +15,8 @@ export interface JournalOptions {
   readonly undoes: string | null;
   /** Absent: this process. */
   readonly origin?: RunOrigin;
+  /** Makes a file that must not be there yet; absent: on the disk. */
+  readonly create?: (path: string) => Promise<Appendable>;
 }
 
 /** Opens a journal for each plan that is applied, each a file of its own in the project's folder of runs. */
@@ -32,10 +34,15 @@ export function fileJournals(
     try {
       await makeFolder(folder);
       const name = `${timeOf(io.now())}-${plan.merchant.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64)}`;
-      const { run, path, handle } = await createFile(folder, name);
-      await syncFolder(folder);
-      const journal = appendTo(handle, shown(path), io.now);
-      await journal.write(runStarted({ run, plan, who, undoes: options.undoes }));
+      const { run, path, file } = await createFile(folder, name, options.create ?? createOnDisk);
+      const journal = appendTo(file, shown(path), io.now);
+      try {
+        await syncFolder(folder);
+        await journal.write(runStarted({ run, plan, who, undoes: options.undoes }));
+      } catch (error) {
+        await discard(journal, path);
+        throw error;
+      }
       return journal;
     } catch (error) {
       throw unwritable(shown(folder), error, "Without a journal nothing is applied.");
@@ -111,16 +118,27 @@ const MOST_AT_ONCE = 1000;
 async function createFile(
   folder: string,
   name: string,
-): Promise<{ readonly run: string; readonly path: string; readonly handle: FileHandle }> {
+  create: NonNullable<JournalOptions["create"]>,
+): Promise<{ readonly run: string; readonly path: string; readonly file: Appendable }> {
   for (let count = 1; ; count += 1) {
     const run = count === 1 ? name : `${name}-${count}`;
     const path = join(folder, `${run}.jsonl`);
     try {
-      return { run, path, handle: await open(path, "ax", 0o600) };
+      return { run, path, file: await create(path) };
     } catch (error) {
       if (!isExisting(error) || count === MOST_AT_ONCE) throw error;
     }
   }
+}
+
+function createOnDisk(path: string): Promise<FileHandle> {
+  return open(path, "ax", 0o600);
+}
+
+/** A journal without its first line tells nothing; that it cannot be removed either is no second problem. */
+async function discard(journal: OpenJournal, path: string): Promise<void> {
+  await journal.close().catch(() => undefined);
+  await rm(path, { force: true }).catch(() => undefined);
 }
 
 /** Without this the new file itself could be lost with the power. */

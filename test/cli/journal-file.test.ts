@@ -1,4 +1,15 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -102,6 +113,35 @@ describe("a run's journal", () => {
       hint: expect.stringContaining("move it"),
     });
   });
+});
+
+test("a journal whose first line finds no room leaves no file behind, and the next one can be kept", async () => {
+  const { io } = testIo({ cwd, env: {}, now: () => NOW });
+  const folder = join(cwd, ".rolecall", "runs");
+  const closed: string[] = [];
+  const full = async (path: string): Promise<Appendable> => {
+    const file = await open(path, "ax");
+    return {
+      writeFile: async () => {
+        await file.appendFile('{"at":"2026');
+        throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+      },
+      sync: () => file.sync(),
+      close: async () => {
+        await file.close();
+        closed.push(path);
+      },
+    };
+  };
+  await expect(fileJournals(io, { undoes: null, create: full })(richPlan())).rejects.toMatchObject({
+    code: "journal-unwritable",
+    hint: "The disk is full: make room. Then plan again, to see what is left.",
+  });
+  expect(closed).toHaveLength(1);
+  expect(await readdir(folder)).toEqual([]);
+  const journal = await fileJournals(io)(richPlan());
+  await journal.close();
+  expect(await readdir(folder)).toEqual([basename(journal.file)]);
 });
 
 /** A file in memory whose syncs end only when the test says so. */

@@ -1,11 +1,11 @@
 import { open, readdir } from "node:fs/promises";
-import { hostname } from "node:os";
 import { join, relative } from "node:path";
 import { RolecallError } from "../model/errors.ts";
 import type { PastRun, ReadJournal, RunStatus } from "../model/past-run.ts";
 import { runStatus } from "../plan/run-status.ts";
 import type { Io } from "./io.ts";
 import { runsFolder } from "./journal-file.ts";
+import { isAlive } from "./run-alive.ts";
 
 /** A journal in the folder of runs. */
 export interface StoredRun {
@@ -45,12 +45,12 @@ function isLater(one: string, other: string): boolean {
 }
 
 /** Looks into a journal. */
-export async function readRun(stored: StoredRun, io: Pick<Io, "cwd">): Promise<FoundRun> {
+export async function readRun(stored: StoredRun, io: Pick<Io, "cwd" | "now">): Promise<FoundRun> {
   const { parseJournal } = await import("../config/journal-file.ts");
   const read = await readText(join(io.cwd, stored.file));
   const journal: ReadJournal = "text" in read ? parseJournal(read.text) : { ok: false, line: null, ...read };
   if (journal.ok) {
-    return { ...stored, past: journal.run, status: runStatus(journal.run, isAlive(journal.run)) };
+    return { ...stored, past: journal.run, status: runStatus(journal.run, isAlive(journal.run, io.now())) };
   }
   const place = journal.line === null ? stored.file : `${stored.file}:${journal.line}`;
   return { ...stored, unreadable: `${place}: ${journal.reason}` };
@@ -72,22 +72,11 @@ async function readText(path: string): Promise<{ readonly text: string } | { rea
   }
 }
 
-/** Whether the process of a run is still there; of another machine's nobody can tell, and it counts as gone. */
-function isAlive({ run: { pid, host } }: PastRun): boolean {
-  if (host !== hostname() || pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
 /** Finds one run by its name, by a beginning of it that no other one has, or as "latest". */
 export async function findRun(
   text: string,
   { merchants }: { readonly merchants: readonly string[] },
-  io: Pick<Io, "cwd">,
+  io: Pick<Io, "cwd" | "now">,
 ): Promise<FoundRun> {
   const all = await listRuns(io.cwd);
   if (all.length === 0) {

@@ -56074,26 +56074,88 @@ var init_caller = __esmMin((() => {
 	ANSWER_WITHIN_MS = 5e3;
 }));
 
-// src/live/operations.ts
-/** Whether an operation is about one role or member that is there already. */
-function isAboutOne(operation) {
-	return /^(?:retrieve|update|delete) /.test(operation);
+// src/live/reworded.ts
+/** The same failure, with something said in another way. */
+function reworded(error, { message = error.message, ...details }) {
+	const { code, hint, request } = error;
+	return new RolecallError(code, message, {
+		...hint !== void 0 && { hint },
+		...request && { request },
+		cause: error,
+		...details
+	});
 }
-var OPERATIONS;
-var init_operations = __esmMin((() => {
-	OPERATIONS = {
-		"list roles": "roles_list",
-		"create a role": "roles_create",
-		"retrieve a role": "roles_view",
-		"update a role": "roles_update",
-		"delete a role": "roles_delete",
-		"list members": "merchant_read",
-		"create a member": "members_create",
-		"retrieve a member": "members_view",
-		"update a member": "members_update",
-		"delete a member": "members_delete",
-		"list memberships": "user.profile or user.profile_readonly"
+var MAY_BE_DONE;
+var init_reworded = __esmMin((() => {
+	init_errors$2();
+	MAY_BE_DONE = "The service may have done it. Run \"rolecall plan\" to see whether it has.";
+}));
+
+// src/live/create-failures.ts
+/** The failure of a create that was looked up afterwards, and is not there. */
+function notDone(error) {
+	const { uncertain: _, ...request } = error.request ?? {
+		method: "",
+		path: "",
+		attempts: 0
 	};
+	return reworded(error, {
+		hint: "It was looked up, and was not done. Try again later.",
+		request
+	});
+}
+/** The failure of a create that could not be looked up afterwards: what became of it stays unknown. */
+function notKnown(error, lookUp) {
+	return reworded(error, {
+		message: `${ended$1(error.message)} Whether it was done cannot be looked up: ${lookUp.message}`,
+		hint: MAY_BE_DONE,
+		request: {
+			...error.request ?? {
+				method: "",
+				path: "",
+				attempts: 0
+			},
+			uncertain: true
+		}
+	});
+}
+/** The failure of a create that the service says it has done, but which is not to be seen. */
+function notListed(path, what) {
+	return new RolecallError("bad-answer", `The service said that it created the ${what}, but does not list it as it was to be.`, {
+		hint: MAY_BE_DONE,
+		request: {
+			method: "POST",
+			path,
+			attempts: 1,
+			uncertain: true
+		}
+	});
+}
+/**
+* The failure of a create that was looked up afterwards, where something else was found in its place. Whether it was
+* done, and changed by somebody since, nobody can tell.
+*/
+function notOurs(error, what) {
+	const message = `The ${what} is there, but not as it was to be created: somebody else has created or changed it.`;
+	return new RolecallError("conflict", message, {
+		hint: "Run \"rolecall plan\" to see how it differs.",
+		request: {
+			...error.request ?? {
+				method: "POST",
+				path: "",
+				attempts: 0
+			},
+			uncertain: true
+		},
+		cause: error
+	});
+}
+function ended$1(sentence) {
+	return sentence.replace(/\.?$/, ".");
+}
+var init_create_failures = __esmMin((() => {
+	init_errors$2();
+	init_reworded();
 }));
 
 // src/live/problem.ts
@@ -56154,181 +56216,31 @@ var init_problem = __esmMin((() => {
 	MAX_SHOWN = 300;
 }));
 
-// src/live/failures.ts
-/** Words an answer that is no success: the one place where the client's messages stand. */
-function answerFailure(answer, attempted) {
-	const { status } = answer;
-	const { code, title, hint } = wordsFor(status);
-	const clean = (text) => withoutSecrets$1(text, attempted.secrets);
-	const problem = problemOf(answer.body, clean);
-	const said = saidBy(problem, title) ?? leadsTo(answer, clean) ?? excerpt(clean(answer.body));
-	const uncertain = attempted.write && (attempted.doubt || status >= 500 || status === 424);
-	const asked = status === 429 ? clean(answer.header("retry-after") ?? "") : "";
-	return new RolecallError(code, `${attempted.method} ${attempted.path} answered ${status}${title && ` ${title}`}${said === "" ? "." : `: ${said}`}`, {
-		hint: uncertain ? MAY_BE_DONE : isHtml(answer) && status < 500 ? NOT_THE_SERVICE : `${hint(attempted, problem)}${asked && ` It asked to wait: ${tame(asked)}.`}`,
-		request: requestOf$1(attempted, {
-			status,
-			...problem && { problem },
-			...uncertain && { uncertain }
-		})
-	});
+// src/live/operations.ts
+/** Whether an operation is about one role or member that is there already. */
+function isAboutOne(operation) {
+	return /^(?:retrieve|update|delete) /.test(operation);
 }
-/** Words a request that got no answer. */
-function lostFailure(lost, attempted) {
-	const { method, path, write, doubt } = attempted;
-	const uncertain = write && (doubt || lost.sent);
-	return new RolecallError(LOST_CODES[lost.kind], `${method} ${path} got no answer: ${tame(withoutSecrets$1(lost.message, attempted.secrets))}.`, {
-		hint: uncertain ? MAY_BE_DONE : "Check the base URL and the network, and that the service is up; then run it again.",
-		request: requestOf$1(attempted, uncertain ? { uncertain } : {}),
-		cause: lost
-	});
-}
-/** Words a call that ended while it waited for its first turn. */
-function notSent({ method, path }) {
-	return new RolecallError("rate-limited", `${method} ${path} was not sent: the run was stopped while the service asked to wait.`, {
-		hint: "Run it again later.",
-		request: {
-			method,
-			path,
-			attempts: 0
-		}
-	});
-}
-/** The failure of a request that is not sent again: says why, and what to do about it. */
-function gaveUp(error, because) {
-	const sentence = wordsOf(because);
-	if (sentence === null) return error;
-	return again(error, { hint: `${error.code === "rate-limited" && !error.request?.uncertain ? "" : error.hint ?? ""} ${sentence}`.trim() });
-}
-function wordsOf(because) {
-	switch (because.kind) {
-		case "attempts": return null;
-		case "time": return because.askedMs === null ? `It was tried for ${lasting(because.totalMs)}; --retry-for allows more.` : `The service asks to wait ${lasting(because.askedMs)}, but a request is tried for ${lasting(because.totalMs)} in all; --retry-for allows more.`;
-		case "asked-too-much": return `The service asks to wait ${lasting(because.askedMs)}; one wait is never longer than ${lasting(because.maxMs)}, whatever --retry-for says. Run it again after that.`;
-		default: return because;
-	}
-}
-function lasting(ms) {
-	const seconds = Math.ceil(ms / 1e3);
-	if (seconds < 120) return `${seconds} s`;
-	const minutes = Math.round(seconds / 60);
-	return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
-}
-/** The failure of a create that was looked up afterwards, and is not there. */
-function notDone(error) {
-	const { uncertain: _, ...request } = error.request ?? {
-		method: "",
-		path: "",
-		attempts: 0
+var OPERATIONS;
+var init_operations = __esmMin((() => {
+	OPERATIONS = {
+		"list roles": "roles_list",
+		"create a role": "roles_create",
+		"retrieve a role": "roles_view",
+		"update a role": "roles_update",
+		"delete a role": "roles_delete",
+		"list members": "merchant_read",
+		"create a member": "members_create",
+		"retrieve a member": "members_view",
+		"update a member": "members_update",
+		"delete a member": "members_delete",
+		"list memberships": "user.profile or user.profile_readonly"
 	};
-	return again(error, {
-		hint: "It was looked up, and was not done. Try again later.",
-		request
-	});
-}
-/** The failure of a create that could not be looked up afterwards: what became of it stays unknown. */
-function notKnown(error, lookUp) {
-	return again(error, {
-		message: `${ended$1(error.message)} Whether it was done cannot be looked up: ${lookUp.message}`,
-		hint: MAY_BE_DONE,
-		request: {
-			...error.request ?? {
-				method: "",
-				path: "",
-				attempts: 0
-			},
-			uncertain: true
-		}
-	});
-}
-/** The failure of a create that the service says it has done, but which is not to be seen. */
-function notListed(path, what) {
-	return new RolecallError("bad-answer", `The service said that it created the ${what}, but does not list it as it was to be.`, {
-		hint: MAY_BE_DONE,
-		request: {
-			method: "POST",
-			path,
-			attempts: 1,
-			uncertain: true
-		}
-	});
-}
-/**
-* The failure of a create that was looked up afterwards, where something else was found in its place. Whether it was
-* done, and changed by somebody since, nobody can tell.
-*/
-function notOurs(error, what) {
-	const message = `The ${what} is there, but not as it was to be created: somebody else has created or changed it.`;
-	return new RolecallError("conflict", message, {
-		hint: "Run \"rolecall plan\" to see how it differs.",
-		request: {
-			...error.request ?? {
-				method: "POST",
-				path: "",
-				attempts: 0
-			},
-			uncertain: true
-		},
-		cause: error
-	});
-}
-function again(error, { message = error.message, ...details }) {
-	const { code, hint, request } = error;
-	return new RolecallError(code, message, {
-		...hint !== void 0 && { hint },
-		...request && { request },
-		cause: error,
-		...details
-	});
-}
-function ended$1(sentence) {
-	return sentence.replace(/\.?$/, ".");
-}
-/** Words a successful answer that cannot be understood. */
-function badAnswer(answer, attempted, reason) {
-	const { method, path, write, secrets } = attempted;
-	const type = answer.header("content-type") ?? "no content type";
-	const html = isHtml(answer);
-	const clean = (text) => tame(withoutSecrets$1(text, secrets));
-	const what = html ? "with an HTML page instead of JSON" : clean(reason);
-	return new RolecallError("bad-answer", `${method} ${path} answered ${answer.status}, but ${what}.`, {
-		hint: html ? NOT_THE_SERVICE : `The answer (${clean(type)}) is not what the contract says. Check the base URL; then ask the service's operators.`,
-		request: requestOf$1(attempted, {
-			status: answer.status,
-			...write && { uncertain: true }
-		})
-	});
-}
-function withoutSecrets$1(text, secrets) {
-	return secrets.filter((secret) => secret !== "").flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]).reduce((rest, secret) => rest.replaceAll(secret, "[secret]"), text);
-}
-function saidBy(problem, title) {
-	if (problem === void 0) return void 0;
-	const said = tame(problem.detail ?? problem.title ?? problem.type);
-	return said === title ? "" : said;
-}
-function leadsTo(answer, clean) {
-	const location = answer.status >= 300 && answer.status < 400 ? answer.header("location") : void 0;
-	return location && `to ${tame(clean(location))}`;
-}
-/** Whether an answer is a web page: what a wrong address, a login or a proxy gives. */
-function isHtml(answer) {
-	if (answer.body === "") return false;
-	return /html/i.test(answer.header("content-type") ?? "") || /^\s*</.test(answer.body);
-}
-function requestOf$1({ method, path, attempts }, rest) {
-	return {
-		method,
-		path,
-		attempts,
-		...rest
-	};
-}
-function excerpt(body) {
-	const text = tame(body.slice(0, 4e3).replaceAll(/<[^>]*>/g, " "));
-	return text.length > 120 ? `${text.slice(0, 120)}…` : text;
-}
-function wordsFor(status) {
+}));
+
+// src/live/status-words.ts
+/** The words for a status that is no success. */
+function statusWords(status) {
 	const known = WORDS[status];
 	if (known) return known;
 	if (status >= 500) return {
@@ -56347,19 +56259,10 @@ function neededFor(operation, problem) {
 	const listed = OPERATIONS[operation];
 	return operation === "list memberships" ? `scope ${listed}` : `permission ${missingPermission(problem) ?? listed}`;
 }
-var MAY_BE_DONE, NOT_THE_SERVICE, LOST_CODES, REDIRECT, SERVER_ERROR, WORDS;
-var init_failures = __esmMin((() => {
-	init_errors$2();
+var REDIRECT, SERVER_ERROR, WORDS;
+var init_status_words = __esmMin((() => {
 	init_operations();
 	init_problem();
-	MAY_BE_DONE = "The service may have done it. Run \"rolecall plan\" to see whether it has.";
-	NOT_THE_SERVICE = "Is the base URL that of the service, and no login page or proxy in between?";
-	LOST_CODES = {
-		network: "network",
-		untrusted: "network",
-		timeout: "timeout",
-		"too-large": "bad-answer"
-	};
 	REDIRECT = {
 		code: "unexpected-status",
 		title: "Redirect",
@@ -56421,6 +56324,131 @@ var init_failures = __esmMin((() => {
 			title: "Service Unavailable"
 		}
 	};
+}));
+
+// src/live/failures.ts
+/** Words an answer that is no success. */
+function answerFailure(answer, attempted) {
+	const { status } = answer;
+	const { code, title, hint } = statusWords(status);
+	const clean = (text) => withoutSecrets$1(text, attempted.secrets);
+	const problem = problemOf(answer.body, clean);
+	const said = saidBy(problem, title) ?? leadsTo(answer, clean) ?? excerpt(clean(answer.body));
+	const uncertain = attempted.write && (attempted.doubt || status >= 500 || status === 424);
+	const asked = status === 429 ? clean(answer.header("retry-after") ?? "") : "";
+	return new RolecallError(code, `${attempted.method} ${attempted.path} answered ${status}${title && ` ${title}`}${said === "" ? "." : `: ${said}`}`, {
+		hint: uncertain ? MAY_BE_DONE : isHtml(answer) && status < 500 ? NOT_THE_SERVICE : `${hint(attempted, problem)}${asked && ` It asked to wait: ${tame(asked)}.`}`,
+		request: requestOf$1(attempted, {
+			status,
+			...problem && { problem },
+			...uncertain && { uncertain }
+		})
+	});
+}
+/** Words a request that got no answer. */
+function lostFailure(lost, attempted) {
+	const { method, path, write, doubt } = attempted;
+	const uncertain = write && (doubt || lost.sent);
+	return new RolecallError(LOST_CODES[lost.kind], `${method} ${path} got no answer: ${tame(withoutSecrets$1(lost.message, attempted.secrets))}.`, {
+		hint: uncertain ? MAY_BE_DONE : "Check the base URL and the network, and that the service is up; then run it again.",
+		request: requestOf$1(attempted, uncertain ? { uncertain } : {}),
+		cause: lost
+	});
+}
+/** Words a call that ended while it waited for its first turn. */
+function notSent({ method, path }) {
+	return new RolecallError("rate-limited", `${method} ${path} was not sent: the run was stopped while the service asked to wait.`, {
+		hint: "Run it again later.",
+		request: {
+			method,
+			path,
+			attempts: 0
+		}
+	});
+}
+/** Words a successful answer that cannot be understood. */
+function badAnswer(answer, attempted, reason) {
+	const { method, path, write, secrets } = attempted;
+	const type = answer.header("content-type") ?? "no content type";
+	const html = isHtml(answer);
+	const clean = (text) => tame(withoutSecrets$1(text, secrets));
+	const what = html ? "with an HTML page instead of JSON" : clean(reason);
+	return new RolecallError("bad-answer", `${method} ${path} answered ${answer.status}, but ${what}.`, {
+		hint: html ? NOT_THE_SERVICE : `The answer (${clean(type)}) is not what the contract says. Check the base URL; then ask the service's operators.`,
+		request: requestOf$1(attempted, {
+			status: answer.status,
+			...write && { uncertain: true }
+		})
+	});
+}
+function withoutSecrets$1(text, secrets) {
+	return secrets.filter((secret) => secret !== "").flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]).reduce((rest, secret) => rest.replaceAll(secret, "[secret]"), text);
+}
+function saidBy(problem, title) {
+	if (problem === void 0) return void 0;
+	const said = tame(problem.detail ?? problem.title ?? problem.type);
+	return said === title ? "" : said;
+}
+function leadsTo(answer, clean) {
+	const location = answer.status >= 300 && answer.status < 400 ? answer.header("location") : void 0;
+	return location && `to ${tame(clean(location))}`;
+}
+/** Whether an answer is a web page: what a wrong address, a login or a proxy gives. */
+function isHtml(answer) {
+	if (answer.body === "") return false;
+	return /html/i.test(answer.header("content-type") ?? "") || /^\s*</.test(answer.body);
+}
+function requestOf$1({ method, path, attempts }, rest) {
+	return {
+		method,
+		path,
+		attempts,
+		...rest
+	};
+}
+function excerpt(body) {
+	const text = tame(body.slice(0, 4e3).replaceAll(/<[^>]*>/g, " "));
+	return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+}
+var NOT_THE_SERVICE, LOST_CODES;
+var init_failures = __esmMin((() => {
+	init_errors$2();
+	init_problem();
+	init_reworded();
+	init_status_words();
+	NOT_THE_SERVICE = "Is the base URL that of the service, and no login page or proxy in between?";
+	LOST_CODES = {
+		network: "network",
+		untrusted: "network",
+		timeout: "timeout",
+		"too-large": "bad-answer"
+	};
+}));
+
+// src/live/gave-up.ts
+/** The failure of a request that is not sent again: says why, and what to do about it. */
+function gaveUp(error, because) {
+	const sentence = wordsOf(because);
+	if (sentence === null) return error;
+	const hint = error.code === "rate-limited" && !error.request?.uncertain ? "" : error.hint ?? "";
+	return reworded(error, { hint: `${hint} ${sentence}`.trim() });
+}
+function wordsOf(because) {
+	switch (because.kind) {
+		case "attempts": return null;
+		case "time": return because.askedMs === null ? `It was tried for ${lasting(because.totalMs)}; --retry-for allows more.` : `The service asks to wait ${lasting(because.askedMs)}, but a request is tried for ${lasting(because.totalMs)} in all; --retry-for allows more.`;
+		case "asked-too-much": return `The service asks to wait ${lasting(because.askedMs)}; one wait is never longer than ${lasting(because.maxMs)}, whatever --retry-for says. Run it again after that.`;
+		default: return because;
+	}
+}
+function lasting(ms) {
+	const seconds = Math.ceil(ms / 1e3);
+	if (seconds < 120) return `${seconds} s`;
+	const minutes = Math.round(seconds / 60);
+	return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+}
+var init_gave_up = __esmMin((() => {
+	init_reworded();
 }));
 
 // src/live/transport.ts
@@ -56814,7 +56842,9 @@ function troubleOf({ kind, sent }) {
 var OF_GATEWAYS, ARRIVES_WITHIN_MS, REASONS;
 var init_client = __esmMin((() => {
 	init_errors$2();
+	init_create_failures();
 	init_failures();
+	init_gave_up();
 	init_retry();
 	init_transport();
 	OF_GATEWAYS = /* @__PURE__ */ new Set([
@@ -57232,7 +57262,7 @@ async function createOnce(client, creation) {
 }
 var init_create_once = __esmMin((() => {
 	init_errors$2();
-	init_failures();
+	init_create_failures();
 	init_wire();
 }));
 

@@ -1,15 +1,9 @@
 import { RolecallError } from "../model/errors.ts";
 import type { LiveEvent } from "../model/ports.ts";
-import {
-  type Attempted,
-  answerFailure,
-  badAnswer,
-  gaveUp,
-  isHtml,
-  lostFailure,
-  notDone,
-  notSent,
-} from "./failures.ts";
+import type { Attempted } from "./attempted.ts";
+import { notDone } from "./create-failures.ts";
+import { answerFailure, badAnswer, isHtml, lostFailure, notSent } from "./failures.ts";
+import { gaveUp } from "./gave-up.ts";
 import type { Limiter, Verdict } from "./limiter.ts";
 import type { Operation } from "./operations.ts";
 import { type Next, nextWait, parseRetryAfter, type RetryPolicy, type Trouble } from "./retry.ts";

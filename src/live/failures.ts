@@ -1,41 +1,14 @@
-import {
-  type ErrorCode,
-  type ErrorDetails,
-  type FailedRequest,
-  type Problem,
-  RolecallError,
-} from "../model/errors.ts";
-import { isAboutOne, OPERATIONS, type Operation } from "./operations.ts";
-import { missingPermission, problemOf, tame } from "./problem.ts";
-import type { GiveUp } from "./retry.ts";
+import { type ErrorCode, type FailedRequest, type Problem, RolecallError } from "../model/errors.ts";
+import type { Attempted } from "./attempted.ts";
+import { problemOf, tame } from "./problem.ts";
+import { MAY_BE_DONE } from "./reworded.ts";
+import { statusWords } from "./status-words.ts";
 import type { LostAnswer, TransportResponse } from "./transport.ts";
 
-/** The request that a failure is about. */
-export interface Attempted {
-  readonly operation: Operation;
-  readonly method: string;
-  readonly path: string;
-  readonly attempts: number;
-  /** Name of the environment variable that the key came from. */
-  readonly keySource: string;
-  /** It changes something. */
-  readonly write: boolean;
-  /** An earlier attempt may have been carried out. */
-  readonly doubt: boolean;
-  /** What no message may repeat, even if the service does. */
-  readonly secrets: readonly string[];
-}
-
-interface Words {
-  readonly code: ErrorCode;
-  readonly title: string;
-  readonly hint: (attempted: Attempted, problem: Problem | undefined) => string;
-}
-
-/** Words an answer that is no success: the one place where the client's messages stand. */
+/** Words an answer that is no success. */
 export function answerFailure(answer: TransportResponse, attempted: Attempted): RolecallError {
   const { status } = answer;
-  const { code, title, hint } = wordsFor(status);
+  const { code, title, hint } = statusWords(status);
   const clean = (text: string): string => withoutSecrets(text, attempted.secrets);
   const problem = problemOf(answer.body, clean);
   const said = saidBy(problem, title) ?? leadsTo(answer, clean) ?? excerpt(clean(answer.body));
@@ -82,91 +55,6 @@ export function notSent({ method, path }: { readonly method: string; readonly pa
   );
 }
 
-/** The failure of a request that is not sent again: says why, and what to do about it. */
-export function gaveUp(error: RolecallError, because: GiveUp): RolecallError {
-  const sentence = wordsOf(because);
-  if (sentence === null) return error;
-  // What it says of a refusal is of one after many tries.
-  const hint = error.code === "rate-limited" && !error.request?.uncertain ? "" : (error.hint ?? "");
-  return again(error, { hint: `${hint} ${sentence}`.trim() });
-}
-
-function wordsOf(because: GiveUp): string | null {
-  switch (because.kind) {
-    case "attempts":
-      return null;
-    case "time":
-      return because.askedMs === null
-        ? `It was tried for ${lasting(because.totalMs)}; --retry-for allows more.`
-        : `The service asks to wait ${lasting(because.askedMs)}, but a request is tried for ${lasting(because.totalMs)} in all; --retry-for allows more.`;
-    case "asked-too-much":
-      return `The service asks to wait ${lasting(because.askedMs)}; one wait is never longer than ${lasting(because.maxMs)}, whatever --retry-for says. Run it again after that.`;
-    default:
-      return because satisfies never;
-  }
-}
-
-function lasting(ms: number): string {
-  const seconds = Math.ceil(ms / 1000);
-  if (seconds < 120) return `${seconds} s`;
-  const minutes = Math.round(seconds / 60);
-  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
-}
-
-/** The failure of a create that was looked up afterwards, and is not there. */
-export function notDone(error: RolecallError): RolecallError {
-  const { uncertain: _, ...request } = error.request ?? { method: "", path: "", attempts: 0 };
-  return again(error, { hint: "It was looked up, and was not done. Try again later.", request });
-}
-
-/** The failure of a create that could not be looked up afterwards: what became of it stays unknown. */
-export function notKnown(error: RolecallError, lookUp: RolecallError): RolecallError {
-  return again(error, {
-    message: `${ended(error.message)} Whether it was done cannot be looked up: ${lookUp.message}`,
-    hint: MAY_BE_DONE,
-    request: { ...(error.request ?? { method: "", path: "", attempts: 0 }), uncertain: true },
-  });
-}
-
-/** The failure of a create that the service says it has done, but which is not to be seen. */
-export function notListed(path: string, what: string): RolecallError {
-  return new RolecallError(
-    "bad-answer",
-    `The service said that it created the ${what}, but does not list it as it was to be.`,
-    { hint: MAY_BE_DONE, request: { method: "POST", path, attempts: 1, uncertain: true } },
-  );
-}
-
-/**
- * The failure of a create that was looked up afterwards, where something else was found in its place. Whether it was
- * done, and changed by somebody since, nobody can tell.
- */
-export function notOurs(error: RolecallError, what: string): RolecallError {
-  const message = `The ${what} is there, but not as it was to be created: somebody else has created or changed it.`;
-  return new RolecallError("conflict", message, {
-    hint: 'Run "rolecall plan" to see how it differs.',
-    request: { ...(error.request ?? { method: "POST", path: "", attempts: 0 }), uncertain: true },
-    cause: error,
-  });
-}
-
-function again(
-  error: RolecallError,
-  { message = error.message, ...details }: ErrorDetails & { readonly message?: string },
-): RolecallError {
-  const { code, hint, request } = error;
-  return new RolecallError(code, message, {
-    ...(hint !== undefined && { hint }),
-    ...(request && { request }),
-    cause: error,
-    ...details,
-  });
-}
-
-function ended(sentence: string): string {
-  return sentence.replace(/\.?$/, ".");
-}
-
 /** Words a successful answer that cannot be understood. */
 export function badAnswer(answer: TransportResponse, attempted: Attempted, reason: string): RolecallError {
   const { method, path, write, secrets } = attempted;
@@ -182,7 +70,6 @@ export function badAnswer(answer: TransportResponse, attempted: Attempted, reaso
   });
 }
 
-const MAY_BE_DONE = 'The service may have done it. Run "rolecall plan" to see whether it has.';
 const NOT_THE_SERVICE = "Is the base URL that of the service, and no login page or proxy in between?";
 
 const LOST_CODES: Readonly<Record<LostAnswer["kind"], ErrorCode>> = {
@@ -228,93 +115,3 @@ function excerpt(body: string): string {
   const text = tame(body.slice(0, 4000).replaceAll(/<[^>]*>/g, " "));
   return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }
-
-function wordsFor(status: number): Words {
-  const known = WORDS[status];
-  if (known) return known;
-  if (status >= 500) return { ...SERVER_ERROR, title: "Server Error" };
-  if (status >= 300 && status < 400) return REDIRECT;
-  return {
-    code: "unexpected-status",
-    title: "",
-    hint: () =>
-      "The contract does not know this status. Check the base URL; then ask the service's operators.",
-  };
-}
-
-/** The service knows best, except that of several scopes it may name, any one will do. */
-function neededFor(operation: Operation, problem: Problem | undefined): string {
-  const listed = OPERATIONS[operation];
-  return operation === "list memberships"
-    ? `scope ${listed}`
-    : `permission ${missingPermission(problem) ?? listed}`;
-}
-
-const REDIRECT: Words = {
-  code: "unexpected-status",
-  title: "Redirect",
-  hint: () =>
-    "Redirects are not followed, so that the key goes nowhere else. Set the base URL to the final address.",
-};
-
-const SERVER_ERROR: Words = {
-  code: "service-failed",
-  title: "Server Error",
-  hint: () => "The service has a problem of its own. Try again later.",
-};
-
-const WORDS: Readonly<Record<number, Words>> = {
-  400: {
-    code: "bad-request",
-    title: "Bad Request",
-    hint: () =>
-      "The service does not understand the request. Look at the detail; if the file is right, report it as a bug.",
-  },
-  401: {
-    code: "unauthorized",
-    title: "Unauthorized",
-    hint: ({ keySource }) =>
-      `The service does not know the key in ${keySource}. Check it, or create a new one.`,
-  },
-  402: {
-    code: "request-failed",
-    title: "Request Failed",
-    hint: () => "The request was right, but the service could not complete it. The detail says more.",
-  },
-  403: {
-    code: "forbidden",
-    title: "Forbidden",
-    hint: ({ operation, keySource }, problem) =>
-      `The key in ${keySource} needs the ${neededFor(operation, problem)} to ${operation}.`,
-  },
-  404: {
-    code: "not-found",
-    title: "Not Found",
-    hint: ({ operation, keySource }) =>
-      isAboutOne(operation)
-        ? 'It may have been removed meanwhile. Run "rolecall plan" to see what is there.'
-        : `Check the merchant code, the base URL, and that the key in ${keySource} belongs to that merchant.`,
-  },
-  409: {
-    code: "conflict",
-    title: "Conflict",
-    hint: () => 'What is live now forbids it; somebody else may have changed it. Run "rolecall plan" to see.',
-  },
-  422: {
-    code: "unprocessable",
-    title: "Unprocessable Entity",
-    hint: () =>
-      "The service takes the request for meaningless. Correct the file as the detail says, and plan again.",
-  },
-  424: {
-    code: "dependency-failed",
-    title: "External Dependency Failed",
-    hint: () => "Something that the service depends on has failed. Try again later.",
-  },
-  429: {
-    code: "rate-limited",
-    title: "Too Many Requests",
-    hint: () => "The service still refuses after many tries. Wait a while, or use a smaller --concurrency.",
-  },
-  503: { ...SERVER_ERROR, title: "Service Unavailable" },
-};

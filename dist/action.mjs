@@ -56074,90 +56074,6 @@ var init_caller = __esmMin((() => {
 	ANSWER_WITHIN_MS = 5e3;
 }));
 
-// src/live/reworded.ts
-/** The same failure, with something said in another way. */
-function reworded(error, { message = error.message, ...details }) {
-	const { code, hint, request } = error;
-	return new RolecallError(code, message, {
-		...hint !== void 0 && { hint },
-		...request && { request },
-		cause: error,
-		...details
-	});
-}
-var MAY_BE_DONE;
-var init_reworded = __esmMin((() => {
-	init_errors$2();
-	MAY_BE_DONE = "The service may have done it. Run \"rolecall plan\" to see whether it has.";
-}));
-
-// src/live/create-failures.ts
-/** The failure of a create that was looked up afterwards, and is not there. */
-function notDone(error) {
-	const { uncertain: _, ...request } = error.request ?? {
-		method: "",
-		path: "",
-		attempts: 0
-	};
-	return reworded(error, {
-		hint: "It was looked up, and was not done. Try again later.",
-		request
-	});
-}
-/** The failure of a create that could not be looked up afterwards: what became of it stays unknown. */
-function notKnown(error, lookUp) {
-	return reworded(error, {
-		message: `${ended$1(error.message)} Whether it was done cannot be looked up: ${lookUp.message}`,
-		hint: MAY_BE_DONE,
-		request: {
-			...error.request ?? {
-				method: "",
-				path: "",
-				attempts: 0
-			},
-			uncertain: true
-		}
-	});
-}
-/** The failure of a create that the service says it has done, but which is not to be seen. */
-function notListed(path, what) {
-	return new RolecallError("bad-answer", `The service said that it created the ${what}, but does not list it as it was to be.`, {
-		hint: MAY_BE_DONE,
-		request: {
-			method: "POST",
-			path,
-			attempts: 1,
-			uncertain: true
-		}
-	});
-}
-/**
-* The failure of a create that was looked up afterwards, where something else was found in its place. Whether it was
-* done, and changed by somebody since, nobody can tell.
-*/
-function notOurs(error, what) {
-	const message = `The ${what} is there, but not as it was to be created: somebody else has created or changed it.`;
-	return new RolecallError("conflict", message, {
-		hint: "Run \"rolecall plan\" to see how it differs.",
-		request: {
-			...error.request ?? {
-				method: "POST",
-				path: "",
-				attempts: 0
-			},
-			uncertain: true
-		},
-		cause: error
-	});
-}
-function ended$1(sentence) {
-	return sentence.replace(/\.?$/, ".");
-}
-var init_create_failures = __esmMin((() => {
-	init_errors$2();
-	init_reworded();
-}));
-
 // src/live/problem.ts
 /**
 * Reads a Problem from an error's body as far as it is one, whatever it calls itself; undefined where it says nothing.
@@ -56214,6 +56130,23 @@ var MAX_FIELD, MAX_SHOWN;
 var init_problem = __esmMin((() => {
 	MAX_FIELD = 4e3;
 	MAX_SHOWN = 300;
+}));
+
+// src/live/reworded.ts
+/** The same failure, with something said in another way. */
+function reworded(error, { message = error.message, ...details }) {
+	const { code, hint, request } = error;
+	return new RolecallError(code, message, {
+		...hint !== void 0 && { hint },
+		...request && { request },
+		cause: error,
+		...details
+	});
+}
+var MAY_BE_DONE;
+var init_reworded = __esmMin((() => {
+	init_errors$2();
+	MAY_BE_DONE = "The service may have done it. Run \"rolecall plan\" to see whether it has.";
 }));
 
 // src/live/operations.ts
@@ -56425,32 +56358,6 @@ var init_failures = __esmMin((() => {
 	};
 }));
 
-// src/live/gave-up.ts
-/** The failure of a request that is not sent again: says why, and what to do about it. */
-function gaveUp(error, because) {
-	const sentence = wordsOf(because);
-	if (sentence === null) return error;
-	const hint = error.code === "rate-limited" && !error.request?.uncertain ? "" : error.hint ?? "";
-	return reworded(error, { hint: `${hint} ${sentence}`.trim() });
-}
-function wordsOf(because) {
-	switch (because.kind) {
-		case "attempts": return null;
-		case "time": return because.askedMs === null ? `It was tried for ${lasting(because.totalMs)}; --retry-for allows more.` : `The service asks to wait ${lasting(because.askedMs)}, but a request is tried for ${lasting(because.totalMs)} in all; --retry-for allows more.`;
-		case "asked-too-much": return `The service asks to wait ${lasting(because.askedMs)}; one wait is never longer than ${lasting(because.maxMs)}, whatever --retry-for says. Run it again after that.`;
-		default: return because;
-	}
-}
-function lasting(ms) {
-	const seconds = Math.ceil(ms / 1e3);
-	if (seconds < 120) return `${seconds} s`;
-	const minutes = Math.round(seconds / 60);
-	return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
-}
-var init_gave_up = __esmMin((() => {
-	init_reworded();
-}));
-
 // src/live/transport.ts
 /** Talks HTTP to one service through a pool of connections; follows no redirect. */
 function undiciTransport(baseUrl, connections, sleep, limits = LIMITS) {
@@ -56586,6 +56493,231 @@ var init_transport = __esmMin((() => {
 	};
 }));
 
+// src/live/attempt.ts
+/** Sends a call once. */
+async function attempt(call, course, options) {
+	const { transport, emit, now, keySource, key, secrets } = options;
+	const { method, path, operation } = call;
+	const attempted = {
+		operation,
+		method,
+		path,
+		attempts: course.attempts,
+		doubt: course.doubt,
+		keySource,
+		write: method !== "GET",
+		secrets: [...secrets]
+	};
+	const sent = now();
+	emit({
+		type: "request",
+		method,
+		path,
+		attempt: course.attempts
+	});
+	try {
+		const answer = await transport(requestOf(call, key));
+		emit({
+			type: "answer",
+			method,
+			path,
+			status: answer.status,
+			ms: now() - sent
+		});
+		return judge(call, answer, attempted, now());
+	} catch (error) {
+		if (!(error instanceof LostAnswer)) throw error;
+		emit({
+			type: "no-answer",
+			method,
+			path,
+			reason: error.message,
+			ms: now() - sent
+		});
+		return {
+			ok: false,
+			error: lostFailure(error, attempted),
+			trouble: troubleOf(error),
+			status: null
+		};
+	}
+}
+function requestOf(call, key) {
+	const { method, path, body, signal, withinMs } = call;
+	return {
+		method,
+		path,
+		headers: {
+			accept: "application/problem+json, application/json",
+			authorization: `Bearer ${key}`,
+			"user-agent": "rolecall",
+			...body && { "content-type": "application/json" }
+		},
+		...body && { body: JSON.stringify(body) },
+		...method === "GET" && signal && { signal },
+		...withinMs !== void 0 && { withinMs }
+	};
+}
+function judge(call, answer, attempted, now) {
+	const { status } = answer;
+	if (status >= 200 && status < 300) return understood(call, answer, attempted);
+	if (status === 404 && call.method === "DELETE" && attempted.doubt) return {
+		ok: true,
+		value: call.read("")
+	};
+	const retryAfterMs = parseRetryAfter(answer.header("retry-after"), now);
+	const trouble = status === 429 ? {
+		kind: "rate-limited",
+		retryAfterMs
+	} : status >= 500 || status === 424 ? {
+		kind: "uncertain",
+		retryAfterMs
+	} : null;
+	return {
+		ok: false,
+		error: answerFailure(answer, attempted),
+		trouble,
+		status
+	};
+}
+function understood(call, answer, attempted) {
+	if (isHtml(answer)) {
+		const trouble = call.recover ? {
+			kind: "uncertain",
+			retryAfterMs: null
+		} : null;
+		return {
+			ok: false,
+			error: badAnswer(answer, attempted, ""),
+			trouble,
+			status: answer.status
+		};
+	}
+	try {
+		return {
+			ok: true,
+			value: call.read(answer.body)
+		};
+	} catch (error) {
+		const reason = error instanceof Error ? error.message : String(error);
+		const trouble = error instanceof SyntaxError ? {
+			kind: "uncertain",
+			retryAfterMs: null
+		} : null;
+		return {
+			ok: false,
+			error: badAnswer(answer, attempted, reason),
+			trouble,
+			status: answer.status
+		};
+	}
+}
+function troubleOf({ kind, sent }) {
+	if (kind === "too-large" || kind === "untrusted") return null;
+	return sent ? {
+		kind: "uncertain",
+		retryAfterMs: null
+	} : { kind: "not-sent" };
+}
+var init_attempt = __esmMin((() => {
+	init_failures();
+	init_retry();
+	init_transport();
+}));
+
+// src/live/create-failures.ts
+/** The failure of a create that was looked up afterwards, and is not there. */
+function notDone(error) {
+	const { uncertain: _, ...request } = error.request ?? {
+		method: "",
+		path: "",
+		attempts: 0
+	};
+	return reworded(error, {
+		hint: "It was looked up, and was not done. Try again later.",
+		request
+	});
+}
+/** The failure of a create that could not be looked up afterwards: what became of it stays unknown. */
+function notKnown(error, lookUp) {
+	return reworded(error, {
+		message: `${ended$1(error.message)} Whether it was done cannot be looked up: ${lookUp.message}`,
+		hint: MAY_BE_DONE,
+		request: {
+			...error.request ?? {
+				method: "",
+				path: "",
+				attempts: 0
+			},
+			uncertain: true
+		}
+	});
+}
+/** The failure of a create that the service says it has done, but which is not to be seen. */
+function notListed(path, what) {
+	return new RolecallError("bad-answer", `The service said that it created the ${what}, but does not list it as it was to be.`, {
+		hint: MAY_BE_DONE,
+		request: {
+			method: "POST",
+			path,
+			attempts: 1,
+			uncertain: true
+		}
+	});
+}
+/**
+* The failure of a create that was looked up afterwards, where something else was found in its place. Whether it was
+* done, and changed by somebody since, nobody can tell.
+*/
+function notOurs(error, what) {
+	const message = `The ${what} is there, but not as it was to be created: somebody else has created or changed it.`;
+	return new RolecallError("conflict", message, {
+		hint: "Run \"rolecall plan\" to see how it differs.",
+		request: {
+			...error.request ?? {
+				method: "POST",
+				path: "",
+				attempts: 0
+			},
+			uncertain: true
+		},
+		cause: error
+	});
+}
+function ended$1(sentence) {
+	return sentence.replace(/\.?$/, ".");
+}
+var init_create_failures = __esmMin((() => {
+	init_errors$2();
+	init_reworded();
+}));
+
+// src/live/gave-up.ts
+/** The failure of a request that is not sent again: says why, and what to do about it. */
+function gaveUp(error, because) {
+	const sentence = wordsOf(because);
+	if (sentence === null) return error;
+	const hint = error.code === "rate-limited" && !error.request?.uncertain ? "" : error.hint ?? "";
+	return reworded(error, { hint: `${hint} ${sentence}`.trim() });
+}
+function wordsOf(because) {
+	switch (because.kind) {
+		case "attempts": return null;
+		case "time": return because.askedMs === null ? `It was tried for ${lasting(because.totalMs)}; --retry-for allows more.` : `The service asks to wait ${lasting(because.askedMs)}, but a request is tried for ${lasting(because.totalMs)} in all; --retry-for allows more.`;
+		case "asked-too-much": return `The service asks to wait ${lasting(because.askedMs)}; one wait is never longer than ${lasting(because.maxMs)}, whatever --retry-for says. Run it again after that.`;
+		default: return because;
+	}
+}
+function lasting(ms) {
+	const seconds = Math.ceil(ms / 1e3);
+	if (seconds < 120) return `${seconds} s`;
+	const minutes = Math.round(seconds / 60);
+	return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+}
+var init_gave_up = __esmMin((() => {
+	init_reworded();
+}));
+
 // src/live/client.ts
 /** A client for one service and key. */
 function createClient(options) {
@@ -56715,138 +56847,14 @@ function hurried(call, waited, hurry, last) {
 function isOnce(call) {
 	return call.method === "POST";
 }
-async function attempt(call, course, options) {
-	const { transport, emit, now, keySource, key, secrets } = options;
-	const { method, path, operation } = call;
-	const attempted = {
-		operation,
-		method,
-		path,
-		attempts: course.attempts,
-		doubt: course.doubt,
-		keySource,
-		write: method !== "GET",
-		secrets: [...secrets]
-	};
-	const sent = now();
-	emit({
-		type: "request",
-		method,
-		path,
-		attempt: course.attempts
-	});
-	try {
-		const answer = await transport(requestOf(call, key));
-		emit({
-			type: "answer",
-			method,
-			path,
-			status: answer.status,
-			ms: now() - sent
-		});
-		return judge(call, answer, attempted, now());
-	} catch (error) {
-		if (!(error instanceof LostAnswer)) throw error;
-		emit({
-			type: "no-answer",
-			method,
-			path,
-			reason: error.message,
-			ms: now() - sent
-		});
-		return {
-			ok: false,
-			error: lostFailure(error, attempted),
-			trouble: troubleOf(error),
-			status: null
-		};
-	}
-}
-function requestOf(call, key) {
-	const { method, path, body, signal, withinMs } = call;
-	return {
-		method,
-		path,
-		headers: {
-			accept: "application/problem+json, application/json",
-			authorization: `Bearer ${key}`,
-			"user-agent": "rolecall",
-			...body && { "content-type": "application/json" }
-		},
-		...body && { body: JSON.stringify(body) },
-		...method === "GET" && signal && { signal },
-		...withinMs !== void 0 && { withinMs }
-	};
-}
-function judge(call, answer, attempted, now) {
-	const { status } = answer;
-	if (status >= 200 && status < 300) return understood(call, answer, attempted);
-	if (status === 404 && call.method === "DELETE" && attempted.doubt) return {
-		ok: true,
-		value: call.read("")
-	};
-	const retryAfterMs = parseRetryAfter(answer.header("retry-after"), now);
-	const trouble = status === 429 ? {
-		kind: "rate-limited",
-		retryAfterMs
-	} : status >= 500 || status === 424 ? {
-		kind: "uncertain",
-		retryAfterMs
-	} : null;
-	return {
-		ok: false,
-		error: answerFailure(answer, attempted),
-		trouble,
-		status
-	};
-}
-function understood(call, answer, attempted) {
-	if (isHtml(answer)) {
-		const trouble = call.recover ? {
-			kind: "uncertain",
-			retryAfterMs: null
-		} : null;
-		return {
-			ok: false,
-			error: badAnswer(answer, attempted, ""),
-			trouble,
-			status: answer.status
-		};
-	}
-	try {
-		return {
-			ok: true,
-			value: call.read(answer.body)
-		};
-	} catch (error) {
-		const reason = error instanceof Error ? error.message : String(error);
-		const trouble = error instanceof SyntaxError ? {
-			kind: "uncertain",
-			retryAfterMs: null
-		} : null;
-		return {
-			ok: false,
-			error: badAnswer(answer, attempted, reason),
-			trouble,
-			status: answer.status
-		};
-	}
-}
-function troubleOf({ kind, sent }) {
-	if (kind === "too-large" || kind === "untrusted") return null;
-	return sent ? {
-		kind: "uncertain",
-		retryAfterMs: null
-	} : { kind: "not-sent" };
-}
 var OF_GATEWAYS, ARRIVES_WITHIN_MS, REASONS;
 var init_client = __esmMin((() => {
 	init_errors$2();
+	init_attempt();
 	init_create_failures();
 	init_failures();
 	init_gave_up();
 	init_retry();
-	init_transport();
 	OF_GATEWAYS = /* @__PURE__ */ new Set([
 		502,
 		504,

@@ -1,69 +1,25 @@
 import { RolecallError } from "../model/errors.ts";
-import type { LiveEvent } from "../model/ports.ts";
-import type { Attempted } from "./attempted.ts";
+import { type AttemptOptions, attempt, type Ended, type Failed } from "./attempt.ts";
+import type { Call } from "./call.ts";
 import { notDone } from "./create-failures.ts";
-import { answerFailure, badAnswer, isHtml, lostFailure, notSent } from "./failures.ts";
+import { notSent } from "./failures.ts";
 import { gaveUp } from "./gave-up.ts";
 import type { Limiter, Verdict } from "./limiter.ts";
-import type { Operation } from "./operations.ts";
-import { type Next, nextWait, parseRetryAfter, type RetryPolicy, type Trouble } from "./retry.ts";
-import { LostAnswer, type Transport, type TransportRequest, type TransportResponse } from "./transport.ts";
+import { type Next, nextWait, type RetryPolicy, type Trouble } from "./retry.ts";
 
 /** What a client is made with. */
-export interface ClientOptions {
-  readonly transport: Transport;
-  readonly key: string;
-  /** Name of the environment variable that held the key: for hints. */
-  readonly keySource: string;
+export interface ClientOptions extends Omit<AttemptOptions, "secrets"> {
   readonly limiter: Limiter;
   readonly retry: RetryPolicy;
-  readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: () => number;
-  readonly emit: (event: LiveEvent) => void;
   /** Once aborted, nothing is waited for any more: what would have to be sent again ends with the failure it had. */
   readonly hurry: AbortSignal;
-}
-
-/** One call of the service; `read` turns the body into what the caller wants, and throws where it cannot. */
-export interface Call<T> {
-  readonly operation: Operation;
-  readonly method: TransportRequest["method"];
-  readonly path: string;
-  readonly body?: object;
-  /** What the body holds that no message may repeat, neither of this call nor of a later one. */
-  readonly secrets?: readonly string[];
-  readonly read: (body: string) => T;
-  /** Makes another policy of the client's own. */
-  readonly retry?: (policy: RetryPolicy) => RetryPolicy;
-  /**
-   * For a call that must not be done twice and may have been: finds out what it has made, null where there is nothing.
-   * Throws RolecallError where that cannot be known, or something else is there.
-   * Without it such a call ends with its outcome unknown.
-   */
-  readonly recover?: (failure: RolecallError) => Promise<T | null>;
-  /** Longest that each attempt is waited for, in milliseconds, where that is less than usual. */
-  readonly withinMs?: number;
-  /** When it is aborted the call ends and rejects with the signal's reason; a write in the air is let finish. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** Sends calls to one service: in turn, repeated where that is safe, every failure worded. Throws RolecallError. */
 export interface Client {
   send<T>(call: Call<T>): Promise<T>;
-}
-
-type Ended<T> = { readonly ok: true; readonly value: T } | Failed;
-
-interface Failed {
-  readonly ok: false;
-  readonly error: RolecallError;
-  /** Null where repeating cannot help. */
-  readonly trouble: Trouble | null;
-  /** Null where no answer came. */
-  readonly status: number | null;
-  /** Null, or absent, where nothing comes after it. */
-  readonly next?: Next | null;
 }
 
 /** A client for one service and key. */
@@ -233,91 +189,4 @@ function hurried<T>(
 /** Sent twice, a create could make two of a thing; everything else only says again how it should be. */
 function isOnce(call: { readonly method: string }): boolean {
   return call.method === "POST";
-}
-
-async function attempt<T>(
-  call: Call<T>,
-  course: Course,
-  options: ClientOptions & { readonly secrets: ReadonlySet<string> },
-): Promise<Ended<T>> {
-  const { transport, emit, now, keySource, key, secrets } = options;
-  const { method, path, operation } = call;
-  const attempted: Attempted = {
-    operation,
-    method,
-    path,
-    attempts: course.attempts,
-    doubt: course.doubt,
-    keySource,
-    write: method !== "GET",
-    secrets: [...secrets],
-  };
-  const sent = now();
-  emit({ type: "request", method, path, attempt: course.attempts });
-  try {
-    const answer = await transport(requestOf(call, key));
-    emit({ type: "answer", method, path, status: answer.status, ms: now() - sent });
-    return judge(call, answer, attempted, now());
-  } catch (error) {
-    if (!(error instanceof LostAnswer)) throw error;
-    emit({ type: "no-answer", method, path, reason: error.message, ms: now() - sent });
-    return { ok: false, error: lostFailure(error, attempted), trouble: troubleOf(error), status: null };
-  }
-}
-
-function requestOf(call: Call<unknown>, key: string): TransportRequest {
-  const { method, path, body, signal, withinMs } = call;
-  return {
-    method,
-    path,
-    headers: {
-      accept: "application/problem+json, application/json",
-      authorization: `Bearer ${key}`,
-      "user-agent": "rolecall",
-      ...(body && { "content-type": "application/json" }),
-    },
-    ...(body && { body: JSON.stringify(body) }),
-    // Cut off, a write would leave it open whether it was carried out.
-    ...(method === "GET" && signal && { signal }),
-    ...(withinMs !== undefined && { withinMs }),
-  };
-}
-
-function judge<T>(call: Call<T>, answer: TransportResponse, attempted: Attempted, now: number): Ended<T> {
-  const { status } = answer;
-  if (status >= 200 && status < 300) return understood(call, answer, attempted);
-  // An earlier attempt has done it, and its answer was lost.
-  if (status === 404 && call.method === "DELETE" && attempted.doubt) {
-    return { ok: true, value: call.read("") };
-  }
-  const retryAfterMs = parseRetryAfter(answer.header("retry-after"), now);
-  const trouble: Trouble | null =
-    status === 429
-      ? { kind: "rate-limited", retryAfterMs }
-      : status >= 500 || status === 424
-        ? { kind: "uncertain", retryAfterMs }
-        : null;
-  return { ok: false, error: answerFailure(answer, attempted), trouble, status };
-}
-
-function understood<T>(call: Call<T>, answer: TransportResponse, attempted: Attempted): Ended<T> {
-  if (isHtml(answer)) {
-    // A web page is the wrong address or a login on the way, and stays it; unless what was created can be looked up.
-    const trouble: Trouble | null = call.recover ? { kind: "uncertain", retryAfterMs: null } : null;
-    return { ok: false, error: badAnswer(answer, attempted, ""), trouble, status: answer.status };
-  }
-  try {
-    return { ok: true, value: call.read(answer.body) };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    // Half an answer may come whole the next time; a whole one of another form stays what it is.
-    const trouble: Trouble | null =
-      error instanceof SyntaxError ? { kind: "uncertain", retryAfterMs: null } : null;
-    return { ok: false, error: badAnswer(answer, attempted, reason), trouble, status: answer.status };
-  }
-}
-
-function troubleOf({ kind, sent }: LostAnswer): Trouble | null {
-  if (kind === "too-large" || kind === "untrusted") return null;
-  return sent ? { kind: "uncertain", retryAfterMs: null } : { kind: "not-sent" };
 }

@@ -1,6 +1,7 @@
 import { RolecallError } from "../model/errors.ts";
 import type { Created } from "../model/ports.ts";
-import type { Call, Client } from "./client.ts";
+import type { Call } from "./call.ts";
+import type { Client } from "./client.ts";
 import { notKnown, notListed, notOurs } from "./create-failures.ts";
 import type { Found } from "./find-created.ts";
 import { readCreatedId } from "./wire.ts";

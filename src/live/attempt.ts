@@ -1,0 +1,122 @@
+import type { RolecallError } from "../model/errors.ts";
+import type { LiveEvent } from "../model/ports.ts";
+import type { Attempted } from "./attempted.ts";
+import type { Call } from "./call.ts";
+import { answerFailure, badAnswer, isHtml, lostFailure } from "./failures.ts";
+import { type Next, parseRetryAfter, type Trouble } from "./retry.ts";
+import { LostAnswer, type Transport, type TransportRequest, type TransportResponse } from "./transport.ts";
+
+/** What each attempt is made with. */
+export interface AttemptOptions {
+  readonly transport: Transport;
+  readonly key: string;
+  /** Name of the environment variable that held the key: for hints. */
+  readonly keySource: string;
+  /** What no message may repeat. */
+  readonly secrets: ReadonlySet<string>;
+  readonly now: () => number;
+  readonly emit: (event: LiveEvent) => void;
+}
+
+/** How one attempt ended. */
+export type Ended<T> = { readonly ok: true; readonly value: T } | Failed;
+
+/** An attempt that did not succeed. */
+export interface Failed {
+  readonly ok: false;
+  readonly error: RolecallError;
+  /** Null where repeating cannot help. */
+  readonly trouble: Trouble | null;
+  /** Null where no answer came. */
+  readonly status: number | null;
+  /** Null, or absent, where nothing comes after it. */
+  readonly next?: Next | null;
+}
+
+/** Sends a call once. */
+export async function attempt<T>(
+  call: Call<T>,
+  course: Pick<Attempted, "attempts" | "doubt">,
+  options: AttemptOptions,
+): Promise<Ended<T>> {
+  const { transport, emit, now, keySource, key, secrets } = options;
+  const { method, path, operation } = call;
+  const attempted: Attempted = {
+    operation,
+    method,
+    path,
+    attempts: course.attempts,
+    doubt: course.doubt,
+    keySource,
+    write: method !== "GET",
+    secrets: [...secrets],
+  };
+  const sent = now();
+  emit({ type: "request", method, path, attempt: course.attempts });
+  try {
+    const answer = await transport(requestOf(call, key));
+    emit({ type: "answer", method, path, status: answer.status, ms: now() - sent });
+    return judge(call, answer, attempted, now());
+  } catch (error) {
+    if (!(error instanceof LostAnswer)) throw error;
+    emit({ type: "no-answer", method, path, reason: error.message, ms: now() - sent });
+    return { ok: false, error: lostFailure(error, attempted), trouble: troubleOf(error), status: null };
+  }
+}
+
+function requestOf(call: Call<unknown>, key: string): TransportRequest {
+  const { method, path, body, signal, withinMs } = call;
+  return {
+    method,
+    path,
+    headers: {
+      accept: "application/problem+json, application/json",
+      authorization: `Bearer ${key}`,
+      "user-agent": "rolecall",
+      ...(body && { "content-type": "application/json" }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+    // Cut off, a write would leave it open whether it was carried out.
+    ...(method === "GET" && signal && { signal }),
+    ...(withinMs !== undefined && { withinMs }),
+  };
+}
+
+function judge<T>(call: Call<T>, answer: TransportResponse, attempted: Attempted, now: number): Ended<T> {
+  const { status } = answer;
+  if (status >= 200 && status < 300) return understood(call, answer, attempted);
+  // An earlier attempt has done it, and its answer was lost.
+  if (status === 404 && call.method === "DELETE" && attempted.doubt) {
+    return { ok: true, value: call.read("") };
+  }
+  const retryAfterMs = parseRetryAfter(answer.header("retry-after"), now);
+  const trouble: Trouble | null =
+    status === 429
+      ? { kind: "rate-limited", retryAfterMs }
+      : status >= 500 || status === 424
+        ? { kind: "uncertain", retryAfterMs }
+        : null;
+  return { ok: false, error: answerFailure(answer, attempted), trouble, status };
+}
+
+function understood<T>(call: Call<T>, answer: TransportResponse, attempted: Attempted): Ended<T> {
+  if (isHtml(answer)) {
+    // A web page is the wrong address or a login on the way, and stays it; unless what was created can be looked up.
+    const trouble: Trouble | null = call.recover ? { kind: "uncertain", retryAfterMs: null } : null;
+    return { ok: false, error: badAnswer(answer, attempted, ""), trouble, status: answer.status };
+  }
+  try {
+    return { ok: true, value: call.read(answer.body) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    // Half an answer may come whole the next time; a whole one of another form stays what it is.
+    const trouble: Trouble | null =
+      error instanceof SyntaxError ? { kind: "uncertain", retryAfterMs: null } : null;
+    return { ok: false, error: badAnswer(answer, attempted, reason), trouble, status: answer.status };
+  }
+}
+
+function troubleOf({ kind, sent }: LostAnswer): Trouble | null {
+  if (kind === "too-large" || kind === "untrusted") return null;
+  return sent ? { kind: "uncertain", retryAfterMs: null } : { kind: "not-sent" };
+}

@@ -38907,7 +38907,7 @@ function roleWrite(change, part, writer) {
 	if (part === "set-aside" && change.before !== null) {
 		const { id, before } = change;
 		const name = `${change.kind === "replace" ? change.after.name : before.name}${SET_ASIDE}`;
-		const send = () => touching(id, writer.updateRole(id, { name }));
+		const send = (look) => touching(id, writer.updateRole(id, { name }, look));
 		return {
 			part,
 			id,
@@ -38924,16 +38924,17 @@ function roleWrite(change, part, writer) {
 		case "create": return roleCreation(change.after, part, writer);
 		case "update": {
 			const { id, before } = change;
+			const send = (look) => touching(id, writer.updateRole(id, patchOf(change), look));
 			return {
 				part,
 				id,
 				before,
 				after,
-				send: () => touching(id, writer.updateRole(id, patchOf(change)))
+				send
 			};
 		}
-		case "replace": return part === "create" ? roleCreation(change.after, part, writer) : removal(part, change, (id) => writer.deleteRole(id));
-		case "delete": return removal(part, change, (id) => writer.deleteRole(id));
+		case "replace": return part === "create" ? roleCreation(change.after, part, writer) : removal(part, change, (id, look) => writer.deleteRole(id, look));
+		case "delete": return removal(part, change, (id, look) => writer.deleteRole(id, look));
 		default: return change;
 	}
 }
@@ -38943,7 +38944,7 @@ function removal(part, { id, before }, remove) {
 		id,
 		before,
 		after: null,
-		send: () => touching(id, remove(id))
+		send: (look) => touching(id, remove(id, look))
 	};
 }
 function roleCreation(after, part, writer) {
@@ -38981,7 +38982,7 @@ function memberWrites(change, part, context) {
 		after,
 		send: async () => writer.createMember(draftOf(change.name, after, context))
 	});
-	const remove = (id) => writer.deleteMember(id);
+	const remove = (id, look) => writer.deleteMember(id, look);
 	switch (change.kind) {
 		case "create": return [creation(change.after, part)];
 		case "replace": return [removal("remove", change, remove), creation(change.after, "create")];
@@ -38992,14 +38993,14 @@ function memberWrites(change, part, context) {
 				id,
 				before,
 				after,
-				send: () => updateMember$1(change, context)
+				send: (look) => updateMember$1(change, context, look)
 			}];
 		}
 		case "delete": return [removal(part, change, remove)];
 		default: return change;
 	}
 }
-async function updateMember$1(change, context) {
+async function updateMember$1(change, context, lookAgain) {
 	const { id, after, fields } = change;
 	const nickname = fields.find((diff) => diff.field === "nickname");
 	const update = {
@@ -39008,7 +39009,7 @@ async function updateMember$1(change, context) {
 		...nickname && { nickname: nickname.after },
 		...isPasswordChange(change) && { password: context.password(change.passwordEnv) }
 	};
-	return touching(id, context.writer.updateMember(id, update));
+	return touching(id, context.writer.updateMember(id, update, lookAgain));
 }
 function draftOf(name, { email, roles, metadata, managed }, context) {
 	return {
@@ -39040,8 +39041,11 @@ async function touching(id, sent) {
 // src/apply/recheck.ts
 const PLANNED = { as: "planned" };
 const DONE = { as: "done" };
-/** Reads the one resource that a write is about to touch, and holds it against the plan; throws RolecallError. */
-async function lookAgain({ change }, write, context) {
+/**
+* Reads the one resource that a write is about to touch, and holds it against the plan; `doubt`: the write may have been
+* done already. Throws RolecallError.
+*/
+async function lookAt({ change }, write, context, doubt) {
 	const { id, before, after } = write;
 	if (id === null || before === null) return PLANNED;
 	const differences = isRole$1(before) ? await lookAtRole({
@@ -39053,7 +39057,7 @@ async function lookAgain({ change }, write, context) {
 		before,
 		after: isRole$1(after) ? null : after
 	}, change, context);
-	if (differences === "gone") return goneIsDone(change) ? DONE : stale(change, "is no longer there");
+	if (differences === "gone") return goneIsDone(change) || doubt && after === null ? DONE : stale(change, "is no longer there");
 	if (differences === "done") return DONE;
 	if (differences.length === 0) return PLANNED;
 	return stale(change, `is not what was planned any more: ${differences.join("; ")}`);
@@ -39143,7 +39147,7 @@ async function carryOut(step, run) {
 		ended = await sendRecorded(step, write, run);
 		if (ended.status === "not-started" && sent) return { status: "unfinished" };
 		if (ended.status !== "done") return ended;
-		sent = true;
+		sent ||= !ended.already;
 	}
 	return ended;
 }
@@ -39155,20 +39159,22 @@ async function lookBefore(step, write, run) {
 		records
 	};
 	try {
-		return await lookAgain(step, write, context);
+		return await lookAt(step, write, context, false);
 	} catch (error) {
 		if (run.stopped() && error instanceof RolecallError) return { as: "stopped" };
-		const { message, hint, ...rest } = failureOf(error);
-		const further = rest.code === "forbidden" ? [hint, "With --no-recheck nothing is looked at."] : [hint];
 		return {
 			as: "failed",
-			failure: {
-				...rest,
-				message: `It could not be looked at before the write: ${message}`,
-				...hint !== void 0 && { hint: further.join(" ") }
-			}
+			failure: notLookedAt(failureOf(error))
 		};
 	}
+}
+function notLookedAt({ message, hint, ...rest }) {
+	const further = rest.code === "forbidden" ? [hint, "With --no-recheck nothing is looked at."] : [hint];
+	return {
+		...rest,
+		message: `It could not be looked at before the write: ${message}`,
+		...hint !== void 0 && { hint: further.join(" ") }
+	};
 }
 async function sendRecorded(step, write, run) {
 	const number = run.nextWrite();
@@ -39182,29 +39188,57 @@ async function sendRecorded(step, write, run) {
 			failure
 		};
 	}
-	const sent = await attempt$1(write);
+	const sent = await attempt$1(step, write, run);
 	if (sent.status === "done") note(step, write, sent, run);
-	if (sent.status !== "failed") run.written();
+	if (sent.status === "unknown" || sent.status === "done" && !sent.already) run.written();
 	const recorded = await record$1(number, sent, run);
 	const failed = sent.status === "failed" ? sent.failure : null;
 	if (recorded && failed && run.stopped() && neverArrived(failed)) return { status: "not-started" };
 	return sent;
 }
-async function attempt$1(write) {
+async function attempt$1(step, write, run) {
+	const { records } = run;
+	const seen = { already: false };
+	const lookAgain = (context) => {
+		return async (doubt) => {
+			const look = await lookAt(step, write, context, doubt);
+			if (look.as === "stale") throw new RolecallError("stale", look.message);
+			seen.already = look.as === "done" && !doubt;
+			return look.as === "done" ? "done" : "go";
+		};
+	};
 	try {
-		const { id, adopted } = await write.send();
+		const { id, adopted } = await write.send(records ? lookAgain({
+			...run,
+			records
+		}) : void 0);
 		return {
 			status: "done",
 			id,
-			adopted
+			adopted,
+			...seen.already && { already: true }
 		};
 	} catch (error) {
-		const failure = failureOf(error);
-		return {
-			status: failure.request?.uncertain ? "unknown" : "failed",
-			failure
-		};
+		return undone(failureOf(error));
 	}
+}
+function undone(failure) {
+	if (failure.request?.uncertain) return {
+		status: "unknown",
+		failure
+	};
+	if (failure.code === "stale") return {
+		status: "stale",
+		failure
+	};
+	return {
+		status: "failed",
+		failure: isOfLook(failure) ? notLookedAt(failure) : failure
+	};
+}
+/** Whether it was a look that failed, and the write itself was not sent, or refused. */
+function isOfLook({ request }) {
+	return request?.method === "GET";
 }
 /** Remembers what the looks to come have to know. */
 function note({ change, part }, { id, after }, { id: createdId }, run) {
@@ -39221,7 +39255,8 @@ async function record$1(write, sent, run) {
 			status: sent.status,
 			id: done ? sent.id : null,
 			adopted: done && sent.adopted,
-			failure: done ? null : sent.failure
+			failure: done ? null : sent.failure,
+			...done && sent.already && { already: true }
 		});
 		return true;
 	} catch (error) {
@@ -39247,8 +39282,9 @@ function intentOf(write, { phase, change }, { part, id, before, after }) {
 		...isPasswordChange(change) && { password: true }
 	};
 }
-function neverArrived({ code, request }) {
-	return request?.attempts === 0 || code === "rate-limited" && !request?.uncertain;
+function neverArrived(failure) {
+	const { code, request } = failure;
+	return isOfLook(failure) || request?.attempts === 0 || code === "rate-limited" && !request?.uncertain;
 }
 function failureOf(error) {
 	if (!(error instanceof RolecallError)) throw error;
@@ -56289,8 +56325,8 @@ function lostFailure(lost, attempted) {
 	});
 }
 /** Words a call that ended while it waited for its first turn. */
-function notSent({ method, path }) {
-	return new RolecallError("rate-limited", `${method} ${path} was not sent: the run was stopped while the service asked to wait.`, {
+function notSent({ method, path }, why = "the run was stopped while the service asked to wait") {
+	return new RolecallError("rate-limited", `${method} ${path} was not sent: ${why}.`, {
 		hint: "Run it again later.",
 		request: {
 			method,
@@ -56638,21 +56674,6 @@ function notDone(error) {
 		request
 	});
 }
-/** The failure of a create that could not be looked up afterwards: what became of it stays unknown. */
-function notKnown(error, lookUp) {
-	return reworded(error, {
-		message: `${ended$1(error.message)} Whether it was done cannot be looked up: ${lookUp.message}`,
-		hint: MAY_BE_DONE,
-		request: {
-			...error.request ?? {
-				method: "",
-				path: "",
-				attempts: 0
-			},
-			uncertain: true
-		}
-	});
-}
 /** The failure of a create that the service says it has done, but which is not to be seen. */
 function notListed(path, what) {
 	return new RolecallError("bad-answer", `The service said that it created the ${what}, but does not list it as it was to be.`, {
@@ -56684,11 +56705,41 @@ function notOurs(error, what) {
 		cause: error
 	});
 }
+var init_create_failures = __esmMin((() => {
+	init_errors$2();
+	init_reworded();
+}));
+
+// src/live/doubt-failures.ts
+/** The failure of a write that could not be looked up afterwards: what became of it stays unknown. */
+function notKnown(error, lookUp) {
+	return reworded(error, {
+		message: `${ended$1(error.message)} Whether it was done cannot be looked up: ${lookUp.message}`,
+		hint: MAY_BE_DONE,
+		request: {
+			...error.request ?? {
+				method: "",
+				path: "",
+				attempts: 0
+			},
+			uncertain: true
+		}
+	});
+}
+/**
+* The failure of an update or delete that was looked up afterwards, and is neither as it was nor as it was to be.
+* Whether it was done, and changed by somebody since, nobody can tell.
+*/
+function overtaken(error, stale) {
+	return reworded(error, {
+		message: `${ended$1(error.message)} Whether it was done cannot be told any more: ${stale.message}`,
+		hint: MAY_BE_DONE
+	});
+}
 function ended$1(sentence) {
 	return sentence.replace(/\.?$/, ".");
 }
-var init_create_failures = __esmMin((() => {
-	init_errors$2();
+var init_doubt_failures = __esmMin((() => {
 	init_reworded();
 }));
 
@@ -56734,18 +56785,51 @@ function createClient(options) {
 			ms: now() - since
 		}, random());
 	};
+	/** Whether it would be sent on a look of long before. */
+	const isBlind = ({ lookAgain }, { lookedAt, looks }) => {
+		if (lookAgain === void 0 || now() - lookedAt <= LOOK_HOLDS_MS) return false;
+		return looks === 0 || limiter.pausedAfter(lookedAt);
+	};
+	const acquire = (call, course) => {
+		const urgent = course.attempts > 0 || call.lookAgain !== void 0;
+		return hurried(call, limiter.acquire(urgent, call.signal), hurry, course.last);
+	};
+	/** Throws where it was tried for all of its time. */
+	const checkTime = (call, course, error) => {
+		const { totalMs } = policyOf(call);
+		if (now() - course.began > totalMs) throw gaveUp(error, {
+			kind: "time",
+			askedMs: null,
+			totalMs
+		});
+	};
+	/** Waits for its turn with a fresh look at what it is about; null where that says that it is done. */
+	const permitFor = async (call, course) => {
+		course.looks = 0;
+		for (;;) {
+			if (isBlind(call, course)) {
+				if (await lookAgain(call, course) === "done") return null;
+				course.looks += 1;
+				course.lookedAt = now();
+			}
+			const permit = await acquire(call, course);
+			if (course.attempts + course.looks === 0) course.began = now();
+			if (!isBlind(call, course)) return permit;
+			permit.release("unused");
+			if (course.looks > 0) checkTime(call, course, course.last ?? notSent(call, "the service asked to wait again and again"));
+		}
+	};
 	/** Sends it once, when its turn comes. */
 	const turn = async (call, course) => {
+		const permit = await permitFor(call, course);
+		if (permit === null) return {
+			ok: true,
+			value: call.read("")
+		};
 		let verdict = "other";
-		const permit = await hurried(call, limiter.acquire(course.attempts > 0, call.signal), hurry, course.last);
 		try {
 			if (course.attempts === 0) course.began = now();
-			const { totalMs } = policyOf(call);
-			if (course.last && now() - course.began > totalMs) throw gaveUp(course.last, {
-				kind: "time",
-				askedMs: null,
-				totalMs
-			});
+			if (course.last) checkTime(call, course, course.last);
 			course.attempts += 1;
 			const ended = await attempt(call, course, {
 				...options,
@@ -56811,8 +56895,10 @@ function createClient(options) {
 		for (const secret of call.secrets ?? []) secrets.add(secret);
 		const course = {
 			attempts: 0,
-			began: 0,
-			doubt: false
+			began: now(),
+			doubt: false,
+			lookedAt: now(),
+			looks: 0
 		};
 		const once = isOnce(call);
 		let doubted = false;
@@ -56833,6 +56919,15 @@ function verdictOf$2(ended) {
 	if (ended.ok) return "ok";
 	return ended.status === 429 ? "rate-limited" : "other";
 }
+/** Looks again; what that ends with is told of a write that may have been done, where one may. */
+async function lookAgain(call, { doubt, last }) {
+	try {
+		return await call.lookAgain?.(doubt) ?? "go";
+	} catch (error) {
+		if (!doubt || last === void 0 || !(error instanceof RolecallError)) throw error;
+		throw error.code === "stale" ? overtaken(last, error) : notKnown(last, error);
+	}
+}
 /** A signal of its own even for one: dozens of listeners on the same make Node.js warn of a leak. */
 function either(one, other) {
 	return AbortSignal.any(other ? [one, other] : [one]);
@@ -56847,11 +56942,12 @@ function hurried(call, waited, hurry, last) {
 function isOnce(call) {
 	return call.method === "POST";
 }
-var OF_GATEWAYS, ARRIVES_WITHIN_MS, REASONS;
+var OF_GATEWAYS, ARRIVES_WITHIN_MS, LOOK_HOLDS_MS, REASONS;
 var init_client = __esmMin((() => {
 	init_errors$2();
 	init_attempt();
 	init_create_failures();
+	init_doubt_failures();
 	init_failures();
 	init_gave_up();
 	init_retry();
@@ -56863,6 +56959,7 @@ var init_client = __esmMin((() => {
 		524
 	]);
 	ARRIVES_WITHIN_MS = 2e3;
+	LOOK_HOLDS_MS = 5e3;
 	REASONS = {
 		"rate-limited": "the service asks for fewer requests (429)",
 		"not-sent": "the service could not be reached",
@@ -57017,8 +57114,8 @@ var init_pacer = __esmMin((() => {
 * and spreads what goes out over time.
 */
 function createLimiter({ concurrency, now, sleep, closing }) {
-	const fresh = [];
-	const repeats = [];
+	const others = [];
+	const urgent = [];
 	const pacer = createPacer(now);
 	let width = Math.min(GENTLE_START, concurrency);
 	let running = 0;
@@ -57028,6 +57125,7 @@ function createLimiter({ concurrency, now, sleep, closing }) {
 	let waking = false;
 	let refusedSince = null;
 	const judge = (verdict, grantedIn, grantedAt) => {
+		if (verdict === "unused") return;
 		if (verdict === "ok") {
 			width = Math.min(concurrency, width + (careful ? Math.max(1 / width, 1 / 8) : 1));
 			pacer.ok(grantedAt);
@@ -57055,14 +57153,14 @@ function createLimiter({ concurrency, now, sleep, closing }) {
 		} };
 	};
 	const start = () => {
-		while (running < Math.floor(width) && repeats.length + fresh.length > 0) {
+		while (running < Math.floor(width) && urgent.length + others.length > 0) {
 			const pause = pausedUntil - now();
 			const wait = pause > 0 ? pause : pacer.due();
 			if (wait > 0) {
 				wakeAfter(wait);
 				return;
 			}
-			const next = repeats.shift() ?? fresh.shift();
+			const next = urgent.shift() ?? others.shift();
 			if (next?.signal?.aborted) next.reject(next.signal.reason);
 			else next?.resolve(grant());
 		}
@@ -57075,12 +57173,12 @@ function createLimiter({ concurrency, now, sleep, closing }) {
 			start();
 		}, (reason) => {
 			waking = false;
-			for (const waiter of [...repeats.splice(0), ...fresh.splice(0)]) waiter.reject(reason);
+			for (const waiter of [...urgent.splice(0), ...others.splice(0)]) waiter.reject(reason);
 		});
 	};
 	return {
-		acquire: (again, signal) => new Promise((resolve, reject) => {
-			(again ? repeats : fresh).push({
+		acquire: (isUrgent, signal) => new Promise((resolve, reject) => {
+			(isUrgent ? urgent : others).push({
 				signal,
 				resolve,
 				reject
@@ -57090,6 +57188,7 @@ function createLimiter({ concurrency, now, sleep, closing }) {
 		pause(ms) {
 			pausedUntil = Math.max(pausedUntil, now() + ms);
 		},
+		pausedAfter: (time) => pausedUntil > time,
 		width: () => Math.floor(width),
 		refusedSince: () => refusedSince
 	};
@@ -57271,6 +57370,7 @@ async function createOnce(client, creation) {
 var init_create_once = __esmMin((() => {
 	init_errors$2();
 	init_create_failures();
+	init_doubt_failures();
 	init_wire();
 }));
 
@@ -57326,18 +57426,20 @@ function createWriter(client, merchant) {
 			what: `role "${role.name}"`,
 			find: (calls) => findRole(calls, merchant, role)
 		}),
-		updateRole: (id, patch) => client.send({
+		updateRole: (id, patch, lookAgain) => client.send({
 			operation: "update a role",
 			method: "PATCH",
 			path: rolesPath(merchant, id),
 			body: patchBody(patch),
-			read: nothing
+			read: nothing,
+			lookAgain
 		}),
-		deleteRole: (id) => client.send({
+		deleteRole: (id, lookAgain) => client.send({
 			operation: "delete a role",
 			method: "DELETE",
 			path: rolesPath(merchant, id),
-			read: nothing
+			read: nothing,
+			lookAgain
 		}),
 		createMember: (member) => createOnce(client, {
 			operation: "create a member",
@@ -57347,19 +57449,21 @@ function createWriter(client, merchant) {
 			what: `member ${member.email}`,
 			find: (calls) => findMember(calls, merchant, member)
 		}),
-		updateMember: (id, update) => client.send({
+		updateMember: (id, update, lookAgain) => client.send({
 			operation: "update a member",
 			method: "PUT",
 			path: membersPath(merchant, id),
 			body: updateBody(update),
 			secrets: update.password === void 0 ? [] : [update.password],
-			read: nothing
+			read: nothing,
+			lookAgain
 		}),
-		deleteMember: (id) => client.send({
+		deleteMember: (id, lookAgain) => client.send({
 			operation: "delete a member",
 			method: "DELETE",
 			path: membersPath(merchant, id),
-			read: nothing
+			read: nothing,
+			lookAgain
 		})
 	};
 }

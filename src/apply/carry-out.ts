@@ -1,7 +1,7 @@
 import { type Failure, RolecallError } from "../model/errors.ts";
 import type { Journal, WriteIntended } from "../model/journal.ts";
-import type { Created, LiveRecords } from "../model/ports.ts";
-import { type Look, type LookContext, lookAgain } from "./recheck.ts";
+import type { Created, LiveRecords, LookAgain } from "../model/ports.ts";
+import { type Look, type LookContext, lookAt } from "./recheck.ts";
 import { isPasswordChange, type Step } from "./step.ts";
 import { type Write, type WriteContext, writesOf } from "./write-change.ts";
 
@@ -36,11 +36,16 @@ interface Undone {
   readonly failure: Failure;
 }
 
+interface Stale {
+  readonly status: "stale";
+  readonly failure: Failure;
+}
+
 /** How a step ended. */
 export type Ended =
   | Done
   | Undone
-  | { readonly status: "stale"; readonly failure: Failure }
+  | Stale
   /** The run was stopped before this step had sent anything. */
   | { readonly status: "not-started" }
   /** The run was stopped between two of its writes. */
@@ -66,7 +71,7 @@ export async function carryOut(step: Step, run: RunContext): Promise<Ended> {
     ended = await sendRecorded(step, write, run);
     if (ended.status === "not-started" && sent) return { status: "unfinished" };
     if (ended.status !== "done") return ended;
-    sent = true;
+    sent ||= !ended.already;
   }
   return ended;
 }
@@ -82,20 +87,20 @@ async function lookBefore(step: Step, write: Write, run: RunContext): Promise<Be
   if (records === null) return { as: "planned" };
   const context: LookContext = { ...run, records };
   try {
-    return await lookAgain(step, write, context);
+    return await lookAt(step, write, context, false);
   } catch (error) {
     if (run.stopped() && error instanceof RolecallError) return { as: "stopped" };
-    const { message, hint, ...rest } = failureOf(error);
-    const further = rest.code === "forbidden" ? [hint, "With --no-recheck nothing is looked at."] : [hint];
-    return {
-      as: "failed",
-      failure: {
-        ...rest,
-        message: `It could not be looked at before the write: ${message}`,
-        ...(hint !== undefined && { hint: further.join(" ") }),
-      },
-    };
+    return { as: "failed", failure: notLookedAt(failureOf(error)) };
   }
+}
+
+function notLookedAt({ message, hint, ...rest }: Failure): Failure {
+  const further = rest.code === "forbidden" ? [hint, "With --no-recheck nothing is looked at."] : [hint];
+  return {
+    ...rest,
+    message: `It could not be looked at before the write: ${message}`,
+    ...(hint !== undefined && { hint: further.join(" ") }),
+  };
 }
 
 async function sendRecorded(step: Step, write: Write, run: RunContext): Promise<Ended> {
@@ -107,9 +112,9 @@ async function sendRecorded(step: Step, write: Write, run: RunContext): Promise<
     run.unrecorded(failure);
     return { status: "failed", failure };
   }
-  const sent = await attempt(write);
+  const sent = await attempt(step, write, run);
   if (sent.status === "done") note(step, write, sent, run);
-  if (sent.status !== "failed") run.written();
+  if (sent.status === "unknown" || (sent.status === "done" && !sent.already)) run.written();
   const recorded = await record(number, sent, run);
   const failed = sent.status === "failed" ? sent.failure : null;
   // Told to stop while it waited for its turn: nothing has been done, and nothing is wrong.
@@ -117,14 +122,34 @@ async function sendRecorded(step: Step, write: Write, run: RunContext): Promise<
   return sent;
 }
 
-async function attempt(write: Write): Promise<Done | Undone> {
+async function attempt(step: Step, write: Write, run: RunContext): Promise<Done | Undone | Stale> {
+  const { records } = run;
+  const seen = { already: false };
+  const lookAgain = (context: LookContext): LookAgain => {
+    return async (doubt) => {
+      const look = await lookAt(step, write, context, doubt);
+      if (look.as === "stale") throw new RolecallError("stale", look.message);
+      seen.already = look.as === "done" && !doubt;
+      return look.as === "done" ? "done" : "go";
+    };
+  };
   try {
-    const { id, adopted }: Created = await write.send();
-    return { status: "done", id, adopted };
+    const { id, adopted }: Created = await write.send(records ? lookAgain({ ...run, records }) : undefined);
+    return { status: "done", id, adopted, ...(seen.already && { already: true }) };
   } catch (error) {
-    const failure = failureOf(error);
-    return { status: failure.request?.uncertain ? "unknown" : "failed", failure };
+    return undone(failureOf(error));
   }
+}
+
+function undone(failure: Failure): Undone | Stale {
+  if (failure.request?.uncertain) return { status: "unknown", failure };
+  if (failure.code === "stale") return { status: "stale", failure };
+  return { status: "failed", failure: isOfLook(failure) ? notLookedAt(failure) : failure };
+}
+
+/** Whether it was a look that failed, and the write itself was not sent, or refused. */
+function isOfLook({ request }: Failure): boolean {
+  return request?.method === "GET";
 }
 
 /** Remembers what the looks to come have to know. */
@@ -136,7 +161,7 @@ function note({ change, part }: Step, { id, after }: Write, { id: createdId }: D
   }
 }
 
-async function record(write: number, sent: Done | Undone, run: RunContext): Promise<boolean> {
+async function record(write: number, sent: Done | Undone | Stale, run: RunContext): Promise<boolean> {
   const done = sent.status === "done";
   try {
     await run.journal.write({
@@ -146,6 +171,7 @@ async function record(write: number, sent: Done | Undone, run: RunContext): Prom
       id: done ? sent.id : null,
       adopted: done && sent.adopted,
       failure: done ? null : sent.failure,
+      ...(done && sent.already && { already: true }),
     });
     return true;
   } catch (error) {
@@ -173,8 +199,9 @@ function intentOf(write: number, { phase, change }: Step, { part, id, before, af
   };
 }
 
-function neverArrived({ code, request }: Failure): boolean {
-  return request?.attempts === 0 || (code === "rate-limited" && !request?.uncertain);
+function neverArrived(failure: Failure): boolean {
+  const { code, request } = failure;
+  return isOfLook(failure) || request?.attempts === 0 || (code === "rate-limited" && !request?.uncertain);
 }
 
 function failureOf(error: unknown): Failure {

@@ -24,15 +24,23 @@ export interface LookContext {
 const PLANNED: Look = { as: "planned" };
 const DONE: Look = { as: "done" };
 
-/** Reads the one resource that a write is about to touch, and holds it against the plan; throws RolecallError. */
-export async function lookAgain({ change }: Step, write: Write, context: LookContext): Promise<Look> {
+/**
+ * Reads the one resource that a write is about to touch, and holds it against the plan; `doubt`: the write may have been
+ * done already. Throws RolecallError.
+ */
+export async function lookAt(
+  { change }: Step,
+  write: Write,
+  context: LookContext,
+  doubt: boolean,
+): Promise<Look> {
   const { id, before, after } = write;
   if (id === null || before === null) return PLANNED;
   const differences = isRole(before)
     ? await lookAtRole({ id, before, after: isRole(after) ? after : null }, context)
     : await lookAtMember({ id, before, after: isRole(after) ? null : after }, change, context);
   if (differences === "gone") {
-    return goneIsDone(change) ? DONE : stale(change, "is no longer there");
+    return goneIsDone(change) || (doubt && after === null) ? DONE : stale(change, "is no longer there");
   }
   if (differences === "done") return DONE;
   if (differences.length === 0) return PLANNED;

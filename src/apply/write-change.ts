@@ -6,7 +6,7 @@ import {
   type RoleRef,
   SET_ASIDE,
 } from "../model/plan.ts";
-import type { Created, LiveWriter, MemberDraft, RolePatch } from "../model/ports.ts";
+import type { Created, LiveWriter, LookAgain, MemberDraft, RolePatch } from "../model/ports.ts";
 import { isPasswordChange, type Step } from "./step.ts";
 
 /** What writing a change needs besides the change. */
@@ -27,8 +27,8 @@ export interface Write {
   readonly before: RoleImage | MemberImage | null;
   /** What it makes of it; null where it removes. */
   readonly after: RoleImage | MemberImage | null;
-  /** Throws RolecallError. */
-  send(): Promise<Created>;
+  /** `lookAgain` is for a write that was looked at before. Throws RolecallError. */
+  send(lookAgain?: LookAgain): Promise<Created>;
 }
 
 /** The requests that a step takes, in their order; nothing is sent yet. */
@@ -43,7 +43,7 @@ function roleWrite(change: RoleChange, part: Step["part"], writer: LiveWriter): 
     const { id, before } = change;
     // A role that is replaced waits under its successor's name, by which a run that was cut short finds it again.
     const name = `${change.kind === "replace" ? change.after.name : before.name}${SET_ASIDE}`;
-    const send = () => touching(id, writer.updateRole(id, { name }));
+    const send: Write["send"] = (look) => touching(id, writer.updateRole(id, { name }, look));
     return { part, id, before, after: { ...before, name }, send };
   }
   const { after } = change;
@@ -52,14 +52,15 @@ function roleWrite(change: RoleChange, part: Step["part"], writer: LiveWriter): 
       return roleCreation(change.after, part, writer);
     case "update": {
       const { id, before } = change;
-      return { part, id, before, after, send: () => touching(id, writer.updateRole(id, patchOf(change))) };
+      const send: Write["send"] = (look) => touching(id, writer.updateRole(id, patchOf(change), look));
+      return { part, id, before, after, send };
     }
     case "replace":
       return part === "create"
         ? roleCreation(change.after, part, writer)
-        : removal(part, change, (id) => writer.deleteRole(id));
+        : removal(part, change, (id, look) => writer.deleteRole(id, look));
     case "delete":
-      return removal(part, change, (id) => writer.deleteRole(id));
+      return removal(part, change, (id, look) => writer.deleteRole(id, look));
     default:
       return change satisfies never;
   }
@@ -68,9 +69,9 @@ function roleWrite(change: RoleChange, part: Step["part"], writer: LiveWriter): 
 function removal(
   part: Step["part"],
   { id, before }: Pick<Write, "before"> & { readonly id: string },
-  remove: (id: string) => Promise<void>,
+  remove: LiveWriter["deleteRole" | "deleteMember"],
 ): Write {
-  return { part, id, before, after: null, send: () => touching(id, remove(id)) };
+  return { part, id, before, after: null, send: (look) => touching(id, remove(id, look)) };
 }
 
 function roleCreation(after: RoleImage, part: Step["part"], writer: LiveWriter): Write {
@@ -105,7 +106,7 @@ function memberWrites(change: MemberChange, part: Step["part"], context: WriteCo
     after,
     send: async () => writer.createMember(draftOf(change.name, after, context)),
   });
-  const remove = (id: string): Promise<void> => writer.deleteMember(id);
+  const remove: LiveWriter["deleteMember"] = (id, look) => writer.deleteMember(id, look);
   switch (change.kind) {
     case "create":
       return [creation(change.after, part)];
@@ -114,7 +115,7 @@ function memberWrites(change: MemberChange, part: Step["part"], context: WriteCo
       return [removal("remove", change, remove), creation(change.after, "create")];
     case "update": {
       const { id, before, after } = change;
-      return [{ part, id, before, after, send: () => updateMember(change, context) }];
+      return [{ part, id, before, after, send: (look) => updateMember(change, context, look) }];
     }
     case "delete":
       return [removal(part, change, remove)];
@@ -126,6 +127,7 @@ function memberWrites(change: MemberChange, part: Step["part"], context: WriteCo
 async function updateMember(
   change: MemberChange & { readonly kind: "update" },
   context: WriteContext,
+  lookAgain: LookAgain | undefined,
 ): Promise<Created> {
   const { id, after, fields } = change;
   const nickname = fields.find((diff) => diff.field === "nickname");
@@ -136,7 +138,7 @@ async function updateMember(
     ...(nickname && { nickname: nickname.after }),
     ...(isPasswordChange(change) && { password: context.password(change.passwordEnv) }),
   };
-  return touching(id, context.writer.updateMember(id, update));
+  return touching(id, context.writer.updateMember(id, update, lookAgain));
 }
 
 function draftOf(

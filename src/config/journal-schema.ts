@@ -83,6 +83,7 @@ const writeEnded = z.object({
   id: z.string().nullable(),
   adopted: z.boolean(),
   failure: failure.nullable(),
+  already: z.literal(true).exactOptional(),
 });
 
 const runEnded = z.object({

@@ -1,4 +1,5 @@
 import type { RolecallError } from "../model/errors.ts";
+import type { LookAgain } from "../model/ports.ts";
 import type { Operation } from "./operations.ts";
 import type { RetryPolicy } from "./retry.ts";
 import type { TransportRequest } from "./transport.ts";
@@ -20,6 +21,11 @@ export interface Call<T> {
    * Without it such a call ends with its outcome unknown.
    */
   readonly recover?: (failure: RolecallError) => Promise<T | null>;
+  /**
+   * For a call that somebody has looked before: looks again where it had to wait since. It is not sent any more where
+   * that says `done` (`read` is then given nothing), or throws.
+   */
+  readonly lookAgain?: LookAgain | undefined;
   /** Longest that each attempt is waited for, in milliseconds, where that is less than usual. */
   readonly withinMs?: number;
   /** When it is aborted the call ends and rejects with the signal's reason; a write in the air is let finish. */

@@ -2,9 +2,10 @@ import { RolecallError } from "../model/errors.ts";
 import { type AttemptOptions, attempt, type Ended, type Failed } from "./attempt.ts";
 import type { Call } from "./call.ts";
 import { notDone } from "./create-failures.ts";
+import { notKnown, overtaken } from "./doubt-failures.ts";
 import { notSent } from "./failures.ts";
 import { gaveUp } from "./gave-up.ts";
-import type { Limiter, Verdict } from "./limiter.ts";
+import type { Limiter, Permit, Verdict } from "./limiter.ts";
 import { type Next, nextWait, type RetryPolicy, type Trouble } from "./retry.ts";
 
 /** What a client is made with. */
@@ -44,18 +45,54 @@ export function createClient(options: ClientOptions): Client {
     return nextWait(policyOf(call), trouble, { attempts: course.attempts, ms: now() - since }, random());
   };
 
+  /** Whether it would be sent on a look of long before. */
+  const isBlind = ({ lookAgain }: Call<unknown>, { lookedAt, looks }: Course): boolean => {
+    if (lookAgain === undefined || now() - lookedAt <= LOOK_HOLDS_MS) return false;
+    // Where a service is so slow that even the next turn takes that long, a second look would be no fresher.
+    return looks === 0 || limiter.pausedAfter(lookedAt);
+  };
+
+  const acquire = (call: Call<unknown>, course: Course): Promise<Permit> => {
+    // A look must not get old again behind everybody else.
+    const urgent = course.attempts > 0 || call.lookAgain !== undefined;
+    return hurried(call, limiter.acquire(urgent, call.signal), hurry, course.last);
+  };
+
+  /** Throws where it was tried for all of its time. */
+  const checkTime = (call: Call<unknown>, course: Course, error: RolecallError): void => {
+    const { totalMs } = policyOf(call);
+    if (now() - course.began > totalMs) throw gaveUp(error, { kind: "time", askedMs: null, totalMs });
+  };
+
+  /** Waits for its turn with a fresh look at what it is about; null where that says that it is done. */
+  const permitFor = async (call: Call<unknown>, course: Course): Promise<Permit | null> => {
+    course.looks = 0;
+    for (;;) {
+      if (isBlind(call, course)) {
+        if ((await lookAgain(call, course)) === "done") return null;
+        course.looks += 1;
+        course.lookedAt = now();
+      }
+      const permit = await acquire(call, course);
+      if (course.attempts + course.looks === 0) course.began = now();
+      if (!isBlind(call, course)) return permit;
+      // The look needs a turn of its own, and there may be only one.
+      permit.release("unused");
+      if (course.looks > 0) {
+        checkTime(call, course, course.last ?? notSent(call, "the service asked to wait again and again"));
+      }
+    }
+  };
+
   /** Sends it once, when its turn comes. */
   const turn = async <T>(call: Call<T>, course: Course): Promise<Ended<T>> => {
+    const permit = await permitFor(call, course);
+    if (permit === null) return { ok: true, value: call.read("") };
     let verdict: Verdict = "other";
-    const waiting = limiter.acquire(course.attempts > 0, call.signal);
-    const permit = await hurried(call, waiting, hurry, course.last);
     try {
       if (course.attempts === 0) course.began = now();
-      const { totalMs } = policyOf(call);
       // Others may have made it wait beyond its time.
-      if (course.last && now() - course.began > totalMs) {
-        throw gaveUp(course.last, { kind: "time", askedMs: null, totalMs });
-      }
+      if (course.last) checkTime(call, course, course.last);
       course.attempts += 1;
       const ended = await attempt(call, course, { ...options, secrets });
       verdict = verdictOf(ended);
@@ -120,7 +157,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     async send<T>(call: Call<T>): Promise<T> {
       for (const secret of call.secrets ?? []) secrets.add(secret);
-      const course: Course = { attempts: 0, began: 0, doubt: false };
+      const course: Course = { attempts: 0, began: now(), doubt: false, lookedAt: now(), looks: 0 };
       const once = isOnce(call);
       // Some attempt's answer was lost.
       let doubted = false;
@@ -145,15 +182,22 @@ const OF_GATEWAYS: ReadonlySet<number> = new Set([502, 504, 520, 522, 524]);
 /** What was sent and not answered is done by then, if it ever is. */
 const ARRIVES_WITHIN_MS = 2_000;
 
+/** For how long what a look has found is taken for what is there. */
+const LOOK_HOLDS_MS = 5_000;
+
 type Wait = Next & { readonly kind: "wait" };
 
 /** How far a call has come. */
 interface Course {
   attempts: number;
-  /** When it was first sent. */
+  /** When it was first sent, or had its first turn and was looked at again instead. */
   began: number;
   /** An earlier attempt may have been carried out. */
   doubt: boolean;
+  /** When what it is about was last looked at. */
+  lookedAt: number;
+  /** How often it was looked at for the attempt to come. */
+  looks: number;
   /** Why it has to be sent again. */
   last?: RolecallError;
 }
@@ -167,6 +211,16 @@ const REASONS: Readonly<Record<Trouble["kind"], string>> = {
 function verdictOf(ended: Ended<unknown>): Verdict {
   if (ended.ok) return "ok";
   return ended.status === 429 ? "rate-limited" : "other";
+}
+
+/** Looks again; what that ends with is told of a write that may have been done, where one may. */
+async function lookAgain(call: Call<unknown>, { doubt, last }: Course): Promise<"go" | "done"> {
+  try {
+    return (await call.lookAgain?.(doubt)) ?? "go";
+  } catch (error) {
+    if (!doubt || last === undefined || !(error instanceof RolecallError)) throw error;
+    throw error.code === "stale" ? overtaken(last, error) : notKnown(last, error);
+  }
 }
 
 /** A signal of its own even for one: dozens of listeners on the same make Node.js warn of a leak. */

@@ -7,15 +7,6 @@ export function notDone(error: RolecallError): RolecallError {
   return reworded(error, { hint: "It was looked up, and was not done. Try again later.", request });
 }
 
-/** The failure of a create that could not be looked up afterwards: what became of it stays unknown. */
-export function notKnown(error: RolecallError, lookUp: RolecallError): RolecallError {
-  return reworded(error, {
-    message: `${ended(error.message)} Whether it was done cannot be looked up: ${lookUp.message}`,
-    hint: MAY_BE_DONE,
-    request: { ...(error.request ?? { method: "", path: "", attempts: 0 }), uncertain: true },
-  });
-}
-
 /** The failure of a create that the service says it has done, but which is not to be seen. */
 export function notListed(path: string, what: string): RolecallError {
   return new RolecallError(
@@ -36,8 +27,4 @@ export function notOurs(error: RolecallError, what: string): RolecallError {
     request: { ...(error.request ?? { method: "POST", path: "", attempts: 0 }), uncertain: true },
     cause: error,
   });
-}
-
-function ended(sentence: string): string {
-  return sentence.replace(/\.?$/, ".");
 }

@@ -2,7 +2,8 @@ import { RolecallError } from "../model/errors.ts";
 import type { Created } from "../model/ports.ts";
 import type { Call } from "./call.ts";
 import type { Client } from "./client.ts";
-import { notKnown, notListed, notOurs } from "./create-failures.ts";
+import { notListed, notOurs } from "./create-failures.ts";
+import { notKnown } from "./doubt-failures.ts";
 import type { Found } from "./find-created.ts";
 import { readCreatedId } from "./wire.ts";
 

@@ -47,12 +47,14 @@ export function lostFailure(lost: LostAnswer, attempted: Attempted): RolecallErr
 }
 
 /** Words a call that ended while it waited for its first turn. */
-export function notSent({ method, path }: { readonly method: string; readonly path: string }): RolecallError {
-  return new RolecallError(
-    "rate-limited",
-    `${method} ${path} was not sent: the run was stopped while the service asked to wait.`,
-    { hint: "Run it again later.", request: { method, path, attempts: 0 } },
-  );
+export function notSent(
+  { method, path }: { readonly method: string; readonly path: string },
+  why = "the run was stopped while the service asked to wait",
+): RolecallError {
+  return new RolecallError("rate-limited", `${method} ${path} was not sent: ${why}.`, {
+    hint: "Run it again later.",
+    request: { method, path, attempts: 0 },
+  });
 }
 
 /** Words a successful answer that cannot be understood. */

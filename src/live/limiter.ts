@@ -1,7 +1,12 @@
 import { createPacer } from "./pacer.ts";
 
 /** How a request ended, as far as the pace is concerned. */
-export type Verdict = "ok" | "rate-limited" | "other";
+export type Verdict =
+  | "ok"
+  | "rate-limited"
+  | "other"
+  /** Nothing was sent. */
+  | "unused";
 
 /** The right to have one request under way, until it is given back. */
 export interface Permit {
@@ -10,10 +15,12 @@ export interface Permit {
 
 /** Takes turns at one service: bounds what is under way, and makes everyone wait when the service asks for it. */
 export interface Limiter {
-  /** Waits for a turn, first come first served, repeats (`again`) first; rejects with the signal's reason. */
-  acquire(again: boolean, signal?: AbortSignal): Promise<Permit>;
+  /** Waits for a turn, first come first served, after all who may not be kept waiting (`urgent`); rejects with the signal's reason. */
+  acquire(urgent: boolean, signal?: AbortSignal): Promise<Permit>;
   /** Nothing starts before `ms` from now; a longer pause that is on already stays. */
   pause(ms: number): void;
+  /** Whether there was a pause after that moment, in milliseconds since the epoch. */
+  pausedAfter(time: number): boolean;
   /** How many may be under way now. */
   width(): number;
   /** Since when the service has refused everything, in milliseconds since the epoch; null where its last answer was none of that. */
@@ -45,8 +52,8 @@ const GENTLE_START = 4;
  * and spreads what goes out over time.
  */
 export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptions): Limiter {
-  const fresh: Waiter[] = [];
-  const repeats: Waiter[] = [];
+  const others: Waiter[] = [];
+  const urgent: Waiter[] = [];
   const pacer = createPacer(now);
   let width = Math.min(GENTLE_START, concurrency);
   let running = 0;
@@ -58,6 +65,7 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
   let refusedSince: number | null = null;
 
   const judge = (verdict: Verdict, grantedIn: number, grantedAt: number): void => {
+    if (verdict === "unused") return;
     if (verdict === "ok") {
       width = Math.min(concurrency, width + (careful ? Math.max(1 / width, 1 / 8) : 1));
       pacer.ok(grantedAt);
@@ -89,14 +97,14 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
   };
 
   const start = (): void => {
-    while (running < Math.floor(width) && repeats.length + fresh.length > 0) {
+    while (running < Math.floor(width) && urgent.length + others.length > 0) {
       const pause = pausedUntil - now();
       const wait = pause > 0 ? pause : pacer.due();
       if (wait > 0) {
         wakeAfter(wait);
         return;
       }
-      const next = repeats.shift() ?? fresh.shift();
+      const next = urgent.shift() ?? others.shift();
       // Whoever gave up while waiting takes no turn.
       if (next?.signal?.aborted) next.reject(next.signal.reason);
       else next?.resolve(grant());
@@ -114,20 +122,21 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
       },
       (reason: unknown) => {
         waking = false;
-        for (const waiter of [...repeats.splice(0), ...fresh.splice(0)]) waiter.reject(reason);
+        for (const waiter of [...urgent.splice(0), ...others.splice(0)]) waiter.reject(reason);
       },
     );
   };
 
   return {
-    acquire: (again, signal) =>
+    acquire: (isUrgent, signal) =>
       new Promise((resolve, reject) => {
-        (again ? repeats : fresh).push({ signal, resolve, reject });
+        (isUrgent ? urgent : others).push({ signal, resolve, reject });
         start();
       }),
     pause(ms) {
       pausedUntil = Math.max(pausedUntil, now() + ms);
     },
+    pausedAfter: (time) => pausedUntil > time,
     width: () => Math.floor(width),
     refusedSince: () => refusedSince,
   };

@@ -17,20 +17,22 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         what: `role "${role.name}"`,
         find: (calls) => findRole(calls, merchant, role),
       }),
-    updateRole: (id, patch) =>
+    updateRole: (id, patch, lookAgain) =>
       client.send({
         operation: "update a role",
         method: "PATCH",
         path: rolesPath(merchant, id),
         body: patchBody(patch),
         read: nothing,
+        lookAgain,
       }),
-    deleteRole: (id) =>
+    deleteRole: (id, lookAgain) =>
       client.send({
         operation: "delete a role",
         method: "DELETE",
         path: rolesPath(merchant, id),
         read: nothing,
+        lookAgain,
       }),
     createMember: (member) =>
       createOnce(client, {
@@ -41,7 +43,7 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         what: `member ${member.email}`,
         find: (calls) => findMember(calls, merchant, member),
       }),
-    updateMember: (id, update) =>
+    updateMember: (id, update, lookAgain) =>
       client.send({
         operation: "update a member",
         method: "PUT",
@@ -49,13 +51,15 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         body: updateBody(update),
         secrets: update.password === undefined ? [] : [update.password],
         read: nothing,
+        lookAgain,
       }),
-    deleteMember: (id) =>
+    deleteMember: (id, lookAgain) =>
       client.send({
         operation: "delete a member",
         method: "DELETE",
         path: membersPath(merchant, id),
         read: nothing,
+        lookAgain,
       }),
   };
 }

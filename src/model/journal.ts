@@ -68,6 +68,8 @@ export interface WriteEnded {
   readonly id: string | null;
   readonly adopted: boolean;
   readonly failure: Failure | null;
+  /** It had to wait, and was so already when it was looked at again; nothing was sent. */
+  readonly already?: true;
 }
 
 /** The apply has ended; without this line it was cut short. */

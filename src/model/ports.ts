@@ -101,12 +101,21 @@ export interface LiveRecords {
   member(id: string): Promise<LiveMember | null>;
 }
 
-/** Writes to one merchant; each call throws RolecallError, with the request in it, when the service does not do it. */
+/**
+ * Looks once more at what is to be updated or deleted: `done` where it is as it was to be, `go` where it is as planned.
+ * `doubt`: an earlier attempt may have been carried out. Throws RolecallError where it is neither, or cannot be looked at.
+ */
+export type LookAgain = (doubt: boolean) => Promise<"go" | "done">;
+
+/**
+ * Writes to one merchant; each call throws RolecallError, with the request in it, when the service does not do it.
+ * Whoever has looked right before a call passes on how: it is done again where the request had to wait meanwhile.
+ */
 export interface LiveWriter {
   createRole(role: RoleDraft): Promise<Created>;
-  updateRole(id: string, patch: RolePatch): Promise<void>;
-  deleteRole(id: string): Promise<void>;
+  updateRole(id: string, patch: RolePatch, lookAgain?: LookAgain): Promise<void>;
+  deleteRole(id: string, lookAgain?: LookAgain): Promise<void>;
   createMember(member: MemberDraft): Promise<Created>;
-  updateMember(id: string, update: MemberUpdate): Promise<void>;
-  deleteMember(id: string): Promise<void>;
+  updateMember(id: string, update: MemberUpdate, lookAgain?: LookAgain): Promise<void>;
+  deleteMember(id: string, lookAgain?: LookAgain): Promise<void>;
 }

@@ -151,7 +151,9 @@ function writeLine({ intent, outcome }: PastWrite, style: Style): string {
   const what = `${does} ${intent.resource} ${oneLine(intent.name)}${part}`;
   const more = [
     id === null ? "" : oneLine(id),
-    status === "done" ? (outcome?.adopted ? "its answer was lost; it was found" : "") : status,
+    status === "done" ? "" : status,
+    outcome?.adopted ? "its answer was lost; it was found" : "",
+    outcome?.already ? "was so already; nothing was sent" : "",
     outcome?.failure ? oneLine(outcome.failure.message) : "",
   ].filter((text) => text !== "");
   return `    ${paint(MARKS[status])} ${what}${more.length === 0 ? "" : `  ${style.dim(more.join(" · "))}`}\n`;

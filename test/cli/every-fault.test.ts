@@ -98,12 +98,12 @@ const refused = (code: string): Expected => ({
   changes: `failed: ${code}`,
 });
 
-/** It goes on for longer than it is retried, and the service has not done it, but for other writes nobody knows. */
-const never = (code: string, creates: string): Expected => ({
+/** It goes on for longer than it is retried; where no look tells what became of a write, nobody knows. */
+const never = (code: string, creates: string, changes = `unknown: ${code}`): Expected => ({
   lists: `reading fails: ${code}`,
   look: `failed: ${code}`,
   creates,
-  changes: `unknown: ${code}`,
+  changes,
 });
 
 /** Each fault, how an apply ends that it hits once, and one that it hits for ever. */
@@ -116,7 +116,7 @@ const FAULTS: readonly (readonly [string, object, Expected, Expected])[] = [
     "503 after the write took effect",
     status(503, { effect: "after" }),
     { ...unharmed, creates: "adopted" },
-    never("service-failed", "adopted"),
+    never("service-failed", "adopted", "done"),
   ],
   ["400", status(400), refused("bad-request"), refused("bad-request")],
   ["401", status(401), refused("unauthorized"), refused("unauthorized")],
@@ -137,7 +137,7 @@ const FAULTS: readonly (readonly [string, object, Expected, Expected])[] = [
     "a stalled answer after the write took effect",
     { kind: "stall", ms: 3000, effect: "after" },
     { ...unharmed, creates: "adopted" },
-    never("network", "adopted"),
+    never("network", "adopted", "done"),
   ],
   [
     "a web page instead of an answer",
@@ -170,13 +170,13 @@ const FAULTS: readonly (readonly [string, object, Expected, Expected])[] = [
     "a connection that breaks after the write",
     { kind: "reset-after" },
     { ...unharmed, creates: "adopted" },
-    never("network", "adopted"),
+    never("network", "adopted", "done"),
   ],
   [
     "a body that is cut off",
     { kind: "truncate" },
     { ...unharmed, creates: "adopted" },
-    never("network", "adopted"),
+    never("network", "adopted", "done"),
   ],
   [
     "half a body as if it were all",

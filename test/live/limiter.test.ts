@@ -66,19 +66,38 @@ describe("the limiter", () => {
     expect(limiter.width()).toBe(4);
   });
 
-  test("lets those who came first go first, and repeats before all", async () => {
+  test("lets those who came first go first, and whoever must not wait before all", async () => {
     const { limiter } = make(1);
     const held = await limiter.acquire(false);
     const order: string[] = [];
-    const come = (name: string, again: boolean) =>
-      limiter.acquire(again).then((permit) => {
+    const come = (name: string, urgent: boolean) =>
+      limiter.acquire(urgent).then((permit) => {
         order.push(name);
         permit.release("other");
       });
-    const all = [come("a", false), come("b", false), come("again 1", true), come("again 2", true)];
+    const all = [come("a", false), come("b", false), come("urgent 1", true), come("urgent 2", true)];
     held.release("other");
     await Promise.all(all);
-    expect(order).toEqual(["again 1", "again 2", "a", "b"]);
+    expect(order).toEqual(["urgent 1", "urgent 2", "a", "b"]);
+  });
+
+  test("learns nothing from a turn that was not used", async () => {
+    const { limiter } = make(8);
+    for (const permit of await ask(limiter, 1)) permit.release("rate-limited");
+    const [since, width] = [limiter.refusedSince(), limiter.width()];
+    expect(since).not.toBeNull();
+    for (const permit of await ask(limiter, 2)) permit.release("unused");
+    expect([limiter.refusedSince(), limiter.width()]).toEqual([since, width]);
+  });
+
+  test("knows whether it has paused since", async () => {
+    const { limiter, clock } = make(1);
+    const before = clock.now();
+    expect(limiter.pausedAfter(before)).toBe(false);
+    limiter.pause(1000);
+    await limiter.acquire(false);
+    expect(limiter.pausedAfter(before)).toBe(true);
+    expect(limiter.pausedAfter(clock.now())).toBe(false);
   });
 
   test("holds everyone for a pause, and for the longer of two", async () => {

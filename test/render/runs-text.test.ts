@@ -79,6 +79,13 @@ test("a new password counts as a change, and is told as what it is", () => {
   expect(renderRun(run, PLAIN)).toContain("✓ set the password of member till@example.com");
 });
 
+test("a write that turned out not to be needed is told as that", () => {
+  const done = write(1, "ada@example.com", "done");
+  const writes = done.outcome ? [{ ...done, outcome: { ...done.outcome, already: true as const } }] : [];
+  const text = renderRun({ name: NAME, past: past({ writes }), status: "done" }, PLAIN);
+  expect(text).toContain("✓ create member ada@example.com  was so already; nothing was sent\n");
+});
+
 const CASES: readonly (readonly [RunStatus, PastRun, boolean])[] = [
   ["done", past(), false],
   ["left", past({ verified: { at: AT, type: "verified", left: ["delete role X"], deferred: [] } }), false],

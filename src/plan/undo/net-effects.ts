@@ -30,13 +30,14 @@ export interface NetEffects {
   readonly members: readonly Effect<MemberImage>[];
 }
 
-/** Adds the writes of a run up; what failed, and what was not sent, did nothing. */
+/** Adds the writes of a run up; what failed, was not sent, or was so already, did nothing. */
 export function netEffects({ writes }: Pick<PastRun, "writes">): NetEffects {
   const roles = new Map<string, Effect<RoleImage>>();
   const members = new Map<string, Effect<MemberImage>>();
   const replaced = new Map<string, RoleReplaced>();
   for (const write of writes) {
     const { intent, outcome } = write;
+    if (outcome?.already) continue;
     if (outcome !== null && outcome.status !== "done" && outcome.status !== "unknown") continue;
     const image = intent.before ?? intent.after;
     if (image === null) continue;

@@ -56,6 +56,19 @@ function undo(run: PastRun, service: ModelService, file: Partial<DesiredState> =
 const codes = ({ notes }: Undo) => notes.map(({ code, name }) => `${code} ${name}`);
 
 describe("undo", () => {
+  test("leaves alone what was so already when the run came to it", async () => {
+    const { run, service } = await ran({
+      roles: ROLES,
+      members: [member("cy@example.com", { roles: ["Cashier"] })],
+    });
+    expect(undo(run, service).plan.changes).not.toEqual([]);
+    const writes = run.writes.map(({ intent, outcome }) => ({
+      intent,
+      outcome: outcome && { ...outcome, already: true as const },
+    }));
+    expect(undo({ ...run, writes }, service).plan.changes).toEqual([]);
+  });
+
   test("gives each field back that the run changed, and leaves the others as they are by now", async () => {
     const { run, service } = await ran({
       members: [

@@ -1,0 +1,213 @@
+import { describe, expect, test } from "vitest";
+import { LostAnswer } from "../../src/live/transport.ts";
+import { RolecallError } from "../../src/model/errors.ts";
+import type { LookAgain } from "../../src/model/ports.ts";
+import { connectTo, failureOf, type Handler, json, problem, ROLES, wireRole } from "./support.ts";
+
+const PATCH = { description: "Till" };
+const refused = (seconds: string) => problem(429, {}, { "retry-after": seconds });
+const lost = (): never => {
+  throw new LostAnswer("network", "it broke", true);
+};
+const stale: LookAgain = async () => {
+  throw new RolecallError("stale", "role A is not what was planned any more.");
+};
+
+/** A look that notes whether there was doubt each time, and says what it is told to. */
+function noting(says: LookAgain = async () => "go"): {
+  readonly look: LookAgain;
+  readonly doubts: boolean[];
+} {
+  const doubts: boolean[] = [];
+  return {
+    doubts,
+    look: (doubt) => {
+      doubts.push(doubt);
+      return says(doubt);
+    },
+  };
+}
+
+describe("a write that somebody has looked before", () => {
+  test("is not looked at again where it goes out at once, or is soon sent again", async () => {
+    const { writer, clock } = connectTo((_, count) => (count < 5 ? problem(503) : json({})));
+    const { look, doubts } = noting();
+    const began = clock.now();
+    await writer("MC1").updateRole("role_a", PATCH, look);
+    expect(clock.now() - began).toBeLessThan(5_000);
+    expect(doubts).toEqual([]);
+  });
+
+  test("is looked at again after a minute's pause, and then goes out", async () => {
+    const { writer, seen } = connectTo((_, count) => (count === 1 ? refused("60") : json({})));
+    const { look, doubts } = noting();
+    await writer("MC1").updateRole("role_a", PATCH, look);
+    expect(doubts).toEqual([false]);
+    expect(seen).toHaveLength(2);
+  });
+
+  test.each(["updateRole", "deleteRole", "updateMember", "deleteMember"] as const)(
+    "is not sent on an old look: %s that waits while others are refused is stale, and nothing goes out",
+    async (method) => {
+      const { writer, seen } = connectTo(
+        ({ path }, count) => (path.endsWith("role_other") && count === 1 ? refused("60") : json({})),
+        { concurrency: 1 },
+      );
+      const write = writer("MC1");
+      const calls = {
+        updateRole: () => write.updateRole("role_a", PATCH, stale),
+        deleteRole: () => write.deleteRole("role_a", stale),
+        updateMember: () => write.updateMember("mem_a", { roles: [], metadata: {} }, stale),
+        deleteMember: () => write.deleteMember("mem_a", stale),
+      };
+      const other = write.deleteRole("role_other");
+      const failure = await failureOf(calls[method]());
+      await other;
+      expect(failure).toMatchObject({ code: "stale", message: "role A is not what was planned any more." });
+      expect(seen.map(({ path }) => path)).toEqual([`${ROLES}/role_other`, `${ROLES}/role_other`]);
+    },
+  );
+
+  test("is stale, not unknown, where all that was sent was refused", async () => {
+    const { writer, seen } = connectTo(() => refused("60"));
+    const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, stale));
+    expect(failure.code).toBe("stale");
+    expect(failure.request?.uncertain).toBeUndefined();
+    expect(seen).toHaveLength(1);
+  });
+
+  test("is done, and not sent, where the look finds it so", async () => {
+    const { writer, seen } = connectTo(() => refused("60"));
+    await writer("MC1").updateRole("role_a", PATCH, async () => "done");
+    expect(seen).toHaveLength(1);
+  });
+
+  test("goes before whatever else waits for its turn, so that its look does not get old", async () => {
+    const { writer, records, seen } = connectTo(({ path }) => json(wireRole(path)), { concurrency: 1 });
+    const reads = ["b", "c", "d"].map((id) => records("MC1").role(id));
+    await Promise.all([...reads, writer("MC1").updateRole("role_a", PATCH, noting().look)]);
+    expect(seen.map(({ method }) => method)).toEqual(["GET", "PATCH", "GET", "GET"]);
+  });
+
+  test("needs no second turn at once for the look: a concurrency of one does not lock", async () => {
+    const connected = connectTo(
+      ({ method }, count) => {
+        if (method === "GET") return json(wireRole("role_a"));
+        return count === 1 ? refused("60") : json({});
+      },
+      { concurrency: 1 },
+    );
+    const { writer, records, seen } = connected;
+    const look: LookAgain = async () => {
+      await records("MC1").role("role_a");
+      return "go";
+    };
+    const ids = ["role_a", "role_b", "role_c"];
+    await Promise.all(ids.map((id) => writer("MC1").updateRole(id, PATCH, look)));
+    expect(seen.filter(({ method }) => method === "PATCH")).toHaveLength(6);
+    expect(connected.clock.now()).toBeLessThan(Date.parse("2026-06-01T12:10:00Z"));
+  });
+
+  test("goes out although the service is so slow that each look is old before the next turn", async () => {
+    const connected = connectTo(
+      async ({ method }) => {
+        await connected.clock.sleep(7_000);
+        return method === "GET" ? json(wireRole("role_a")) : json({});
+      },
+      { concurrency: 1 },
+    );
+    const { writer, records, seen } = connected;
+    const one = async (id: string) => {
+      const look: LookAgain = async () => {
+        await records("MC1").role(id);
+        return "go";
+      };
+      await look(false);
+      await writer("MC1").updateRole(id, PATCH, look);
+    };
+    await Promise.all(["role_a", "role_b", "role_c"].map(one));
+    expect(seen.filter(({ method }) => method === "PATCH")).toHaveLength(3);
+  });
+
+  test("ends where the service asks to wait again after each look, and says that it was not sent", async () => {
+    const handler: Handler = ({ path, method }) =>
+      method === "GET" && path.endsWith("role_a") ? json(wireRole("role_a")) : refused("50");
+    const { writer, records, seen, events, clock } = connectTo(handler, {
+      concurrency: 1,
+      retryForMs: 120_000,
+    });
+    const pauses = () => events.filter(({ type }) => type === "wait").length;
+    // As soon as it has been looked at, something else is refused.
+    const look: LookAgain = async () => {
+      await records("MC1").role("role_a");
+      const before = pauses();
+      records("MC1")
+        .role("role_other")
+        .catch(() => undefined);
+      while (pauses() === before) await new Promise(setImmediate);
+      return "go";
+    };
+    await look(false);
+    const began = clock.now();
+    const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, look));
+    expect(failure).toMatchObject({
+      code: "rate-limited",
+      message:
+        "PATCH /v0.1/merchants/MC1/roles/role_a was not sent: the service asked to wait again and again.",
+      hint: "It was tried for 2 min; --retry-for allows more.",
+      request: { attempts: 0 },
+    });
+    expect(seen.filter(({ method }) => method === "PATCH")).toEqual([]);
+    expect(clock.now() - began).toBeLessThan(600_000);
+  });
+});
+
+describe("a write whose answer was lost, and that is sent again much later", () => {
+  test("is done where the look finds it so: the doubt is settled", async () => {
+    const { writer, seen, clock } = connectTo(lost);
+    const { look, doubts } = noting(async () => "done");
+    const began = clock.now();
+    await writer("MC1").updateRole("role_a", PATCH, look);
+    expect(doubts).toEqual([true]);
+    expect(seen.length).toBeGreaterThan(1);
+    expect(clock.now() - began).toBeGreaterThan(5_000);
+  });
+
+  test("goes out again where the look finds it as it was", async () => {
+    const { writer } = connectTo((_, count) => (count < 9 ? lost() : json({})));
+    const { look, doubts } = noting();
+    await writer("MC1").updateRole("role_a", PATCH, look);
+    expect(doubts.length).toBeGreaterThan(0);
+    expect(new Set(doubts)).toEqual(new Set([true]));
+  });
+
+  test("stays unknown where somebody else has changed it, and is not sent again", async () => {
+    const { writer, seen } = connectTo(lost);
+    const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, stale));
+    expect(failure).toMatchObject({
+      code: "network",
+      message:
+        "PATCH /v0.1/merchants/MC1/roles/role_a got no answer: it broke. Whether it was done cannot be told any more: role A is not what was planned any more.",
+      hint: 'The service may have done it. Run "rolecall plan" to see whether it has.',
+      request: { method: "PATCH", uncertain: true, attempts: seen.length },
+    });
+  });
+
+  test("stays unknown where the later answers are refusals", async () => {
+    const { writer } = connectTo((_, count) => (count === 1 ? lost() : refused("60")));
+    const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, stale));
+    expect(failure).toMatchObject({ code: "rate-limited", request: { uncertain: true } });
+  });
+
+  test("stays unknown where it cannot be looked at", async () => {
+    const { writer } = connectTo(lost);
+    const look: LookAgain = async () => {
+      throw new RolecallError("forbidden", "GET answered 403.", {
+        request: { method: "GET", path: "/", attempts: 1 },
+      });
+    };
+    const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, look));
+    expect(failure.message).toMatch(/Whether it was done cannot be looked up: GET answered 403\.$/);
+    expect(failure.request).toMatchObject({ method: "PATCH", uncertain: true });
+  });
+});

@@ -54,7 +54,7 @@ const noProgramsBelow = {
 const groups = [
   {
     name: "start",
-    test: /node_modules[\\/](commander|picocolors)[\\/]|src[\\/](cli[\\/](commands[\\/]|(as-of|exit-code|main|options|output|parse-shard|shard)\.)|config[\\/]until\.|model[\\/]errors\.|render[\\/](escape|failure-text|words)\.)/,
+    test: /node_modules[\\/](commander|picocolors)[\\/]|src[\\/](cli[\\/](commands[\\/]|(as-of|exit-code|main|options|output|parse-shard|shard)\.)|config[\\/]until\.|model[\\/]errors\.|render[\\/](escape|words)\.)/,
   },
   {
     name: "files",

@@ -1,6 +1,5 @@
 import { Command, CommanderError } from "commander";
 import { RolecallError } from "../model/errors.ts";
-import { renderFailure } from "../render/failure-text.ts";
 import { applyCommand } from "./commands/apply.ts";
 import { completeCommand, completionCommand } from "./commands/completion.ts";
 import { driftCommand } from "./commands/drift.ts";
@@ -44,6 +43,8 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.ok : ExitCode.failed;
     const style = styleFor(io.stderr, io, !argv.includes("--no-color"));
     if (error instanceof RolecallError) {
+      // Not before there is a failure: every start would load it.
+      const { renderFailure } = await import("../render/failure-text.ts");
       io.stderr.write(renderFailure(error.failure, style));
       return error.code === "override-stray" ? ExitCode.refused : ExitCode.failed;
     }

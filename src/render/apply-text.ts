@@ -3,9 +3,10 @@ import type { Failure } from "../model/errors.ts";
 import type { Change } from "../model/plan.ts";
 import { oneLine } from "./escape.ts";
 import { renderFailures } from "./failure-text.ts";
+import { wrapText } from "./lines.ts";
 import { nextStepFor } from "./next-step.ts";
 import type { Paint, Style } from "./style.ts";
-import { counted, wrapText } from "./words.ts";
+import { counted } from "./words.ts";
 
 const DONE = { create: "created", update: "updated", replace: "replaced", delete: "deleted" } as const;
 const WAS_SO = {

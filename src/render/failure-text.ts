@@ -1,7 +1,8 @@
 import type { Failure, Problem } from "../model/errors.ts";
 import { oneLine } from "./escape.ts";
+import { wrapText } from "./lines.ts";
 import type { Style } from "./style.ts";
-import { counted, wrapText } from "./words.ts";
+import { counted } from "./words.ts";
 
 /** Failures, each kind once: those that differ in no more than path and instance are one, with their number. */
 export function renderFailures(failures: readonly Failure[], style: Style): string {

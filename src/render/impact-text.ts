@@ -1,7 +1,8 @@
 import type { Impact, MemberImpact } from "../model/plan.ts";
 import { oneLine } from "./escape.ts";
+import { cellWidth, padTo, wrapList } from "./lines.ts";
 import type { Extent, Style } from "./style.ts";
-import { counted, moreText, wrapList } from "./words.ts";
+import { counted, moreText } from "./words.ts";
 
 const SUMS_SHOWN = 40;
 const GROUPS_SHOWN = 12;
@@ -55,10 +56,10 @@ function capped(lines: readonly string[], shown: number, style: Style): readonly
 function table(rows: readonly (readonly [name: string, text: string])[]): readonly string[] {
   const safe = rows.map(([name, text]) => [oneLine(name), text] as const);
   const width = Math.min(
-    safe.reduce((widest, [name]) => Math.max(widest, name.length), 0),
+    safe.reduce((widest, [name]) => Math.max(widest, cellWidth(name)), 0),
     WIDEST_NAME,
   );
-  return safe.map(([name, text]) => `${INDENT}${name.padEnd(width)}  ${text}`);
+  return safe.map(([name, text]) => `${INDENT}${padTo(name, width)}  ${text}`);
 }
 
 /** People to whom the same happens, together; in the order of the first of each. */

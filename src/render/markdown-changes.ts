@@ -2,9 +2,10 @@ import type { Impact } from "../model/plan.ts";
 import type { DetailView, RowView } from "./change-view.ts";
 import { oneLine } from "./escape.ts";
 import { sameImpact } from "./impact-text.ts";
+import { wrapList, wrapText } from "./lines.ts";
 import type { PlanView } from "./plan-view.ts";
 import { wordDiffText } from "./word-diff.ts";
-import { counted, wrapList, wrapText } from "./words.ts";
+import { counted } from "./words.ts";
 
 /** Wider than a terminal, and still without a scroll bar in a comment. */
 const COLUMNS = 100;

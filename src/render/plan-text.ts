@@ -2,6 +2,7 @@ import type { Finding } from "../model/plan.ts";
 import type { DetailView, RowView } from "./change-view.ts";
 import { oneLine } from "./escape.ts";
 import { renderImpact } from "./impact-text.ts";
+import { wrapList, wrapText } from "./lines.ts";
 import {
   addCounts,
   countsText,
@@ -14,7 +15,7 @@ import {
 import { type RiskView, riskTitle } from "./risk-view.ts";
 import type { Extent, Paint, Style } from "./style.ts";
 import { wordDiffText } from "./word-diff.ts";
-import { counted, moreText, shellWord, wrapList, wrapText } from "./words.ts";
+import { counted, moreText, shellWord } from "./words.ts";
 
 const SYMBOLS = { create: "+", update: "~", replace: "±", delete: "-" } as const;
 const LABEL_WIDTH = 13;

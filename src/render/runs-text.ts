@@ -1,7 +1,8 @@
 import type { PastRun, PastWrite, RunStatus, UndoNote } from "../model/past-run.ts";
 import { oneLine } from "./escape.ts";
+import { cellWidth, padTo, wrapText } from "./lines.ts";
 import type { Paint, Style } from "./style.ts";
-import { counted, wrapText } from "./words.ts";
+import { counted } from "./words.ts";
 
 /** A run whose journal can be read, and how it stands. */
 export interface KnownRun {
@@ -34,14 +35,14 @@ function paintOf(status: RunStatus, style: Style): Paint {
 export function renderRuns(runs: readonly ListedRun[], style: Style): string {
   const rows = runs.map((run) => ("past" in run ? rowOf(run) : null));
   const width = (index: number): number =>
-    Math.max(0, ...rows.map((row) => (row?.cells[index] ?? "").length));
+    Math.max(0, ...rows.map((row) => cellWidth(row?.cells[index] ?? "")));
   const widths = [0, 1, 2, 3, 4].map(width);
   return runs
     .map((run, at) => {
       const row = rows[at];
       if (!("past" in run) || !row) return `${oneLine(run.name)}  ${unreadableText(run, style)}\n`;
       const [name = "", merchant = "", environment = "", status = "", counts = ""] = row.cells.map(
-        (cell, index) => cell.padEnd(widths[index] ?? 0),
+        (cell, index) => padTo(cell, widths[index] ?? 0),
       );
       const line = [name, merchant, environment, paintOf(run.status, style)(status), counts, row.who];
       return `${line.join("  ").trimEnd()}\n`;

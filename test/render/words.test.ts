@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { counted, wrapList, wrapText } from "../../src/render/words.ts";
+import { counted } from "../../src/render/words.ts";
 
 test("a count agrees with its noun", () => {
   expect([
@@ -8,17 +8,4 @@ test("a count agrees with its noun", () => {
     counted(12345, "change"),
     counted(2, "match", "matches"),
   ]).toEqual(["1 change", "0 changes", "12,345 changes", "2 matches"]);
-});
-
-test("a list is broken between its items, never inside one", () => {
-  expect(wrapList(["aaaa", "bbbb", "a longer item than fits", "c"], 10)).toEqual([
-    "aaaa, bbbb,",
-    "a longer item than fits,",
-    "c",
-  ]);
-  expect(wrapList([], 10)).toEqual([]);
-});
-
-test("a text is broken at its spaces", () => {
-  expect(wrapText("one two three", 7)).toEqual(["one two", "three"]);
 });

@@ -32095,6 +32095,17 @@ const PLAIN = {
 	columns: 80
 };
 
+// src/cli/sync-folder.ts
+/** Keeps what was made or renamed in a folder from being lost with the power. */
+async function syncFolder(folder) {
+	const handle = await open(folder, "r").catch(() => null);
+	try {
+		await handle?.sync();
+	} finally {
+		await handle?.close();
+	}
+}
+
 // src/cli/output.ts
 const MAX_COLUMNS = 120;
 /** How to dress text for a stream: colours on a terminal, unless NO_COLOR, FORCE_COLOR or `--no-color` say otherwise. */
@@ -32118,7 +32129,7 @@ function wantsColor(env, isTTY) {
 	if (forced !== void 0) return forced !== "0" && forced !== "false";
 	return isTTY && env["TERM"] !== "dumb";
 }
-/** How much `--quiet` and `--verbose` let be shown; where both are given, quiet wins. */
+/** How much `--quiet` and `--verbose` let be shown. */
 function extentOf({ quiet, verbose }) {
 	if (quiet) return "quiet";
 	return verbose ? "verbose" : "normal";
@@ -32168,13 +32179,11 @@ function jsonReporter(io, say) {
 				failure: why
 			}
 		}),
-		journal: (merchant, file) => {
-			if (file !== "") line({
-				type: "journal",
-				merchant,
-				file
-			});
-		},
+		journal: (merchant, file) => line({
+			type: "journal",
+			merchant,
+			file
+		}),
 		say
 	};
 }
@@ -32196,9 +32205,7 @@ function textReporter(options, placeOf, io, say) {
 		},
 		verified: (plan) => io.stdout.write(renderVerified(plan, style)),
 		unverified: (merchant, why) => io.stdout.write(renderUnverified(merchant, why, style)),
-		journal: (_merchant, file) => {
-			if (file !== "") say(`journal: ${oneLine(file)}`);
-		},
+		journal: (_merchant, file) => say(`journal: ${oneLine(file)}`),
 		say
 	};
 }
@@ -32472,15 +32479,6 @@ function createOnDisk(path) {
 async function discard(journal, path) {
 	await journal.close().catch(() => void 0);
 	await rm(path, { force: true }).catch(() => void 0);
-}
-/** Without this the new file itself could be lost with the power. */
-async function syncFolder(folder) {
-	const handle = await open(folder, "r").catch(() => null);
-	try {
-		await handle?.sync();
-	} finally {
-		await handle?.close();
-	}
 }
 /**
 * Appends entries in order. What comes while the disk is busy goes out together, with one sync for all. After a

@@ -59,9 +59,7 @@ function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
         merchant,
         ...(typeof why === "string" ? { message: why } : { message: why.message, failure: why }),
       }),
-    journal: (merchant, file) => {
-      if (file !== "") line({ type: "journal", merchant, file });
-    },
+    journal: (merchant, file) => line({ type: "journal", merchant, file }),
     say,
   };
 }
@@ -96,9 +94,7 @@ function textReporter(
     },
     verified: (plan) => io.stdout.write(renderVerified(plan, style)),
     unverified: (merchant, why) => io.stdout.write(renderUnverified(merchant, why, style)),
-    journal: (_merchant, file) => {
-      if (file !== "") say(`journal: ${oneLine(file)}`);
-    },
+    journal: (_merchant, file) => say(`journal: ${oneLine(file)}`),
     say,
   };
 }

@@ -7,6 +7,7 @@ import type { Io } from "./io.ts";
 import type { OpenJournal } from "./open-journal.ts";
 import { projectRoot } from "./project-root.ts";
 import type { RunOrigin } from "./run-origin.ts";
+import { syncFolder } from "./sync-folder.ts";
 import { VERSION } from "./version.ts";
 
 /** How journals are opened. */
@@ -139,17 +140,6 @@ function createOnDisk(path: string): Promise<FileHandle> {
 async function discard(journal: OpenJournal, path: string): Promise<void> {
   await journal.close().catch(() => undefined);
   await rm(path, { force: true }).catch(() => undefined);
-}
-
-/** Without this the new file itself could be lost with the power. */
-async function syncFolder(folder: string): Promise<void> {
-  // Windows cannot open folders, and needs no such step.
-  const handle = await open(folder, "r").catch(() => null);
-  try {
-    await handle?.sync();
-  } finally {
-    await handle?.close();
-  }
 }
 
 interface Waiting {

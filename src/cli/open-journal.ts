@@ -2,7 +2,7 @@ import type { Journal } from "../model/journal.ts";
 
 /** The journal of one run at one merchant, open for writing. */
 export interface OpenJournal extends Journal {
-  /** As it is told to people: relative to the working directory; empty where nothing is kept. */
+  /** As it is told to people: relative to the working directory. */
   readonly file: string;
   close(): Promise<void>;
 }

@@ -23,7 +23,7 @@ function wantsColor(env: Io["env"], isTTY: boolean): boolean {
   return isTTY && env["TERM"] !== "dumb";
 }
 
-/** How much `--quiet` and `--verbose` let be shown; where both are given, quiet wins. */
+/** How much `--quiet` and `--verbose` let be shown. */
 export function extentOf({ quiet, verbose }: { readonly quiet?: true; readonly verbose?: true }): Extent {
   if (quiet) return "quiet";
   return verbose ? "verbose" : "normal";

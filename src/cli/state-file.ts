@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { syncFolder } from "./sync-folder.ts";
 
 /** Reads a file that may not be there yet; null where it is not. */
 export async function readIfThere(path: string): Promise<string | null> {
@@ -38,16 +39,5 @@ export async function appendDurably(path: string, text: string): Promise<void> {
     await file.datasync();
   } finally {
     await file.close();
-  }
-}
-
-/** Without this the rename itself could be lost with the power. */
-async function syncFolder(folder: string): Promise<void> {
-  // Windows cannot open folders, and needs no such step.
-  const handle = await open(folder, "r").catch(() => null);
-  try {
-    await handle?.sync();
-  } finally {
-    await handle?.close();
   }
 }

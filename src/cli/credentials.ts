@@ -1,4 +1,4 @@
-import type { DesiredState, Environment } from "../model/desired.ts";
+import type { Addressed, Environment } from "../model/desired.ts";
 import { RolecallError } from "../model/errors.ts";
 import type { Io } from "./io.ts";
 
@@ -15,7 +15,7 @@ export interface Access {
 }
 
 /** Finds base URL and key of a merchant: option, file, environment. The key itself is never part of a message. */
-export function accessFor(state: DesiredState, option: string | undefined, env: Io["env"]): Access {
+export function accessFor(state: Addressed, option: string | undefined, env: Io["env"]): Access {
   const [baseUrl, baseUrlSource] = baseUrlOf(state, option, env);
   if (!baseUrl) {
     throw new RolecallError(
@@ -31,7 +31,7 @@ export function accessFor(state: DesiredState, option: string | undefined, env: 
 }
 
 function baseUrlOf(
-  { baseUrl, origin }: DesiredState,
+  { baseUrl, origin }: Addressed,
   option: string | undefined,
   env: Io["env"],
 ): readonly [url: string | undefined, source: string] {
@@ -44,12 +44,12 @@ function baseUrlOf(
 export function keyVariables({
   merchant,
   keyEnv,
-}: Pick<DesiredState, "merchant" | "keyEnv">): readonly string[] {
+}: Pick<Addressed, "merchant" | "keyEnv">): readonly string[] {
   const own = `ROLECALL_API_KEY_${merchant.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}`;
   return keyEnv ? [keyEnv] : [own, "ROLECALL_API_KEY"];
 }
 
-function keyFor(state: DesiredState, env: Io["env"]): { key: string; keySource: string } {
+function keyFor(state: Addressed, env: Io["env"]): { key: string; keySource: string } {
   const { merchant } = state;
   const candidates = keyVariables(state);
   const keySource = candidates.find((name) => env[name]);
@@ -67,7 +67,7 @@ function keyFor(state: DesiredState, env: Io["env"]): { key: string; keySource: 
   return { key, keySource };
 }
 
-function agreedEnvironment(state: DesiredState, key: string, keySource: string): Environment | null {
+function agreedEnvironment(state: Addressed, key: string, keySource: string): Environment | null {
   const ofKey = key.startsWith("sk_live_") ? "live" : key.startsWith("sk_test_") ? "test" : null;
   if (state.environment && ofKey && state.environment !== ofKey) {
     throw new RolecallError(

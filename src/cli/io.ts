@@ -18,6 +18,8 @@ export interface Io {
   now(): number;
   /** Milliseconds; rejects with the signal's reason when it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Lets everything else that is ready have its turn. */
+  pause(): Promise<void>;
   /** At least 0, below 1. */
   random(): number;
   /** Calls back on SIGINT and SIGTERM until the returned function is called. */

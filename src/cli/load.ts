@@ -1,3 +1,4 @@
+import type { Meanwhile } from "../config/library.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { RolecallError } from "../model/errors.ts";
@@ -20,19 +21,21 @@ export interface LoadOptions {
   readonly cwd: string;
   /** The moment that end dates are held against, in milliseconds since the epoch. */
   readonly now: number;
+  /** What else goes on while files are read; absent: nothing. */
+  readonly meanwhile?: Meanwhile;
 }
 
 /** Reads and checks the files below the paths, with all that they include. */
 export async function loadStates(
   paths: readonly string[],
-  { merchants, cwd, now }: LoadOptions,
+  { merchants, cwd, now, meanwhile }: LoadOptions,
 ): Promise<Loaded> {
   keepHeapSmall();
   const [{ loadMerchants }, files] = await Promise.all([
     import("../config/load-merchants.ts"),
     findYamlFiles(paths, cwd),
   ]);
-  const loaded = await loadMerchants(files, sourceReader(cwd), { now });
+  const loaded = await loadMerchants(files, sourceReader(cwd), { now, ...meanwhile });
   const states = loaded.merchants
     .flatMap(({ state }) => state ?? [])
     .sort((a, b) => (a.merchant < b.merchant ? -1 : 1));

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
 import type { Io, Sink } from "./io.ts";
 
 /** The world of the running process. */
@@ -16,6 +16,7 @@ export function nodeIo(): Io {
     sleep: async (ms, signal) => {
       await delay(ms, undefined, signal ? { signal } : {});
     },
+    pause: () => turn(),
     random: () => Math.random(),
     onStopSignal(listener) {
       process.on("SIGINT", listener).on("SIGTERM", listener);

@@ -1,7 +1,8 @@
+import { type FileHead, fileHead } from "./file-head.ts";
 import { isYamlName } from "./include-path.ts";
 import { MAX_LENGTH } from "./limits.ts";
 import type { Parsed } from "./parse.ts";
-import { parsePlain } from "./plain-yaml.ts";
+import { readPlain } from "./plain-yaml.ts";
 import type { FileCode, Site } from "./problem.ts";
 import { type Include, readSource, type Source } from "./source.ts";
 
@@ -37,8 +38,21 @@ export interface Library {
   readonly resolve: (include: Include) => Source | null;
 }
 
+/** What goes on while files are read. */
+export interface Meanwhile {
+  /** Called between pieces of work of some milliseconds each, so that others get their turn. */
+  readonly pause: () => Promise<void>;
+  /** Hears whose a file is as soon as its beginning tells; whether the rest is right is not known then. */
+  readonly begun: (head: FileHead) => void;
+}
+
 /** Reads files and what they include, round by round, each file once. */
-export async function openLibrary(files: readonly string[], read: ReadSource, now: number): Promise<Library> {
+export async function openLibrary(
+  files: readonly string[],
+  read: ReadSource,
+  now: number,
+  meanwhile: Meanwhile,
+): Promise<Library> {
   const sources = new Map<string, Source>();
   const targets = new Map<Include, Source>();
   const failures: FailedRead[] = [];
@@ -51,7 +65,10 @@ export async function openLibrary(files: readonly string[], read: ReadSource, no
     if (known !== undefined) {
       return known;
     }
-    const source = readSource(result.file, result.text, await parsed(result.text), now);
+    const value = await parsed(result, meanwhile, site === null);
+    await meanwhile.pause();
+    const source = readSource(result.file, result.text, value, now);
+    await meanwhile.pause();
     sources.set(result.file, source);
     return source;
   };
@@ -87,8 +104,19 @@ export async function openLibrary(files: readonly string[], read: ReadSource, no
 }
 
 /** The thorough reader is loaded only for a file that needs it. */
-async function parsed(text: string): Promise<Parsed> {
-  return parsePlain(text) ?? (await import("./parse.ts")).parse(text);
+async function parsed(
+  { file, text }: { readonly file: string; readonly text: string },
+  { pause, begun }: Meanwhile,
+  isRoot: boolean,
+): Promise<Parsed> {
+  const steps = readPlain(text);
+  for (let first = true; ; first = false) {
+    const step = steps.next();
+    if (step.done) return step.value ?? (await import("./parse.ts")).parse(text);
+    const head = first && isRoot ? fileHead(file, step.value, text.length) : null;
+    if (head !== null) begun(head);
+    await pause();
+  }
 }
 
 /** A link that ends in .yaml may lead to a file of another kind, whose text must not be shown. */

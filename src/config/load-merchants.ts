@@ -1,7 +1,7 @@
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { duplicateMerchants } from "./duplicate-merchants.ts";
-import { type FailedRead, type Library, openLibrary, type ReadSource } from "./library.ts";
+import { type FailedRead, type Library, type Meanwhile, openLibrary, type ReadSource } from "./library.ts";
 import { type Assembled, assemble } from "./merchant.ts";
 import type { LocatedProblem } from "./problem.ts";
 
@@ -21,17 +21,20 @@ export interface LoadedMerchants {
   readonly sources: readonly { readonly file: string; readonly text: string }[];
 }
 
-/**
- * Reads merchants' files with all that they include, each file once; nothing is thrown for a bad one.
- * `now`, in milliseconds since the epoch, says which ends are past.
- */
+/** What loading depends on besides the files. */
+export interface LoadingOptions extends Partial<Meanwhile> {
+  /** Milliseconds since the epoch: says which ends are past. */
+  readonly now: number;
+}
+
+/** Reads merchants' files with all that they include, each file once; nothing is thrown for a bad one. */
 export async function loadMerchants(
   files: readonly string[],
   read: ReadSource,
-  { now }: { readonly now: number },
+  { now, pause = async () => undefined, begun = () => undefined }: LoadingOptions,
 ): Promise<LoadedMerchants> {
-  const library = await openLibrary(files, read, now);
-  const assembled = assembleAll(library, now);
+  const library = await openLibrary(files, read, now, { pause, begun });
+  const assembled = await assembleAll(library, now, pause);
   const duplicates = duplicateMerchants(
     assembled.map(({ main: { file, draft } }) => ({ file, merchant: draft?.fields["merchant"] })),
   );
@@ -54,13 +57,21 @@ export async function loadMerchants(
 }
 
 /** Every file that stands for itself, and of those that only include one another the first. */
-function assembleAll(library: Library, now: number): readonly Assembled[] {
+async function assembleAll(
+  library: Library,
+  now: number,
+  pause: Meanwhile["pause"],
+): Promise<readonly Assembled[]> {
   const included = new Set(library.targets.values());
   const alone = library.roots.filter(
     (source) =>
       !included.has(source) || (source.draft !== null && Object.hasOwn(source.draft.fields, "merchant")),
   );
-  const assembled = alone.map((source) => assemble(source, library.resolve, now));
+  const assembled: Assembled[] = [];
+  for (const source of alone) {
+    assembled.push(assemble(source, library.resolve, now));
+    await pause();
+  }
   const reached = new Set(assembled.flatMap(({ sources }) => sources));
   for (const source of library.roots) {
     if (!reached.has(source)) {

@@ -43,7 +43,7 @@ interface Waiter {
   readonly reject: (reason: unknown) => void;
 }
 
-/** How many requests go out together before the service has answered any. */
+/** How many requests go out together before the service has answered any: half of what may be, but so many at least. */
 const GENTLE_START = 4;
 
 /**
@@ -55,7 +55,7 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
   const others: Waiter[] = [];
   const urgent: Waiter[] = [];
   const pacer = createPacer(now);
-  let width = Math.min(GENTLE_START, concurrency);
+  let width = Math.min(concurrency, Math.max(GENTLE_START, concurrency / 2));
   let running = 0;
   let careful = false;
   // Counts the halvings: requests that were under way together and all meet a 429 are one sign, not many.

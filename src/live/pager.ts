@@ -5,6 +5,8 @@ import type { Page } from "./wire.ts";
 /** The most items that the contract gives in one page. */
 export const PAGE_SIZE = 25;
 const LISTINGS = 3;
+/** The most pages that are asked for before the first has told how many there are. */
+const AHEAD = 4;
 
 interface Listed {
   readonly id: string;
@@ -14,24 +16,42 @@ interface Listed {
 type ReadPage<Item> = (offset: number) => Promise<Page<Item>>;
 
 /** Hears how many items have been read, and of how many where the service tells. */
-type Progress = (read: number, total: number | null) => void;
+export type Progress = (read: number, total: number | null) => void;
 
 /**
  * Lists everything, whole: again from the start when the list shifts while it is read, and then not at all.
- * `what` names the list in the message, as in "The member list of MC1".
+ * `what` names the list in the message, as in "The member list of MC1"; `expected` is about how many items there may be.
  */
 export async function listAll<Item extends Listed>(
   what: string,
   readPage: ReadPage<Item>,
-  progress: Progress = () => undefined,
+  {
+    expected = 0,
+    progress = () => undefined,
+  }: { readonly expected?: number; readonly progress?: Progress } = {},
 ): Promise<readonly Item[]> {
   for (let listing = 1; listing <= LISTINGS; listing += 1) {
-    const items = await listOnce(readPage, progress);
+    const items = await listOnce(listing === 1 ? aheadOf(readPage, expected) : readPage, progress);
     if (items !== null) return items;
   }
   throw new RolecallError("listing-unstable", `${what} changed each of the ${LISTINGS} times it was read.`, {
     hint: "Somebody is changing it right now. Wait until that is over, then run it again.",
   });
+}
+
+/** Asks for a few more pages with the first, as far as so many items may reach: it saves a round trip. */
+function aheadOf<Item>(readPage: ReadPage<Item>, expected: number): ReadPage<Item> {
+  const asked = new Map<number, Promise<Page<Item>>>();
+  return (offset) => {
+    const page = asked.get(offset) ?? readPage(offset);
+    for (let next = PAGE_SIZE; offset === 0 && next < expected && asked.size < AHEAD; next += PAGE_SIZE) {
+      const early = readPage(next);
+      // Where it turns out not to be needed, nobody wants to know why it failed.
+      early.catch(() => undefined);
+      asked.set(next, early);
+    }
+    return page;
+  };
 }
 
 /** Null where what was read does not fit together. */

@@ -2,7 +2,7 @@ import type { LiveMember, LiveRole, LiveState } from "../model/live.ts";
 import type { LiveEvent, LiveReader } from "../model/ports.ts";
 import type { FindCaller } from "./caller.ts";
 import type { Client } from "./client.ts";
-import { listAll, PAGE_SIZE } from "./pager.ts";
+import { listAll, PAGE_SIZE, type Progress } from "./pager.ts";
 import { membersPath, query, rolesPath } from "./paths.ts";
 import { createRecords } from "./records.ts";
 import { sideBySide } from "./side-by-side.ts";
@@ -15,9 +15,9 @@ export function createReader(
   emit: (event: LiveEvent) => void,
 ): LiveReader {
   return {
-    async read(merchant, roleIds) {
+    async read(merchant, roleIds, expected = 0) {
       const [state, callerId] = await Promise.all([
-        together(client, (calls) => readAll(calls, merchant, roleIds, emit)),
+        together(client, (calls) => readAll(calls, { merchant, roleIds, expected }, emit)),
         findCaller(merchant),
       ]);
       return { ...state, callerId };
@@ -49,10 +49,16 @@ async function together<T>(client: Client, work: (client: Client) => Promise<T>)
   }
 }
 
+interface Wanted {
+  readonly merchant: string;
+  readonly roleIds: readonly string[] | Promise<readonly string[]>;
+  /** About how many members there may be. */
+  readonly expected: number;
+}
+
 async function readAll(
   client: Client,
-  merchant: string,
-  roleIds: readonly string[],
+  { merchant, roleIds, expected }: Wanted,
   emit: (event: LiveEvent) => void,
 ): Promise<Omit<LiveState, "callerId">> {
   const { role } = createRecords(client, merchant);
@@ -67,13 +73,14 @@ async function readAll(
     const listed = await listRoles(client, merchant);
     for (const { id } of listed) known.add(id);
     // While the members are still being listed: it costs no time of its own.
-    return [...listed, ...(await retrieve(roleIds))];
+    return [...listed, ...(await retrieve(await roleIds))];
   };
   const [roles, members] = await Promise.all([
     listAndNamed(),
-    listMembers(client, merchant, {}, (read, total) =>
-      emit({ type: "read", merchant, members: read, total }),
-    ),
+    listMembers(client, merchant, {
+      expected,
+      progress: (read, total) => emit({ type: "read", merchant, members: read, total }),
+    }),
   ]);
   const held = await retrieve(members.flatMap((member) => member.roles));
   return { merchant, roles: [...roles, ...held], members };
@@ -84,18 +91,22 @@ export async function listRoles(client: Client, merchant: string): Promise<reado
   return client.send({ operation: "list roles", method: "GET", path: rolesPath(merchant), read: readRoles });
 }
 
-/** Which members to list: all, or those whose address begins so. */
-interface MemberFilter {
+/** Which members to list, and what is known of them. */
+interface Listing {
+  /** Only those whose address begins so. */
   readonly email?: string;
+  /** About how many there may be. */
+  readonly expected?: number;
+  readonly progress?: Progress;
 }
 
 /** Lists members whole, or fails. */
 export async function listMembers(
   client: Client,
   merchant: string,
-  filter: MemberFilter = {},
-  progress?: (read: number, total: number | null) => void,
+  { email, ...listing }: Listing = {},
 ): Promise<readonly LiveMember[]> {
+  const filter = email === undefined ? {} : { email };
   const readPage = (offset: number) =>
     client.send({
       operation: "list members",
@@ -103,5 +114,5 @@ export async function listMembers(
       path: `${membersPath(merchant)}${query({ ...filter, offset, limit: PAGE_SIZE })}`,
       read: readMemberPage,
     });
-  return listAll(`The member list of ${merchant}`, readPage, progress);
+  return listAll(`The member list of ${merchant}`, readPage, listing);
 }

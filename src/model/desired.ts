@@ -114,13 +114,18 @@ export type Check =
       readonly origin: Origin;
     };
 
-/** The desired state of one merchant: what its file and the included ones say, checked and normalised. */
-export interface DesiredState {
+/** Which account a file is about, and how its service is reached, as far as the file says it. */
+export interface Addressed {
   readonly merchant: string;
   readonly environment?: Environment;
   readonly baseUrl?: string;
   /** Name of the environment variable that holds this merchant's API key. */
   readonly keyEnv?: string;
+  readonly origin: Origin;
+}
+
+/** The desired state of one merchant: what its file and the included ones say, checked and normalised. */
+export interface DesiredState extends Addressed {
   readonly sync: SyncOptions;
   readonly ignore: IgnorePatterns;
   readonly guards: GuardSettings;
@@ -130,5 +135,4 @@ export interface DesiredState {
   readonly roles?: readonly DesiredRole[];
   /** Absent: members are not managed here. */
   readonly members?: readonly DesiredMember[];
-  readonly origin: Origin;
 }

@@ -49,9 +49,15 @@ export type LiveEvent =
 export interface LiveReader {
   /**
    * Reads everything of one merchant, whole or not at all.
-   * `roleIds` are role ids that the file names; those not listed by the service are retrieved one by one.
+   * `roleIds` are role ids that the file names; those not listed by the service are retrieved one by one. They may come
+   * while the rest is being read; where they never will, a rejection ends the reading.
+   * `members` is about how many there may be: as many are asked for before the service has told how many there are.
    */
-  read(merchant: string, roleIds: readonly string[]): Promise<LiveState>;
+  read(
+    merchant: string,
+    roleIds: readonly string[] | Promise<readonly string[]>,
+    members?: number,
+  ): Promise<LiveState>;
 }
 
 /** A role to create. */

@@ -45,6 +45,7 @@ async function run(...args: string[]) {
     stdinIsTTY: false,
     now: () => Date.now(),
     sleep: async () => undefined,
+    pause: async () => undefined,
     random: () => 0,
     onStopSignal: (listener) => {
       signal = () => listener("SIGTERM");

@@ -24,6 +24,7 @@ export function testIo(rest: Partial<Io> = {}): TestIo {
     stdinIsTTY: false,
     now: () => 0,
     sleep: async () => undefined,
+    pause: async () => undefined,
     random: () => 0,
     onStopSignal: () => () => undefined,
     leave: () => {

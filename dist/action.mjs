@@ -16,7 +16,7 @@ import { basename, dirname, join, posix, relative, resolve, sep } from "node:pat
 import { StringDecoder } from "string_decoder";
 import * as child from "child_process";
 import { setTimeout as setTimeout$1 } from "timers";
-import { setTimeout as setTimeout$2 } from "node:timers/promises";
+import { setImmediate as setImmediate$1, setTimeout as setTimeout$2 } from "node:timers/promises";
 import { hostname, userInfo } from "node:os";
 import { execFile } from "node:child_process";
 import { setFlagsFromString } from "node:v8";
@@ -25791,6 +25791,7 @@ function nodeIo() {
 		sleep: async (ms, signal) => {
 			await setTimeout$2(ms, void 0, signal ? { signal } : {});
 		},
+		pause: () => setImmediate$1(),
 		random: () => Math.random(),
 		onStopSignal(listener) {
 			process.on("SIGINT", listener).on("SIGTERM", listener);
@@ -49722,6 +49723,68 @@ var init_duplicate_merchants = __esmMin((() => {
 	init_repeats();
 }));
 
+// src/config/present.ts
+/** Without the fields that are undefined: what is absent in the file is absent here. */
+function present$1(record) {
+	const there = {};
+	for (const [key, value] of Object.entries(record)) if (value !== void 0) there[key] = value;
+	return there;
+}
+/** What is written twice means the same as once. */
+function unique(items) {
+	return [...new Set(items)];
+}
+var init_present = __esmMin((() => {}));
+
+// src/config/check-problems.ts
+/** What is wrong with a check that has none of the three forms: its keys, or what the meant form says of it. */
+function checkProblems(value, path, branches) {
+	const keys = Object.keys(Object(value)).filter((key) => KEYS$1.has(key));
+	const candidates = FORMS.map((form, index) => ({
+		index,
+		fits: keys.every((key) => includes(form, key))
+	})).filter(({ fits }) => fits);
+	const strange = unknownKeys(branches);
+	if (candidates.length === 1 || candidates.length > 0 && strange.length > 0) {
+		const issues = branches[candidates[0]?.index ?? 0] ?? [];
+		return strange.length === 0 ? issues : issues.filter((issue) => !isMissing(issue, value));
+	}
+	const form = {
+		code: "check-form",
+		keys,
+		place: {
+			at: "head",
+			path
+		}
+	};
+	return [...strange, form];
+}
+function includes(form, key) {
+	return form.includes(key);
+}
+/** What no form knows. */
+function unknownKeys(branches) {
+	const issue = branches[0]?.find(({ code }) => code === "unrecognized_keys");
+	if (issue?.code !== "unrecognized_keys") return [];
+	const keys = issue.keys.filter((key) => !KEYS$1.has(key));
+	return keys.length === 0 ? [] : [{
+		...issue,
+		keys
+	}];
+}
+function isMissing({ code, path }, value) {
+	return code === "invalid_type" && path.length === 1 && !Object.hasOwn(Object(value), String(path[0]));
+}
+var FORMS, KEYS$1;
+var init_check_problems = __esmMin((() => {
+	FORMS = [
+		["can", "only"],
+		["can", "at_most"],
+		["member", "cannot"]
+	];
+	KEYS$1 = new Set(FORMS.flat());
+}));
+
 // src/config/include-path.ts
 /** What is wrong with the path of an included file, before anybody has looked for it; null where nothing is. */
 function includeMistake(path) {
@@ -49735,6 +49798,796 @@ function isYamlName(path) {
 	return /[^/]\.ya?ml$/i.test(path);
 }
 var init_include_path = __esmMin((() => {}));
+
+// src/config/schema/values.ts
+var matching, ONE_LINE, text$1, environmentVariable, count$2, metadata, PART, EMAIL;
+var init_values = __esmMin((() => {
+	init_zod();
+	init_limits();
+	matching = (pattern, code) => string().regex(pattern, code);
+	ONE_LINE = /^[^\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]*$/u;
+	text$1 = () => matching(/\S/, "blank-text").regex(ONE_LINE, "control-character");
+	environmentVariable = () => matching(/^[A-Za-z_][A-Za-z0-9_]*$/, "bad-env-name");
+	count$2 = (code = "bad-count") => number().refine((value) => Number.isSafeInteger(value) && value >= 0, code).meta({
+		type: "integer",
+		minimum: 0
+	});
+	metadata = () => record(string(), unknown$1()).refine((value) => Object.keys(value).length <= 64, "too-many-metadata").meta({ maxProperties: 64 });
+	PART = String.raw`[^\s@<>()[\]\\,;:"\p{Cc}\p{Cf}\p{Cs}`;
+	EMAIL = new RegExp(`^(?=.{3,254}$)${PART}]+@(?:${PART}.]+\\.)+${PART}.]{2,}$`, "u");
+}));
+
+// src/config/schema/entries.ts
+var until, role, grant, managed, member;
+var init_entries$1 = __esmMin((() => {
+	init_zod();
+	init_limits();
+	init_until();
+	init_values();
+	until = () => string().refine((value) => parseUntil(value) !== null, "bad-until").meta({ pattern: UNTIL_PATTERN });
+	role = strictObject({
+		name: text$1().meta({
+			title: "Name",
+			description: "What the role is called, and what members refer to it by.",
+			examples: ["Shift Lead"]
+		}),
+		description: string().optional().meta({
+			title: "Description",
+			description: "What the role is for. Left out, the live description stays as it is; \"\" clears it.",
+			examples: ["Opens and closes the till"]
+		}),
+		permissions: array(text$1()).max(100, "too-many-permissions").optional().meta({
+			title: "Permissions",
+			description: `What holders of the role may do; at most ${100}. Left out, the live permissions stay as they are; [] takes all of them away.`,
+			examples: [["catalog_view", "refunds_create"]]
+		}),
+		metadata: metadata().optional().meta({
+			title: "Metadata",
+			description: `Your own properties of the role; at most ${64}. Left out, the live ones stay as they are. They cannot be changed in place: other ones than are live need sync.replace_roles.`,
+			examples: [{ owner: "retail-ops" }]
+		}),
+		previously: text$1().optional().meta({
+			title: "Previous name",
+			description: "The name that the role had, so that a new one renames it instead of removing one role and creating another. It may stay after the renaming.",
+			examples: ["Team Lead"]
+		}),
+		id: matching(/^role_[A-Za-z0-9_-]+$/, "bad-role-id").optional().meta({
+			title: "Id",
+			description: "Pins the entry to one live role, so that it is found under any name.",
+			examples: ["role_7Kq2"]
+		})
+	}).meta({
+		title: "Role",
+		description: "A custom role.",
+		examples: [{
+			name: "Shift Lead",
+			permissions: ["catalog_view", "refunds_create"]
+		}]
+	});
+	grant = strictObject({
+		role: text$1().meta({
+			title: "Role",
+			description: "A role's name from this file, or an id such as that of a predefined role.",
+			examples: ["Shift Lead", "role_employee"]
+		}),
+		until: until().optional().meta({
+			title: "End of the grant",
+			description: "When the member loses the role: a date, which ends with its day in UTC, or a timestamp with its zone. Left out, the role stays.",
+			examples: ["2027-01-31", "2027-01-31T18:00:00+01:00"]
+		})
+	}).meta({
+		title: "Role for a time",
+		description: "A role that the member holds until an end.",
+		examples: [{
+			role: "Shift Lead",
+			until: "2027-01-31"
+		}]
+	});
+	managed = strictObject({
+		nickname: text$1().optional().meta({
+			title: "Nickname",
+			description: "The name that the user is shown by.",
+			examples: ["Till 7"]
+		}),
+		password_env: environmentVariable().meta({
+			title: "Variable with the password",
+			description: "The name of the environment variable that holds the first password, of at least 8 characters; never the password itself.",
+			examples: ["TILL_7_PASSWORD"]
+		})
+	}).meta({
+		title: "Managed user",
+		description: "Makes the member a user whom the merchant manages: it is created at once, without an invitation.",
+		examples: [{
+			nickname: "Till 7",
+			password_env: "TILL_7_PASSWORD"
+		}]
+	});
+	member = strictObject({
+		email: matching(EMAIL, "bad-email").meta({
+			title: "E-mail address",
+			description: "Who the member is; upper and lower case are the same.",
+			examples: ["ada@example.com"],
+			format: "email"
+		}),
+		roles: array(union([text$1(), grant])).optional().meta({
+			title: "Roles",
+			description: "The roles that the member holds: names from this file, or ids such as those of predefined roles; with an end as { role, until }. Left out, the live roles stay as they are; [] takes all of them away.",
+			examples: [["Shift Lead", "role_employee"], [{
+				role: "Shift Lead",
+				until: "2027-01-31"
+			}]]
+		}),
+		until: until().optional().meta({
+			title: "End of the membership",
+			description: "When the member goes: a date, which ends with its day in UTC, or a timestamp with its zone. Left out, the membership has no end.",
+			examples: ["2027-06-30", "2027-06-30T12:00:00Z"]
+		}),
+		metadata: metadata().optional().meta({
+			title: "Metadata",
+			description: `Your own properties of the member; at most ${64}, always replaced whole. Left out, the live ones stay as they are; {} clears them.`,
+			examples: [{ employee_id: "4711" }]
+		}),
+		managed: managed.optional(),
+		id: matching(/^mem_[A-Za-z0-9_-]+$/, "bad-member-id").optional().meta({
+			title: "Id",
+			description: "Pins the entry to one live member, where the e-mail address alone does not tell.",
+			examples: ["mem_9aZ1"]
+		})
+	}).meta({
+		title: "Member",
+		description: "Someone who has access to the merchant account.",
+		examples: [{
+			email: "ada@example.com",
+			roles: ["Shift Lead", "role_employee"]
+		}]
+	});
+}));
+
+// src/config/schema/policies.ts
+var DOMAIN, roles, policies, can, ROLE_ENTRY, holder, check$2;
+var init_policies$3 = __esmMin((() => {
+	init_zod();
+	init_values();
+	DOMAIN = /^(?=.{3,255}$)(?:\*\.)?(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,}$/u;
+	roles = (title, description, examples) => array(text$1()).optional().meta({
+		title,
+		description,
+		default: [],
+		examples
+	});
+	policies = strictObject({
+		email_domains: array(matching(DOMAIN, "bad-domain")).optional().meta({
+			title: "Domains of addresses",
+			description: "The domains that members' addresses may have; *.example.com, in quotes, means every subdomain of example.com. Left out, any.",
+			examples: [["example.com", "*.example.com"]]
+		}),
+		separate: array(array(text$1()).min(2, "too-few-roles")).optional().meta({
+			title: "Separate roles",
+			description: "Sets of roles of which nobody may hold two.",
+			default: [],
+			examples: [[["Approver", "Payer"]]]
+		}),
+		max_holders: record(text$1(), count$2()).optional().meta({
+			title: "Most holders",
+			description: "For a role's name or id, how many members may hold it.",
+			default: {},
+			examples: [{ role_admin: 3 }]
+		}),
+		require_until: roles("End required", "Roles that are only ever granted with an end.", [["Contractor"]]),
+		require_mfa: roles("MFA required", "Roles whose holders have MFA on login. A member who has not accepted yet counts as not known.", [["role_admin"]]),
+		forbid_permissions: roles("Forbidden permissions", "Permissions that no custom role may grant.", [["payouts_edit"]])
+	}).meta({
+		title: "Policies",
+		description: "What the access of this merchant has to keep to; an apply that would break one is refused.",
+		examples: [{
+			email_domains: ["example.com"],
+			separate: [["Approver", "Payer"]]
+		}]
+	});
+	can = () => text$1().meta({
+		title: "Permission",
+		description: "The permission that the check is about.",
+		examples: ["refunds_create"]
+	});
+	ROLE_ENTRY = /^role:\s*\S/;
+	holder = () => matching(new RegExp(`(?:${ROLE_ENTRY.source})|(?:${EMAIL.source})`, "u"), "bad-check-entry");
+	check$2 = union([
+		strictObject({
+			can: can(),
+			only: array(holder()).meta({
+				title: "Only these",
+				description: "Who may have the permission: e-mail addresses, and roles as \"role:Name\". [] means nobody.",
+				examples: [["ada@example.com", "role:Shift Lead"]]
+			})
+		}).meta({
+			title: "Only these can",
+			description: "Nobody but those listed has the permission.",
+			examples: [{
+				can: "refunds_create",
+				only: ["ada@example.com", "role:Shift Lead"]
+			}]
+		}),
+		strictObject({
+			can: can(),
+			at_most: count$2().meta({
+				title: "At most",
+				description: "How many members may have the permission.",
+				examples: [2]
+			})
+		}).meta({
+			title: "At most so many can",
+			description: "No more members than that have the permission.",
+			examples: [{
+				can: "payouts_view",
+				at_most: 2
+			}]
+		}),
+		strictObject({
+			member: matching(EMAIL, "bad-email").meta({
+				title: "Member",
+				description: "The e-mail address of the member that the check is about.",
+				examples: ["bob@example.com"]
+			}),
+			cannot: array(text$1()).meta({
+				title: "Cannot",
+				description: "Permissions that the member must not have.",
+				examples: [["refunds_create"]]
+			})
+		}).meta({
+			title: "A member cannot",
+			description: "The member has none of these permissions.",
+			examples: [{
+				member: "bob@example.com",
+				cannot: ["refunds_create"]
+			}]
+		})
+	]).meta({
+		title: "Check",
+		description: "A test of the access that a plan would leave behind."
+	});
+}));
+
+// src/config/schema/settings.ts
+/** Nothing in it but origin and path: credentials do not belong into a file, and a query would be lost. */
+function isPlainUrl(value) {
+	if (!URL.canParse(value)) return true;
+	const { username, password, search, hash } = new URL(value);
+	return username === "" && password === "" && search === "" && hash === "";
+}
+var api, syncMode, sync, globs, ignore, SHARE, guards;
+var init_settings = __esmMin((() => {
+	init_zod();
+	init_values();
+	api = strictObject({
+		base_url: url({
+			protocol: /^https?$/,
+			error: "bad-base-url"
+		}).refine(isPlainUrl, "bad-base-url").optional().meta({
+			title: "Base URL",
+			description: "Where the service answers. Left out, it comes from --base-url or the environment variable ROLECALL_BASE_URL.",
+			examples: ["https://api.example.com"]
+		}),
+		key_env: environmentVariable().optional().meta({
+			title: "Variable with the API key",
+			description: "The name of the environment variable that holds this merchant's API key; never the key itself. Left out, it is ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.",
+			examples: ["RETAIL_API_KEY"]
+		})
+	}).meta({
+		title: "Service",
+		description: "How to reach the service for this merchant.",
+		examples: [{
+			base_url: "https://api.example.com",
+			key_env: "RETAIL_API_KEY"
+		}]
+	});
+	syncMode = (noun, sentence) => _enum(["authoritative", "additive"]).optional().meta({
+		title: `Sync of ${noun}`,
+		description: `authoritative: ${sentence} is removed. additive: it is left alone.`,
+		default: "authoritative",
+		examples: ["authoritative", "additive"]
+	});
+	sync = strictObject({
+		roles: syncMode("roles", "a live custom role that this file does not list"),
+		members: syncMode("members", "a live member that this file does not list"),
+		reinvite: boolean().optional().meta({
+			title: "Invite again",
+			description: "Whether the expired invitation of a listed member is replaced by a new one; false leaves it expired.",
+			default: true,
+			examples: [false]
+		}),
+		replace_roles: boolean().optional().meta({
+			title: "Replace roles",
+			description: "Whether a role whose metadata changed may be replaced by a new one, which its holders are moved to: the service cannot change a role's metadata in place.",
+			default: false,
+			examples: [true]
+		})
+	}).meta({
+		title: "Sync",
+		description: "How the file and what is live are brought together.",
+		examples: [{
+			roles: "authoritative",
+			members: "additive"
+		}]
+	});
+	globs = (title, description, examples) => array(text$1()).optional().meta({
+		title,
+		description,
+		default: [],
+		examples
+	});
+	ignore = strictObject({
+		roles: globs("Ignored roles", "Globs over the names and ids of live roles that are never read into a plan and never touched.", [["Legacy *"]]),
+		members: globs("Ignored members", "Globs over the e-mail addresses and ids of live members that are never read into a plan and never touched. Put them in quotes: YAML takes a bare * for an alias.", [["*@auditor.example"]])
+	}).meta({
+		title: "Ignore",
+		description: "What rolecall neither sees nor touches.",
+		examples: [{
+			roles: ["Legacy *"],
+			members: ["*@auditor.example"]
+		}]
+	});
+	SHARE = /^(?:100|[1-9]?[0-9])%$/;
+	guards = strictObject({
+		max_removals: union([count$2("bad-removal-limit"), matching(SHARE, "bad-removal-limit")]).optional().meta({
+			title: "Most removals",
+			description: "The most roles, and the most members, that one apply may remove: a share of what is live, such as 25%, or a count. Up to 3 are always allowed.",
+			default: "25%",
+			examples: ["25%", 10]
+		}),
+		protect: strictObject({
+			roles: globs("Protected roles", "Globs over the names and ids of roles.", [["Shift Lead"]]),
+			members: globs("Protected members", "Globs over the e-mail addresses and ids of members.", [["owner@example.com"]])
+		}).optional().meta({
+			title: "Protected",
+			description: "Roles and members that no apply changes or removes.",
+			examples: [{
+				roles: ["Shift Lead"],
+				members: ["owner@example.com"]
+			}]
+		}),
+		min_holders: record(text$1(), count$2()).optional().meta({
+			title: "Fewest holders",
+			description: "For a role's name or id, how many accepted members must keep it; service accounts do not count. Unless it names role_owner, that keeps one; role_owner: 0 or {} asks for none.",
+			default: { role_owner: 1 },
+			examples: [{ role_owner: 2 }]
+		})
+	}).meta({
+		title: "Guards",
+		description: "What an apply refuses to do, unless it is overridden for one plan.",
+		examples: [{
+			max_removals: "25%",
+			min_holders: { role_owner: 2 }
+		}]
+	});
+}));
+
+// src/config/schema/merchant-file.ts
+var includePath, merchantSchema;
+var init_merchant_file = __esmMin((() => {
+	init_zod();
+	init_include_path();
+	init_limits();
+	init_entries$1();
+	init_policies$3();
+	init_settings();
+	init_values();
+	includePath = string().refine((value) => includeMistake(value) === null, "bad-include").meta({ pattern: "^(?![/~])[^\\\\:*?]*\\.[yY][aA]?[mM][lL]$" });
+	merchantSchema = strictObject({
+		version: literal(1).meta({
+			title: "Version",
+			description: "The version of this format; always 1.",
+			examples: [1]
+		}),
+		merchant: matching(/^[A-Za-z0-9_-]{1,64}$/, "bad-merchant").optional().meta({
+			title: "Merchant code",
+			description: "The merchant account that this file describes. Only a file that others include is without one.",
+			examples: ["MC4F7K2P"]
+		}),
+		environment: _enum(["live", "test"]).optional().meta({
+			title: "Environment",
+			description: "live for a real merchant account, test for a sandbox one. It must agree with the API key's prefix.",
+			examples: ["live", "test"]
+		}),
+		api: api.optional(),
+		include: array(includePath).max(100, "too-many-includes").optional().meta({
+			title: "Included files",
+			description: `Files whose sections are joined to this one's; at most ${100}. Paths are relative to this file, and never lead out of the project.`,
+			default: [],
+			examples: [["../shared/retail.yaml"]]
+		}),
+		sync: sync.optional(),
+		ignore: ignore.optional(),
+		guards: guards.optional(),
+		policies: policies.optional(),
+		checks: array(check$2).max(MAX_CHECKS, "too-many-checks").optional().meta({
+			title: "Checks",
+			description: `Tests of the access that a plan would leave behind; at most ${MAX_CHECKS}. An apply that would fail one is refused.`,
+			default: [],
+			examples: [[{
+				can: "payouts_view",
+				at_most: 2
+			}]]
+		}),
+		roles: array(role).optional().meta({
+			title: "Roles",
+			description: "The custom roles. Left out, roles are not managed here; [] means that there are none.",
+			examples: [[{
+				name: "Shift Lead",
+				permissions: ["catalog_view"]
+			}]]
+		}),
+		members: array(member).optional().meta({
+			title: "Members",
+			description: "The members. Left out, members are not managed here; [] means that there are none.",
+			examples: [[{
+				email: "ada@example.com",
+				roles: ["Shift Lead"]
+			}]]
+		})
+	}).meta({
+		title: "rolecall merchant file",
+		description: "The roles and members of one merchant account, as they should be.",
+		examples: [{
+			version: 1,
+			merchant: "MC4F7K2P",
+			roles: [],
+			members: []
+		}],
+		dependencies: {
+			environment: ["merchant"],
+			api: ["merchant"]
+		}
+	});
+}));
+
+// src/config/schema-keys.ts
+/** The keys that the schema knows at a path; of several forms, those of all. */
+function keysAt(path) {
+	let schemas = forms(merchantSchema);
+	for (const segment of path) schemas = schemas.flatMap((schema) => forms(inner(schema, segment)));
+	const keys = schemas.flatMap((schema) => schema instanceof ZodObject ? Object.keys(schema.shape) : []);
+	return [...new Set(keys)];
+}
+function inner(schema, segment) {
+	if (schema instanceof ZodObject) return Object.hasOwn(schema.shape, segment) ? schema.shape[segment] : void 0;
+	return schema instanceof ZodArray ? schema.element : void 0;
+}
+/** What stands behind "may be left out" and "one of". */
+function forms(schema) {
+	if (schema instanceof ZodOptional) return forms(schema.unwrap());
+	return schema instanceof ZodUnion ? schema.options.flatMap(forms) : [schema];
+}
+var init_schema_keys = __esmMin((() => {
+	init_zod();
+	init_merchant_file();
+}));
+
+// src/config/suggest.ts
+/** The candidate that was probably meant, or null where none is near; case is no difference. */
+function suggest(word, candidates) {
+	return openSuggester([...candidates])(word);
+}
+/** Suggestions from many candidates for many words, within a bound of work; beyond it there are none. */
+function openSuggester(candidates) {
+	const folded = candidates.map((candidate) => ({
+		candidate,
+		lower: candidate.toLowerCase()
+	}));
+	const known = /* @__PURE__ */ new Map();
+	let work = 0;
+	return (word) => {
+		const answered = known.get(word);
+		if (answered !== void 0) return answered;
+		const wanted = word.toLowerCase();
+		let best = null;
+		let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+		if (wanted.length <= MAX_LENGTH) for (const { candidate, lower } of folded) {
+			work += 1;
+			if (Math.abs(lower.length - wanted.length) >= bestDistance || work > MAX_WORK) continue;
+			work += lower.length * wanted.length;
+			const found = distance(wanted, lower);
+			if (found < bestDistance) {
+				best = candidate;
+				bestDistance = found;
+			}
+		}
+		known.set(word, best);
+		return best;
+	};
+}
+/** Whether two words differ as a slip of the keyboard makes them differ: by one edit, in long words by two. */
+function isSlip(a, b) {
+	if (a.replace(/\d+/g, "") === b.replace(/\d+/g, "") || Math.max(a.length, b.length) > MAX_LENGTH) return false;
+	const most = Math.min(a.length, b.length) >= 12 ? 2 : 1;
+	return Math.abs(a.length - b.length) <= most && distance(a.toLowerCase(), b.toLowerCase()) <= most;
+}
+/** Edits between two words, where two swapped neighbours count as one. */
+function distance(a, b) {
+	let beforeLast = [];
+	let last = Array.from({ length: b.length + 1 }, (_, index) => index);
+	for (let i = 1; i <= a.length; i++) {
+		const row = [i];
+		for (let j = 1; j <= b.length; j++) {
+			const same = a[i - 1] === b[j - 1];
+			let cost = Math.min(at(last, j) + 1, at(row, j - 1) + 1, at(last, j - 1) + (same ? 0 : 1));
+			if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, at(beforeLast, j - 2) + 1);
+			row.push(cost);
+		}
+		beforeLast = last;
+		last = row;
+	}
+	return at(last, b.length);
+}
+function at(row, index) {
+	return row[index] ?? Number.POSITIVE_INFINITY;
+}
+var MAX_WORK, MAX_LENGTH;
+var init_suggest = __esmMin((() => {
+	MAX_WORK = 1e8;
+	MAX_LENGTH = 100;
+}));
+
+// src/config/synonyms.ts
+/** The key that was probably meant, of those that are still free. */
+function nearKey(key, candidates) {
+	return synonym(key, KEYS, candidates) ?? suggest(key, candidates);
+}
+/** The value that was probably meant. */
+function nearValue(value, allowed) {
+	const words = allowed.filter((each) => typeof each === "string");
+	return synonym(value, VALUES, words) ?? suggest(value, words);
+}
+function synonym(word, synonyms, candidates) {
+	const found = Object.hasOwn(synonyms, word.toLowerCase()) ? synonyms[word.toLowerCase()] : void 0;
+	return found !== void 0 && candidates.includes(found) ? found : null;
+}
+var VALUES, KEYS;
+var init_synonyms = __esmMin((() => {
+	init_suggest();
+	VALUES = {
+		production: "live",
+		prod: "live",
+		sandbox: "test",
+		testing: "test",
+		staging: "test",
+		strict: "authoritative",
+		exclusive: "authoritative",
+		add: "additive"
+	};
+	KEYS = {
+		password: "password_env",
+		key: "key_env",
+		api_key: "key_env",
+		url: "base_url",
+		"e-mail": "email",
+		mail: "email",
+		title: "name",
+		includes: "include",
+		import: "include",
+		extends: "include",
+		users: "members",
+		tests: "checks",
+		asserts: "checks",
+		expires: "until",
+		expires_at: "until",
+		end: "until",
+		til: "until",
+		till: "until",
+		name: "role",
+		renamed_from: "previously",
+		formerly: "previously",
+		max: "at_most",
+		protected: "protect",
+		exclude: "ignore"
+	};
+}));
+
+// src/config/schema-problems.ts
+/** Holds a plain value against the schema. */
+function checkSchema(value) {
+	const result = merchantSchema.safeParse(value);
+	if (result.success) return {
+		file: result.data,
+		problems: []
+	};
+	const context = {
+		root: value,
+		suggestions: MAX_SUGGESTIONS
+	};
+	return {
+		file: null,
+		problems: withoutEchoes(result.error.issues.flatMap((issue) => describe(issue, [], context)))
+	};
+}
+function describe(issue, base, context) {
+	const { root } = context;
+	const path = [...base, ...issue.path];
+	const place = {
+		at: "value",
+		path
+	};
+	const value = valueAt(root, path);
+	switch (issue.code) {
+		case "unrecognized_keys": return issue.keys.map((key) => unknownKey(key, path, value, context));
+		case "invalid_type": return [wrongType(path, [kindOfType(issue.expected)], value, root)];
+		case "invalid_value": {
+			const allowed = issue.values.filter((each) => typeof each === "string" || typeof each === "number");
+			if (value === void 0 || typeof value === "object") return [wrongType(path, [kindOf$1(allowed[0])], value, root)];
+			return [{
+				code: "wrong-value",
+				path,
+				allowed,
+				value,
+				near: typeof value === "string" ? nearValue(value, allowed) : null,
+				place
+			}];
+		}
+		case "invalid_format":
+		case "too_big":
+		case "too_small":
+		case "custom": return [{
+			code: issue.message,
+			path,
+			value,
+			place,
+			...hiddenAt(path, value)
+		}];
+		case "invalid_key": return issue.issues.flatMap((inner) => describe(inner, path, context).map((problem) => ({
+			...problem,
+			place: {
+				at: "key",
+				path
+			}
+		})));
+		case "invalid_union": return describeUnion(issue, path, context);
+		case "not_multiple_of":
+		case "invalid_element": throw new Error(`The merchant schema gave an issue that has no problem: ${issue.code}`);
+		default: return issue;
+	}
+}
+/** Of several forms, the one that the value is meant to have decides what is said of it. */
+function describeUnion(issue, path, context) {
+	const { root } = context;
+	const value = valueAt(root, path);
+	if (path.length === 2 && path[0] === "checks" && kindOf$1(value) === "mapping") return checkProblems(value, path, issue.errors).flatMap((each) => "place" in each ? [each] : describe(each, path, context));
+	const mistyped = (branch) => branch.some(({ code, path: inner }) => code === "invalid_type" && inner.length === 0);
+	const meant = issue.errors.find((branch) => !mistyped(branch));
+	if (meant !== void 0) return meant.flatMap((inner) => describe(inner, path, context));
+	const kinds = issue.errors.flatMap((branch) => branch.flatMap((inner) => inner.code === "invalid_type" ? [kindOfType(inner.expected)] : []));
+	return [wrongType(path, [...new Set(kinds)], value, root)];
+}
+function wrongType(path, wanted, value, root) {
+	const key = path.at(-1);
+	const parent = path.slice(0, -1);
+	if (value === void 0 && typeof key === "string" && !Object.hasOwn(Object(valueAt(root, parent)), key)) return {
+		code: "missing-key",
+		key,
+		path: parent,
+		place: {
+			at: "head",
+			path: parent
+		}
+	};
+	const place = {
+		at: "value",
+		path
+	};
+	if (value === null) return {
+		code: "null-value",
+		path,
+		wanted,
+		place
+	};
+	const got = kindOf$1(value);
+	return wanted.includes(got) ? {
+		code: "bad-count",
+		path,
+		value,
+		place
+	} : {
+		code: "wrong-type",
+		path,
+		wanted,
+		got,
+		value,
+		place,
+		...hiddenAt(path)
+	};
+}
+function unknownKey(key, path, owner, context) {
+	const known = keysAt(path);
+	const { near, used } = nearOf(key, known, owner, context);
+	const at = [...path, key];
+	return {
+		code: "unknown-key",
+		key,
+		path,
+		known,
+		near,
+		used,
+		place: {
+			at: "key",
+			path: at
+		},
+		...hiddenAt(at)
+	};
+}
+/** The key that was meant, best one that is not there yet. */
+function nearOf(key, known, owner, context) {
+	context.suggestions -= 1;
+	if (context.suggestions < 0) return {
+		near: null,
+		used: false
+	};
+	const unused = nearKey(key, known.filter((each) => !Object.hasOwn(Object(owner), each)));
+	const near = unused ?? nearKey(key, known);
+	return {
+		near,
+		used: unused === null && near !== null
+	};
+}
+/** Keeps out of frames what may be a password or a key where only the name of a variable belongs. */
+function hiddenAt(path, value) {
+	const secret = /passw|passphrase|pwd|secret|token|key/i.test(String(path.at(-1)));
+	const credentials = path.at(-1) === "base_url" && typeof value === "string" && value.includes("@");
+	return secret || credentials ? { hidden: {
+		at: "value",
+		path
+	} } : {};
+}
+/** A misspelt key is said to be unknown; that the right one is missing then goes without saying. */
+function withoutEchoes(problems) {
+	const meant = new Set(problems.flatMap((problem) => problem.code === "unknown-key" && problem.near !== null ? [JSON.stringify([...problem.path, problem.near])] : []));
+	return problems.filter((problem) => problem.code !== "missing-key" || !meant.has(JSON.stringify([...problem.path, problem.key])));
+}
+function kindOfType(expected) {
+	switch (expected) {
+		case "array": return "list";
+		case "object":
+		case "record": return "mapping";
+		case "number":
+		case "boolean": return expected;
+		default: return "text";
+	}
+}
+var MAX_SUGGESTIONS;
+var init_schema_problems = __esmMin((() => {
+	init_check_problems();
+	init_merchant_file();
+	init_schema_keys();
+	init_synonyms();
+	init_values$1();
+	MAX_SUGGESTIONS = 2e3;
+}));
+
+// src/config/file-head.ts
+/** Reads the head of a file of so many UTF-16 units from a first part; null where it does not tell whose file it is. */
+function fileHead(file, { value, length }, whole) {
+	const { merchant, environment, api, members } = fieldsOf(value);
+	const { file: head } = checkSchema(present$1({
+		version: 1,
+		merchant,
+		environment,
+		api
+	}));
+	if (head?.merchant === void 0) return null;
+	return present$1({
+		merchant: head.merchant,
+		environment: head.environment,
+		baseUrl: head.api?.base_url,
+		keyEnv: head.api?.key_env,
+		members: Math.round(listOf(members).length * whole / length),
+		origin: {
+			file,
+			path: []
+		}
+	});
+}
+var init_file_head = __esmMin((() => {
+	init_present();
+	init_schema_problems();
+	init_values$1();
+}));
 
 // node_modules/js-yaml/dist/js-yaml.mjs
 /*! js-yaml 5.5.0 https://github.com/nodeca/js-yaml @license MIT */
@@ -52346,23 +53199,40 @@ var init_yaml_pieces = __esmMin((() => {
 // src/config/plain-yaml.ts
 /**
 * Reads plain YAML much faster than the thorough reader does, and means the same by it; or gives it back as null: because
-* it has anything special in it, or is not right, which only the thorough reader can explain.
+* it has anything special in it, or is not right, which only the thorough reader can explain. Each step reads a piece
+* and tells what is known after it, so that other work can be done in between.
 */
-function parsePlain(text, piece = PIECE) {
-	if (text.length > 33554432 || SPECIAL.test(text) || controlProblems(text).length > 0) return null;
+function* readPlain(text, piece = PIECE) {
+	if (text.length > 33554432) return null;
+	let value = null;
+	let length = 0;
+	for (const part of yamlPieces(text, piece)) {
+		const read = loadPlain(part);
+		if (typeof read !== "object" || read === null) return null;
+		if (value === null) value = read;
+		else if (!isJoined(value, read)) return null;
+		length += part.length;
+		yield {
+			value,
+			length
+		};
+	}
+	return value === null ? null : {
+		value,
+		readable: true,
+		problems: []
+	};
+}
+/** Undefined for what is not plain, or not right. */
+function loadPlain(part) {
+	if (SPECIAL.test(part) || controlProblems(part).length > 0) return void 0;
 	try {
-		const [first, ...rest] = Array.from(yamlPieces(text, piece), (part) => load(part, {
+		return load(part, {
 			schema: CORE_SCHEMA,
 			maxDepth: 64
-		}));
-		if (typeof first !== "object" || first === null) return null;
-		return rest.every((part) => isJoined(first, part)) ? {
-			value: first,
-			readable: true,
-			problems: []
-		} : null;
+		});
 	} catch {
-		return null;
+		return;
 	}
 }
 /** Adds what a later piece holds to the first: more members, and after the last of them perhaps other keys. */
@@ -52383,7 +53253,7 @@ var init_plain_yaml = __esmMin((() => {
 	init_limits();
 	init_yaml_pieces();
 	SPECIAL = /[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|__proto__|<<|^[%?]|^(?:---|\.\.\.)|(?:^|[\s,[{:-])[&*!?]|(?:^|[\s,{[-]):(?=\s|$)|(?:^|[\s,{])(?:null|~|true|false) *:|(?:^|[\s,[{:-])[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$)|(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])/im;
-	PIECE = 25e4;
+	PIECE = 64e3;
 }));
 
 // src/config/secrets.ts
@@ -52602,7 +53472,7 @@ function plainMetadata({ fields, roles, members }) {
 	return [...roles, ...members].flatMap(({ path: [section = "", index = 0] }) => {
 		const entry = fieldsOf(fields[section][Number(index)]);
 		const metadata = Object.hasOwn(entry, "metadata") ? entry["metadata"] : null;
-		return isPlain(metadata) ? [] : check$2(metadata, [
+		return isPlain(metadata) ? [] : check$1(metadata, [
 			section,
 			index,
 			"metadata"
@@ -52626,7 +53496,7 @@ function isPlain(value) {
 function isExact(value) {
 	return Number.isSafeInteger(value) || Number.isFinite(value) && !Number.isInteger(value);
 }
-function check$2(value, path) {
+function check$1(value, path) {
 	if (typeof value === "number") return isExact(value) ? [] : [{
 		code: "bad-number",
 		value,
@@ -52635,9 +53505,9 @@ function check$2(value, path) {
 			path
 		}
 	}];
-	if (Array.isArray(value)) return value.flatMap((item, index) => check$2(item, [...path, index]));
+	if (Array.isArray(value)) return value.flatMap((item, index) => check$1(item, [...path, index]));
 	if (typeof value !== "object" || value === null) return [];
-	return Object.entries(value).flatMap(([key, item]) => [...checkKey(key, [...path, key]), ...check$2(item, [...path, key])]);
+	return Object.entries(value).flatMap(([key, item]) => [...checkKey(key, [...path, key]), ...check$1(item, [...path, key])]);
 }
 function checkKey(key, path) {
 	if (key === "__proto__") return [{
@@ -52770,816 +53640,6 @@ var init_source_rules = __esmMin((() => {
 		plainMaps,
 		futureEnds
 	];
-}));
-
-// src/config/check-problems.ts
-/** What is wrong with a check that has none of the three forms: its keys, or what the meant form says of it. */
-function checkProblems(value, path, branches) {
-	const keys = Object.keys(Object(value)).filter((key) => KEYS$1.has(key));
-	const candidates = FORMS.map((form, index) => ({
-		index,
-		fits: keys.every((key) => includes(form, key))
-	})).filter(({ fits }) => fits);
-	const strange = unknownKeys(branches);
-	if (candidates.length === 1 || candidates.length > 0 && strange.length > 0) {
-		const issues = branches[candidates[0]?.index ?? 0] ?? [];
-		return strange.length === 0 ? issues : issues.filter((issue) => !isMissing(issue, value));
-	}
-	const form = {
-		code: "check-form",
-		keys,
-		place: {
-			at: "head",
-			path
-		}
-	};
-	return [...strange, form];
-}
-function includes(form, key) {
-	return form.includes(key);
-}
-/** What no form knows. */
-function unknownKeys(branches) {
-	const issue = branches[0]?.find(({ code }) => code === "unrecognized_keys");
-	if (issue?.code !== "unrecognized_keys") return [];
-	const keys = issue.keys.filter((key) => !KEYS$1.has(key));
-	return keys.length === 0 ? [] : [{
-		...issue,
-		keys
-	}];
-}
-function isMissing({ code, path }, value) {
-	return code === "invalid_type" && path.length === 1 && !Object.hasOwn(Object(value), String(path[0]));
-}
-var FORMS, KEYS$1;
-var init_check_problems = __esmMin((() => {
-	FORMS = [
-		["can", "only"],
-		["can", "at_most"],
-		["member", "cannot"]
-	];
-	KEYS$1 = new Set(FORMS.flat());
-}));
-
-// src/config/schema/values.ts
-var matching, ONE_LINE, text$1, environmentVariable, count$2, metadata, PART, EMAIL;
-var init_values = __esmMin((() => {
-	init_zod();
-	init_limits();
-	matching = (pattern, code) => string().regex(pattern, code);
-	ONE_LINE = /^[^\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]*$/u;
-	text$1 = () => matching(/\S/, "blank-text").regex(ONE_LINE, "control-character");
-	environmentVariable = () => matching(/^[A-Za-z_][A-Za-z0-9_]*$/, "bad-env-name");
-	count$2 = (code = "bad-count") => number().refine((value) => Number.isSafeInteger(value) && value >= 0, code).meta({
-		type: "integer",
-		minimum: 0
-	});
-	metadata = () => record(string(), unknown$1()).refine((value) => Object.keys(value).length <= 64, "too-many-metadata").meta({ maxProperties: 64 });
-	PART = String.raw`[^\s@<>()[\]\\,;:"\p{Cc}\p{Cf}\p{Cs}`;
-	EMAIL = new RegExp(`^(?=.{3,254}$)${PART}]+@(?:${PART}.]+\\.)+${PART}.]{2,}$`, "u");
-}));
-
-// src/config/schema/entries.ts
-var until, role, grant, managed, member;
-var init_entries$1 = __esmMin((() => {
-	init_zod();
-	init_limits();
-	init_until();
-	init_values();
-	until = () => string().refine((value) => parseUntil(value) !== null, "bad-until").meta({ pattern: UNTIL_PATTERN });
-	role = strictObject({
-		name: text$1().meta({
-			title: "Name",
-			description: "What the role is called, and what members refer to it by.",
-			examples: ["Shift Lead"]
-		}),
-		description: string().optional().meta({
-			title: "Description",
-			description: "What the role is for. Left out, the live description stays as it is; \"\" clears it.",
-			examples: ["Opens and closes the till"]
-		}),
-		permissions: array(text$1()).max(100, "too-many-permissions").optional().meta({
-			title: "Permissions",
-			description: `What holders of the role may do; at most ${100}. Left out, the live permissions stay as they are; [] takes all of them away.`,
-			examples: [["catalog_view", "refunds_create"]]
-		}),
-		metadata: metadata().optional().meta({
-			title: "Metadata",
-			description: `Your own properties of the role; at most ${64}. Left out, the live ones stay as they are. They cannot be changed in place: other ones than are live need sync.replace_roles.`,
-			examples: [{ owner: "retail-ops" }]
-		}),
-		previously: text$1().optional().meta({
-			title: "Previous name",
-			description: "The name that the role had, so that a new one renames it instead of removing one role and creating another. It may stay after the renaming.",
-			examples: ["Team Lead"]
-		}),
-		id: matching(/^role_[A-Za-z0-9_-]+$/, "bad-role-id").optional().meta({
-			title: "Id",
-			description: "Pins the entry to one live role, so that it is found under any name.",
-			examples: ["role_7Kq2"]
-		})
-	}).meta({
-		title: "Role",
-		description: "A custom role.",
-		examples: [{
-			name: "Shift Lead",
-			permissions: ["catalog_view", "refunds_create"]
-		}]
-	});
-	grant = strictObject({
-		role: text$1().meta({
-			title: "Role",
-			description: "A role's name from this file, or an id such as that of a predefined role.",
-			examples: ["Shift Lead", "role_employee"]
-		}),
-		until: until().optional().meta({
-			title: "End of the grant",
-			description: "When the member loses the role: a date, which ends with its day in UTC, or a timestamp with its zone. Left out, the role stays.",
-			examples: ["2027-01-31", "2027-01-31T18:00:00+01:00"]
-		})
-	}).meta({
-		title: "Role for a time",
-		description: "A role that the member holds until an end.",
-		examples: [{
-			role: "Shift Lead",
-			until: "2027-01-31"
-		}]
-	});
-	managed = strictObject({
-		nickname: text$1().optional().meta({
-			title: "Nickname",
-			description: "The name that the user is shown by.",
-			examples: ["Till 7"]
-		}),
-		password_env: environmentVariable().meta({
-			title: "Variable with the password",
-			description: "The name of the environment variable that holds the first password, of at least 8 characters; never the password itself.",
-			examples: ["TILL_7_PASSWORD"]
-		})
-	}).meta({
-		title: "Managed user",
-		description: "Makes the member a user whom the merchant manages: it is created at once, without an invitation.",
-		examples: [{
-			nickname: "Till 7",
-			password_env: "TILL_7_PASSWORD"
-		}]
-	});
-	member = strictObject({
-		email: matching(EMAIL, "bad-email").meta({
-			title: "E-mail address",
-			description: "Who the member is; upper and lower case are the same.",
-			examples: ["ada@example.com"],
-			format: "email"
-		}),
-		roles: array(union([text$1(), grant])).optional().meta({
-			title: "Roles",
-			description: "The roles that the member holds: names from this file, or ids such as those of predefined roles; with an end as { role, until }. Left out, the live roles stay as they are; [] takes all of them away.",
-			examples: [["Shift Lead", "role_employee"], [{
-				role: "Shift Lead",
-				until: "2027-01-31"
-			}]]
-		}),
-		until: until().optional().meta({
-			title: "End of the membership",
-			description: "When the member goes: a date, which ends with its day in UTC, or a timestamp with its zone. Left out, the membership has no end.",
-			examples: ["2027-06-30", "2027-06-30T12:00:00Z"]
-		}),
-		metadata: metadata().optional().meta({
-			title: "Metadata",
-			description: `Your own properties of the member; at most ${64}, always replaced whole. Left out, the live ones stay as they are; {} clears them.`,
-			examples: [{ employee_id: "4711" }]
-		}),
-		managed: managed.optional(),
-		id: matching(/^mem_[A-Za-z0-9_-]+$/, "bad-member-id").optional().meta({
-			title: "Id",
-			description: "Pins the entry to one live member, where the e-mail address alone does not tell.",
-			examples: ["mem_9aZ1"]
-		})
-	}).meta({
-		title: "Member",
-		description: "Someone who has access to the merchant account.",
-		examples: [{
-			email: "ada@example.com",
-			roles: ["Shift Lead", "role_employee"]
-		}]
-	});
-}));
-
-// src/config/schema/policies.ts
-var DOMAIN, roles, policies, can, ROLE_ENTRY, holder, check$1;
-var init_policies$3 = __esmMin((() => {
-	init_zod();
-	init_values();
-	DOMAIN = /^(?=.{3,255}$)(?:\*\.)?(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,}$/u;
-	roles = (title, description, examples) => array(text$1()).optional().meta({
-		title,
-		description,
-		default: [],
-		examples
-	});
-	policies = strictObject({
-		email_domains: array(matching(DOMAIN, "bad-domain")).optional().meta({
-			title: "Domains of addresses",
-			description: "The domains that members' addresses may have; *.example.com, in quotes, means every subdomain of example.com. Left out, any.",
-			examples: [["example.com", "*.example.com"]]
-		}),
-		separate: array(array(text$1()).min(2, "too-few-roles")).optional().meta({
-			title: "Separate roles",
-			description: "Sets of roles of which nobody may hold two.",
-			default: [],
-			examples: [[["Approver", "Payer"]]]
-		}),
-		max_holders: record(text$1(), count$2()).optional().meta({
-			title: "Most holders",
-			description: "For a role's name or id, how many members may hold it.",
-			default: {},
-			examples: [{ role_admin: 3 }]
-		}),
-		require_until: roles("End required", "Roles that are only ever granted with an end.", [["Contractor"]]),
-		require_mfa: roles("MFA required", "Roles whose holders have MFA on login. A member who has not accepted yet counts as not known.", [["role_admin"]]),
-		forbid_permissions: roles("Forbidden permissions", "Permissions that no custom role may grant.", [["payouts_edit"]])
-	}).meta({
-		title: "Policies",
-		description: "What the access of this merchant has to keep to; an apply that would break one is refused.",
-		examples: [{
-			email_domains: ["example.com"],
-			separate: [["Approver", "Payer"]]
-		}]
-	});
-	can = () => text$1().meta({
-		title: "Permission",
-		description: "The permission that the check is about.",
-		examples: ["refunds_create"]
-	});
-	ROLE_ENTRY = /^role:\s*\S/;
-	holder = () => matching(new RegExp(`(?:${ROLE_ENTRY.source})|(?:${EMAIL.source})`, "u"), "bad-check-entry");
-	check$1 = union([
-		strictObject({
-			can: can(),
-			only: array(holder()).meta({
-				title: "Only these",
-				description: "Who may have the permission: e-mail addresses, and roles as \"role:Name\". [] means nobody.",
-				examples: [["ada@example.com", "role:Shift Lead"]]
-			})
-		}).meta({
-			title: "Only these can",
-			description: "Nobody but those listed has the permission.",
-			examples: [{
-				can: "refunds_create",
-				only: ["ada@example.com", "role:Shift Lead"]
-			}]
-		}),
-		strictObject({
-			can: can(),
-			at_most: count$2().meta({
-				title: "At most",
-				description: "How many members may have the permission.",
-				examples: [2]
-			})
-		}).meta({
-			title: "At most so many can",
-			description: "No more members than that have the permission.",
-			examples: [{
-				can: "payouts_view",
-				at_most: 2
-			}]
-		}),
-		strictObject({
-			member: matching(EMAIL, "bad-email").meta({
-				title: "Member",
-				description: "The e-mail address of the member that the check is about.",
-				examples: ["bob@example.com"]
-			}),
-			cannot: array(text$1()).meta({
-				title: "Cannot",
-				description: "Permissions that the member must not have.",
-				examples: [["refunds_create"]]
-			})
-		}).meta({
-			title: "A member cannot",
-			description: "The member has none of these permissions.",
-			examples: [{
-				member: "bob@example.com",
-				cannot: ["refunds_create"]
-			}]
-		})
-	]).meta({
-		title: "Check",
-		description: "A test of the access that a plan would leave behind."
-	});
-}));
-
-// src/config/schema/settings.ts
-/** Nothing in it but origin and path: credentials do not belong into a file, and a query would be lost. */
-function isPlainUrl(value) {
-	if (!URL.canParse(value)) return true;
-	const { username, password, search, hash } = new URL(value);
-	return username === "" && password === "" && search === "" && hash === "";
-}
-var api, syncMode, sync, globs, ignore, SHARE, guards;
-var init_settings = __esmMin((() => {
-	init_zod();
-	init_values();
-	api = strictObject({
-		base_url: url({
-			protocol: /^https?$/,
-			error: "bad-base-url"
-		}).refine(isPlainUrl, "bad-base-url").optional().meta({
-			title: "Base URL",
-			description: "Where the service answers. Left out, it comes from --base-url or the environment variable ROLECALL_BASE_URL.",
-			examples: ["https://api.example.com"]
-		}),
-		key_env: environmentVariable().optional().meta({
-			title: "Variable with the API key",
-			description: "The name of the environment variable that holds this merchant's API key; never the key itself. Left out, it is ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.",
-			examples: ["RETAIL_API_KEY"]
-		})
-	}).meta({
-		title: "Service",
-		description: "How to reach the service for this merchant.",
-		examples: [{
-			base_url: "https://api.example.com",
-			key_env: "RETAIL_API_KEY"
-		}]
-	});
-	syncMode = (noun, sentence) => _enum(["authoritative", "additive"]).optional().meta({
-		title: `Sync of ${noun}`,
-		description: `authoritative: ${sentence} is removed. additive: it is left alone.`,
-		default: "authoritative",
-		examples: ["authoritative", "additive"]
-	});
-	sync = strictObject({
-		roles: syncMode("roles", "a live custom role that this file does not list"),
-		members: syncMode("members", "a live member that this file does not list"),
-		reinvite: boolean().optional().meta({
-			title: "Invite again",
-			description: "Whether the expired invitation of a listed member is replaced by a new one; false leaves it expired.",
-			default: true,
-			examples: [false]
-		}),
-		replace_roles: boolean().optional().meta({
-			title: "Replace roles",
-			description: "Whether a role whose metadata changed may be replaced by a new one, which its holders are moved to: the service cannot change a role's metadata in place.",
-			default: false,
-			examples: [true]
-		})
-	}).meta({
-		title: "Sync",
-		description: "How the file and what is live are brought together.",
-		examples: [{
-			roles: "authoritative",
-			members: "additive"
-		}]
-	});
-	globs = (title, description, examples) => array(text$1()).optional().meta({
-		title,
-		description,
-		default: [],
-		examples
-	});
-	ignore = strictObject({
-		roles: globs("Ignored roles", "Globs over the names and ids of live roles that are never read into a plan and never touched.", [["Legacy *"]]),
-		members: globs("Ignored members", "Globs over the e-mail addresses and ids of live members that are never read into a plan and never touched. Put them in quotes: YAML takes a bare * for an alias.", [["*@auditor.example"]])
-	}).meta({
-		title: "Ignore",
-		description: "What rolecall neither sees nor touches.",
-		examples: [{
-			roles: ["Legacy *"],
-			members: ["*@auditor.example"]
-		}]
-	});
-	SHARE = /^(?:100|[1-9]?[0-9])%$/;
-	guards = strictObject({
-		max_removals: union([count$2("bad-removal-limit"), matching(SHARE, "bad-removal-limit")]).optional().meta({
-			title: "Most removals",
-			description: "The most roles, and the most members, that one apply may remove: a share of what is live, such as 25%, or a count. Up to 3 are always allowed.",
-			default: "25%",
-			examples: ["25%", 10]
-		}),
-		protect: strictObject({
-			roles: globs("Protected roles", "Globs over the names and ids of roles.", [["Shift Lead"]]),
-			members: globs("Protected members", "Globs over the e-mail addresses and ids of members.", [["owner@example.com"]])
-		}).optional().meta({
-			title: "Protected",
-			description: "Roles and members that no apply changes or removes.",
-			examples: [{
-				roles: ["Shift Lead"],
-				members: ["owner@example.com"]
-			}]
-		}),
-		min_holders: record(text$1(), count$2()).optional().meta({
-			title: "Fewest holders",
-			description: "For a role's name or id, how many accepted members must keep it; service accounts do not count. Unless it names role_owner, that keeps one; role_owner: 0 or {} asks for none.",
-			default: { role_owner: 1 },
-			examples: [{ role_owner: 2 }]
-		})
-	}).meta({
-		title: "Guards",
-		description: "What an apply refuses to do, unless it is overridden for one plan.",
-		examples: [{
-			max_removals: "25%",
-			min_holders: { role_owner: 2 }
-		}]
-	});
-}));
-
-// src/config/schema/merchant-file.ts
-var includePath, merchantSchema;
-var init_merchant_file = __esmMin((() => {
-	init_zod();
-	init_include_path();
-	init_limits();
-	init_entries$1();
-	init_policies$3();
-	init_settings();
-	init_values();
-	includePath = string().refine((value) => includeMistake(value) === null, "bad-include").meta({ pattern: "^(?![/~])[^\\\\:*?]*\\.[yY][aA]?[mM][lL]$" });
-	merchantSchema = strictObject({
-		version: literal(1).meta({
-			title: "Version",
-			description: "The version of this format; always 1.",
-			examples: [1]
-		}),
-		merchant: matching(/^[A-Za-z0-9_-]{1,64}$/, "bad-merchant").optional().meta({
-			title: "Merchant code",
-			description: "The merchant account that this file describes. Only a file that others include is without one.",
-			examples: ["MC4F7K2P"]
-		}),
-		environment: _enum(["live", "test"]).optional().meta({
-			title: "Environment",
-			description: "live for a real merchant account, test for a sandbox one. It must agree with the API key's prefix.",
-			examples: ["live", "test"]
-		}),
-		api: api.optional(),
-		include: array(includePath).max(100, "too-many-includes").optional().meta({
-			title: "Included files",
-			description: `Files whose sections are joined to this one's; at most ${100}. Paths are relative to this file, and never lead out of the project.`,
-			default: [],
-			examples: [["../shared/retail.yaml"]]
-		}),
-		sync: sync.optional(),
-		ignore: ignore.optional(),
-		guards: guards.optional(),
-		policies: policies.optional(),
-		checks: array(check$1).max(MAX_CHECKS, "too-many-checks").optional().meta({
-			title: "Checks",
-			description: `Tests of the access that a plan would leave behind; at most ${MAX_CHECKS}. An apply that would fail one is refused.`,
-			default: [],
-			examples: [[{
-				can: "payouts_view",
-				at_most: 2
-			}]]
-		}),
-		roles: array(role).optional().meta({
-			title: "Roles",
-			description: "The custom roles. Left out, roles are not managed here; [] means that there are none.",
-			examples: [[{
-				name: "Shift Lead",
-				permissions: ["catalog_view"]
-			}]]
-		}),
-		members: array(member).optional().meta({
-			title: "Members",
-			description: "The members. Left out, members are not managed here; [] means that there are none.",
-			examples: [[{
-				email: "ada@example.com",
-				roles: ["Shift Lead"]
-			}]]
-		})
-	}).meta({
-		title: "rolecall merchant file",
-		description: "The roles and members of one merchant account, as they should be.",
-		examples: [{
-			version: 1,
-			merchant: "MC4F7K2P",
-			roles: [],
-			members: []
-		}],
-		dependencies: {
-			environment: ["merchant"],
-			api: ["merchant"]
-		}
-	});
-}));
-
-// src/config/schema-keys.ts
-/** The keys that the schema knows at a path; of several forms, those of all. */
-function keysAt(path) {
-	let schemas = forms(merchantSchema);
-	for (const segment of path) schemas = schemas.flatMap((schema) => forms(inner(schema, segment)));
-	const keys = schemas.flatMap((schema) => schema instanceof ZodObject ? Object.keys(schema.shape) : []);
-	return [...new Set(keys)];
-}
-function inner(schema, segment) {
-	if (schema instanceof ZodObject) return Object.hasOwn(schema.shape, segment) ? schema.shape[segment] : void 0;
-	return schema instanceof ZodArray ? schema.element : void 0;
-}
-/** What stands behind "may be left out" and "one of". */
-function forms(schema) {
-	if (schema instanceof ZodOptional) return forms(schema.unwrap());
-	return schema instanceof ZodUnion ? schema.options.flatMap(forms) : [schema];
-}
-var init_schema_keys = __esmMin((() => {
-	init_zod();
-	init_merchant_file();
-}));
-
-// src/config/suggest.ts
-/** The candidate that was probably meant, or null where none is near; case is no difference. */
-function suggest(word, candidates) {
-	return openSuggester([...candidates])(word);
-}
-/** Suggestions from many candidates for many words, within a bound of work; beyond it there are none. */
-function openSuggester(candidates) {
-	const folded = candidates.map((candidate) => ({
-		candidate,
-		lower: candidate.toLowerCase()
-	}));
-	const known = /* @__PURE__ */ new Map();
-	let work = 0;
-	return (word) => {
-		const answered = known.get(word);
-		if (answered !== void 0) return answered;
-		const wanted = word.toLowerCase();
-		let best = null;
-		let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
-		if (wanted.length <= MAX_LENGTH) for (const { candidate, lower } of folded) {
-			work += 1;
-			if (Math.abs(lower.length - wanted.length) >= bestDistance || work > MAX_WORK) continue;
-			work += lower.length * wanted.length;
-			const found = distance(wanted, lower);
-			if (found < bestDistance) {
-				best = candidate;
-				bestDistance = found;
-			}
-		}
-		known.set(word, best);
-		return best;
-	};
-}
-/** Whether two words differ as a slip of the keyboard makes them differ: by one edit, in long words by two. */
-function isSlip(a, b) {
-	if (a.replace(/\d+/g, "") === b.replace(/\d+/g, "") || Math.max(a.length, b.length) > MAX_LENGTH) return false;
-	const most = Math.min(a.length, b.length) >= 12 ? 2 : 1;
-	return Math.abs(a.length - b.length) <= most && distance(a.toLowerCase(), b.toLowerCase()) <= most;
-}
-/** Edits between two words, where two swapped neighbours count as one. */
-function distance(a, b) {
-	let beforeLast = [];
-	let last = Array.from({ length: b.length + 1 }, (_, index) => index);
-	for (let i = 1; i <= a.length; i++) {
-		const row = [i];
-		for (let j = 1; j <= b.length; j++) {
-			const same = a[i - 1] === b[j - 1];
-			let cost = Math.min(at(last, j) + 1, at(row, j - 1) + 1, at(last, j - 1) + (same ? 0 : 1));
-			if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, at(beforeLast, j - 2) + 1);
-			row.push(cost);
-		}
-		beforeLast = last;
-		last = row;
-	}
-	return at(last, b.length);
-}
-function at(row, index) {
-	return row[index] ?? Number.POSITIVE_INFINITY;
-}
-var MAX_WORK, MAX_LENGTH;
-var init_suggest = __esmMin((() => {
-	MAX_WORK = 1e8;
-	MAX_LENGTH = 100;
-}));
-
-// src/config/synonyms.ts
-/** The key that was probably meant, of those that are still free. */
-function nearKey(key, candidates) {
-	return synonym(key, KEYS, candidates) ?? suggest(key, candidates);
-}
-/** The value that was probably meant. */
-function nearValue(value, allowed) {
-	const words = allowed.filter((each) => typeof each === "string");
-	return synonym(value, VALUES, words) ?? suggest(value, words);
-}
-function synonym(word, synonyms, candidates) {
-	const found = Object.hasOwn(synonyms, word.toLowerCase()) ? synonyms[word.toLowerCase()] : void 0;
-	return found !== void 0 && candidates.includes(found) ? found : null;
-}
-var VALUES, KEYS;
-var init_synonyms = __esmMin((() => {
-	init_suggest();
-	VALUES = {
-		production: "live",
-		prod: "live",
-		sandbox: "test",
-		testing: "test",
-		staging: "test",
-		strict: "authoritative",
-		exclusive: "authoritative",
-		add: "additive"
-	};
-	KEYS = {
-		password: "password_env",
-		key: "key_env",
-		api_key: "key_env",
-		url: "base_url",
-		"e-mail": "email",
-		mail: "email",
-		title: "name",
-		includes: "include",
-		import: "include",
-		extends: "include",
-		users: "members",
-		tests: "checks",
-		asserts: "checks",
-		expires: "until",
-		expires_at: "until",
-		end: "until",
-		til: "until",
-		till: "until",
-		name: "role",
-		renamed_from: "previously",
-		formerly: "previously",
-		max: "at_most",
-		protected: "protect",
-		exclude: "ignore"
-	};
-}));
-
-// src/config/schema-problems.ts
-/** Holds a plain value against the schema. */
-function checkSchema(value) {
-	const result = merchantSchema.safeParse(value);
-	if (result.success) return {
-		file: result.data,
-		problems: []
-	};
-	const context = {
-		root: value,
-		suggestions: MAX_SUGGESTIONS
-	};
-	return {
-		file: null,
-		problems: withoutEchoes(result.error.issues.flatMap((issue) => describe(issue, [], context)))
-	};
-}
-function describe(issue, base, context) {
-	const { root } = context;
-	const path = [...base, ...issue.path];
-	const place = {
-		at: "value",
-		path
-	};
-	const value = valueAt(root, path);
-	switch (issue.code) {
-		case "unrecognized_keys": return issue.keys.map((key) => unknownKey(key, path, value, context));
-		case "invalid_type": return [wrongType(path, [kindOfType(issue.expected)], value, root)];
-		case "invalid_value": {
-			const allowed = issue.values.filter((each) => typeof each === "string" || typeof each === "number");
-			if (value === void 0 || typeof value === "object") return [wrongType(path, [kindOf$1(allowed[0])], value, root)];
-			return [{
-				code: "wrong-value",
-				path,
-				allowed,
-				value,
-				near: typeof value === "string" ? nearValue(value, allowed) : null,
-				place
-			}];
-		}
-		case "invalid_format":
-		case "too_big":
-		case "too_small":
-		case "custom": return [{
-			code: issue.message,
-			path,
-			value,
-			place,
-			...hiddenAt(path, value)
-		}];
-		case "invalid_key": return issue.issues.flatMap((inner) => describe(inner, path, context).map((problem) => ({
-			...problem,
-			place: {
-				at: "key",
-				path
-			}
-		})));
-		case "invalid_union": return describeUnion(issue, path, context);
-		case "not_multiple_of":
-		case "invalid_element": throw new Error(`The merchant schema gave an issue that has no problem: ${issue.code}`);
-		default: return issue;
-	}
-}
-/** Of several forms, the one that the value is meant to have decides what is said of it. */
-function describeUnion(issue, path, context) {
-	const { root } = context;
-	const value = valueAt(root, path);
-	if (path.length === 2 && path[0] === "checks" && kindOf$1(value) === "mapping") return checkProblems(value, path, issue.errors).flatMap((each) => "place" in each ? [each] : describe(each, path, context));
-	const mistyped = (branch) => branch.some(({ code, path: inner }) => code === "invalid_type" && inner.length === 0);
-	const meant = issue.errors.find((branch) => !mistyped(branch));
-	if (meant !== void 0) return meant.flatMap((inner) => describe(inner, path, context));
-	const kinds = issue.errors.flatMap((branch) => branch.flatMap((inner) => inner.code === "invalid_type" ? [kindOfType(inner.expected)] : []));
-	return [wrongType(path, [...new Set(kinds)], value, root)];
-}
-function wrongType(path, wanted, value, root) {
-	const key = path.at(-1);
-	const parent = path.slice(0, -1);
-	if (value === void 0 && typeof key === "string" && !Object.hasOwn(Object(valueAt(root, parent)), key)) return {
-		code: "missing-key",
-		key,
-		path: parent,
-		place: {
-			at: "head",
-			path: parent
-		}
-	};
-	const place = {
-		at: "value",
-		path
-	};
-	if (value === null) return {
-		code: "null-value",
-		path,
-		wanted,
-		place
-	};
-	const got = kindOf$1(value);
-	return wanted.includes(got) ? {
-		code: "bad-count",
-		path,
-		value,
-		place
-	} : {
-		code: "wrong-type",
-		path,
-		wanted,
-		got,
-		value,
-		place,
-		...hiddenAt(path)
-	};
-}
-function unknownKey(key, path, owner, context) {
-	const known = keysAt(path);
-	const { near, used } = nearOf(key, known, owner, context);
-	const at = [...path, key];
-	return {
-		code: "unknown-key",
-		key,
-		path,
-		known,
-		near,
-		used,
-		place: {
-			at: "key",
-			path: at
-		},
-		...hiddenAt(at)
-	};
-}
-/** The key that was meant, best one that is not there yet. */
-function nearOf(key, known, owner, context) {
-	context.suggestions -= 1;
-	if (context.suggestions < 0) return {
-		near: null,
-		used: false
-	};
-	const unused = nearKey(key, known.filter((each) => !Object.hasOwn(Object(owner), each)));
-	const near = unused ?? nearKey(key, known);
-	return {
-		near,
-		used: unused === null && near !== null
-	};
-}
-/** Keeps out of frames what may be a password or a key where only the name of a variable belongs. */
-function hiddenAt(path, value) {
-	const secret = /passw|passphrase|pwd|secret|token|key/i.test(String(path.at(-1)));
-	const credentials = path.at(-1) === "base_url" && typeof value === "string" && value.includes("@");
-	return secret || credentials ? { hidden: {
-		at: "value",
-		path
-	} } : {};
-}
-/** A misspelt key is said to be unknown; that the right one is missing then goes without saying. */
-function withoutEchoes(problems) {
-	const meant = new Set(problems.flatMap((problem) => problem.code === "unknown-key" && problem.near !== null ? [JSON.stringify([...problem.path, problem.near])] : []));
-	return problems.filter((problem) => problem.code !== "missing-key" || !meant.has(JSON.stringify([...problem.path, problem.key])));
-}
-function kindOfType(expected) {
-	switch (expected) {
-		case "array": return "list";
-		case "object":
-		case "record": return "mapping";
-		case "number":
-		case "boolean": return expected;
-		default: return "text";
-	}
-}
-var MAX_SUGGESTIONS;
-var init_schema_problems = __esmMin((() => {
-	init_check_problems();
-	init_merchant_file();
-	init_schema_keys();
-	init_synonyms();
-	init_values$1();
-	MAX_SUGGESTIONS = 2e3;
 }));
 
 // src/config/source.ts
@@ -53974,7 +54034,7 @@ var init_parse = __esmMin((() => {
 
 // src/config/library.ts
 /** Reads files and what they include, round by round, each file once. */
-async function openLibrary(files, read, now) {
+async function openLibrary(files, read, now, meanwhile) {
 	const sources = /* @__PURE__ */ new Map();
 	const targets = /* @__PURE__ */ new Map();
 	const failures = [];
@@ -53990,7 +54050,10 @@ async function openLibrary(files, read, now) {
 		}
 		const known = sources.get(result.file);
 		if (known !== void 0) return known;
-		const source = readSource(result.file, result.text, await parsed(result.text), now);
+		const value = await parsed(result, meanwhile, site === null);
+		await meanwhile.pause();
+		const source = readSource(result.file, result.text, value, now);
+		await meanwhile.pause();
 		sources.set(result.file, source);
 		return source;
 	};
@@ -54020,8 +54083,15 @@ async function openLibrary(files, read, now) {
 	};
 }
 /** The thorough reader is loaded only for a file that needs it. */
-async function parsed(text) {
-	return parsePlain(text) ?? (await Promise.resolve().then(() => (init_parse(), parse_exports))).parse(text);
+async function parsed({ file, text }, { pause, begun }, isRoot) {
+	const steps = readPlain(text);
+	for (let first = true;; first = false) {
+		const step = steps.next();
+		if (step.done) return step.value ?? (await Promise.resolve().then(() => (init_parse(), parse_exports))).parse(text);
+		const head = first && isRoot ? fileHead(file, step.value, text.length) : null;
+		if (head !== null) begun(head);
+		await pause();
+	}
 }
 /** A link that ends in .yaml may lead to a file of another kind, whose text must not be shown. */
 function yamlOnly(result) {
@@ -54035,6 +54105,7 @@ function yamlOnly(result) {
 	} : result;
 }
 var init_library = __esmMin((() => {
+	init_file_head();
 	init_include_path();
 	init_limits();
 	init_plain_yaml();
@@ -54109,19 +54180,6 @@ function keySite({ file }, key) {
 var init_join = __esmMin((() => {
 	init_draft();
 }));
-
-// src/config/present.ts
-/** Without the fields that are undefined: what is absent in the file is absent here. */
-function present$1(record) {
-	const there = {};
-	for (const [key, value] of Object.entries(record)) if (value !== void 0) there[key] = value;
-	return there;
-}
-/** What is written twice means the same as once. */
-function unique(items) {
-	return [...new Set(items)];
-}
-var init_present = __esmMin((() => {}));
 
 // src/config/normalise-settings.ts
 /** How the files want to be brought together with what is live. */
@@ -56107,13 +56165,13 @@ var init_diagnose = __esmMin((() => {
 
 // src/config/load-merchants.ts
 var load_merchants_exports = /* @__PURE__ */ __exportAll({ loadMerchants: () => loadMerchants });
-/**
-* Reads merchants' files with all that they include, each file once; nothing is thrown for a bad one.
-* `now`, in milliseconds since the epoch, says which ends are past.
-*/
-async function loadMerchants(files, read, { now }) {
-	const library = await openLibrary(files, read, now);
-	const assembled = assembleAll(library, now);
+/** Reads merchants' files with all that they include, each file once; nothing is thrown for a bad one. */
+async function loadMerchants(files, read, { now, pause = async () => void 0, begun = () => void 0 }) {
+	const library = await openLibrary(files, read, now, {
+		pause,
+		begun
+	});
+	const assembled = await assembleAll(library, now, pause);
 	const duplicates = duplicateMerchants(assembled.map(({ main: { file, draft } }) => ({
 		file,
 		merchant: draft?.fields["merchant"]
@@ -56142,9 +56200,14 @@ async function loadMerchants(files, read, { now }) {
 	};
 }
 /** Every file that stands for itself, and of those that only include one another the first. */
-function assembleAll(library, now) {
+async function assembleAll(library, now, pause) {
 	const included = new Set(library.targets.values());
-	const assembled = library.roots.filter((source) => !included.has(source) || source.draft !== null && Object.hasOwn(source.draft.fields, "merchant")).map((source) => assemble(source, library.resolve, now));
+	const alone = library.roots.filter((source) => !included.has(source) || source.draft !== null && Object.hasOwn(source.draft.fields, "merchant"));
+	const assembled = [];
+	for (const source of alone) {
+		assembled.push(assemble(source, library.resolve, now));
+		await pause();
+	}
 	const reached = new Set(assembled.flatMap(({ sources }) => sources));
 	for (const source of library.roots) if (!reached.has(source)) {
 		const one = assemble(source, library.resolve, now);
@@ -56188,10 +56251,13 @@ var init_load_merchants = __esmMin((() => {
 // src/cli/load.ts
 init_errors$2();
 /** Reads and checks the files below the paths, with all that they include. */
-async function loadStates(paths, { merchants, cwd, now }) {
+async function loadStates(paths, { merchants, cwd, now, meanwhile }) {
 	keepHeapSmall();
 	const [{ loadMerchants }, files] = await Promise.all([Promise.resolve().then(() => (init_load_merchants(), load_merchants_exports)), findYamlFiles(paths, cwd)]);
-	const loaded = await loadMerchants(files, sourceReader(cwd), { now });
+	const loaded = await loadMerchants(files, sourceReader(cwd), {
+		now,
+		...meanwhile
+	});
 	const states = loaded.merchants.flatMap(({ state }) => state ?? []).sort((a, b) => a.merchant < b.merchant ? -1 : 1);
 	const { diagnostics, sources } = loaded;
 	return {
@@ -56569,14 +56635,27 @@ var init_side_by_side = __esmMin((() => {
 // src/live/pager.ts
 /**
 * Lists everything, whole: again from the start when the list shifts while it is read, and then not at all.
-* `what` names the list in the message, as in "The member list of MC1".
+* `what` names the list in the message, as in "The member list of MC1"; `expected` is about how many items there may be.
 */
-async function listAll(what, readPage, progress = () => void 0) {
+async function listAll(what, readPage, { expected = 0, progress = () => void 0 } = {}) {
 	for (let listing = 1; listing <= LISTINGS; listing += 1) {
-		const items = await listOnce(readPage, progress);
+		const items = await listOnce(listing === 1 ? aheadOf(readPage, expected) : readPage, progress);
 		if (items !== null) return items;
 	}
 	throw new RolecallError("listing-unstable", `${what} changed each of the ${LISTINGS} times it was read.`, { hint: "Somebody is changing it right now. Wait until that is over, then run it again." });
+}
+/** Asks for a few more pages with the first, as far as so many items may reach: it saves a round trip. */
+function aheadOf(readPage, expected) {
+	const asked = /* @__PURE__ */ new Map();
+	return (offset) => {
+		const page = asked.get(offset) ?? readPage(offset);
+		for (let next = 25; offset === 0 && next < expected && asked.size < AHEAD; next += 25) {
+			const early = readPage(next);
+			early.catch(() => void 0);
+			asked.set(next, early);
+		}
+		return page;
+	};
 }
 /** Null where what was read does not fit together. */
 async function listOnce(readPage, progress) {
@@ -56616,11 +56695,13 @@ async function listToTheEnd(first, readPage, progress) {
 		if (page.items.length < first.items.length) return [...items.values()];
 	}
 }
-var LISTINGS;
+var PAGE_SIZE, LISTINGS, AHEAD;
 var init_pager = __esmMin((() => {
 	init_errors$2();
 	init_side_by_side();
+	PAGE_SIZE = 25;
 	LISTINGS = 3;
+	AHEAD = 4;
 }));
 
 // src/live/paths.ts
@@ -57939,7 +58020,7 @@ function createLimiter({ concurrency, now, sleep, closing }) {
 	const others = [];
 	const urgent = [];
 	const pacer = createPacer(now);
-	let width = Math.min(GENTLE_START, concurrency);
+	let width = Math.min(concurrency, Math.max(GENTLE_START, concurrency / 2));
 	let running = 0;
 	let careful = false;
 	let era = 0;
@@ -58057,8 +58138,12 @@ var init_records = __esmMin((() => {
 // src/live/reader.ts
 /** Reads live states through a client. */
 function createReader(client, findCaller, emit) {
-	return { async read(merchant, roleIds) {
-		const [state, callerId] = await Promise.all([together(client, (calls) => readAll(calls, merchant, roleIds, emit)), findCaller(merchant)]);
+	return { async read(merchant, roleIds, expected = 0) {
+		const [state, callerId] = await Promise.all([together(client, (calls) => readAll(calls, {
+			merchant,
+			roleIds,
+			expected
+		}, emit)), findCaller(merchant)]);
 		return {
 			...state,
 			callerId
@@ -58090,7 +58175,7 @@ async function together(client, work) {
 		throw error;
 	}
 }
-async function readAll(client, merchant, roleIds, emit) {
+async function readAll(client, { merchant, roleIds, expected }, emit) {
 	const { role } = createRecords(client, merchant);
 	const known = /* @__PURE__ */ new Set();
 	const retrieve = async (ids) => {
@@ -58101,14 +58186,17 @@ async function readAll(client, merchant, roleIds, emit) {
 	const listAndNamed = async () => {
 		const listed = await listRoles(client, merchant);
 		for (const { id } of listed) known.add(id);
-		return [...listed, ...await retrieve(roleIds)];
+		return [...listed, ...await retrieve(await roleIds)];
 	};
-	const [roles, members] = await Promise.all([listAndNamed(), listMembers(client, merchant, {}, (read, total) => emit({
-		type: "read",
-		merchant,
-		members: read,
-		total
-	}))]);
+	const [roles, members] = await Promise.all([listAndNamed(), listMembers(client, merchant, {
+		expected,
+		progress: (read, total) => emit({
+			type: "read",
+			merchant,
+			members: read,
+			total
+		})
+	})]);
 	const held = await retrieve(members.flatMap((member) => member.roles));
 	return {
 		merchant,
@@ -58126,7 +58214,8 @@ async function listRoles(client, merchant) {
 	});
 }
 /** Lists members whole, or fails. */
-async function listMembers(client, merchant, filter = {}, progress) {
+async function listMembers(client, merchant, { email, ...listing } = {}) {
+	const filter = email === void 0 ? {} : { email };
 	const readPage = (offset) => client.send({
 		operation: "list members",
 		method: "GET",
@@ -58137,7 +58226,7 @@ async function listMembers(client, merchant, filter = {}, progress) {
 		})}`,
 		read: readMemberPage
 	});
-	return listAll(`The member list of ${merchant}`, readPage, progress);
+	return listAll(`The member list of ${merchant}`, readPage, listing);
 }
 var init_reader = __esmMin((() => {
 	init_pager();
@@ -58380,6 +58469,52 @@ var init_service = __esmMin((() => {
 	init_transport();
 	init_writer();
 }));
+
+// src/cli/services.ts
+init_errors$2();
+/** Makes ready to reach services. */
+async function openServices(options, io) {
+	const { connect } = await Promise.resolve().then(() => (init_service(), service_exports));
+	const { emit, concurrency, retryFor: retryForMs, signal } = options;
+	const services = /* @__PURE__ */ new Map();
+	return {
+		of(access) {
+			const { baseUrl, key, keySource } = access;
+			const id = JSON.stringify([baseUrl, key]);
+			const { now, sleep, random } = io;
+			const service = services.get(id) ?? withSource(access, () => connect({
+				baseUrl,
+				key,
+				keySource,
+				concurrency,
+				retryForMs,
+				emit,
+				now,
+				sleep,
+				random,
+				...signal && { signal }
+			}));
+			services.set(id, service);
+			return service;
+		},
+		close: async () => {
+			await Promise.all([...services.values()].map((service) => service.close()));
+		}
+	};
+}
+/** Nothing is sent yet, so what does not connect is the base URL: the message says who gave it. */
+function withSource({ baseUrlSource }, connect) {
+	try {
+		return connect();
+	} catch (error) {
+		if (!(error instanceof RolecallError)) throw error;
+		const { code, message, hint } = error;
+		throw new RolecallError(code, `${message} It comes from ${baseUrlSource}.`, {
+			...hint !== void 0 && { hint },
+			cause: error
+		});
+	}
+}
 
 // src/plan/scope.ts
 /** Leaves out what the file tells to ignore, before anything is compared. */
@@ -60447,43 +60582,24 @@ var init_build_plan = __esmMin((() => {
 init_errors$2();
 /** Finds every merchant's access; nothing is sent yet. */
 async function openSessions(states, options, io) {
-	const [{ connect }, { buildPlan, namedRoleIds }, { default: picomatch }] = await Promise.all([
-		Promise.resolve().then(() => (init_service(), service_exports)),
-		Promise.resolve().then(() => (init_build_plan(), build_plan_exports)),
-		Promise.resolve().then(() => /* @__PURE__ */ __toESM(require_picomatch(), 1))
-	]);
+	return sessionsAt(await openServices(options, io), states, options, io);
+}
+/** Finds every merchant's access to services that are ready; to close the sessions closes those. */
+async function sessionsAt(services, states, options, io) {
+	const [{ buildPlan, namedRoleIds }, { default: picomatch }] = await Promise.all([Promise.resolve().then(() => (init_build_plan(), build_plan_exports)), Promise.resolve().then(() => /* @__PURE__ */ __toESM(require_picomatch(), 1))]);
 	const matches = globMatcher(picomatch);
-	const { emit, concurrency, retryFor: retryForMs, signal, makePlan = buildPlan, roleIds = [] } = options;
-	const services = /* @__PURE__ */ new Map();
-	const serviceOf = (access) => {
-		const { baseUrl, key, keySource } = access;
-		const id = JSON.stringify([baseUrl, key]);
-		const { now, sleep, random } = io;
-		const service = services.get(id) ?? withSource(access, () => connect({
-			baseUrl,
-			key,
-			keySource,
-			concurrency,
-			retryForMs,
-			emit,
-			now,
-			sleep,
-			random,
-			...signal && { signal }
-		}));
-		services.set(id, service);
-		return service;
-	};
+	const { makePlan = buildPlan, roleIds = [], ahead } = options;
 	const open = (state) => {
 		const access = accessFor(state, options.baseUrl, io.env);
-		const { reader, writer, records } = serviceOf(access);
+		const { reader, writer, records } = services.of(access);
 		return {
 			state,
 			environment: access.environment,
 			writer: writer(state.merchant),
 			records: records(state.merchant),
 			plan: async (leaveOut = /* @__PURE__ */ new Set()) => {
-				const live = await reader.read(state.merchant, [.../* @__PURE__ */ new Set([...namedRoleIds(state), ...roleIds])]);
+				const named = [.../* @__PURE__ */ new Set([...namedRoleIds(state), ...roleIds])];
+				const live = await (ahead?.take(state, access, named) ?? reader.read(state.merchant, named));
 				return {
 					live,
 					plan: makePlan({
@@ -60505,9 +60621,7 @@ async function openSessions(states, options, io) {
 	return {
 		all: opened.flatMap((one) => "error" in one ? [] : [one]),
 		failed: opened.flatMap((one) => "error" in one ? [one] : []),
-		close: async () => {
-			await Promise.all([...services.values()].map((service) => service.close()));
-		}
+		close: services.close
 	};
 }
 /** A glob over names and addresses, where a slash and a leading dot are letters like any other; each glob is read once. */
@@ -60532,19 +60646,6 @@ function orError(merchant, open) {
 			error
 		};
 		throw error;
-	}
-}
-/** Nothing is sent yet, so what does not connect is the base URL: the message says who gave it. */
-function withSource({ baseUrlSource }, connect) {
-	try {
-		return connect();
-	} catch (error) {
-		if (!(error instanceof RolecallError)) throw error;
-		const { code, message, hint } = error;
-		throw new RolecallError(code, `${message} It comes from ${baseUrlSource}.`, {
-			...hint !== void 0 && { hint },
-			cause: error
-		});
 	}
 }
 function environmentOf$1({ environment }) {

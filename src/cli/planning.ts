@@ -2,27 +2,25 @@ import type { DesiredState, Environment } from "../model/desired.ts";
 import { RolecallError } from "../model/errors.ts";
 import type { LiveState } from "../model/live.ts";
 import type { Plan } from "../model/plan.ts";
-import type { LiveEvent, LiveRecords, LiveWriter } from "../model/ports.ts";
+import type { LiveRecords, LiveWriter } from "../model/ports.ts";
 import type { PlanInput } from "../plan/build-plan.ts";
 import type { Matches } from "../plan/scope.ts";
 import { type Access, accessFor } from "./credentials.ts";
 import type { Io } from "./io.ts";
+import type { ReadAhead } from "./read-ahead.ts";
+import { openServices, type ReachOptions, type Services } from "./services.ts";
 
 /** What planning needs of the command line. */
 export interface PlanningOptions {
   readonly baseUrl?: string;
-  readonly concurrency: number;
-  /** How long one request is tried for in all, in milliseconds. */
-  readonly retryFor: number;
-  readonly emit: (event: LiveEvent) => void;
   /** The moment that end dates are held against, in milliseconds since the epoch; absent: now. */
   readonly asOf?: number;
   /** Makes the plan, in place of the comparison with the file. */
   readonly makePlan?: (input: PlanInput) => Plan;
   /** Role ids that are needed besides those that the file names. */
   readonly roleIds?: readonly string[];
-  /** Once aborted, the service is not waited for any more, and nothing is sent again. */
-  readonly signal?: AbortSignal;
+  /** What is being read already. */
+  readonly ahead?: Pick<ReadAhead, "take">;
 }
 
 /** One merchant, connected: its plan can be made as often as wanted. */
@@ -58,50 +56,36 @@ export interface Unplanned {
 /** Finds every merchant's access; nothing is sent yet. */
 export async function openSessions(
   states: readonly DesiredState[],
+  options: PlanningOptions & ReachOptions,
+  io: Io,
+): Promise<Sessions> {
+  return sessionsAt(await openServices(options, io), states, options, io);
+}
+
+/** Finds every merchant's access to services that are ready; to close the sessions closes those. */
+export async function sessionsAt(
+  services: Services,
+  states: readonly DesiredState[],
   options: PlanningOptions,
   io: Io,
 ): Promise<Sessions> {
-  const [{ connect }, { buildPlan, namedRoleIds }, { default: picomatch }] = await Promise.all([
-    import("../live/service.ts"),
+  const [{ buildPlan, namedRoleIds }, { default: picomatch }] = await Promise.all([
     import("../plan/build-plan.ts"),
     import("picomatch"),
   ]);
   const matches = globMatcher(picomatch);
-  const { emit, concurrency, retryFor: retryForMs, signal, makePlan = buildPlan, roleIds = [] } = options;
-  const services = new Map<string, ReturnType<typeof connect>>();
-  const serviceOf = (access: Access): ReturnType<typeof connect> => {
-    const { baseUrl, key, keySource } = access;
-    const id = JSON.stringify([baseUrl, key]);
-    const { now, sleep, random } = io;
-    const service =
-      services.get(id) ??
-      withSource(access, () =>
-        connect({
-          baseUrl,
-          key,
-          keySource,
-          concurrency,
-          retryForMs,
-          emit,
-          now,
-          sleep,
-          random,
-          ...(signal && { signal }),
-        }),
-      );
-    services.set(id, service);
-    return service;
-  };
+  const { makePlan = buildPlan, roleIds = [], ahead } = options;
   const open = (state: DesiredState): Session => {
     const access = accessFor(state, options.baseUrl, io.env);
-    const { reader, writer, records } = serviceOf(access);
+    const { reader, writer, records } = services.of(access);
     return {
       state,
       environment: access.environment,
       writer: writer(state.merchant),
       records: records(state.merchant),
       plan: async (leaveOut = new Set()) => {
-        const live = await reader.read(state.merchant, [...new Set([...namedRoleIds(state), ...roleIds])]);
+        const named = [...new Set([...namedRoleIds(state), ...roleIds])];
+        const live = await (ahead?.take(state, access, named) ?? reader.read(state.merchant, named));
         const plan = makePlan({
           desired: { ...state, ...environmentOf(access) },
           live,
@@ -118,9 +102,7 @@ export async function openSessions(
   return {
     all: opened.flatMap((one) => ("error" in one ? [] : [one])),
     failed: opened.flatMap((one) => ("error" in one ? [one] : [])),
-    close: async () => {
-      await Promise.all([...services.values()].map((service) => service.close()));
-    },
+    close: services.close,
   };
 }
 
@@ -140,20 +122,6 @@ function orError<T>(merchant: string, open: () => T): T | Unplanned {
   } catch (error) {
     if (error instanceof RolecallError) return { merchant, error };
     throw error;
-  }
-}
-
-/** Nothing is sent yet, so what does not connect is the base URL: the message says who gave it. */
-function withSource<T>({ baseUrlSource }: Access, connect: () => T): T {
-  try {
-    return connect();
-  } catch (error) {
-    if (!(error instanceof RolecallError)) throw error;
-    const { code, message, hint } = error;
-    throw new RolecallError(code, `${message} It comes from ${baseUrlSource}.`, {
-      ...(hint !== undefined && { hint }),
-      cause: error,
-    });
   }
 }
 

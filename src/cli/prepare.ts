@@ -1,5 +1,7 @@
+import type { Meanwhile } from "../config/library.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import type { LiveEvent } from "../model/ports.ts";
 import type { PlaceOf } from "../render/plan-view.ts";
 import { isInShard } from "./in-shard.ts";
 import type { Io } from "./io.ts";
@@ -7,8 +9,10 @@ import { isError, type Loaded, loadStates } from "./load.ts";
 import type { OutputOptions, ServiceOptions } from "./options.ts";
 import { styleFor } from "./output.ts";
 import { rulePlaces } from "./places.ts";
-import { openSessions, type Planned, planAll } from "./planning.ts";
+import { type Planned, planAll, sessionsAt } from "./planning.ts";
 import { openProgress, type Progress } from "./progress.ts";
+import { readAhead } from "./read-ahead.ts";
+import { openServices } from "./services.ts";
 
 /** The merchants' plans, and how to let go of the service afterwards. */
 export interface Prepared {
@@ -23,26 +27,53 @@ export interface Prepared {
   close(): Promise<void>;
 }
 
-/** Files → live state → plans: what `plan`, `apply` and `drift` begin with. What is wrong with the files is told. */
+/**
+ * Files → live state → plans: what `plan`, `apply` and `drift` begin with. What is wrong with the files is told. The
+ * service is asked as soon as a file's beginning says for what; where the rest of it is wrong, that was for nothing.
+ */
 export async function preparePlans(
   paths: readonly string[],
   options: PrepareOptions,
   io: Io,
 ): Promise<Prepared> {
-  const { loaded, states, fileErrors } = await loadDeclared(paths, options, io);
   const progress = options.progress ?? (await openProgress(options, io));
-  const sessions = await openSessions(states, { ...options, emit: progress.live }, io);
+  const told = heldBack(progress.live);
+  const services = await openServices({ ...options, emit: told.tell }, io);
   try {
+    const ahead = readAhead(services, (merchant) => isMeant(merchant, options), options.baseUrl, io);
+    const declared = await loadDeclared(paths, options, io, { pause: io.pause, begun: ahead.begin });
+    const { loaded, states, fileErrors } = declared;
+    const sessions = await sessionsAt(services, states, { ...options, ahead }, io);
     const placeOf = rulePlaces(loaded.states, loaded.sources);
     progress.reading(states.map(({ merchant }) => merchant));
-    const planned = await planAll(sessions, progress.read);
+    told.release();
+    const planning = planAll(sessions, progress.read);
+    // Whatever is to be planned has been taken.
+    ahead.drop();
+    const planned = await planning;
     return { planned, valid: fileErrors === 0, fileErrors, placeOf, progress, close: sessions.close };
   } catch (error) {
-    await sessions.close();
+    await services.close();
     throw error;
   } finally {
     await progress.rest();
   }
+}
+
+/** Keeps what is told until somebody is ready to hear it: before that a board does not know whom it is about. */
+function heldBack(tell: (event: LiveEvent) => void): {
+  readonly tell: (event: LiveEvent) => void;
+  readonly release: () => void;
+} {
+  let held: LiveEvent[] | null = [];
+  return {
+    tell: (event) => (held === null ? tell(event) : void held.push(event)),
+    release() {
+      const events = held ?? [];
+      held = null;
+      for (const event of events) tell(event);
+    },
+  };
 }
 
 /** What the files say, before anything is read. */
@@ -60,13 +91,24 @@ export async function loadDeclared(
   paths: readonly string[],
   options: PrepareOptions,
   io: Io,
+  meanwhile?: Meanwhile,
 ): Promise<Declared> {
   const now = options.asOf ?? io.now();
-  const loaded = await loadStates(paths, { merchants: options.merchant, cwd: io.cwd, now });
+  const loaded = await loadStates(paths, {
+    merchants: options.merchant,
+    cwd: io.cwd,
+    now,
+    ...(meanwhile && { meanwhile }),
+  });
   await tellDiagnostics(loaded.diagnostics, options, io);
-  const { shard } = options;
-  const states = shard ? loaded.states.filter(({ merchant }) => isInShard(merchant, shard)) : loaded.states;
+  const states = loaded.states.filter(({ merchant }) => isMeant(merchant, options));
   return { loaded, states, fileErrors: loaded.diagnostics.filter(isError).length, now };
+}
+
+/** Whether `--merchant` and `--shard` leave a merchant in. */
+function isMeant(merchant: string, { merchant: picked, shard }: PrepareOptions): boolean {
+  if (picked.length > 0 && !picked.includes(merchant)) return false;
+  return shard === undefined || isInShard(merchant, shard);
 }
 
 type PrepareOptions = ServiceOptions &

@@ -8,9 +8,11 @@ import * as path$1 from "path";
 import * as http from "http";
 import * as https from "https";
 import * as events from "events";
+import { on } from "node:events";
 import { promisify } from "node:util";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { createHash } from "node:crypto";
+import { Worker } from "node:worker_threads";
 import { appendFile, lstat, mkdir, open, readFile, readdir, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, posix, relative, resolve, sep } from "node:path";
 import { StringDecoder } from "string_decoder";
@@ -25778,8 +25780,9 @@ function getIDToken(aud) {
 
 // src/cli/node-io.ts
 /** The world of the running process. */
-function nodeIo() {
+function nodeIo(filesWorker = null) {
 	return {
+		filesWorker,
 		env: process.env,
 		cwd: process.cwd(),
 		stdout: sinkOf(process.stdout),
@@ -49480,1115 +49483,6 @@ function keepHeapSmall() {
 	setFlagsFromString("--heap-growing-percent=30");
 }
 
-// src/config/until.ts
-/** Reads an end: a date ends with its day in UTC, an RFC 3339 timestamp at that instant; null where it is neither. */
-function parseUntil(text) {
-	const date = DATE.exec(text);
-	if (date !== null) {
-		const day = dayNumber(date);
-		return day === null ? null : {
-			text,
-			ends: (day + 1) * DAY
-		};
-	}
-	const stamp = TIMESTAMP.exec(text);
-	const day = stamp && dayNumber(stamp);
-	if (stamp === null || day === null) return null;
-	const [, , , , hours, minutes, seconds, fraction = "", sign, zoneHours = 0, zoneMinutes = 0] = stamp;
-	const time = (Number(hours) * 60 + Number(minutes)) * 6e4 + Number(seconds) * 1e3;
-	const zone = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === "-" ? -6e4 : 6e4);
-	return {
-		text,
-		ends: day * DAY + time + Number(fraction.slice(0, 3).padEnd(3, "0")) - zone
-	};
-}
-/** Why a text is no end: its day does not exist, its zone is missing, or it is written in another way. */
-function untilMistake(text) {
-	if (parseUntil(`${text}Z`) !== null) return "zone";
-	return DATE.test(text.slice(0, 10)) && dayNumber(DATE.exec(text.slice(0, 10)) ?? []) === null ? "day" : "form";
-}
-/** The last day of a month, 1 to 12; of any other month, none. */
-function daysInMonth(year, month) {
-	return [
-		31,
-		year % 4 === 0 && year % 100 !== 0 || year % 400 === 0 ? 29 : 28,
-		31,
-		30,
-		31,
-		30,
-		31,
-		31,
-		30,
-		31,
-		30,
-		31
-	][month - 1] ?? 0;
-}
-/** Days since 1970-01-01 in the Gregorian calendar; null where there is no such day. */
-function dayNumber([, years, months, days]) {
-	const [year, month, day] = [
-		Number(years),
-		Number(months),
-		Number(days)
-	];
-	if (day < 1 || day > daysInMonth(year, month)) return null;
-	const y = month > 2 ? year : year - 1;
-	const century = Math.floor(y / 400);
-	const yearOfCentury = y - century * 400;
-	const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
-	const dayOfCentury = yearOfCentury * 365 + Math.floor(yearOfCentury / 4) - Math.floor(yearOfCentury / 100) + dayOfYear;
-	return century * 146097 + dayOfCentury - 719468;
-}
-var DATE, TIMESTAMP, UNTIL_PATTERN, DAY;
-var init_until = __esmMin((() => {
-	DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
-	TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
-	UNTIL_PATTERN = "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$";
-	DAY = 864e5;
-}));
-
-// src/config/values.ts
-/** The kind of a plain value, as YAML has it. */
-function kindOf$1(value) {
-	if (Array.isArray(value)) return "list";
-	if (value === null) return "null";
-	const type = typeof value;
-	if (type === "number" || type === "boolean") return type;
-	return type === "string" ? "text" : "mapping";
-}
-/** What stands at a path; undefined where nothing does. */
-function valueAt(root, path) {
-	return path.reduce((value, segment) => typeof value === "object" && value !== null && Object.hasOwn(value, segment) ? value[segment] : void 0, root);
-}
-/** The keys of a mapping, or of anything else none. */
-function fieldsOf(value) {
-	return kindOf$1(value) === "mapping" && value !== void 0 ? value : {};
-}
-/** The entries of a list, or of anything else none. */
-function listOf(value) {
-	return Array.isArray(value) ? value : [];
-}
-/** Text that says something, or null. */
-function textOf$1(value) {
-	return typeof value === "string" && value.trim() !== "" ? value : null;
-}
-/** A whole number from 0 up, or null. */
-function countOf$1(value) {
-	return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
-}
-/** Whether two plain values mean the same, whatever the order of their keys. */
-function sameValue(a, b) {
-	if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => sameValue(item, b[index]));
-	if (kindOf$1(a) === "mapping" && kindOf$1(b) === "mapping" && a !== void 0 && b !== void 0) {
-		const [left, right] = [fieldsOf(a), fieldsOf(b)];
-		const keys = Object.keys(left);
-		return keys.length === Object.keys(right).length && keys.every((key) => Object.hasOwn(right, key) && sameValue(left[key], right[key]));
-	}
-	return Object.is(a, b);
-}
-var init_values$1 = __esmMin((() => {}));
-
-// src/config/draft.ts
-/** Takes from a plain value what can be taken. */
-function draft(file, value) {
-	const fields = fieldsOf(value);
-	return {
-		file,
-		fields,
-		roles: entries(fields["roles"], "roles").map((entry) => draftRole(file, entry)),
-		members: entries(fields["members"], "members").map((entry) => draftMember(file, entry))
-	};
-}
-/** The place of a value in a file. */
-function siteOf(file, path) {
-	return {
-		at: "value",
-		file,
-		path
-	};
-}
-/** The path to the name of a role that a member is to hold. */
-function grantPath({ path }, { index, bare }) {
-	return bare ? [
-		...path,
-		"roles",
-		index
-	] : [
-		...path,
-		"roles",
-		index,
-		"role"
-	];
-}
-/** Whether some role stands there more than once. */
-function isAnyTwice(grants) {
-	return grants.length > 1 && new Set(grants.map(({ role }) => role)).size < grants.length;
-}
-function entries(value, key) {
-	return listOf(value).map((entry, index) => ({
-		path: [key, index],
-		fields: fieldsOf(entry)
-	}));
-}
-function draftRole(file, { path, fields }) {
-	return {
-		file,
-		path,
-		name: textOf$1(fields["name"]),
-		id: textOf$1(fields["id"]),
-		previously: textOf$1(fields["previously"]),
-		permissions: listOf(fields["permissions"])
-	};
-}
-function draftMember(file, { path, fields }) {
-	const grants = listOf(fields["roles"]).flatMap((value, index) => draftGrant(value, index, path) ?? []);
-	return {
-		file,
-		path,
-		email: textOf$1(fields["email"]),
-		id: textOf$1(fields["id"]),
-		end: draftEnd(fields, path),
-		rolesComplete: Array.isArray(fields["roles"]) && grants.length === fields["roles"].length,
-		grants,
-		fields
-	};
-}
-function draftGrant(value, index, member) {
-	const name = textOf$1(value);
-	if (name !== null) return {
-		role: name,
-		index,
-		bare: true,
-		end: null
-	};
-	const fields = fieldsOf(value);
-	const role = textOf$1(fields["role"]);
-	return role === null ? null : {
-		role,
-		index,
-		bare: false,
-		end: draftEnd(fields, [
-			...member,
-			"roles",
-			index
-		])
-	};
-}
-function draftEnd(fields, path) {
-	if (!Object.hasOwn(fields, "until")) return null;
-	const { until } = fields;
-	return {
-		until: typeof until === "string" ? parseUntil(until) : null,
-		path: [...path, "until"]
-	};
-}
-var init_draft = __esmMin((() => {
-	init_until();
-	init_values$1();
-}));
-
-// src/config/repeats.ts
-/** Every item after the first whose text is the same; one without a text repeats nothing. */
-function repeats(items, textOf) {
-	const seen = /* @__PURE__ */ new Map();
-	const found = [];
-	for (const item of items) {
-		const text = textOf(item);
-		if (typeof text !== "string") continue;
-		const first = seen.get(text);
-		if (first === void 0) seen.set(text, item);
-		else found.push({
-			text,
-			item,
-			first
-		});
-	}
-	return found;
-}
-var init_repeats = __esmMin((() => {}));
-
-// src/config/duplicate-merchants.ts
-/** Every file of a merchant after its first. */
-function duplicateMerchants(files) {
-	const site = ({ file }) => siteOf(file, ["merchant"]);
-	return repeats(files, ({ merchant }) => merchant).map(({ text, item, first }) => ({
-		code: "duplicate-merchant",
-		merchant: text,
-		place: site(item),
-		first: site(first)
-	}));
-}
-var init_duplicate_merchants = __esmMin((() => {
-	init_draft();
-	init_repeats();
-}));
-
-// src/config/present.ts
-/** Without the fields that are undefined: what is absent in the file is absent here. */
-function present$1(record) {
-	const there = {};
-	for (const [key, value] of Object.entries(record)) if (value !== void 0) there[key] = value;
-	return there;
-}
-/** What is written twice means the same as once. */
-function unique(items) {
-	return [...new Set(items)];
-}
-var init_present = __esmMin((() => {}));
-
-// src/config/check-problems.ts
-/** What is wrong with a check that has none of the three forms: its keys, or what the meant form says of it. */
-function checkProblems(value, path, branches) {
-	const keys = Object.keys(Object(value)).filter((key) => KEYS$1.has(key));
-	const candidates = FORMS.map((form, index) => ({
-		index,
-		fits: keys.every((key) => includes(form, key))
-	})).filter(({ fits }) => fits);
-	const strange = unknownKeys(branches);
-	if (candidates.length === 1 || candidates.length > 0 && strange.length > 0) {
-		const issues = branches[candidates[0]?.index ?? 0] ?? [];
-		return strange.length === 0 ? issues : issues.filter((issue) => !isMissing(issue, value));
-	}
-	const form = {
-		code: "check-form",
-		keys,
-		place: {
-			at: "head",
-			path
-		}
-	};
-	return [...strange, form];
-}
-function includes(form, key) {
-	return form.includes(key);
-}
-/** What no form knows. */
-function unknownKeys(branches) {
-	const issue = branches[0]?.find(({ code }) => code === "unrecognized_keys");
-	if (issue?.code !== "unrecognized_keys") return [];
-	const keys = issue.keys.filter((key) => !KEYS$1.has(key));
-	return keys.length === 0 ? [] : [{
-		...issue,
-		keys
-	}];
-}
-function isMissing({ code, path }, value) {
-	return code === "invalid_type" && path.length === 1 && !Object.hasOwn(Object(value), String(path[0]));
-}
-var FORMS, KEYS$1;
-var init_check_problems = __esmMin((() => {
-	FORMS = [
-		["can", "only"],
-		["can", "at_most"],
-		["member", "cannot"]
-	];
-	KEYS$1 = new Set(FORMS.flat());
-}));
-
-// src/config/include-path.ts
-/** What is wrong with the path of an included file, before anybody has looked for it; null where nothing is. */
-function includeMistake(path) {
-	if (/^(?:[/~]|[A-Za-z][A-Za-z0-9+.-]*:)/.test(path)) return "absolute";
-	if (path.includes("\\")) return "backslash";
-	if (/[*?:\p{Cc}]/u.test(path)) return "pattern";
-	return isYamlName(path) ? null : "ending";
-}
-/** Whether a file's name is one of YAML. */
-function isYamlName(path) {
-	return /[^/]\.ya?ml$/i.test(path);
-}
-var init_include_path = __esmMin((() => {}));
-
-// src/config/schema/values.ts
-var matching, ONE_LINE, text$1, environmentVariable, count$2, metadata, PART, EMAIL;
-var init_values = __esmMin((() => {
-	init_zod();
-	init_limits();
-	matching = (pattern, code) => string().regex(pattern, code);
-	ONE_LINE = /^[^\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]*$/u;
-	text$1 = () => matching(/\S/, "blank-text").regex(ONE_LINE, "control-character");
-	environmentVariable = () => matching(/^[A-Za-z_][A-Za-z0-9_]*$/, "bad-env-name");
-	count$2 = (code = "bad-count") => number().refine((value) => Number.isSafeInteger(value) && value >= 0, code).meta({
-		type: "integer",
-		minimum: 0
-	});
-	metadata = () => record(string(), unknown$1()).refine((value) => Object.keys(value).length <= 64, "too-many-metadata").meta({ maxProperties: 64 });
-	PART = String.raw`[^\s@<>()[\]\\,;:"\p{Cc}\p{Cf}\p{Cs}`;
-	EMAIL = new RegExp(`^(?=.{3,254}$)${PART}]+@(?:${PART}.]+\\.)+${PART}.]{2,}$`, "u");
-}));
-
-// src/config/schema/entries.ts
-var until, role, grant, managed, member;
-var init_entries$1 = __esmMin((() => {
-	init_zod();
-	init_limits();
-	init_until();
-	init_values();
-	until = () => string().refine((value) => parseUntil(value) !== null, "bad-until").meta({ pattern: UNTIL_PATTERN });
-	role = strictObject({
-		name: text$1().meta({
-			title: "Name",
-			description: "What the role is called, and what members refer to it by.",
-			examples: ["Shift Lead"]
-		}),
-		description: string().optional().meta({
-			title: "Description",
-			description: "What the role is for. Left out, the live description stays as it is; \"\" clears it.",
-			examples: ["Opens and closes the till"]
-		}),
-		permissions: array(text$1()).max(100, "too-many-permissions").optional().meta({
-			title: "Permissions",
-			description: `What holders of the role may do; at most ${100}. Left out, the live permissions stay as they are; [] takes all of them away.`,
-			examples: [["catalog_view", "refunds_create"]]
-		}),
-		metadata: metadata().optional().meta({
-			title: "Metadata",
-			description: `Your own properties of the role; at most ${64}. Left out, the live ones stay as they are. They cannot be changed in place: other ones than are live need sync.replace_roles.`,
-			examples: [{ owner: "retail-ops" }]
-		}),
-		previously: text$1().optional().meta({
-			title: "Previous name",
-			description: "The name that the role had, so that a new one renames it instead of removing one role and creating another. It may stay after the renaming.",
-			examples: ["Team Lead"]
-		}),
-		id: matching(/^role_[A-Za-z0-9_-]+$/, "bad-role-id").optional().meta({
-			title: "Id",
-			description: "Pins the entry to one live role, so that it is found under any name.",
-			examples: ["role_7Kq2"]
-		})
-	}).meta({
-		title: "Role",
-		description: "A custom role.",
-		examples: [{
-			name: "Shift Lead",
-			permissions: ["catalog_view", "refunds_create"]
-		}]
-	});
-	grant = strictObject({
-		role: text$1().meta({
-			title: "Role",
-			description: "A role's name from this file, or an id such as that of a predefined role.",
-			examples: ["Shift Lead", "role_employee"]
-		}),
-		until: until().optional().meta({
-			title: "End of the grant",
-			description: "When the member loses the role: a date, which ends with its day in UTC, or a timestamp with its zone. Left out, the role stays.",
-			examples: ["2027-01-31", "2027-01-31T18:00:00+01:00"]
-		})
-	}).meta({
-		title: "Role for a time",
-		description: "A role that the member holds until an end.",
-		examples: [{
-			role: "Shift Lead",
-			until: "2027-01-31"
-		}]
-	});
-	managed = strictObject({
-		nickname: text$1().optional().meta({
-			title: "Nickname",
-			description: "The name that the user is shown by.",
-			examples: ["Till 7"]
-		}),
-		password_env: environmentVariable().meta({
-			title: "Variable with the password",
-			description: "The name of the environment variable that holds the first password, of at least 8 characters; never the password itself.",
-			examples: ["TILL_7_PASSWORD"]
-		})
-	}).meta({
-		title: "Managed user",
-		description: "Makes the member a user whom the merchant manages: it is created at once, without an invitation.",
-		examples: [{
-			nickname: "Till 7",
-			password_env: "TILL_7_PASSWORD"
-		}]
-	});
-	member = strictObject({
-		email: matching(EMAIL, "bad-email").meta({
-			title: "E-mail address",
-			description: "Who the member is; upper and lower case are the same.",
-			examples: ["ada@example.com"],
-			format: "email"
-		}),
-		roles: array(union([text$1(), grant])).optional().meta({
-			title: "Roles",
-			description: "The roles that the member holds: names from this file, or ids such as those of predefined roles; with an end as { role, until }. Left out, the live roles stay as they are; [] takes all of them away.",
-			examples: [["Shift Lead", "role_employee"], [{
-				role: "Shift Lead",
-				until: "2027-01-31"
-			}]]
-		}),
-		until: until().optional().meta({
-			title: "End of the membership",
-			description: "When the member goes: a date, which ends with its day in UTC, or a timestamp with its zone. Left out, the membership has no end.",
-			examples: ["2027-06-30", "2027-06-30T12:00:00Z"]
-		}),
-		metadata: metadata().optional().meta({
-			title: "Metadata",
-			description: `Your own properties of the member; at most ${64}, always replaced whole. Left out, the live ones stay as they are; {} clears them.`,
-			examples: [{ employee_id: "4711" }]
-		}),
-		managed: managed.optional(),
-		id: matching(/^mem_[A-Za-z0-9_-]+$/, "bad-member-id").optional().meta({
-			title: "Id",
-			description: "Pins the entry to one live member, where the e-mail address alone does not tell.",
-			examples: ["mem_9aZ1"]
-		})
-	}).meta({
-		title: "Member",
-		description: "Someone who has access to the merchant account.",
-		examples: [{
-			email: "ada@example.com",
-			roles: ["Shift Lead", "role_employee"]
-		}]
-	});
-}));
-
-// src/config/schema/policies.ts
-var DOMAIN, roles, policies, can, ROLE_ENTRY, holder, check$2;
-var init_policies$3 = __esmMin((() => {
-	init_zod();
-	init_values();
-	DOMAIN = /^(?=.{3,255}$)(?:\*\.)?(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,}$/u;
-	roles = (title, description, examples) => array(text$1()).optional().meta({
-		title,
-		description,
-		default: [],
-		examples
-	});
-	policies = strictObject({
-		email_domains: array(matching(DOMAIN, "bad-domain")).optional().meta({
-			title: "Domains of addresses",
-			description: "The domains that members' addresses may have; *.example.com, in quotes, means every subdomain of example.com. Left out, any.",
-			examples: [["example.com", "*.example.com"]]
-		}),
-		separate: array(array(text$1()).min(2, "too-few-roles")).optional().meta({
-			title: "Separate roles",
-			description: "Sets of roles of which nobody may hold two.",
-			default: [],
-			examples: [[["Approver", "Payer"]]]
-		}),
-		max_holders: record(text$1(), count$2()).optional().meta({
-			title: "Most holders",
-			description: "For a role's name or id, how many members may hold it.",
-			default: {},
-			examples: [{ role_admin: 3 }]
-		}),
-		require_until: roles("End required", "Roles that are only ever granted with an end.", [["Contractor"]]),
-		require_mfa: roles("MFA required", "Roles whose holders have MFA on login. A member who has not accepted yet counts as not known.", [["role_admin"]]),
-		forbid_permissions: roles("Forbidden permissions", "Permissions that no custom role may grant.", [["payouts_edit"]])
-	}).meta({
-		title: "Policies",
-		description: "What the access of this merchant has to keep to; an apply that would break one is refused.",
-		examples: [{
-			email_domains: ["example.com"],
-			separate: [["Approver", "Payer"]]
-		}]
-	});
-	can = () => text$1().meta({
-		title: "Permission",
-		description: "The permission that the check is about.",
-		examples: ["refunds_create"]
-	});
-	ROLE_ENTRY = /^role:\s*\S/;
-	holder = () => matching(new RegExp(`(?:${ROLE_ENTRY.source})|(?:${EMAIL.source})`, "u"), "bad-check-entry");
-	check$2 = union([
-		strictObject({
-			can: can(),
-			only: array(holder()).meta({
-				title: "Only these",
-				description: "Who may have the permission: e-mail addresses, and roles as \"role:Name\". [] means nobody.",
-				examples: [["ada@example.com", "role:Shift Lead"]]
-			})
-		}).meta({
-			title: "Only these can",
-			description: "Nobody but those listed has the permission.",
-			examples: [{
-				can: "refunds_create",
-				only: ["ada@example.com", "role:Shift Lead"]
-			}]
-		}),
-		strictObject({
-			can: can(),
-			at_most: count$2().meta({
-				title: "At most",
-				description: "How many members may have the permission.",
-				examples: [2]
-			})
-		}).meta({
-			title: "At most so many can",
-			description: "No more members than that have the permission.",
-			examples: [{
-				can: "payouts_view",
-				at_most: 2
-			}]
-		}),
-		strictObject({
-			member: matching(EMAIL, "bad-email").meta({
-				title: "Member",
-				description: "The e-mail address of the member that the check is about.",
-				examples: ["bob@example.com"]
-			}),
-			cannot: array(text$1()).meta({
-				title: "Cannot",
-				description: "Permissions that the member must not have.",
-				examples: [["refunds_create"]]
-			})
-		}).meta({
-			title: "A member cannot",
-			description: "The member has none of these permissions.",
-			examples: [{
-				member: "bob@example.com",
-				cannot: ["refunds_create"]
-			}]
-		})
-	]).meta({
-		title: "Check",
-		description: "A test of the access that a plan would leave behind."
-	});
-}));
-
-// src/config/schema/settings.ts
-/** Nothing in it but origin and path: credentials do not belong into a file, and a query would be lost. */
-function isPlainUrl(value) {
-	if (!URL.canParse(value)) return true;
-	const { username, password, search, hash } = new URL(value);
-	return username === "" && password === "" && search === "" && hash === "";
-}
-var api, syncMode, sync, globs, ignore, SHARE, guards;
-var init_settings = __esmMin((() => {
-	init_zod();
-	init_values();
-	api = strictObject({
-		base_url: url({
-			protocol: /^https?$/,
-			error: "bad-base-url"
-		}).refine(isPlainUrl, "bad-base-url").optional().meta({
-			title: "Base URL",
-			description: "Where the service answers. Left out, it comes from --base-url or the environment variable ROLECALL_BASE_URL.",
-			examples: ["https://api.example.com"]
-		}),
-		key_env: environmentVariable().optional().meta({
-			title: "Variable with the API key",
-			description: "The name of the environment variable that holds this merchant's API key; never the key itself. Left out, it is ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.",
-			examples: ["RETAIL_API_KEY"]
-		})
-	}).meta({
-		title: "Service",
-		description: "How to reach the service for this merchant.",
-		examples: [{
-			base_url: "https://api.example.com",
-			key_env: "RETAIL_API_KEY"
-		}]
-	});
-	syncMode = (noun, sentence) => _enum(["authoritative", "additive"]).optional().meta({
-		title: `Sync of ${noun}`,
-		description: `authoritative: ${sentence} is removed. additive: it is left alone.`,
-		default: "authoritative",
-		examples: ["authoritative", "additive"]
-	});
-	sync = strictObject({
-		roles: syncMode("roles", "a live custom role that this file does not list"),
-		members: syncMode("members", "a live member that this file does not list"),
-		reinvite: boolean().optional().meta({
-			title: "Invite again",
-			description: "Whether the expired invitation of a listed member is replaced by a new one; false leaves it expired.",
-			default: true,
-			examples: [false]
-		}),
-		replace_roles: boolean().optional().meta({
-			title: "Replace roles",
-			description: "Whether a role whose metadata changed may be replaced by a new one, which its holders are moved to: the service cannot change a role's metadata in place.",
-			default: false,
-			examples: [true]
-		})
-	}).meta({
-		title: "Sync",
-		description: "How the file and what is live are brought together.",
-		examples: [{
-			roles: "authoritative",
-			members: "additive"
-		}]
-	});
-	globs = (title, description, examples) => array(text$1()).optional().meta({
-		title,
-		description,
-		default: [],
-		examples
-	});
-	ignore = strictObject({
-		roles: globs("Ignored roles", "Globs over the names and ids of live roles that are never read into a plan and never touched.", [["Legacy *"]]),
-		members: globs("Ignored members", "Globs over the e-mail addresses and ids of live members that are never read into a plan and never touched. Put them in quotes: YAML takes a bare * for an alias.", [["*@auditor.example"]])
-	}).meta({
-		title: "Ignore",
-		description: "What rolecall neither sees nor touches.",
-		examples: [{
-			roles: ["Legacy *"],
-			members: ["*@auditor.example"]
-		}]
-	});
-	SHARE = /^(?:100|[1-9]?[0-9])%$/;
-	guards = strictObject({
-		max_removals: union([count$2("bad-removal-limit"), matching(SHARE, "bad-removal-limit")]).optional().meta({
-			title: "Most removals",
-			description: "The most roles, and the most members, that one apply may remove: a share of what is live, such as 25%, or a count. Up to 3 are always allowed.",
-			default: "25%",
-			examples: ["25%", 10]
-		}),
-		protect: strictObject({
-			roles: globs("Protected roles", "Globs over the names and ids of roles.", [["Shift Lead"]]),
-			members: globs("Protected members", "Globs over the e-mail addresses and ids of members.", [["owner@example.com"]])
-		}).optional().meta({
-			title: "Protected",
-			description: "Roles and members that no apply changes or removes.",
-			examples: [{
-				roles: ["Shift Lead"],
-				members: ["owner@example.com"]
-			}]
-		}),
-		min_holders: record(text$1(), count$2()).optional().meta({
-			title: "Fewest holders",
-			description: "For a role's name or id, how many accepted members must keep it; service accounts do not count. Unless it names role_owner, that keeps one; role_owner: 0 or {} asks for none.",
-			default: { role_owner: 1 },
-			examples: [{ role_owner: 2 }]
-		})
-	}).meta({
-		title: "Guards",
-		description: "What an apply refuses to do, unless it is overridden for one plan.",
-		examples: [{
-			max_removals: "25%",
-			min_holders: { role_owner: 2 }
-		}]
-	});
-}));
-
-// src/config/schema/merchant-file.ts
-var includePath, merchantSchema;
-var init_merchant_file = __esmMin((() => {
-	init_zod();
-	init_include_path();
-	init_limits();
-	init_entries$1();
-	init_policies$3();
-	init_settings();
-	init_values();
-	includePath = string().refine((value) => includeMistake(value) === null, "bad-include").meta({ pattern: "^(?![/~])[^\\\\:*?]*\\.[yY][aA]?[mM][lL]$" });
-	merchantSchema = strictObject({
-		version: literal(1).meta({
-			title: "Version",
-			description: "The version of this format; always 1.",
-			examples: [1]
-		}),
-		merchant: matching(/^[A-Za-z0-9_-]{1,64}$/, "bad-merchant").optional().meta({
-			title: "Merchant code",
-			description: "The merchant account that this file describes. Only a file that others include is without one.",
-			examples: ["MC4F7K2P"]
-		}),
-		environment: _enum(["live", "test"]).optional().meta({
-			title: "Environment",
-			description: "live for a real merchant account, test for a sandbox one. It must agree with the API key's prefix.",
-			examples: ["live", "test"]
-		}),
-		api: api.optional(),
-		include: array(includePath).max(100, "too-many-includes").optional().meta({
-			title: "Included files",
-			description: `Files whose sections are joined to this one's; at most ${100}. Paths are relative to this file, and never lead out of the project.`,
-			default: [],
-			examples: [["../shared/retail.yaml"]]
-		}),
-		sync: sync.optional(),
-		ignore: ignore.optional(),
-		guards: guards.optional(),
-		policies: policies.optional(),
-		checks: array(check$2).max(MAX_CHECKS, "too-many-checks").optional().meta({
-			title: "Checks",
-			description: `Tests of the access that a plan would leave behind; at most ${MAX_CHECKS}. An apply that would fail one is refused.`,
-			default: [],
-			examples: [[{
-				can: "payouts_view",
-				at_most: 2
-			}]]
-		}),
-		roles: array(role).optional().meta({
-			title: "Roles",
-			description: "The custom roles. Left out, roles are not managed here; [] means that there are none.",
-			examples: [[{
-				name: "Shift Lead",
-				permissions: ["catalog_view"]
-			}]]
-		}),
-		members: array(member).optional().meta({
-			title: "Members",
-			description: "The members. Left out, members are not managed here; [] means that there are none.",
-			examples: [[{
-				email: "ada@example.com",
-				roles: ["Shift Lead"]
-			}]]
-		})
-	}).meta({
-		title: "rolecall merchant file",
-		description: "The roles and members of one merchant account, as they should be.",
-		examples: [{
-			version: 1,
-			merchant: "MC4F7K2P",
-			roles: [],
-			members: []
-		}],
-		dependencies: {
-			environment: ["merchant"],
-			api: ["merchant"]
-		}
-	});
-}));
-
-// src/config/schema-keys.ts
-/** The keys that the schema knows at a path; of several forms, those of all. */
-function keysAt(path) {
-	let schemas = forms(merchantSchema);
-	for (const segment of path) schemas = schemas.flatMap((schema) => forms(inner(schema, segment)));
-	const keys = schemas.flatMap((schema) => schema instanceof ZodObject ? Object.keys(schema.shape) : []);
-	return [...new Set(keys)];
-}
-function inner(schema, segment) {
-	if (schema instanceof ZodObject) return Object.hasOwn(schema.shape, segment) ? schema.shape[segment] : void 0;
-	return schema instanceof ZodArray ? schema.element : void 0;
-}
-/** What stands behind "may be left out" and "one of". */
-function forms(schema) {
-	if (schema instanceof ZodOptional) return forms(schema.unwrap());
-	return schema instanceof ZodUnion ? schema.options.flatMap(forms) : [schema];
-}
-var init_schema_keys = __esmMin((() => {
-	init_zod();
-	init_merchant_file();
-}));
-
-// src/config/suggest.ts
-/** The candidate that was probably meant, or null where none is near; case is no difference. */
-function suggest(word, candidates) {
-	return openSuggester([...candidates])(word);
-}
-/** Suggestions from many candidates for many words, within a bound of work; beyond it there are none. */
-function openSuggester(candidates) {
-	const folded = candidates.map((candidate) => ({
-		candidate,
-		lower: candidate.toLowerCase()
-	}));
-	const known = /* @__PURE__ */ new Map();
-	let work = 0;
-	return (word) => {
-		const answered = known.get(word);
-		if (answered !== void 0) return answered;
-		const wanted = word.toLowerCase();
-		let best = null;
-		let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
-		if (wanted.length <= MAX_LENGTH) for (const { candidate, lower } of folded) {
-			work += 1;
-			if (Math.abs(lower.length - wanted.length) >= bestDistance || work > MAX_WORK) continue;
-			work += lower.length * wanted.length;
-			const found = distance(wanted, lower);
-			if (found < bestDistance) {
-				best = candidate;
-				bestDistance = found;
-			}
-		}
-		known.set(word, best);
-		return best;
-	};
-}
-/** Whether two words differ as a slip of the keyboard makes them differ: by one edit, in long words by two. */
-function isSlip(a, b) {
-	if (a.replace(/\d+/g, "") === b.replace(/\d+/g, "") || Math.max(a.length, b.length) > MAX_LENGTH) return false;
-	const most = Math.min(a.length, b.length) >= 12 ? 2 : 1;
-	return Math.abs(a.length - b.length) <= most && distance(a.toLowerCase(), b.toLowerCase()) <= most;
-}
-/** Edits between two words, where two swapped neighbours count as one. */
-function distance(a, b) {
-	let beforeLast = [];
-	let last = Array.from({ length: b.length + 1 }, (_, index) => index);
-	for (let i = 1; i <= a.length; i++) {
-		const row = [i];
-		for (let j = 1; j <= b.length; j++) {
-			const same = a[i - 1] === b[j - 1];
-			let cost = Math.min(at(last, j) + 1, at(row, j - 1) + 1, at(last, j - 1) + (same ? 0 : 1));
-			if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, at(beforeLast, j - 2) + 1);
-			row.push(cost);
-		}
-		beforeLast = last;
-		last = row;
-	}
-	return at(last, b.length);
-}
-function at(row, index) {
-	return row[index] ?? Number.POSITIVE_INFINITY;
-}
-var MAX_WORK, MAX_LENGTH;
-var init_suggest = __esmMin((() => {
-	MAX_WORK = 1e8;
-	MAX_LENGTH = 100;
-}));
-
-// src/config/synonyms.ts
-/** The key that was probably meant, of those that are still free. */
-function nearKey(key, candidates) {
-	return synonym(key, KEYS, candidates) ?? suggest(key, candidates);
-}
-/** The value that was probably meant. */
-function nearValue(value, allowed) {
-	const words = allowed.filter((each) => typeof each === "string");
-	return synonym(value, VALUES, words) ?? suggest(value, words);
-}
-function synonym(word, synonyms, candidates) {
-	const found = Object.hasOwn(synonyms, word.toLowerCase()) ? synonyms[word.toLowerCase()] : void 0;
-	return found !== void 0 && candidates.includes(found) ? found : null;
-}
-var VALUES, KEYS;
-var init_synonyms = __esmMin((() => {
-	init_suggest();
-	VALUES = {
-		production: "live",
-		prod: "live",
-		sandbox: "test",
-		testing: "test",
-		staging: "test",
-		strict: "authoritative",
-		exclusive: "authoritative",
-		add: "additive"
-	};
-	KEYS = {
-		password: "password_env",
-		key: "key_env",
-		api_key: "key_env",
-		url: "base_url",
-		"e-mail": "email",
-		mail: "email",
-		title: "name",
-		includes: "include",
-		import: "include",
-		extends: "include",
-		users: "members",
-		tests: "checks",
-		asserts: "checks",
-		expires: "until",
-		expires_at: "until",
-		end: "until",
-		til: "until",
-		till: "until",
-		name: "role",
-		renamed_from: "previously",
-		formerly: "previously",
-		max: "at_most",
-		protected: "protect",
-		exclude: "ignore"
-	};
-}));
-
-// src/config/schema-problems.ts
-/** Holds a plain value against the schema. */
-function checkSchema(value) {
-	const result = merchantSchema.safeParse(value);
-	if (result.success) return {
-		file: result.data,
-		problems: []
-	};
-	const context = {
-		root: value,
-		suggestions: MAX_SUGGESTIONS
-	};
-	return {
-		file: null,
-		problems: withoutEchoes(result.error.issues.flatMap((issue) => describe(issue, [], context)))
-	};
-}
-function describe(issue, base, context) {
-	const { root } = context;
-	const path = [...base, ...issue.path];
-	const place = {
-		at: "value",
-		path
-	};
-	const value = valueAt(root, path);
-	switch (issue.code) {
-		case "unrecognized_keys": return issue.keys.map((key) => unknownKey(key, path, value, context));
-		case "invalid_type": return [wrongType(path, [kindOfType(issue.expected)], value, root)];
-		case "invalid_value": {
-			const allowed = issue.values.filter((each) => typeof each === "string" || typeof each === "number");
-			if (value === void 0 || typeof value === "object") return [wrongType(path, [kindOf$1(allowed[0])], value, root)];
-			return [{
-				code: "wrong-value",
-				path,
-				allowed,
-				value,
-				near: typeof value === "string" ? nearValue(value, allowed) : null,
-				place
-			}];
-		}
-		case "invalid_format":
-		case "too_big":
-		case "too_small":
-		case "custom": return [{
-			code: issue.message,
-			path,
-			value,
-			place,
-			...hiddenAt(path, value)
-		}];
-		case "invalid_key": return issue.issues.flatMap((inner) => describe(inner, path, context).map((problem) => ({
-			...problem,
-			place: {
-				at: "key",
-				path
-			}
-		})));
-		case "invalid_union": return describeUnion(issue, path, context);
-		case "not_multiple_of":
-		case "invalid_element": throw new Error(`The merchant schema gave an issue that has no problem: ${issue.code}`);
-		default: return issue;
-	}
-}
-/** Of several forms, the one that the value is meant to have decides what is said of it. */
-function describeUnion(issue, path, context) {
-	const { root } = context;
-	const value = valueAt(root, path);
-	if (path.length === 2 && path[0] === "checks" && kindOf$1(value) === "mapping") return checkProblems(value, path, issue.errors).flatMap((each) => "place" in each ? [each] : describe(each, path, context));
-	const mistyped = (branch) => branch.some(({ code, path: inner }) => code === "invalid_type" && inner.length === 0);
-	const meant = issue.errors.find((branch) => !mistyped(branch));
-	if (meant !== void 0) return meant.flatMap((inner) => describe(inner, path, context));
-	const kinds = issue.errors.flatMap((branch) => branch.flatMap((inner) => inner.code === "invalid_type" ? [kindOfType(inner.expected)] : []));
-	return [wrongType(path, [...new Set(kinds)], value, root)];
-}
-function wrongType(path, wanted, value, root) {
-	const key = path.at(-1);
-	const parent = path.slice(0, -1);
-	if (value === void 0 && typeof key === "string" && !Object.hasOwn(Object(valueAt(root, parent)), key)) return {
-		code: "missing-key",
-		key,
-		path: parent,
-		place: {
-			at: "head",
-			path: parent
-		}
-	};
-	const place = {
-		at: "value",
-		path
-	};
-	if (value === null) return {
-		code: "null-value",
-		path,
-		wanted,
-		place
-	};
-	const got = kindOf$1(value);
-	return wanted.includes(got) ? {
-		code: "bad-count",
-		path,
-		value,
-		place
-	} : {
-		code: "wrong-type",
-		path,
-		wanted,
-		got,
-		value,
-		place,
-		...hiddenAt(path)
-	};
-}
-function unknownKey(key, path, owner, context) {
-	const known = keysAt(path);
-	const { near, used } = nearOf(key, known, owner, context);
-	const at = [...path, key];
-	return {
-		code: "unknown-key",
-		key,
-		path,
-		known,
-		near,
-		used,
-		place: {
-			at: "key",
-			path: at
-		},
-		...hiddenAt(at)
-	};
-}
-/** The key that was meant, best one that is not there yet. */
-function nearOf(key, known, owner, context) {
-	context.suggestions -= 1;
-	if (context.suggestions < 0) return {
-		near: null,
-		used: false
-	};
-	const unused = nearKey(key, known.filter((each) => !Object.hasOwn(Object(owner), each)));
-	const near = unused ?? nearKey(key, known);
-	return {
-		near,
-		used: unused === null && near !== null
-	};
-}
-/** Keeps out of frames what may be a password or a key where only the name of a variable belongs. */
-function hiddenAt(path, value) {
-	const secret = /passw|passphrase|pwd|secret|token|key/i.test(String(path.at(-1)));
-	const credentials = path.at(-1) === "base_url" && typeof value === "string" && value.includes("@");
-	return secret || credentials ? { hidden: {
-		at: "value",
-		path
-	} } : {};
-}
-/** A misspelt key is said to be unknown; that the right one is missing then goes without saying. */
-function withoutEchoes(problems) {
-	const meant = new Set(problems.flatMap((problem) => problem.code === "unknown-key" && problem.near !== null ? [JSON.stringify([...problem.path, problem.near])] : []));
-	return problems.filter((problem) => problem.code !== "missing-key" || !meant.has(JSON.stringify([...problem.path, problem.key])));
-}
-function kindOfType(expected) {
-	switch (expected) {
-		case "array": return "list";
-		case "object":
-		case "record": return "mapping";
-		case "number":
-		case "boolean": return expected;
-		default: return "text";
-	}
-}
-var MAX_SUGGESTIONS;
-var init_schema_problems = __esmMin((() => {
-	init_check_problems();
-	init_merchant_file();
-	init_schema_keys();
-	init_synonyms();
-	init_values$1();
-	MAX_SUGGESTIONS = 2e3;
-}));
-
-// src/config/file-head.ts
-/** Reads the head of a file of so many UTF-16 units from a first part; null where it does not tell whose file it is. */
-function fileHead(file, { value, length }, whole) {
-	const { merchant, environment, api, members } = fieldsOf(value);
-	const { file: head } = checkSchema(present$1({
-		version: 1,
-		merchant,
-		environment,
-		api
-	}));
-	if (head?.merchant === void 0) return null;
-	return present$1({
-		merchant: head.merchant,
-		environment: head.environment,
-		baseUrl: head.api?.base_url,
-		keyEnv: head.api?.key_env,
-		members: Math.round(listOf(members).length * whole / length),
-		origin: {
-			file,
-			path: []
-		}
-	});
-}
-var init_file_head = __esmMin((() => {
-	init_present();
-	init_schema_problems();
-	init_values$1();
-}));
-
 // node_modules/js-yaml/dist/js-yaml.mjs
 /*! js-yaml 5.5.0 https://github.com/nodeca/js-yaml @license MIT */
 /**
@@ -52291,7 +51185,7 @@ function loadDocuments(input, options = {}) {
 *
 * @category Main
 */
-function load(input, options) {
+function load$1(input, options) {
 	const documents = loadDocuments(input, options);
 	if (documents.length === 0) throw new YAMLException("expected a document, but the input is empty");
 	if (documents.length === 1) return documents[0];
@@ -53227,7 +52121,7 @@ function* readPlain(text, piece = PIECE) {
 function loadPlain(part) {
 	if (SPECIAL.test(part) || controlProblems(part).length > 0) return void 0;
 	try {
-		return load(part, {
+		return load$1(part, {
 			schema: CORE_SCHEMA,
 			maxDepth: 64
 		});
@@ -53254,6 +52148,1178 @@ var init_plain_yaml = __esmMin((() => {
 	init_yaml_pieces();
 	SPECIAL = /[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|__proto__|<<|^[%?]|^(?:---|\.\.\.)|(?:^|[\s,[{:-])[&*!?]|(?:^|[\s,{[-]):(?=\s|$)|(?:^|[\s,{])(?:null|~|true|false) *:|(?:^|[\s,[{:-])[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$)|(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])/im;
 	PIECE = 64e3;
+}));
+
+// src/config/present.ts
+/** Without the fields that are undefined: what is absent in the file is absent here. */
+function present$1(record) {
+	const there = {};
+	for (const [key, value] of Object.entries(record)) if (value !== void 0) there[key] = value;
+	return there;
+}
+/** What is written twice means the same as once. */
+function unique(items) {
+	return [...new Set(items)];
+}
+var init_present = __esmMin((() => {}));
+
+// src/config/check-problems.ts
+/** What is wrong with a check that has none of the three forms: its keys, or what the meant form says of it. */
+function checkProblems(value, path, branches) {
+	const keys = Object.keys(Object(value)).filter((key) => KEYS$1.has(key));
+	const candidates = FORMS.map((form, index) => ({
+		index,
+		fits: keys.every((key) => includes(form, key))
+	})).filter(({ fits }) => fits);
+	const strange = unknownKeys(branches);
+	if (candidates.length === 1 || candidates.length > 0 && strange.length > 0) {
+		const issues = branches[candidates[0]?.index ?? 0] ?? [];
+		return strange.length === 0 ? issues : issues.filter((issue) => !isMissing(issue, value));
+	}
+	const form = {
+		code: "check-form",
+		keys,
+		place: {
+			at: "head",
+			path
+		}
+	};
+	return [...strange, form];
+}
+function includes(form, key) {
+	return form.includes(key);
+}
+/** What no form knows. */
+function unknownKeys(branches) {
+	const issue = branches[0]?.find(({ code }) => code === "unrecognized_keys");
+	if (issue?.code !== "unrecognized_keys") return [];
+	const keys = issue.keys.filter((key) => !KEYS$1.has(key));
+	return keys.length === 0 ? [] : [{
+		...issue,
+		keys
+	}];
+}
+function isMissing({ code, path }, value) {
+	return code === "invalid_type" && path.length === 1 && !Object.hasOwn(Object(value), String(path[0]));
+}
+var FORMS, KEYS$1;
+var init_check_problems = __esmMin((() => {
+	FORMS = [
+		["can", "only"],
+		["can", "at_most"],
+		["member", "cannot"]
+	];
+	KEYS$1 = new Set(FORMS.flat());
+}));
+
+// src/config/include-path.ts
+/** What is wrong with the path of an included file, before anybody has looked for it; null where nothing is. */
+function includeMistake(path) {
+	if (/^(?:[/~]|[A-Za-z][A-Za-z0-9+.-]*:)/.test(path)) return "absolute";
+	if (path.includes("\\")) return "backslash";
+	if (/[*?:\p{Cc}]/u.test(path)) return "pattern";
+	return isYamlName(path) ? null : "ending";
+}
+/** Whether a file's name is one of YAML. */
+function isYamlName(path) {
+	return /[^/]\.ya?ml$/i.test(path);
+}
+var init_include_path = __esmMin((() => {}));
+
+// src/config/until.ts
+/** Reads an end: a date ends with its day in UTC, an RFC 3339 timestamp at that instant; null where it is neither. */
+function parseUntil(text) {
+	const date = DATE.exec(text);
+	if (date !== null) {
+		const day = dayNumber(date);
+		return day === null ? null : {
+			text,
+			ends: (day + 1) * DAY
+		};
+	}
+	const stamp = TIMESTAMP.exec(text);
+	const day = stamp && dayNumber(stamp);
+	if (stamp === null || day === null) return null;
+	const [, , , , hours, minutes, seconds, fraction = "", sign, zoneHours = 0, zoneMinutes = 0] = stamp;
+	const time = (Number(hours) * 60 + Number(minutes)) * 6e4 + Number(seconds) * 1e3;
+	const zone = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === "-" ? -6e4 : 6e4);
+	return {
+		text,
+		ends: day * DAY + time + Number(fraction.slice(0, 3).padEnd(3, "0")) - zone
+	};
+}
+/** Why a text is no end: its day does not exist, its zone is missing, or it is written in another way. */
+function untilMistake(text) {
+	if (parseUntil(`${text}Z`) !== null) return "zone";
+	return DATE.test(text.slice(0, 10)) && dayNumber(DATE.exec(text.slice(0, 10)) ?? []) === null ? "day" : "form";
+}
+/** The last day of a month, 1 to 12; of any other month, none. */
+function daysInMonth(year, month) {
+	return [
+		31,
+		year % 4 === 0 && year % 100 !== 0 || year % 400 === 0 ? 29 : 28,
+		31,
+		30,
+		31,
+		30,
+		31,
+		31,
+		30,
+		31,
+		30,
+		31
+	][month - 1] ?? 0;
+}
+/** Days since 1970-01-01 in the Gregorian calendar; null where there is no such day. */
+function dayNumber([, years, months, days]) {
+	const [year, month, day] = [
+		Number(years),
+		Number(months),
+		Number(days)
+	];
+	if (day < 1 || day > daysInMonth(year, month)) return null;
+	const y = month > 2 ? year : year - 1;
+	const century = Math.floor(y / 400);
+	const yearOfCentury = y - century * 400;
+	const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
+	const dayOfCentury = yearOfCentury * 365 + Math.floor(yearOfCentury / 4) - Math.floor(yearOfCentury / 100) + dayOfYear;
+	return century * 146097 + dayOfCentury - 719468;
+}
+var DATE, TIMESTAMP, UNTIL_PATTERN, DAY;
+var init_until = __esmMin((() => {
+	DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
+	TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
+	UNTIL_PATTERN = "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$";
+	DAY = 864e5;
+}));
+
+// src/config/schema/values.ts
+var matching, ONE_LINE, text$1, environmentVariable, count$2, metadata, PART, EMAIL;
+var init_values$1 = __esmMin((() => {
+	init_zod();
+	init_limits();
+	matching = (pattern, code) => string().regex(pattern, code);
+	ONE_LINE = /^[^\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]*$/u;
+	text$1 = () => matching(/\S/, "blank-text").regex(ONE_LINE, "control-character");
+	environmentVariable = () => matching(/^[A-Za-z_][A-Za-z0-9_]*$/, "bad-env-name");
+	count$2 = (code = "bad-count") => number().refine((value) => Number.isSafeInteger(value) && value >= 0, code).meta({
+		type: "integer",
+		minimum: 0
+	});
+	metadata = () => record(string(), unknown$1()).refine((value) => Object.keys(value).length <= 64, "too-many-metadata").meta({ maxProperties: 64 });
+	PART = String.raw`[^\s@<>()[\]\\,;:"\p{Cc}\p{Cf}\p{Cs}`;
+	EMAIL = new RegExp(`^(?=.{3,254}$)${PART}]+@(?:${PART}.]+\\.)+${PART}.]{2,}$`, "u");
+}));
+
+// src/config/schema/entries.ts
+var until, role, grant, managed, member;
+var init_entries$1 = __esmMin((() => {
+	init_zod();
+	init_limits();
+	init_until();
+	init_values$1();
+	until = () => string().refine((value) => parseUntil(value) !== null, "bad-until").meta({ pattern: UNTIL_PATTERN });
+	role = strictObject({
+		name: text$1().meta({
+			title: "Name",
+			description: "What the role is called, and what members refer to it by.",
+			examples: ["Shift Lead"]
+		}),
+		description: string().optional().meta({
+			title: "Description",
+			description: "What the role is for. Left out, the live description stays as it is; \"\" clears it.",
+			examples: ["Opens and closes the till"]
+		}),
+		permissions: array(text$1()).max(100, "too-many-permissions").optional().meta({
+			title: "Permissions",
+			description: `What holders of the role may do; at most ${100}. Left out, the live permissions stay as they are; [] takes all of them away.`,
+			examples: [["catalog_view", "refunds_create"]]
+		}),
+		metadata: metadata().optional().meta({
+			title: "Metadata",
+			description: `Your own properties of the role; at most ${64}. Left out, the live ones stay as they are. They cannot be changed in place: other ones than are live need sync.replace_roles.`,
+			examples: [{ owner: "retail-ops" }]
+		}),
+		previously: text$1().optional().meta({
+			title: "Previous name",
+			description: "The name that the role had, so that a new one renames it instead of removing one role and creating another. It may stay after the renaming.",
+			examples: ["Team Lead"]
+		}),
+		id: matching(/^role_[A-Za-z0-9_-]+$/, "bad-role-id").optional().meta({
+			title: "Id",
+			description: "Pins the entry to one live role, so that it is found under any name.",
+			examples: ["role_7Kq2"]
+		})
+	}).meta({
+		title: "Role",
+		description: "A custom role.",
+		examples: [{
+			name: "Shift Lead",
+			permissions: ["catalog_view", "refunds_create"]
+		}]
+	});
+	grant = strictObject({
+		role: text$1().meta({
+			title: "Role",
+			description: "A role's name from this file, or an id such as that of a predefined role.",
+			examples: ["Shift Lead", "role_employee"]
+		}),
+		until: until().optional().meta({
+			title: "End of the grant",
+			description: "When the member loses the role: a date, which ends with its day in UTC, or a timestamp with its zone. Left out, the role stays.",
+			examples: ["2027-01-31", "2027-01-31T18:00:00+01:00"]
+		})
+	}).meta({
+		title: "Role for a time",
+		description: "A role that the member holds until an end.",
+		examples: [{
+			role: "Shift Lead",
+			until: "2027-01-31"
+		}]
+	});
+	managed = strictObject({
+		nickname: text$1().optional().meta({
+			title: "Nickname",
+			description: "The name that the user is shown by.",
+			examples: ["Till 7"]
+		}),
+		password_env: environmentVariable().meta({
+			title: "Variable with the password",
+			description: "The name of the environment variable that holds the first password, of at least 8 characters; never the password itself.",
+			examples: ["TILL_7_PASSWORD"]
+		})
+	}).meta({
+		title: "Managed user",
+		description: "Makes the member a user whom the merchant manages: it is created at once, without an invitation.",
+		examples: [{
+			nickname: "Till 7",
+			password_env: "TILL_7_PASSWORD"
+		}]
+	});
+	member = strictObject({
+		email: matching(EMAIL, "bad-email").meta({
+			title: "E-mail address",
+			description: "Who the member is; upper and lower case are the same.",
+			examples: ["ada@example.com"],
+			format: "email"
+		}),
+		roles: array(union([text$1(), grant])).optional().meta({
+			title: "Roles",
+			description: "The roles that the member holds: names from this file, or ids such as those of predefined roles; with an end as { role, until }. Left out, the live roles stay as they are; [] takes all of them away.",
+			examples: [["Shift Lead", "role_employee"], [{
+				role: "Shift Lead",
+				until: "2027-01-31"
+			}]]
+		}),
+		until: until().optional().meta({
+			title: "End of the membership",
+			description: "When the member goes: a date, which ends with its day in UTC, or a timestamp with its zone. Left out, the membership has no end.",
+			examples: ["2027-06-30", "2027-06-30T12:00:00Z"]
+		}),
+		metadata: metadata().optional().meta({
+			title: "Metadata",
+			description: `Your own properties of the member; at most ${64}, always replaced whole. Left out, the live ones stay as they are; {} clears them.`,
+			examples: [{ employee_id: "4711" }]
+		}),
+		managed: managed.optional(),
+		id: matching(/^mem_[A-Za-z0-9_-]+$/, "bad-member-id").optional().meta({
+			title: "Id",
+			description: "Pins the entry to one live member, where the e-mail address alone does not tell.",
+			examples: ["mem_9aZ1"]
+		})
+	}).meta({
+		title: "Member",
+		description: "Someone who has access to the merchant account.",
+		examples: [{
+			email: "ada@example.com",
+			roles: ["Shift Lead", "role_employee"]
+		}]
+	});
+}));
+
+// src/config/schema/policies.ts
+var DOMAIN, roles, policies, can, ROLE_ENTRY, holder, check$2;
+var init_policies$3 = __esmMin((() => {
+	init_zod();
+	init_values$1();
+	DOMAIN = /^(?=.{3,255}$)(?:\*\.)?(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,}$/u;
+	roles = (title, description, examples) => array(text$1()).optional().meta({
+		title,
+		description,
+		default: [],
+		examples
+	});
+	policies = strictObject({
+		email_domains: array(matching(DOMAIN, "bad-domain")).optional().meta({
+			title: "Domains of addresses",
+			description: "The domains that members' addresses may have; *.example.com, in quotes, means every subdomain of example.com. Left out, any.",
+			examples: [["example.com", "*.example.com"]]
+		}),
+		separate: array(array(text$1()).min(2, "too-few-roles")).optional().meta({
+			title: "Separate roles",
+			description: "Sets of roles of which nobody may hold two.",
+			default: [],
+			examples: [[["Approver", "Payer"]]]
+		}),
+		max_holders: record(text$1(), count$2()).optional().meta({
+			title: "Most holders",
+			description: "For a role's name or id, how many members may hold it.",
+			default: {},
+			examples: [{ role_admin: 3 }]
+		}),
+		require_until: roles("End required", "Roles that are only ever granted with an end.", [["Contractor"]]),
+		require_mfa: roles("MFA required", "Roles whose holders have MFA on login. A member who has not accepted yet counts as not known.", [["role_admin"]]),
+		forbid_permissions: roles("Forbidden permissions", "Permissions that no custom role may grant.", [["payouts_edit"]])
+	}).meta({
+		title: "Policies",
+		description: "What the access of this merchant has to keep to; an apply that would break one is refused.",
+		examples: [{
+			email_domains: ["example.com"],
+			separate: [["Approver", "Payer"]]
+		}]
+	});
+	can = () => text$1().meta({
+		title: "Permission",
+		description: "The permission that the check is about.",
+		examples: ["refunds_create"]
+	});
+	ROLE_ENTRY = /^role:\s*\S/;
+	holder = () => matching(new RegExp(`(?:${ROLE_ENTRY.source})|(?:${EMAIL.source})`, "u"), "bad-check-entry");
+	check$2 = union([
+		strictObject({
+			can: can(),
+			only: array(holder()).meta({
+				title: "Only these",
+				description: "Who may have the permission: e-mail addresses, and roles as \"role:Name\". [] means nobody.",
+				examples: [["ada@example.com", "role:Shift Lead"]]
+			})
+		}).meta({
+			title: "Only these can",
+			description: "Nobody but those listed has the permission.",
+			examples: [{
+				can: "refunds_create",
+				only: ["ada@example.com", "role:Shift Lead"]
+			}]
+		}),
+		strictObject({
+			can: can(),
+			at_most: count$2().meta({
+				title: "At most",
+				description: "How many members may have the permission.",
+				examples: [2]
+			})
+		}).meta({
+			title: "At most so many can",
+			description: "No more members than that have the permission.",
+			examples: [{
+				can: "payouts_view",
+				at_most: 2
+			}]
+		}),
+		strictObject({
+			member: matching(EMAIL, "bad-email").meta({
+				title: "Member",
+				description: "The e-mail address of the member that the check is about.",
+				examples: ["bob@example.com"]
+			}),
+			cannot: array(text$1()).meta({
+				title: "Cannot",
+				description: "Permissions that the member must not have.",
+				examples: [["refunds_create"]]
+			})
+		}).meta({
+			title: "A member cannot",
+			description: "The member has none of these permissions.",
+			examples: [{
+				member: "bob@example.com",
+				cannot: ["refunds_create"]
+			}]
+		})
+	]).meta({
+		title: "Check",
+		description: "A test of the access that a plan would leave behind."
+	});
+}));
+
+// src/config/schema/settings.ts
+/** Nothing in it but origin and path: credentials do not belong into a file, and a query would be lost. */
+function isPlainUrl(value) {
+	if (!URL.canParse(value)) return true;
+	const { username, password, search, hash } = new URL(value);
+	return username === "" && password === "" && search === "" && hash === "";
+}
+var api, syncMode, sync, globs, ignore, SHARE, guards;
+var init_settings = __esmMin((() => {
+	init_zod();
+	init_values$1();
+	api = strictObject({
+		base_url: url({
+			protocol: /^https?$/,
+			error: "bad-base-url"
+		}).refine(isPlainUrl, "bad-base-url").optional().meta({
+			title: "Base URL",
+			description: "Where the service answers. Left out, it comes from --base-url or the environment variable ROLECALL_BASE_URL.",
+			examples: ["https://api.example.com"]
+		}),
+		key_env: environmentVariable().optional().meta({
+			title: "Variable with the API key",
+			description: "The name of the environment variable that holds this merchant's API key; never the key itself. Left out, it is ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.",
+			examples: ["RETAIL_API_KEY"]
+		})
+	}).meta({
+		title: "Service",
+		description: "How to reach the service for this merchant.",
+		examples: [{
+			base_url: "https://api.example.com",
+			key_env: "RETAIL_API_KEY"
+		}]
+	});
+	syncMode = (noun, sentence) => _enum(["authoritative", "additive"]).optional().meta({
+		title: `Sync of ${noun}`,
+		description: `authoritative: ${sentence} is removed. additive: it is left alone.`,
+		default: "authoritative",
+		examples: ["authoritative", "additive"]
+	});
+	sync = strictObject({
+		roles: syncMode("roles", "a live custom role that this file does not list"),
+		members: syncMode("members", "a live member that this file does not list"),
+		reinvite: boolean().optional().meta({
+			title: "Invite again",
+			description: "Whether the expired invitation of a listed member is replaced by a new one; false leaves it expired.",
+			default: true,
+			examples: [false]
+		}),
+		replace_roles: boolean().optional().meta({
+			title: "Replace roles",
+			description: "Whether a role whose metadata changed may be replaced by a new one, which its holders are moved to: the service cannot change a role's metadata in place.",
+			default: false,
+			examples: [true]
+		})
+	}).meta({
+		title: "Sync",
+		description: "How the file and what is live are brought together.",
+		examples: [{
+			roles: "authoritative",
+			members: "additive"
+		}]
+	});
+	globs = (title, description, examples) => array(text$1()).optional().meta({
+		title,
+		description,
+		default: [],
+		examples
+	});
+	ignore = strictObject({
+		roles: globs("Ignored roles", "Globs over the names and ids of live roles that are never read into a plan and never touched.", [["Legacy *"]]),
+		members: globs("Ignored members", "Globs over the e-mail addresses and ids of live members that are never read into a plan and never touched. Put them in quotes: YAML takes a bare * for an alias.", [["*@auditor.example"]])
+	}).meta({
+		title: "Ignore",
+		description: "What rolecall neither sees nor touches.",
+		examples: [{
+			roles: ["Legacy *"],
+			members: ["*@auditor.example"]
+		}]
+	});
+	SHARE = /^(?:100|[1-9]?[0-9])%$/;
+	guards = strictObject({
+		max_removals: union([count$2("bad-removal-limit"), matching(SHARE, "bad-removal-limit")]).optional().meta({
+			title: "Most removals",
+			description: "The most roles, and the most members, that one apply may remove: a share of what is live, such as 25%, or a count. Up to 3 are always allowed.",
+			default: "25%",
+			examples: ["25%", 10]
+		}),
+		protect: strictObject({
+			roles: globs("Protected roles", "Globs over the names and ids of roles.", [["Shift Lead"]]),
+			members: globs("Protected members", "Globs over the e-mail addresses and ids of members.", [["owner@example.com"]])
+		}).optional().meta({
+			title: "Protected",
+			description: "Roles and members that no apply changes or removes.",
+			examples: [{
+				roles: ["Shift Lead"],
+				members: ["owner@example.com"]
+			}]
+		}),
+		min_holders: record(text$1(), count$2()).optional().meta({
+			title: "Fewest holders",
+			description: "For a role's name or id, how many accepted members must keep it; service accounts do not count. Unless it names role_owner, that keeps one; role_owner: 0 or {} asks for none.",
+			default: { role_owner: 1 },
+			examples: [{ role_owner: 2 }]
+		})
+	}).meta({
+		title: "Guards",
+		description: "What an apply refuses to do, unless it is overridden for one plan.",
+		examples: [{
+			max_removals: "25%",
+			min_holders: { role_owner: 2 }
+		}]
+	});
+}));
+
+// src/config/schema/merchant-file.ts
+var includePath, merchantSchema;
+var init_merchant_file = __esmMin((() => {
+	init_zod();
+	init_include_path();
+	init_limits();
+	init_entries$1();
+	init_policies$3();
+	init_settings();
+	init_values$1();
+	includePath = string().refine((value) => includeMistake(value) === null, "bad-include").meta({ pattern: "^(?![/~])[^\\\\:*?]*\\.[yY][aA]?[mM][lL]$" });
+	merchantSchema = strictObject({
+		version: literal(1).meta({
+			title: "Version",
+			description: "The version of this format; always 1.",
+			examples: [1]
+		}),
+		merchant: matching(/^[A-Za-z0-9_-]{1,64}$/, "bad-merchant").optional().meta({
+			title: "Merchant code",
+			description: "The merchant account that this file describes. Only a file that others include is without one.",
+			examples: ["MC4F7K2P"]
+		}),
+		environment: _enum(["live", "test"]).optional().meta({
+			title: "Environment",
+			description: "live for a real merchant account, test for a sandbox one. It must agree with the API key's prefix.",
+			examples: ["live", "test"]
+		}),
+		api: api.optional(),
+		include: array(includePath).max(100, "too-many-includes").optional().meta({
+			title: "Included files",
+			description: `Files whose sections are joined to this one's; at most ${100}. Paths are relative to this file, and never lead out of the project.`,
+			default: [],
+			examples: [["../shared/retail.yaml"]]
+		}),
+		sync: sync.optional(),
+		ignore: ignore.optional(),
+		guards: guards.optional(),
+		policies: policies.optional(),
+		checks: array(check$2).max(MAX_CHECKS, "too-many-checks").optional().meta({
+			title: "Checks",
+			description: `Tests of the access that a plan would leave behind; at most ${MAX_CHECKS}. An apply that would fail one is refused.`,
+			default: [],
+			examples: [[{
+				can: "payouts_view",
+				at_most: 2
+			}]]
+		}),
+		roles: array(role).optional().meta({
+			title: "Roles",
+			description: "The custom roles. Left out, roles are not managed here; [] means that there are none.",
+			examples: [[{
+				name: "Shift Lead",
+				permissions: ["catalog_view"]
+			}]]
+		}),
+		members: array(member).optional().meta({
+			title: "Members",
+			description: "The members. Left out, members are not managed here; [] means that there are none.",
+			examples: [[{
+				email: "ada@example.com",
+				roles: ["Shift Lead"]
+			}]]
+		})
+	}).meta({
+		title: "rolecall merchant file",
+		description: "The roles and members of one merchant account, as they should be.",
+		examples: [{
+			version: 1,
+			merchant: "MC4F7K2P",
+			roles: [],
+			members: []
+		}],
+		dependencies: {
+			environment: ["merchant"],
+			api: ["merchant"]
+		}
+	});
+}));
+
+// src/config/schema-keys.ts
+/** The keys that the schema knows at a path; of several forms, those of all. */
+function keysAt(path) {
+	let schemas = forms(merchantSchema);
+	for (const segment of path) schemas = schemas.flatMap((schema) => forms(inner(schema, segment)));
+	const keys = schemas.flatMap((schema) => schema instanceof ZodObject ? Object.keys(schema.shape) : []);
+	return [...new Set(keys)];
+}
+function inner(schema, segment) {
+	if (schema instanceof ZodObject) return Object.hasOwn(schema.shape, segment) ? schema.shape[segment] : void 0;
+	return schema instanceof ZodArray ? schema.element : void 0;
+}
+/** What stands behind "may be left out" and "one of". */
+function forms(schema) {
+	if (schema instanceof ZodOptional) return forms(schema.unwrap());
+	return schema instanceof ZodUnion ? schema.options.flatMap(forms) : [schema];
+}
+var init_schema_keys = __esmMin((() => {
+	init_zod();
+	init_merchant_file();
+}));
+
+// src/config/suggest.ts
+/** The candidate that was probably meant, or null where none is near; case is no difference. */
+function suggest(word, candidates) {
+	return openSuggester([...candidates])(word);
+}
+/** Suggestions from many candidates for many words, within a bound of work; beyond it there are none. */
+function openSuggester(candidates) {
+	const folded = candidates.map((candidate) => ({
+		candidate,
+		lower: candidate.toLowerCase()
+	}));
+	const known = /* @__PURE__ */ new Map();
+	let work = 0;
+	return (word) => {
+		const answered = known.get(word);
+		if (answered !== void 0) return answered;
+		const wanted = word.toLowerCase();
+		let best = null;
+		let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+		if (wanted.length <= MAX_LENGTH) for (const { candidate, lower } of folded) {
+			work += 1;
+			if (Math.abs(lower.length - wanted.length) >= bestDistance || work > MAX_WORK) continue;
+			work += lower.length * wanted.length;
+			const found = distance(wanted, lower);
+			if (found < bestDistance) {
+				best = candidate;
+				bestDistance = found;
+			}
+		}
+		known.set(word, best);
+		return best;
+	};
+}
+/** Whether two words differ as a slip of the keyboard makes them differ: by one edit, in long words by two. */
+function isSlip(a, b) {
+	if (a.replace(/\d+/g, "") === b.replace(/\d+/g, "") || Math.max(a.length, b.length) > MAX_LENGTH) return false;
+	const most = Math.min(a.length, b.length) >= 12 ? 2 : 1;
+	return Math.abs(a.length - b.length) <= most && distance(a.toLowerCase(), b.toLowerCase()) <= most;
+}
+/** Edits between two words, where two swapped neighbours count as one. */
+function distance(a, b) {
+	let beforeLast = [];
+	let last = Array.from({ length: b.length + 1 }, (_, index) => index);
+	for (let i = 1; i <= a.length; i++) {
+		const row = [i];
+		for (let j = 1; j <= b.length; j++) {
+			const same = a[i - 1] === b[j - 1];
+			let cost = Math.min(at(last, j) + 1, at(row, j - 1) + 1, at(last, j - 1) + (same ? 0 : 1));
+			if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, at(beforeLast, j - 2) + 1);
+			row.push(cost);
+		}
+		beforeLast = last;
+		last = row;
+	}
+	return at(last, b.length);
+}
+function at(row, index) {
+	return row[index] ?? Number.POSITIVE_INFINITY;
+}
+var MAX_WORK, MAX_LENGTH;
+var init_suggest = __esmMin((() => {
+	MAX_WORK = 1e8;
+	MAX_LENGTH = 100;
+}));
+
+// src/config/synonyms.ts
+/** The key that was probably meant, of those that are still free. */
+function nearKey(key, candidates) {
+	return synonym(key, KEYS, candidates) ?? suggest(key, candidates);
+}
+/** The value that was probably meant. */
+function nearValue(value, allowed) {
+	const words = allowed.filter((each) => typeof each === "string");
+	return synonym(value, VALUES, words) ?? suggest(value, words);
+}
+function synonym(word, synonyms, candidates) {
+	const found = Object.hasOwn(synonyms, word.toLowerCase()) ? synonyms[word.toLowerCase()] : void 0;
+	return found !== void 0 && candidates.includes(found) ? found : null;
+}
+var VALUES, KEYS;
+var init_synonyms = __esmMin((() => {
+	init_suggest();
+	VALUES = {
+		production: "live",
+		prod: "live",
+		sandbox: "test",
+		testing: "test",
+		staging: "test",
+		strict: "authoritative",
+		exclusive: "authoritative",
+		add: "additive"
+	};
+	KEYS = {
+		password: "password_env",
+		key: "key_env",
+		api_key: "key_env",
+		url: "base_url",
+		"e-mail": "email",
+		mail: "email",
+		title: "name",
+		includes: "include",
+		import: "include",
+		extends: "include",
+		users: "members",
+		tests: "checks",
+		asserts: "checks",
+		expires: "until",
+		expires_at: "until",
+		end: "until",
+		til: "until",
+		till: "until",
+		name: "role",
+		renamed_from: "previously",
+		formerly: "previously",
+		max: "at_most",
+		protected: "protect",
+		exclude: "ignore"
+	};
+}));
+
+// src/config/values.ts
+/** The kind of a plain value, as YAML has it. */
+function kindOf$1(value) {
+	if (Array.isArray(value)) return "list";
+	if (value === null) return "null";
+	const type = typeof value;
+	if (type === "number" || type === "boolean") return type;
+	return type === "string" ? "text" : "mapping";
+}
+/** What stands at a path; undefined where nothing does. */
+function valueAt(root, path) {
+	return path.reduce((value, segment) => typeof value === "object" && value !== null && Object.hasOwn(value, segment) ? value[segment] : void 0, root);
+}
+/** The keys of a mapping, or of anything else none. */
+function fieldsOf(value) {
+	return kindOf$1(value) === "mapping" && value !== void 0 ? value : {};
+}
+/** The entries of a list, or of anything else none. */
+function listOf(value) {
+	return Array.isArray(value) ? value : [];
+}
+/** Text that says something, or null. */
+function textOf$1(value) {
+	return typeof value === "string" && value.trim() !== "" ? value : null;
+}
+/** A whole number from 0 up, or null. */
+function countOf$1(value) {
+	return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+/** Whether two plain values mean the same, whatever the order of their keys. */
+function sameValue(a, b) {
+	if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => sameValue(item, b[index]));
+	if (kindOf$1(a) === "mapping" && kindOf$1(b) === "mapping" && a !== void 0 && b !== void 0) {
+		const [left, right] = [fieldsOf(a), fieldsOf(b)];
+		const keys = Object.keys(left);
+		return keys.length === Object.keys(right).length && keys.every((key) => Object.hasOwn(right, key) && sameValue(left[key], right[key]));
+	}
+	return Object.is(a, b);
+}
+var init_values = __esmMin((() => {}));
+
+// src/config/schema-problems.ts
+/** Holds a plain value against the schema. */
+function checkSchema(value) {
+	const result = merchantSchema.safeParse(value);
+	if (result.success) return {
+		file: result.data,
+		problems: []
+	};
+	const context = {
+		root: value,
+		suggestions: MAX_SUGGESTIONS
+	};
+	return {
+		file: null,
+		problems: withoutEchoes(result.error.issues.flatMap((issue) => describe(issue, [], context)))
+	};
+}
+function describe(issue, base, context) {
+	const { root } = context;
+	const path = [...base, ...issue.path];
+	const place = {
+		at: "value",
+		path
+	};
+	const value = valueAt(root, path);
+	switch (issue.code) {
+		case "unrecognized_keys": return issue.keys.map((key) => unknownKey(key, path, value, context));
+		case "invalid_type": return [wrongType(path, [kindOfType(issue.expected)], value, root)];
+		case "invalid_value": {
+			const allowed = issue.values.filter((each) => typeof each === "string" || typeof each === "number");
+			if (value === void 0 || typeof value === "object") return [wrongType(path, [kindOf$1(allowed[0])], value, root)];
+			return [{
+				code: "wrong-value",
+				path,
+				allowed,
+				value,
+				near: typeof value === "string" ? nearValue(value, allowed) : null,
+				place
+			}];
+		}
+		case "invalid_format":
+		case "too_big":
+		case "too_small":
+		case "custom": return [{
+			code: issue.message,
+			path,
+			value,
+			place,
+			...hiddenAt(path, value)
+		}];
+		case "invalid_key": return issue.issues.flatMap((inner) => describe(inner, path, context).map((problem) => ({
+			...problem,
+			place: {
+				at: "key",
+				path
+			}
+		})));
+		case "invalid_union": return describeUnion(issue, path, context);
+		case "not_multiple_of":
+		case "invalid_element": throw new Error(`The merchant schema gave an issue that has no problem: ${issue.code}`);
+		default: return issue;
+	}
+}
+/** Of several forms, the one that the value is meant to have decides what is said of it. */
+function describeUnion(issue, path, context) {
+	const { root } = context;
+	const value = valueAt(root, path);
+	if (path.length === 2 && path[0] === "checks" && kindOf$1(value) === "mapping") return checkProblems(value, path, issue.errors).flatMap((each) => "place" in each ? [each] : describe(each, path, context));
+	const mistyped = (branch) => branch.some(({ code, path: inner }) => code === "invalid_type" && inner.length === 0);
+	const meant = issue.errors.find((branch) => !mistyped(branch));
+	if (meant !== void 0) return meant.flatMap((inner) => describe(inner, path, context));
+	const kinds = issue.errors.flatMap((branch) => branch.flatMap((inner) => inner.code === "invalid_type" ? [kindOfType(inner.expected)] : []));
+	return [wrongType(path, [...new Set(kinds)], value, root)];
+}
+function wrongType(path, wanted, value, root) {
+	const key = path.at(-1);
+	const parent = path.slice(0, -1);
+	if (value === void 0 && typeof key === "string" && !Object.hasOwn(Object(valueAt(root, parent)), key)) return {
+		code: "missing-key",
+		key,
+		path: parent,
+		place: {
+			at: "head",
+			path: parent
+		}
+	};
+	const place = {
+		at: "value",
+		path
+	};
+	if (value === null) return {
+		code: "null-value",
+		path,
+		wanted,
+		place
+	};
+	const got = kindOf$1(value);
+	return wanted.includes(got) ? {
+		code: "bad-count",
+		path,
+		value,
+		place
+	} : {
+		code: "wrong-type",
+		path,
+		wanted,
+		got,
+		value,
+		place,
+		...hiddenAt(path)
+	};
+}
+function unknownKey(key, path, owner, context) {
+	const known = keysAt(path);
+	const { near, used } = nearOf(key, known, owner, context);
+	const at = [...path, key];
+	return {
+		code: "unknown-key",
+		key,
+		path,
+		known,
+		near,
+		used,
+		place: {
+			at: "key",
+			path: at
+		},
+		...hiddenAt(at)
+	};
+}
+/** The key that was meant, best one that is not there yet. */
+function nearOf(key, known, owner, context) {
+	context.suggestions -= 1;
+	if (context.suggestions < 0) return {
+		near: null,
+		used: false
+	};
+	const unused = nearKey(key, known.filter((each) => !Object.hasOwn(Object(owner), each)));
+	const near = unused ?? nearKey(key, known);
+	return {
+		near,
+		used: unused === null && near !== null
+	};
+}
+/** Keeps out of frames what may be a password or a key where only the name of a variable belongs. */
+function hiddenAt(path, value) {
+	const secret = /passw|passphrase|pwd|secret|token|key/i.test(String(path.at(-1)));
+	const credentials = path.at(-1) === "base_url" && typeof value === "string" && value.includes("@");
+	return secret || credentials ? { hidden: {
+		at: "value",
+		path
+	} } : {};
+}
+/** A misspelt key is said to be unknown; that the right one is missing then goes without saying. */
+function withoutEchoes(problems) {
+	const meant = new Set(problems.flatMap((problem) => problem.code === "unknown-key" && problem.near !== null ? [JSON.stringify([...problem.path, problem.near])] : []));
+	return problems.filter((problem) => problem.code !== "missing-key" || !meant.has(JSON.stringify([...problem.path, problem.key])));
+}
+function kindOfType(expected) {
+	switch (expected) {
+		case "array": return "list";
+		case "object":
+		case "record": return "mapping";
+		case "number":
+		case "boolean": return expected;
+		default: return "text";
+	}
+}
+var MAX_SUGGESTIONS;
+var init_schema_problems = __esmMin((() => {
+	init_check_problems();
+	init_merchant_file();
+	init_schema_keys();
+	init_synonyms();
+	init_values();
+	MAX_SUGGESTIONS = 2e3;
+}));
+
+// src/config/file-head.ts
+/** Reads the head of a file of so many UTF-16 units from a first part; null where it does not tell whose file it is. */
+function fileHead(file, { value, length }, whole) {
+	const { merchant, environment, api, members } = fieldsOf(value);
+	const { file: head } = checkSchema(present$1({
+		version: 1,
+		merchant,
+		environment,
+		api
+	}));
+	if (head?.merchant === void 0) return null;
+	return present$1({
+		merchant: head.merchant,
+		environment: head.environment,
+		baseUrl: head.api?.base_url,
+		keyEnv: head.api?.key_env,
+		members: Math.round(listOf(members).length * whole / length),
+		origin: {
+			file,
+			path: []
+		}
+	});
+}
+/**
+* Reads the head from the first part of a text of about so many UTF-16 units in all; null where that part does not reach
+* into the members: cut off anywhere else, it could mean something else than the whole.
+*/
+function glanceAt(file, part, whole) {
+	const { value } = readPlain(part, GLANCE).next();
+	return value && "length" in value && value.length < part.length ? fileHead(file, value, whole) : null;
+}
+var GLANCE;
+var init_file_head = __esmMin((() => {
+	init_plain_yaml();
+	init_present();
+	init_schema_problems();
+	init_values();
+	GLANCE = 16e3;
+}));
+
+// src/cli/load-aside.ts
+var load_aside_exports = /* @__PURE__ */ __exportAll({
+	isWorthAThread: () => isWorthAThread,
+	loadAside: () => loadAside
+});
+/** Whether files are so large together that reading them would keep the network waiting. */
+async function isWorthAThread(files) {
+	return (await Promise.all(files.map((file) => stat(file).then(({ size }) => size, () => 0)))).reduce((sum, size) => sum + size, 0) >= WORTH_A_THREAD;
+}
+/**
+* Reads merchants' files in a thread of its own, whose program `script` is; everything else goes on meanwhile. Whose the
+* first one is does not wait for the thread, which takes a while to start.
+*/
+async function loadAside(script, task, { begun }) {
+	const worker = new Worker(script, { workerData: task });
+	const all = on(worker, "message", { close: ["exit"] });
+	try {
+		const head = await firstHead(task.files);
+		if (head !== null) begun(head);
+		for await (const [told] of all) {
+			if ("loaded" in told) return told.loaded;
+			begun(told.head);
+		}
+		throw new Error("the thread that reads the files ended without a word");
+	} finally {
+		await worker.terminate();
+	}
+}
+/** Whose the first file is, as far as a look at its first bytes tells; what is wrong with it is for the thread to say. */
+async function firstHead([path = ""]) {
+	const file = await open(path).catch(() => null);
+	if (file === null) return null;
+	try {
+		const { size } = await file.stat();
+		const { buffer, bytesRead } = await file.read({
+			buffer: new Uint8Array(GLANCE_BYTES),
+			position: 0
+		});
+		return glanceAt(path, new TextDecoder().decode(buffer.subarray(0, bytesRead)), size);
+	} catch {
+		return null;
+	} finally {
+		await file.close();
+	}
+}
+var WORTH_A_THREAD, GLANCE_BYTES;
+var init_load_aside = __esmMin((() => {
+	init_file_head();
+	WORTH_A_THREAD = 1048576;
+	GLANCE_BYTES = 65536;
+}));
+
+// src/config/draft.ts
+/** Takes from a plain value what can be taken. */
+function draft(file, value) {
+	const fields = fieldsOf(value);
+	return {
+		file,
+		fields,
+		roles: entries(fields["roles"], "roles").map((entry) => draftRole(file, entry)),
+		members: entries(fields["members"], "members").map((entry) => draftMember(file, entry))
+	};
+}
+/** The place of a value in a file. */
+function siteOf(file, path) {
+	return {
+		at: "value",
+		file,
+		path
+	};
+}
+/** The path to the name of a role that a member is to hold. */
+function grantPath({ path }, { index, bare }) {
+	return bare ? [
+		...path,
+		"roles",
+		index
+	] : [
+		...path,
+		"roles",
+		index,
+		"role"
+	];
+}
+/** Whether some role stands there more than once. */
+function isAnyTwice(grants) {
+	return grants.length > 1 && new Set(grants.map(({ role }) => role)).size < grants.length;
+}
+function entries(value, key) {
+	return listOf(value).map((entry, index) => ({
+		path: [key, index],
+		fields: fieldsOf(entry)
+	}));
+}
+function draftRole(file, { path, fields }) {
+	return {
+		file,
+		path,
+		name: textOf$1(fields["name"]),
+		id: textOf$1(fields["id"]),
+		previously: textOf$1(fields["previously"]),
+		permissions: listOf(fields["permissions"])
+	};
+}
+function draftMember(file, { path, fields }) {
+	const grants = listOf(fields["roles"]).flatMap((value, index) => draftGrant(value, index, path) ?? []);
+	return {
+		file,
+		path,
+		email: textOf$1(fields["email"]),
+		id: textOf$1(fields["id"]),
+		end: draftEnd(fields, path),
+		rolesComplete: Array.isArray(fields["roles"]) && grants.length === fields["roles"].length,
+		grants,
+		fields
+	};
+}
+function draftGrant(value, index, member) {
+	const name = textOf$1(value);
+	if (name !== null) return {
+		role: name,
+		index,
+		bare: true,
+		end: null
+	};
+	const fields = fieldsOf(value);
+	const role = textOf$1(fields["role"]);
+	return role === null ? null : {
+		role,
+		index,
+		bare: false,
+		end: draftEnd(fields, [
+			...member,
+			"roles",
+			index
+		])
+	};
+}
+function draftEnd(fields, path) {
+	if (!Object.hasOwn(fields, "until")) return null;
+	const { until } = fields;
+	return {
+		until: typeof until === "string" ? parseUntil(until) : null,
+		path: [...path, "until"]
+	};
+}
+var init_draft = __esmMin((() => {
+	init_until();
+	init_values();
+}));
+
+// src/config/repeats.ts
+/** Every item after the first whose text is the same; one without a text repeats nothing. */
+function repeats(items, textOf) {
+	const seen = /* @__PURE__ */ new Map();
+	const found = [];
+	for (const item of items) {
+		const text = textOf(item);
+		if (typeof text !== "string") continue;
+		const first = seen.get(text);
+		if (first === void 0) seen.set(text, item);
+		else found.push({
+			text,
+			item,
+			first
+		});
+	}
+	return found;
+}
+var init_repeats = __esmMin((() => {}));
+
+// src/config/duplicate-merchants.ts
+/** Every file of a merchant after its first. */
+function duplicateMerchants(files) {
+	const site = ({ file }) => siteOf(file, ["merchant"]);
+	return repeats(files, ({ merchant }) => merchant).map(({ text, item, first }) => ({
+		code: "duplicate-merchant",
+		merchant: text,
+		place: site(item),
+		first: site(first)
+	}));
+}
+var init_duplicate_merchants = __esmMin((() => {
+	init_draft();
+	init_repeats();
 }));
 
 // src/config/secrets.ts
@@ -53528,7 +53594,7 @@ function checkKey(key, path) {
 	}] : [];
 }
 var init_plain_values = __esmMin((() => {
-	init_values$1();
+	init_values();
 }));
 
 // src/config/rules/repeated-entries.ts
@@ -53600,7 +53666,7 @@ var LISTS;
 var init_repeated_entries = __esmMin((() => {
 	init_draft();
 	init_repeats();
-	init_values$1();
+	init_values();
 	LISTS = [
 		["ignore", "roles"],
 		["ignore", "members"],
@@ -53715,7 +53781,7 @@ var init_source = __esmMin((() => {
 	init_problem$1();
 	init_source_rules();
 	init_schema_problems();
-	init_values$1();
+	init_values();
 }));
 
 // src/config/syntax-problems.ts
@@ -54660,7 +54726,7 @@ function pairsAt({ drafts }, section, key) {
 var init_merchant_view = __esmMin((() => {
 	init_access$1();
 	init_draft();
-	init_values$1();
+	init_values();
 }));
 
 // src/config/rules/agreement.ts
@@ -54760,7 +54826,7 @@ function settingsOf({ fields }) {
 var FIELDS, SETTINGS, MAPS;
 var init_agreement = __esmMin((() => {
 	init_draft();
-	init_values$1();
+	init_values();
 	FIELDS = [
 		"id",
 		"until",
@@ -54899,7 +54965,7 @@ var MAX_DOMAIN, NAMED;
 var init_policies$2 = __esmMin((() => {
 	init_draft();
 	init_merchant_view();
-	init_values$1();
+	init_values();
 	MAX_DOMAIN = 253;
 	NAMED = 3;
 }));
@@ -54978,7 +55044,7 @@ function checksOf({ drafts }) {
 }
 var init_checks$1 = __esmMin((() => {
 	init_draft();
-	init_values$1();
+	init_values();
 	init_policies$2();
 }));
 
@@ -55174,7 +55240,7 @@ var init_references = __esmMin((() => {
 	init_draft();
 	init_merchant_view();
 	init_suggest();
-	init_values$1();
+	init_values();
 	PREDEFINED = [
 		"role_owner",
 		"role_admin",
@@ -56251,13 +56317,10 @@ var init_load_merchants = __esmMin((() => {
 // src/cli/load.ts
 init_errors$2();
 /** Reads and checks the files below the paths, with all that they include. */
-async function loadStates(paths, { merchants, cwd, now, meanwhile }) {
+async function loadStates(paths, options) {
 	keepHeapSmall();
-	const [{ loadMerchants }, files] = await Promise.all([Promise.resolve().then(() => (init_load_merchants(), load_merchants_exports)), findYamlFiles(paths, cwd)]);
-	const loaded = await loadMerchants(files, sourceReader(cwd), {
-		now,
-		...meanwhile
-	});
+	const { merchants, cwd } = options;
+	const loaded = await load(await findYamlFiles(paths, cwd), options);
 	const states = loaded.merchants.flatMap(({ state }) => state ?? []).sort((a, b) => a.merchant < b.merchant ? -1 : 1);
 	const { diagnostics, sources } = loaded;
 	return {
@@ -56265,6 +56328,21 @@ async function loadStates(paths, { merchants, cwd, now, meanwhile }) {
 		states: pick(states, merchants, diagnostics),
 		diagnostics
 	};
+}
+async function load(files, { cwd, now, meanwhile, filesWorker }) {
+	if (meanwhile && filesWorker) {
+		const { isWorthAThread, loadAside } = await Promise.resolve().then(() => (init_load_aside(), load_aside_exports));
+		if (await isWorthAThread(files)) return loadAside(filesWorker, {
+			files,
+			cwd,
+			now
+		}, meanwhile);
+	}
+	const { loadMerchants } = await Promise.resolve().then(() => (init_load_merchants(), load_merchants_exports));
+	return loadMerchants(files, sourceReader(cwd), {
+		now,
+		...meanwhile
+	});
 }
 function pick(states, merchants, diagnostics) {
 	if (merchants.length === 0) return states;

@@ -13,7 +13,7 @@ import { pageAssets } from "./page-assets.mjs";
 const root = resolve(import.meta.dirname, "..");
 const dist = join(root, "dist");
 
-const entries = { bin: "src/bin.ts", index: "src/index.ts" };
+const entries = { bin: "src/bin.ts", index: "src/index.ts", "files-worker": "src/cli/files-worker.ts" };
 
 /** Ink draws nothing before its end where CI is set; whether there is a terminal is rolecall's own question. */
 const neverInCi = {
@@ -58,7 +58,7 @@ const groups = [
   },
   {
     name: "files",
-    test: /node_modules[\\/](js-yaml|zod)[\\/]|src[\\/](cli[\\/](load|files|project-root)|config[\\/](?!messages|format|plan-|json-|(diagnose|frame|locate|merchants|parse|parse-file|positions|syntax-problems|width|yaml-document)\.))/,
+    test: /node_modules[\\/](js-yaml|zod)[\\/]|src[\\/](cli[\\/](load|files|project-root)\.|config[\\/](?!messages|format|plan-|json-|(diagnose|frame|locate|merchants|parse|parse-file|positions|syntax-problems|width|yaml-document)\.))/,
   },
 ];
 

@@ -3,7 +3,7 @@ import { nodeIo } from "./cli/node-io.ts";
 import { VERSION } from "./cli/version.ts";
 
 const argv = process.argv.slice(2);
-const io = nodeIo();
+const io = nodeIo(new URL("files-worker.js", import.meta.url));
 if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
   // Asked for by scripts again and again: not worth loading the commands.
   io.stdout.write(`${VERSION}\n`);

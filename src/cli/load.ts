@@ -1,4 +1,5 @@
 import type { Meanwhile } from "../config/library.ts";
+import type { LoadedMerchants } from "../config/load-merchants.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { RolecallError } from "../model/errors.ts";
@@ -23,24 +24,35 @@ export interface LoadOptions {
   readonly now: number;
   /** What else goes on while files are read; absent: nothing. */
   readonly meanwhile?: Meanwhile;
+  /** The program that reads files in a thread of its own, where there is one. */
+  readonly filesWorker?: URL | null;
 }
 
 /** Reads and checks the files below the paths, with all that they include. */
 export async function loadStates(
   paths: readonly string[],
-  { merchants, cwd, now, meanwhile }: LoadOptions,
+  options: LoadOptions,
 ): Promise<Loaded> {
   keepHeapSmall();
-  const [{ loadMerchants }, files] = await Promise.all([
-    import("../config/load-merchants.ts"),
-    findYamlFiles(paths, cwd),
-  ]);
-  const loaded = await loadMerchants(files, sourceReader(cwd), { now, ...meanwhile });
+  const { merchants, cwd } = options;
+  const loaded = await load(await findYamlFiles(paths, cwd), options);
   const states = loaded.merchants
     .flatMap(({ state }) => state ?? [])
     .sort((a, b) => (a.merchant < b.merchant ? -1 : 1));
   const { diagnostics, sources } = loaded;
   return { sources, states: pick(states, merchants, diagnostics), diagnostics };
+}
+
+async function load(
+  files: readonly string[],
+  { cwd, now, meanwhile, filesWorker }: LoadOptions,
+): Promise<LoadedMerchants> {
+  if (meanwhile && filesWorker) {
+    const { isWorthAThread, loadAside } = await import("./load-aside.ts");
+    if (await isWorthAThread(files)) return loadAside(filesWorker, { files, cwd, now }, meanwhile);
+  }
+  const { loadMerchants } = await import("../config/load-merchants.ts");
+  return loadMerchants(files, sourceReader(cwd), { now, ...meanwhile });
 }
 
 function pick(

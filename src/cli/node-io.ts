@@ -2,8 +2,9 @@ import { setTimeout as delay, setImmediate as turn } from "node:timers/promises"
 import type { Io, Sink } from "./io.ts";
 
 /** The world of the running process. */
-export function nodeIo(): Io {
+export function nodeIo(filesWorker: URL | null = null): Io {
   return {
+    filesWorker,
     env: process.env,
     cwd: process.cwd(),
     stdout: sinkOf(process.stdout),

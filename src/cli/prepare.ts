@@ -8,7 +8,6 @@ import type { Io } from "./io.ts";
 import { isError, type Loaded, loadStates } from "./load.ts";
 import type { OutputOptions, ServiceOptions } from "./options.ts";
 import { styleFor } from "./output.ts";
-import { rulePlaces } from "./places.ts";
 import { type Planned, planAll, sessionsAt } from "./planning.ts";
 import { openProgress, type Progress } from "./progress.ts";
 import { readAhead } from "./read-ahead.ts";
@@ -38,11 +37,15 @@ export async function preparePlans(
 ): Promise<Prepared> {
   const progress = options.progress ?? (await openProgress(options, io));
   const told = heldBack(progress.live);
-  const services = await openServices({ ...options, emit: told.tell }, io);
+  const opening = openServices({ ...options, emit: told.tell }, io);
+  const isWanted = (merchant: string): boolean => isMeant(merchant, options);
+  const reading = opening.then((services) => readAhead(services, isWanted, options.baseUrl, io));
   try {
-    const ahead = readAhead(services, (merchant) => isMeant(merchant, options), options.baseUrl, io);
-    const declared = await loadDeclared(paths, options, io, { pause: io.pause, begun: ahead.begin });
-    const { loaded, states, fileErrors } = declared;
+    const { loaded, states, fileErrors } = await loadDeclared(paths, options, io, {
+      pause: io.pause,
+      begun: (head) => void reading.then((ahead) => ahead.begin(head)),
+    });
+    const [services, ahead, { rulePlaces }] = await Promise.all([opening, reading, import("./places.ts")]);
     const sessions = await sessionsAt(services, states, { ...options, ahead }, io);
     const placeOf = rulePlaces(loaded.states, loaded.sources);
     progress.reading(states.map(({ merchant }) => merchant));
@@ -53,7 +56,7 @@ export async function preparePlans(
     const planned = await planning;
     return { planned, valid: fileErrors === 0, fileErrors, placeOf, progress, close: sessions.close };
   } catch (error) {
-    await services.close();
+    await (await opening).close();
     throw error;
   } finally {
     await progress.rest();
@@ -98,6 +101,7 @@ export async function loadDeclared(
     merchants: options.merchant,
     cwd: io.cwd,
     now,
+    filesWorker: io.filesWorker,
     ...(meanwhile && { meanwhile }),
   });
   await tellDiagnostics(loaded.diagnostics, options, io);

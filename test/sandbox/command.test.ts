@@ -39,6 +39,7 @@ async function run(...args: string[]) {
   });
   const io: Io = {
     env: {},
+    filesWorker: null,
     cwd: folder,
     stdout: sink("stdout"),
     stderr: sink("stderr"),

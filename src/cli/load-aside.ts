@@ -1,0 +1,72 @@
+import { on } from "node:events";
+import { open, stat } from "node:fs/promises";
+import { Worker } from "node:worker_threads";
+import { type FileHead, glanceAt } from "../config/file-head.ts";
+import type { Meanwhile } from "../config/library.ts";
+import type { LoadedMerchants } from "../config/load-merchants.ts";
+
+/** Which files to read, by their absolute paths. */
+export interface AsideTask {
+  readonly files: readonly string[];
+  readonly cwd: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** What the thread tells: whose a file is, and in the end everything. */
+export type AsideTold = { readonly head: FileHead } | { readonly loaded: LoadedMerchants };
+
+/** Below this a thread takes longer to start than it saves, in bytes. */
+const WORTH_A_THREAD = 1024 * 1024;
+
+/** How much of the first file is looked at before the thread has read anything, in bytes. */
+const GLANCE_BYTES = 64 * 1024;
+
+/** Whether files are so large together that reading them would keep the network waiting. */
+export async function isWorthAThread(files: readonly string[]): Promise<boolean> {
+  const sizes = await Promise.all(
+    // What cannot be read is told when it is read.
+    files.map((file) => stat(file).then(({ size }) => size, () => 0)),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0) >= WORTH_A_THREAD;
+}
+
+/**
+ * Reads merchants' files in a thread of its own, whose program `script` is; everything else goes on meanwhile. Whose the
+ * first one is does not wait for the thread, which takes a while to start.
+ */
+export async function loadAside(
+  script: URL,
+  task: AsideTask,
+  { begun }: Pick<Meanwhile, "begun">,
+): Promise<LoadedMerchants> {
+  const worker = new Worker(script, { workerData: task });
+  // It ends with the thread.
+  const all = on(worker, "message", { close: ["exit"] }) as AsyncIterable<[AsideTold]>;
+  try {
+    const head = await firstHead(task.files);
+    if (head !== null) begun(head);
+    for await (const [told] of all) {
+      if ("loaded" in told) return told.loaded;
+      begun(told.head);
+    }
+    throw new Error("the thread that reads the files ended without a word");
+  } finally {
+    await worker.terminate();
+  }
+}
+
+/** Whose the first file is, as far as a look at its first bytes tells; what is wrong with it is for the thread to say. */
+async function firstHead([path = ""]: readonly string[]): Promise<FileHead | null> {
+  const file = await open(path).catch(() => null);
+  if (file === null) return null;
+  try {
+    const { size } = await file.stat();
+    const { buffer, bytesRead } = await file.read({ buffer: new Uint8Array(GLANCE_BYTES), position: 0 });
+    return glanceAt(path, new TextDecoder().decode(buffer.subarray(0, bytesRead)), size);
+  } catch {
+    return null;
+  } finally {
+    await file.close();
+  }
+}

@@ -25794,6 +25794,10 @@ function nodeIo(filesWorker = null) {
 		sleep: async (ms, signal) => {
 			await setTimeout$2(ms, void 0, signal ? { signal } : {});
 		},
+		later(ms, run) {
+			const timer = setTimeout(run, ms);
+			return () => clearTimeout(timer);
+		},
 		pause: () => setImmediate$1(),
 		random: () => Math.random(),
 		onStopSignal(listener) {
@@ -55427,10 +55431,10 @@ function windowStart({ start, width, total }) {
 	return total <= MAX_CELLS || start + width < MAX_CELLS ? 0 : Math.max(0, start - CELLS_BEFORE);
 }
 function windowed(cells, from) {
-	let shown = from > 0 ? CUT : "";
+	let shown = from > 0 ? CUT$1 : "";
 	let position = 0;
 	for (const { text, width } of cells) {
-		if (position >= from + MAX_CELLS) return shown + CUT;
+		if (position >= from + MAX_CELLS) return shown + CUT$1;
 		if (position >= from) shown += text;
 		else if (position + width > from) shown += " ".repeat(position + width - from);
 		position += width;
@@ -55441,7 +55445,7 @@ function carets({ start, width }, from) {
 	const offset = start - from + (from > 0 ? 1 : 0);
 	return " ".repeat(offset) + "^".repeat(Math.min(width, MAX_CELLS - (start - from)));
 }
-var LINES_BEFORE, LINES_AFTER, MAX_CELLS, CELLS_BEFORE, TAB, MAX_CHARACTERS, CHARACTERS_BEFORE, CUT;
+var LINES_BEFORE, LINES_AFTER, MAX_CELLS, CELLS_BEFORE, TAB, MAX_CHARACTERS, CHARACTERS_BEFORE, CUT$1;
 var init_frame = __esmMin((() => {
 	init_escape();
 	init_width();
@@ -55452,7 +55456,7 @@ var init_frame = __esmMin((() => {
 	TAB = "    ";
 	MAX_CHARACTERS = 2e3;
 	CHARACTERS_BEFORE = 400;
-	CUT = "…";
+	CUT$1 = "…";
 }));
 
 // src/config/messages/phrases.ts
@@ -57377,7 +57381,7 @@ var init_failures = __esmMin((() => {
 
 // src/live/transport.ts
 /** Talks HTTP to one service through a pool of connections; follows no redirect. */
-function undiciTransport(baseUrl, connections, sleep, limits = LIMITS) {
+function undiciTransport(baseUrl, connections, later, limits = LIMITS) {
 	const pool = new import_undici.Pool(baseUrl.origin, {
 		connections,
 		pipelining: 1,
@@ -57390,30 +57394,65 @@ function undiciTransport(baseUrl, connections, sleep, limits = LIMITS) {
 	return {
 		close: () => pool.destroy(),
 		async send({ method, path, headers, body, signal, withinMs = limits.wholeTimeoutMs }) {
-			const over = new AbortController();
-			const late = new AbortController();
-			sleep(withinMs, over.signal).then(() => late.abort(), () => void 0);
+			signal?.throwIfAborted();
+			const answer = answerOf(pool, {
+				method,
+				path: `${prefix}${path}`,
+				headers,
+				...body !== void 0 && { body }
+			});
+			const stop = () => answer.cut(signal?.reason);
+			signal?.addEventListener("abort", stop);
+			const onTime = later(withinMs, () => answer.cut(new LostAnswer("timeout", `${baseUrl.host} did not answer whole in time`, true)));
 			try {
-				const answer = await pool.request({
-					method,
-					path: `${prefix}${path}`,
-					headers,
-					...body !== void 0 && { body },
-					signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal
-				});
-				return {
-					status: answer.statusCode,
-					header: (name) => [answer.headers[name]].flat()[0],
-					body: await answer.body.text()
-				};
+				return await answer.whole;
 			} catch (error) {
 				signal?.throwIfAborted();
-				if (late.signal.aborted) throw new LostAnswer("timeout", `${baseUrl.host} did not answer whole in time`, true, error);
 				throw lostAnswer(error, baseUrl.host) ?? error;
 			} finally {
-				over.abort();
+				onTime();
+				signal?.removeEventListener("abort", stop);
 			}
 		}
+	};
+}
+/** Sends a request: its answer, read whole, and how to end it before that. */
+function answerOf(pool, request) {
+	let cut = () => void 0;
+	return {
+		whole: new Promise((resolve, reject) => {
+			let connection = null;
+			let isCut = false;
+			let status = 0;
+			let headers = {};
+			const pieces = [];
+			cut = (reason) => {
+				isCut = true;
+				reject(reason);
+				connection?.abort(CUT);
+			};
+			pool.dispatch(request, {
+				onRequestStart: (controller) => {
+					connection = controller;
+					if (isCut) controller.abort(CUT);
+				},
+				onResponseStart(_, code, fields) {
+					status = code;
+					headers = fields;
+				},
+				onResponseData: (_, piece) => void pieces.push(piece),
+				onResponseEnd() {
+					const body = Buffer.concat(pieces).toString();
+					resolve({
+						status,
+						header: (name) => [headers[name]].flat()[0],
+						body: body.startsWith("﻿") ? body.slice(1) : body
+					});
+				},
+				onResponseError: (_, error) => reject(error)
+			});
+		}),
+		cut
 	};
 }
 /** Says what an error of a connection to `host` means for the request that met it; null where it is a bug. */
@@ -57444,7 +57483,7 @@ function checkBaseUrl(text) {
 function isLoopback(host) {
 	return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
-var import_undici, LostAnswer, LIMITS, MISUSE, UNTRUSTED, NO_TLS, NETWORK;
+var import_undici, LostAnswer, LIMITS, CUT, MISUSE, UNTRUSTED, NO_TLS, NETWORK;
 var init_transport = __esmMin((() => {
 	import_undici = require_undici();
 	init_errors$2();
@@ -57465,6 +57504,7 @@ var init_transport = __esmMin((() => {
 		wholeTimeoutMs: 12e4,
 		maxBodyBytes: 16777216
 	};
+	CUT = /* @__PURE__ */ new Error("nobody waits for the answer any more");
 	MISUSE = /^(?:UND_ERR_(?:INVALID_ARG|INVALID_RETURN_VALUE|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)|ERR_INVALID_.*)$/;
 	UNTRUSTED = /^(?:CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA)/;
 	NO_TLS = {
@@ -58506,8 +58546,8 @@ var init_writer = __esmMin((() => {
 var service_exports = /* @__PURE__ */ __exportAll({ connect: () => connect });
 /** Makes a client for a service and key; nothing is sent yet. Throws RolecallError for a base URL that will not do. */
 function connect(options) {
-	const { concurrency, now, sleep, signal } = options;
-	const transport = options.transport ?? undiciTransport(checkBaseUrl(options.baseUrl), concurrency, sleep);
+	const { concurrency, now, sleep, later, signal } = options;
+	const transport = options.transport ?? undiciTransport(checkBaseUrl(options.baseUrl), concurrency, later);
 	const closing = new AbortController();
 	const hurry = AbortSignal.any(signal ? [signal, closing.signal] : [closing.signal]);
 	const emit = (event) => {
@@ -58559,7 +58599,7 @@ async function openServices(options, io) {
 		of(access) {
 			const { baseUrl, key, keySource } = access;
 			const id = JSON.stringify([baseUrl, key]);
-			const { now, sleep, random } = io;
+			const { now, sleep, later, random } = io;
 			const service = services.get(id) ?? withSource(access, () => connect({
 				baseUrl,
 				key,
@@ -58569,6 +58609,7 @@ async function openServices(options, io) {
 				emit,
 				now,
 				sleep,
+				later,
 				random,
 				...signal && { signal }
 			}));

@@ -23,18 +23,15 @@ const neverInCi = {
 };
 
 /**
- * The pool alone, put together as undici's own index.js does it: the rest of undici (fetch, proxies, mocks, caches) is
- * four fifths of what there would be to load, and an eighth of a second where a machine is slow.
+ * The pool alone: the rest of undici (fetch, requests as streams, proxies, mocks, caches) is most of what there would be
+ * to load, and an eighth of a second where a machine is slow.
  */
 const onlyThePool = {
   name: "only-the-pool",
   resolveId: (id) => (id === "undici" ? "\0only-the-pool" : null),
   load: (id) =>
     id === "\0only-the-pool"
-      ? `import Dispatcher from "undici/lib/dispatcher/dispatcher.js";
-         import api from "undici/lib/api/index.js";
-         import Pool from "undici/lib/dispatcher/pool.js";
-         Object.assign(Dispatcher.prototype, api);
+      ? `import Pool from "undici/lib/dispatcher/pool.js";
          export { Pool };`
       : null,
 };

@@ -20,6 +20,8 @@ export interface Io {
   now(): number;
   /** Milliseconds; rejects with the signal's reason when it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Runs something after so many milliseconds, unless the returned function is called before. */
+  later(ms: number, run: () => void): () => void;
   /** Lets everything else that is ready have its turn. */
   pause(): Promise<void>;
   /** At least 0, below 1. */

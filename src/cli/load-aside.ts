@@ -26,7 +26,12 @@ const GLANCE_BYTES = 64 * 1024;
 export async function isWorthAThread(files: readonly string[]): Promise<boolean> {
   const sizes = await Promise.all(
     // What cannot be read is told when it is read.
-    files.map((file) => stat(file).then(({ size }) => size, () => 0)),
+    files.map((file) =>
+      stat(file).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
   );
   return sizes.reduce((sum, size) => sum + size, 0) >= WORTH_A_THREAD;
 }

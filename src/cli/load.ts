@@ -29,10 +29,7 @@ export interface LoadOptions {
 }
 
 /** Reads and checks the files below the paths, with all that they include. */
-export async function loadStates(
-  paths: readonly string[],
-  options: LoadOptions,
-): Promise<Loaded> {
+export async function loadStates(paths: readonly string[], options: LoadOptions): Promise<Loaded> {
   keepHeapSmall();
   const { merchants, cwd } = options;
   const loaded = await load(await findYamlFiles(paths, cwd), options);

@@ -17,6 +17,10 @@ export function nodeIo(filesWorker: URL | null = null): Io {
     sleep: async (ms, signal) => {
       await delay(ms, undefined, signal ? { signal } : {});
     },
+    later(ms, run) {
+      const timer = setTimeout(run, ms);
+      return () => clearTimeout(timer);
+    },
     pause: () => turn(),
     random: () => Math.random(),
     onStopSignal(listener) {

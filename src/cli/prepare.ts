@@ -45,15 +45,16 @@ export async function preparePlans(
       pause: io.pause,
       begun: (head) => void reading.then((ahead) => ahead.begin(head)),
     });
-    const [services, ahead, { rulePlaces }] = await Promise.all([opening, reading, import("./places.ts")]);
+    const [services, ahead] = await Promise.all([opening, reading]);
     const sessions = await sessionsAt(services, states, { ...options, ahead }, io);
-    const placeOf = rulePlaces(loaded.states, loaded.sources);
     progress.reading(states.map(({ merchant }) => merchant));
     told.release();
     const planning = planAll(sessions, progress.read);
     // Whatever is to be planned has been taken.
     ahead.drop();
-    const planned = await planning;
+    // Loaded while the service is waited for.
+    const [planned, { rulePlaces }] = await Promise.all([planning, import("./places.ts")]);
+    const placeOf = rulePlaces(loaded.states, loaded.sources);
     return { planned, valid: fileErrors === 0, fileErrors, placeOf, progress, close: sessions.close };
   } catch (error) {
     await (await opening).close();

@@ -31,7 +31,7 @@ export async function openServices(options: ReachOptions, io: Io): Promise<Servi
     of(access) {
       const { baseUrl, key, keySource } = access;
       const id = JSON.stringify([baseUrl, key]);
-      const { now, sleep, random } = io;
+      const { now, sleep, later, random } = io;
       const service =
         services.get(id) ??
         withSource(access, () =>
@@ -44,6 +44,7 @@ export async function openServices(options: ReachOptions, io: Io): Promise<Servi
             emit,
             now,
             sleep,
+            later,
             random,
             ...(signal && { signal }),
           }),

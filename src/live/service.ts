@@ -5,7 +5,7 @@ import { createLimiter } from "./limiter.ts";
 import { createReader } from "./reader.ts";
 import { createRecords } from "./records.ts";
 import { DEFAULT_RETRY, retryFor } from "./retry.ts";
-import { checkBaseUrl, type OpenTransport, undiciTransport } from "./transport.ts";
+import { checkBaseUrl, type Later, type OpenTransport, undiciTransport } from "./transport.ts";
 import { createWriter } from "./writer.ts";
 
 /** How a service is reached, and the client's ways to the world. */
@@ -20,6 +20,7 @@ export interface ServiceOptions {
   readonly retryForMs?: number;
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly later: Later;
   readonly random: () => number;
   readonly emit: (event: LiveEvent) => void;
   /** Once aborted, nothing is waited for and repeated any more: what is in the air ends, well or with its failure. */
@@ -38,8 +39,8 @@ export interface Service {
 
 /** Makes a client for a service and key; nothing is sent yet. Throws RolecallError for a base URL that will not do. */
 export function connect(options: ServiceOptions): Service {
-  const { concurrency, now, sleep, signal } = options;
-  const transport = options.transport ?? undiciTransport(checkBaseUrl(options.baseUrl), concurrency, sleep);
+  const { concurrency, now, sleep, later, signal } = options;
+  const transport = options.transport ?? undiciTransport(checkBaseUrl(options.baseUrl), concurrency, later);
   const closing = new AbortController();
   const hurry = AbortSignal.any(signal ? [signal, closing.signal] : [closing.signal]);
   // Nobody listens any more once it is closed.

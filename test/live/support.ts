@@ -82,6 +82,7 @@ export function connectToFetch(
     concurrency: options.concurrency ?? 8,
     now: clock.now,
     sleep: clock.sleep,
+    later: () => () => undefined,
     random: () => 0.5,
     emit: (event) => events.push(event),
     transport: inProcess(fetch),

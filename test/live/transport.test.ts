@@ -3,14 +3,13 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import {
   checkBaseUrl,
+  type Later,
   LostAnswer,
   lostAnswer,
   type OpenTransport,
   type TransportLimits,
   undiciTransport,
 } from "../../src/live/transport.ts";
-
-type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
 const open: (Server | OpenTransport)[] = [];
 
@@ -33,7 +32,7 @@ const LIMITS: TransportLimits = {
   maxBodyBytes: 1000,
 };
 
-const never = () => new Promise<void>(() => undefined);
+const never: Later = () => () => undefined;
 
 async function listen(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
@@ -42,9 +41,9 @@ async function listen(listener: RequestListener): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function serve(listener: RequestListener, prefix = "", sleep: Sleep = never): Promise<OpenTransport> {
+async function serve(listener: RequestListener, prefix = "", later: Later = never): Promise<OpenTransport> {
   const url = `http://${await listen(listener)}${prefix}`;
-  const transport = undiciTransport(checkBaseUrl(url), 2, sleep, LIMITS);
+  const transport = undiciTransport(checkBaseUrl(url), 2, later, LIMITS);
   open.unshift(transport);
   return transport;
 }
@@ -125,12 +124,14 @@ describe("over a socket", () => {
 
   test("an answer that trickles is given up when its time is over, and that time ends with the answer", async () => {
     let tooLate = (): void => undefined;
-    const asked: (readonly [number, AbortSignal | undefined])[] = [];
-    const sleep: Sleep = (ms, signal) => {
-      asked.push([ms, signal]);
-      return new Promise((resolve) => {
-        tooLate = resolve;
-      });
+    const asked: { readonly ms: number; over: boolean }[] = [];
+    const later: Later = (ms, run) => {
+      const timer = { ms, over: false };
+      asked.push(timer);
+      tooLate = run;
+      return () => {
+        timer.over = true;
+      };
     };
     const { send } = await serve(
       ({ url }, response) => {
@@ -138,13 +139,13 @@ describe("over a socket", () => {
         else response.write("{", () => tooLate());
       },
       "",
-      sleep,
+      later,
     );
     await send({ ...get, path: "/whole" });
     await expect(send({ ...get, withinMs: 70 })).rejects.toMatchObject({ kind: "timeout", sent: true });
-    expect(asked.map(([ms, signal]) => [ms, signal?.aborted])).toEqual([
-      [LIMITS.wholeTimeoutMs, true],
-      [70, true],
+    expect(asked).toEqual([
+      { ms: LIMITS.wholeTimeoutMs, over: true },
+      { ms: 70, over: true },
     ]);
   });
 
@@ -164,6 +165,35 @@ describe("over a socket", () => {
     const { send } = await serve((_, response) => void response.end());
     const headers = { "not a header": "x" };
     await expect(send({ ...get, headers })).rejects.not.toBeInstanceOf(LostAnswer);
+  });
+
+  test("a request that nobody waits for any more does not leave once its connection is there", async () => {
+    let asked = 0;
+    const { send } = await serve((_, response) => {
+      asked += 1;
+      response.end("{}");
+    });
+    const stop = new AbortController();
+    // Its connection takes at least a turn.
+    const lost = expect(send({ ...get, signal: stop.signal })).rejects.toThrow("not wanted");
+    stop.abort(new Error("not wanted"));
+    await lost;
+    await send(get);
+    expect(asked).toBe(1);
+  });
+
+  test("an answer begins with no mark of its byte order", async () => {
+    const { send } = await serve((_, response) => void response.end("\ufeff{}"));
+    expect((await send(get)).body).toBe("{}");
+  });
+
+  test("what a service says before it answers is no answer", async () => {
+    const { send } = await serve((_, response) => {
+      response.writeEarlyHints({ link: "</x>; rel=preload" });
+      response.writeHead(200, { "x-own": "1" }).end("{}");
+    });
+    const { status, header, body } = await send(get);
+    expect([status, header("x-own"), header("link"), body]).toEqual([200, "1", undefined, "{}"]);
   });
 
   test("an aborted request rejects with the reason of its signal", async () => {

@@ -46,6 +46,7 @@ async function run(...args: string[]) {
     stdinIsTTY: false,
     now: () => Date.now(),
     sleep: async () => undefined,
+    later: () => () => undefined,
     pause: async () => undefined,
     random: () => 0,
     onStopSignal: (listener) => {

@@ -25,6 +25,7 @@ export function testIo(rest: Partial<Io> = {}): TestIo {
     stdinIsTTY: false,
     now: () => 0,
     sleep: async () => undefined,
+    later: () => () => undefined,
     pause: async () => undefined,
     random: () => 0,
     onStopSignal: () => () => undefined,

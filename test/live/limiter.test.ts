@@ -37,6 +37,11 @@ describe("the limiter", () => {
     expect(limiter.width()).toBe(6);
   });
 
+  test("starts with half of what may be under way, where that is more than a few", async () => {
+    expect(await ask(make(32).limiter, 50)).toHaveLength(16);
+    expect(await ask(make(2).limiter, 50)).toHaveLength(2);
+  });
+
   test("is halved once by all the 429s of one round, and again by those of the next", async () => {
     const { limiter } = make(4);
     const permits = await ask(limiter, 4);

@@ -65,6 +65,45 @@ describe("reading a merchant", () => {
     expect(seen[0]?.headers.get("accept")).toBe("application/problem+json, application/json");
   });
 
+  test("asks for a few more pages with the first where so many members are expected, each once", async () => {
+    const pathsOf = async (members: number, expected: number, concurrency: number): Promise<string[]> => {
+      const { reader, seen } = connectTo(holding(wireMembers(members)), { concurrency });
+      expect((await reader.read("MC1", [], expected)).members).toHaveLength(members);
+      return seen.flatMap(({ query }) => query.get("offset") ?? []);
+    };
+    expect(await pathsOf(200, 1000, 32)).toEqual(["0", "25", "50", "75", "100", "125", "150", "175"]);
+    expect(await pathsOf(30, 51, 32)).toEqual(["0", "25", "50"]);
+    expect(await pathsOf(30, 25, 32)).toEqual(["0", "25"]);
+    expect(await pathsOf(0, 1000, 1)).toEqual(["0", "25", "50", "75", "100"]);
+  });
+
+  test("does not mind that a page which there is not cannot be had", async () => {
+    const whole = holding(wireMembers(30));
+    const { reader } = connectTo((one, count) =>
+      Number(one.query.get("offset")) > 30 ? problem(400, { detail: "no such page" }) : whole(one, count),
+    );
+    expect((await reader.read("MC1", [], 100)).members).toHaveLength(30);
+  });
+
+  test("asks for its own pages where the service gives smaller ones", async () => {
+    const members = wireMembers(45);
+    const { reader, seen } = connectTo((one) =>
+      one.path === MEMBERS ? json(pageOf(members, one, 10)) : json({ items: [] }),
+    );
+    expect((await reader.read("MC1", [], 45)).members).toHaveLength(45);
+    expect(seen.flatMap(({ query }) => query.get("offset") ?? []).sort()).toEqual(
+      ["0", "25", "10", "20", "30", "40"].sort(),
+    );
+  });
+
+  test("learns which roles the file names while it reads, and ends where nobody will say", async () => {
+    const { reader, seen } = connectTo(holding(wireMembers(30)));
+    const live = await reader.read("MC1", Promise.resolve(["role_a"]));
+    expect(live.members).toHaveLength(30);
+    expect(seen.map(({ path }) => path)).toContain("/v0.1/merchants/MC1/roles/role_a");
+    await expect(reader.read("MC1", Promise.reject(new Error("not needed")))).rejects.toThrow("not needed");
+  });
+
   test("reads 10,000 members with one role list and 400 member pages", async () => {
     const { reader, seen } = connectTo(holding(wireMembers(10_000)));
     const live = await reader.read("MC1", []);

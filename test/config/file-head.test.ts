@@ -1,0 +1,88 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type FileHead, glanceAt } from "../../src/config/file-head.ts";
+import type { ReadSource } from "../../src/config/library.ts";
+import { loadMerchants } from "../../src/config/load-merchants.ts";
+
+const API = "api: { base_url: https://api.example.com/v, key_env: SHOP_KEY }\n";
+
+function fileOf(merchant: string, members: number): string {
+  const entries = Array.from(
+    { length: members },
+    (_, at) => `  - email: person.${at}@example.com\n    roles: [Cashier]\n`,
+  );
+  return `version: 1\nmerchant: ${merchant}\nenvironment: test\n${API}members:\n${entries.join("")}`;
+}
+
+/** Loads files, and gives the heads that were told and how often others had their turn. */
+async function load(
+  files: Readonly<Record<string, string>>,
+  roots = Object.keys(files),
+): Promise<{ readonly heads: readonly FileHead[]; readonly log: readonly string[] }> {
+  const read: ReadSource = async (file) => ({ ok: true, file, text: files[file] ?? "" });
+  const heads: FileHead[] = [];
+  const log: string[] = [];
+  await loadMerchants(roots, read, {
+    now: 0,
+    begun: (head) => {
+      heads.push(head);
+      log.push(head.merchant);
+    },
+    pause: async () => void log.push("pause"),
+  });
+  return { heads, log };
+}
+
+describe("whose a file is", () => {
+  test("is told with how its service is reached, and about how many members it has", async () => {
+    const { heads } = await load({ "a.yaml": fileOf("MC1", 30), "b.yaml": "version: 1\nmerchant: MC2\n" });
+    expect(heads).toEqual([
+      {
+        merchant: "MC1",
+        environment: "test",
+        baseUrl: "https://api.example.com/v",
+        keyEnv: "SHOP_KEY",
+        members: 30,
+        origin: { file: "a.yaml", path: [] },
+      },
+      { merchant: "MC2", members: 0, origin: { file: "b.yaml", path: [] } },
+    ]);
+  });
+
+  test("is told before most of it has been read, and others have their turn meanwhile", async () => {
+    const { heads, log } = await load({ "a.yaml": fileOf("MC1", 10_000) });
+    expect(log[0]).toBe("MC1");
+    expect(log.slice(1).every((line) => line === "pause")).toBe(true);
+    // Half a megabyte in pieces of 64 kB.
+    expect(log.length).toBeGreaterThan(8);
+    expect(Math.abs((heads[0]?.members ?? 0) - 10_000)).toBeLessThan(500);
+  });
+
+  test.each([
+    ["has no merchant", "version: 1\nmembers: []\n"],
+    ["has a merchant that is none", "version: 1\nmerchant: MC 1\n"],
+    ["has an address that is none", "version: 1\nmerchant: MC1\napi: { base_url: ftp://example.com }\n"],
+    ["is no plain YAML", "version: 1\nmerchant: &code MC1\n"],
+    ["is no mapping", "- merchant: MC1\n"],
+  ])("is not told of a file that %s", async (_, text) => {
+    expect((await load({ "a.yaml": text })).heads).toEqual([]);
+  });
+
+  test("is not told of a file that is only included", async () => {
+    const main = "version: 1\nmerchant: MC1\ninclude: [b.yaml]\n";
+    const { heads } = await load({ "a.yaml": main, "b.yaml": "version: 1\nmerchant: MC2\n" }, ["a.yaml"]);
+    expect(heads.map(({ merchant }) => merchant)).toEqual(["MC1"]);
+  });
+
+  test("wherever a glance at its beginning ends, it says the same as the whole, or nothing", () => {
+    const text = fileOf("MC1", 1000);
+    const whole = glanceAt("a.yaml", text, text.length);
+    expect(whole).toMatchObject({ merchant: "MC1", keyEnv: "SHOP_KEY" });
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: text.length }), (end) => {
+        const head = glanceAt("a.yaml", text.slice(0, end), text.length);
+        expect(head).toEqual(end > 20_000 ? whole : head && whole);
+      }),
+    );
+  });
+});

@@ -53158,14 +53158,33 @@ async function loadAside(script, task, { begun }) {
 	try {
 		const head = await firstHead(task.files);
 		if (head !== null) begun(head);
-		for await (const [told] of all) {
-			if ("loaded" in told) return told.loaded;
-			begun(told.head);
+		const members = /* @__PURE__ */ new Map();
+		for await (const [told] of all) if ("head" in told) begun(told.head);
+		else if ("loaded" in told) return withMembers(told.loaded, members);
+		else {
+			const known = members.get(told.index) ?? [];
+			for (const member of JSON.parse(told.members)) known.push(member);
+			members.set(told.index, known);
 		}
 		throw new Error("the thread that reads the files ended without a word");
 	} finally {
 		await worker.terminate();
 	}
+}
+function withMembers({ merchants, ...rest }, members) {
+	return {
+		merchants: merchants.map(({ file, state }, index) => {
+			const own = members.get(index);
+			return {
+				file,
+				state: state && own ? {
+					...state,
+					members: own
+				} : state
+			};
+		}),
+		...rest
+	};
 }
 /** Whose the first file is, as far as a look at its first bytes tells; what is wrong with it is for the thread to say. */
 async function firstHead([path = ""]) {

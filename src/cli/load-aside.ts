@@ -4,6 +4,7 @@ import { Worker } from "node:worker_threads";
 import { type FileHead, glanceAt } from "../config/file-head.ts";
 import type { Meanwhile } from "../config/library.ts";
 import type { LoadedMerchants } from "../config/load-merchants.ts";
+import type { DesiredMember } from "../model/desired.ts";
 
 /** Which files to read, by their absolute paths. */
 export interface AsideTask {
@@ -13,8 +14,14 @@ export interface AsideTask {
   readonly now: number;
 }
 
-/** What the thread tells: whose a file is, and in the end everything. */
-export type AsideTold = { readonly head: FileHead } | { readonly loaded: LoadedMerchants };
+/**
+ * What the thread tells: whose a file is, some members of the merchant with a number as JSON, and in the end everything
+ * but those. JSON is read in half the time that a copy takes, and in pieces it keeps nobody waiting.
+ */
+export type AsideTold =
+  | { readonly head: FileHead }
+  | { readonly index: number; readonly members: string }
+  | { readonly loaded: LoadedMerchants };
 
 /** Below this a thread takes longer to start than it saves, in bytes. */
 const WORTH_A_THREAD = 1024 * 1024;
@@ -51,14 +58,31 @@ export async function loadAside(
   try {
     const head = await firstHead(task.files);
     if (head !== null) begun(head);
+    const members = new Map<number, DesiredMember[]>();
     for await (const [told] of all) {
-      if ("loaded" in told) return told.loaded;
-      begun(told.head);
+      if ("head" in told) begun(told.head);
+      else if ("loaded" in told) return withMembers(told.loaded, members);
+      else {
+        const known = members.get(told.index) ?? [];
+        for (const member of JSON.parse(told.members)) known.push(member);
+        members.set(told.index, known);
+      }
     }
     throw new Error("the thread that reads the files ended without a word");
   } finally {
     await worker.terminate();
   }
+}
+
+function withMembers(
+  { merchants, ...rest }: LoadedMerchants,
+  members: ReadonlyMap<number, readonly DesiredMember[]>,
+): LoadedMerchants {
+  const whole = merchants.map(({ file, state }, index) => {
+    const own = members.get(index);
+    return { file, state: state && own ? { ...state, members: own } : state };
+  });
+  return { merchants: whole, ...rest };
 }
 
 /** Whose the first file is, as far as a look at its first bytes tells; what is wrong with it is for the thread to say. */

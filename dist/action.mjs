@@ -53206,7 +53206,7 @@ async function firstHead([path = ""]) {
 var WORTH_A_THREAD, GLANCE_BYTES;
 var init_load_aside = __esmMin((() => {
 	init_file_head();
-	WORTH_A_THREAD = 1048576;
+	WORTH_A_THREAD = 409600;
 	GLANCE_BYTES = 65536;
 }));
 

@@ -85,7 +85,8 @@ export async function sessionsAt(
       records: records(state.merchant),
       plan: async (leaveOut = new Set()) => {
         const named = [...new Set([...namedRoleIds(state), ...roleIds])];
-        const live = await (ahead?.take(state, access, named) ?? reader.read(state.merchant, named));
+        const live = await (ahead?.take(state, access, named) ??
+          reader.read(state.merchant, named, state.members?.length));
         const plan = makePlan({
           desired: { ...state, ...environmentOf(access) },
           live,

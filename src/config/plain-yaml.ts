@@ -1,7 +1,7 @@
-import { CORE_SCHEMA, load } from "js-yaml";
 import { controlProblems } from "./control-problems.ts";
-import { MAX_DEPTH, MAX_LENGTH } from "./limits.ts";
+import { MAX_LENGTH } from "./limits.ts";
 import type { Parsed } from "./parse.ts";
+import { plainValue } from "./plain-value.ts";
 import { yamlPieces } from "./yaml-pieces.ts";
 
 /**
@@ -53,7 +53,7 @@ export function parsePlain(text: string, piece: number = PIECE): Parsed | null {
 function loadPlain(part: string): unknown {
   if (SPECIAL.test(part) || controlProblems(part).length > 0) return undefined;
   try {
-    return load(part, { schema: CORE_SCHEMA, maxDepth: MAX_DEPTH });
+    return plainValue(part);
   } catch {
     return undefined;
   }

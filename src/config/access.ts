@@ -4,6 +4,7 @@ import {
   type DraftMember,
   type DraftRole,
   grantPath,
+  memberSite,
   siteOf,
 } from "./draft.ts";
 import type { Site } from "./problem.ts";
@@ -119,16 +120,16 @@ function peopleOf(
   const people = new Map<string, Person & { readonly roles: Map<string, Held> }>();
   const gone = new Set<string>();
   for (const member of members) {
-    if (member.email === null) {
+    const { email, address: key } = member;
+    if (email === null || key === null) {
       continue;
     }
-    const key = member.email.toLowerCase();
     if (!isCertain(member.end, now)) {
       gone.add(key);
     }
     const person = people.get(key) ?? {
-      email: member.email,
-      site: siteOf(member.file, [...member.path, "email"]),
+      email,
+      site: memberSite(member, "email"),
       roles: new Map<string, Held>(),
     };
     people.set(key, person);

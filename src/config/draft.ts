@@ -17,6 +17,7 @@ export interface DraftRole {
   readonly id: string | null;
   readonly previously: string | null;
   readonly permissions: readonly unknown[];
+  readonly fields: Readonly<Record<string, unknown>>;
 }
 
 /** A role that a member is to hold; `end` is null where it has none. `grantPath` leads to it. */
@@ -29,16 +30,21 @@ export interface DraftGrant {
   readonly end: DraftEnd | null;
 }
 
-/** A member as far as it can be read; null where a field is absent or not text. */
+/** A member as far as it can be read; null where a field is absent or not text. `memberSite` leads to it. */
 export interface DraftMember {
   readonly file: string;
-  readonly path: Path;
+  /** Its number among the file's members. */
+  readonly index: number;
   readonly email: string | null;
+  /** Its address as it is compared: in lower case. */
+  readonly address: string | null;
   readonly id: string | null;
   readonly end: DraftEnd | null;
   /** Whether every role that it is to hold can be read. */
   readonly rolesComplete: boolean;
   readonly grants: readonly DraftGrant[];
+  /** Whether some role stands among the grants more than once. */
+  readonly repeated: boolean;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
@@ -56,8 +62,8 @@ export function draft(file: string, value: unknown): Draft {
   return {
     file,
     fields,
-    roles: entries(fields["roles"], "roles").map((entry) => draftRole(file, entry)),
-    members: entries(fields["members"], "members").map((entry) => draftMember(file, entry)),
+    roles: listOf(fields["roles"]).map((entry, index) => draftRole(file, index, fieldsOf(entry))),
+    members: listOf(fields["members"]).map((entry, index) => draftMember(file, index, fieldsOf(entry))),
   };
 }
 
@@ -66,51 +72,61 @@ export function siteOf(file: string, path: Path): Site {
   return { at: "value", file, path };
 }
 
+/** The place of one of a member's fields. */
+export function memberSite({ file, index }: DraftMember, field: string): Site {
+  return siteOf(file, ["members", index, field]);
+}
+
 /** The path to the name of a role that a member is to hold. */
-export function grantPath({ path }: DraftMember, { index, bare }: DraftGrant): Path {
-  return bare ? [...path, "roles", index] : [...path, "roles", index, "role"];
+export function grantPath(member: DraftMember, { index, bare }: DraftGrant): Path {
+  const path = ["members", member.index, "roles", index];
+  return bare ? path : [...path, "role"];
 }
 
-/** Whether some role stands there more than once. */
-export function isAnyTwice(grants: readonly DraftGrant[]): boolean {
-  return grants.length > 1 && new Set(grants.map(({ role }) => role)).size < grants.length;
-}
-
-interface Entry {
-  readonly path: Path;
-  readonly fields: Readonly<Record<string, unknown>>;
-}
-
-function entries(value: unknown, key: string): readonly Entry[] {
-  return listOf(value).map((entry, index) => ({ path: [key, index], fields: fieldsOf(entry) }));
-}
-
-function draftRole(file: string, { path, fields }: Entry): DraftRole {
+function draftRole(file: string, index: number, fields: Readonly<Record<string, unknown>>): DraftRole {
   return {
     file,
-    path,
+    path: ["roles", index],
     name: textOf(fields["name"]),
     id: textOf(fields["id"]),
     previously: textOf(fields["previously"]),
     permissions: listOf(fields["permissions"]),
-  };
-}
-
-function draftMember(file: string, { path, fields }: Entry): DraftMember {
-  const grants = listOf(fields["roles"]).flatMap((value, index) => draftGrant(value, index, path) ?? []);
-  return {
-    file,
-    path,
-    email: textOf(fields["email"]),
-    id: textOf(fields["id"]),
-    end: draftEnd(fields, path),
-    rolesComplete: Array.isArray(fields["roles"]) && grants.length === fields["roles"].length,
-    grants,
     fields,
   };
 }
 
-function draftGrant(value: unknown, index: number, member: Path): DraftGrant | null {
+function draftMember(file: string, index: number, fields: Readonly<Record<string, unknown>>): DraftMember {
+  const email = textOf(fields["email"]);
+  const roles = fields["roles"];
+  const grants: DraftGrant[] = [];
+  for (const [number, value] of listOf(roles).entries()) {
+    const grant = draftGrant(value, number, index);
+    if (grant !== null) grants.push(grant);
+  }
+  return {
+    file,
+    index,
+    email,
+    address: email === null ? null : email.toLowerCase(),
+    id: textOf(fields["id"]),
+    end: draftEnd(fields, () => ["members", index]),
+    rolesComplete: Array.isArray(roles) && grants.length === roles.length,
+    grants,
+    repeated: isAnyTwice(grants),
+    fields,
+  };
+}
+
+// So few are compared with one another faster than they are collected.
+const FEW = 8;
+
+function isAnyTwice(grants: readonly DraftGrant[]): boolean {
+  return grants.length > FEW
+    ? new Set(grants.map(({ role }) => role)).size < grants.length
+    : grants.some(({ role }, index) => grants.findIndex((other) => other.role === role) < index);
+}
+
+function draftGrant(value: unknown, index: number, member: number): DraftGrant | null {
   const name = textOf(value);
   if (name !== null) {
     return { role: name, index, bare: true, end: null };
@@ -119,13 +135,13 @@ function draftGrant(value: unknown, index: number, member: Path): DraftGrant | n
   const role = textOf(fields["role"]);
   return role === null
     ? null
-    : { role, index, bare: false, end: draftEnd(fields, [...member, "roles", index]) };
+    : { role, index, bare: false, end: draftEnd(fields, () => ["members", member, "roles", index]) };
 }
 
-function draftEnd(fields: Readonly<Record<string, unknown>>, path: Path): DraftEnd | null {
-  if (!Object.hasOwn(fields, "until")) {
+function draftEnd(fields: Readonly<Record<string, unknown>>, path: () => Path): DraftEnd | null {
+  const until = fields["until"];
+  if (until === undefined) {
     return null;
   }
-  const { until } = fields;
-  return { until: typeof until === "string" ? parseUntil(until) : null, path: [...path, "until"] };
+  return { until: typeof until === "string" ? parseUntil(until) : null, path: [...path(), "until"] };
 }

@@ -1,7 +1,7 @@
 import { type Access, openAccess } from "./access.ts";
 import { type Draft, type DraftMember, type DraftRole, siteOf } from "./draft.ts";
 import type { Site } from "./problem.ts";
-import { fieldsOf, listOf } from "./values.ts";
+import { fieldsOf, joinLists, listOf } from "./values.ts";
 
 /** Every file of one merchant as the rules look at them together, whatever can be read of each. */
 export interface MerchantView {
@@ -15,6 +15,8 @@ export interface MerchantView {
   /** The same of members, each with an address. */
   readonly membersComplete: boolean;
   readonly now: number;
+  /** The addresses that stand there more than once, in whichever files. */
+  readonly twice: ReadonlySet<string>;
   /** The names and ids by which members are given roles. */
   readonly granted: ReadonlySet<string>;
   /** Who holds what, worked out when it is first asked for. */
@@ -32,8 +34,8 @@ export interface MerchantDrafts {
 
 /** Looks at the files of one merchant together. */
 export function viewMerchant({ main, drafts, complete, now }: MerchantDrafts): MerchantView {
-  const roles = drafts.flatMap((draft) => draft.roles);
-  const members = drafts.flatMap((draft) => draft.members);
+  const roles = joinLists(drafts.map((draft) => draft.roles));
+  const members = joinLists(drafts.map((draft) => draft.members));
   let access: Access | undefined;
   return {
     main,
@@ -43,12 +45,25 @@ export function viewMerchant({ main, drafts, complete, now }: MerchantDrafts): M
     rolesComplete: complete && isWhole("roles", drafts) && roles.every(({ name }) => name !== null),
     membersComplete: complete && isWhole("members", drafts) && members.every(({ email }) => email !== null),
     now,
+    twice: addressesTwice(members),
     granted: grantedBy(members),
     access: () => {
       access ??= openAccess(roles, members, now);
       return access;
     },
   };
+}
+
+function addressesTwice(members: readonly DraftMember[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const twice = new Set<string>();
+  for (const { address } of members) {
+    if (address !== null) {
+      if (seen.has(address)) twice.add(address);
+      seen.add(address);
+    }
+  }
+  return twice;
 }
 
 function grantedBy(members: readonly DraftMember[]): ReadonlySet<string> {

@@ -28,7 +28,8 @@ export function plainValue(text: string): unknown {
   const reader: Reader = { text, events: parseEvents(text, { maxDepth: MAX_DEPTH }), next: 1 };
   const value = readValue(reader);
   // The first event begins the document, the last one ends it.
-  if (reader.events[0]?.type !== EVENT_ID.DOCUMENT || reader.next !== reader.events.length - 1) throw new NotPlain();
+  if (reader.events[0]?.type !== EVENT_ID.DOCUMENT || reader.next !== reader.events.length - 1)
+    throw new NotPlain();
   return value;
 }
 

@@ -1,7 +1,8 @@
 /** Without the fields that are undefined: what is absent in the file is absent here. */
 export function present<T extends object>(record: T): Present<T> {
   const there: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(record)) {
+  for (const key of Object.keys(record)) {
+    const value = (record as Readonly<Record<string, unknown>>)[key];
     if (value !== undefined) {
       there[key] = value;
     }

@@ -36,6 +36,12 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** Several lists as one, which is not copied where there is but one. */
+export function joinLists<T>(lists: readonly (readonly T[])[]): readonly T[] {
+  const [first = [], ...others] = lists;
+  return others.length === 0 ? first : lists.flat();
+}
+
 /** Text that says something, or null. */
 export function textOf(value: unknown): string | null {
   return typeof value === "string" && value.trim() !== "" ? value : null;

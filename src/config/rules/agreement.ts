@@ -1,4 +1,4 @@
-import { type Draft, type DraftGrant, type DraftMember, grantPath, isAnyTwice, siteOf } from "../draft.ts";
+import { type Draft, type DraftGrant, type DraftMember, grantPath, memberSite, siteOf } from "../draft.ts";
 import type { MerchantView } from "../merchant-view.ts";
 import type { LocatedProblem, Path, Site } from "../problem.ts";
 import { fieldsOf, sameValue, valueAt } from "../values.ts";
@@ -11,13 +11,14 @@ export function agreeingMembers({ members, drafts }: MerchantView): readonly Loc
     return [];
   }
   const firsts = new Map<string, { readonly value: unknown; readonly site: Site }>();
-  return members.flatMap(({ email, file, path, fields }) =>
+  return members.flatMap((member) =>
     FIELDS.flatMap((field): readonly LocatedProblem[] => {
+      const { email, address, file, fields } = member;
       if (email === null || !Object.hasOwn(fields, field)) {
         return [];
       }
-      const site = siteOf(file, [...path, field]);
-      const key = JSON.stringify([email.toLowerCase(), field]);
+      const site = memberSite(member, field);
+      const key = JSON.stringify([address, field]);
       const first = firsts.get(key);
       if (first === undefined) {
         firsts.set(key, { value: fields[field], site });
@@ -32,22 +33,21 @@ export function agreeingMembers({ members, drafts }: MerchantView): readonly Loc
 }
 
 /** A member is given a role with one end, or with none. */
-export function agreeingGrants({ members }: MerchantView): readonly LocatedProblem[] {
+export function agreeingGrants({ members, twice }: MerchantView): readonly LocatedProblem[] {
   const byAddress = new Map<string, DraftMember[]>();
+  // Only whoever stands there twice, or is given a role twice, can be given it with two ends.
   for (const member of members) {
-    if (member.email !== null && member.grants.length > 0) {
-      const key = member.email.toLowerCase();
-      const known = byAddress.get(key);
+    const { address, repeated } = member;
+    if (address !== null && (repeated || twice.has(address))) {
+      const known = byAddress.get(address);
       if (known === undefined) {
-        byAddress.set(key, [member]);
+        byAddress.set(address, [member]);
       } else {
         known.push(member);
       }
     }
   }
-  return [...byAddress.values()].flatMap((entries) =>
-    entries.length > 1 || entries.some(({ grants }) => isAnyTwice(grants)) ? conflicts(entries) : [],
-  );
+  return [...byAddress.values()].flatMap(conflicts);
 }
 
 function conflicts(entries: readonly DraftMember[]): readonly LocatedProblem[] {

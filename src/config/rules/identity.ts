@@ -1,4 +1,4 @@
-import { type Draft, type DraftRole, siteOf } from "../draft.ts";
+import { type Draft, type DraftRole, memberSite, siteOf } from "../draft.ts";
 import type { MerchantView } from "../merchant-view.ts";
 import type { LocatedProblem, Problem, Site } from "../problem.ts";
 import { repeats } from "../repeats.ts";
@@ -26,34 +26,35 @@ export function noDuplicateRoles({ roles }: MerchantView): readonly LocatedProbl
 }
 
 /** No address, in whatever case, stands twice in one file, and no pinned id stands for two members. */
-export function noDuplicateMembers({ drafts, members }: MerchantView): readonly LocatedProblem[] {
-  const again = drafts.flatMap((draft) => repeats(draft.members, ({ email }) => email?.toLowerCase()));
+export function noDuplicateMembers({ drafts, members, twice }: MerchantView): readonly LocatedProblem[] {
+  const again =
+    twice.size === 0 ? [] : drafts.flatMap((draft) => repeats(draft.members, ({ address }) => address));
   return [
     ...again.map(
       ({ item, first }): LocatedProblem => ({
         code: "duplicate-member",
         email: item.email ?? "",
-        place: fieldSite(item, "email"),
-        first: fieldSite(first, "email"),
+        place: memberSite(item, "email"),
+        first: memberSite(first, "email"),
       }),
     ),
     ...repeats(members, ({ id }) => id).flatMap(({ text, item, first }): readonly LocatedProblem[] =>
       // The same member in another file.
-      item.email?.toLowerCase() === first.email?.toLowerCase() && item.file !== first.file
+      item.address === first.address && item.file !== first.file
         ? []
         : [
             {
               code: "duplicate-member-id",
               id: text,
-              place: fieldSite(item, "id"),
-              first: fieldSite(first, "id"),
+              place: memberSite(item, "id"),
+              first: memberSite(first, "id"),
             },
           ],
     ),
   ];
 }
 
-function fieldSite({ file, path }: Pick<DraftRole, "file" | "path">, field: string): Site {
+function fieldSite({ file, path }: DraftRole, field: string): Site {
   return siteOf(file, [...path, field]);
 }
 

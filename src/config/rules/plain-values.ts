@@ -1,14 +1,15 @@
-import type { Draft } from "../draft.ts";
+import type { Draft, DraftRole } from "../draft.ts";
 import type { Path, Problem } from "../problem.ts";
 import { fieldsOf } from "../values.ts";
 
 /** Metadata is JSON that arrives at the service as it stands in the file. */
-export function plainMetadata({ fields, roles, members }: Draft): readonly Problem[] {
-  return [...roles, ...members].flatMap(({ path: [section = "", index = 0] }) => {
-    const entry = fieldsOf((fields[section] as readonly unknown[])[Number(index)]);
-    const metadata = Object.hasOwn(entry, "metadata") ? entry["metadata"] : null;
-    return isPlain(metadata) ? [] : check(metadata, [section, index, "metadata"]);
-  });
+export function plainMetadata({ roles, members }: Draft): readonly Problem[] {
+  return [
+    ...withStrange(roles).flatMap(({ path, fields }) => check(fields["metadata"], [...path, "metadata"])),
+    ...withStrange(members).flatMap(({ index, fields }) =>
+      check(fields["metadata"], ["members", index, "metadata"]),
+    ),
+  ];
 }
 
 /** A number of holders is for a role that can have that name. */
@@ -23,7 +24,12 @@ export function plainMaps({ fields }: Draft): readonly Problem[] {
   );
 }
 
-/** Whether there is nothing wrong anywhere in a value; only where there is, it is worth finding out the place. */
+/** Those whose metadata has something wrong in it; only of them it is worth finding out the place. */
+function withStrange<T extends Pick<DraftRole, "fields">>(entries: readonly T[]): readonly T[] {
+  return entries.filter(({ fields }) => !isPlain(fields["metadata"]));
+}
+
+/** Whether there is nothing wrong anywhere in a value. */
 function isPlain(value: unknown): boolean {
   if (typeof value !== "object" || value === null) {
     return typeof value !== "number" || isExact(value);

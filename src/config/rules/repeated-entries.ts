@@ -1,4 +1,4 @@
-import { type Draft, grantPath, isAnyTwice } from "../draft.ts";
+import { type Draft, grantPath } from "../draft.ts";
 import type { Path, Place, Problem } from "../problem.ts";
 import { repeats } from "../repeats.ts";
 import { fieldsOf, listOf, valueAt } from "../values.ts";
@@ -44,7 +44,7 @@ export function noRepeatedEntries({ fields, roles }: Draft): readonly Problem[] 
 /** A member is given a role once; where the ends differ, that is a conflict instead. */
 export function noRepeatedGrants({ members }: Draft): readonly Problem[] {
   return members
-    .filter(({ grants }) => isAnyTwice(grants))
+    .filter(({ repeated }) => repeated)
     .flatMap((member) =>
       repeats(member.grants, ({ role, end }) => JSON.stringify([role, end?.until?.text ?? null])).map(
         ({ item, first }): Problem => ({

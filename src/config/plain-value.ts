@@ -5,55 +5,68 @@ import {
   floatCoreTag,
   getScalarValue,
   intCoreTag,
+  type MappingEvent,
   NOT_RESOLVED,
   nullCoreTag,
   parseEvents,
   SCALAR_STYLE,
   type ScalarEvent,
+  type SequenceEvent,
 } from "js-yaml";
 import { MAX_DEPTH } from "./limits.ts";
 
-/** What the events of a text are read from, one after the other. */
+/**
+ * The plain value of a text of YAML. It throws where the text is not right, and where it holds what plain YAML does
+ * not: anchors, aliases, tags, several documents, keys that are no words.
+ */
+export function plainValue(text: string): unknown {
+  const events = parseEvents(text, { maxDepth: MAX_DEPTH });
+  // The first event begins the document, the last one ends it.
+  const reader: Reader = { text, events, next: 1, words: new Map() };
+  const value = readValue(reader, false);
+  if (events[0]?.type !== EVENT_ID.DOCUMENT || reader.next !== events.length - 1) throw new NotPlain();
+  return value;
+}
+
+class NotPlain extends Error {}
+
 interface Reader {
   readonly text: string;
   readonly events: readonly Event[];
   next: number;
+  /** Keys and entries of lists, which are the same few again and again: each is made once. */
+  readonly words: Map<string, unknown>;
 }
 
-/**
- * The plain value that a text of YAML says, without its events becoming anything in between; it throws where the text is
- * not right, and where it has what plain YAML has not: anchors, aliases, tags, several documents.
- */
-export function plainValue(text: string): unknown {
-  const reader: Reader = { text, events: parseEvents(text, { maxDepth: MAX_DEPTH }), next: 1 };
-  const value = readValue(reader);
-  // The first event begins the document, the last one ends it.
-  if (reader.events[0]?.type !== EVENT_ID.DOCUMENT || reader.next !== reader.events.length - 1)
-    throw new NotPlain();
-  return value;
-}
+// Enough for the keys, and for the names of roles and permissions.
+const MOST_WORDS = 1000;
 
-/** The text is for the thorough reader. */
-class NotPlain extends Error {}
-
-function readValue(reader: Reader): unknown {
+function readValue(reader: Reader, isWord: boolean): unknown {
   const event = reader.events[reader.next];
   reader.next += 1;
   switch (event?.type) {
     case EVENT_ID.SCALAR:
-      return scalarValue(reader.text, event);
+      refuseProperties(event);
+      return isWord ? readWord(reader, event) : scalarValue(event, getScalarValue(reader.text, event));
     case EVENT_ID.SEQUENCE:
+      refuseProperties(event);
       return readSequence(reader);
     case EVENT_ID.MAPPING:
+      refuseProperties(event);
       return readMapping(reader);
     default:
       throw new NotPlain();
   }
 }
 
+/** A tag or an anchor. */
+function refuseProperties({ tagStart, anchorStart }: ScalarEvent | SequenceEvent | MappingEvent): void {
+  if (tagStart !== -1 || anchorStart !== -1) throw new NotPlain();
+}
+
 function readSequence(reader: Reader): readonly unknown[] {
   const list: unknown[] = [];
-  while (reader.events[reader.next]?.type !== EVENT_ID.POP) list.push(readValue(reader));
+  while (reader.events[reader.next]?.type !== EVENT_ID.POP) list.push(readValue(reader, true));
   reader.next += 1;
   return list;
 }
@@ -61,14 +74,24 @@ function readSequence(reader: Reader): readonly unknown[] {
 function readMapping(reader: Reader): Readonly<Record<string, unknown>> {
   const mapping: Record<string, unknown> = {};
   while (reader.events[reader.next]?.type !== EVENT_ID.POP) {
-    const key = readValue(reader);
+    const key = readValue(reader, true);
     const name = String(key);
     // A key that is there twice, and one that an assignment would take for the prototype.
     if (typeof key === "object" || Object.hasOwn(mapping, name) || name === "__proto__") throw new NotPlain();
-    mapping[name] = readValue(reader);
+    mapping[name] = readValue(reader, false);
   }
   reader.next += 1;
   return mapping;
+}
+
+function readWord({ text, words }: Reader, event: ScalarEvent): unknown {
+  const written = getScalarValue(text, event);
+  if (event.style !== SCALAR_STYLE.PLAIN) return written;
+  const known = words.get(written);
+  if (known !== undefined) return known;
+  const value = scalarValue(event, written);
+  if (words.size < MOST_WORDS) words.set(written, value);
+  return value;
 }
 
 const TAGS = [nullCoreTag, boolCoreTag, intCoreTag, floatCoreTag];
@@ -76,13 +99,11 @@ const TAGS = [nullCoreTag, boolCoreTag, intCoreTag, floatCoreTag];
 /** How everything begins that is no text. */
 const NO_TEXT = /^(?:[-+.\d]|~?$|(?:null|true|false)$)/i;
 
-function scalarValue(text: string, event: ScalarEvent): unknown {
-  if (event.tagStart !== -1 || event.anchorStart !== -1) throw new NotPlain();
-  const value = getScalarValue(text, event);
-  if (event.style !== SCALAR_STYLE.PLAIN || !NO_TEXT.test(value)) return value;
+function scalarValue({ style }: ScalarEvent, written: string): unknown {
+  if (style !== SCALAR_STYLE.PLAIN || !NO_TEXT.test(written)) return written;
   for (const tag of TAGS) {
-    const resolved = tag.resolve(value, false, tag.tagName);
-    if (resolved !== NOT_RESOLVED) return resolved;
+    const value = tag.resolve(written, false, tag.tagName);
+    if (value !== NOT_RESOLVED) return value;
   }
-  return value;
+  return written;
 }

@@ -84,6 +84,9 @@ test("a plain file is read fast, and anything that needs explaining is given bac
     "a: 1\na: 2\n",
     "a: [\n",
     "a:\tb\n",
+    "[a]: 1\n",
+    '"\\x5f_proto__": { a: 1 }\n',
+    "- a\n",
   ]) {
     expect(parsePlain(text + special)).toBeNull();
   }

@@ -19,6 +19,7 @@ import {
 import { present, unique } from "./present.ts";
 import type { MerchantFile } from "./schema/merchant-file.ts";
 import { parseUntil } from "./until.ts";
+import { joinLists } from "./values.ts";
 
 /** The desired state that a merchant's file and those that it includes describe, none of which has errors. */
 export function normalise(main: Content, all: readonly Content[]): DesiredState | null {
@@ -86,7 +87,7 @@ function normaliseRole(role: FileRole, origin: Origin): DesiredRole {
     previously,
     description,
     permissions: permissions && unique(permissions),
-    metadata: asMetadata(metadata),
+    metadata: metadata && asMetadata(metadata),
     origin,
   });
 }
@@ -100,6 +101,10 @@ function normaliseMembers(all: readonly Content[]): readonly DesiredMember[] | u
   );
   if (entries === undefined) {
     return undefined;
+  }
+  if (all.length === 1) {
+    // In one file nobody stands twice: that is refused.
+    return entries;
   }
   const members = new Map<string, DesiredMember>();
   for (const entry of entries) {
@@ -121,15 +126,15 @@ function joinMembers(first: DesiredMember, second: DesiredMember): DesiredMember
 function normaliseMember(member: FileMember, origin: Origin): DesiredMember {
   const { email, id, roles, until, metadata, managed, ...rest } = member;
   rest satisfies Record<string, never>;
-  return present({
-    email,
-    id,
-    roles: roles && uniqueGrants(roles.map(normaliseGrant)),
-    until: asUntil(until),
-    metadata: asMetadata(metadata),
-    managed: managed && normaliseManaged(managed),
-    origin,
-  });
+  // Not by `present`, which takes twice as long: there may be very many.
+  const there: { -readonly [Key in keyof DesiredMember]: DesiredMember[Key] } = { email, origin };
+  if (id !== undefined) there.id = id;
+  if (roles !== undefined) there.roles = uniqueGrants(roles.map(normaliseGrant));
+  const end = asUntil(until);
+  if (end !== undefined) there.until = end;
+  if (metadata !== undefined) there.metadata = asMetadata(metadata);
+  if (managed !== undefined) there.managed = normaliseManaged(managed);
+  return there;
 }
 
 function normaliseGrant(grant: NonNullable<FileMember["roles"]>[number]): Grant {
@@ -153,8 +158,8 @@ function asUntil(text: string | undefined): Until | undefined {
 }
 
 /** YAML's core types are JSON's, and the rules have refused the numbers that are not. */
-function asMetadata(metadata: Record<string, unknown> | undefined): Metadata | undefined {
-  return metadata as Metadata | undefined;
+function asMetadata(metadata: Record<string, unknown>): Metadata {
+  return metadata as Metadata;
 }
 
 /** A list that is there as soon as one file has it. */
@@ -166,10 +171,13 @@ function joined<T>(
     const list = pick(each);
     return list === undefined ? [] : [list];
   });
-  return lists.length === 0 ? undefined : lists.flat();
+  return lists.length === 0 ? undefined : joinLists(lists);
 }
 
 function uniqueGrants(grants: readonly Grant[]): readonly Grant[] {
+  if (new Set(grants.map(({ role }) => role)).size === grants.length) {
+    return grants;
+  }
   const firsts = new Map<string, Grant>();
   for (const grant of grants) {
     if (!firsts.has(grant.role)) {

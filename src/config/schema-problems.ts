@@ -15,7 +15,9 @@ export type Checked =
 export function checkSchema(value: unknown): Checked {
   const result = merchantSchema.safeParse(value);
   if (result.success) {
-    return { file: result.data, problems: [] };
+    const { members } = value as MerchantFile;
+    // The schema changes nothing in them: its copies would only take memory.
+    return { file: members === undefined ? result.data : { ...result.data, members }, problems: [] };
   }
   const context: Context = { root: value, suggestions: MAX_SUGGESTIONS };
   return {

@@ -1,4 +1,4 @@
-import { counted } from "../render/words.ts";
+import { counted, grouped } from "../render/words.ts";
 import { type FirstSeen, isSame, rememberedIn, rememberLine, seenBy } from "./drift-memory.ts";
 import { GithubError, type Issue } from "./github.ts";
 import { markerOf } from "./scope.ts";
@@ -85,7 +85,7 @@ async function open(step: Step, issue: Issue | null, found: DriftFound): Promise
     const gone = [...before.keys()].filter((one) => !seen.has(one)).length;
     await github.addComment(
       issue.number,
-      `What differs has changed: ${counted(news, "new difference")}, ${gone.toLocaleString("en-US")} gone. [Run](${context.runUrl})`,
+      `What differs has changed: ${counted(news, "new difference")}, ${grouped(gone)} gone. [Run](${context.runUrl})`,
     );
   }
   return issue.url;

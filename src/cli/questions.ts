@@ -1,7 +1,7 @@
 import type { Environment } from "../model/desired.ts";
 import type { Plan } from "../model/plan.ts";
 import { oneLine } from "../render/escape.ts";
-import { counted } from "../render/words.ts";
+import { counted, grouped } from "../render/words.ts";
 
 /** A plan that would be applied, and in which environment. */
 export interface Asked {
@@ -66,13 +66,13 @@ const NAMES_SHOWN = 5;
 function namesOf(names: readonly string[]): string {
   const more = names.length - NAMES_SHOWN;
   const shown = names.slice(0, NAMES_SHOWN).map(oneLine).join(", ");
-  return more > 0 ? `${shown} and ${more.toLocaleString("en-US")} more` : shown;
+  return more > 0 ? `${shown} and ${grouped(more)} more` : shown;
 }
 
 function removalsAmong(all: number, removed: number): string {
   if (removed === 0) return "";
   if (removed === all) return all === 1 ? ", a removal" : ", all of them removals";
-  return removed === 1 ? ", 1 of them a removal" : `, ${removed.toLocaleString("en-US")} of them removals`;
+  return removed === 1 ? ", 1 of them a removal" : `, ${grouped(removed)} of them removals`;
 }
 
 function removals(plans: readonly Plan[]): number {

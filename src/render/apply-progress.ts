@@ -3,7 +3,7 @@ import type { Change } from "../model/plan.ts";
 import type { LiveEvent } from "../model/ports.ts";
 import { rateText } from "./reading-progress.ts";
 import { rateMeter, type Traffic, trafficMeter } from "./traffic.ts";
-import { counted } from "./words.ts";
+import { counted, grouped } from "./words.ts";
 
 /** How far the apply at one merchant is. */
 export interface ApplyingMerchant {
@@ -144,8 +144,8 @@ export function applySums({ merchants }: ApplyView): {
 export function applyText(view: ApplyView): string {
   const { changes, done, failed } = applySums(view);
   return [
-    `${done.toLocaleString("en-US")} of ${counted(changes, "change")} done`,
-    failed > 0 ? `, ${failed.toLocaleString("en-US")} failed` : "",
+    `${grouped(done)} of ${counted(changes, "change")} done`,
+    failed > 0 ? `, ${grouped(failed)} failed` : "",
     rateText(view.perSecond),
     view.leftMs === null ? "" : `; about ${spanText(view.leftMs)} left`,
   ].join("");

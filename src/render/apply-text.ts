@@ -6,7 +6,7 @@ import { renderFailures } from "./failure-text.ts";
 import { wrapText } from "./lines.ts";
 import { nextStepFor } from "./next-step.ts";
 import type { Paint, Style } from "./style.ts";
-import { counted } from "./words.ts";
+import { counted, grouped } from "./words.ts";
 
 const DONE = { create: "created", update: "updated", replace: "replaced", delete: "deleted" } as const;
 const WAS_SO = {
@@ -134,7 +134,7 @@ function capital(text: string): string {
 }
 
 function sumOf(count: number, word: string): readonly string[] {
-  return count === 0 ? [] : [`${count.toLocaleString("en-US")} ${word}`];
+  return count === 0 ? [] : [`${grouped(count)} ${word}`];
 }
 
 function listing(title: string, outcomes: readonly Outcome[], paint: Paint): readonly string[] {

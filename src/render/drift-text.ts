@@ -2,7 +2,7 @@ import type { Drift, DriftCause } from "../model/drift.ts";
 import { driftView } from "./drift-view.ts";
 import { renderFindings, renderHeading, renderRow } from "./plan-text.ts";
 import type { Extent, Style } from "./style.ts";
-import { counted } from "./words.ts";
+import { counted, grouped } from "./words.ts";
 
 /** How merchants differ from their files, by the side that moved; what an apply would do stands with each. */
 export function renderDrifts(drifts: readonly Drift[], style: Style, extent: Extent = "normal"): string {
@@ -32,8 +32,6 @@ function driftText(causes: readonly DriftCause[]): string {
     [of("not-applied"), "not applied"],
     [of("unknown"), "not known"],
   ] as const;
-  const words = parts
-    .filter(([count]) => count > 0)
-    .map(([count, what]) => `${count.toLocaleString("en-US")} ${what}`);
+  const words = parts.filter(([count]) => count > 0).map(([count, what]) => `${grouped(count)} ${what}`);
   return `${counted(causes.length, "difference")} (${words.join(", ")}).`;
 }

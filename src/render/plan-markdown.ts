@@ -5,7 +5,7 @@ import { type Fold, fitted, type Parts, type Row } from "./markdown-fit.ts";
 import { mergedRisks } from "./markdown-risks.ts";
 import { addCounts, changesOf, countsText, type PlanView } from "./plan-view.ts";
 import { SMALLEST_REVIEW, USUAL_REVIEW } from "./review-size.ts";
-import { counted } from "./words.ts";
+import { counted, grouped } from "./words.ts";
 
 /** A merchant that could not be read, and why. */
 export interface UnplannedView {
@@ -69,9 +69,7 @@ function rowsOf({ views, unplanned }: ReviewInput): readonly Row[] {
   const planned = views.map((view): Row => {
     const { create, update, replace, delete: remove, unchanged } = view.counts;
     const [rank, outcome] = outcomeOf(view);
-    const numbers = [create, update, replace, remove, unchanged].map((count) =>
-      count.toLocaleString("en-US"),
-    );
+    const numbers = [create, update, replace, remove, unchanged].map(grouped);
     const risks = view.risks.reduce((sum, { items }) => sum + items.length, 0);
     const name =
       inlineCode(view.merchant) + (view.environment === null ? "" : ` ${inlineCode(view.environment)}`);

@@ -1,6 +1,6 @@
 import type { LiveEvent } from "../model/ports.ts";
 import { type Traffic, trafficMeter } from "./traffic.ts";
-import { counted } from "./words.ts";
+import { counted, grouped } from "./words.ts";
 
 /** How far the reading of one merchant is. */
 export interface ReadingMerchant {
@@ -73,8 +73,8 @@ export function readingText(view: ReadingView): string {
   const failed = countOf(view, "failed");
   const members = merchants.reduce((sum, one) => sum + one.members, 0);
   return [
-    `read ${countOf(view, "read").toLocaleString("en-US")} of ${counted(merchants.length, "merchant")}`,
-    failed > 0 ? `, ${failed.toLocaleString("en-US")} failed` : "",
+    `read ${grouped(countOf(view, "read"))} of ${counted(merchants.length, "merchant")}`,
+    failed > 0 ? `, ${grouped(failed)} failed` : "",
     `; ${counted(members, "member")} in ${counted(traffic.requests, "request")}`,
     rateText(traffic.perSecond),
   ].join("");
@@ -82,5 +82,5 @@ export function readingText(view: ReadingView): string {
 
 /** ", 42 a second"; empty where hardly anything happens. */
 export function rateText(perSecond: number): string {
-  return perSecond < 1 ? "" : `, ${Math.round(perSecond).toLocaleString("en-US")} a second`;
+  return perSecond < 1 ? "" : `, ${grouped(Math.round(perSecond))} a second`;
 }

@@ -2,7 +2,7 @@ import type { PastRun, PastWrite, RunStatus, UndoNote } from "../model/past-run.
 import { oneLine } from "./escape.ts";
 import { cellWidth, padTo, wrapText } from "./lines.ts";
 import type { Paint, Style } from "./style.ts";
-import { counted } from "./words.ts";
+import { counted, grouped } from "./words.ts";
 
 /** A run whose journal can be read, and how it stands. */
 export interface KnownRun {
@@ -79,7 +79,7 @@ function whoOf({ run: { user, host } }: PastRun): string {
 function countsOf({ writes, end }: PastRun): string {
   // Passwords that are set count with the changes, and are none of the plan.
   const all = Object.values(end?.outcomes ?? {}).reduce((sum, count) => sum + count, 0);
-  if (end) return `${end.outcomes.done.toLocaleString("en-US")} of ${counted(all, "change")}`;
+  if (end) return `${grouped(end.outcomes.done)} of ${counted(all, "change")}`;
   const done = writes.filter(({ outcome }) => outcome?.status === "done").length;
   return `${counted(done, "write")} done`;
 }
@@ -163,7 +163,7 @@ function writeLine({ intent, outcome }: PastWrite, style: Style): string {
 function outcomesText(outcomes: NonNullable<PastRun["end"]>["outcomes"]): string {
   const parts = Object.entries(outcomes)
     .filter(([status, count]) => count > 0 || status === "done")
-    .map(([status, count]) => `${count.toLocaleString("en-US")} ${status.replace("-", " ")}`);
+    .map(([status, count]) => `${grouped(count)} ${status.replace("-", " ")}`);
   return `\n  Changes: ${parts.join(", ")}.\n`;
 }
 

@@ -1,6 +1,11 @@
 /** "1 change", "2 changes". */
 export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
+  return `${grouped(count)} ${count === 1 ? one : many}`;
+}
+
+/** "9,980"; not by toLocaleString, which loads the tables of all languages, in a third of a short run's time. */
+export function grouped(count: number): string {
+  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
 /** A word for a shell to paste: quoted where it would be read as something else. */
@@ -10,5 +15,5 @@ export function shellWord(text: string): string {
 
 /** "… and 9,980 more (--verbose shows all)": what stands at the end of a list that is cut short. */
 export function moreText(count: number): string {
-  return `… and ${count.toLocaleString("en-US")} more (--verbose shows all)`;
+  return `… and ${grouped(count)} more (--verbose shows all)`;
 }

@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { counted } from "../../src/render/words.ts";
+import { counted, grouped } from "../../src/render/words.ts";
 
 test("a count agrees with its noun", () => {
   expect([
@@ -8,4 +9,8 @@ test("a count agrees with its noun", () => {
     counted(12345, "change"),
     counted(2, "match", "matches"),
   ]).toEqual(["1 change", "0 changes", "12,345 changes", "2 matches"]);
+});
+
+test("a number stands in groups of three digits, as in English", () => {
+  fc.assert(fc.property(fc.maxSafeInteger(), (n) => grouped(n) === n.toLocaleString("en-US")));
 });

@@ -2,7 +2,7 @@ import type { AccessReport } from "../../model/access-report.ts";
 import { oneLine } from "../escape.ts";
 import type { UnplannedView } from "../plan-markdown.ts";
 import { addCounts, countsText, type PlanView } from "../plan-view.ts";
-import { counted } from "../words.ts";
+import { counted, grouped } from "../words.ts";
 import { ASSETS, type PageAssets } from "./assets.ts";
 import { type PageData, pageMerchant } from "./page-data.ts";
 
@@ -134,8 +134,8 @@ function merchantTable({ merchants, about }: PageInput): string {
   const rows = merchants.map(({ report, view }) => {
     const side = (one: { readonly after: unknown }): boolean => one.after !== null;
     const cells = [
-      report.members.filter(side).length.toLocaleString("en-US"),
-      report.roles.filter(side).length.toLocaleString("en-US"),
+      grouped(report.members.filter(side).length),
+      grouped(report.roles.filter(side).length),
       ...(view === null ? [] : [countsText(view.counts), `${view.refusals.length}`, `${view.errors.length}`]),
     ];
     const head = `<th scope="row"><bdi>${escapeHtml(report.merchant)}</bdi></th>`;

@@ -2,7 +2,7 @@ import type { Phase } from "../../model/apply.ts";
 import { type ApplyingMerchant, type ApplyView, applySums, spanText } from "../apply-progress.ts";
 import { rateText } from "../reading-progress.ts";
 import type { Style } from "../style.ts";
-import { counted } from "../words.ts";
+import { counted, grouped } from "../words.ts";
 import { line, type Piece, padded, type Size, shown, widthOf } from "./cells.ts";
 import { waitLines } from "./reading-lines.ts";
 
@@ -43,8 +43,8 @@ function headlines(view: ApplyView, columns: number, style: Style): readonly str
   const { traffic, perSecond, leftMs } = view;
   const sums: readonly Piece[] = [
     ["Applying", style.bold],
-    [` ${counted(changes, "change")}: ${number(done)} done`],
-    [failed === 0 ? "" : `, ${number(failed)} failed`, style.red],
+    [` ${counted(changes, "change")}: ${grouped(done)} done`],
+    [failed === 0 ? "" : `, ${grouped(failed)} failed`, style.red],
   ];
   const pace: readonly Piece[] = [
     [rateText(perSecond)],
@@ -69,14 +69,14 @@ const DOING: Readonly<Record<Phase, string>> = {
 function merchantPieces(one: ApplyingMerchant, width: number, style: Style): readonly Piece[] {
   const { merchant, state, changes, done, failed } = one;
   const code = `${padded(shown(merchant), width)}  `;
-  const sum = `${bar(done, changes)} ${number(done)}/${number(changes)}  `;
+  const sum = `${bar(done, changes)} ${grouped(done)}/${grouped(changes)}  `;
   switch (state) {
     case "waiting":
       return [[`  · ${code}${sum}`], ["waits for its turn", style.dim]];
     case "applying":
       return [["  … ", style.cyan], [`${code}${sum}`], [phaseText(one)]];
     case "stopped":
-      return [["  ✗ ", style.red], [`${code}${sum}`], [`stopped, ${number(failed)} failed`, style.red]];
+      return [["  ✗ ", style.red], [`${code}${sum}`], [`stopped, ${grouped(failed)} failed`, style.red]];
     case "done":
       return [["  ✓ ", style.green], [`${code}${sum}`], [readAgainText(one)]];
     default:
@@ -85,13 +85,13 @@ function merchantPieces(one: ApplyingMerchant, width: number, style: Style): rea
 }
 
 function phaseText({ phase, phaseEnded, phaseChanges }: ApplyingMerchant): string {
-  return phase === null ? "" : `${DOING[phase]} ${number(phaseEnded)}/${number(phaseChanges)}`;
+  return phase === null ? "" : `${DOING[phase]} ${grouped(phaseEnded)}/${grouped(phaseChanges)}`;
 }
 
 function readAgainText({ readAgain }: ApplyingMerchant): string {
   if (readAgain === null) return "done";
   const { members, total } = readAgain;
-  return `reads again: ${number(members)}${total === null ? "" : ` of ${number(total)}`} members`;
+  return `reads again: ${grouped(members)}${total === null ? "" : ` of ${grouped(total)}`} members`;
 }
 
 /** `####....`: how much of it is done, also without colours. */
@@ -113,13 +113,9 @@ function inFlightLines(
     line(
       [
         [`    ${change.kind} ${change.resource} ${shown(change.name)}${where(merchant)}`, style.dim],
-        [index === visible.length - 1 && more > 0 ? `, and ${number(more)} more under way` : "", style.dim],
+        [index === visible.length - 1 && more > 0 ? `, and ${grouped(more)} more under way` : "", style.dim],
       ],
       columns,
     ),
   );
-}
-
-function number(count: number): string {
-  return count.toLocaleString("en-US");
 }

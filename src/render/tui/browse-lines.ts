@@ -2,7 +2,7 @@ import type { Change } from "../../model/plan.ts";
 import { rowOf } from "../change-view.ts";
 import { addCounts, countsText } from "../plan-view.ts";
 import type { Paint, Style } from "../style.ts";
-import { counted } from "../words.ts";
+import { counted, grouped } from "../words.ts";
 import { cursorAt } from "./browse-keys.ts";
 import type { Row } from "./browse-rows.ts";
 import { type BrowseState, isFiltered } from "./browse-state.ts";
@@ -55,8 +55,8 @@ function headline(
   return [
     [counted(changes, "change"), style.bold],
     [` at ${counted(merchants, "merchant")}`],
-    [selects ? ` · ${number(changes - out.size)} selected` : "", style.green],
-    [isFiltered(state) ? ` · ${number(visible)} shown: ${filters.join(", ")}` : "", style.yellow],
+    [selects ? ` · ${grouped(changes - out.size)} selected` : "", style.green],
+    [isFiltered(state) ? ` · ${grouped(visible)} shown: ${filters.join(", ")}` : "", style.yellow],
   ];
 }
 
@@ -166,7 +166,7 @@ function paintOf(kind: Change["kind"], style: Style): Paint {
 
 function gainsAndLosses(gained: readonly string[], lost: readonly string[], style: Style): readonly Piece[] {
   const brief = (permissions: readonly string[]): string =>
-    permissions.length === 1 ? shown(permissions.join("")) : number(permissions.length);
+    permissions.length === 1 ? shown(permissions.join("")) : grouped(permissions.length);
   return [
     [gained.length === 0 ? "" : `  gains ${brief(gained)}`, style.green],
     [lost.length === 0 ? "" : `  loses ${brief(lost)}`, style.red],
@@ -177,7 +177,7 @@ function gainsAndLosses(gained: readonly string[], lost: readonly string[], styl
 function selectedOf({ changes }: Row, { out, selects }: BrowseView): string {
   if (!selects || changes.length === 0) return "";
   const left = changes.filter(({ id }) => out.has(id)).length;
-  return left === 0 ? "" : ` · ${number(changes.length - left)} of ${number(changes.length)} selected`;
+  return left === 0 ? "" : ` · ${grouped(changes.length - left)} of ${grouped(changes.length)} selected`;
 }
 
 const PROMPTS = {
@@ -234,8 +234,4 @@ function helpLines(selects: boolean, columns: number, style: Style): readonly st
     ...(selects ? [line([[marks, style.dim]], columns)] : []),
     line([["  Any key goes back.", style.dim]], columns),
   ];
-}
-
-function number(count: number): string {
-  return count.toLocaleString("en-US");
 }

@@ -1,6 +1,7 @@
 import type { MemberImpact } from "../../model/plan.ts";
 import type { DetailView } from "../change-view.ts";
 import { rowOf } from "../change-view.ts";
+import { grouped } from "../words.ts";
 import type { BrowsedChange, BrowsedPlan } from "./browse-model.ts";
 import { type BrowseState, foldKey, isFiltered } from "./browse-state.ts";
 import { shown, widthOf } from "./cells.ts";
@@ -94,7 +95,7 @@ function changeRows(
   if (changes.length === 0) return [];
   const key = `${merchant}\n${title}`;
   const open = isOpen(key, true);
-  const count = changes.length === all ? number(all) : `${number(changes.length)} of ${number(all)}`;
+  const count = changes.length === all ? grouped(all) : `${grouped(changes.length)} of ${grouped(all)}`;
   const section: Row = {
     key,
     parent: merchant,
@@ -134,7 +135,7 @@ function accessRows({ plan }: BrowsedPlan, merchant: string, isOpen: IsOpen, wid
   const key = `${merchant}\nAccess`;
   const open = isOpen(key, members.length <= FEW);
   const what =
-    members.length === 1 ? "1 member gains or loses" : `${number(members.length)} members gain or lose`;
+    members.length === 1 ? "1 member gains or loses" : `${grouped(members.length)} members gain or lose`;
   const section: Row = {
     key,
     parent: merchant,
@@ -202,7 +203,7 @@ function textRows(
     open,
     changes: [],
     type: "section",
-    title: `${title} (${number(texts.length)})`,
+    title: `${title} (${grouped(texts.length)})`,
     tone,
   };
   if (!open) return [section];
@@ -253,8 +254,4 @@ function wrapped(items: readonly string[], width: number, separator: string): re
     }
   }
   return line === "" ? lines : [...lines, line];
-}
-
-function number(count: number): string {
-  return count.toLocaleString("en-US");
 }

@@ -2,7 +2,7 @@ import { spanText } from "../apply-progress.ts";
 import { countOf, type ReadingMerchant, type ReadingView, rateText } from "../reading-progress.ts";
 import type { Style } from "../style.ts";
 import type { Traffic } from "../traffic.ts";
-import { counted } from "../words.ts";
+import { counted, grouped } from "../words.ts";
 import { line, type Piece, padded, type Size, shown, widthOf } from "./cells.ts";
 
 const MOST_ROWS = 12;
@@ -40,12 +40,12 @@ function headline(view: ReadingView, style: Style): readonly Piece[] {
   const members = merchants.reduce((sum, one) => sum + one.members, 0);
   const total = merchants.reduce((sum, one) => sum + (one.total ?? one.members), 0);
   const known =
-    total > members ? `${number(members)} of ${counted(total, "member")}` : counted(members, "member");
-  const sums = merchants.length === 1 ? "" : `: ${number(read)} read`;
+    total > members ? `${grouped(members)} of ${counted(total, "member")}` : counted(members, "member");
+  const sums = merchants.length === 1 ? "" : `: ${grouped(read)} read`;
   return [
     [`Reading ${counted(merchants.length, "merchant")}`, style.bold],
     [sums],
-    [failed === 0 ? "" : `, ${number(failed)} failed`, style.red],
+    [failed === 0 ? "" : `, ${grouped(failed)} failed`, style.red],
     [` · ${known} · ${counted(traffic.requests, "request")}${rateText(traffic.perSecond)}`],
   ];
 }
@@ -61,7 +61,7 @@ function merchantPieces(
       return [[`  · ${code}`], ["waits for its turn", style.dim]];
     case "reading": {
       const pages =
-        total === null ? counted(members, "member") : `${number(members)} of ${counted(total, "member")}`;
+        total === null ? counted(members, "member") : `${grouped(members)} of ${counted(total, "member")}`;
       return [["  … ", style.cyan], [code], [members === 0 && total === null ? "asks" : pages]];
     }
     case "read":
@@ -77,7 +77,7 @@ function hiddenLine(hidden: readonly ReadingMerchant[], columns: number, style: 
   if (hidden.length === 0) return [];
   const of = (state: ReadingMerchant["state"], word: string): readonly string[] => {
     const count = hidden.filter((one) => one.state === state).length;
-    return count === 0 ? [] : [`${number(count)} ${word}`];
+    return count === 0 ? [] : [`${grouped(count)} ${word}`];
   };
   const parts = [
     ...of("failed", "failed"),
@@ -95,8 +95,4 @@ export function waitLines({ waits }: Traffic, columns: number, style: Style): re
   return waits.map(({ reason, ms }) =>
     line([[`  waiting ${spanText(ms)}: ${shown(reason)}`, style.yellow]], columns),
   );
-}
-
-function number(count: number): string {
-  return count.toLocaleString("en-US");
 }

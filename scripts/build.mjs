@@ -6,14 +6,24 @@ import { rolldown } from "rolldown";
 import { pageAssets } from "./page-assets.mjs";
 
 /**
- * Builds dist/: the program and the public API as bundles that need no installed package,
- * Ink and React in a chunk that only a terminal loads, and the types of the public API; and the GitHub Action as one
- * file that can be read, which is committed.
+ * Builds dist/: the program and the public API as bundles that need no installed package, CommonJS because that starts
+ * faster; Ink, React and what draws with them as modules that only a terminal loads; the types of the public API; and
+ * the GitHub Action as one file that can be read, which is committed.
  */
 const root = resolve(import.meta.dirname, "..");
 const dist = join(root, "dist");
 
-const entries = { bin: "src/bin.ts", index: "src/index.ts", "files-worker": "src/cli/files-worker.ts" };
+/** What draws on a terminal: Ink awaits its layout engine at the top level, which only a module can. */
+const terminal = ["board", "browser", "confirm"];
+
+const drawnElsewhere = {
+  name: "drawn-elsewhere",
+  resolveId: (id) => {
+    const name = terminal.find((one) => id.endsWith(`/render/tui/${one}.tsx`));
+    // As seen from chunks/.
+    return name === undefined ? null : { id: `../terminal/${name}.mjs`, external: true };
+  },
+};
 
 /** Ink draws nothing before its end where CI is set; whether there is a terminal is rolecall's own question. */
 const neverInCi = {
@@ -44,6 +54,15 @@ const noProgramsBelow = {
   load: (id) => (id === "\0no-programs-below" ? "export {};" : null),
 };
 
+const transform = { target: "node20.19", define: { "process.env.NODE_ENV": '"production"' } };
+
+/** Small, but with the names that a stack trace is read by. */
+const bundled = {
+  minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+  comments: { legal: true },
+  sourcemap: false,
+};
+
 /**
  * What is loaded together is one chunk, because loading many takes longer: what every start needs, and what reads a file
  * that has nothing wrong. What explains a mistake, the thorough YAML reader above all, is left to chunks of its own.
@@ -59,31 +78,57 @@ const groups = [
   },
 ];
 
-await bundle();
+rmSync(dist, { recursive: true, force: true });
+await program();
+await drawing();
 await action();
 declarations();
 
-async function bundle() {
+/** The program, and beside it the public API, which is a module for those who import it. */
+async function program() {
   const build = await rolldown({
     cwd: root,
-    input: entries,
+    input: { bin: "src/bin.ts", api: "src/index.ts", "files-worker": "src/cli/files-worker.ts" },
     platform: "node",
-    // Ink's optional developer tools are not shipped; it only asks for them when DEV is "true".
-    external: ["react-devtools-core"],
-    plugins: [neverInCi, noProgramsBelow, onlyThePool, pageAssets()],
-    transform: { target: "node20.19", define: { "process.env.NODE_ENV": '"production"' } },
+    plugins: [drawnElsewhere, noProgramsBelow, onlyThePool, pageAssets()],
+    transform,
     onLog,
   });
-  rmSync(dist, { recursive: true, force: true });
-  await build.write({
+  const { output } = await build.write({
+    ...bundled,
     dir: dist,
-    format: "esm",
+    format: "cjs",
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
     codeSplitting: { groups },
-    minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
-    comments: { legal: true },
-    sourcemap: false,
+  });
+  await build.close();
+  const { exports } = output.find(({ name, isEntry }) => isEntry && name === "api");
+  writeFileSync(join(dist, "package.json"), '{ "type": "commonjs" }\n');
+  writeFileSync(
+    join(dist, "index.mjs"),
+    `import api from "./api.js";\nexport const { ${exports.join(", ")} } = api;\n`,
+  );
+}
+
+/** What draws, loaded by the program where there is a terminal. */
+async function drawing() {
+  const build = await rolldown({
+    cwd: root,
+    input: Object.fromEntries(terminal.map((name) => [name, `src/render/tui/${name}.tsx`])),
+    platform: "node",
+    // Ink's optional developer tools are not shipped; it only asks for them when DEV is "true".
+    external: ["react-devtools-core"],
+    plugins: [neverInCi],
+    transform,
+    onLog,
+  });
+  await build.write({
+    ...bundled,
+    dir: join(dist, "terminal"),
+    format: "esm",
+    entryFileNames: "[name].mjs",
+    chunkFileNames: "[name]-[hash].mjs",
   });
   await build.close();
 }
@@ -133,8 +178,8 @@ function declarations() {
     if (reached.has(file)) return;
     reached.add(file);
     const text = readFileSync(file, "utf8");
-    // The compiler leaves our .ts specifiers in declarations; a reader of the package has .d.ts beside .js.
-    writeFileSync(file, text.replaceAll(/(from "\.[^"]+)\.tsx?"/g, '$1.js"'));
+    // The compiler leaves our .ts specifiers in declarations; a reader of the package has .d.mts beside .mjs.
+    writeFileSync(file.replace(/\.ts$/, ".mts"), text.replaceAll(/(from "\.[^"]+)\.tsx?"/g, '$1.mjs"'));
     for (const [, specifier] of text.matchAll(/from "(\.[^"]+)\.tsx?"/g)) {
       visit(`${join(dirname(file), specifier)}.d.ts`);
     }
@@ -142,12 +187,12 @@ function declarations() {
   visit(join(types, "index.d.ts"));
   for (const name of readdirSync(types, { recursive: true })) {
     const file = join(types, String(name));
-    if (statSync(file).isFile() && !reached.has(file)) rmSync(file);
+    if (statSync(file).isFile() && !file.endsWith(".mts")) rmSync(file);
   }
   for (const name of readdirSync(types)) {
     const folder = join(types, name);
     if (statSync(folder).isDirectory() && readdirSync(folder).length === 0)
       rmSync(folder, { recursive: true });
   }
-  if (!existsSync(join(types, "index.d.ts"))) throw new Error("no declarations were written");
+  if (!existsSync(join(types, "index.d.mts"))) throw new Error("no declarations were written");
 }

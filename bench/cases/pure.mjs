@@ -1,4 +1,4 @@
-import { buildPlan } from "../../dist/index.js";
+import { buildPlan } from "../../dist/index.mjs";
 import { figure, repeat } from "../support/measure.mjs";
 import { inputOf } from "../support/plan-input.mjs";
 

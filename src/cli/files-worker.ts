@@ -31,4 +31,4 @@ function tell(told: AsideTold): void {
   parentPort?.postMessage(told);
 }
 
-await work(workerData);
+void work(workerData);

@@ -1,14 +1,22 @@
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
-import type { Io, Sink } from "./io.ts";
+import type { Io } from "./io.ts";
+import { standardSink } from "./standard-sink.ts";
+
+/** What of the world a program may bring itself. */
+type Brought = Partial<Pick<Io, "filesWorker" | "stdout" | "stderr">>;
 
 /** The world of the running process. */
-export function nodeIo(filesWorker: URL | null = null): Io {
+export function nodeIo({
+  filesWorker = null,
+  stdout = standardSink(1, () => process.stdout),
+  stderr = standardSink(2, () => process.stderr),
+}: Brought = {}): Io {
   return {
     filesWorker,
     env: process.env,
     cwd: process.cwd(),
-    stdout: sinkOf(process.stdout),
-    stderr: sinkOf(process.stderr),
+    stdout,
+    stderr,
     // Opened when it is asked for: most commands never do.
     get stdinIsTTY() {
       return process.stdin.isTTY === true;
@@ -28,23 +36,5 @@ export function nodeIo(filesWorker: URL | null = null): Io {
       return () => process.off("SIGINT", listener).off("SIGTERM", listener);
     },
     leave: (code) => process.exit(code),
-  };
-}
-
-function sinkOf(stream: NodeJS.WriteStream): Sink {
-  let open = true;
-  // Nobody reads any more, as in "rolecall validate | head". What is under way, such as an apply, still ends as it should.
-  stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    open = false;
-  });
-  return {
-    write: (text) => {
-      if (open) stream.write(text);
-    },
-    isTTY: stream.isTTY === true,
-    get columns() {
-      return stream.isTTY ? stream.columns : undefined;
-    },
   };
 }

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { rolecall, startSandbox } from "../support/program.ts";
@@ -45,7 +45,7 @@ test("the package holds what runs and nothing else", async () => {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(installed.length + 1));
   const known =
-    /^(dist\/(bin|index)\.js|dist\/chunks\/.+\.js|dist\/types\/.+\.d\.ts|schemas\/.+\.json|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
+    /^(dist\/(bin|api|files-worker)\.js|dist\/index\.mjs|dist\/package\.json|dist\/chunks\/.+\.js|dist\/terminal\/.+\.mjs|dist\/types\/.+\.d\.mts|schemas\/.+\.json|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
   expect(files.filter((file) => !known.test(file))).toEqual([]);
   expect(files).toContain("schemas/merchant.schema.json");
   expect(files).toContain("schemas/plan.schema.json");
@@ -102,9 +102,12 @@ test("the public API has types that a strict project can use", async () => {
 });
 
 test("without a terminal neither Ink nor React is loaded, nor anything that only a Tab key needs", async () => {
-  const chunks = join(ROOT, "dist/chunks");
+  const folders = ["chunks", "terminal"].map((name) => join(ROOT, "dist", name));
+  const files = (
+    await Promise.all(folders.map(async (at) => (await readdir(at)).map((name) => join(at, name))))
+  ).flat();
   const texts = await Promise.all(
-    (await readdir(chunks)).map(async (name) => ({ name, text: await readFile(join(chunks, name), "utf8") })),
+    files.map(async (file) => ({ name: basename(file), text: await readFile(file, "utf8") })),
   );
   const holding = (mark: string): readonly string[] => {
     const names = texts.filter(({ text }) => text.includes(mark)).map(({ name }) => name);

@@ -64,17 +64,17 @@ const bundled = {
 };
 
 /**
- * What is loaded together is one chunk, because loading many takes longer: what every start needs, and what reads a file
- * that has nothing wrong. What explains a mistake, the thorough YAML reader above all, is left to chunks of its own.
+ * What is loaded together is one chunk, because loading many takes longer: what declares the commands, and what reads a
+ * file that has nothing wrong. What explains a mistake, the thorough YAML reader above all, is left to chunks of its own.
  */
 const groups = [
   {
-    name: "start",
-    test: /node_modules[\\/](commander|picocolors)[\\/]|src[\\/](cli[\\/](commands[\\/]|(as-of|exit-code|main|options|output|parse-shard|shard)\.)|config[\\/]until\.|model[\\/]errors\.|render[\\/](escape|words)\.)/,
+    name: "commands",
+    test: /no-programs-below|node_modules[\\/](commander|picocolors)[\\/]|src[\\/](cli[\\/](commands[\\/]|(as-of|completion-words|duration|fleet-matrix|main|options|output|parse-shard|shard)\.)|model[\\/]errors\.|render[\\/](escape|review-size|style|words)\.)/,
   },
   {
     name: "files",
-    test: /node_modules[\\/](js-yaml|zod)[\\/]|src[\\/](cli[\\/](load|files|project-root)\.|config[\\/](?!messages|format|plan-|json-|(diagnose|frame|locate|merchants|parse|parse-file|positions|syntax-problems|width|yaml-document)\.))/,
+    test: /node_modules[\\/](js-yaml|zod)[\\/]|src[\\/](cli[\\/](load|files|project-root|small-heap)\.|config[\\/](?!messages|format|plan-|json-|(diagnose|frame|locate|merchants|parse|parse-file|positions|syntax-problems|width|yaml-document)\.))/,
   },
 ];
 
@@ -90,6 +90,7 @@ async function program() {
     cwd: root,
     input: { bin: "src/bin.ts", api: "src/index.ts", "files-worker": "src/cli/files-worker.ts" },
     platform: "node",
+    preserveEntrySignatures: "allow-extension",
     plugins: [drawnElsewhere, noProgramsBelow, onlyThePool, pageAssets()],
     transform,
     onLog,
@@ -100,7 +101,7 @@ async function program() {
     format: "cjs",
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
-    codeSplitting: { groups },
+    codeSplitting: { groups, includeDependenciesRecursively: false },
   });
   await build.close();
   const { exports } = output.find(({ name, isEntry }) => isEntry && name === "api");

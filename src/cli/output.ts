@@ -3,7 +3,6 @@ import picocolors from "picocolors";
 import { RolecallError } from "../model/errors.ts";
 import { type Extent, PLAIN, type Style } from "../render/style.ts";
 import type { Io, Sink } from "./io.ts";
-import { writeAtomically } from "./state-file.ts";
 
 const MAX_COLUMNS = 120;
 
@@ -48,6 +47,7 @@ export function outputTo(file: string | undefined, io: Io): Output {
       columns: undefined,
     },
     end: async () => {
+      const { writeAtomically } = await import("./state-file.ts");
       await writeAtomically(resolve(io.cwd, file), text).catch((error: unknown) => {
         throw new RolecallError("file-unwritable", `${file} cannot be written.`, {
           hint: "Check that its folder may be written to, and that it is no folder itself.",

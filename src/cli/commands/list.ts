@@ -2,7 +2,6 @@ import { Command, Option } from "commander";
 import type { DesiredState } from "../../model/desired.ts";
 import { ExitCode } from "../exit-code.ts";
 import { MAX_JOBS } from "../fleet-matrix.ts";
-import { isInShard } from "../in-shard.ts";
 import type { Io } from "../io.ts";
 import { type OutputOptions, wholeNumber, withMerchantOption, withOutputOptions } from "../options.ts";
 import { styleFor } from "../output.ts";
@@ -45,8 +44,9 @@ Exits 1 when a file has an error.
 }
 
 async function list(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
-  const [{ isError, loadStates }, { fleetMatrix }] = await Promise.all([
+  const [{ isError, loadStates }, { isInShard }, { fleetMatrix }] = await Promise.all([
     import("../load.ts"),
+    import("../in-shard.ts"),
     import("../fleet-matrix.ts"),
   ]);
   const { shard, merchant } = options;

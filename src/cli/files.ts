@@ -1,4 +1,4 @@
-import { readdir, readFile, realpath, stat } from "node:fs/promises";
+import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import type { ReadFailure, ReadResult, ReadSource } from "../config/library.ts";
 import { RolecallError } from "../model/errors.ts";
@@ -12,8 +12,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** The YAML files that the paths name; a folder stands for all of them below it. Absolute, sorted, each once. */
 export async function findYamlFiles(paths: readonly string[], cwd: string): Promise<readonly string[]> {
   const wanted = paths.length > 0 ? paths : [DEFAULT_PATH];
-  const found = await Promise.all(wanted.map((path) => expand(path, cwd)));
-  const files = [...new Set(found.flat())].sort();
+  const files = [...new Set(wanted.flatMap((path) => expand(path, cwd)))].sort();
   if (files.length === 0) {
     throw new RolecallError("no-files", `There is no YAML file in ${wanted.join(", ")}.`, {
       hint: "Write one file per merchant, ending in .yaml, or name the path where they are.",
@@ -52,19 +51,20 @@ export async function readYamlFiles(paths: readonly string[], cwd: string): Prom
 
 /**
  * Reads files for the configuration: those that the user names wherever they are, included ones only inside the
- * project, also behind links; no devices, nothing huge, and nothing but UTF-8.
+ * project, also behind links; no devices, nothing huge, and nothing but UTF-8. It asks the system itself: to let a
+ * thread do so takes longer than the file does.
  */
 export function sourceReader(cwd: string): ReadSource {
   return async (path, from) => {
     const base = from === null ? cwd : dirname(resolve(cwd, from));
     try {
-      const real = await realpath(resolve(base, path));
-      if (from !== null && !isOfProject(await projectRoot(base, cwd), real)) return failed("outside-root");
-      const info = await stat(real);
+      const real = realpathSync.native(resolve(base, path));
+      if (from !== null && !isOfProject(projectRoot(base, cwd), real)) return failed("outside-root");
+      const info = statSync(real);
       if (!info.isFile()) return failed("not-a-file");
       if (info.size > MAX_BYTES) return failed("too-large");
-      const text = decode(await readFile(real));
-      return text === null ? failed("not-utf8") : { ok: true, file: await shownPath(real, cwd), text };
+      const text = decode(readFileSync(real));
+      return text === null ? failed("not-utf8") : { ok: true, file: shownPath(real, cwd), text };
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       return failed(code === "ENOENT" || code === "ENOTDIR" ? "missing" : "unreadable");
@@ -85,13 +85,13 @@ function decode(bytes: Uint8Array): string | null {
   }
 }
 
-async function expand(path: string, cwd: string): Promise<readonly string[]> {
+function expand(path: string, cwd: string): readonly string[] {
   const absolute = resolve(cwd, path);
   try {
-    const info = await stat(absolute);
+    const info = statSync(absolute);
     if (info.isFile()) return [absolute];
     if (!info.isDirectory()) throw new TypeError("it is neither a file nor a folder");
-    const entries = await readdir(absolute, { recursive: true, withFileTypes: true });
+    const entries = readdirSync(absolute, { recursive: true, withFileTypes: true });
     return entries
       .filter((entry) => entry.isFile() && /\.ya?ml$/i.test(entry.name))
       .map((entry) => join(entry.parentPath, entry.name))
@@ -105,8 +105,8 @@ async function expand(path: string, cwd: string): Promise<readonly string[]> {
 }
 
 /** Relative to the working directory where it lies below it. */
-async function shownPath(real: string, cwd: string): Promise<string> {
-  const root = await realpath(cwd);
+function shownPath(real: string, cwd: string): string {
+  const root = realpathSync.native(cwd);
   return isInside(root, real) ? relative(root, real) : real;
 }
 

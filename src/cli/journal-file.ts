@@ -58,7 +58,7 @@ async function lookUpOrigin(io: Pick<Io, "cwd" | "env">): Promise<RunOrigin> {
 
 /** Where a project's journals are: below the root of the repository, else of the working directory. */
 export async function runsFolder(cwd: string): Promise<string> {
-  return join(await projectRoot(cwd, cwd), ".rolecall", "runs");
+  return join(projectRoot(cwd, cwd), ".rolecall", "runs");
 }
 
 /** Named one by one, so that nothing of a plan or an environment gets in that nobody has thought of. */

@@ -1,7 +1,7 @@
 import type { Addressed } from "../model/desired.ts";
+import { plainFile } from "./plain-file.ts";
 import { type PlainPart, readPlain } from "./plain-yaml.ts";
 import { present } from "./present.ts";
-import { checkSchema } from "./schema-problems.ts";
 import { fieldsOf, listOf } from "./values.ts";
 
 /** What the beginning of a merchant's file tells while the rest of it is still being read. */
@@ -13,7 +13,7 @@ export interface FileHead extends Addressed {
 /** Reads the head of a file of so many UTF-16 units from a first part; null where it does not tell whose file it is. */
 export function fileHead(file: string, { value, length }: PlainPart, whole: number): FileHead | null {
   const { merchant, environment, api, members } = fieldsOf(value);
-  const { file: head } = checkSchema(present({ version: 1, merchant, environment, api }));
+  const head = plainFile(present({ version: 1, merchant, environment, api }));
   if (head?.merchant === undefined) return null;
   return present({
     merchant: head.merchant,

@@ -2,8 +2,10 @@ import { type FileHead, fileHead } from "./file-head.ts";
 import { isYamlName } from "./include-path.ts";
 import { MAX_LENGTH } from "./limits.ts";
 import type { Parsed } from "./parse.ts";
+import { plainFile } from "./plain-file.ts";
 import { readPlain } from "./plain-yaml.ts";
 import type { FileCode, Site } from "./problem.ts";
+import type { Checked } from "./schema-problems.ts";
 import { type Include, readSource, type Source } from "./source.ts";
 
 /** A file's text under the one name that it is known and shown by, or why it cannot be read. */
@@ -67,7 +69,7 @@ export async function openLibrary(
     }
     const value = await parsed(result, meanwhile, site === null);
     await meanwhile.pause();
-    const source = readSource(result.file, result.text, value, now);
+    const source = readSource(result.file, result.text, value, await checkerOf(value), now);
     await meanwhile.pause();
     sources.set(result.file, source);
     return source;
@@ -117,6 +119,12 @@ async function parsed(
     if (head !== null) begun(head);
     await pause();
   }
+}
+
+/** The schema is loaded only for a file that may be wrong. */
+async function checkerOf({ value }: Parsed): Promise<(value: unknown) => Checked> {
+  const file = plainFile(value);
+  return file === null ? (await import("./schema-problems.ts")).checkSchema : () => ({ file, problems: [] });
 }
 
 /** A link that ends in .yaml may lead to a file of another kind, whose text must not be shown. */

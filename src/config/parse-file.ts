@@ -5,6 +5,7 @@ import { assemble } from "./merchant.ts";
 import { parse } from "./parse.ts";
 import { parsePlain } from "./plain-yaml.ts";
 import type { LocatedProblem } from "./problem.ts";
+import { checkSchema } from "./schema-problems.ts";
 import { readSource } from "./source.ts";
 
 /** What a merchant's file says, and everything that is wrong with it; the state is null exactly when there is an error that is no refusal. */
@@ -23,7 +24,7 @@ export function parseMerchantFile(
   text: string,
   { now = Number.NEGATIVE_INFINITY }: { readonly now?: number } = {},
 ): ParsedMerchantFile {
-  const source = readSource(file, text, parsePlain(text) ?? parse(text), now);
+  const source = readSource(file, text, parsePlain(text) ?? parse(text), checkSchema, now);
   const unread = source.includes.map(
     ({ site }): LocatedProblem => ({ code: "include-not-read", place: site }),
   );

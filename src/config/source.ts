@@ -5,7 +5,7 @@ import type { Parsed } from "./parse.ts";
 import { inFile, type LocatedProblem, type Problem, type Site } from "./problem.ts";
 import { checkSource } from "./rules/source-rules.ts";
 import type { MerchantFile } from "./schema/merchant-file.ts";
-import { checkSchema } from "./schema-problems.ts";
+import type { Checked } from "./schema-problems.ts";
 import { listOf } from "./values.ts";
 
 /** A file that another one includes: the path as it stands there, and where. */
@@ -26,11 +26,12 @@ export interface Source {
   readonly problems: readonly LocatedProblem[];
 }
 
-/** Judges one file's text and what it was parsed to; nothing is thrown for a bad one. */
+/** Judges one file's text and what it was parsed to; `check` knows the schema. Nothing is thrown for a bad one. */
 export function readSource(
   file: string,
   text: string,
   { value, readable, problems: faults }: Parsed,
+  check: (value: unknown) => Checked,
   now: number,
 ): Source {
   if (isSandboxSeed(value)) {
@@ -41,7 +42,7 @@ export function readSource(
   if (!readable) {
     return { file, text, content: null, draft: null, includes: [], problems: located(file, found) };
   }
-  const checked = checkSchema(value);
+  const checked = check(value);
   const read = draft(file, value);
   return {
     file,

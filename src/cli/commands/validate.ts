@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import type { Diagnostic } from "../../model/diagnostic.ts";
+import { counted } from "../../render/words.ts";
 import { parseAsOf } from "../as-of.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
@@ -73,12 +74,9 @@ async function render(
       return diagnosticsSarif(diagnostics, { version: VERSION, rules: diagnosticTable() });
     }
     case "text": {
-      const [{ renderDiagnostics }, { counted }] = await Promise.all([
-        import("../../render/diagnostics-text.ts"),
-        import("../../render/words.ts"),
-      ]);
       const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
       if (shown.length === 0) return `${counted(files, "file")} valid.\n`;
+      const { renderDiagnostics } = await import("../../render/diagnostics-text.ts");
       return renderDiagnostics(shown, styleFor(io.stdout, io, options.color));
     }
     default:

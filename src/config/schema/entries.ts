@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { EMAIL, MEMBER_ID, ROLE_ID } from "../forms.ts";
 import { MAX_METADATA, MAX_PERMISSIONS } from "../limits.ts";
 import type { FormatCode } from "../problem.ts";
 import { parseUntil, UNTIL_PATTERN } from "../until.ts";
-import { EMAIL, environmentVariable, matching, metadata, text } from "./values.ts";
+import { environmentVariable, matching, metadata, text } from "./values.ts";
 
 const until = () =>
   z
@@ -50,7 +51,7 @@ export const role = z
           "The name that the role had, so that a new one renames it instead of removing one role and creating another. It may stay after the renaming.",
         examples: ["Team Lead"],
       }),
-    id: matching(/^role_[A-Za-z0-9_-]+$/, "bad-role-id")
+    id: matching(ROLE_ID, "bad-role-id")
       .optional()
       .meta({
         title: "Id",
@@ -139,7 +140,7 @@ export const member = z
         examples: [{ employee_id: "4711" }],
       }),
     managed: managed.optional(),
-    id: matching(/^mem_[A-Za-z0-9_-]+$/, "bad-member-id")
+    id: matching(MEMBER_ID, "bad-member-id")
       .optional()
       .meta({
         title: "Id",

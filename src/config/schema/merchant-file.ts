@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { MERCHANT } from "../forms.ts";
 import { includeMistake } from "../include-path.ts";
 import { MAX_CHECKS, MAX_INCLUDES } from "../limits.ts";
 import type { FormatCode } from "../problem.ts";
@@ -18,7 +19,7 @@ export const merchantSchema = z
     version: z
       .literal(1)
       .meta({ title: "Version", description: "The version of this format; always 1.", examples: [1] }),
-    merchant: matching(/^[A-Za-z0-9_-]{1,64}$/, "bad-merchant")
+    merchant: matching(MERCHANT, "bad-merchant")
       .optional()
       .meta({
         title: "Merchant code",

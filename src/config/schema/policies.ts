@@ -1,10 +1,7 @@
 import { z } from "zod";
+import { DOMAIN, EMAIL, ROLE_ENTRY } from "../forms.ts";
 import type { FormatCode } from "../problem.ts";
-import { count, EMAIL, matching, text } from "./values.ts";
-
-// Labels of letters and digits in any script, with hyphens between them; "*." before it stands for every subdomain.
-const DOMAIN =
-  /^(?=.{3,255}$)(?:\*\.)?(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,}$/u;
+import { count, matching, text } from "./values.ts";
 
 const roles = (title: string, description: string, examples: readonly string[][]) =>
   z.array(text()).optional().meta({ title, description, default: [], examples });
@@ -61,8 +58,6 @@ const can = () =>
     description: "The permission that the check is about.",
     examples: ["refunds_create"],
   });
-
-const ROLE_ENTRY = /^role:\s*\S/;
 
 // An address, or a role behind "role:".
 const holder = () =>

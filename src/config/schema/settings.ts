@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { SHARE } from "../forms.ts";
 import type { FormatCode } from "../problem.ts";
 import { count, environmentVariable, matching, text } from "./values.ts";
 
@@ -95,9 +96,6 @@ export const ignore = z
     description: "What rolecall neither sees nor touches.",
     examples: [{ roles: ["Legacy *"], members: ["*@auditor.example"] }],
   });
-
-/** The form of a share, for both schemas. */
-const SHARE = /^(?:100|[1-9]?[0-9])%$/;
 
 /** What an apply must not do. */
 export const guards = z

@@ -1,18 +1,16 @@
 import { z } from "zod";
+import { NOT_BLANK, ONE_LINE, VARIABLE } from "../forms.ts";
 import { MAX_METADATA } from "../limits.ts";
 import type { FormatCode } from "../problem.ts";
 
 /** Text of a form; a check's message is the code of its problem, and the wording is in messages/. */
 export const matching = (pattern: RegExp, code: FormatCode) => z.string().regex(pattern, code);
 
-// Controls, halves of characters, line breaks, and what turns the direction of the text after it.
-const ONE_LINE = /^[^\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]*$/u;
-
 /** Text on one line that is not blank. */
-export const text = () => matching(/\S/, "blank-text").regex(ONE_LINE, "control-character");
+export const text = () => matching(NOT_BLANK, "blank-text").regex(ONE_LINE, "control-character");
 
 /** The name of an environment variable. */
-export const environmentVariable = () => matching(/^[A-Za-z_][A-Za-z0-9_]*$/, "bad-env-name");
+export const environmentVariable = () => matching(VARIABLE, "bad-env-name");
 
 /** A whole number from 0 up. */
 export const count = (code: FormatCode = "bad-count") =>
@@ -27,9 +25,3 @@ export const metadata = () =>
     .record(z.string(), z.unknown())
     .refine((value) => Object.keys(value).length <= MAX_METADATA, "too-many-metadata" satisfies FormatCode)
     .meta({ maxProperties: MAX_METADATA });
-
-// No space, no invisible character, one @, a dot in the domain; the service has the last word.
-const PART = String.raw`[^\s@<>()[\]\\,;:"\p{Cc}\p{Cf}\p{Cs}`;
-
-/** An e-mail address. */
-export const EMAIL = new RegExp(`^(?=.{3,254}$)${PART}]+@(?:${PART}.]+\\.)+${PART}.]{2,}$`, "u");

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { rolldown } from "rolldown";
 import { pageAssets } from "./page-assets.mjs";
 
@@ -18,10 +18,10 @@ const terminal = ["board", "browser", "confirm"];
 
 const drawnElsewhere = {
   name: "drawn-elsewhere",
-  resolveId: (id) => {
-    const name = terminal.find((one) => id.endsWith(`/render/tui/${one}.tsx`));
+  resolveId: {
+    filter: { id: /\/render\/tui\/(?:board|browser|confirm)\.tsx$/ },
     // As seen from chunks/.
-    return name === undefined ? null : { id: `../terminal/${name}.mjs`, external: true };
+    handler: (id) => ({ id: `../terminal/${basename(id, ".tsx")}.mjs`, external: true }),
   },
 };
 
@@ -54,6 +54,25 @@ const noProgramsBelow = {
   load: (id) => (id === "\0no-programs-below" ? "export {};" : null),
 };
 
+/** picocolors would open stdout to see whether it is a terminal; whether there are colours is rolecall's own question. */
+const colorsWhenAsked = {
+  name: "colors-when-asked",
+  transform: {
+    filter: { id: /picocolors\.js$/ },
+    handler: (code) => code.replace("p.stdout", "false"),
+  },
+};
+
+/** js-yaml makes at its start what only other dialects and writing take, and does not say that it can be left out. */
+const onlyReading = {
+  name: "only-reading",
+  transform: {
+    filter: { id: /js-yaml\.mjs$/ },
+    handler: (code) =>
+      code.replaceAll(/^(var \w+ = )(?=new |define\w+Tag\(|\w+\.withTags\()/gm, "$1/* @__PURE__ */ "),
+  },
+};
+
 const transform = { target: "node20.19", define: { "process.env.NODE_ENV": '"production"' } };
 
 /** Small, but with the names that a stack trace is read by. */
@@ -65,16 +84,22 @@ const bundled = {
 
 /**
  * What is loaded together is one chunk, because loading many takes longer: what declares the commands, and what reads a
- * file that has nothing wrong. What explains a mistake, the thorough YAML reader above all, is left to chunks of its own.
+ * file that has nothing wrong. What explains a mistake, the thorough YAML reader and the schema above all, is left to
+ * chunks of its own.
  */
 const groups = [
+  {
+    name: "start",
+    priority: 1,
+    test: /src[\\/]cli[\\/](exit-code|node-io|standard-sink|version)\.|package\.json$/,
+  },
   {
     name: "commands",
     test: /no-programs-below|node_modules[\\/](commander|picocolors)[\\/]|src[\\/](cli[\\/](commands[\\/]|(as-of|completion-words|duration|fleet-matrix|main|options|output|parse-shard|shard)\.)|model[\\/]errors\.|render[\\/](escape|review-size|style|words)\.)/,
   },
   {
     name: "files",
-    test: /node_modules[\\/](js-yaml|zod)[\\/]|src[\\/](cli[\\/](load|files|project-root|small-heap)\.|config[\\/](?!messages|format|plan-|json-|(diagnose|frame|locate|merchants|parse|parse-file|positions|syntax-problems|width|yaml-document)\.))/,
+    test: /node_modules[\\/]js-yaml[\\/]|src[\\/](cli[\\/](load|files|project-root|small-heap)\.|config[\\/](?!messages|format|journal-|plan-file|plan-schema|json-|schema|(check-problems|diagnose|frame|locate|merchants|parse|parse-file|positions|suggest|synonyms|syntax-problems|width|yaml-document)\.))/,
   },
 ];
 
@@ -90,8 +115,7 @@ async function program() {
     cwd: root,
     input: { bin: "src/bin.ts", api: "src/index.ts", "files-worker": "src/cli/files-worker.ts" },
     platform: "node",
-    preserveEntrySignatures: "allow-extension",
-    plugins: [drawnElsewhere, noProgramsBelow, onlyThePool, pageAssets()],
+    plugins: [colorsWhenAsked, drawnElsewhere, noProgramsBelow, onlyReading, onlyThePool, pageAssets()],
     transform,
     onLog,
   });
@@ -101,7 +125,7 @@ async function program() {
     format: "cjs",
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
-    codeSplitting: { groups, includeDependenciesRecursively: false },
+    codeSplitting: { groups },
   });
   await build.close();
   const { exports } = output.find(({ name, isEntry }) => isEntry && name === "api");

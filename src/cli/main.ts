@@ -83,6 +83,9 @@ async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
         writeErr: (text) => io.stderr.write(text),
         getOutHelpWidth: () => io.stdout.columns ?? 80,
         getErrHelpWidth: () => io.stderr.columns ?? 80,
+        // Help has none, and to ask would open the streams.
+        getOutHasColors: () => false,
+        getErrHasColors: () => false,
       });
   }
   await program.parseAsync(argv, { from: "user" });

@@ -99,7 +99,7 @@ const groups = [
   },
   {
     name: "files",
-    test: /node_modules[\\/]js-yaml[\\/]|src[\\/](cli[\\/](load|files|project-root|small-heap)\.|config[\\/](?!messages|format|journal-|plan-file|plan-schema|json-|schema|(check-problems|diagnose|frame|locate|merchants|parse|parse-file|positions|suggest|synonyms|syntax-problems|width|yaml-document)\.))/,
+    test: /node_modules[\\/]js-yaml[\\/]|src[\\/](cli[\\/](load|files|project-root)\.|config[\\/](?!messages|format|journal-|plan-file|plan-schema|json-|schema|(check-problems|diagnose|frame|locate|merchants|parse|parse-file|positions|suggest|synonyms|syntax-problems|width|yaml-document)\.))/,
   },
 ];
 

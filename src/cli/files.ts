@@ -21,6 +21,17 @@ export async function findYamlFiles(paths: readonly string[], cwd: string): Prom
   return files;
 }
 
+/** How much the files hold together, in bytes; what cannot be read is told when it is read. */
+export function sizeOf(files: readonly string[]): number {
+  return files.reduce((sum, file) => {
+    try {
+      return sum + statSync(file).size;
+    } catch {
+      return sum;
+    }
+  }, 0);
+}
+
 /** A file's path as it is shown, and its content. */
 export interface TextFile {
   readonly file: string;

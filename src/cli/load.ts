@@ -3,8 +3,7 @@ import type { LoadedMerchants } from "../config/load-merchants.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { RolecallError } from "../model/errors.ts";
-import { findYamlFiles, sourceReader } from "./files.ts";
-import { keepHeapSmall } from "./small-heap.ts";
+import { findYamlFiles, sizeOf, sourceReader } from "./files.ts";
 
 /** What the files say, and everything that is wrong with them. */
 export interface Loaded {
@@ -22,6 +21,8 @@ export interface LoadOptions {
   readonly cwd: string;
   /** The moment that end dates are held against, in milliseconds since the epoch. */
   readonly now: number;
+  /** Nothing is read but the files. */
+  readonly filesOnly?: true;
   /** What else goes on while files are read; absent: nothing. */
   readonly meanwhile?: Meanwhile;
   /** The program that reads files in a thread of its own, where there is one. */
@@ -30,7 +31,6 @@ export interface LoadOptions {
 
 /** Reads and checks the files below the paths, with all that they include. */
 export async function loadStates(paths: readonly string[], options: LoadOptions): Promise<Loaded> {
-  keepHeapSmall();
   const { merchants, cwd } = options;
   const loaded = await load(await findYamlFiles(paths, cwd), options);
   const states = loaded.merchants
@@ -40,10 +40,15 @@ export async function loadStates(paths: readonly string[], options: LoadOptions)
   return { sources, states: pick(states, merchants, diagnostics), diagnostics };
 }
 
+/** From here on files leave much behind when they are read, in bytes. */
+const LARGE = 512 * 1024;
+
 async function load(
   files: readonly string[],
-  { cwd, now, meanwhile, filesWorker }: LoadOptions,
+  { cwd, now, filesOnly, meanwhile, filesWorker }: LoadOptions,
 ): Promise<LoadedMerchants> {
+  // To set it takes 4 ms.
+  if (!filesOnly || sizeOf(files) > LARGE) (await import("./small-heap.ts")).keepHeapSmall();
   if (meanwhile && filesWorker) {
     const { isWorthAThread, loadAside } = await import("./load-aside.ts");
     if (await isWorthAThread(files)) return loadAside(filesWorker, { files, cwd, now }, meanwhile);

@@ -20,20 +20,20 @@ import { VERSION } from "./version.ts";
 /** Declares a command; `done` takes its exit code. */
 type CommandFactory = (io: Io, done: (code: ExitCode) => void) => Command;
 
-const COMMANDS: readonly CommandFactory[] = [
-  validateCommand,
-  planCommand,
-  applyCommand,
-  driftCommand,
-  reportCommand,
-  runsCommand,
-  undoCommand,
-  fmtCommand,
-  listCommand,
-  sandboxCommand,
-  schemaCommand,
-  completionCommand,
-];
+const COMMANDS: ReadonlyMap<string | undefined, CommandFactory> = new Map([
+  ["validate", validateCommand],
+  ["plan", planCommand],
+  ["apply", applyCommand],
+  ["drift", driftCommand],
+  ["report", reportCommand],
+  ["runs", runsCommand],
+  ["undo", undoCommand],
+  ["fmt", fmtCommand],
+  ["list", listCommand],
+  ["sandbox", sandboxCommand],
+  ["schema", schemaCommand],
+  ["completion", completionCommand],
+]);
 
 /** Runs rolecall with these arguments (without node and script) and returns the exit code; never throws. */
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
@@ -61,7 +61,9 @@ async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
     .helpCommand("help [command]", "print help for a command")
     .showHelpAfterError("(add --help to see what can be given)")
     .addHelpText("after", HELP);
-  for (const command of COMMANDS) {
+  // What is asked for is the one to declare; for help, mistakes and completion all of them.
+  const asked = COMMANDS.get(argv[0]);
+  for (const command of asked ? [asked] : COMMANDS.values()) {
     program.addCommand(
       command(io, (code) => {
         exitCode = code;

@@ -18,17 +18,6 @@ export const ROLE_ID = /^role_[A-Za-z0-9_-]+$/;
 /** A member's id. */
 export const MEMBER_ID = /^mem_[A-Za-z0-9_-]+$/;
 
-// No space, no invisible character, one @, a dot in the domain; the service has the last word.
-const PART = String.raw`[^\s@<>()[\]\\,;:"\p{Cc}\p{Cf}\p{Cs}`;
-
-/** An e-mail address. */
-export const EMAIL = new RegExp(`^(?=.{3,254}$)${PART}]+@(?:${PART}.]+\\.)+${PART}.]{2,}$`, "u");
-
-// Labels of letters and digits in any script, with hyphens between them; "*." before it stands for every subdomain.
-/** A domain of addresses. */
-export const DOMAIN =
-  /^(?=.{3,255}$)(?:\*\.)?(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,}$/u;
-
 /** A share of what is live. */
 export const SHARE = /^(?:100|[1-9]?[0-9])%$/;
 

@@ -50,7 +50,12 @@ async function list(paths: readonly string[], options: Options, io: Io): Promise
     import("../fleet-matrix.ts"),
   ]);
   const { shard, merchant } = options;
-  const loaded = await loadStates(paths, { merchants: merchant, cwd: io.cwd, now: io.now() });
+  const loaded = await loadStates(paths, {
+    merchants: merchant,
+    cwd: io.cwd,
+    now: io.now(),
+    filesOnly: true,
+  });
   const errors = loaded.diagnostics.filter(isError);
   if (errors.length > 0) {
     const { renderDiagnostics } = await import("../../render/diagnostics-text.ts");

@@ -48,6 +48,7 @@ async function validate(paths: readonly string[], options: Options, io: Io): Pro
     merchants: options.merchant,
     cwd: io.cwd,
     now: options.asOf ?? io.now(),
+    filesOnly: true,
   });
   io.stdout.write(await render(diagnostics, sources.length, options, io));
   if (diagnostics.some(isError)) return ExitCode.failed;

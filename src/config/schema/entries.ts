@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { EMAIL, MEMBER_ID, ROLE_ID } from "../forms.ts";
+import { MEMBER_ID, ROLE_ID } from "../forms.ts";
 import { MAX_METADATA, MAX_PERMISSIONS } from "../limits.ts";
 import type { FormatCode } from "../problem.ts";
 import { parseUntil, UNTIL_PATTERN } from "../until.ts";
-import { environmentVariable, matching, metadata, text } from "./values.ts";
+import { EMAIL, environmentVariable, matching, metadata, text } from "./values.ts";
 
 const until = () =>
   z

@@ -1,7 +1,11 @@
 import { z } from "zod";
-import { DOMAIN, EMAIL, ROLE_ENTRY } from "../forms.ts";
+import { ROLE_ENTRY } from "../forms.ts";
 import type { FormatCode } from "../problem.ts";
-import { count, matching, text } from "./values.ts";
+import { count, EMAIL, matching, text } from "./values.ts";
+
+// Labels of letters and digits in any script, with hyphens between them; "*." before it stands for every subdomain.
+const DOMAIN =
+  /^(?=.{3,255}$)(?:\*\.)?(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,}$/u;
 
 const roles = (title: string, description: string, examples: readonly string[][]) =>
   z.array(text()).optional().meta({ title, description, default: [], examples });

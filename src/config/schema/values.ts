@@ -25,3 +25,9 @@ export const metadata = () =>
     .record(z.string(), z.unknown())
     .refine((value) => Object.keys(value).length <= MAX_METADATA, "too-many-metadata" satisfies FormatCode)
     .meta({ maxProperties: MAX_METADATA });
+
+// No space, no invisible character, one @, a dot in the domain; the service has the last word.
+const PART = String.raw`[^\s@<>()[\]\\,;:"\p{Cc}\p{Cf}\p{Cs}`;
+
+/** An e-mail address. */
+export const EMAIL = new RegExp(`^(?=.{3,254}$)${PART}]+@(?:${PART}.]+\\.)+${PART}.]{2,}$`, "u");

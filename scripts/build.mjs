@@ -91,7 +91,7 @@ const groups = [
   {
     name: "start",
     priority: 1,
-    test: /src[\\/]cli[\\/](exit-code|node-io|standard-sink|version)\.|package\.json$/,
+    test: /src[\\/]cli[\\/](exit-code|help-columns|node-io|standard-sink|version)\.|package\.json$/,
   },
   {
     name: "commands",
@@ -130,6 +130,9 @@ async function program() {
   await build.close();
   const { exports } = output.find(({ name, isEntry }) => isEntry && name === "api");
   writeFileSync(join(dist, "package.json"), '{ "type": "commonjs" }\n');
+  // Asked for again and again: kept, so that it takes no command to be loaded.
+  const help = execFileSync(process.execPath, [join(dist, "bin.js"), "--help"]);
+  writeFileSync(join(dist, "help.txt"), help);
   writeFileSync(
     join(dist, "index.mjs"),
     `import api from "./api.js";\nexport const { ${exports.join(", ")} } = api;\n`,

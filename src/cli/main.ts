@@ -13,6 +13,7 @@ import { schemaCommand } from "./commands/schema.ts";
 import { undoCommand } from "./commands/undo.ts";
 import { validateCommand } from "./commands/validate.ts";
 import { ExitCode } from "./exit-code.ts";
+import { HELP_COLUMNS } from "./help-columns.ts";
 import type { Io } from "./io.ts";
 import { styleFor } from "./output.ts";
 import { VERSION } from "./version.ts";
@@ -83,8 +84,8 @@ async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
       .configureOutput({
         writeOut: (text) => io.stdout.write(text),
         writeErr: (text) => io.stderr.write(text),
-        getOutHelpWidth: () => io.stdout.columns ?? 80,
-        getErrHelpWidth: () => io.stderr.columns ?? 80,
+        getOutHelpWidth: () => Math.min(io.stdout.columns ?? HELP_COLUMNS, HELP_COLUMNS),
+        getErrHelpWidth: () => Math.min(io.stderr.columns ?? HELP_COLUMNS, HELP_COLUMNS),
         // Help has none, and to ask would open the streams.
         getOutHasColors: () => false,
         getErrHasColors: () => false,

@@ -287,6 +287,15 @@ test("what --help tells a newcomer to do works", async () => {
   expect(plan.code).toBe(0);
 });
 
+test("help is the same however it is asked for, and says every command", async () => {
+  const all = await Promise.all(["--help", "-h", "help"].map((asked) => rolecall([asked])));
+  expect(all.map(({ code }) => code)).toEqual([0, 0, 0]);
+  const [long, short, word] = all.map(({ stdout }) => stdout);
+  expect(short).toBe(long);
+  expect(word).toBe(long);
+  expect(long).toContain("  validate [options] [path...]");
+});
+
 test("every command explains --help in the same words", async () => {
   const { stdout: help } = await rolecall(["--help"]);
   const list = /^Commands:\n(.*?)\n\n/ms.exec(help)?.[1] ?? "";

@@ -23,7 +23,8 @@ export function isSameJson(a: JsonValue, b: JsonValue): boolean {
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;
   for (const key of keys) {
-    if (!Object.hasOwn(b, key) || !isSameJson(a[key] ?? null, b[key] ?? null)) return false;
+    if (a[key] !== b[key] && !isSameJson(a[key] ?? null, b[key] ?? null)) return false;
+    if (!Object.hasOwn(b, key)) return false;
   }
   return true;
 }

@@ -11,7 +11,7 @@ export type Match<Live> =
 /** Live entries, and what matching needs to know of them. */
 export interface Candidates<Live> {
   readonly live: readonly Live[];
-  /** The keys that people use for it: several, or none. */
+  /** The distinct keys that people use for it: several, or none. */
   readonly keysOf: (live: Live) => readonly string[];
   readonly isLeftover: (live: Live) => boolean;
 }
@@ -30,16 +30,12 @@ function indexLive<Live extends { readonly id: string }>({
   const first = new Map<string, Live>();
   const several = new Map<string, Live[]>();
   for (const live of entries) {
-    const keys = keysOf(live);
-    for (const [at, key] of keys.entries()) {
+    for (const key of keysOf(live)) {
       const known = first.get(key);
-      if (known === undefined) {
-        first.set(key, live);
-      } else if (keys.indexOf(key) === at) {
-        const same = several.get(key);
-        if (same) same.push(live);
-        else several.set(key, [known, live]);
-      }
+      const same = several.get(key);
+      if (known === undefined) first.set(key, live);
+      else if (same === undefined) several.set(key, [known, live]);
+      else same.push(live);
     }
   }
   for (const same of several.values()) same.sort(by(({ id }) => id));
@@ -52,7 +48,8 @@ function withKey<Live>({ first, several }: Index<Live>, key: string): readonly L
 }
 
 /** A declared entry, as far as matching needs it. */
-export interface Declared {
+export interface Declared<Entry> {
+  readonly entry: Entry;
   /** Pins the entry to one live id. */
   readonly id: string | undefined;
   readonly key: string;
@@ -69,36 +66,35 @@ export interface Matches<Entry, Live> {
 /** Matches all declared entries; pins first, then by key, so that the order of the file does not matter. */
 export function matchAll<Entry, Live extends { readonly id: string }>(
   entries: readonly Entry[],
-  declare: (entry: Entry) => Declared,
+  declare: (entry: Entry) => Declared<Entry>,
   candidates: Candidates<Live>,
 ): Matches<Entry, Live> {
   const index = indexLive(candidates);
-  const declared = entries.map((entry) => ({ entry, as: declare(entry) }));
-  declared.sort(({ as: a }, { as: b }) => {
-    return pinRank(a) - pinRank(b) || byCodeUnit(a.key, b.key) || byCodeUnit(a.name, b.name);
-  });
+  const declared = entries.map(declare);
+  declared.sort((a, b) => pinRank(a) - pinRank(b) || byCodeUnit(a.key, b.key) || byCodeUnit(a.name, b.name));
   const pins = pinned(declared, candidates.live);
   const claimed = new Set<string>();
-  const pairs = declared.map(({ entry, as }) => {
-    const match = matchOne({ index, pins, claimed, isLeftover: candidates.isLeftover }, as);
+  const known: Known<Live> = { index, pins, claimed, isLeftover: candidates.isLeftover };
+  const pairs = declared.map((one) => {
+    const match = matchOne(known, one);
     if (match.found === "one") claimed.add(match.live.id);
-    for (const live of doubted(match, index, as)) claimed.add(live.id);
-    return { entry, match };
+    for (const live of doubted(match, index, one)) claimed.add(live.id);
+    return { entry: one.entry, match };
   });
   return { pairs, claimed };
 }
 
-function pinRank({ id }: Declared): number {
+function pinRank({ id }: Declared<unknown>): number {
   return id === undefined ? 1 : 0;
 }
 
 /** Ids that are pinned → their live entries, where they are there. */
 function pinned<Live extends { readonly id: string }>(
-  declared: readonly { readonly as: Declared }[],
+  declared: readonly Declared<unknown>[],
   live: readonly Live[],
 ): ReadonlyMap<string, Live | undefined> {
   const pins = new Map<string, Live | undefined>();
-  for (const { as } of declared) if (as.id !== undefined) pins.set(as.id, undefined);
+  for (const { id } of declared) if (id !== undefined) pins.set(id, undefined);
   if (pins.size > 0) for (const one of live) if (pins.has(one.id)) pins.set(one.id, one);
   return pins;
 }
@@ -119,13 +115,18 @@ const NOBODY: readonly never[] = [];
  */
 function matchOne<Live extends { readonly id: string }>(
   { index, pins, claimed, isLeftover }: Known<Live>,
-  { id, key }: Declared,
+  { id, key }: Declared<unknown>,
 ): Match<Live> {
   if (id !== undefined) {
     const live = pins.get(id);
     return live
       ? { found: "one", live, leftovers: NOBODY }
       : { found: "pin-missing", id, namesakes: withKey(index, key).length };
+  }
+  const alone = index.several.has(key) ? undefined : index.first.get(key);
+  // As nearly everybody is matched.
+  if (alone && !pins.has(alone.id) && !claimed.has(alone.id)) {
+    return { found: "one", live: alone, leftovers: NOBODY };
   }
   const same = withKey(index, key).filter((live) => !pins.has(live.id));
   const [first] = same;
@@ -137,7 +138,7 @@ function matchOne<Live extends { readonly id: string }>(
 }
 
 /** An entry whose identity is in doubt still speaks for everything that it could mean: doubt never removes anything. */
-function doubted<Live>(match: Match<Live>, index: Index<Live>, { key }: Declared): readonly Live[] {
+function doubted<Live>(match: Match<Live>, index: Index<Live>, { key }: Declared<unknown>): readonly Live[] {
   switch (match.found) {
     case "none":
       return NOBODY;

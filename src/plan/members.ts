@@ -143,12 +143,14 @@ function present(change: MemberChange | null): readonly MemberChange[] {
   return change ? [change] : NOTHING;
 }
 
-function declareMember({ email, id }: DesiredMember): Declared {
-  return { key: email.toLowerCase(), name: email, id };
+function declareMember(member: DesiredMember): Declared<DesiredMember> {
+  const { email, id } = member;
+  return { entry: member, key: email.toLowerCase(), name: email, id };
 }
 
 function addressKeysOf(live: LiveMember): readonly string[] {
-  return addressesOf(live).map((email) => email.toLowerCase());
+  const keys = addressesOf(live).map((email) => email.toLowerCase());
+  return keys.length > 1 ? [...new Set(keys)] : keys;
 }
 
 function isExpired(live: LiveMember): boolean {

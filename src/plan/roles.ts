@@ -51,7 +51,8 @@ export function planRoles(
   const renames = findRenames(desired, free, asideNames);
   const renamed = new Set(renames.values());
   const names = new Set(named.map(({ id }) => id));
-  const declare = (role: DesiredRole): Declared => ({
+  const declare = (role: DesiredRole): Declared<DesiredRole> => ({
+    entry: role,
     // Whoever bears the name of an entry that takes a rename elsewhere is not that entry.
     key: renames.get(role.name) ?? (renamed.has(role.name) ? `${role.name}${SET_ASIDE}` : role.name),
     name: role.name,

@@ -127,7 +127,7 @@ export function granting({ roles }: Access): (person: PersonAccess | undefined) 
   const known = new Map<string, Granted>();
   return (person) => {
     if (person === undefined || !isActive(person)) return NOTHING;
-    const key = person.roles.join("\n");
+    const key = JSON.stringify(person.roles);
     const found = known.get(key) ?? grantedBy(person.roles, roles);
     known.set(key, found);
     return found;

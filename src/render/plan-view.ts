@@ -1,7 +1,7 @@
 import type { Change, Counts, Finding, Impact, Plan, Refusal } from "../model/plan.ts";
 import { type RowView, rowOf } from "./change-view.ts";
 import { type RiskView, risksOf } from "./risk-view.ts";
-import { counted } from "./words.ts";
+import { counted, grouped } from "./words.ts";
 
 /** The changes of one resource, in the order of the plan. */
 export interface GroupView {
@@ -107,10 +107,8 @@ export function countsText({ create, update, replace, delete: remove, unchanged 
     [replace, "to replace"],
     [remove, "to delete"],
   ] as const;
-  const changes = parts
-    .filter(([count]) => count > 0)
-    .map(([count, what]) => `${count.toLocaleString("en-US")} ${what}`);
-  return `${changes.length === 0 ? "no changes" : changes.join(", ")}; ${unchanged.toLocaleString("en-US")} unchanged`;
+  const changes = parts.filter(([count]) => count > 0).map(([count, what]) => `${grouped(count)} ${what}`);
+  return `${changes.length === 0 ? "no changes" : changes.join(", ")}; ${grouped(unchanged)} unchanged`;
 }
 
 /** "2 problems to solve before it can be applied." */

@@ -1,6 +1,11 @@
+/** "9,980": a count from 0 up, its digits in threes. The engine's own way loads what it knows of languages first. */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
+}
+
 /** "1 change", "2 changes". */
 export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
+  return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
 /** A word for a shell to paste: quoted where it would be read as something else. */
@@ -10,5 +15,5 @@ export function shellWord(text: string): string {
 
 /** "… and 9,980 more (--verbose shows all)": what stands at the end of a list that is cut short. */
 export function moreText(count: number): string {
-  return `… and ${count.toLocaleString("en-US")} more (--verbose shows all)`;
+  return `… and ${grouped(count)} more (--verbose shows all)`;
 }

@@ -9,5 +9,7 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
   io.stdout.write(`${VERSION}\n`);
 } else {
   const { main } = await import("./cli/main.ts");
+  // With everything done and written, the engine need not take a large heap apart first.
+  process.once("beforeExit", () => process.exit());
   process.exitCode = await main(argv, io);
 }

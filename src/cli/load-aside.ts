@@ -4,7 +4,8 @@ import { Worker } from "node:worker_threads";
 import { type FileHead, glanceAt } from "../config/file-head.ts";
 import type { Meanwhile } from "../config/library.ts";
 import type { LoadedMerchants } from "../config/load-merchants.ts";
-import type { DesiredMember } from "../model/desired.ts";
+import type { DesiredMember, Grant } from "../model/desired.ts";
+import { listSharer } from "../model/share-lists.ts";
 
 /** Which files to read, by their absolute paths. */
 export interface AsideTask {
@@ -59,12 +60,13 @@ export async function loadAside(
     const head = await firstHead(task.files);
     if (head !== null) begun(head);
     const members = new Map<number, DesiredMember[]>();
+    const share = memberSharer();
     for await (const [told] of all) {
       if ("head" in told) begun(told.head);
       else if ("loaded" in told) return withMembers(told.loaded, members);
       else {
         const known = members.get(told.index) ?? [];
-        for (const member of JSON.parse(told.members)) known.push(member);
+        for (const member of JSON.parse(told.members)) known.push(share(member));
         members.set(told.index, known);
       }
     }
@@ -72,6 +74,19 @@ export async function loadAside(
   } finally {
     await worker.terminate();
   }
+}
+
+/** As JSON each member has a list of grants, and the name of its file, to itself. */
+function memberSharer(): (member: DesiredMember) => DesiredMember {
+  const shareGrants = listSharer(({ role }: Grant) => role);
+  const shareFile = listSharer((file: string) => file);
+  return (member) => {
+    const { roles, origin } = member;
+    const [file = origin.file] = shareFile([origin.file]);
+    const shared = { ...member, origin: { file, path: origin.path } };
+    const isShared = roles?.every(({ until }) => until === undefined) ?? false;
+    return roles && isShared ? { ...shared, roles: shareGrants(roles) } : shared;
+  };
 }
 
 function withMembers(

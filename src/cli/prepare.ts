@@ -53,7 +53,11 @@ export async function preparePlans(
     // Whatever is to be planned has been taken.
     ahead.drop();
     // Loaded while the service is waited for.
-    const [planned, { rulePlaces }] = await Promise.all([planning, import("./places.ts")]);
+    const [planned, { rulePlaces }] = await Promise.all([
+      planning,
+      import("./places.ts"),
+      options.waiting?.(),
+    ]);
     const placeOf = rulePlaces(loaded.states, loaded.sources);
     return { planned, valid: fileErrors === 0, fileErrors, placeOf, progress, close: sessions.close };
   } catch (error) {
@@ -120,6 +124,8 @@ type PrepareOptions = ServiceOptions &
   OutputOptions & {
     readonly asOf?: number;
     readonly signal?: AbortSignal;
+    /** Loads what comes after the plans while the service is waited for. */
+    readonly waiting?: () => Promise<unknown>;
     /** Where the caller tells something meanwhile, too. */
     readonly progress?: Progress;
   };

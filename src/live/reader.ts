@@ -1,5 +1,6 @@
 import type { LiveMember, LiveRole, LiveState } from "../model/live.ts";
 import type { LiveEvent, LiveReader } from "../model/ports.ts";
+import { listSharer } from "../model/share-lists.ts";
 import type { FindCaller } from "./caller.ts";
 import type { Client } from "./client.ts";
 import { listAll, PAGE_SIZE, type Progress } from "./pager.ts";
@@ -107,12 +108,13 @@ export async function listMembers(
   { email, ...listing }: Listing = {},
 ): Promise<readonly LiveMember[]> {
   const filter = email === undefined ? {} : { email };
+  const share = listSharer((role: string) => role);
   const readPage = (offset: number) =>
     client.send({
       operation: "list members",
       method: "GET",
       path: `${membersPath(merchant)}${query({ ...filter, offset, limit: PAGE_SIZE })}`,
-      read: readMemberPage,
+      read: (body) => readMemberPage(body, share),
     });
   return listAll(`The member list of ${merchant}`, readPage, listing);
 }

@@ -80,14 +80,18 @@ export function readRoles(body: string): readonly LiveRole[] {
 
 /** Reads a member. */
 export function readMember(body: string): LiveMember {
-  return toMember(parse(memberSchema, body));
+  return toMember(parse(memberSchema, body), unshared);
 }
 
-/** Reads a page of members. */
-export function readMemberPage(body: string): Page<LiveMember> {
+/** Reads a page of members; `share` may give one list of roles for all that say the same. */
+export function readMemberPage(body: string, share: ShareRoles = unshared): Page<LiveMember> {
   const { items, total_count } = parse(memberListSchema, body);
-  return { items: items.map(toMember), total: total_count ?? null };
+  return { items: items.map((item) => toMember(item, share)), total: total_count ?? null };
 }
+
+type ShareRoles = (roles: readonly string[]) => readonly string[];
+
+const unshared: ShareRoles = (roles) => roles;
 
 /** Reads a page of the caller's memberships. */
 export function readMembershipPage(body: string): Page<Membership> {
@@ -145,11 +149,11 @@ function toStatus(wire: unknown): MemberStatus {
   return STATUSES.find((status) => status === wire) ?? "unknown";
 }
 
-function toMember(wire: z.infer<typeof memberSchema>): LiveMember {
+function toMember(wire: z.infer<typeof memberSchema>, share: ShareRoles): LiveMember {
   const { user, invite } = wire;
   return {
     id: wire.id,
-    roles: wire.roles,
+    roles: share(wire.roles),
     status: toStatus(wire.status),
     ...(user && {
       user: {

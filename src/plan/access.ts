@@ -49,14 +49,19 @@ export function accessBefore(
   changes: AccessChanges,
   joined: boolean,
 ): Access {
-  const keyOf = roleKeys(changes.roles, joined);
+  const successors = joined ? successorsOf(changes.roles) : NO_SUCCESSORS;
+  const people = new Map<string, PersonAccess>();
+  for (const member of members) people.set(member.id, personAccess(member, successors, false));
+  for (const member of ignoredMembers) people.set(member.id, personAccess(member, successors, true));
   return {
-    roles: new Map(roles.map((role) => [keyOf({ id: role.id, name: role.name }), roleAccess(role)])),
-    people: new Map([
-      ...members.map((member) => [member.id, personAccess(member, keyOf, false)] as const),
-      ...ignoredMembers.map((member) => [member.id, personAccess(member, keyOf, true)] as const),
-    ]),
+    roles: new Map(roles.map((role) => [successors.get(role.id) ?? role.id, roleAccess(role)])),
+    people,
   };
+}
+
+/** Whether a replacement was cut short: only then it matters whether access is joined. */
+export function hasSuccessors({ roles }: AccessChanges): boolean {
+  return successorsOf(roles).size > 0;
 }
 
 /** The access that changes leave behind. */
@@ -122,7 +127,7 @@ export function granting({ roles }: Access): (person: PersonAccess | undefined) 
   const known = new Map<string, Granted>();
   return (person) => {
     if (person === undefined || !isActive(person)) return NOTHING;
-    const key = person.roles.join("\n");
+    const key = JSON.stringify(person.roles);
     const found = known.get(key) ?? grantedBy(person.roles, roles);
     known.set(key, found);
     return found;
@@ -153,10 +158,21 @@ function grantedBy(keys: readonly string[], roles: Access["roles"]): Granted {
 function roleKeys(changes: readonly RoleChange[], joined: boolean): (ref: RoleRef) => string {
   const replaced = changes.flatMap((change) => (change.kind === "replace" ? [change] : []));
   const byName = new Map(replaced.map(({ name, id }) => [name, id]));
-  const bySuccessor = new Map(
-    replaced.flatMap(({ resumed, id }) => (resumed === null || !joined ? [] : [[resumed, id]])),
+  const successors = joined ? successorsOf(changes) : NO_SUCCESSORS;
+  return ({ id, name }) => (id === null ? (byName.get(name) ?? `new ${name}`) : (successors.get(id) ?? id));
+}
+
+/** Id of a role that has taken the place of another one already → id of that one. */
+type Successors = ReadonlyMap<string, string>;
+
+const NO_SUCCESSORS: Successors = new Map();
+
+function successorsOf(changes: readonly RoleChange[]): Successors {
+  return new Map(
+    changes.flatMap((change) =>
+      change.kind === "replace" && change.resumed !== null ? [[change.resumed, change.id]] : [],
+    ),
   );
-  return ({ id, name }) => (id === null ? (byName.get(name) ?? `new ${name}`) : (bySuccessor.get(id) ?? id));
 }
 
 function roleAccess({ id, name, permissions, predefined }: LiveRole): RoleAccess {
@@ -168,7 +184,7 @@ function roleAccess({ id, name, permissions, predefined }: LiveRole): RoleAccess
   };
 }
 
-function personAccess(member: LiveMember, keyOf: (ref: RoleRef) => string, ignored: boolean): PersonAccess {
+function personAccess(member: LiveMember, successors: Successors, ignored: boolean): PersonAccess {
   const { id, user, status, roles } = member;
   const email = addressOf(member);
   return {
@@ -176,9 +192,19 @@ function personAccess(member: LiveMember, keyOf: (ref: RoleRef) => string, ignor
     name: email ?? id,
     email,
     status,
-    roles: [...new Set(roles.map((role) => keyOf({ id: role, name: role })))],
+    roles: roleKeysOf(roles, successors),
     serviceAccount: user?.serviceAccount ?? false,
     ignored,
     mfa: user ? user.mfaOnLogin : null,
   };
+}
+
+function roleKeysOf(roles: readonly string[], successors: Successors): readonly string[] {
+  if (successors.size === 0 && !hasRepeats(roles)) return roles;
+  return [...new Set(roles.map((role) => successors.get(role) ?? role))];
+}
+
+function hasRepeats(roles: readonly string[]): boolean {
+  for (let at = 1; at < roles.length; at += 1) if (roles.indexOf(roles[at] ?? "") < at) return true;
+  return false;
 }

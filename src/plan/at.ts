@@ -13,10 +13,11 @@ export interface MemberAt {
 export function memberAt(member: DesiredMember, now: number): MemberAt {
   const { roles } = member;
   if (isPast(member.until, now)) return { member, gone: true, ended: true };
-  if (roles === undefined) return { member, gone: false, ended: false };
+  if (roles === undefined || !roles.some((grant) => isPast(grant.until, now))) {
+    return { member, gone: false, ended: false };
+  }
   const left = roles.filter((grant) => !isPast(grant.until, now));
-  const ended = left.length < roles.length;
-  return { member: ended ? { ...member, roles: left } : member, gone: ended && left.length === 0, ended };
+  return { member: { ...member, roles: left }, gone: left.length === 0, ended: true };
 }
 
 function isPast(until: Until | undefined, now: number): boolean {

@@ -1,7 +1,7 @@
 import type { DesiredState } from "../model/desired.ts";
 import type { LiveState } from "../model/live.ts";
 import type { Change, Counts, Deferred, Finding, Plan, Refusal } from "../model/plan.ts";
-import { accessAfter, accessBefore } from "./access.ts";
+import { accessAfter, accessBefore, hasSuccessors } from "./access.ts";
 import { judgeChecks } from "./checks.ts";
 import { type Discovery, wording } from "./findings.ts";
 import { planFingerprint } from "./fingerprint.ts";
@@ -61,12 +61,8 @@ export function judgeChanges(
   const found = { roles: roles.changes, members: members.changes };
   const wanted = withoutLeftOut(found, leaveOut);
   const joined = accessBefore(scope, wanted, true);
-  const minHolders = guardMinHolders(
-    guards.minHolders,
-    joined,
-    accessAfter(joined, wanted, true),
-    wanted.members,
-  );
+  const joinedAfter = accessAfter(joined, wanted, true);
+  const minHolders = guardMinHolders(guards.minHolders, joined, joinedAfter, wanted.members);
   const waiting = new Set(minHolders.deferred.map(({ change }) => change.fingerprint));
   const memberChanges = wanted.members.filter(({ fingerprint }) => !waiting.has(fingerprint));
   const held = keepHeldRoles(
@@ -76,15 +72,16 @@ export function judgeChanges(
   );
 
   const changes = { roles: held.changes, members: memberChanges };
-  const before = accessBefore(scope, changes, false);
-  const after = accessAfter(before, changes, false);
+  // The same as joined, but where a replacement was cut short: a large merchant is not gone through once more.
+  const apart = hasSuccessors(wanted);
+  const waits = minHolders.deferred.length + held.deferred.length > 0;
+  const before = apart ? accessBefore(scope, changes, false) : joined;
+  const after = apart || waits ? accessAfter(before, changes, false) : joinedAfter;
   // What one role waits for must not cost another one its holders.
-  const still = guardMinHolders(
-    guards.minHolders,
-    joined,
-    accessAfter(joined, changes, true),
-    changes.members,
-  );
+  const still =
+    minHolders.deferred.length > 0
+      ? guardMinHolders(guards.minHolders, joined, accessAfter(joined, changes, true), changes.members)
+      : { refusals: [], deferred: [] };
   const guarded = guardPlan({
     settings: guards,
     scope,
@@ -115,8 +112,8 @@ export function judgeChanges(
     refusals: sortRefusals([
       ...roles.objections.map(refuse),
       ...minHolders.refusals,
-      ...(minHolders.deferred.length > 0 ? still.refusals : []),
-      ...(minHolders.deferred.length > 0 ? still.deferred.map(shortOfHolders) : []),
+      ...still.refusals,
+      ...still.deferred.map(shortOfHolders),
       ...held.refusals,
       ...guarded,
       ...policed.refusals,

@@ -21,10 +21,12 @@ export function isSameJson(a: JsonValue, b: JsonValue): boolean {
     );
   }
   const keys = Object.keys(a);
-  return (
-    keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && isSameJson(a[key] ?? null, b[key] ?? null))
-  );
+  if (keys.length !== Object.keys(b).length) return false;
+  for (const key of keys) {
+    if (a[key] !== b[key] && !isSameJson(a[key] ?? null, b[key] ?? null)) return false;
+    if (!Object.hasOwn(b, key)) return false;
+  }
+  return true;
 }
 
 function isList(value: JsonValue): value is readonly JsonValue[] {

@@ -73,6 +73,7 @@ function takesRoles({ kind, before, fields }: MemberChange, replaced: ReadonlySe
 }
 
 function guardProtected({ settings: { protect }, scope, changes, matches }: Guarded): readonly Refusal[] {
+  if (protect.roles.length + protect.members.length === 0) return [];
   const addresses = new Map(scope.members.map((member) => [member.id, addressesOf(member)]));
   const touched = [...changes.roles, ...changes.members].filter(({ kind }) => kind !== "create");
   return touched.flatMap((change) => {

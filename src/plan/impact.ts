@@ -4,24 +4,40 @@ import { by, byCodeUnit } from "./order.ts";
 
 /** What people gain and lose between two states of access, whichever change it comes from. */
 export function impactOf(before: Access, after: Access): Impact {
-  const members = memberImpacts(before, after).sort(
+  const touched = touchedBy(before, after);
+  const members = memberImpacts(before, after, touched).sort(
     by((impact) => `${impact.name} ${JSON.stringify(impact)}`),
   );
-  return { members, permissions: permissionSums(members), roles: roleSums(before, after) };
+  return { members, permissions: permissionSums(members), roles: roleSums(before, after, touched) };
 }
 
-function memberImpacts(before: Access, after: Access): MemberImpact[] {
+/** One person before and after; undefined where not there. */
+interface Touched {
+  readonly was: PersonAccess | undefined;
+  readonly is: PersonAccess | undefined;
+}
+
+/** Whoever may have something else after than before: all but those who hold the same roles, which grant the same. */
+function touchedBy(before: Access, after: Access): readonly Touched[] {
+  const other = rolesThatDiffer(before, after);
+  const touched: Touched[] = [];
+  for (const [key, was] of before.people) {
+    const is = after.people.get(key);
+    if (was !== is || (other.size > 0 && was.roles.some((role) => other.has(role))))
+      touched.push({ was, is });
+  }
+  for (const [key, is] of after.people) if (!before.people.has(key)) touched.push({ was: undefined, is });
+  return touched;
+}
+
+function memberImpacts(before: Access, after: Access, touched: readonly Touched[]): MemberImpact[] {
   const had = granting(before);
   const has = granting(after);
-  const same = rolesThatStay(before, after);
   const impacts: MemberImpact[] = [];
-  for (const key of new Set([...before.people.keys(), ...after.people.keys()])) {
-    const was = before.people.get(key);
-    const is = after.people.get(key);
-    if (was === is && was?.roles.every((role) => same.has(role))) continue;
+  for (const { was, is } of touched) {
     const [old, now] = [had(was), has(is)];
     const impact: MemberImpact = {
-      name: is?.name ?? was?.name ?? key,
+      name: is?.name ?? was?.name ?? "",
       gained: missing(now.permissions, old.permissions),
       lost: missing(old.permissions, now.permissions),
       unknownGained: missing(now.unknown, old.unknown),
@@ -33,12 +49,14 @@ function memberImpacts(before: Access, after: Access): MemberImpact[] {
   return impacts;
 }
 
-/** Roles that grant the same before and after: who holds only those, and does so still, is not touched. */
-function rolesThatStay(before: Access, after: Access): ReadonlySet<string> {
+/** Roles that may grant something else after than before, or are there only once. */
+function rolesThatDiffer(before: Access, after: Access): ReadonlySet<string> {
+  const keys = [...before.roles.keys(), ...after.roles.keys()];
   return new Set(
-    [...before.roles].flatMap(([key, role]) =>
-      after.roles.get(key)?.permissions === role.permissions ? key : [],
-    ),
+    keys.filter((key) => {
+      const [was, is] = [before.roles.get(key), after.roles.get(key)];
+      return was === undefined || is === undefined || was.permissions !== is.permissions;
+    }),
   );
 }
 
@@ -63,27 +81,33 @@ function permissionSums(members: readonly MemberImpact[]): Impact["permissions"]
     .sort(by(({ permission }) => permission));
 }
 
-function roleSums(before: Access, after: Access): Impact["roles"] {
-  const [had, has] = [holderCounts(before), holderCounts(after)];
-  return [...new Set([...had.keys(), ...has.keys()])]
-    .map((key) => ({
+function roleSums(before: Access, after: Access, touched: readonly Touched[]): Impact["roles"] {
+  const more = new Map<string, number>();
+  for (const { was, is } of touched) {
+    countRoles(was, -1, more);
+    countRoles(is, 1, more);
+  }
+  const other = new Map([...more].filter(([, sum]) => sum !== 0));
+  if (other.size === 0) return [];
+  const had = new Map<string, number>();
+  for (const person of before.people.values()) countRoles(person, 1, had);
+  return [...other]
+    .map(([key, sum]) => ({
       name: (after.roles.get(key) ?? before.roles.get(key))?.name ?? key,
       before: had.get(key) ?? 0,
-      after: has.get(key) ?? 0,
+      after: (had.get(key) ?? 0) + sum,
     }))
-    .filter((sum) => sum.before !== sum.after)
     .sort(by((sum) => `${sum.name} ${sum.before} ${sum.after}`));
 }
 
-function holderCounts({ people }: Access): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const person of people.values()) {
-    if (isActive(person)) for (const key of person.roles) counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  return counts;
+function countRoles(person: PersonAccess | undefined, by: number, counts: Map<string, number>): void {
+  if (person === undefined || !isActive(person)) return;
+  for (const key of person.roles) counts.set(key, (counts.get(key) ?? 0) + by);
 }
 
 /** The people who hold a role, in the order of their names. */
 export function holdersOf({ people }: Access, roleKey: string): readonly PersonAccess[] {
-  return [...people.values()].filter((person) => person.roles.includes(roleKey)).sort(by(({ name }) => name));
+  const holders: PersonAccess[] = [];
+  for (const person of people.values()) if (person.roles.includes(roleKey)) holders.push(person);
+  return holders.sort(by(({ name }) => name));
 }

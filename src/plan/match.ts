@@ -8,35 +8,50 @@ export type Match<Live> =
   | { readonly found: "pin-missing"; readonly id: string; readonly namesakes: number }
   | { readonly found: "many"; readonly live: readonly Live[] };
 
-/** Live entries by id and by a key that people use; an entry may have several keys, or none. */
-export interface LiveIndex<Live> {
-  readonly byId: ReadonlyMap<string, Live>;
-  readonly byKey: ReadonlyMap<string, readonly Live[]>;
+/** Live entries, and what matching needs to know of them. */
+export interface Candidates<Live> {
+  readonly live: readonly Live[];
+  /** The distinct keys that people use for it: several, or none. */
+  readonly keysOf: (live: Live) => readonly string[];
+  readonly isLeftover: (live: Live) => boolean;
 }
 
-/** Indexes live entries; the order of each list follows the ids, not the order of the answer. */
-export function indexLive<Live extends { readonly id: string }>(
-  entries: readonly Live[],
-  keysOf: (live: Live) => readonly string[],
-): LiveIndex<Live> {
-  const byId = new Map<string, Live>();
-  const byKey = new Map<string, Live[]>();
+/** Live entries by key. Hardly a key is had by two, so that one that is alone stands in no list. */
+interface Index<Live> {
+  readonly first: ReadonlyMap<string, Live>;
+  /** All of those with a key that several have; in the order of ids, not of the answer. */
+  readonly several: ReadonlyMap<string, readonly Live[]>;
+}
+
+function indexLive<Live extends { readonly id: string }>({
+  live: entries,
+  keysOf,
+}: Candidates<Live>): Index<Live> {
+  const first = new Map<string, Live>();
+  const several = new Map<string, Live[]>();
   for (const live of entries) {
-    byId.set(live.id, live);
-    for (const key of new Set(keysOf(live))) {
-      const same = byKey.get(key);
-      if (same) same.push(live);
-      else byKey.set(key, [live]);
+    for (const key of keysOf(live)) {
+      const known = first.get(key);
+      const same = several.get(key);
+      if (known === undefined) first.set(key, live);
+      else if (same === undefined) several.set(key, [known, live]);
+      else same.push(live);
     }
   }
-  for (const same of byKey.values()) if (same.length > 1) same.sort(by(({ id }) => id));
-  return { byId, byKey };
+  for (const same of several.values()) same.sort(by(({ id }) => id));
+  return { first, several };
+}
+
+function withKey<Live>({ first, several }: Index<Live>, key: string): readonly Live[] {
+  const one = first.get(key);
+  return one === undefined ? [] : (several.get(key) ?? [one]);
 }
 
 /** A declared entry, as far as matching needs it. */
-export interface Declared {
+export interface Declared<Entry> {
+  readonly entry: Entry;
   /** Pins the entry to one live id. */
-  readonly id?: string;
+  readonly id: string | undefined;
   readonly key: string;
   /** Tells entries of the same key apart. */
   readonly name: string;
@@ -44,54 +59,78 @@ export interface Declared {
 
 /** Every declared entry with what it stands for, by key; and the live ids that are spoken for, so never unlisted. */
 export interface Matches<Entry, Live> {
-  readonly pairs: readonly (readonly [Entry, Match<Live>])[];
+  readonly pairs: readonly { readonly entry: Entry; readonly match: Match<Live> }[];
   readonly claimed: ReadonlySet<string>;
 }
 
 /** Matches all declared entries; pins first, then by key, so that the order of the file does not matter. */
 export function matchAll<Entry, Live extends { readonly id: string }>(
   entries: readonly Entry[],
-  declare: (entry: Entry) => Declared,
-  index: LiveIndex<Live>,
-  isLeftover: (live: Live) => boolean,
+  declare: (entry: Entry) => Declared<Entry>,
+  candidates: Candidates<Live>,
 ): Matches<Entry, Live> {
-  const declared = entries.map((entry) => ({ entry, ...declare(entry) }));
+  const index = indexLive(candidates);
+  const declared = entries.map(declare);
   declared.sort((a, b) => pinRank(a) - pinRank(b) || byCodeUnit(a.key, b.key) || byCodeUnit(a.name, b.name));
-  const pins = new Set(declared.flatMap(({ id }) => id ?? []));
+  const pins = pinned(declared, candidates.live);
   const claimed = new Set<string>();
-  const pairs = declared.map(({ entry, ...as }) => {
-    const match = matchOne(index, pins, claimed, as, isLeftover);
-    for (const live of spokenFor(match, index, as)) claimed.add(live.id);
-    return [entry, match] as const;
+  const known: Known<Live> = { index, pins, claimed, isLeftover: candidates.isLeftover };
+  const pairs = declared.map((one) => {
+    const match = matchOne(known, one);
+    if (match.found === "one") claimed.add(match.live.id);
+    for (const live of doubted(match, index, one)) claimed.add(live.id);
+    return { entry: one.entry, match };
   });
   return { pairs, claimed };
 }
 
-function pinRank({ id }: Declared): number {
+function pinRank({ id }: Declared<unknown>): number {
   return id === undefined ? 1 : 0;
 }
+
+/** Ids that are pinned → their live entries, where they are there. */
+function pinned<Live extends { readonly id: string }>(
+  declared: readonly Declared<unknown>[],
+  live: readonly Live[],
+): ReadonlyMap<string, Live | undefined> {
+  const pins = new Map<string, Live | undefined>();
+  for (const { id } of declared) if (id !== undefined) pins.set(id, undefined);
+  if (pins.size > 0) for (const one of live) if (pins.has(one.id)) pins.set(one.id, one);
+  return pins;
+}
+
+interface Known<Live> {
+  readonly index: Index<Live>;
+  readonly pins: ReadonlyMap<string, Live | undefined>;
+  readonly claimed: ReadonlySet<string>;
+  readonly isLeftover: (live: Live) => boolean;
+}
+
+const NONE = { found: "none" } as const;
+const NOBODY: readonly never[] = [];
 
 /**
  * The pin decides, else the key among the entries that nobody pins. Of several, one that alone is no leftover wins;
  * where all are leftovers, the first in the order of ids stands for them.
  */
 function matchOne<Live extends { readonly id: string }>(
-  index: LiveIndex<Live>,
-  pins: ReadonlySet<string>,
-  claimed: ReadonlySet<string>,
-  declared: Declared,
-  isLeftover: (live: Live) => boolean,
+  { index, pins, claimed, isLeftover }: Known<Live>,
+  { id, key }: Declared<unknown>,
 ): Match<Live> {
-  if (declared.id !== undefined) {
-    const live = index.byId.get(declared.id);
-    const namesakes = index.byKey.get(declared.key)?.length ?? 0;
+  if (id !== undefined) {
+    const live = pins.get(id);
     return live
-      ? { found: "one", live, leftovers: [] }
-      : { found: "pin-missing", id: declared.id, namesakes };
+      ? { found: "one", live, leftovers: NOBODY }
+      : { found: "pin-missing", id, namesakes: withKey(index, key).length };
   }
-  const same = (index.byKey.get(declared.key) ?? []).filter((live) => !pins.has(live.id));
+  const alone = index.several.has(key) ? undefined : index.first.get(key);
+  // As nearly everybody is matched.
+  if (alone && !pins.has(alone.id) && !claimed.has(alone.id)) {
+    return { found: "one", live: alone, leftovers: NOBODY };
+  }
+  const same = withKey(index, key).filter((live) => !pins.has(live.id));
   const [first] = same;
-  if (first === undefined) return { found: "none" };
+  if (first === undefined) return NONE;
   if (same.some((live) => claimed.has(live.id))) return { found: "many", live: same };
   const [current = first, ...more] = same.filter((live) => !isLeftover(live));
   if (more.length > 0) return { found: "many", live: same };
@@ -99,16 +138,16 @@ function matchOne<Live extends { readonly id: string }>(
 }
 
 /** An entry whose identity is in doubt still speaks for everything that it could mean: doubt never removes anything. */
-function spokenFor<Live>(match: Match<Live>, index: LiveIndex<Live>, declared: Declared): readonly Live[] {
+function doubted<Live>(match: Match<Live>, index: Index<Live>, { key }: Declared<unknown>): readonly Live[] {
   switch (match.found) {
     case "none":
-      return [];
+      return NOBODY;
     case "pin-missing":
-      return index.byKey.get(declared.key) ?? [];
+      return withKey(index, key);
     case "many":
       return match.live;
     case "one":
-      return [match.live, ...match.leftovers];
+      return match.leftovers;
     default:
       return match satisfies never;
   }

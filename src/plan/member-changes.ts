@@ -52,6 +52,7 @@ export function updateMember(
   report: Report,
   reason: Reason,
 ): MemberChange | null {
+  if (isAsDeclared(member, live, resolver)) return null;
   const images = imagesOf(member, live, resolver, report);
   if (images === null) return null;
   const { before, after } = images;
@@ -123,6 +124,25 @@ export function moveMember(live: LiveMember, resolver: RoleResolver): MemberChan
     fields,
     reason: "immutable-field",
   });
+}
+
+/**
+ * Whether nothing at all differs, told without making images: most members of a large merchant are so. It says no where
+ * it is not sure; what `memberFields` finds then decides.
+ */
+function isAsDeclared(
+  { roles, metadata, managed }: DesiredMember,
+  { roles: held, metadata: has, user }: LiveMember,
+  resolver: RoleResolver,
+): boolean {
+  if (managed?.nickname !== undefined && user?.virtual && managed.nickname !== user.nickname) return false;
+  if (metadata !== undefined && !isSameJson(metadata, has)) return false;
+  if (roles === undefined) return !held.some(resolver.isReplaced);
+  const wanted = roles.map(({ role }) => resolver.idOf(role));
+  return (
+    wanted.every((id) => id !== null && held.includes(id)) &&
+    held.every((id) => wanted.includes(id) || resolver.isIgnored(id))
+  );
 }
 
 function managedOf({ managed }: DesiredMember): MemberImage["managed"] {

@@ -3,7 +3,7 @@ import type { LiveMember } from "../model/live.ts";
 import type { MemberChange } from "../model/plan.ts";
 import { type MemberAt, memberAt } from "./at.ts";
 import type { Discovery } from "./findings.ts";
-import { type Declared, indexLive, type Match, matchAll } from "./match.ts";
+import { type Declared, type Match, matchAll } from "./match.ts";
 import { createMember, deleteMember, moveMember, reinviteMember, updateMember } from "./member-changes.ts";
 import type { Report, RoleResolver } from "./resolve.ts";
 import { addressesOf, addressOf, type Scope } from "./scope.ts";
@@ -33,10 +33,7 @@ export function planMembers(
   const report: Report = (found) => void discoveries.push(found);
   const { changes: declared, claimed } = planDeclared(desired ?? [], live, context, report);
   const removals = desired ? planUnlisted(live, claimed, context, report) : [];
-  const decided = new Set([...declared, ...removals].flatMap(({ id }) => id ?? []));
-  const moves = live.flatMap((member) =>
-    decided.has(member.id) ? [] : (moveMember(member, context.roles) ?? []),
-  );
+  const moves = planMoves(live, [...declared, ...removals], context.roles);
   const changes = [...declared, ...removals, ...moves];
   const touched = changes.filter(({ kind }) => kind !== "create").length;
   return { changes, unchanged: live.length - touched, discoveries };
@@ -48,10 +45,17 @@ function planDeclared(
   context: MemberContext,
   report: Report,
 ): { readonly changes: readonly MemberChange[]; readonly claimed: ReadonlySet<string> } {
-  const { pairs, claimed } = matchAll(desired, declareMember, indexLive(live, addressKeysOf), isExpired);
-  const changes = pairs.flatMap(([member, match]) =>
-    planMember(memberAt(member, context.now), match, context, report),
-  );
+  const { pairs, claimed } = matchAll(desired, declareMember, {
+    live,
+    keysOf: addressKeysOf,
+    isLeftover: isExpired,
+  });
+  const changes: MemberChange[] = [];
+  for (const { entry, match } of pairs) {
+    for (const change of planMember(memberAt(entry, context.now), match, context, report)) {
+      changes.push(change);
+    }
+  }
   return { changes, claimed };
 }
 
@@ -62,12 +66,23 @@ function planUnlisted(
   report: Report,
 ): readonly MemberChange[] {
   if (sync.members === "additive") return [];
-  return live.flatMap((member) => {
-    if (claimed.has(member.id) || member.user?.serviceAccount) return [];
+  const unlisted = live.filter(({ id, user }) => !claimed.has(id) && !user?.serviceAccount);
+  return unlisted.flatMap((member) => {
     if (addressOf(member) !== null) return [deleteMember(member, roles, "unlisted")];
     report({ code: "member-without-address", name: member.id });
     return [];
   });
+}
+
+/** Moves whoever holds a role that is replaced, and is not changed anyway. */
+function planMoves(
+  live: readonly LiveMember[],
+  changes: readonly MemberChange[],
+  roles: RoleResolver,
+): readonly MemberChange[] {
+  if (!roles.replacesAny) return [];
+  const decided = new Set(changes.flatMap(({ id }) => id ?? []));
+  return live.flatMap((member) => (decided.has(member.id) ? [] : (moveMember(member, roles) ?? [])));
 }
 
 function planMember(
@@ -88,10 +103,12 @@ function planMember(
       report({ code: "member-ambiguous", name, ids: match.live.map(({ id }) => id) });
       return [];
     case "one": {
+      const found = planFound(at, match.live, context, report);
+      if (match.leftovers.length === 0) return found;
       const leftovers = match.leftovers.map((leftover) =>
         deleteMember(leftover, context.roles, "invitation-expired"),
       );
-      return [...planFound(at, match.live, context, report), ...leftovers];
+      return [...found, ...leftovers];
     }
     default:
       return match satisfies never;
@@ -120,20 +137,20 @@ function planFound(
   return present(updateMember(member, live, roles, report, ended ? "access-ended" : "declared"));
 }
 
+const NOTHING: readonly never[] = [];
+
 function present(change: MemberChange | null): readonly MemberChange[] {
-  return change ? [change] : [];
+  return change ? [change] : NOTHING;
 }
 
-function declareMember(member: DesiredMember): Declared {
-  return {
-    key: member.email.toLowerCase(),
-    name: member.email,
-    ...(member.id !== undefined && { id: member.id }),
-  };
+function declareMember(member: DesiredMember): Declared<DesiredMember> {
+  const { email, id } = member;
+  return { entry: member, key: email.toLowerCase(), name: email, id };
 }
 
 function addressKeysOf(live: LiveMember): readonly string[] {
-  return addressesOf(live).map((email) => email.toLowerCase());
+  const keys = addressesOf(live).map((email) => email.toLowerCase());
+  return keys.length > 1 ? [...new Set(keys)] : keys;
 }
 
 function isExpired(live: LiveMember): boolean {

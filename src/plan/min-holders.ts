@@ -120,7 +120,8 @@ function judgeRole(
 }
 
 function isHeld({ people }: Access, roleId: string): boolean {
-  return [...people.values()].some(({ roles }) => roles.includes(roleId));
+  for (const { roles } of people.values()) if (roles.includes(roleId)) return true;
+  return false;
 }
 
 function isPerson({ serviceAccount }: PersonAccess): boolean {

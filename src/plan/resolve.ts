@@ -15,11 +15,18 @@ export interface RoleResolver {
   refOf(id: string): RoleRef;
   /** The reference that takes the place of a held role: another one only where the role is replaced. */
   successorOf(id: string): RoleRef;
+  /** The live id that a role's name or id stands for; null where there is none yet, or it cannot be resolved. */
+  idOf(role: string): string | null;
+  /** Whether any role is replaced. */
+  readonly replacesAny: boolean;
   /** Whether this role id belongs to a role that is replaced. */
   isReplaced(id: string): boolean;
   /** Whether nothing may be done with this role id. */
   isIgnored(id: string): boolean;
 }
+
+/** What a name or id stands for, or what to tell of a member who is to hold it. */
+type Resolved = RoleRef | ((member: string) => Discovery);
 
 /** A name is looked up among the declared roles; then an id among the live ones, and then a name. */
 export function roleResolver(plan: RolePlan, { roles: live, ignoredRoles }: Scope): RoleResolver {
@@ -36,37 +43,54 @@ export function roleResolver(plan: RolePlan, { roles: live, ignoredRoles }: Scop
   const refOf = (id: string): RoleRef => ({ id, name: names.get(id) ?? id });
   const declaredRef = (name: string, id: string | null): RoleRef => (id === null ? { id, name } : refOf(id));
 
-  const resolveOne = (member: string, role: string): RoleRef | Discovery => {
+  const successorOf = (id: string): RoleRef => {
+    const name = plan.replaced.get(id);
+    return name === undefined ? refOf(id) : declaredRef(name, plan.declared.get(name) ?? null);
+  };
+
+  const lookUp = (role: string): Resolved => {
     const declared = plan.declared.get(role);
-    if (declared !== undefined) return declaredRef(role, declared);
-    if (ignoredRoles.has(role)) return { code: "member-role-ignored", name: member, role };
+    if (declared !== undefined) return declared === null ? declaredRef(role, null) : successorOf(declared);
+    if (ignoredRoles.has(role)) return (name) => ({ code: "member-role-ignored", name, role });
     // An id before a name: whoever can name a role at the service could capture what a file means by the id.
     const [id, ...others] = names.has(role) ? [role] : (idsByName.get(role) ?? []);
-    if (id === undefined) return { code: "member-role-unknown", name: member, role };
-    if (others.length > 0) return { code: "member-role-ambiguous", name: member, role, ids: [id, ...others] };
-    if (removed.has(id)) return { code: "member-role-removed", name: member, role };
-    return refOf(id);
+    if (id === undefined) return (name) => ({ code: "member-role-unknown", name, role });
+    if (others.length > 0) {
+      return (name) => ({ code: "member-role-ambiguous", name, role, ids: [id, ...others] });
+    }
+    if (removed.has(id)) return (name) => ({ code: "member-role-removed", name, role });
+    return successorOf(id);
+  };
+  // Thousands of members hold a handful of roles.
+  const known = new Map<string, Resolved>();
+  const resolveOne = (role: string): Resolved => {
+    const found = known.get(role);
+    if (found !== undefined) return found;
+    const resolved = lookUp(role);
+    known.set(role, resolved);
+    return resolved;
   };
 
   return {
     refOf,
-    successorOf(id) {
-      const name = plan.replaced.get(id);
-      return name === undefined ? refOf(id) : declaredRef(name, plan.declared.get(name) ?? null);
+    successorOf,
+    idOf(role) {
+      const resolved = resolveOne(role);
+      return typeof resolved === "function" ? null : resolved.id;
     },
+    replacesAny: plan.replaced.size > 0,
     isReplaced: (id) => plan.replaced.has(id),
     isIgnored: (id) => ignoredRoles.has(id),
     resolve(member, roles, report) {
       const refs = new Map<string, RoleRef>();
       let complete = true;
       for (const role of roles) {
-        const resolved = resolveOne(member, role);
-        if ("code" in resolved) {
-          report(resolved);
+        const resolved = resolveOne(role);
+        if (typeof resolved === "function") {
+          report(resolved(member));
           complete = false;
         } else {
-          const ref = resolved.id === null ? resolved : this.successorOf(resolved.id);
-          refs.set(ref.id ?? `new ${ref.name}`, ref);
+          refs.set(resolved.id ?? `new ${resolved.name}`, resolved);
         }
       }
       return complete ? [...refs.values()] : null;

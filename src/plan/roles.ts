@@ -2,7 +2,7 @@ import type { DesiredRole, SyncOptions } from "../model/desired.ts";
 import type { LiveRole } from "../model/live.ts";
 import { type RoleChange, SET_ASIDE } from "../model/plan.ts";
 import type { Discovery } from "./findings.ts";
-import { type Declared, indexLive, type Match, matchAll } from "./match.ts";
+import { type Declared, type Match, matchAll } from "./match.ts";
 import { by } from "./order.ts";
 import type { Objection } from "./refusals.ts";
 import { findRenames } from "./renames.ts";
@@ -51,16 +51,20 @@ export function planRoles(
   const renames = findRenames(desired, free, asideNames);
   const renamed = new Set(renames.values());
   const names = new Set(named.map(({ id }) => id));
-  const index = indexLive(live, (role) => (names.has(role.id) ? [role.name] : []));
-  const declare = (role: DesiredRole): Declared => ({
+  const declare = (role: DesiredRole): Declared<DesiredRole> => ({
+    entry: role,
     // Whoever bears the name of an entry that takes a rename elsewhere is not that entry.
     key: renames.get(role.name) ?? (renamed.has(role.name) ? `${role.name}${SET_ASIDE}` : role.name),
     name: role.name,
-    ...(role.id !== undefined && { id: role.id }),
+    id: role.id,
   });
-  const { pairs, claimed } = matchAll(desired, declare, index, () => false);
+  const { pairs, claimed } = matchAll(desired, declare, {
+    live,
+    keysOf: (role) => (names.has(role.id) ? [role.name] : []),
+    isLeftover: () => false,
+  });
   const aside = asideByName(custom, setAside, claimed);
-  const planned = pairs.map(([role, match]) =>
+  const planned = pairs.map(({ entry: role, match }) =>
     planRole(role, match, { replaceRoles: sync.replaceRoles, aside: aside.get(role.name), free, setAside }),
   );
   const spoken = new Set([...claimed, ...planned.flatMap(({ change }) => change?.id ?? [])]);
@@ -78,7 +82,7 @@ export function planRoles(
     objections: planned.flatMap(({ objections }) => objections ?? []),
     discoveries: [...planned.flatMap(({ discoveries }) => discoveries), ...collisions],
     declared: new Map(
-      pairs.flatMap(([role, match], index) => declaredId(role, match, planned[index]?.change)),
+      pairs.flatMap(({ entry, match }, index) => declaredId(entry, match, planned[index]?.change)),
     ),
     replaced: new Map(
       changes.flatMap((change) => (change.kind === "replace" ? [[change.id, change.name]] : [])),

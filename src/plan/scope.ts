@@ -24,12 +24,13 @@ export function scopeOf(live: LiveState, ignore: IgnorePatterns, matches: Matche
   const ignoredMember = (member: LiveMember): boolean =>
     matchesAny(ignore.members, [...addressesOf(member), member.id], matches);
   const roles = live.roles.filter((role) => !ignoredRole(role));
+  const all = ignore.members.length === 0;
   return {
     roles: roles.map((role) => ({ ...role, name: nameBeforeSetAside(role.name) })),
-    members: live.members.filter((member) => !ignoredMember(member)),
+    members: all ? live.members : live.members.filter((member) => !ignoredMember(member)),
     setAside: new Set(roles.filter(({ name }) => name.endsWith(SET_ASIDE)).map(({ id }) => id)),
     ignoredRoles: new Set(live.roles.filter(ignoredRole).flatMap(({ id, name }) => [id, name])),
-    ignoredMembers: live.members.filter(ignoredMember),
+    ignoredMembers: all ? [] : live.members.filter(ignoredMember),
   };
 }
 

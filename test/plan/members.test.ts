@@ -331,3 +331,20 @@ test("the sums tell what changes and what stays", () => {
     members: { create: 1, update: 1, replace: 0, delete: 1, unchanged: 1 },
   });
 });
+
+test("a member whose entry says nothing of roles goes with a replaced role to its successor", () => {
+  const { roles: _, ...silent } = member("ada@example.com");
+  const want = desired({
+    sync: { ...SYNC, replaceRoles: true },
+    roles: [role("Cashier", { metadata: { till: "2" } })],
+    members: [silent],
+  });
+  const old = liveRole("role_1", "Cashier", { metadata: { till: "1" } });
+  const ada = liveMember("mem_1", "ada@example.com", { roles: ["role_1"] });
+  const plan = planOf(want, live([old], [ada]));
+  expect(brief(plan)).toEqual(["replace role Cashier", "update member ada@example.com"]);
+  expect(plan.changes[1]).toMatchObject({
+    reason: "declared",
+    after: { roles: [{ id: null, name: "Cashier" }] },
+  });
+});

@@ -71,14 +71,9 @@ async function plan(paths: readonly string[], options: Options, io: Io): Promise
     (await import("../browse-plans.ts")).checkInteractive(options, io);
   }
   const { preparePlans } = await import("../prepare.ts");
-  const prepared = await preparePlans(paths, options, io);
+  const prepared = await preparePlans(paths, { ...options, waiting: loadPrinting }, io);
   try {
-    const [{ showPlans }, { plansPrinter }, { outputTo }, { tellUnfinishedRuns }] = await Promise.all([
-      import("../show-plans.ts"),
-      import("../plans-printer.ts"),
-      import("../output.ts"),
-      import("../unfinished-runs.ts"),
-    ]);
+    const [{ showPlans }, { plansPrinter }, { outputTo }, { tellUnfinishedRuns }] = await loadPrinting();
     await tellUnfinishedRuns(prepared.planned, options, io);
     if (options.interactive) await browse(prepared, options, io);
     const output = outputTo(options.output, io);
@@ -99,6 +94,15 @@ async function plan(paths: readonly string[], options: Options, io: Io): Promise
     await prepared.close();
   }
 }
+
+/** Loads what shows plans: asked for twice, it is loaded once. */
+const loadPrinting = () =>
+  Promise.all([
+    import("../show-plans.ts"),
+    import("../plans-printer.ts"),
+    import("../output.ts"),
+    import("../unfinished-runs.ts"),
+  ]);
 
 /** Whatever is looked at, nothing is decided: the plan stays the plan. */
 async function browse({ planned }: Prepared, options: Options, io: Io): Promise<void> {

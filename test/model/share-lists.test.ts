@@ -1,0 +1,21 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { listSharer } from "../../src/model/share-lists.ts";
+
+test("lists that say the same are one list", () => {
+  const share = listSharer((text: string) => text);
+  const first = share(["a", "b"]);
+  expect(share(["a", "b"])).toBe(first);
+  expect(share(["a", "b", "c"])).not.toBe(first);
+});
+
+test("whatever the lists, each is given as it is", () => {
+  // Few and odd texts, so that lists begin alike, and would be the same if they were written side by side.
+  const text = fc.constantFrom("", "a", "b", "ab", "a\nb", "a,b", "__proto__");
+  fc.assert(
+    fc.property(fc.array(fc.array(text, { maxLength: 4 })), (lists) => {
+      const share = listSharer((one: string) => one);
+      expect(lists.map(share)).toEqual(lists);
+    }),
+  );
+});

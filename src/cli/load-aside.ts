@@ -1,5 +1,5 @@
 import { on } from "node:events";
-import { open, stat } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { Worker } from "node:worker_threads";
 import { type FileHead, glanceAt } from "../config/file-head.ts";
 import type { Meanwhile } from "../config/library.ts";
@@ -24,25 +24,8 @@ export type AsideTold =
   | { readonly index: number; readonly members: string }
   | { readonly loaded: LoadedMerchants };
 
-/** Below this a thread takes longer to start than it saves, in bytes. */
-const WORTH_A_THREAD = 1024 * 1024;
-
 /** How much of the first file is looked at before the thread has read anything, in bytes. */
 const GLANCE_BYTES = 64 * 1024;
-
-/** Whether files are so large together that reading them would keep the network waiting. */
-export async function isWorthAThread(files: readonly string[]): Promise<boolean> {
-  const sizes = await Promise.all(
-    // What cannot be read is told when it is read.
-    files.map((file) =>
-      stat(file).then(
-        ({ size }) => size,
-        () => 0,
-      ),
-    ),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0) >= WORTH_A_THREAD;
-}
 
 /**
  * Reads merchants' files in a thread of its own, whose program `script` is; everything else goes on meanwhile. Whose the
@@ -72,7 +55,8 @@ export async function loadAside(
     }
     throw new Error("the thread that reads the files ended without a word");
   } finally {
-    await worker.terminate();
+    // Its end is not waited for.
+    void worker.terminate();
   }
 }
 

@@ -43,15 +43,18 @@ export async function loadStates(paths: readonly string[], options: LoadOptions)
 /** From here on files leave much behind when they are read, in bytes. */
 const LARGE = 512 * 1024;
 
+/** Below this a thread takes longer to start than it saves, in bytes. */
+const WORTH_A_THREAD = 1024 * 1024;
+
 async function load(
   files: readonly string[],
   { cwd, now, filesOnly, meanwhile, filesWorker }: LoadOptions,
 ): Promise<LoadedMerchants> {
   // To set it takes 4 ms.
-  if (!filesOnly || sizeOf(files) > LARGE) (await import("./small-heap.ts")).keepHeapSmall();
-  if (meanwhile && filesWorker) {
-    const { isWorthAThread, loadAside } = await import("./load-aside.ts");
-    if (await isWorthAThread(files)) return loadAside(filesWorker, { files, cwd, now }, meanwhile);
+  if (!filesOnly || sizeOf(files) > LARGE) (await import("./engine.ts")).setEngine();
+  if (meanwhile && filesWorker && sizeOf(files) >= WORTH_A_THREAD) {
+    const { loadAside } = await import("./load-aside.ts");
+    return loadAside(filesWorker, { files, cwd, now }, meanwhile);
   }
   const { loadMerchants } = await import("../config/load-merchants.ts");
   return loadMerchants(files, sourceReader(cwd), { now, ...meanwhile });

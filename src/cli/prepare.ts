@@ -8,7 +8,7 @@ import type { Io } from "./io.ts";
 import { isError, type Loaded, loadStates } from "./load.ts";
 import type { OutputOptions, ServiceOptions } from "./options.ts";
 import { styleFor } from "./output.ts";
-import { type Planned, planAll, sessionsAt } from "./planning.ts";
+import { loadPlanner, type Planned, planAll, sessionsAt } from "./planning.ts";
 import { openProgress, type Progress } from "./progress.ts";
 import { readAhead } from "./read-ahead.ts";
 import { openServices } from "./services.ts";
@@ -40,10 +40,16 @@ export async function preparePlans(
   const opening = openServices({ ...options, emit: told.tell }, io);
   const isWanted = (merchant: string): boolean => isMeant(merchant, options);
   const reading = opening.then((services) => readAhead(services, isWanted, options.baseUrl, io));
+  let ready: Promise<void> | undefined;
   try {
     const { loaded, states, fileErrors } = await loadDeclared(paths, options, io, {
       pause: io.pause,
-      begun: (head) => void reading.then((ahead) => ahead.begin(head)),
+      begun: (head) =>
+        void reading.then((ahead) => {
+          ahead.begin(head);
+          // While the service is waited for.
+          ready ??= loadTheRest(options, io);
+        }),
     });
     const [services, ahead] = await Promise.all([opening, reading]);
     const sessions = await sessionsAt(services, states, { ...options, ahead }, io);
@@ -52,12 +58,7 @@ export async function preparePlans(
     const planning = planAll(sessions, progress.read);
     // Whatever is to be planned has been taken.
     ahead.drop();
-    // Loaded while the service is waited for.
-    const [planned, { rulePlaces }] = await Promise.all([
-      planning,
-      import("./places.ts"),
-      options.waiting?.(),
-    ]);
+    const [planned, { rulePlaces }] = await Promise.all([planning, loadPlaces(), ready]);
     const placeOf = rulePlaces(loaded.states, loaded.sources);
     return { planned, valid: fileErrors === 0, fileErrors, placeOf, progress, close: sessions.close };
   } catch (error) {
@@ -65,6 +66,16 @@ export async function preparePlans(
     throw error;
   } finally {
     await progress.rest();
+  }
+}
+
+const loadPlaces = () => import("./places.ts");
+
+/** Loads what comes after reading, one after the other, so that no answer has to wait for all of it. */
+async function loadTheRest({ waiting }: PrepareOptions, io: Io): Promise<void> {
+  for (const load of [loadPlanner, loadPlaces, ...(waiting ? [waiting] : [])]) {
+    await io.pause();
+    await load();
   }
 }
 

@@ -97,7 +97,11 @@ async function apply(paths: readonly string[], options: Options, io: Io): Promis
   const progress = await openProgress(options, io);
   const stopper = createStopper((text) => progress.io.stderr.write(`${text}\n`), io);
   try {
-    const prepared = await preparePlans(paths, { ...options, signal: stopper.hurry, progress }, io);
+    const prepared = await preparePlans(
+      paths,
+      { ...options, signal: stopper.hurry, progress, waiting: loadApplying },
+      io,
+    );
     try {
       const [{ tellUnfinishedRuns }, { fileJournals }] = await Promise.all([
         import("../unfinished-runs.ts"),
@@ -129,15 +133,7 @@ export async function applyPlanned(
     { rotationsFor },
     { confirmApply },
     { runApply },
-  ] = await Promise.all([
-    import("../show-plans.ts"),
-    import("../apply-reporter.ts"),
-    import("../watched-reporter.ts"),
-    import("../passwords.ts"),
-    import("../rotations.ts"),
-    import("../confirm-apply.ts"),
-    import("../run-apply.ts"),
-  ]);
+  ] = await loadApplying();
   const reporter = applyReporter(options, placeOf, progress.io);
   const selection = await select(prepared, options, io);
   if (selection === null) {
@@ -186,6 +182,18 @@ export async function applyPlanned(
     if (leftOut > 0) reporter.say(`${counted(leftOut, "change")} left out; the next plan shows them again.`);
   }
 }
+
+/** Loads what applies plans: asked for twice, it is loaded once. */
+const loadApplying = () =>
+  Promise.all([
+    import("../show-plans.ts"),
+    import("../apply-reporter.ts"),
+    import("../watched-reporter.ts"),
+    import("../passwords.ts"),
+    import("../rotations.ts"),
+    import("../confirm-apply.ts"),
+    import("../run-apply.ts"),
+  ]);
 
 /** What somebody selects with `--interactive`; everything without it, and where a problem has to be solved first. */
 async function select(

@@ -57633,9 +57633,9 @@ var init_transport = __esmMin((() => {
 }));
 
 // src/live/attempt.ts
-/** Sends a call once. */
-async function attempt(call, course, options) {
-	const { transport, emit, now, keySource, key, secrets } = options;
+/** Sends a call once; `landed` hears that it was answered well before what the answer says is read. */
+async function attempt(call, course, options, landed) {
+	const { transport, emit, now, pause, keySource, key, secrets } = options;
 	const { method, path, operation } = call;
 	const attempted = {
 		operation,
@@ -57663,6 +57663,10 @@ async function attempt(call, course, options) {
 			status: answer.status,
 			ms: now() - sent
 		});
+		if (method === "GET" && isWell(answer)) {
+			landed();
+			await pause();
+		}
 		return judge(call, answer, attempted, now());
 	} catch (error) {
 		if (!(error instanceof LostAnswer)) throw error;
@@ -57699,7 +57703,7 @@ function requestOf(call, key) {
 }
 function judge(call, answer, attempted, now) {
 	const { status } = answer;
-	if (status >= 200 && status < 300) return understood(call, answer, attempted);
+	if (isWell(answer)) return understood(call, answer, attempted);
 	if (status === 404 && call.method === "DELETE" && attempted.doubt) return {
 		ok: true,
 		value: call.read("")
@@ -57718,6 +57722,9 @@ function judge(call, answer, attempted, now) {
 		trouble,
 		status
 	};
+}
+function isWell({ status }) {
+	return status >= 200 && status < 300;
 }
 function understood(call, answer, attempted) {
 	if (isHtml(answer)) {
@@ -57930,6 +57937,11 @@ function createClient(options) {
 			value: call.read("")
 		};
 		let verdict = "other";
+		let isHeld = true;
+		const release = () => {
+			if (isHeld) permit.release(verdict);
+			isHeld = false;
+		};
 		try {
 			if (course.attempts === 0) course.began = now();
 			if (course.last) checkTime(call, course, course.last);
@@ -57937,6 +57949,9 @@ function createClient(options) {
 			const ended = await attempt(call, course, {
 				...options,
 				secrets
+			}, () => {
+				verdict = "ok";
+				release();
 			});
 			verdict = verdictOf$2(ended);
 			if (ended.ok) return ended;
@@ -57947,7 +57962,7 @@ function createClient(options) {
 				next
 			};
 		} finally {
-			permit.release(verdict);
+			release();
 		}
 	};
 	const waitFor = async (call, failed, next, course) => {
@@ -58683,7 +58698,7 @@ async function openServices(options, io) {
 		of(access) {
 			const { baseUrl, key, keySource } = access;
 			const id = JSON.stringify([baseUrl, key]);
-			const { now, sleep, later, random } = io;
+			const { now, sleep, later, pause, random } = io;
 			const service = services.get(id) ?? withSource(access, () => connect({
 				baseUrl,
 				key,
@@ -58694,6 +58709,7 @@ async function openServices(options, io) {
 				now,
 				sleep,
 				later,
+				pause,
 				random,
 				...signal && { signal }
 			}));

@@ -31,7 +31,7 @@ export async function openServices(options: ReachOptions, io: Io): Promise<Servi
     of(access) {
       const { baseUrl, key, keySource } = access;
       const id = JSON.stringify([baseUrl, key]);
-      const { now, sleep, later, random } = io;
+      const { now, sleep, later, pause, random } = io;
       const service =
         services.get(id) ??
         withSource(access, () =>
@@ -45,6 +45,7 @@ export async function openServices(options: ReachOptions, io: Io): Promise<Servi
             now,
             sleep,
             later,
+            pause,
             random,
             ...(signal && { signal }),
           }),

@@ -15,6 +15,8 @@ export interface AttemptOptions {
   /** What no message may repeat. */
   readonly secrets: ReadonlySet<string>;
   readonly now: () => number;
+  /** Lets everything else that is ready have its turn. */
+  readonly pause: () => Promise<void>;
   readonly emit: (event: LiveEvent) => void;
 }
 
@@ -33,13 +35,14 @@ export interface Failed {
   readonly next?: Next | null;
 }
 
-/** Sends a call once. */
+/** Sends a call once; `landed` hears that it was answered well before what the answer says is read. */
 export async function attempt<T>(
   call: Call<T>,
   course: Pick<Attempted, "attempts" | "doubt">,
   options: AttemptOptions,
+  landed: () => void,
 ): Promise<Ended<T>> {
-  const { transport, emit, now, keySource, key, secrets } = options;
+  const { transport, emit, now, pause, keySource, key, secrets } = options;
   const { method, path, operation } = call;
   const attempted: Attempted = {
     operation,
@@ -56,6 +59,12 @@ export async function attempt<T>(
   try {
     const answer = await transport(requestOf(call, key));
     emit({ type: "answer", method, path, status: answer.status, ms: now() - sent });
+    // Of many answers that come together the last need not wait until all the others are read, before it is followed by
+    // the next request. After a write nothing goes out before its answer is understood.
+    if (method === "GET" && isWell(answer)) {
+      landed();
+      await pause();
+    }
     return judge(call, answer, attempted, now());
   } catch (error) {
     if (!(error instanceof LostAnswer)) throw error;
@@ -84,7 +93,7 @@ function requestOf(call: Call<unknown>, key: string): TransportRequest {
 
 function judge<T>(call: Call<T>, answer: TransportResponse, attempted: Attempted, now: number): Ended<T> {
   const { status } = answer;
-  if (status >= 200 && status < 300) return understood(call, answer, attempted);
+  if (isWell(answer)) return understood(call, answer, attempted);
   // An earlier attempt has done it, and its answer was lost.
   if (status === 404 && call.method === "DELETE" && attempted.doubt) {
     return { ok: true, value: call.read("") };
@@ -97,6 +106,10 @@ function judge<T>(call: Call<T>, answer: TransportResponse, attempted: Attempted
         ? { kind: "uncertain", retryAfterMs }
         : null;
   return { ok: false, error: answerFailure(answer, attempted), trouble, status };
+}
+
+function isWell({ status }: TransportResponse): boolean {
+  return status >= 200 && status < 300;
 }
 
 function understood<T>(call: Call<T>, answer: TransportResponse, attempted: Attempted): Ended<T> {

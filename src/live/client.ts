@@ -89,12 +89,20 @@ export function createClient(options: ClientOptions): Client {
     const permit = await permitFor(call, course);
     if (permit === null) return { ok: true, value: call.read("") };
     let verdict: Verdict = "other";
+    let isHeld = true;
+    const release = (): void => {
+      if (isHeld) permit.release(verdict);
+      isHeld = false;
+    };
     try {
       if (course.attempts === 0) course.began = now();
       // Others may have made it wait beyond its time.
       if (course.last) checkTime(call, course, course.last);
       course.attempts += 1;
-      const ended = await attempt(call, course, { ...options, secrets });
+      const ended = await attempt(call, course, { ...options, secrets }, () => {
+        verdict = "ok";
+        release();
+      });
       verdict = verdictOf(ended);
       if (ended.ok) return ended;
       const next = whatNext(call, ended, course);
@@ -102,7 +110,7 @@ export function createClient(options: ClientOptions): Client {
       if (next?.kind === "wait" && ended.trouble?.kind === "rate-limited") limiter.pause(next.ms);
       return { ...ended, next };
     } finally {
-      permit.release(verdict);
+      release();
     }
   };
 

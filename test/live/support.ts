@@ -83,6 +83,7 @@ export function connectToFetch(
     now: clock.now,
     sleep: clock.sleep,
     later: () => () => undefined,
+    pause: async () => undefined,
     random: () => 0.5,
     emit: (event) => events.push(event),
     transport: inProcess(fetch),

@@ -40804,7 +40804,7 @@ function markerOf(kind, { id }) {
 }
 
 // src/action/pull-comment.ts
-const SMALLEST$2 = 2e3;
+const SMALLEST$1 = 2e3;
 /** No comment: off, or no pull request. */
 const NO_COMMENT = {
 	exists: false,
@@ -40841,10 +40841,10 @@ async function findComment({ github, log, scope, inputs, pull }) {
 		show: (render, worth) => tolerate("The comment could not be written", async () => {
 			if (own === null && !worth && inputs.comment !== "always") return null;
 			const write = (body) => own === null ? github.addComment(pull, body) : github.editComment(own.id, body);
-			for (let size = inputs.maxCommentSize;; size = Math.max(Math.floor(size / 3), SMALLEST$2)) try {
+			for (let size = inputs.maxCommentSize;; size = Math.max(Math.floor(size / 3), SMALLEST$1)) try {
 				return await write(render(size));
 			} catch (error) {
-				if (!(error instanceof GithubError && error.status === 422) || size <= SMALLEST$2) throw error;
+				if (!(error instanceof GithubError && error.status === 422) || size <= SMALLEST$1) throw error;
 			}
 		})
 	};
@@ -52155,10 +52155,6 @@ var init_plain_value = __esmMin((() => {
 }));
 
 // src/config/yaml-pieces.ts
-/** How much of a text to read at a time, in UTF-16 units. */
-function pieceSize({ length }) {
-	return Math.max(SMALLEST$1, Math.ceil(length / MOST$1));
-}
 /**
 * Cuts a text of plain YAML between entries of its members into pieces of about this many characters, so that reading
 * them one after the other takes the memory of one. Each piece begins with the key of the members but the first, which
@@ -52185,12 +52181,10 @@ function endOfList(text, begin, flush) {
 	line.lastIndex = begin;
 	return line.exec(text)?.index ?? text.length;
 }
-var HEAD$1, MEMBERS, SMALLEST$1, MOST$1;
+var HEAD$1, MEMBERS;
 var init_yaml_pieces = __esmMin((() => {
 	HEAD$1 = "members:\n";
 	MEMBERS = /^members: *\r?\n(?=( *)- )/m;
-	SMALLEST$1 = 64e3;
-	MOST$1 = 7;
 }));
 
 // src/config/plain-yaml.ts
@@ -52199,7 +52193,7 @@ var init_yaml_pieces = __esmMin((() => {
 * it has anything special in it, or is not right, which only the thorough reader can explain. Each step reads a piece
 * and tells what is known after it, so that other work can be done in between.
 */
-function* readPlain(text, piece = pieceSize(text)) {
+function* readPlain(text, piece = PIECE) {
 	if (text.length > 33554432) return null;
 	let value = null;
 	let length = 0;
@@ -52240,13 +52234,14 @@ function isJoined(whole, part) {
 	Object.assign(target, others);
 	return true;
 }
-var SPECIAL;
+var SPECIAL, PIECE;
 var init_plain_yaml = __esmMin((() => {
 	init_control_problems();
 	init_limits();
 	init_plain_value();
 	init_yaml_pieces();
 	SPECIAL = /[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|__proto__|<<|^[%?]|^(?:---|\.\.\.)|(?:^|[\s,[{:-])[&*!?]|(?:^|[\s,{[-]):(?=\s|$)|(?:^|[\s,{])(?:null|~|true|false) *:|(?:^|[\s,[{:-])[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$)|(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])/im;
+	PIECE = 32e3;
 }));
 
 // src/config/present.ts

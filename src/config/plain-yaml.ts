@@ -2,7 +2,7 @@ import { controlProblems } from "./control-problems.ts";
 import { MAX_LENGTH } from "./limits.ts";
 import type { Parsed } from "./parse.ts";
 import { plainValue } from "./plain-value.ts";
-import { pieceSize, yamlPieces } from "./yaml-pieces.ts";
+import { yamlPieces } from "./yaml-pieces.ts";
 
 /**
  * What only the thorough reader judges: tabs and rare line breaks, anchors, aliases, tags, merges, directives, several documents, keys that
@@ -10,6 +10,9 @@ import { pieceSize, yamlPieces } from "./yaml-pieces.ts";
  */
 const SPECIAL =
   /[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|__proto__|<<|^[%?]|^(?:---|\.\.\.)|(?:^|[\s,[{:-])[&*!?]|(?:^|[\s,{[-]):(?=\s|$)|(?:^|[\s,{])(?:null|~|true|false) *:|(?:^|[\s,[{:-])[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$)|(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])/im;
+
+/** How much of a file is read at a time, in UTF-16 units: some milliseconds of work, and little that is kept meanwhile. */
+const PIECE = 32_000;
 
 /** What has been read of a file so far: a plain value, from so many of its UTF-16 units. */
 export interface PlainPart {
@@ -22,10 +25,7 @@ export interface PlainPart {
  * it has anything special in it, or is not right, which only the thorough reader can explain. Each step reads a piece
  * and tells what is known after it, so that other work can be done in between.
  */
-export function* readPlain(
-  text: string,
-  piece: number = pieceSize(text),
-): Generator<PlainPart, Parsed | null> {
+export function* readPlain(text: string, piece: number = PIECE): Generator<PlainPart, Parsed | null> {
   if (text.length > MAX_LENGTH) return null;
   let value: object | null = null;
   let length = 0;
@@ -41,7 +41,7 @@ export function* readPlain(
 }
 
 /** Reads plain YAML in one go. */
-export function parsePlain(text: string, piece: number = pieceSize(text)): Parsed | null {
+export function parsePlain(text: string, piece: number = PIECE): Parsed | null {
   const steps = readPlain(text, piece);
   for (;;) {
     const step = steps.next();

@@ -4,17 +4,6 @@ const HEAD = "members:\n";
 /** The key of the members with nothing beside it, and the first entry below it, at whatever indent. */
 const MEMBERS = /^members: *\r?\n(?=( *)- )/m;
 
-const SMALLEST = 64_000;
-
-// In Node.js 20 each of the reader's calls after its ninth works on an object of a shape of its own, which no compiled
-// code knows any more: in many pieces a large file takes a third longer.
-const MOST = 7;
-
-/** How much of a text to read at a time, in UTF-16 units. */
-export function pieceSize({ length }: string): number {
-  return Math.max(SMALLEST, Math.ceil(length / MOST));
-}
-
 /**
  * Cuts a text of plain YAML between entries of its members into pieces of about this many characters, so that reading
  * them one after the other takes the memory of one. Each piece begins with the key of the members but the first, which

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import { parse } from "../../src/config/parse.ts";
 import { parsePlain } from "../../src/config/plain-yaml.ts";
-import { pieceSize, yamlPieces } from "../../src/config/yaml-pieces.ts";
+import { yamlPieces } from "../../src/config/yaml-pieces.ts";
 
 /** Scalars as people write them, with every form that two readers of YAML could take for different things. */
 const scalar = fc.oneof(
@@ -162,9 +162,4 @@ test("a list of members is read in pieces, with what stands before and after it"
     roles: ["e"],
   });
   expect(parsePlain(`${text}version: 2\n`, 1)).toBeNull();
-});
-
-test("a file is read in few pieces, however large it is", () => {
-  const text = `members:\n${"  - email: somebody.with.a.long.name@example.com\n".repeat(20_000)}`;
-  expect([...yamlPieces(text, pieceSize(text))]).toHaveLength(7);
 });

@@ -8,11 +8,9 @@ import * as path$1 from "path";
 import * as http from "http";
 import * as https from "https";
 import * as events from "events";
-import { on } from "node:events";
 import { promisify } from "node:util";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { createHash } from "node:crypto";
-import { Worker } from "node:worker_threads";
 import { appendFile, lstat, mkdir, open, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, posix, relative, resolve, sep } from "node:path";
 import { StringDecoder } from "string_decoder";
@@ -25843,9 +25841,8 @@ function isPlain$2(fd) {
 
 // src/cli/node-io.ts
 /** The world of the running process. */
-function nodeIo({ filesWorker = null, stdout = standardSink(1, () => process.stdout), stderr = standardSink(2, () => process.stderr) } = {}) {
+function nodeIo({ stdout = standardSink(1, () => process.stdout), stderr = standardSink(2, () => process.stderr) } = {}) {
 	return {
-		filesWorker,
 		env: process.env,
 		cwd: process.cwd(),
 		stdout,
@@ -49552,33 +49549,6 @@ function setEngine() {
 }
 var init_engine = __esmMin((() => {}));
 
-// src/config/forms.ts
-var NOT_BLANK, ONE_LINE, VARIABLE, MERCHANT, ROLE_ID, MEMBER_ID, SHARE, ROLE_ENTRY;
-var init_forms = __esmMin((() => {
-	NOT_BLANK = /\S/;
-	ONE_LINE = /^[^\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]*$/u;
-	VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
-	MERCHANT = /^[A-Za-z0-9_-]{1,64}$/;
-	ROLE_ID = /^role_[A-Za-z0-9_-]+$/;
-	MEMBER_ID = /^mem_[A-Za-z0-9_-]+$/;
-	SHARE = /^(?:100|[1-9]?[0-9])%$/;
-	ROLE_ENTRY = /^role:\s*\S/;
-}));
-
-// src/config/include-path.ts
-/** What is wrong with the path of an included file, before anybody has looked for it; null where nothing is. */
-function includeMistake(path) {
-	if (/^(?:[/~]|[A-Za-z][A-Za-z0-9+.-]*:)/.test(path)) return "absolute";
-	if (path.includes("\\")) return "backslash";
-	if (/[*?:\p{Cc}]/u.test(path)) return "pattern";
-	return isYamlName(path) ? null : "ending";
-}
-/** Whether a file's name is one of YAML. */
-function isYamlName(path) {
-	return /[^/]\.ya?ml$/i.test(path);
-}
-var init_include_path = __esmMin((() => {}));
-
 // src/config/until.ts
 /** Reads an end: a date ends with its day in UTC, an RFC 3339 timestamp at that instant; null where it is neither. */
 function parseUntil(text) {
@@ -49691,6 +49661,178 @@ function sameValue(a, b) {
 	return Object.is(a, b);
 }
 var init_values$1 = __esmMin((() => {}));
+
+// src/config/draft.ts
+/** Takes from a plain value what can be taken. */
+function draft(file, value) {
+	const fields = fieldsOf(value);
+	return {
+		file,
+		fields,
+		roles: listOf(fields["roles"]).map((entry, index) => draftRole(file, index, fieldsOf(entry))),
+		members: listOf(fields["members"]).map((entry, index) => draftMember(file, index, fieldsOf(entry)))
+	};
+}
+/** The place of a value in a file. */
+function siteOf(file, path) {
+	return {
+		at: "value",
+		file,
+		path
+	};
+}
+/** The place of one of a member's fields. */
+function memberSite({ file, index }, field) {
+	return siteOf(file, [
+		"members",
+		index,
+		field
+	]);
+}
+/** The path to the name of a role that a member is to hold. */
+function grantPath(member, { index, bare }) {
+	const path = [
+		"members",
+		member.index,
+		"roles",
+		index
+	];
+	return bare ? path : [...path, "role"];
+}
+function draftRole(file, index, fields) {
+	return {
+		file,
+		path: ["roles", index],
+		name: textOf$1(fields["name"]),
+		id: textOf$1(fields["id"]),
+		previously: textOf$1(fields["previously"]),
+		permissions: listOf(fields["permissions"]),
+		fields
+	};
+}
+function draftMember(file, index, fields) {
+	const email = textOf$1(fields["email"]);
+	const roles = fields["roles"];
+	const grants = [];
+	for (const [number, value] of listOf(roles).entries()) {
+		const grant = draftGrant(value, number, index);
+		if (grant !== null) grants.push(grant);
+	}
+	return {
+		file,
+		index,
+		email,
+		address: email === null ? null : email.toLowerCase(),
+		id: textOf$1(fields["id"]),
+		end: draftEnd(fields, () => ["members", index]),
+		rolesComplete: Array.isArray(roles) && grants.length === roles.length,
+		grants,
+		repeated: isAnyTwice(grants),
+		fields
+	};
+}
+function isAnyTwice(grants) {
+	return grants.length > FEW ? new Set(grants.map(({ role }) => role)).size < grants.length : grants.some(({ role }, index) => grants.findIndex((other) => other.role === role) < index);
+}
+function draftGrant(value, index, member) {
+	const name = textOf$1(value);
+	if (name !== null) return {
+		role: name,
+		index,
+		bare: true,
+		end: null
+	};
+	const fields = fieldsOf(value);
+	const role = textOf$1(fields["role"]);
+	return role === null ? null : {
+		role,
+		index,
+		bare: false,
+		end: draftEnd(fields, () => [
+			"members",
+			member,
+			"roles",
+			index
+		])
+	};
+}
+function draftEnd(fields, path) {
+	const until = fields["until"];
+	if (until === void 0) return null;
+	return {
+		until: typeof until === "string" ? parseUntil(until) : null,
+		path: [...path(), "until"]
+	};
+}
+var FEW;
+var init_draft = __esmMin((() => {
+	init_until();
+	init_values$1();
+	FEW = 8;
+}));
+
+// src/config/repeats.ts
+/** Every item after the first whose text is the same; one without a text repeats nothing. */
+function repeats(items, textOf) {
+	const seen = /* @__PURE__ */ new Map();
+	const found = [];
+	for (const item of items) {
+		const text = textOf(item);
+		if (typeof text !== "string") continue;
+		const first = seen.get(text);
+		if (first === void 0) seen.set(text, item);
+		else found.push({
+			text,
+			item,
+			first
+		});
+	}
+	return found;
+}
+var init_repeats = __esmMin((() => {}));
+
+// src/config/duplicate-merchants.ts
+/** Every file of a merchant after its first. */
+function duplicateMerchants(files) {
+	const site = ({ file }) => siteOf(file, ["merchant"]);
+	return repeats(files, ({ merchant }) => merchant).map(({ text, item, first }) => ({
+		code: "duplicate-merchant",
+		merchant: text,
+		place: site(item),
+		first: site(first)
+	}));
+}
+var init_duplicate_merchants = __esmMin((() => {
+	init_draft();
+	init_repeats();
+}));
+
+// src/config/forms.ts
+var NOT_BLANK, ONE_LINE, VARIABLE, MERCHANT, ROLE_ID, MEMBER_ID, SHARE, ROLE_ENTRY;
+var init_forms = __esmMin((() => {
+	NOT_BLANK = /\S/;
+	ONE_LINE = /^[^\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]*$/u;
+	VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+	MERCHANT = /^[A-Za-z0-9_-]{1,64}$/;
+	ROLE_ID = /^role_[A-Za-z0-9_-]+$/;
+	MEMBER_ID = /^mem_[A-Za-z0-9_-]+$/;
+	SHARE = /^(?:100|[1-9]?[0-9])%$/;
+	ROLE_ENTRY = /^role:\s*\S/;
+}));
+
+// src/config/include-path.ts
+/** What is wrong with the path of an included file, before anybody has looked for it; null where nothing is. */
+function includeMistake(path) {
+	if (/^(?:[/~]|[A-Za-z][A-Za-z0-9+.-]*:)/.test(path)) return "absolute";
+	if (path.includes("\\")) return "backslash";
+	if (/[*?:\p{Cc}]/u.test(path)) return "pattern";
+	return isYamlName(path) ? null : "ending";
+}
+/** Whether a file's name is one of YAML. */
+function isYamlName(path) {
+	return /[^/]\.ya?ml$/i.test(path);
+}
+var init_include_path = __esmMin((() => {}));
 
 // src/config/plain-file.ts
 /**
@@ -49822,6 +49964,51 @@ var init_plain_file = __esmMin((() => {
 		roles: list$1(role$1),
 		members: list$1(member$1)
 	}, ["version"]);
+}));
+
+// src/config/present.ts
+/** Without the fields that are undefined: what is absent in the file is absent here. */
+function present$1(record) {
+	const there = {};
+	for (const key of Object.keys(record)) {
+		const value = record[key];
+		if (value !== void 0) there[key] = value;
+	}
+	return there;
+}
+/** What is written twice means the same as once. */
+function unique(items) {
+	return [...new Set(items)];
+}
+var init_present = __esmMin((() => {}));
+
+// src/config/file-head.ts
+/** Reads the head of a file of so many UTF-16 units from a first part; null where it does not tell whose file it is. */
+function fileHead(file, { value, length }, whole) {
+	const { merchant, environment, api, members } = fieldsOf(value);
+	const head = plainFile(present$1({
+		version: 1,
+		merchant,
+		environment,
+		api
+	}));
+	if (head?.merchant === void 0) return null;
+	return present$1({
+		merchant: head.merchant,
+		environment: head.environment,
+		baseUrl: head.api?.base_url,
+		keyEnv: head.api?.key_env,
+		members: Math.round(listOf(members).length * whole / length),
+		origin: {
+			file,
+			path: []
+		}
+	});
+}
+var init_file_head = __esmMin((() => {
+	init_plain_file();
+	init_present();
+	init_values$1();
 }));
 
 // src/config/escape.ts
@@ -52242,315 +52429,6 @@ var init_plain_yaml = __esmMin((() => {
 	init_yaml_pieces();
 	SPECIAL = /[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|__proto__|<<|^[%?]|^(?:---|\.\.\.)|(?:^|[\s,[{:-])[&*!?]|(?:^|[\s,{[-]):(?=\s|$)|(?:^|[\s,{])(?:null|~|true|false) *:|(?:^|[\s,[{:-])[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$)|(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])/im;
 	PIECE = 32e3;
-}));
-
-// src/config/present.ts
-/** Without the fields that are undefined: what is absent in the file is absent here. */
-function present$1(record) {
-	const there = {};
-	for (const key of Object.keys(record)) {
-		const value = record[key];
-		if (value !== void 0) there[key] = value;
-	}
-	return there;
-}
-/** What is written twice means the same as once. */
-function unique(items) {
-	return [...new Set(items)];
-}
-var init_present = __esmMin((() => {}));
-
-// src/config/file-head.ts
-/** Reads the head of a file of so many UTF-16 units from a first part; null where it does not tell whose file it is. */
-function fileHead(file, { value, length }, whole) {
-	const { merchant, environment, api, members } = fieldsOf(value);
-	const head = plainFile(present$1({
-		version: 1,
-		merchant,
-		environment,
-		api
-	}));
-	if (head?.merchant === void 0) return null;
-	return present$1({
-		merchant: head.merchant,
-		environment: head.environment,
-		baseUrl: head.api?.base_url,
-		keyEnv: head.api?.key_env,
-		members: Math.round(listOf(members).length * whole / length),
-		origin: {
-			file,
-			path: []
-		}
-	});
-}
-/**
-* Reads the head from the first part of a text of about so many UTF-16 units in all; null where that part does not reach
-* into the members: cut off anywhere else, it could mean something else than the whole.
-*/
-function glanceAt(file, part, whole) {
-	const { value } = readPlain(part, GLANCE).next();
-	return value && "length" in value && value.length < part.length ? fileHead(file, value, whole) : null;
-}
-var GLANCE;
-var init_file_head = __esmMin((() => {
-	init_plain_file();
-	init_plain_yaml();
-	init_present();
-	init_values$1();
-	GLANCE = 16e3;
-}));
-
-// src/model/share-lists.ts
-/**
-* Gives one list for all lists whose items have the same keys: of a hundred thousand members most hold one of a few sets
-* of roles, and a list of its own for each takes a fifth of the memory.
-*/
-function listSharer(keyOf) {
-	const root = { next: /* @__PURE__ */ new Map() };
-	return (list) => {
-		let at = root;
-		for (const item of list) {
-			const key = keyOf(item);
-			const found = at.next.get(key);
-			const next = found ?? { next: /* @__PURE__ */ new Map() };
-			if (found === void 0) at.next.set(key, next);
-			at = next;
-		}
-		at.list ??= list;
-		return at.list;
-	};
-}
-var init_share_lists = __esmMin((() => {}));
-
-// src/cli/load-aside.ts
-var load_aside_exports = /* @__PURE__ */ __exportAll({ loadAside: () => loadAside });
-/**
-* Reads merchants' files in a thread of its own, whose program `script` is; everything else goes on meanwhile. Whose the
-* first one is does not wait for the thread, which takes a while to start.
-*/
-async function loadAside(script, task, { begun }) {
-	const worker = new Worker(script, { workerData: task });
-	const all = on(worker, "message", { close: ["exit"] });
-	try {
-		const head = await firstHead(task.files);
-		if (head !== null) begun(head);
-		const members = /* @__PURE__ */ new Map();
-		const share = memberSharer();
-		for await (const [told] of all) if ("head" in told) begun(told.head);
-		else if ("loaded" in told) return withMembers(told.loaded, members);
-		else {
-			const known = members.get(told.index) ?? [];
-			for (const member of JSON.parse(told.members)) known.push(share(member));
-			members.set(told.index, known);
-		}
-		throw new Error("the thread that reads the files ended without a word");
-	} finally {
-		worker.terminate();
-	}
-}
-/** As JSON each member has a list of grants, and the name of its file, to itself. */
-function memberSharer() {
-	const shareGrants = listSharer(({ role }) => role);
-	const shareFile = listSharer((file) => file);
-	return (member) => {
-		const { roles, origin } = member;
-		const [file = origin.file] = shareFile([origin.file]);
-		const shared = {
-			...member,
-			origin: {
-				file,
-				path: origin.path
-			}
-		};
-		const isShared = roles?.every(({ until }) => until === void 0) ?? false;
-		return roles && isShared ? {
-			...shared,
-			roles: shareGrants(roles)
-		} : shared;
-	};
-}
-function withMembers({ merchants, ...rest }, members) {
-	return {
-		merchants: merchants.map(({ file, state }, index) => {
-			const own = members.get(index);
-			return {
-				file,
-				state: state && own ? {
-					...state,
-					members: own
-				} : state
-			};
-		}),
-		...rest
-	};
-}
-/** Whose the first file is, as far as a look at its first bytes tells; what is wrong with it is for the thread to say. */
-async function firstHead([path = ""]) {
-	const file = await open(path).catch(() => null);
-	if (file === null) return null;
-	try {
-		const { size } = await file.stat();
-		const { buffer, bytesRead } = await file.read({
-			buffer: new Uint8Array(GLANCE_BYTES),
-			position: 0
-		});
-		return glanceAt(path, new TextDecoder().decode(buffer.subarray(0, bytesRead)), size);
-	} catch {
-		return null;
-	} finally {
-		await file.close();
-	}
-}
-var GLANCE_BYTES;
-var init_load_aside = __esmMin((() => {
-	init_file_head();
-	init_share_lists();
-	GLANCE_BYTES = 65536;
-}));
-
-// src/config/draft.ts
-/** Takes from a plain value what can be taken. */
-function draft(file, value) {
-	const fields = fieldsOf(value);
-	return {
-		file,
-		fields,
-		roles: listOf(fields["roles"]).map((entry, index) => draftRole(file, index, fieldsOf(entry))),
-		members: listOf(fields["members"]).map((entry, index) => draftMember(file, index, fieldsOf(entry)))
-	};
-}
-/** The place of a value in a file. */
-function siteOf(file, path) {
-	return {
-		at: "value",
-		file,
-		path
-	};
-}
-/** The place of one of a member's fields. */
-function memberSite({ file, index }, field) {
-	return siteOf(file, [
-		"members",
-		index,
-		field
-	]);
-}
-/** The path to the name of a role that a member is to hold. */
-function grantPath(member, { index, bare }) {
-	const path = [
-		"members",
-		member.index,
-		"roles",
-		index
-	];
-	return bare ? path : [...path, "role"];
-}
-function draftRole(file, index, fields) {
-	return {
-		file,
-		path: ["roles", index],
-		name: textOf$1(fields["name"]),
-		id: textOf$1(fields["id"]),
-		previously: textOf$1(fields["previously"]),
-		permissions: listOf(fields["permissions"]),
-		fields
-	};
-}
-function draftMember(file, index, fields) {
-	const email = textOf$1(fields["email"]);
-	const roles = fields["roles"];
-	const grants = [];
-	for (const [number, value] of listOf(roles).entries()) {
-		const grant = draftGrant(value, number, index);
-		if (grant !== null) grants.push(grant);
-	}
-	return {
-		file,
-		index,
-		email,
-		address: email === null ? null : email.toLowerCase(),
-		id: textOf$1(fields["id"]),
-		end: draftEnd(fields, () => ["members", index]),
-		rolesComplete: Array.isArray(roles) && grants.length === roles.length,
-		grants,
-		repeated: isAnyTwice(grants),
-		fields
-	};
-}
-function isAnyTwice(grants) {
-	return grants.length > FEW ? new Set(grants.map(({ role }) => role)).size < grants.length : grants.some(({ role }, index) => grants.findIndex((other) => other.role === role) < index);
-}
-function draftGrant(value, index, member) {
-	const name = textOf$1(value);
-	if (name !== null) return {
-		role: name,
-		index,
-		bare: true,
-		end: null
-	};
-	const fields = fieldsOf(value);
-	const role = textOf$1(fields["role"]);
-	return role === null ? null : {
-		role,
-		index,
-		bare: false,
-		end: draftEnd(fields, () => [
-			"members",
-			member,
-			"roles",
-			index
-		])
-	};
-}
-function draftEnd(fields, path) {
-	const until = fields["until"];
-	if (until === void 0) return null;
-	return {
-		until: typeof until === "string" ? parseUntil(until) : null,
-		path: [...path(), "until"]
-	};
-}
-var FEW;
-var init_draft = __esmMin((() => {
-	init_until();
-	init_values$1();
-	FEW = 8;
-}));
-
-// src/config/repeats.ts
-/** Every item after the first whose text is the same; one without a text repeats nothing. */
-function repeats(items, textOf) {
-	const seen = /* @__PURE__ */ new Map();
-	const found = [];
-	for (const item of items) {
-		const text = textOf(item);
-		if (typeof text !== "string") continue;
-		const first = seen.get(text);
-		if (first === void 0) seen.set(text, item);
-		else found.push({
-			text,
-			item,
-			first
-		});
-	}
-	return found;
-}
-var init_repeats = __esmMin((() => {}));
-
-// src/config/duplicate-merchants.ts
-/** Every file of a merchant after its first. */
-function duplicateMerchants(files) {
-	const site = ({ file }) => siteOf(file, ["merchant"]);
-	return repeats(files, ({ merchant }) => merchant).map(({ text, item, first }) => ({
-		code: "duplicate-merchant",
-		merchant: text,
-		place: site(item),
-		first: site(first)
-	}));
-}
-var init_duplicate_merchants = __esmMin((() => {
-	init_draft();
-	init_repeats();
 }));
 
 // src/config/secrets.ts
@@ -56406,18 +56284,8 @@ async function loadStates(paths, options) {
 }
 /** From here on files leave much behind when they are read, in bytes. */
 const LARGE = 524288;
-/** Below this a thread takes longer to start than it saves, in bytes. */
-const WORTH_A_THREAD = 1048576;
-async function load(files, { cwd, now, filesOnly, meanwhile, filesWorker }) {
+async function load(files, { cwd, now, filesOnly, meanwhile }) {
 	if (!filesOnly || sizeOf$1(files) > LARGE) (await Promise.resolve().then(() => (init_engine(), engine_exports))).setEngine();
-	if (meanwhile && filesWorker && sizeOf$1(files) >= WORTH_A_THREAD) {
-		const { loadAside } = await Promise.resolve().then(() => (init_load_aside(), load_aside_exports));
-		return loadAside(filesWorker, {
-			files,
-			cwd,
-			now
-		}, meanwhile);
-	}
 	const { loadMerchants } = await Promise.resolve().then(() => (init_load_merchants(), load_merchants_exports));
 	return loadMerchants(files, sourceReader(cwd), {
 		now,
@@ -58345,6 +58213,27 @@ var init_records = __esmMin((() => {
 	init_wire();
 }));
 
+// src/live/share-lists.ts
+/**
+* Gives one list for all lists of the same texts: of a hundred thousand members most hold one of a few sets of roles, and
+* a list of its own for each takes a fifth of the memory.
+*/
+function listSharer() {
+	const root = { next: /* @__PURE__ */ new Map() };
+	return (list) => {
+		let at = root;
+		for (const text of list) {
+			const found = at.next.get(text);
+			const next = found ?? { next: /* @__PURE__ */ new Map() };
+			if (found === void 0) at.next.set(text, next);
+			at = next;
+		}
+		at.list ??= list;
+		return at.list;
+	};
+}
+var init_share_lists = __esmMin((() => {}));
+
 // src/live/reader.ts
 /** Reads live states through a client. */
 function createReader(client, findCaller, emit) {
@@ -58426,7 +58315,7 @@ async function listRoles(client, merchant) {
 /** Lists members whole, or fails. */
 async function listMembers(client, merchant, { email, ...listing } = {}) {
 	const filter = email === void 0 ? {} : { email };
-	const share = listSharer((role) => role);
+	const share = listSharer();
 	const readPage = (offset) => client.send({
 		operation: "list members",
 		method: "GET",
@@ -58440,10 +58329,10 @@ async function listMembers(client, merchant, { email, ...listing } = {}) {
 	return listAll(`The member list of ${merchant}`, readPage, listing);
 }
 var init_reader = __esmMin((() => {
-	init_share_lists();
 	init_pager();
 	init_paths();
 	init_records();
+	init_share_lists();
 	init_side_by_side();
 	init_wire();
 }));

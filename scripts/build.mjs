@@ -121,7 +121,7 @@ declarations();
 async function program() {
   const build = await rolldown({
     cwd: root,
-    input: { bin: "src/bin.ts", api: "src/index.ts", "files-worker": "src/cli/files-worker.ts" },
+    input: { bin: "src/bin.ts", api: "src/index.ts" },
     platform: "node",
     plugins: [colorsWhenAsked, drawnElsewhere, noProgramsBelow, quickYaml, onlyThePool, pageAssets()],
     transform,

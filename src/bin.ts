@@ -6,7 +6,7 @@ import { nodeIo } from "./cli/node-io.ts";
 import { VERSION } from "./cli/version.ts";
 
 const argv = process.argv.slice(2);
-const io = nodeIo({ filesWorker: new URL("files-worker.js", import.meta.url) });
+const io = nodeIo();
 const answer = argv.length === 1 ? answerTo(argv[0]) : null;
 if (answer !== null) {
   io.stdout.write(answer);

@@ -9,8 +9,6 @@ export interface Sink {
 /** Everything that a command may touch of the world; the one place where it enters, so that tests pass their own. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The program that reads files in a thread of its own; null where there is none, as in a test. */
-  readonly filesWorker: URL | null;
   /** Absolute path of the working directory. */
   readonly cwd: string;
   readonly stdout: Sink;

@@ -25,8 +25,6 @@ export interface LoadOptions {
   readonly filesOnly?: true;
   /** What else goes on while files are read; absent: nothing. */
   readonly meanwhile?: Meanwhile;
-  /** The program that reads files in a thread of its own, where there is one. */
-  readonly filesWorker?: URL | null;
 }
 
 /** Reads and checks the files below the paths, with all that they include. */
@@ -43,19 +41,12 @@ export async function loadStates(paths: readonly string[], options: LoadOptions)
 /** From here on files leave much behind when they are read, in bytes. */
 const LARGE = 512 * 1024;
 
-/** Below this a thread takes longer to start than it saves, in bytes. */
-const WORTH_A_THREAD = 1024 * 1024;
-
 async function load(
   files: readonly string[],
-  { cwd, now, filesOnly, meanwhile, filesWorker }: LoadOptions,
+  { cwd, now, filesOnly, meanwhile }: LoadOptions,
 ): Promise<LoadedMerchants> {
   // To set it takes 4 ms.
   if (!filesOnly || sizeOf(files) > LARGE) (await import("./engine.ts")).setEngine();
-  if (meanwhile && filesWorker && sizeOf(files) >= WORTH_A_THREAD) {
-    const { loadAside } = await import("./load-aside.ts");
-    return loadAside(filesWorker, { files, cwd, now }, meanwhile);
-  }
   const { loadMerchants } = await import("../config/load-merchants.ts");
   return loadMerchants(files, sourceReader(cwd), { now, ...meanwhile });
 }

@@ -3,16 +3,14 @@ import type { Io } from "./io.ts";
 import { standardSink } from "./standard-sink.ts";
 
 /** What of the world a program may bring itself. */
-type Brought = Partial<Pick<Io, "filesWorker" | "stdout" | "stderr">>;
+type Brought = Partial<Pick<Io, "stdout" | "stderr">>;
 
 /** The world of the running process. */
 export function nodeIo({
-  filesWorker = null,
   stdout = standardSink(1, () => process.stdout),
   stderr = standardSink(2, () => process.stderr),
 }: Brought = {}): Io {
   return {
-    filesWorker,
     env: process.env,
     cwd: process.cwd(),
     stdout,

@@ -117,7 +117,6 @@ export async function loadDeclared(
     merchants: options.merchant,
     cwd: io.cwd,
     now,
-    filesWorker: io.filesWorker,
     ...(meanwhile && { meanwhile }),
   });
   await tellDiagnostics(loaded.diagnostics, options, io);

@@ -1,6 +1,6 @@
 import type { Addressed } from "../model/desired.ts";
 import { plainFile } from "./plain-file.ts";
-import { type PlainPart, readPlain } from "./plain-yaml.ts";
+import type { PlainPart } from "./plain-yaml.ts";
 import { present } from "./present.ts";
 import { fieldsOf, listOf } from "./values.ts";
 
@@ -23,16 +23,4 @@ export function fileHead(file: string, { value, length }: PlainPart, whole: numb
     members: Math.round((listOf(members).length * whole) / length),
     origin: { file, path: [] },
   });
-}
-
-/** How much of the members an early look takes in, in UTF-16 units. */
-const GLANCE = 16_000;
-
-/**
- * Reads the head from the first part of a text of about so many UTF-16 units in all; null where that part does not reach
- * into the members: cut off anywhere else, it could mean something else than the whole.
- */
-export function glanceAt(file: string, part: string, whole: number): FileHead | null {
-  const { value } = readPlain(part, GLANCE).next();
-  return value && "length" in value && value.length < part.length ? fileHead(file, value, whole) : null;
 }

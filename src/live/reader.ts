@@ -1,11 +1,11 @@
 import type { LiveMember, LiveRole, LiveState } from "../model/live.ts";
 import type { LiveEvent, LiveReader } from "../model/ports.ts";
-import { listSharer } from "../model/share-lists.ts";
 import type { FindCaller } from "./caller.ts";
 import type { Client } from "./client.ts";
 import { listAll, PAGE_SIZE, type Progress } from "./pager.ts";
 import { membersPath, query, rolesPath } from "./paths.ts";
 import { createRecords } from "./records.ts";
+import { listSharer } from "./share-lists.ts";
 import { sideBySide } from "./side-by-side.ts";
 import { readMemberPage, readRoles } from "./wire.ts";
 
@@ -108,7 +108,7 @@ export async function listMembers(
   { email, ...listing }: Listing = {},
 ): Promise<readonly LiveMember[]> {
   const filter = email === undefined ? {} : { email };
-  const share = listSharer((role: string) => role);
+  const share = listSharer();
   const readPage = (offset: number) =>
     client.send({
       operation: "list members",

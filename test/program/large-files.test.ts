@@ -34,33 +34,17 @@ afterAll(async () => {
 
 let number = 0;
 
-function inFolder(
-  files: Readonly<Record<string, string>>,
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<Ended> {
+function inFolder(files: Readonly<Record<string, string>>, args: readonly string[]): Promise<Ended> {
   number += 1;
   const cwd = join(folder, String(number));
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(cwd, path)), { recursive: true });
     writeFileSync(join(cwd, path), text);
   }
-  return rolecall(args, { cwd, env: { ...sandbox.env, ...env } });
+  return rolecall(args, { cwd, env: sandbox.env });
 }
 
-/** Makes Node.js tell of each thread that it starts. */
-const TELLS_THREADS = { NODE_DEBUG: "worker" };
-
 describe("a large file", () => {
-  test("is read in a thread of its own, and a small one is not", async () => {
-    const [small, large] = await Promise.all([
-      inFolder({ "access/a.yaml": ACCESS }, ["plan"], TELLS_THREADS),
-      inFolder({ "access/a.yaml": LARGE }, ["plan"], TELLS_THREADS),
-    ]);
-    expect(small.stderr).toBe("");
-    expect(large.stderr).toMatch(/^WORKER /);
-  });
-
   test("is planned as a small one is", async () => {
     const [small, large] = await Promise.all([
       inFolder({ "access/a.yaml": ACCESS }, ["plan"]),

@@ -39,7 +39,6 @@ async function run(...args: string[]) {
   });
   const io: Io = {
     env: {},
-    filesWorker: null,
     cwd: folder,
     stdout: sink("stdout"),
     stderr: sink("stderr"),

@@ -18,7 +18,6 @@ export function testIo(rest: Partial<Io> = {}): TestIo {
   });
   const io: Io = {
     env: {},
-    filesWorker: null,
     cwd: "/",
     stdout: sink("stdout"),
     stderr: sink("stderr"),

@@ -47204,7 +47204,7 @@ var init_approval_record = __esmMin((() => {
 function approveByRecord(fresh, record, live) {
 	const elsewhere = otherPlace(fresh, record);
 	if (elsewhere) return elsewhere;
-	return isRecordTampered(record) ? { status: "tampered" } : judge$1(fresh, record, live);
+	return isRecordTampered(record) ? { status: "tampered" } : judge$2(fresh, record, live);
 }
 function otherPlace(fresh, approved) {
 	for (const field of [
@@ -47219,7 +47219,7 @@ function otherPlace(fresh, approved) {
 	};
 	return null;
 }
-function judge$1(fresh, approved, live) {
+function judge$2(fresh, approved, live) {
 	const known = /* @__PURE__ */ new Set([...approved.due, ...approved.seen]);
 	const wider = widened(fresh, approved);
 	const changes = fresh.changes.filter((change) => !known.has(change.fingerprint) || !meansTheSameRoles(change, approved.held[change.fingerprint] ?? []) || wider.has(change.name));
@@ -52341,6 +52341,17 @@ var init_plain_value = __esmMin((() => {
 	NO_TEXT = /^(?:[-+.\d]|~?$|(?:null|true|false)$)/i;
 }));
 
+// src/config/steps.ts
+/** Does it with a pause after each step. */
+async function withPauses(steps, pause) {
+	for (;;) {
+		const step = steps.next();
+		if (step.done) return step.value;
+		await pause();
+	}
+}
+var init_steps = __esmMin((() => {}));
+
 // src/config/yaml-pieces.ts
 /**
 * Cuts a text of plain YAML between entries of its members into pieces of about this many characters, so that reading
@@ -52798,8 +52809,13 @@ var init_repeated_entries = __esmMin((() => {
 
 // src/config/rules/source-rules.ts
 /** Everything that is wrong with one file beyond the form of its single values, whichever merchant includes it. */
-function checkSource(draft, now) {
-	return RULES$3.flatMap((rule) => rule(draft, now));
+function* checkSource(draft, now) {
+	const found = [];
+	for (const rule of RULES$3) {
+		found.push(rule(draft, now));
+		yield;
+	}
+	return found.flat();
 }
 var RULES$3;
 var init_source_rules = __esmMin((() => {
@@ -52819,7 +52835,7 @@ var init_source_rules = __esmMin((() => {
 
 // src/config/source.ts
 /** Judges one file's text and what it was parsed to; `check` knows the schema. Nothing is thrown for a bad one. */
-function readSource(file, text, { value, readable, problems: faults }, check, now) {
+function* readSource(file, text, { value, readable, problems: faults }, check, now) {
 	if (isSandboxSeed(value)) return {
 		file,
 		text,
@@ -52843,8 +52859,12 @@ function readSource(file, text, { value, readable, problems: faults }, check, no
 		includes: [],
 		problems: located(file, found)
 	};
+	yield;
 	const checked = check(value);
+	yield;
 	const read = draft(file, value);
+	yield;
+	const broken = yield* checkSource(read, now);
 	return {
 		file,
 		text,
@@ -52854,7 +52874,7 @@ function readSource(file, text, { value, readable, problems: faults }, check, no
 		problems: located(file, [
 			...found,
 			checked.problems,
-			checkSource(read, now)
+			broken
 		])
 	};
 }
@@ -54044,9 +54064,8 @@ async function openLibrary(files, read, now, meanwhile) {
 		const known = sources.get(result.file);
 		if (known !== void 0) return known;
 		const value = await parsed(result, meanwhile, site === null);
-		await meanwhile.pause();
-		const source = readSource(result.file, result.text, value, await checkerOf(value), now);
-		await meanwhile.pause();
+		const steps = readSource(result.file, result.text, value, await checkerOf(value), now);
+		const source = await withPauses(steps, meanwhile.pause);
 		sources.set(result.file, source);
 		return source;
 	};
@@ -54112,6 +54131,7 @@ var init_library = __esmMin((() => {
 	init_plain_file();
 	init_plain_yaml();
 	init_source();
+	init_steps();
 }));
 
 // src/config/join.ts
@@ -55209,23 +55229,29 @@ var init_references = __esmMin((() => {
 
 // src/config/rules/merchant-rules.ts
 /** Everything that is wrong with the files of one merchant together. */
-function checkMerchant(drafts) {
+function* checkMerchant(drafts) {
 	const view = viewMerchant(drafts);
-	return RULES$1.flatMap((rule) => {
-		try {
-			return rule(view);
-		} catch (error) {
-			if (error instanceof TooMuchWork) return [{
-				code: "too-much-to-judge",
-				place: {
-					at: "head",
-					file: drafts.main,
-					path: []
-				}
-			}];
-			throw error;
-		}
-	});
+	const found = [];
+	for (const rule of RULES$1) {
+		yield;
+		found.push(judge$1(rule, view, drafts.main));
+	}
+	return found.flat();
+}
+function judge$1(rule, view, main) {
+	try {
+		return rule(view);
+	} catch (error) {
+		if (error instanceof TooMuchWork) return [{
+			code: "too-much-to-judge",
+			place: {
+				at: "head",
+				file: main,
+				path: []
+			}
+		}];
+		throw error;
+	}
 }
 var RULES$1;
 var init_merchant_rules = __esmMin((() => {
@@ -55261,16 +55287,18 @@ var init_merchant_rules = __esmMin((() => {
 
 // src/config/merchant.ts
 /** Puts a merchant's file together with what it includes. */
-function assemble(main, resolve, now) {
+function* assemble(main, resolve, now) {
 	const joined = join$1(main, resolve);
+	const broken = yield* rules(joined, now);
 	const problems = [
 		...missingMerchant(main),
 		...joined.problems,
-		...rules(joined, now)
+		...broken
 	].map((problem) => problem.place.file === main.file ? problem : {
 		...problem,
 		via: main.file
 	});
+	yield;
 	return {
 		main,
 		state: [...problems, ...joined.sources.flatMap((source) => source.problems)].some(isError$1) || !joined.complete ? null : stateOf(joined),
@@ -56224,13 +56252,10 @@ async function assembleAll(library, now, pause) {
 	const included = new Set(library.targets.values());
 	const alone = library.roots.filter((source) => !included.has(source) || source.draft !== null && Object.hasOwn(source.draft.fields, "merchant"));
 	const assembled = [];
-	for (const source of alone) {
-		assembled.push(assemble(source, library.resolve, now));
-		await pause();
-	}
+	for (const source of alone) assembled.push(await withPauses(assemble(source, library.resolve, now), pause));
 	const reached = new Set(assembled.flatMap(({ sources }) => sources));
 	for (const source of library.roots) if (!reached.has(source)) {
-		const one = assemble(source, library.resolve, now);
+		const one = await withPauses(assemble(source, library.resolve, now), pause);
 		assembled.push(one);
 		for (const each of one.sources) reached.add(each);
 	}
@@ -56266,6 +56291,7 @@ var init_load_merchants = __esmMin((() => {
 	init_duplicate_merchants();
 	init_library();
 	init_merchant();
+	init_steps();
 }));
 
 // src/cli/load.ts

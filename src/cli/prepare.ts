@@ -43,7 +43,7 @@ export async function preparePlans(
   let ready: Promise<void> | undefined;
   try {
     const { loaded, states, fileErrors } = await loadDeclared(paths, options, io, {
-      pause: io.pause,
+      pause: nowAndThen(io),
       begun: (head) =>
         void reading.then((ahead) => {
           ahead.begin(head);
@@ -70,6 +70,19 @@ export async function preparePlans(
 }
 
 const loadPlaces = () => import("./places.ts");
+
+/** For how long others may be kept from their turn, in milliseconds. */
+const LONGEST_TURN_MS = 4;
+
+/** Pauses where the last pause is some milliseconds ago. */
+function nowAndThen({ now, pause }: Io): () => Promise<void> {
+  let last = now();
+  return async () => {
+    if (now() - last < LONGEST_TURN_MS) return;
+    await pause();
+    last = now();
+  };
+}
 
 /** Loads what comes after reading, one after the other, so that no answer has to wait for all of it. */
 async function loadTheRest({ waiting }: PrepareOptions, io: Io): Promise<void> {

@@ -7,6 +7,7 @@ import { readPlain } from "./plain-yaml.ts";
 import type { FileCode, Site } from "./problem.ts";
 import type { Checked } from "./schema-problems.ts";
 import { type Include, readSource, type Source } from "./source.ts";
+import { withPauses } from "./steps.ts";
 
 /** A file's text under the one name that it is known and shown by, or why it cannot be read. */
 export type ReadResult =
@@ -68,9 +69,8 @@ export async function openLibrary(
       return known;
     }
     const value = await parsed(result, meanwhile, site === null);
-    await meanwhile.pause();
-    const source = readSource(result.file, result.text, value, await checkerOf(value), now);
-    await meanwhile.pause();
+    const steps = readSource(result.file, result.text, value, await checkerOf(value), now);
+    const source = await withPauses(steps, meanwhile.pause);
     sources.set(result.file, source);
     return source;
   };

@@ -4,6 +4,7 @@ import { duplicateMerchants } from "./duplicate-merchants.ts";
 import { type FailedRead, type Library, type Meanwhile, openLibrary, type ReadSource } from "./library.ts";
 import { type Assembled, assemble } from "./merchant.ts";
 import type { LocatedProblem } from "./problem.ts";
+import { withPauses } from "./steps.ts";
 
 /** A merchant's file; `state` is null exactly when it or a file that it includes has an error that is no refusal. */
 export interface LoadedMerchant {
@@ -69,13 +70,12 @@ async function assembleAll(
   );
   const assembled: Assembled[] = [];
   for (const source of alone) {
-    assembled.push(assemble(source, library.resolve, now));
-    await pause();
+    assembled.push(await withPauses(assemble(source, library.resolve, now), pause));
   }
   const reached = new Set(assembled.flatMap(({ sources }) => sources));
   for (const source of library.roots) {
     if (!reached.has(source)) {
-      const one = assemble(source, library.resolve, now);
+      const one = await withPauses(assemble(source, library.resolve, now), pause);
       assembled.push(one);
       for (const each of one.sources) {
         reached.add(each);

@@ -2,6 +2,7 @@ import { controlProblems } from "./control-problems.ts";
 import { MAX_LENGTH } from "./limits.ts";
 import type { Parsed } from "./parse.ts";
 import { plainValue } from "./plain-value.ts";
+import { atOnce } from "./steps.ts";
 import { yamlPieces } from "./yaml-pieces.ts";
 
 /**
@@ -41,12 +42,8 @@ export function* readPlain(text: string, piece: number = PIECE): Generator<Plain
 }
 
 /** Reads plain YAML in one go. */
-export function parsePlain(text: string, piece: number = PIECE): Parsed | null {
-  const steps = readPlain(text, piece);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
+export function parsePlain(text: string, piece?: number): Parsed | null {
+  return atOnce(readPlain(text, piece));
 }
 
 /** Undefined for what is not plain, or not right. */

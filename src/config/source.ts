@@ -6,6 +6,7 @@ import { inFile, type LocatedProblem, type Problem, type Site } from "./problem.
 import { checkSource } from "./rules/source-rules.ts";
 import type { MerchantFile } from "./schema/merchant-file.ts";
 import type { Checked } from "./schema-problems.ts";
+import type { Steps } from "./steps.ts";
 import { listOf } from "./values.ts";
 
 /** A file that another one includes: the path as it stands there, and where. */
@@ -27,13 +28,13 @@ export interface Source {
 }
 
 /** Judges one file's text and what it was parsed to; `check` knows the schema. Nothing is thrown for a bad one. */
-export function readSource(
+export function* readSource(
   file: string,
   text: string,
   { value, readable, problems: faults }: Parsed,
   check: (value: unknown) => Checked,
   now: number,
-): Source {
+): Steps<Source> {
   if (isSandboxSeed(value)) {
     const seed: Problem = { code: "sandbox-seed", place: { at: "key", path: ["merchants"] } };
     return { file, text, content: null, draft: null, includes: [], problems: located(file, [[seed]]) };
@@ -42,15 +43,19 @@ export function readSource(
   if (!readable) {
     return { file, text, content: null, draft: null, includes: [], problems: located(file, found) };
   }
+  yield;
   const checked = check(value);
+  yield;
   const read = draft(file, value);
+  yield;
+  const broken = yield* checkSource(read, now);
   return {
     file,
     text,
     content: checked.file,
     draft: read,
     includes: includesOf(read),
-    problems: located(file, [...found, checked.problems, checkSource(read, now)]),
+    problems: located(file, [...found, checked.problems, broken]),
   };
 }
 

@@ -1,6 +1,7 @@
 import { TooMuchWork } from "../access.ts";
 import { type MerchantDrafts, type MerchantView, viewMerchant } from "../merchant-view.ts";
 import type { LocatedProblem } from "../problem.ts";
+import type { Steps } from "../steps.ts";
 import { agreeingGrants, agreeingMembers, agreeingSettings } from "./agreement.ts";
 import { metAtMost, metCannot, metOnly } from "./checks.ts";
 import { noDuplicateMembers, noDuplicateRoles, previousNames } from "./identity.ts";
@@ -40,16 +41,23 @@ const RULES: readonly MerchantRule[] = [
 ];
 
 /** Everything that is wrong with the files of one merchant together. */
-export function checkMerchant(drafts: MerchantDrafts): readonly LocatedProblem[] {
+export function* checkMerchant(drafts: MerchantDrafts): Steps<readonly LocatedProblem[]> {
   const view = viewMerchant(drafts);
-  return RULES.flatMap((rule) => {
-    try {
-      return rule(view);
-    } catch (error) {
-      if (error instanceof TooMuchWork) {
-        return [{ code: "too-much-to-judge", place: { at: "head", file: drafts.main, path: [] } }];
-      }
-      throw error;
+  const found: (readonly LocatedProblem[])[] = [];
+  for (const rule of RULES) {
+    yield;
+    found.push(judge(rule, view, drafts.main));
+  }
+  return found.flat();
+}
+
+function judge(rule: MerchantRule, view: MerchantView, main: string): readonly LocatedProblem[] {
+  try {
+    return rule(view);
+  } catch (error) {
+    if (error instanceof TooMuchWork) {
+      return [{ code: "too-much-to-judge", place: { at: "head", file: main, path: [] } }];
     }
-  });
+    throw error;
+  }
 }

@@ -40,15 +40,12 @@ export async function preparePlans(
   const opening = openServices({ ...options, emit: told.tell }, io);
   const isWanted = (merchant: string): boolean => isMeant(merchant, options);
   const reading = opening.then((services) => readAhead(services, isWanted, options.baseUrl, io));
-  let ready: Promise<void> | undefined;
   try {
     const { loaded, states, fileErrors } = await loadDeclared(paths, options, io, {
       pause: nowAndThen(io),
       begun: (head) =>
         void reading.then((ahead) => {
           ahead.begin(head);
-          // While the service is waited for.
-          ready ??= loadTheRest(options, io);
         }),
     });
     const [services, ahead] = await Promise.all([opening, reading]);
@@ -58,7 +55,7 @@ export async function preparePlans(
     const planning = planAll(sessions, progress.read);
     // Whatever is to be planned has been taken.
     ahead.drop();
-    const [planned, { rulePlaces }] = await Promise.all([planning, loadPlaces(), ready]);
+    const [planned, { rulePlaces }] = await Promise.all([planning, loadPlaces(), loadTheRest(options, io)]);
     const placeOf = rulePlaces(loaded.states, loaded.sources);
     return { planned, valid: fileErrors === 0, fileErrors, placeOf, progress, close: sessions.close };
   } catch (error) {

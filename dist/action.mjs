@@ -49542,12 +49542,16 @@ function isInShard(merchant, { index, count }) {
 
 // src/cli/engine.ts
 var engine_exports = /* @__PURE__ */ __exportAll({ setEngine: () => setEngine });
-/** Sets the engine up for what reads much and is over soon. */
-function setEngine() {
+/** Sets the engine up for reading files of so many bytes together, which leaves much behind and is over soon. */
+function setEngine(bytes) {
 	setFlagsFromString("--heap-growing-percent=30");
+	if (bytes < SMALL) setFlagsFromString("--semi-space-growth-factor=1");
 	if (process.versions.v8.startsWith("11.")) setFlagsFromString("--interrupt-budget=600000");
 }
-var init_engine = __esmMin((() => {}));
+var SMALL;
+var init_engine = __esmMin((() => {
+	SMALL = 1048576;
+}));
 
 // src/config/until.ts
 /** Reads an end: a date ends with its day in UTC, an RFC 3339 timestamp at that instant; null where it is neither. */
@@ -56311,7 +56315,8 @@ async function loadStates(paths, options) {
 /** From here on files leave much behind when they are read, in bytes. */
 const LARGE = 524288;
 async function load(files, { cwd, now, filesOnly, meanwhile }) {
-	if (!filesOnly || sizeOf$1(files) > LARGE) (await Promise.resolve().then(() => (init_engine(), engine_exports))).setEngine();
+	const bytes = sizeOf$1(files);
+	if (!filesOnly || bytes > LARGE) (await Promise.resolve().then(() => (init_engine(), engine_exports))).setEngine(bytes);
 	const { loadMerchants } = await Promise.resolve().then(() => (init_load_merchants(), load_merchants_exports));
 	return loadMerchants(files, sourceReader(cwd), {
 		now,

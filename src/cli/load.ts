@@ -45,8 +45,9 @@ async function load(
   files: readonly string[],
   { cwd, now, filesOnly, meanwhile }: LoadOptions,
 ): Promise<LoadedMerchants> {
+  const bytes = sizeOf(files);
   // To set it takes 4 ms.
-  if (!filesOnly || sizeOf(files) > LARGE) (await import("./engine.ts")).setEngine();
+  if (!filesOnly || bytes > LARGE) (await import("./engine.ts")).setEngine(bytes);
   const { loadMerchants } = await import("../config/load-merchants.ts");
   return loadMerchants(files, sourceReader(cwd), { now, ...meanwhile });
 }

@@ -47147,7 +47147,7 @@ function approvalRecord(plan) {
 		fingerprint,
 		due: changes.map((change) => change.fingerprint),
 		seen: later.map((change) => change.fingerprint),
-		held: Object.fromEntries([...changes, ...later].flatMap(heldBy)),
+		held: Object.fromEntries([...changes, ...later].flatMap(heldBy$1)),
 		changesRoles: changes.some(({ resource }) => resource === "role"),
 		roles: changes.flatMap((change) => change.resource === "role" ? recordedRole(change) : []),
 		gains: [...groups.values()],
@@ -47181,7 +47181,7 @@ function secondHalf(change) {
 		fields: []
 	})];
 }
-function heldBy(change) {
+function heldBy$1(change) {
 	if (change.resource !== "member" || change.after === null || change.after.roles.length === 0) return [];
 	return [[change.fingerprint, change.after.roles.map(({ id }) => id)]];
 }
@@ -56737,7 +56737,8 @@ async function listOnce(readPage, progress) {
 		return page;
 	});
 	if (!sound) return null;
-	const items = new Map([first, ...rest].flatMap((page) => page.items.map((item) => [item.id, item])));
+	const items = /* @__PURE__ */ new Map();
+	for (const page of [first, ...rest]) for (const item of page.items) items.set(item.id, item);
 	return items.size === total ? [...items.values()] : null;
 }
 /** Without a count the only sign of the end is a page that is shorter than the first, or empty. */
@@ -58309,14 +58310,14 @@ async function readAll(client, { merchant, roleIds, expected }, emit) {
 	const { role } = createRecords(client, merchant);
 	const known = /* @__PURE__ */ new Set();
 	const retrieve = async (ids) => {
-		const unknown = [...new Set(ids)].filter((id) => !known.has(id));
+		const unknown = [...ids].filter((id) => !known.has(id));
 		for (const id of unknown) known.add(id);
 		return (await sideBySide(unknown, role)).flatMap((found) => found ?? []);
 	};
 	const listAndNamed = async () => {
 		const listed = await listRoles(client, merchant);
 		for (const { id } of listed) known.add(id);
-		return [...listed, ...await retrieve(await roleIds)];
+		return [...listed, ...await retrieve(new Set(await roleIds))];
 	};
 	const [roles, members] = await Promise.all([listAndNamed(), listMembers(client, merchant, {
 		expected,
@@ -58327,12 +58328,16 @@ async function readAll(client, { merchant, roleIds, expected }, emit) {
 			total
 		})
 	})]);
-	const held = await retrieve(members.flatMap((member) => member.roles));
+	const held = await retrieve(heldBy(members));
 	return {
 		merchant,
 		roles: [...roles, ...held],
 		members
 	};
+}
+function heldBy(members) {
+	const lists = new Set(members.map(({ roles }) => roles));
+	return new Set([...lists].flat());
 }
 /** Lists the custom roles; the contract gives them all at once. */
 async function listRoles(client, merchant) {
@@ -60769,9 +60774,11 @@ function shortOfHolders({ change, role }) {
 /** The role ids that a desired state names: a reader must know of them even where no member holds them. */
 function namedRoleIds({ roles, members, guards, policies }) {
 	const declared = new Set(roles?.map((role) => role.name));
+	const granted = /* @__PURE__ */ new Set();
+	for (const member of members ?? []) for (const { role } of member.roles ?? []) granted.add(role);
 	const named = [
 		...(roles ?? []).flatMap((role) => role.id ?? []),
-		...(members ?? []).flatMap((member) => member.roles?.map(({ role }) => role) ?? []),
+		...granted,
 		...Object.keys(guards.minHolders ?? {}),
 		...policies.separate.flat(),
 		...Object.keys(policies.maxHolders),

@@ -85,7 +85,11 @@ const transform = { target: "node20.19", define: { "process.env.NODE_ENV": '"pro
 
 /** Small, but with the names that a stack trace is read by. */
 const bundled = {
-  minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+  minify: {
+    compress: true,
+    mangle: { keepNames: { function: true, class: true } },
+    codegen: { removeWhitespace: true },
+  },
   comments: { legal: true },
   sourcemap: false,
 };

@@ -85,7 +85,8 @@ async function listOnce<Item extends Listed>(
     return page;
   });
   if (!sound) return null;
-  const items = new Map([first, ...rest].flatMap((page) => page.items.map((item) => [item.id, item])));
+  const items = new Map<string, Item>();
+  for (const page of [first, ...rest]) for (const item of page.items) items.set(item.id, item);
   return items.size === total ? [...items.values()] : null;
 }
 

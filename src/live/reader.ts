@@ -65,8 +65,8 @@ async function readAll(
   const { role } = createRecords(client, merchant);
   const known = new Set<string>();
   // One that is held or named, but gone, is for the plan to tell.
-  const retrieve = async (ids: Iterable<string>): Promise<readonly LiveRole[]> => {
-    const unknown = [...new Set(ids)].filter((id) => !known.has(id));
+  const retrieve = async (ids: ReadonlySet<string>): Promise<readonly LiveRole[]> => {
+    const unknown = [...ids].filter((id) => !known.has(id));
     for (const id of unknown) known.add(id);
     return (await sideBySide(unknown, role)).flatMap((found) => found ?? []);
   };
@@ -74,7 +74,7 @@ async function readAll(
     const listed = await listRoles(client, merchant);
     for (const { id } of listed) known.add(id);
     // While the members are still being listed: it costs no time of its own.
-    return [...listed, ...(await retrieve(await roleIds))];
+    return [...listed, ...(await retrieve(new Set(await roleIds)))];
   };
   const [roles, members] = await Promise.all([
     listAndNamed(),
@@ -83,8 +83,14 @@ async function readAll(
       progress: (read, total) => emit({ type: "read", merchant, members: read, total }),
     }),
   ]);
-  const held = await retrieve(members.flatMap((member) => member.roles));
+  const held = await retrieve(heldBy(members));
   return { merchant, roles: [...roles, ...held], members };
+}
+
+function heldBy(members: readonly LiveMember[]): ReadonlySet<string> {
+  // Most members share one of a few lists.
+  const lists = new Set(members.map(({ roles }) => roles));
+  return new Set([...lists].flat());
 }
 
 /** Lists the custom roles; the contract gives them all at once. */

@@ -156,9 +156,11 @@ function shortOfHolders({ change, role }: Deferred): Refusal {
 /** The role ids that a desired state names: a reader must know of them even where no member holds them. */
 export function namedRoleIds({ roles, members, guards, policies }: DesiredState): readonly string[] {
   const declared = new Set(roles?.map((role) => role.name));
+  const granted = new Set<string>();
+  for (const member of members ?? []) for (const { role } of member.roles ?? []) granted.add(role);
   const named = [
     ...(roles ?? []).flatMap((role) => role.id ?? []),
-    ...(members ?? []).flatMap((member) => member.roles?.map(({ role }) => role) ?? []),
+    ...granted,
     ...Object.keys(guards.minHolders ?? {}),
     ...policies.separate.flat(),
     ...Object.keys(policies.maxHolders),

@@ -49544,7 +49544,7 @@ function isInShard(merchant, { index, count }) {
 var engine_exports = /* @__PURE__ */ __exportAll({ setEngine: () => setEngine });
 /** Sets the engine up for reading files of so many bytes together, which leaves much behind and is over soon. */
 function setEngine(bytes) {
-	setFlagsFromString("--heap-growing-percent=30");
+	setFlagsFromString("--heap-growing-percent=60");
 	if (bytes < SMALL) setFlagsFromString("--semi-space-growth-factor=1");
 	if (process.versions.v8.startsWith("11.")) setFlagsFromString("--interrupt-budget=600000");
 }
@@ -58130,7 +58130,7 @@ function createLimiter({ concurrency, now, sleep, closing }) {
 	const others = [];
 	const urgent = [];
 	const pacer = createPacer(now);
-	let width = Math.min(concurrency, Math.max(GENTLE_START, concurrency / 2));
+	let width = Math.min(concurrency, concurrency);
 	let running = 0;
 	let careful = false;
 	let era = 0;
@@ -58206,10 +58206,8 @@ function createLimiter({ concurrency, now, sleep, closing }) {
 		refusedSince: () => refusedSince
 	};
 }
-var GENTLE_START;
 var init_limiter = __esmMin((() => {
 	init_pacer();
-	GENTLE_START = 4;
 }));
 
 // src/live/records.ts

@@ -58130,7 +58130,7 @@ function createLimiter({ concurrency, now, sleep, closing }) {
 	const others = [];
 	const urgent = [];
 	const pacer = createPacer(now);
-	let width = Math.min(concurrency, concurrency);
+	let width = Math.min(concurrency, Math.max(GENTLE_START, concurrency / 2));
 	let running = 0;
 	let careful = false;
 	let era = 0;
@@ -58206,8 +58206,10 @@ function createLimiter({ concurrency, now, sleep, closing }) {
 		refusedSince: () => refusedSince
 	};
 }
+var GENTLE_START;
 var init_limiter = __esmMin((() => {
 	init_pacer();
+	GENTLE_START = 4;
 }));
 
 // src/live/records.ts

@@ -58716,6 +58716,10 @@ function hasSuccessors({ roles }) {
 function accessAfter(before, changes, joined) {
 	const keyOf = roleKeys(changes.roles, joined);
 	const roles = rolesAfter(before.roles, changes.roles, joined);
+	if (changes.members.length === 0) return {
+		roles,
+		people: before.people
+	};
 	const people = new Map(before.people);
 	for (const { kind, id, name, after } of changes.members) {
 		if (after === null) {
@@ -59236,6 +59240,7 @@ function impactOf(before, after) {
 function touchedBy(before, after) {
 	const other = rolesThatDiffer(before, after);
 	const touched = [];
+	if (before.people === after.people && other.size === 0) return touched;
 	for (const [key, was] of before.people) {
 		const is = after.people.get(key);
 		if (was !== is || other.size > 0 && was.roles.some((role) => other.has(role))) touched.push({

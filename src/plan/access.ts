@@ -68,6 +68,8 @@ export function hasSuccessors({ roles }: AccessChanges): boolean {
 export function accessAfter(before: Access, changes: AccessChanges, joined: boolean): Access {
   const keyOf = roleKeys(changes.roles, joined);
   const roles = rolesAfter(before.roles, changes.roles, joined);
+  // Where nobody changes, nobody has to be compared either.
+  if (changes.members.length === 0) return { roles, people: before.people };
   const people = new Map(before.people);
   for (const { kind, id, name, after } of changes.members) {
     if (after === null) {

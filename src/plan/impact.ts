@@ -21,6 +21,7 @@ interface Touched {
 function touchedBy(before: Access, after: Access): readonly Touched[] {
   const other = rolesThatDiffer(before, after);
   const touched: Touched[] = [];
+  if (before.people === after.people && other.size === 0) return touched;
   for (const [key, was] of before.people) {
     const is = after.people.get(key);
     if (was !== is || (other.size > 0 && was.roles.some((role) => other.has(role))))

@@ -39296,6 +39296,2540 @@ var require_dist = /* @__PURE__ */ __commonJSMin(((exports) => {
 	exports.visitAsync = visit.visitAsync;
 }));
 
+// src/config/escape.ts
+/** Text from a file with everything that a terminal would act on, or not show, written as an escape. */
+function escapeText(text) {
+	return text.replace(UNSAFE$1, escapeCharacter);
+}
+/** One character in its escaped form: `\x1b`, `\u202e`, `\u{e0001}`. */
+function escapeCharacter(character) {
+	const code = character.codePointAt(0) ?? 0;
+	const hex = code.toString(16);
+	if (code <= 255) return `\\x${hex.padStart(2, "0")}`;
+	return code <= 65535 ? `\\u${hex.padStart(4, "0")}` : `\\u{${hex}}`;
+}
+var UNSAFE$1;
+var init_escape = __esmMin((() => {
+	UNSAFE$1 = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
+}));
+
+// src/config/control-problems.ts
+/** The first character of a text that cannot be seen, and how many more there are. */
+function controlProblems(text) {
+	let first = null;
+	let count = 0;
+	for (const { index } of text.matchAll(CONTROL)) {
+		first ??= index;
+		count += 1;
+	}
+	if (first === null) return [];
+	return [{
+		code: "yaml-control",
+		character: escapeText(text.charAt(first)),
+		more: count - 1,
+		place: {
+			at: "text",
+			start: first,
+			end: first + 1
+		}
+	}];
+}
+var CONTROL;
+var init_control_problems = __esmMin((() => {
+	init_escape();
+	CONTROL = /(?![\t\n\r\u0085])\p{Cc}|[\ufffe\uffff]|\p{Cs}/gu;
+}));
+
+// src/config/limits.ts
+var MAX_LENGTH$1, MAX_TOKENS, MAX_ALIASED, MAX_CHECKS, MAX_NESTING, MAX_SYNTAX_ERRORS;
+var init_limits = __esmMin((() => {
+	MAX_LENGTH$1 = 33554432;
+	MAX_TOKENS = 8e6;
+	MAX_ALIASED = 1e5;
+	MAX_CHECKS = 1e3;
+	MAX_NESTING = 1e3;
+	MAX_SYNTAX_ERRORS = 1e3;
+}));
+
+// node_modules/js-yaml/dist/js-yaml.mjs
+/*! js-yaml 5.5.0 https://github.com/nodeca/js-yaml @license MIT */
+/**
+* Create a normalized scalar tag definition.
+*
+* @category Tags
+*/
+function defineScalarTag(tagName, options) {
+	return {
+		tagName,
+		nodeKind: "scalar",
+		implicit: options.implicit ?? false,
+		matchByTagPrefix: options.matchByTagPrefix ?? false,
+		implicitFirstChars: options.implicitFirstChars ?? null,
+		resolve: options.resolve,
+		identify: options.identify,
+		represent: options.represent ?? ((data) => String(data)),
+		representTagName: options.representTagName ?? (() => tagName)
+	};
+}
+/**
+* Create a normalized sequence tag definition.
+*
+* @category Tags
+*/
+function defineSequenceTag(tagName, options) {
+	const carrierIsResult = options.finalize === void 0;
+	return {
+		tagName,
+		nodeKind: "sequence",
+		implicit: false,
+		matchByTagPrefix: options.matchByTagPrefix ?? false,
+		create: options.create,
+		addItem: options.addItem,
+		finalize: options.finalize ?? ((carrier) => carrier),
+		carrierIsResult,
+		identify: options.identify,
+		represent: options.represent ?? ((data) => data),
+		representTagName: options.representTagName ?? (() => tagName)
+	};
+}
+/**
+* Create a normalized mapping tag definition.
+*
+* @category Tags
+*/
+function defineMappingTag(tagName, options) {
+	const carrierIsResult = options.finalize === void 0;
+	return {
+		tagName,
+		nodeKind: "mapping",
+		implicit: false,
+		matchByTagPrefix: options.matchByTagPrefix ?? false,
+		create: options.create,
+		addPair: options.addPair,
+		has: options.has,
+		keys: options.keys,
+		get: options.get,
+		finalize: options.finalize ?? ((carrier) => carrier),
+		carrierIsResult,
+		identify: options.identify,
+		represent: options.represent ?? ((data) => data),
+		representTagName: options.representTagName ?? (() => tagName)
+	};
+}
+function parseYamlInteger$2(source) {
+	let value = source;
+	let sign = 1;
+	if (value[0] === "-" || value[0] === "+") {
+		if (value[0] === "-") sign = -1;
+		value = value.slice(1);
+	}
+	if (value.startsWith("0b")) return sign * parseInt(value.slice(2), 2);
+	if (value.startsWith("0o")) return sign * parseInt(value.slice(2), 8);
+	if (value.startsWith("0x")) return sign * parseInt(value.slice(2), 16);
+	return sign * parseInt(value, 10);
+}
+function resolveYamlInteger$2(source, isExplicit) {
+	if (isExplicit) {
+		if (!YAML_INTEGER_EXPLICIT_PATTERN$1.test(source)) return NOT_RESOLVED;
+	} else if (!YAML_INTEGER_IMPLICIT_PATTERN$1.test(source)) return NOT_RESOLVED;
+	const result = parseYamlInteger$2(source);
+	return Number.isFinite(result) ? result : NOT_RESOLVED;
+}
+function parseYamlInteger$1(source) {
+	let value = source;
+	let sign = 1;
+	if (value[0] === "-" || value[0] === "+") {
+		if (value[0] === "-") sign = -1;
+		value = value.slice(1);
+	}
+	if (value.startsWith("0b")) return sign * parseInt(value.slice(2), 2);
+	if (value.startsWith("0o")) return sign * parseInt(value.slice(2), 8);
+	if (value.startsWith("0x")) return sign * parseInt(value.slice(2), 16);
+	return sign * parseInt(value, 10);
+}
+function resolveYamlInteger$1(source, isExplicit) {
+	if (isExplicit) {
+		if (!YAML_INTEGER_EXPLICIT_PATTERN.test(source)) return NOT_RESOLVED;
+	} else if (!YAML_INTEGER_IMPLICIT_PATTERN.test(source)) return NOT_RESOLVED;
+	const result = parseYamlInteger$1(source);
+	return Number.isFinite(result) ? result : NOT_RESOLVED;
+}
+function parseYamlInteger(source) {
+	let value = source.replace(/_/g, "");
+	let sign = 1;
+	if (value[0] === "-" || value[0] === "+") {
+		if (value[0] === "-") sign = -1;
+		value = value.slice(1);
+	}
+	if (value.startsWith("0b")) return sign * parseInt(value.slice(2), 2);
+	if (value.startsWith("0x")) return sign * parseInt(value.slice(2), 16);
+	if (value.includes(":")) {
+		let result = 0;
+		for (const part of value.split(":")) result = result * 60 + Number(part);
+		return sign * result;
+	}
+	if (value !== "0" && value[0] === "0") return sign * parseInt(value, 8);
+	return sign * parseInt(value, 10);
+}
+function resolveYamlInteger(source) {
+	if (!YAML_INTEGER_PATTERN.test(source)) return NOT_RESOLVED;
+	const result = parseYamlInteger(source);
+	return Number.isFinite(result) ? result : NOT_RESOLVED;
+}
+function resolveYamlFloat$2(source) {
+	if (!YAML_FLOAT_PATTERN$1.test(source)) return NOT_RESOLVED;
+	let value = source.toLowerCase();
+	const sign = value[0] === "-" ? -1 : 1;
+	if ("+-".includes(value[0])) value = value.slice(1);
+	if (value === ".inf") return sign === 1 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+	if (value === ".nan") return NaN;
+	const result = sign * parseFloat(value);
+	if (Number.isFinite(result) || YAML_FLOAT_SPECIAL_PATTERN$1.test(source)) return result;
+	return NOT_RESOLVED;
+}
+function representYamlFloat$2(object) {
+	if (isNaN(object)) return ".nan";
+	if (object === Number.POSITIVE_INFINITY) return ".inf";
+	if (object === Number.NEGATIVE_INFINITY) return "-.inf";
+	if (Object.is(object, -0)) return "-0.0";
+	const result = object.toString(10);
+	return /^[-+]?[0-9]+e/.test(result) ? result.replace("e", ".e") : result;
+}
+function resolveYamlFloat$1(source, isExplicit) {
+	if (isExplicit) {
+		if (!YAML_FLOAT_EXPLICIT_PATTERN.test(source)) return NOT_RESOLVED;
+		let value = source.toLowerCase();
+		const sign = value[0] === "-" ? -1 : 1;
+		if ("+-".includes(value[0])) value = value.slice(1);
+		if (value === ".inf") return sign === 1 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+		if (value === ".nan") return NaN;
+		const result = sign * parseFloat(value);
+		return Number.isFinite(result) ? result : NOT_RESOLVED;
+	}
+	if (!YAML_FLOAT_IMPLICIT_PATTERN.test(source)) return NOT_RESOLVED;
+	const result = Number(source);
+	if (Number.isFinite(result)) return result;
+	return NOT_RESOLVED;
+}
+function representYamlFloat$1(object) {
+	if (isNaN(object)) return ".nan";
+	if (object === Number.POSITIVE_INFINITY) return ".inf";
+	if (object === Number.NEGATIVE_INFINITY) return "-.inf";
+	if (Object.is(object, -0)) return "-0.0";
+	const result = object.toString(10);
+	return /^[-+]?[0-9]+e/.test(result) ? result.replace("e", ".e") : result;
+}
+function resolveYamlFloat(source) {
+	if (!YAML_FLOAT_PATTERN.test(source)) return NOT_RESOLVED;
+	let value = source.toLowerCase().replace(/_/g, "");
+	const sign = value[0] === "-" ? -1 : 1;
+	if ("+-".includes(value[0])) value = value.slice(1);
+	if (value === ".inf") return sign === 1 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+	if (value === ".nan") return NaN;
+	let result = 0;
+	if (value.includes(":")) {
+		for (const part of value.split(":")) result = result * 60 + Number(part);
+		result *= sign;
+	} else result = sign * parseFloat(value);
+	if (Number.isFinite(result) || YAML_FLOAT_SPECIAL_PATTERN.test(source)) return result;
+	return NOT_RESOLVED;
+}
+function representYamlFloat(object) {
+	if (isNaN(object)) return ".nan";
+	if (object === Number.POSITIVE_INFINITY) return ".inf";
+	if (object === Number.NEGATIVE_INFINITY) return "-.inf";
+	if (Object.is(object, -0)) return "-0.0";
+	const result = object.toString(10);
+	return /^[-+]?[0-9]+e/.test(result) ? result.replace("e", ".e") : result;
+}
+function resolveYamlBinary(source) {
+	const input = source.replace(/\s/g, "");
+	if (input.length % 4 !== 0 || !BASE64_PATTERN.test(input)) return NOT_RESOLVED;
+	const binary = atob(input);
+	const result = new Uint8Array(binary.length);
+	for (let index = 0; index < binary.length; index++) result[index] = binary.charCodeAt(index);
+	return result;
+}
+function representYamlBinary(object) {
+	let binary = "";
+	for (let index = 0; index < object.length; index++) binary += String.fromCharCode(object[index]);
+	return btoa(binary);
+}
+function makeUtcDate(year, month, day, hour = 0, minute = 0, second = 0, fraction = 0) {
+	const date = new Date(Date.UTC(year, month, day, hour, minute, second, fraction));
+	date.setUTCFullYear(year, month, day);
+	return date;
+}
+function resolveYamlTimestamp(source) {
+	let match = YAML_DATE_REGEXP.exec(source);
+	if (match === null) match = YAML_TIMESTAMP_REGEXP.exec(source);
+	if (match === null) return NOT_RESOLVED;
+	const year = +match[1];
+	const month = +match[2] - 1;
+	const day = +match[3];
+	if (!match[4]) {
+		const date = makeUtcDate(year, month, day);
+		if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month || date.getUTCDate() !== day) return NOT_RESOLVED;
+		return date;
+	}
+	const hour = +match[4];
+	const minute = +match[5];
+	const second = +match[6];
+	let fraction = 0;
+	if (hour > 23 || minute > 59 || second > 59) return NOT_RESOLVED;
+	if (match[7]) {
+		let value = match[7].slice(0, 3);
+		while (value.length < 3) value += "0";
+		fraction = +value;
+	}
+	const date = makeUtcDate(year, month, day, hour, minute, second, fraction);
+	if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month || date.getUTCDate() !== day) return NOT_RESOLVED;
+	if (match[9]) {
+		const offsetHour = +match[10];
+		const offsetMinute = +(match[11] || 0);
+		if (offsetHour > 23 || offsetMinute > 59) return NOT_RESOLVED;
+		const offset = (offsetHour * 60 + offsetMinute) * 6e4;
+		date.setTime(date.getTime() - (match[9] === "-" ? -offset : offset));
+	}
+	return date;
+}
+function isPlainObject$1(data) {
+	if (data === null || typeof data !== "object" || Array.isArray(data)) return false;
+	const prototype = Object.getPrototypeOf(data);
+	return prototype === null || prototype === Object.prototype;
+}
+function createTagDefinitionMap() {
+	return {
+		scalar: Object.create(null),
+		sequence: Object.create(null),
+		mapping: Object.create(null)
+	};
+}
+function createTagDefinitionListMap() {
+	return {
+		scalar: [],
+		sequence: [],
+		mapping: []
+	};
+}
+function compileTags(tags) {
+	const result = [];
+	for (const tag of tags) {
+		let index = result.length;
+		for (let previousIndex = 0; previousIndex < result.length; previousIndex++) {
+			const previous = result[previousIndex];
+			if (previous.nodeKind === tag.nodeKind && previous.tagName === tag.tagName && previous.matchByTagPrefix === tag.matchByTagPrefix) {
+				index = previousIndex;
+				break;
+			}
+		}
+		result[index] = tag;
+	}
+	return result;
+}
+function normalizeKey(key) {
+	if (Array.isArray(key)) {
+		const array = Array.prototype.slice.call(key);
+		for (let index = 0; index < array.length; index++) {
+			if (Array.isArray(array[index])) return null;
+			if (typeof array[index] === "object" && Object.prototype.toString.call(array[index]) === "[object Object]") array[index] = "[object Object]";
+		}
+		return String(array);
+	}
+	if (typeof key === "object" && Object.prototype.toString.call(key) === "[object Object]") return "[object Object]";
+	return String(key);
+}
+function getLine(buffer, lineStart, lineEnd, position, maxLineLength) {
+	let head = "";
+	let tail = "";
+	const maxHalfLength = Math.floor(maxLineLength / 2) - 1;
+	if (position - lineStart > maxHalfLength) {
+		head = " ... ";
+		lineStart = position - maxHalfLength + head.length;
+	}
+	if (lineEnd - position > maxHalfLength) {
+		tail = " ...";
+		lineEnd = position + maxHalfLength - tail.length;
+	}
+	return {
+		str: head + buffer.slice(lineStart, lineEnd).replace(/\t/g, "→") + tail,
+		pos: position - lineStart + head.length
+	};
+}
+function padStart(string, max) {
+	return " ".repeat(Math.max(max - string.length, 0)) + string;
+}
+function makeSnippet(mark, options) {
+	if (!mark.buffer) return null;
+	const opts = {
+		...DEFAULT_SNIPPET_OPTIONS,
+		...options
+	};
+	const re = /\r?\n|\r|\0/g;
+	const lineStarts = [0];
+	const lineEnds = [];
+	let match;
+	let foundLineNo = -1;
+	while (match = re.exec(mark.buffer)) {
+		lineEnds.push(match.index);
+		lineStarts.push(match.index + match[0].length);
+		if (mark.position <= match.index && foundLineNo < 0) foundLineNo = lineStarts.length - 2;
+	}
+	if (foundLineNo < 0) foundLineNo = lineStarts.length - 1;
+	let result = "";
+	const lineNoLength = Math.min(mark.line + opts.linesAfter, lineEnds.length).toString().length;
+	const maxLineLength = opts.maxLength - (opts.indent + lineNoLength + 3);
+	for (let i = 1; i <= opts.linesBefore; i++) {
+		if (foundLineNo - i < 0) break;
+		const line = getLine(mark.buffer, lineStarts[foundLineNo - i], lineEnds[foundLineNo - i], mark.position - (lineStarts[foundLineNo] - lineStarts[foundLineNo - i]), maxLineLength);
+		result = `${" ".repeat(opts.indent)}${padStart((mark.line - i + 1).toString(), lineNoLength)} | ${line.str}\n${result}`;
+	}
+	const line = getLine(mark.buffer, lineStarts[foundLineNo], lineEnds[foundLineNo], mark.position, maxLineLength);
+	result += `${" ".repeat(opts.indent)}${padStart((mark.line + 1).toString(), lineNoLength)} | ${line.str}\n`;
+	result += `${"-".repeat(opts.indent + lineNoLength + 3 + line.pos)}^\n`;
+	for (let i = 1; i <= opts.linesAfter; i++) {
+		if (foundLineNo + i >= lineEnds.length) break;
+		const line = getLine(mark.buffer, lineStarts[foundLineNo + i], lineEnds[foundLineNo + i], mark.position - (lineStarts[foundLineNo] - lineStarts[foundLineNo + i]), maxLineLength);
+		result += `${" ".repeat(opts.indent)}${padStart((mark.line + i + 1).toString(), lineNoLength)} | ${line.str}\n`;
+	}
+	return result.replace(/\n$/, "");
+}
+function formatError$1(exception, compact) {
+	let where = "";
+	if (!exception.mark) return exception.reason;
+	if (exception.mark.name) where += `in "${exception.mark.name}" `;
+	where += `(${exception.mark.line + 1}:${exception.mark.column + 1})`;
+	if (!compact && exception.mark.snippet) where += `\n\n${exception.mark.snippet}`;
+	return `${exception.reason} ${where}`;
+}
+function simpleEscapeSequence(c) {
+	switch (c) {
+		case 48: return "\0";
+		case 97: return "\x07";
+		case 98: return "\b";
+		case 116: return "	";
+		case 9: return "	";
+		case 110: return "\n";
+		case 118: return "\v";
+		case 102: return "\f";
+		case 114: return "\r";
+		case 101: return "\x1B";
+		case 32: return " ";
+		case 34: return "\"";
+		case 47: return "/";
+		case 92: return "\\";
+		case 78: return "";
+		case 95: return "\xA0";
+		case 76: return "\u2028";
+		case 80: return "\u2029";
+		default: return "";
+	}
+}
+function charFromCodepoint(c) {
+	if (c <= 65535) return String.fromCharCode(c);
+	return String.fromCharCode((c - 65536 >> 10) + 55296, (c - 65536 & 1023) + 56320);
+}
+function fromHexCode$1(c) {
+	if (c >= 48 && c <= 57) return c - 48;
+	return (c | 32) - 97 + 10;
+}
+function escapedHexLen$1(c) {
+	if (c === 120) return 2;
+	if (c === 117) return 4;
+	return 8;
+}
+function skipFoldedBreaks(input, position, end) {
+	let breaks = 0;
+	while (position < end) {
+		const ch = input.charCodeAt(position);
+		if (ch === 10) {
+			breaks++;
+			position++;
+		} else if (ch === 13) {
+			breaks++;
+			position++;
+			if (input.charCodeAt(position) === 10) position++;
+		} else if (ch === 32 || ch === 9) position++;
+		else break;
+	}
+	return {
+		position,
+		breaks
+	};
+}
+function foldedBreaks(count) {
+	if (count === 1) return " ";
+	return "\n".repeat(count - 1);
+}
+function getPlainValue(input, start, end) {
+	let result = "";
+	let position = start;
+	let captureStart = start;
+	let captureEnd = start;
+	while (position < end) {
+		const ch = input.charCodeAt(position);
+		if (ch === 10 || ch === 13) {
+			result += input.slice(captureStart, captureEnd);
+			const fold = skipFoldedBreaks(input, position, end);
+			result += foldedBreaks(fold.breaks);
+			position = captureStart = captureEnd = fold.position;
+		} else {
+			position++;
+			if (ch !== 32 && ch !== 9) captureEnd = position;
+		}
+	}
+	return result + input.slice(captureStart, captureEnd);
+}
+function getSingleQuotedValue(input, start, end) {
+	let result = "";
+	let position = start;
+	let captureStart = start;
+	let captureEnd = start;
+	while (position < end) {
+		const ch = input.charCodeAt(position);
+		if (ch === 39) {
+			result += input.slice(captureStart, position) + "'";
+			position += 2;
+			captureStart = captureEnd = position;
+		} else if (ch === 10 || ch === 13) {
+			result += input.slice(captureStart, captureEnd);
+			const fold = skipFoldedBreaks(input, position, end);
+			result += foldedBreaks(fold.breaks);
+			position = captureStart = captureEnd = fold.position;
+		} else {
+			position++;
+			if (ch !== 32 && ch !== 9) captureEnd = position;
+		}
+	}
+	return result + input.slice(captureStart, end);
+}
+function getDoubleQuotedValue(input, start, end) {
+	let result = "";
+	let position = start;
+	let captureStart = start;
+	let captureEnd = start;
+	while (position < end) {
+		const ch = input.charCodeAt(position);
+		if (ch === 92) {
+			result += input.slice(captureStart, position);
+			position++;
+			const escaped = input.charCodeAt(position);
+			if (escaped === 10 || escaped === 13) position = skipFoldedBreaks(input, position, end).position;
+			else if (escaped < 256 && simpleEscapeCheck[escaped]) {
+				result += simpleEscapeMap[escaped];
+				position++;
+			} else {
+				let hexLength = escapedHexLen$1(escaped);
+				let hexResult = 0;
+				for (; hexLength > 0; hexLength--) {
+					position++;
+					const digit = fromHexCode$1(input.charCodeAt(position));
+					hexResult = (hexResult << 4) + digit;
+				}
+				result += charFromCodepoint(hexResult);
+				position++;
+			}
+			captureStart = captureEnd = position;
+		} else if (ch === 10 || ch === 13) {
+			result += input.slice(captureStart, captureEnd);
+			const fold = skipFoldedBreaks(input, position, end);
+			result += foldedBreaks(fold.breaks);
+			position = captureStart = captureEnd = fold.position;
+		} else {
+			position++;
+			if (ch !== 32 && ch !== 9) captureEnd = position;
+		}
+	}
+	return result + input.slice(captureStart, end);
+}
+function getBlockValue(input, start, end, indent, chomping, folded) {
+	const textIndent = indent < 0 ? 0 : indent;
+	const region = input.slice(start, end).replace(/\r\n?/g, "\n");
+	const lines = region === "" ? [] : (region.endsWith("\n") ? region.slice(0, -1) : region).split("\n");
+	let result = "";
+	let didReadContent = false;
+	let emptyLines = 0;
+	let atMoreIndented = false;
+	for (const line of lines) {
+		let column = 0;
+		while (column < textIndent && line.charCodeAt(column) === 32) column++;
+		if (indent < 0 || column >= line.length) {
+			emptyLines++;
+			continue;
+		}
+		const content = line.slice(textIndent);
+		const first = content.charCodeAt(0);
+		if (folded) {
+			if (first === 32 || first === 9) {
+				atMoreIndented = true;
+				result += "\n".repeat(didReadContent ? 1 + emptyLines : emptyLines);
+			} else if (atMoreIndented) {
+				atMoreIndented = false;
+				result += "\n".repeat(emptyLines + 1);
+			} else if (emptyLines === 0) {
+				if (didReadContent) result += " ";
+			} else result += "\n".repeat(emptyLines);
+		} else result += "\n".repeat(didReadContent ? 1 + emptyLines : emptyLines);
+		result += content;
+		didReadContent = true;
+		emptyLines = 0;
+	}
+	if (chomping === CHOMPING_MODE.KEEP) result += "\n".repeat(didReadContent ? 1 + emptyLines : emptyLines);
+	else if (chomping !== CHOMPING_MODE.STRIP) {
+		if (didReadContent) result += "\n";
+	}
+	return result;
+}
+/**
+* Decodes the scalar referenced by event offsets in `input`.
+*
+* @category Events
+*/
+function getScalarValue(input, scalar) {
+	if (scalar.valueStart === NO_RANGE$3) return "";
+	const { valueStart, valueEnd } = scalar;
+	if (scalar.fast) return input.slice(valueStart, valueEnd);
+	switch (scalar.style) {
+		case SCALAR_STYLE.SINGLE_QUOTED: return getSingleQuotedValue(input, valueStart, valueEnd);
+		case SCALAR_STYLE.DOUBLE_QUOTED: return getDoubleQuotedValue(input, valueStart, valueEnd);
+		case SCALAR_STYLE.LITERAL_BLOCK: return getBlockValue(input, valueStart, valueEnd, scalar.indent, scalar.chomping, false);
+		case SCALAR_STYLE.FOLDED_BLOCK: return getBlockValue(input, valueStart, valueEnd, scalar.indent, scalar.chomping, true);
+		default: return getPlainValue(input, valueStart, valueEnd);
+	}
+}
+function addDocumentEvent(state, explicitStart, explicitEnd) {
+	state.events.push({
+		type: EVENT_ID.DOCUMENT,
+		explicitStart,
+		explicitEnd,
+		directives: state.directives
+	});
+}
+function addSequenceEvent(state, start, anchorStart, anchorEnd, tagStart, tagEnd, style) {
+	state.events.push({
+		type: EVENT_ID.SEQUENCE,
+		start,
+		anchorStart,
+		anchorEnd,
+		tagStart,
+		tagEnd,
+		style
+	});
+}
+function addMappingEvent(state, start, anchorStart, anchorEnd, tagStart, tagEnd, style) {
+	state.events.push({
+		type: EVENT_ID.MAPPING,
+		start,
+		anchorStart,
+		anchorEnd,
+		tagStart,
+		tagEnd,
+		style
+	});
+}
+function insertFlowPairMappingEvent(state, snapshot) {
+	state.events.splice(snapshot.eventsLength, 0, {
+		type: EVENT_ID.MAPPING,
+		start: snapshot.position,
+		anchorStart: NO_RANGE$1,
+		anchorEnd: NO_RANGE$1,
+		tagStart: NO_RANGE$1,
+		tagEnd: NO_RANGE$1,
+		style: COLLECTION_STYLE.FLOW
+	});
+}
+function addScalarEvent(state, valueStart, valueEnd, anchorStart, anchorEnd, tagStart, tagEnd, style, chomping = CHOMPING_MODE.CLIP, indent = -1, fast = false) {
+	state.events.push({
+		type: EVENT_ID.SCALAR,
+		valueStart,
+		valueEnd,
+		anchorStart,
+		anchorEnd,
+		tagStart,
+		tagEnd,
+		style,
+		chomping,
+		indent,
+		fast
+	});
+}
+function addAliasEvent(state, anchorStart, anchorEnd) {
+	state.events.push({
+		type: EVENT_ID.ALIAS,
+		anchorStart,
+		anchorEnd
+	});
+}
+function addPopEvent(state) {
+	state.events.push({ type: EVENT_ID.POP });
+}
+function addEmptyScalarEvent(state) {
+	addScalarEvent(state, NO_RANGE$1, NO_RANGE$1, NO_RANGE$1, NO_RANGE$1, NO_RANGE$1, NO_RANGE$1, SCALAR_STYLE.PLAIN);
+}
+function emptyProperties() {
+	return {
+		anchorStart: NO_RANGE$1,
+		anchorEnd: NO_RANGE$1,
+		tagStart: NO_RANGE$1,
+		tagEnd: NO_RANGE$1
+	};
+}
+function snapshotState(state) {
+	return {
+		position: state.position,
+		line: state.line,
+		lineStart: state.lineStart,
+		lineIndent: state.lineIndent,
+		firstTabInLine: state.firstTabInLine,
+		eventsLength: state.events.length
+	};
+}
+function restoreState(state, snapshot) {
+	state.position = snapshot.position;
+	state.line = snapshot.line;
+	state.lineStart = snapshot.lineStart;
+	state.lineIndent = snapshot.lineIndent;
+	state.firstTabInLine = snapshot.firstTabInLine;
+	state.events.length = snapshot.eventsLength;
+}
+function throwError(state, message) {
+	YAMLException.throwAt(state.input.slice(0, state.length), state.position, message, state.filename);
+}
+function isEol(c) {
+	return c === 10 || c === 13;
+}
+function isWhiteSpace(c) {
+	return c === 9 || c === 32;
+}
+function isWsOrEol(c) {
+	return isWhiteSpace(c) || isEol(c);
+}
+function isWsOrEolOrEnd(c) {
+	return c === 0 || isWsOrEol(c);
+}
+function isFlowIndicator(c) {
+	return c === 44 || c === 91 || c === 93 || c === 123 || c === 125;
+}
+function fromDecimalCode(c) {
+	return c >= 48 && c <= 57 ? c - 48 : -1;
+}
+function fromHexCode(c) {
+	if (c >= 48 && c <= 57) return c - 48;
+	const lc = c | 32;
+	if (lc >= 97 && lc <= 102) return lc - 97 + 10;
+	return -1;
+}
+function escapedHexLen(c) {
+	if (c === 120) return 2;
+	if (c === 117) return 4;
+	if (c === 85) return 8;
+	return 0;
+}
+function isSimpleEscape(c) {
+	return c === 48 || c === 97 || c === 98 || c === 116 || c === 9 || c === 110 || c === 118 || c === 102 || c === 114 || c === 101 || c === 32 || c === 34 || c === 47 || c === 92 || c === 78 || c === 95 || c === 76 || c === 80;
+}
+function consumeLineBreak(state) {
+	if (state.input.charCodeAt(state.position) === 10) state.position++;
+	else {
+		state.position++;
+		if (state.input.charCodeAt(state.position) === 10) state.position++;
+	}
+	state.line++;
+	state.lineStart = state.position;
+	state.lineIndent = 0;
+	state.firstTabInLine = -1;
+}
+function skipSeparationSpace(state, allowComments) {
+	let lineBreaks = 0;
+	let ch = state.input.charCodeAt(state.position);
+	let hasSeparation = state.position === state.lineStart || isWsOrEol(state.input.charCodeAt(state.position - 1));
+	while (ch !== 0) {
+		while (isWhiteSpace(ch)) {
+			hasSeparation = true;
+			if (ch === 9 && state.firstTabInLine === -1) state.firstTabInLine = state.position;
+			ch = state.input.charCodeAt(++state.position);
+		}
+		if (allowComments && hasSeparation && ch === 35) do
+			ch = state.input.charCodeAt(++state.position);
+		while (!isEol(ch) && ch !== 0);
+		if (!isEol(ch)) break;
+		consumeLineBreak(state);
+		lineBreaks++;
+		hasSeparation = true;
+		ch = state.input.charCodeAt(state.position);
+		while (ch === 32) {
+			state.lineIndent++;
+			ch = state.input.charCodeAt(++state.position);
+		}
+	}
+	return lineBreaks;
+}
+function testDocumentSeparator(state, position = state.position) {
+	const ch = state.input.charCodeAt(position);
+	if ((ch === 45 || ch === 46) && ch === state.input.charCodeAt(position + 1) && ch === state.input.charCodeAt(position + 2)) {
+		const following = state.input.charCodeAt(position + 3);
+		return following === 0 || isWsOrEol(following);
+	}
+	return false;
+}
+function skipByteOrderMark(state) {
+	if (state.position === state.lineStart && state.input.charCodeAt(state.position) === 65279) {
+		state.position++;
+		state.lineStart = state.position;
+	}
+}
+function testDocumentBoundary(state) {
+	if (state.position !== state.lineStart) return false;
+	if (testDocumentSeparator(state)) return true;
+	if (state.input.charCodeAt(state.position) !== 65279) return false;
+	const snapshot = snapshotState(state);
+	skipByteOrderMark(state);
+	skipSeparationSpace(state, true);
+	const ch = state.input.charCodeAt(state.position);
+	const result = state.position === state.lineStart && (ch === 37 || ch === 45 && testDocumentSeparator(state));
+	restoreState(state, snapshot);
+	return result;
+}
+function skipUntilLineEnd(state) {
+	let ch = state.input.charCodeAt(state.position);
+	while (ch !== 0 && !isEol(ch)) ch = state.input.charCodeAt(++state.position);
+}
+function checkPrintable(state, start, end) {
+	const match = PATTERN_NON_PRINTABLE.exec(state.input.slice(start, end));
+	if (match !== null) {
+		state.position = start + match.index + match[0].length - 1;
+		throwError(state, "the stream contains non-printable characters");
+	}
+}
+function readTagProperty(state, props, inFlow) {
+	if (state.input.charCodeAt(state.position) !== 33) return false;
+	if (props.tagStart !== NO_RANGE$1) throwError(state, "duplication of a tag property");
+	const start = state.position;
+	let isVerbatim = false;
+	let isNamed = false;
+	let tagHandle = "!";
+	let ch = state.input.charCodeAt(++state.position);
+	if (ch === 60) {
+		isVerbatim = true;
+		ch = state.input.charCodeAt(++state.position);
+	} else if (ch === 33) {
+		isNamed = true;
+		tagHandle = "!!";
+		ch = state.input.charCodeAt(++state.position);
+	}
+	let suffixStart = state.position;
+	let tagName;
+	if (isVerbatim) {
+		while (ch !== 0 && ch !== 62) ch = state.input.charCodeAt(++state.position);
+		if (ch !== 62) throwError(state, "unexpected end of the stream within a verbatim tag");
+		tagName = state.input.slice(suffixStart, state.position);
+		state.position++;
+	} else {
+		while (ch !== 0 && !isWsOrEol(ch) && !(inFlow && isFlowIndicator(ch))) {
+			if (ch === 33) {
+				if (!isNamed) {
+					tagHandle = state.input.slice(suffixStart - 1, state.position + 1);
+					if (!PATTERN_TAG_HANDLE.test(tagHandle)) throwError(state, "named tag handle cannot contain such characters");
+					isNamed = true;
+					suffixStart = state.position + 1;
+				} else throwError(state, "tag suffix cannot contain exclamation marks");
+			}
+			ch = state.input.charCodeAt(++state.position);
+		}
+		tagName = state.input.slice(suffixStart, state.position);
+		if (PATTERN_FLOW_INDICATORS.test(tagName)) throwError(state, "tag suffix cannot contain flow indicator characters");
+	}
+	if (tagName && !(isVerbatim ? PATTERN_TAG_URI.test(tagName) : PATTERN_TAG_SUFFIX.test(tagName))) throwError(state, `tag name cannot contain such characters: ${tagName}`);
+	if (!isVerbatim && tagHandle !== "!" && tagHandle !== "!!" && !HAS_OWN.call(state.tagHandlers, tagHandle)) throwError(state, `undeclared tag handle "${tagHandle}"`);
+	props.tagStart = start;
+	props.tagEnd = state.position;
+	return true;
+}
+function readAnchorProperty(state, props) {
+	if (state.input.charCodeAt(state.position) !== 38) return false;
+	if (props.anchorStart !== NO_RANGE$1) throwError(state, "duplication of an anchor property");
+	state.position++;
+	const start = state.position;
+	while (state.input.charCodeAt(state.position) !== 0 && !isWsOrEol(state.input.charCodeAt(state.position)) && !isFlowIndicator(state.input.charCodeAt(state.position))) state.position++;
+	if (state.position === start) throwError(state, "name of an anchor node must contain at least one character");
+	props.anchorStart = start;
+	props.anchorEnd = state.position;
+	return true;
+}
+function readAlias(state, props) {
+	if (state.input.charCodeAt(state.position) !== 42) return false;
+	if (props.anchorStart !== NO_RANGE$1 || props.tagStart !== NO_RANGE$1) throwError(state, "alias node should not have any properties");
+	state.position++;
+	const start = state.position;
+	while (state.input.charCodeAt(state.position) !== 0 && !isWsOrEol(state.input.charCodeAt(state.position)) && !isFlowIndicator(state.input.charCodeAt(state.position))) state.position++;
+	if (state.position === start) throwError(state, "name of an alias node must contain at least one character");
+	addAliasEvent(state, start, state.position);
+	return true;
+}
+function readFlowScalarBreak(state, nodeIndent) {
+	skipSeparationSpace(state, false);
+	if (state.lineIndent < nodeIndent) throwError(state, "deficient indentation");
+}
+function readSingleQuotedScalar(state, nodeIndent, props) {
+	if (state.input.charCodeAt(state.position) !== 39) return false;
+	state.position++;
+	const start = state.position;
+	let simple = true;
+	while (state.input.charCodeAt(state.position) !== 0) {
+		const ch = state.input.charCodeAt(state.position);
+		if (ch === 39) {
+			if (state.input.charCodeAt(state.position + 1) === 39) {
+				simple = false;
+				state.position += 2;
+				continue;
+			}
+			const end = state.position;
+			state.position++;
+			addScalarEvent(state, start, end, props.anchorStart, props.anchorEnd, props.tagStart, props.tagEnd, SCALAR_STYLE.SINGLE_QUOTED, CHOMPING_MODE.CLIP, -1, simple);
+			return true;
+		}
+		if (isEol(ch)) {
+			simple = false;
+			readFlowScalarBreak(state, nodeIndent);
+		} else if (state.position === state.lineStart && testDocumentSeparator(state)) throwError(state, "unexpected end of the document within a single quoted scalar");
+		else if (ch !== 9 && ch < 32) throwError(state, "expected valid JSON character");
+		else state.position++;
+	}
+	throwError(state, "unexpected end of the stream within a single quoted scalar");
+}
+function readDoubleQuotedScalar(state, nodeIndent, props) {
+	if (state.input.charCodeAt(state.position) !== 34) return false;
+	state.position++;
+	const start = state.position;
+	let simple = true;
+	while (state.input.charCodeAt(state.position) !== 0) {
+		const ch = state.input.charCodeAt(state.position);
+		if (ch === 34) {
+			const end = state.position;
+			state.position++;
+			addScalarEvent(state, start, end, props.anchorStart, props.anchorEnd, props.tagStart, props.tagEnd, SCALAR_STYLE.DOUBLE_QUOTED, CHOMPING_MODE.CLIP, -1, simple);
+			return true;
+		}
+		if (ch === 92) {
+			simple = false;
+			const escaped = state.input.charCodeAt(++state.position);
+			if (isEol(escaped)) readFlowScalarBreak(state, nodeIndent);
+			else if (isSimpleEscape(escaped)) state.position++;
+			else {
+				let hexLength = escapedHexLen(escaped);
+				if (hexLength === 0) throwError(state, "unknown escape sequence");
+				while (hexLength-- > 0) {
+					state.position++;
+					if (fromHexCode(state.input.charCodeAt(state.position)) < 0) throwError(state, "expected hexadecimal character");
+				}
+				state.position++;
+			}
+		} else if (isEol(ch)) {
+			simple = false;
+			readFlowScalarBreak(state, nodeIndent);
+		} else if (state.position === state.lineStart && testDocumentSeparator(state)) throwError(state, "unexpected end of the document within a double quoted scalar");
+		else if (ch !== 9 && ch < 32) throwError(state, "expected valid JSON character");
+		else state.position++;
+	}
+	throwError(state, "unexpected end of the stream within a double quoted scalar");
+}
+function readBlockScalar(state, parentIndent, props) {
+	const ch = state.input.charCodeAt(state.position);
+	let chomping = CHOMPING_MODE.CLIP;
+	let indent = -1;
+	let detectedIndent = false;
+	if (ch !== 124 && ch !== 62) return false;
+	const style = ch === 124 ? SCALAR_STYLE.LITERAL_BLOCK : SCALAR_STYLE.FOLDED_BLOCK;
+	state.position++;
+	while (state.input.charCodeAt(state.position) !== 0) {
+		const current = state.input.charCodeAt(state.position);
+		const digit = fromDecimalCode(current);
+		if (current === 43 || current === 45) {
+			if (chomping !== CHOMPING_MODE.CLIP) throwError(state, "repeat of a chomping mode identifier");
+			chomping = current === 43 ? CHOMPING_MODE.KEEP : CHOMPING_MODE.STRIP;
+			state.position++;
+		} else if (digit >= 0) {
+			if (digit === 0) throwError(state, "bad explicit indentation width of a block scalar; it cannot be less than one");
+			if (detectedIndent) throwError(state, "repeat of an indentation width identifier");
+			indent = parentIndent + digit - 1;
+			detectedIndent = true;
+			state.position++;
+		} else break;
+	}
+	let hadWhitespace = false;
+	while (isWhiteSpace(state.input.charCodeAt(state.position))) {
+		hadWhitespace = true;
+		state.position++;
+	}
+	if (hadWhitespace && state.input.charCodeAt(state.position) === 35) skipUntilLineEnd(state);
+	if (isEol(state.input.charCodeAt(state.position))) consumeLineBreak(state);
+	else if (state.input.charCodeAt(state.position) !== 0) throwError(state, "a line break is expected");
+	let contentIndent = detectedIndent ? indent : -1;
+	let maxLeadingIndent = 0;
+	const valueStart = state.position;
+	let valueEnd = state.position;
+	while (state.input.charCodeAt(state.position) !== 0) {
+		const linePosition = state.position;
+		let column = 0;
+		while (state.input.charCodeAt(linePosition + column) === 32) column++;
+		const first = state.input.charCodeAt(linePosition + column);
+		if (first === 0) {
+			if (contentIndent >= 0) {
+				if (column > contentIndent) valueEnd = linePosition + column;
+			} else if (column > 0) valueEnd = linePosition + column;
+			break;
+		}
+		if (testDocumentBoundary(state)) break;
+		if (!detectedIndent && contentIndent === -1 && isEol(first)) maxLeadingIndent = Math.max(maxLeadingIndent, column);
+		if (!detectedIndent && contentIndent === -1 && !isEol(first)) {
+			if (first === 9 && column < parentIndent) {
+				state.position = linePosition + column;
+				throwError(state, "tab characters must not be used in indentation");
+			}
+			if (column >= parentIndent && column < maxLeadingIndent) {
+				state.position = linePosition + column;
+				throwError(state, "bad indentation of a mapping entry");
+			}
+		}
+		if (contentIndent === -1 && first !== 0 && !isEol(first) && column < parentIndent) {
+			state.lineIndent = column;
+			state.position = linePosition + column;
+			break;
+		}
+		if (!detectedIndent && first !== 0 && !isEol(first) && contentIndent === -1) contentIndent = column;
+		const requiredIndent = contentIndent === -1 ? parentIndent + 1 : contentIndent;
+		if (first !== 0 && !isEol(first) && column < requiredIndent) {
+			state.lineIndent = column;
+			state.position = linePosition + column;
+			break;
+		}
+		skipUntilLineEnd(state);
+		valueEnd = state.position;
+		if (isEol(state.input.charCodeAt(state.position))) {
+			consumeLineBreak(state);
+			valueEnd = state.position;
+		}
+	}
+	checkPrintable(state, valueStart, valueEnd);
+	addScalarEvent(state, valueStart, valueEnd, props.anchorStart, props.anchorEnd, props.tagStart, props.tagEnd, style, chomping, contentIndent);
+	return true;
+}
+function canStartPlainScalar(state, nodeContext) {
+	const ch = state.input.charCodeAt(state.position);
+	const inFlow = nodeContext === CONTEXT_FLOW_IN;
+	if (ch === 0 || isWsOrEol(ch) || ch === 35 || ch === 38 || ch === 42 || ch === 33 || ch === 124 || ch === 62 || ch === 39 || ch === 34 || ch === 37 || ch === 64 || ch === 96 || isFlowIndicator(ch)) return false;
+	if (ch === 63 || ch === 45) {
+		const following = state.input.charCodeAt(state.position + 1);
+		if (isWsOrEolOrEnd(following) || inFlow && isFlowIndicator(following)) return false;
+	}
+	return true;
+}
+function readPlainScalar(state, nodeIndent, nodeContext, props) {
+	if (!canStartPlainScalar(state, nodeContext)) return false;
+	const start = state.position;
+	let end = state.position;
+	let ch = state.input.charCodeAt(state.position);
+	const inFlow = nodeContext === CONTEXT_FLOW_IN;
+	let multiline = false;
+	while (ch !== 0) {
+		if (testDocumentBoundary(state)) break;
+		if (ch === 58) {
+			const following = state.input.charCodeAt(state.position + 1);
+			if (isWsOrEolOrEnd(following) || inFlow && isFlowIndicator(following)) break;
+		} else if (ch === 35) {
+			if (isWsOrEol(state.input.charCodeAt(state.position - 1))) break;
+		} else if (inFlow && isFlowIndicator(ch)) break;
+		else if (isEol(ch)) {
+			const savedPosition = state.position;
+			const savedLine = state.line;
+			const savedLineStart = state.lineStart;
+			const savedLineIndent = state.lineIndent;
+			skipSeparationSpace(state, false);
+			if (state.lineIndent >= nodeIndent) {
+				multiline = true;
+				ch = state.input.charCodeAt(state.position);
+				continue;
+			}
+			state.position = savedPosition;
+			state.line = savedLine;
+			state.lineStart = savedLineStart;
+			state.lineIndent = savedLineIndent;
+			break;
+		}
+		if (!isWhiteSpace(ch)) end = state.position + 1;
+		ch = state.input.charCodeAt(++state.position);
+	}
+	if (end === start) return false;
+	checkPrintable(state, start, end);
+	addScalarEvent(state, start, end, props.anchorStart, props.anchorEnd, props.tagStart, props.tagEnd, SCALAR_STYLE.PLAIN, CHOMPING_MODE.CLIP, -1, !multiline);
+	return true;
+}
+function skipFlowSeparationSpace(state, nodeIndent) {
+	const startLine = state.line;
+	skipSeparationSpace(state, true);
+	if (state.line > startLine && state.lineIndent < nodeIndent || state.firstTabInLine !== -1 && state.lineIndent < nodeIndent) throwError(state, "deficient indentation");
+}
+function readFlowCollection(state, nodeIndent, props) {
+	const ch = state.input.charCodeAt(state.position);
+	const isMapping = ch === 123;
+	const start = state.position;
+	let readNext = true;
+	if (ch !== 91 && ch !== 123) return false;
+	const terminator = isMapping ? 125 : 93;
+	if (isMapping) addMappingEvent(state, start, props.anchorStart, props.anchorEnd, props.tagStart, props.tagEnd, COLLECTION_STYLE.FLOW);
+	else addSequenceEvent(state, start, props.anchorStart, props.anchorEnd, props.tagStart, props.tagEnd, COLLECTION_STYLE.FLOW);
+	state.position++;
+	while (state.input.charCodeAt(state.position) !== 0) {
+		skipFlowSeparationSpace(state, nodeIndent);
+		let ch = state.input.charCodeAt(state.position);
+		if (ch === terminator) {
+			state.position++;
+			addPopEvent(state);
+			return true;
+		} else if (!readNext) throwError(state, "missed comma between flow collection entries");
+		else if (ch === 44) throwError(state, "expected the node content, but found ','");
+		let isPair = false;
+		let isExplicitPair = false;
+		if (ch === 63 && isWsOrEol(state.input.charCodeAt(state.position + 1))) {
+			isPair = isExplicitPair = true;
+			state.position += 1;
+			skipFlowSeparationSpace(state, nodeIndent);
+		}
+		const entryLine = state.line;
+		const entryStart = snapshotState(state);
+		const keyWasRead = parseNode(state, nodeIndent, CONTEXT_FLOW_IN, false, true);
+		skipFlowSeparationSpace(state, nodeIndent);
+		ch = state.input.charCodeAt(state.position);
+		if ((isMapping || isExplicitPair || state.line === entryLine) && ch === 58) {
+			isPair = true;
+			state.position++;
+			skipFlowSeparationSpace(state, nodeIndent);
+			if (!isMapping) {
+				insertFlowPairMappingEvent(state, entryStart);
+				if (!keyWasRead) addEmptyScalarEvent(state);
+			} else if (!keyWasRead) addEmptyScalarEvent(state);
+			if (!parseNode(state, nodeIndent, CONTEXT_FLOW_IN, false, true)) addEmptyScalarEvent(state);
+			skipFlowSeparationSpace(state, nodeIndent);
+			if (!isMapping) addPopEvent(state);
+		} else if (isMapping && isPair) {
+			if (!keyWasRead) addEmptyScalarEvent(state);
+			addEmptyScalarEvent(state);
+		} else if (isMapping) addEmptyScalarEvent(state);
+		else if (isPair) {
+			insertFlowPairMappingEvent(state, entryStart);
+			if (!keyWasRead) addEmptyScalarEvent(state);
+			addEmptyScalarEvent(state);
+			addPopEvent(state);
+		}
+		ch = state.input.charCodeAt(state.position);
+		if (ch === 44) {
+			readNext = true;
+			state.position++;
+		} else readNext = false;
+	}
+	throwError(state, "unexpected end of the stream within a flow collection");
+}
+function readBlockSequence(state, nodeIndent, props) {
+	if (state.firstTabInLine !== -1 || state.input.charCodeAt(state.position) !== 45 || !isWsOrEolOrEnd(state.input.charCodeAt(state.position + 1))) return false;
+	addSequenceEvent(state, state.position, props.anchorStart, props.anchorEnd, props.tagStart, props.tagEnd, COLLECTION_STYLE.BLOCK);
+	while (state.input.charCodeAt(state.position) === 45 && isWsOrEolOrEnd(state.input.charCodeAt(state.position + 1))) {
+		if (state.firstTabInLine !== -1) {
+			state.position = state.firstTabInLine;
+			throwError(state, "tab characters must not be used in indentation");
+		}
+		const entryLine = state.line;
+		state.position++;
+		const hadBreak = skipSeparationSpace(state, true) > 0;
+		if (state.firstTabInLine !== -1 && state.input.charCodeAt(state.position) === 45 && isWsOrEolOrEnd(state.input.charCodeAt(state.position + 1))) throwError(state, "bad indentation of a sequence entry");
+		if (hadBreak && state.lineIndent <= nodeIndent) addEmptyScalarEvent(state);
+		else parseNode(state, nodeIndent, CONTEXT_BLOCK_IN, false, true);
+		skipSeparationSpace(state, true);
+		if (state.lineIndent < nodeIndent || state.position >= state.length) break;
+		if (state.lineIndent > nodeIndent) throwError(state, "bad indentation of a sequence entry");
+		if (state.line === entryLine && state.input.charCodeAt(state.position) === 45 && isWsOrEolOrEnd(state.input.charCodeAt(state.position + 1))) throwError(state, "bad indentation of a sequence entry");
+	}
+	addPopEvent(state);
+	return true;
+}
+function readBlockMapping(state, nodeIndent, flowIndent, props) {
+	let atExplicitKey = false;
+	let detected = false;
+	let mappingOpened = false;
+	let pendingExplicitKey = false;
+	if (state.firstTabInLine !== -1) return false;
+	let ch = state.input.charCodeAt(state.position);
+	while (ch !== 0) {
+		if (!atExplicitKey && state.firstTabInLine !== -1) {
+			state.position = state.firstTabInLine;
+			throwError(state, "tab characters must not be used in indentation");
+		}
+		const following = state.input.charCodeAt(state.position + 1);
+		const entryLine = state.line;
+		if ((ch === 63 || ch === 58) && isWsOrEolOrEnd(following)) {
+			if (!mappingOpened) {
+				addMappingEvent(state, state.position, props.anchorStart, props.anchorEnd, props.tagStart, props.tagEnd, COLLECTION_STYLE.BLOCK);
+				mappingOpened = true;
+			}
+			if (ch === 63) {
+				if (atExplicitKey) addEmptyScalarEvent(state);
+				detected = true;
+				atExplicitKey = true;
+			} else if (atExplicitKey) atExplicitKey = false;
+			else {
+				addEmptyScalarEvent(state);
+				detected = true;
+				atExplicitKey = false;
+			}
+			state.position += 1;
+			pendingExplicitKey = true;
+		} else {
+			if (atExplicitKey) {
+				addEmptyScalarEvent(state);
+				atExplicitKey = false;
+			}
+			const beforeKey = snapshotState(state);
+			if (!parseNode(state, flowIndent, CONTEXT_FLOW_OUT, false, true)) break;
+			if (state.line === entryLine) {
+				ch = state.input.charCodeAt(state.position);
+				while (isWhiteSpace(ch)) ch = state.input.charCodeAt(++state.position);
+				if (ch === 58) {
+					ch = state.input.charCodeAt(++state.position);
+					if (!isWsOrEolOrEnd(ch)) throwError(state, "a whitespace character is expected after the key-value separator within a block mapping");
+					if (!mappingOpened) {
+						state.events.splice(beforeKey.eventsLength, 0, {
+							type: EVENT_ID.MAPPING,
+							start: beforeKey.position,
+							anchorStart: props.anchorStart,
+							anchorEnd: props.anchorEnd,
+							tagStart: props.tagStart,
+							tagEnd: props.tagEnd,
+							style: COLLECTION_STYLE.BLOCK
+						});
+						mappingOpened = true;
+					}
+					detected = true;
+					atExplicitKey = false;
+					pendingExplicitKey = false;
+				} else if (detected) throwError(state, "expected ':' after a mapping key");
+				else {
+					if (props.anchorStart !== NO_RANGE$1 || props.tagStart !== NO_RANGE$1) {
+						restoreState(state, beforeKey);
+						return false;
+					}
+					return true;
+				}
+			} else if (detected) throwError(state, "can not read a block mapping entry; a multiline key may not be an implicit key");
+			else {
+				if (props.anchorStart !== NO_RANGE$1 || props.tagStart !== NO_RANGE$1) {
+					restoreState(state, beforeKey);
+					return false;
+				}
+				return true;
+			}
+		}
+		if (parseNode(state, nodeIndent, CONTEXT_BLOCK_OUT, true, pendingExplicitKey)) pendingExplicitKey = false;
+		if (!atExplicitKey) {
+			if (pendingExplicitKey) {
+				addEmptyScalarEvent(state);
+				pendingExplicitKey = false;
+			}
+		}
+		skipSeparationSpace(state, true);
+		ch = state.input.charCodeAt(state.position);
+		if ((state.line === entryLine || state.lineIndent > nodeIndent) && ch !== 0) throwError(state, "bad indentation of a mapping entry");
+		else if (state.lineIndent < nodeIndent) break;
+	}
+	if (!detected) return false;
+	if (atExplicitKey) addEmptyScalarEvent(state);
+	if (mappingOpened) addPopEvent(state);
+	return true;
+}
+function parseNode(state, parentIndent, nodeContext, allowToSeek, allowCompact, allowPropertyMapping = true) {
+	if (state.depth >= state.maxDepth) throwError(state, `nesting exceeded maxDepth (${state.maxDepth})`);
+	state.depth++;
+	let indentStatus = 1;
+	let atNewLine = false;
+	let hasContent = false;
+	let propertyStart = null;
+	const props = emptyProperties();
+	let allowBlockScalars = nodeContext === CONTEXT_BLOCK_OUT || nodeContext === CONTEXT_BLOCK_IN;
+	let allowBlockCollections = allowBlockScalars;
+	const allowBlockStyles = allowBlockScalars;
+	if (allowToSeek && skipSeparationSpace(state, true)) {
+		atNewLine = true;
+		if (state.lineIndent > parentIndent) indentStatus = 1;
+		else if (state.lineIndent === parentIndent) indentStatus = 0;
+		else indentStatus = -1;
+	}
+	if (indentStatus === 1) while (true) {
+		const ch = state.input.charCodeAt(state.position);
+		const propertyState = snapshotState(state);
+		if (atNewLine && indentStatus !== 1 && (ch === 33 || ch === 38)) break;
+		if (atNewLine && allowBlockStyles && (props.tagStart !== NO_RANGE$1 || props.anchorStart !== NO_RANGE$1) && (ch === 33 || ch === 38)) {
+			const fallbackState = snapshotState(state);
+			const flowIndent = parentIndent + 1;
+			if (readBlockMapping(state, state.position - state.lineStart, flowIndent, props) && state.events[fallbackState.eventsLength]?.type === EVENT_ID.MAPPING) {
+				state.depth--;
+				return true;
+			}
+			restoreState(state, fallbackState);
+		}
+		if (atNewLine && (ch === 33 && props.tagStart !== NO_RANGE$1 || ch === 38 && props.anchorStart !== NO_RANGE$1)) break;
+		if (!readTagProperty(state, props, nodeContext === CONTEXT_FLOW_IN) && !readAnchorProperty(state, props)) break;
+		if (propertyStart === null) propertyStart = propertyState;
+		if (skipSeparationSpace(state, true)) {
+			atNewLine = true;
+			allowBlockCollections = allowBlockStyles;
+			if (state.lineIndent > parentIndent) indentStatus = 1;
+			else if (state.lineIndent === parentIndent) indentStatus = 0;
+			else indentStatus = -1;
+		} else allowBlockCollections = false;
+	}
+	if (allowBlockCollections) allowBlockCollections = atNewLine || allowCompact;
+	if (indentStatus === 1 || nodeContext === CONTEXT_BLOCK_OUT) {
+		const flowIndent = nodeContext === CONTEXT_FLOW_IN || nodeContext === CONTEXT_FLOW_OUT ? parentIndent : parentIndent + 1;
+		const blockIndent = state.position - state.lineStart;
+		if (indentStatus === 1) {
+			if (allowBlockCollections && (readBlockSequence(state, blockIndent, props) || readBlockMapping(state, blockIndent, flowIndent, props)) || readFlowCollection(state, flowIndent, props)) hasContent = true;
+			else {
+				const ch = state.input.charCodeAt(state.position);
+				if (propertyStart !== null && allowPropertyMapping && allowBlockStyles && !allowBlockCollections && ch !== 124 && ch !== 62) {
+					const fallbackState = snapshotState(state);
+					const propertyIndent = propertyStart.position - propertyStart.lineStart;
+					restoreState(state, propertyStart);
+					if (readBlockMapping(state, propertyIndent, flowIndent, emptyProperties()) && state.events[fallbackState.eventsLength]?.type === EVENT_ID.MAPPING) hasContent = true;
+					else restoreState(state, fallbackState);
+				}
+				if (!hasContent && (allowBlockScalars && readBlockScalar(state, flowIndent, props) || readSingleQuotedScalar(state, flowIndent, props) || readDoubleQuotedScalar(state, flowIndent, props) || readAlias(state, props) || readPlainScalar(state, flowIndent, nodeContext, props))) hasContent = true;
+			}
+		} else if (indentStatus === 0) hasContent = allowBlockCollections && readBlockSequence(state, blockIndent, props);
+	}
+	allowBlockScalars = allowBlockScalars && !hasContent;
+	if (!hasContent && (props.anchorStart !== NO_RANGE$1 || props.tagStart !== NO_RANGE$1 || allowBlockScalars)) {
+		addScalarEvent(state, NO_RANGE$1, NO_RANGE$1, props.anchorStart, props.anchorEnd, props.tagStart, props.tagEnd, SCALAR_STYLE.PLAIN);
+		hasContent = true;
+	}
+	state.depth--;
+	return hasContent || props.anchorStart !== NO_RANGE$1 || props.tagStart !== NO_RANGE$1;
+}
+function readDirective(state) {
+	if (state.lineIndent > 0 || state.input.charCodeAt(state.position) !== 37) return false;
+	state.position++;
+	const nameStart = state.position;
+	while (state.input.charCodeAt(state.position) !== 0 && !isWsOrEol(state.input.charCodeAt(state.position))) state.position++;
+	const name = state.input.slice(nameStart, state.position);
+	const args = [];
+	if (name.length === 0) throwError(state, "directive name must not be less than one character in length");
+	while (state.input.charCodeAt(state.position) !== 0 && !isEol(state.input.charCodeAt(state.position))) {
+		while (isWhiteSpace(state.input.charCodeAt(state.position))) state.position++;
+		if (state.input.charCodeAt(state.position) === 35 || isEol(state.input.charCodeAt(state.position)) || state.input.charCodeAt(state.position) === 0) break;
+		const start = state.position;
+		while (state.input.charCodeAt(state.position) !== 0 && !isWsOrEol(state.input.charCodeAt(state.position))) state.position++;
+		args.push(state.input.slice(start, state.position));
+	}
+	if (isEol(state.input.charCodeAt(state.position))) consumeLineBreak(state);
+	if (name === "YAML") {
+		if (state.directives.some((directive) => directive.kind === "yaml")) throwError(state, "duplication of %YAML directive");
+		if (args.length !== 1) throwError(state, "YAML directive accepts exactly one argument");
+		const match = /^([0-9]+)\.([0-9]+)$/.exec(args[0]);
+		if (match === null) throwError(state, "ill-formed argument of the YAML directive");
+		if (parseInt(match[1], 10) !== 1) throwError(state, "unacceptable YAML version of the document");
+		state.directives.push({
+			kind: "yaml",
+			version: args[0]
+		});
+	} else if (name === "TAG") {
+		if (args.length !== 2) throwError(state, "TAG directive accepts exactly two arguments");
+		const [handle, prefix] = args;
+		if (!PATTERN_TAG_HANDLE.test(handle)) throwError(state, "ill-formed tag handle (first argument) of the TAG directive");
+		if (HAS_OWN.call(state.tagHandlers, handle)) throwError(state, `there is a previously declared suffix for "${handle}" tag handle`);
+		if (!PATTERN_TAG_PREFIX.test(prefix)) throwError(state, "ill-formed tag prefix (second argument) of the TAG directive");
+		state.tagHandlers[handle] = prefix;
+		state.directives.push({
+			kind: "tag",
+			handle,
+			prefix
+		});
+	}
+	return true;
+}
+function readDocument$1(state) {
+	state.directives = [];
+	state.tagHandlers = Object.create(null);
+	let hasDirectives = false;
+	skipSeparationSpace(state, true);
+	while (readDirective(state)) {
+		hasDirectives = true;
+		skipSeparationSpace(state, true);
+	}
+	let explicitStart = false;
+	let explicitEnd = false;
+	let allowCompact = true;
+	if (state.lineIndent === 0 && state.input.charCodeAt(state.position) === 45 && state.input.charCodeAt(state.position + 1) === 45 && state.input.charCodeAt(state.position + 2) === 45 && isWsOrEolOrEnd(state.input.charCodeAt(state.position + 3))) {
+		explicitStart = true;
+		const markerLine = state.line;
+		state.position += 3;
+		skipSeparationSpace(state, true);
+		allowCompact = state.line > markerLine;
+	} else if (hasDirectives) throwError(state, "directives end mark is expected");
+	const documentEventIndex = state.events.length;
+	if (!explicitStart && state.position === state.lineStart && state.input.charCodeAt(state.position) === 46 && testDocumentSeparator(state)) {
+		state.position += 3;
+		skipSeparationSpace(state, true);
+		return;
+	}
+	addDocumentEvent(state, explicitStart, false);
+	if (!parseNode(state, state.lineIndent - 1, CONTEXT_BLOCK_OUT, false, allowCompact, allowCompact)) addEmptyScalarEvent(state);
+	skipSeparationSpace(state, true);
+	if (state.position === state.lineStart && testDocumentSeparator(state)) {
+		explicitEnd = state.input.charCodeAt(state.position) === 46;
+		if (explicitEnd) {
+			const markerLine = state.line;
+			state.position += 3;
+			skipSeparationSpace(state, true);
+			if (state.line === markerLine && state.position < state.length) throwError(state, "end of the stream or a document separator is expected");
+		}
+	}
+	const documentEvent = state.events[documentEventIndex];
+	if (documentEvent?.type === EVENT_ID.DOCUMENT) documentEvent.explicitEnd = explicitEnd;
+	addPopEvent(state);
+	if (!explicitEnd && state.position < state.length && !testDocumentBoundary(state)) throwError(state, "end of the stream or a document separator is expected");
+}
+/**
+* Parses YAML into a flat event stream referencing source text by offsets.
+*
+* @category Events
+*/
+function parseEvents(input, options) {
+	const length = input.length;
+	const state = {
+		...DEFAULT_PARSER_OPTIONS,
+		...options,
+		input: `${input}\0`,
+		length,
+		position: 0,
+		line: 0,
+		lineStart: 0,
+		lineIndent: 0,
+		firstTabInLine: -1,
+		depth: 0,
+		directives: [],
+		tagHandlers: Object.create(null),
+		events: []
+	};
+	const nullpos = input.indexOf("\0");
+	if (nullpos !== -1) YAMLException.throwAt(input, nullpos, "null byte is not allowed in input", state.filename);
+	while (state.position < state.length) {
+		skipByteOrderMark(state);
+		skipSeparationSpace(state, true);
+		if (state.position >= state.length) break;
+		const documentStart = state.position;
+		readDocument$1(state);
+		if (state.position === documentStart)
+ /* c8 ignore next */
+		throwError(state, "can not read a document");
+	}
+	return state.events;
+}
+function hasBit(mask, bit) {
+	return (mask & 1 << bit) !== 0;
+}
+function _preferredQuotedStyle(layout) {
+	if (layout.presenterOptions.quoteStyle === "single" && hasBit(layout.allowedStylesMask, SCALAR_STYLE.SINGLE_QUOTED)) return SCALAR_STYLE.SINGLE_QUOTED;
+	return SCALAR_STYLE.DOUBLE_QUOTED;
+}
+function applyQuoteFlowKeysOption(layout) {
+	if (!layout.presenterOptions.quoteFlowKeys) return;
+	if (!layout.isKey || !layout.flowOnly || layout.style !== SCALAR_STYLE.PLAIN) return;
+	layout.style = SCALAR_STYLE.DOUBLE_QUOTED;
+}
+function doubleQuoteForInvisibles(layout) {
+	if (layout.style === SCALAR_STYLE.PLAIN && /[\t\x7F-\xA0\u2028\u2029\uFEFF\uFFFE\uFFFF]/.test(layout.node.value)) layout.style = SCALAR_STYLE.DOUBLE_QUOTED;
+}
+function doubleQuoteWhitespaceOnly(layout) {
+	if (layout.style === SCALAR_STYLE.PLAIN && /^\s+$/.test(layout.node.value)) layout.style = SCALAR_STYLE.DOUBLE_QUOTED;
+}
+function applyForceQuotesOption(layout) {
+	if (!layout.presenterOptions.forceQuotes) return;
+	if (layout.isKey || layout.style !== SCALAR_STYLE.PLAIN) return;
+	if (layout.node.tag !== layout.presenterOptions.schema.defaultScalarTag.tagName) return;
+	layout.style = layout.node.value.includes("\n") ? SCALAR_STYLE.DOUBLE_QUOTED : _preferredQuotedStyle(layout);
+}
+function tryLongOrMultilineAsBlock(layout) {
+	if (layout.style !== SCALAR_STYLE.PLAIN || layout.isKey) return;
+	const value = layout.node.value;
+	const multiline = value.indexOf("\n") !== -1;
+	if (!hasBit(layout.allowedStylesMask, SCALAR_STYLE.LITERAL_BLOCK)) {
+		if (multiline) layout.style = SCALAR_STYLE.DOUBLE_QUOTED;
+		return;
+	}
+	const w = layout.presenterOptions.lineWidth;
+	if (w === -1) {
+		if (multiline) layout.style = SCALAR_STYLE.LITERAL_BLOCK;
+		return;
+	}
+	const availableWidth = Math.max(Math.min(w, 40), w - layout.shiftOfContent);
+	let position = 0;
+	let shouldFold = false;
+	while (position <= value.length) {
+		let lineEnd = value.length;
+		const nextLineBreak = value.indexOf("\n", position);
+		if (nextLineBreak !== -1) lineEnd = nextLineBreak;
+		const line = value.slice(position, lineEnd);
+		if (line.length > availableWidth && line[0] !== " " && / [^ \t]/.test(line)) shouldFold = true;
+		if (nextLineBreak === -1) break;
+		position = nextLineBreak + 1;
+	}
+	if (shouldFold) layout.style = SCALAR_STYLE.FOLDED_BLOCK;
+	else if (multiline) layout.style = SCALAR_STYLE.LITERAL_BLOCK;
+}
+function quoteInvalidPlain(layout) {
+	if (layout.style === SCALAR_STYLE.PLAIN && !hasBit(layout.allowedStylesMask, SCALAR_STYLE.PLAIN)) layout.style = _preferredQuotedStyle(layout);
+}
+function fallbackToDoubleQuoted(layout) {
+	if (!hasBit(layout.allowedStylesMask, layout.style)) layout.style = SCALAR_STYLE.DOUBLE_QUOTED;
+}
+var NOT_RESOLVED, strTag, NULL_VALUES$1, nullCoreTag, nullJsonTag, NULL_VALUES, nullYaml11Tag, TRUE_VALUES$2, FALSE_VALUES$2, boolCoreTag, TRUE_VALUES$1, FALSE_VALUES$1, boolJsonTag, TRUE_VALUES, FALSE_VALUES, boolYaml11Tag, YAML_INTEGER_IMPLICIT_PATTERN$1, YAML_INTEGER_EXPLICIT_PATTERN$1, intCoreTag, YAML_INTEGER_IMPLICIT_PATTERN, YAML_INTEGER_EXPLICIT_PATTERN, intJsonTag, YAML_INTEGER_PATTERN, intYaml11Tag, YAML_FLOAT_PATTERN$1, YAML_FLOAT_SPECIAL_PATTERN$1, floatCoreTag, YAML_FLOAT_IMPLICIT_PATTERN, YAML_FLOAT_EXPLICIT_PATTERN, floatJsonTag, YAML_FLOAT_PATTERN, YAML_FLOAT_SPECIAL_PATTERN, floatYaml11Tag, mergeTag, BASE64_PATTERN, binaryTag, YAML_DATE_REGEXP, YAML_TIMESTAMP_REGEXP, timestampTag, seqTag, omapTag, pairsTag, mapTag, setTag, Schema, FAILSAFE_SCHEMA, JSON_SCHEMA, CORE_SCHEMA, YAML11_SCHEMA, DUMP_SCHEMA, realMapTag, legacyMapTag, DEFAULT_SNIPPET_OPTIONS, YAMLException, EVENT_ID, SCALAR_STYLE, COLLECTION_STYLE, CHOMPING_MODE, NO_RANGE$3, simpleEscapeCheck, simpleEscapeMap, DEFAULT_TAG_HANDLERS, TAG_SUFFIX_CHARS, TAG_URI_CHARS, DEFAULT_CONSTRUCTOR_OPTIONS, NO_RANGE$1, HAS_OWN, CONTEXT_FLOW_IN, CONTEXT_FLOW_OUT, CONTEXT_BLOCK_IN, CONTEXT_BLOCK_OUT, PATTERN_NON_PRINTABLE, PATTERN_FLOW_INDICATORS, PATTERN_TAG_HANDLE, NS_URI_CHAR, NS_TAG_CHAR, PATTERN_TAG_URI, PATTERN_TAG_SUFFIX, PATTERN_TAG_PREFIX, DEFAULT_PARSER_OPTIONS, DEFAULT_LOAD_OPTIONS, DEFAULT_SCALAR_STYLE_RULES, SRC_C_PRINTABLE, SRC_B_CHAR, SRC_C_BYTE_ORDER_MARK, SRC_S_WHITE, SRC_NB_CHAR, SRC_NS_CHAR, SRC_NB_JSON, SRC_C_INDICATOR, SRC_C_FLOW_INDICATOR, SRC_NS_PLAIN_SAFE_FLOW_OUT, SRC_NS_PLAIN_SAFE_FLOW_IN, SRC_NS_PLAIN_FIRST_FLOW_OUT, SRC_NS_PLAIN_FIRST_FLOW_IN, SRC_NS_PLAIN_CHAR_FLOW_OUT, SRC_NS_PLAIN_CHAR_FLOW_IN, SRC_NB_NS_PLAIN_IN_LINE_FLOW_OUT, SRC_NB_NS_PLAIN_IN_LINE_FLOW_IN, SRC_NS_PLAIN_ONE_LINE_FLOW_OUT, SRC_NS_PLAIN_ONE_LINE_FLOW_IN, SRC_NS_PLAIN_ONE_LINE_BLOCK_KEY, SRC_NS_PLAIN_ONE_LINE_FLOW_KEY, SRC_S_NS_PLAIN_NEXT_LINE_FLOW_OUT, SRC_S_NS_PLAIN_NEXT_LINE_FLOW_IN, SRC_NS_PLAIN_MULTI_LINE_FLOW_OUT, SRC_NS_PLAIN_MULTI_LINE_FLOW_IN, NS_PLAIN_FLOW_OUT, NS_PLAIN_FLOW_IN, NS_PLAIN_BLOCK_KEY, NS_PLAIN_FLOW_KEY, NB_SINGLE_ONE_LINE, NB_SINGLE_MULTI_LINE, BLOCK_SCALAR_CONTENT, DEFAULT_PRESENTER_OPTIONS, DEFAULT_DUMP_OPTIONS, EVENT_DOCUMENT, EVENT_SEQUENCE, EVENT_MAPPING, EVENT_SCALAR, EVENT_ALIAS, EVENT_POP, SCALAR_STYLE_PLAIN, SCALAR_STYLE_SINGLE_QUOTED, SCALAR_STYLE_DOUBLE_QUOTED, SCALAR_STYLE_LITERAL_BLOCK, SCALAR_STYLE_FOLDED_BLOCK, COLLECTION_STYLE_BLOCK, COLLECTION_STYLE_FLOW, CHOMPING_CLIP, CHOMPING_STRIP, CHOMPING_KEEP;
+var init_js_yaml = __esmMin((() => {
+	NOT_RESOLVED = Symbol("NOT_RESOLVED");
+	strTag = defineScalarTag("tag:yaml.org,2002:str", {
+		resolve: (source) => source,
+		identify: (data) => typeof data === "string"
+	});
+	NULL_VALUES$1 = [
+		"",
+		"~",
+		"null",
+		"Null",
+		"NULL"
+	];
+	nullCoreTag = defineScalarTag("tag:yaml.org,2002:null", {
+		implicit: true,
+		implicitFirstChars: [
+			"",
+			"~",
+			"n",
+			"N"
+		],
+		resolve: (source) => {
+			if (NULL_VALUES$1.indexOf(source) !== -1) return null;
+			return NOT_RESOLVED;
+		},
+		identify: (object) => object === null,
+		represent: () => "null"
+	});
+	nullJsonTag = defineScalarTag("tag:yaml.org,2002:null", {
+		implicit: true,
+		implicitFirstChars: ["n"],
+		resolve: (source, isExplicit) => {
+			if (source === "null" || isExplicit && source === "") return null;
+			return NOT_RESOLVED;
+		},
+		identify: (object) => object === null,
+		represent: () => "null"
+	});
+	NULL_VALUES = [
+		"",
+		"~",
+		"null",
+		"Null",
+		"NULL"
+	];
+	nullYaml11Tag = defineScalarTag("tag:yaml.org,2002:null", {
+		implicit: true,
+		implicitFirstChars: [
+			"",
+			"~",
+			"n",
+			"N"
+		],
+		resolve: (source) => {
+			if (NULL_VALUES.indexOf(source) !== -1) return null;
+			return NOT_RESOLVED;
+		},
+		identify: (object) => object === null,
+		represent: () => "null"
+	});
+	TRUE_VALUES$2 = [
+		"true",
+		"True",
+		"TRUE"
+	];
+	FALSE_VALUES$2 = [
+		"false",
+		"False",
+		"FALSE"
+	];
+	boolCoreTag = defineScalarTag("tag:yaml.org,2002:bool", {
+		implicit: true,
+		implicitFirstChars: [
+			"t",
+			"T",
+			"f",
+			"F"
+		],
+		resolve: (source) => {
+			if (TRUE_VALUES$2.indexOf(source) !== -1) return true;
+			if (FALSE_VALUES$2.indexOf(source) !== -1) return false;
+			return NOT_RESOLVED;
+		},
+		identify: (object) => Object.prototype.toString.call(object) === "[object Boolean]",
+		represent: (object) => object ? "true" : "false"
+	});
+	TRUE_VALUES$1 = ["true"];
+	FALSE_VALUES$1 = ["false"];
+	boolJsonTag = defineScalarTag("tag:yaml.org,2002:bool", {
+		implicit: true,
+		implicitFirstChars: ["t", "f"],
+		resolve: (source) => {
+			if (TRUE_VALUES$1.indexOf(source) !== -1) return true;
+			if (FALSE_VALUES$1.indexOf(source) !== -1) return false;
+			return NOT_RESOLVED;
+		},
+		identify: (object) => Object.prototype.toString.call(object) === "[object Boolean]",
+		represent: (object) => object ? "true" : "false"
+	});
+	TRUE_VALUES = [
+		"true",
+		"True",
+		"TRUE",
+		"y",
+		"Y",
+		"yes",
+		"Yes",
+		"YES",
+		"on",
+		"On",
+		"ON"
+	];
+	FALSE_VALUES = [
+		"false",
+		"False",
+		"FALSE",
+		"n",
+		"N",
+		"no",
+		"No",
+		"NO",
+		"off",
+		"Off",
+		"OFF"
+	];
+	boolYaml11Tag = defineScalarTag("tag:yaml.org,2002:bool", {
+		implicit: true,
+		implicitFirstChars: [
+			"y",
+			"Y",
+			"n",
+			"N",
+			"t",
+			"T",
+			"f",
+			"F",
+			"o",
+			"O"
+		],
+		resolve: (source) => {
+			if (TRUE_VALUES.indexOf(source) !== -1) return true;
+			if (FALSE_VALUES.indexOf(source) !== -1) return false;
+			return NOT_RESOLVED;
+		},
+		identify: (object) => Object.prototype.toString.call(object) === "[object Boolean]",
+		represent: (object) => object ? "true" : "false"
+	});
+	YAML_INTEGER_IMPLICIT_PATTERN$1 = /* @__PURE__ */ new RegExp("^(?:0o[0-7]+|0x[0-9a-fA-F]+|[-+]?[0-9]+)$");
+	YAML_INTEGER_EXPLICIT_PATTERN$1 = /* @__PURE__ */ new RegExp("^(?:[-+]?0b[0-1]+|[-+]?0o[0-7]+|[-+]?0x[0-9a-fA-F]+|[-+]?[0-9]+)$");
+	intCoreTag = defineScalarTag("tag:yaml.org,2002:int", {
+		implicit: true,
+		implicitFirstChars: [
+			"-",
+			"+",
+			..."0123456789"
+		],
+		resolve: resolveYamlInteger$2,
+		identify: (object) => Number.isInteger(object) && !Object.is(object, -0) && object.toString(10).indexOf("e") < 0,
+		represent: (object) => object.toString(10)
+	});
+	YAML_INTEGER_IMPLICIT_PATTERN = /* @__PURE__ */ new RegExp("^-?(?:0|[1-9][0-9]*)$");
+	YAML_INTEGER_EXPLICIT_PATTERN = /* @__PURE__ */ new RegExp("^(?:[-+]?0b[0-1]+|[-+]?0o[0-7]+|[-+]?0x[0-9a-fA-F]+|[-+]?[0-9]+)$");
+	intJsonTag = defineScalarTag("tag:yaml.org,2002:int", {
+		implicit: true,
+		implicitFirstChars: ["-", ..."0123456789"],
+		resolve: resolveYamlInteger$1,
+		identify: (object) => Number.isInteger(object) && !Object.is(object, -0) && object.toString(10).indexOf("e") < 0,
+		represent: (object) => object.toString(10)
+	});
+	YAML_INTEGER_PATTERN = /* @__PURE__ */ new RegExp("^(?:[-+]?0b[0-1_]+|[-+]?0[0-7_]+|[-+]?0x[0-9a-fA-F_]+|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+|[-+]?(?:0|[1-9][0-9_]*))$");
+	intYaml11Tag = defineScalarTag("tag:yaml.org,2002:int", {
+		implicit: true,
+		implicitFirstChars: [
+			"-",
+			"+",
+			..."0123456789"
+		],
+		resolve: resolveYamlInteger,
+		identify: (object) => Number.isInteger(object) && !Object.is(object, -0) && object.toString(10).indexOf("e") < 0,
+		represent: (object) => object.toString(10)
+	});
+	YAML_FLOAT_PATTERN$1 = /* @__PURE__ */ new RegExp("^(?:[-+]?[0-9]+(?:\\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|[-+]?\\.[0-9]+(?:[eE][-+]?[0-9]+)?|[-+]?\\.(?:inf|Inf|INF)|\\.(?:nan|NaN|NAN))$");
+	YAML_FLOAT_SPECIAL_PATTERN$1 = /* @__PURE__ */ new RegExp("^(?:[-+]?\\.(?:inf|Inf|INF)|\\.(?:nan|NaN|NAN))$");
+	floatCoreTag = defineScalarTag("tag:yaml.org,2002:float", {
+		implicit: true,
+		implicitFirstChars: [
+			"-",
+			"+",
+			".",
+			..."0123456789"
+		],
+		resolve: resolveYamlFloat$2,
+		identify: (object) => typeof object === "number" && (!Number.isInteger(object) || Object.is(object, -0) || object.toString(10).indexOf("e") >= 0),
+		represent: representYamlFloat$2
+	});
+	YAML_FLOAT_IMPLICIT_PATTERN = /* @__PURE__ */ new RegExp("^-?(?:0|[1-9][0-9]*)(?:\\.[0-9]*)?(?:[eE][-+]?[0-9]+)?$");
+	YAML_FLOAT_EXPLICIT_PATTERN = /* @__PURE__ */ new RegExp("^(?:[-+]?[0-9]+(?:\\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|[-+]?\\.[0-9]+(?:[eE][-+]?[0-9]+)?|[-+]?\\.(?:inf|Inf|INF)|\\.(?:nan|NaN|NAN))$");
+	floatJsonTag = defineScalarTag("tag:yaml.org,2002:float", {
+		implicit: true,
+		implicitFirstChars: ["-", ..."0123456789"],
+		resolve: resolveYamlFloat$1,
+		identify: (object) => typeof object === "number" && (!Number.isInteger(object) || Object.is(object, -0) || object.toString(10).indexOf("e") >= 0),
+		represent: representYamlFloat$1
+	});
+	YAML_FLOAT_PATTERN = /* @__PURE__ */ new RegExp("^(?:[-+]?(?:(?:[0-9][0-9_]*)?\\.[0-9_]*)(?:[eE][-+][0-9]+)?|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\\.[0-9_]*|[-+]?\\.(?:inf|Inf|INF)|\\.(?:nan|NaN|NAN))$");
+	YAML_FLOAT_SPECIAL_PATTERN = /* @__PURE__ */ new RegExp("^(?:[-+]?\\.(?:inf|Inf|INF)|\\.(?:nan|NaN|NAN))$");
+	floatYaml11Tag = defineScalarTag("tag:yaml.org,2002:float", {
+		implicit: true,
+		implicitFirstChars: [
+			"-",
+			"+",
+			".",
+			..."0123456789"
+		],
+		resolve: resolveYamlFloat,
+		identify: (object) => typeof object === "number" && (!Number.isInteger(object) || Object.is(object, -0) || object.toString(10).indexOf("e") >= 0),
+		represent: representYamlFloat
+	});
+	mergeTag = defineScalarTag("tag:yaml.org,2002:merge", {
+		implicit: true,
+		implicitFirstChars: ["<"],
+		resolve: (source, isExplicit) => {
+			if (source === "<<" || isExplicit && source === "") return "<<";
+			return NOT_RESOLVED;
+		},
+		identify: () => false
+	});
+	BASE64_PATTERN = /^[A-Za-z0-9+/]*={0,2}$/;
+	binaryTag = defineScalarTag("tag:yaml.org,2002:binary", {
+		resolve: resolveYamlBinary,
+		identify: (object) => Object.prototype.toString.call(object) === "[object Uint8Array]",
+		represent: representYamlBinary
+	});
+	YAML_DATE_REGEXP = /* @__PURE__ */ new RegExp("^([0-9][0-9][0-9][0-9])-([0-9][0-9])-([0-9][0-9])$");
+	YAML_TIMESTAMP_REGEXP = /* @__PURE__ */ new RegExp("^([0-9][0-9][0-9][0-9])-([0-9][0-9]?)-([0-9][0-9]?)(?:[Tt]|[ \\t]+)([0-9][0-9]?):([0-9][0-9]):([0-9][0-9])(?:\\.([0-9]*))?(?:[ \\t]*(Z|([-+])([0-9][0-9]?)(?::([0-9][0-9]))?))?$");
+	timestampTag = defineScalarTag("tag:yaml.org,2002:timestamp", {
+		implicit: true,
+		implicitFirstChars: [..."0123456789"],
+		resolve: resolveYamlTimestamp,
+		identify: (object) => object instanceof Date,
+		represent: (object) => object.toISOString()
+	});
+	seqTag = defineSequenceTag("tag:yaml.org,2002:seq", {
+		create: () => [],
+		addItem: (container, item) => {
+			container.push(item);
+		},
+		identify: Array.isArray
+	});
+	omapTag = defineSequenceTag("tag:yaml.org,2002:omap", {
+		create: () => ({
+			list: [],
+			seen: /* @__PURE__ */ new Set()
+		}),
+		addItem: (carrier, item) => {
+			let key;
+			if (item instanceof Map) {
+				if (item.size !== 1) return "cannot resolve an ordered map item";
+				key = item.keys().next().value;
+			} else if (isPlainObject$1(item)) {
+				const itemKeys = Object.keys(item);
+				if (itemKeys.length !== 1) return "cannot resolve an ordered map item";
+				key = itemKeys[0];
+			} else return "cannot resolve an ordered map item";
+			if (carrier.seen.has(key)) return "duplicate key in ordered map";
+			carrier.seen.add(key);
+			carrier.list.push(item);
+			return "";
+		},
+		finalize: (carrier) => carrier.list,
+		identify: () => false
+	});
+	pairsTag = defineSequenceTag("tag:yaml.org,2002:pairs", {
+		create: () => [],
+		addItem: (container, item) => {
+			if (item instanceof Map) {
+				if (item.size !== 1) return "cannot resolve a pairs item";
+				container.push(item.entries().next().value);
+				return "";
+			}
+			if (Object.prototype.toString.call(item) !== "[object Object]") return "cannot resolve a pairs item";
+			const object = item;
+			const keys = Object.keys(object);
+			if (keys.length !== 1) return "cannot resolve a pairs item";
+			container.push([keys[0], object[keys[0]]]);
+			return "";
+		},
+		identify: () => false
+	});
+	mapTag = defineMappingTag("tag:yaml.org,2002:map", {
+		create: () => ({}),
+		identify: isPlainObject$1,
+		represent: (o) => {
+			const map = /* @__PURE__ */ new Map();
+			for (const key of Object.keys(o)) map.set(key, o[key]);
+			return map;
+		},
+		addPair: (container, key, value) => {
+			if (key !== null && typeof key === "object") return "object-based map does not support complex keys";
+			const normalizedKey = String(key);
+			if (normalizedKey === "__proto__") Object.defineProperty(container, normalizedKey, {
+				value,
+				enumerable: true,
+				configurable: true,
+				writable: true
+			});
+			else container[normalizedKey] = value;
+			return "";
+		},
+		has: (container, key) => {
+			if (key !== null && typeof key === "object") return false;
+			return Object.prototype.hasOwnProperty.call(container, String(key));
+		},
+		keys: (container) => Object.keys(container),
+		get: (container, key) => {
+			const normalizedKey = String(key);
+			if (!Object.prototype.hasOwnProperty.call(container, normalizedKey)) return null;
+			return container[normalizedKey];
+		}
+	});
+	setTag = defineMappingTag("tag:yaml.org,2002:set", {
+		create: () => /* @__PURE__ */ new Set(),
+		identify: (data) => data instanceof Set,
+		represent: (data) => {
+			const map = /* @__PURE__ */ new Map();
+			for (const key of data) map.set(key, null);
+			return map;
+		},
+		addPair: (container, key, value) => {
+			if (value !== null) return "cannot resolve a set item";
+			container.add(key);
+			return "";
+		},
+		has: (container, key) => container.has(key),
+		keys: (container) => container.keys(),
+		get: () => null
+	});
+	Schema = class Schema {
+		tags;
+		/** @internal */
+		implicitScalarTags;
+		/**
+		* Dispatch implicit scalar resolvers by `source.charAt(0)`. Each bucket holds
+		* the resolvers that may match that key, in schema order; a key absent from
+		* the map uses
+		* {@link Schema.implicitScalarAnyFirstChar}
+		* (resolvers that declared no first-char constraint, so they apply to any
+		* first character).
+		*/
+		implicitScalarByFirstChar;
+		implicitScalarAnyFirstChar;
+		/**
+		* The default scalar tag (`!!str`), resolved once so the composer's fallback
+		* for unresolved plain scalars avoids a keyed lookup per scalar.
+		*
+		* @internal
+		*/
+		defaultScalarTag;
+		/**
+		* The default container tags (`!!seq` / `!!map`), used by the dumper: when a
+		* value is identified by its default tag, the tag is implicit and not
+		* printed. Undefined if the schema does not define them (then such values
+		* can't be dumped).
+		*
+		* @internal
+		*/
+		defaultSequenceTag;
+		/** @internal */
+		defaultMappingTag;
+		exact;
+		prefix;
+		constructor(tags) {
+			const compiledTags = compileTags(tags);
+			const implicitScalarTags = [];
+			const exact = createTagDefinitionMap();
+			const prefix = createTagDefinitionListMap();
+			for (const tag of compiledTags) {
+				if (tag.nodeKind === "scalar" && tag.implicit) {
+					if (tag.matchByTagPrefix) throw new Error("Implicit scalar tags cannot match by tag prefix");
+					implicitScalarTags.push(tag);
+				}
+				switch (tag.nodeKind) {
+					case "scalar":
+						if (tag.matchByTagPrefix) prefix.scalar.push(tag);
+						else exact.scalar[tag.tagName] = tag;
+						break;
+					case "sequence":
+						if (tag.matchByTagPrefix) prefix.sequence.push(tag);
+						else exact.sequence[tag.tagName] = tag;
+						break;
+					case "mapping": if (tag.matchByTagPrefix) prefix.mapping.push(tag);
+					else exact.mapping[tag.tagName] = tag;
+				}
+			}
+			const implicitScalarAnyFirstChar = implicitScalarTags.filter((tag) => tag.implicitFirstChars === null);
+			const keys = /* @__PURE__ */ new Set();
+			for (const tag of implicitScalarTags) if (tag.implicitFirstChars !== null) for (const key of tag.implicitFirstChars) keys.add(key);
+			const implicitScalarByFirstChar = /* @__PURE__ */ new Map();
+			for (const key of keys) implicitScalarByFirstChar.set(key, implicitScalarTags.filter((tag) => tag.implicitFirstChars === null || tag.implicitFirstChars.indexOf(key) !== -1));
+			const defaultScalarTag = exact.scalar["tag:yaml.org,2002:str"];
+			if (!defaultScalarTag) throw new Error("schema does not define the default scalar tag (tag:yaml.org,2002:str)");
+			this.tags = compiledTags;
+			this.implicitScalarTags = implicitScalarTags;
+			this.implicitScalarByFirstChar = implicitScalarByFirstChar;
+			this.implicitScalarAnyFirstChar = implicitScalarAnyFirstChar;
+			this.defaultScalarTag = defaultScalarTag;
+			this.defaultSequenceTag = exact.sequence["tag:yaml.org,2002:seq"];
+			this.defaultMappingTag = exact.mapping["tag:yaml.org,2002:map"];
+			this.exact = exact;
+			this.prefix = prefix;
+		}
+		/** @internal */
+		lookupScalarTag(tagName) {
+			const exactTag = this.exact.scalar[tagName];
+			if (exactTag) return exactTag;
+			for (const tag of this.prefix.scalar) if (tagName.startsWith(tag.tagName)) return tag;
+		}
+		/** @internal */
+		lookupSequenceTag(tagName) {
+			const exactTag = this.exact.sequence[tagName];
+			if (exactTag) return exactTag;
+			for (const tag of this.prefix.sequence) if (tagName.startsWith(tag.tagName)) return tag;
+		}
+		/** @internal */
+		lookupMappingTag(tagName) {
+			const exactTag = this.exact.mapping[tagName];
+			if (exactTag) return exactTag;
+			for (const tag of this.prefix.mapping) if (tagName.startsWith(tag.tagName)) return tag;
+		}
+		/** @internal */
+		resolveImplicitScalarTag(source) {
+			const candidates = this.implicitScalarByFirstChar.get(source.charAt(0)) ?? this.implicitScalarAnyFirstChar;
+			for (const tag of candidates) {
+				const value = tag.resolve(source, false, tag.tagName);
+				if (value !== NOT_RESOLVED) return {
+					value,
+					tag
+				};
+			}
+			const tag = this.defaultScalarTag;
+			return {
+				value: tag.resolve(source, false, tag.tagName),
+				tag
+			};
+		}
+		/**
+		* Creates a new schema with the specified tags added. If a tag already
+		* exists, it is replaced by the specified tag.
+		*
+		* @example
+		*
+		* ```javascript
+		* import { CORE_SCHEMA, mergeTag, realMapTag } from 'js-yaml'
+		*
+		* const schema = CORE_SCHEMA.withTags(mergeTag, realMapTag)
+		* ```
+		*/
+		withTags(...tags) {
+			let flatTags = [];
+			for (const tag of tags) flatTags = flatTags.concat(tag);
+			return new Schema([...this.tags, ...flatTags]);
+		}
+	};
+	FAILSAFE_SCHEMA = new Schema([
+		strTag,
+		seqTag,
+		mapTag
+	]);
+	JSON_SCHEMA = new Schema([
+		...FAILSAFE_SCHEMA.tags,
+		nullJsonTag,
+		boolJsonTag,
+		intJsonTag,
+		floatJsonTag
+	]);
+	CORE_SCHEMA = new Schema([
+		...FAILSAFE_SCHEMA.tags,
+		nullCoreTag,
+		boolCoreTag,
+		intCoreTag,
+		floatCoreTag
+	]);
+	YAML11_SCHEMA = new Schema([
+		...FAILSAFE_SCHEMA.tags,
+		nullYaml11Tag,
+		boolYaml11Tag,
+		intYaml11Tag,
+		floatYaml11Tag,
+		timestampTag,
+		mergeTag,
+		binaryTag,
+		omapTag,
+		pairsTag,
+		setTag
+	]);
+	DUMP_SCHEMA = YAML11_SCHEMA.withTags({
+		...intYaml11Tag,
+		resolve: (source, isExplicit, tagName) => {
+			const result = intYaml11Tag.resolve(source, isExplicit, tagName);
+			return result === NOT_RESOLVED ? intCoreTag.resolve(source, isExplicit, tagName) : result;
+		}
+	}, {
+		...floatYaml11Tag,
+		resolve: (source, isExplicit, tagName) => {
+			const result = floatYaml11Tag.resolve(source, isExplicit, tagName);
+			return result === NOT_RESOLVED ? floatCoreTag.resolve(source, isExplicit, tagName) : result;
+		}
+	});
+	realMapTag = defineMappingTag("tag:yaml.org,2002:map", {
+		create: () => /* @__PURE__ */ new Map(),
+		addPair: (container, key, value) => {
+			container.set(key, value);
+			return "";
+		},
+		has: (container, key) => container.has(key),
+		keys: (container) => container.keys(),
+		get: (container, key) => container.get(key),
+		identify: (data) => data instanceof Map || isPlainObject$1(data),
+		represent: (data) => {
+			if (data instanceof Map) return data;
+			const map = /* @__PURE__ */ new Map();
+			const obj = data;
+			for (const key of Object.keys(obj)) map.set(key, obj[key]);
+			return map;
+		}
+	});
+	legacyMapTag = defineMappingTag("tag:yaml.org,2002:map", {
+		create: () => ({}),
+		identify: isPlainObject$1,
+		represent: (o) => {
+			const map = /* @__PURE__ */ new Map();
+			for (const key of Object.keys(o)) map.set(key, o[key]);
+			return map;
+		},
+		addPair: (container, key, value) => {
+			const normalizedKey = normalizeKey(key);
+			if (normalizedKey === null) return "nested arrays are not supported inside keys";
+			if (normalizedKey === "__proto__") Object.defineProperty(container, normalizedKey, {
+				value,
+				enumerable: true,
+				configurable: true,
+				writable: true
+			});
+			else container[normalizedKey] = value;
+			return "";
+		},
+		has: (container, key) => {
+			const normalizedKey = normalizeKey(key);
+			return normalizedKey !== null && Object.prototype.hasOwnProperty.call(container, normalizedKey);
+		},
+		keys: (container) => Object.keys(container),
+		get: (container, key) => {
+			const normalizedKey = String(key);
+			if (!Object.prototype.hasOwnProperty.call(container, normalizedKey)) return null;
+			return container[normalizedKey];
+		}
+	});
+	DEFAULT_SNIPPET_OPTIONS = {
+		maxLength: 79,
+		indent: 1,
+		linesBefore: 3,
+		linesAfter: 2
+	};
+	YAMLException = class YAMLException extends Error {
+		reason;
+		mark;
+		/**
+		* Optional `mark` contains source snippet data. Usually, use
+		* {@link YAMLException.throwAt} instead of passing it directly.
+		*/
+		constructor(reason, mark) {
+			super();
+			this.name = "YAMLException";
+			this.reason = reason;
+			this.mark = mark;
+			this.message = formatError$1(this, false);
+			if (Error.captureStackTrace) Error.captureStackTrace(this, this.constructor);
+		}
+		/**
+		* Returns the formatted error, omitting the source snippet in compact mode.
+		*/
+		toString(compact) {
+			return `${this.name}: ${formatError$1(this, compact)}`;
+		}
+		/**
+		* Builds a YAMLException with a source snippet and throws it. `source` is
+		* the raw input text; `position` is an offset into it.
+		*/
+		static throwAt(source, position, message, filename = "") {
+			let line = 0;
+			let lineStart = 0;
+			for (let index = 0; index < position; index++) {
+				const ch = source.charCodeAt(index);
+				if (ch === 10) {
+					line++;
+					lineStart = index + 1;
+				} else if (ch === 13) {
+					line++;
+					if (source.charCodeAt(index + 1) === 10) index++;
+					lineStart = index + 1;
+				}
+			}
+			const mark = {
+				name: filename,
+				buffer: source,
+				position,
+				line,
+				column: position - lineStart
+			};
+			mark.snippet = makeSnippet(mark);
+			throw new YAMLException(message, mark);
+		}
+	};
+	EVENT_ID = {
+		DOCUMENT: 1,
+		SEQUENCE: 2,
+		MAPPING: 3,
+		SCALAR: 4,
+		ALIAS: 5,
+		POP: 6
+	};
+	SCALAR_STYLE = {
+		PLAIN: 1,
+		SINGLE_QUOTED: 2,
+		DOUBLE_QUOTED: 3,
+		LITERAL_BLOCK: 4,
+		FOLDED_BLOCK: 5
+	};
+	COLLECTION_STYLE = {
+		BLOCK: 1,
+		FLOW: 2
+	};
+	CHOMPING_MODE = {
+		CLIP: 1,
+		STRIP: 2,
+		KEEP: 3
+	};
+	NO_RANGE$3 = -1;
+	simpleEscapeCheck = new Array(256);
+	simpleEscapeMap = new Array(256);
+	for (let i = 0; i < 256; i++) {
+		simpleEscapeCheck[i] = simpleEscapeSequence(i) ? 1 : 0;
+		simpleEscapeMap[i] = simpleEscapeSequence(i);
+	}
+	DEFAULT_TAG_HANDLERS = Object.assign(Object.create(null), {
+		"!": "!",
+		"!!": "tag:yaml.org,2002:"
+	});
+	TAG_SUFFIX_CHARS = "-#;/?:@&=+$_.~*'()";
+	TAG_URI_CHARS = TAG_SUFFIX_CHARS + "!,[]";
+	DEFAULT_CONSTRUCTOR_OPTIONS = {
+		filename: "",
+		schema: CORE_SCHEMA,
+		json: false,
+		maxTotalMergeKeys: 1e4,
+		maxAliases: -1
+	};
+	NO_RANGE$1 = -1;
+	HAS_OWN = Object.prototype.hasOwnProperty;
+	CONTEXT_FLOW_IN = 1;
+	CONTEXT_FLOW_OUT = 2;
+	CONTEXT_BLOCK_IN = 3;
+	CONTEXT_BLOCK_OUT = 4;
+	PATTERN_NON_PRINTABLE = /[\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x84\x86-\x9F\uFFFE\uFFFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?:[^\uD800-\uDBFF]|^)[\uDC00-\uDFFF]/;
+	PATTERN_FLOW_INDICATORS = /[,\[\]{}]/;
+	PATTERN_TAG_HANDLE = /^(?:!|!!|![0-9A-Za-z-]+!)$/;
+	NS_URI_CHAR = String.raw`(?:%[0-9A-Fa-f]{2}|[0-9A-Za-z\-#;/?:@&=+$,_.!~*'()\[\]])`;
+	NS_TAG_CHAR = String.raw`(?:%[0-9A-Fa-f]{2}|[0-9A-Za-z\-#;/?:@&=+$.~*'()_])`;
+	PATTERN_TAG_URI = new RegExp(`^(?:${NS_URI_CHAR})*$`);
+	PATTERN_TAG_SUFFIX = new RegExp(`^(?:${NS_TAG_CHAR})+$`);
+	PATTERN_TAG_PREFIX = new RegExp(`^(?:!(?:${NS_URI_CHAR})*|${NS_TAG_CHAR}(?:${NS_URI_CHAR})*)$`);
+	DEFAULT_PARSER_OPTIONS = {
+		filename: "",
+		maxDepth: 100
+	};
+	DEFAULT_LOAD_OPTIONS = {
+		...DEFAULT_PARSER_OPTIONS,
+		...DEFAULT_CONSTRUCTOR_OPTIONS
+	};
+	DEFAULT_SCALAR_STYLE_RULES = {
+		applyQuoteFlowKeysOption,
+		doubleQuoteForInvisibles,
+		doubleQuoteWhitespaceOnly,
+		applyForceQuotesOption,
+		tryLongOrMultilineAsBlock,
+		quoteInvalidPlain,
+		fallbackToDoubleQuoted
+	};
+	SRC_C_PRINTABLE = "[\\x09\\x0A\\x0D\\x20-\\x7E\\x85\\xA0-\\uD7FF\\uE000-\\uFFFD\\u{10000}-\\u{10FFFF}]";
+	SRC_B_CHAR = "[\\n\\r]";
+	SRC_C_BYTE_ORDER_MARK = "\\uFEFF";
+	SRC_S_WHITE = "[ \\t]";
+	SRC_NB_CHAR = `(?:(?!(?:${SRC_B_CHAR}|${SRC_C_BYTE_ORDER_MARK}))${SRC_C_PRINTABLE})`;
+	SRC_NS_CHAR = `(?:(?!${SRC_S_WHITE})${SRC_NB_CHAR})`;
+	SRC_NB_JSON = "[\\x09\\x20-\\uD7FF\\uE000-\\uFFFF\\u{10000}-\\u{10FFFF}]";
+	SRC_C_INDICATOR = "[-?:,\\[\\]{}#&*!|>'\"%@`]";
+	SRC_C_FLOW_INDICATOR = "[,\\[\\]{}]";
+	SRC_NS_PLAIN_SAFE_FLOW_OUT = SRC_NS_CHAR;
+	SRC_NS_PLAIN_SAFE_FLOW_IN = `(?:(?!${SRC_C_FLOW_INDICATOR})${SRC_NS_CHAR})`;
+	SRC_NS_PLAIN_FIRST_FLOW_OUT = `(?:(?:(?!${SRC_C_INDICATOR})${SRC_NS_CHAR})|[?:-](?=${SRC_NS_PLAIN_SAFE_FLOW_OUT}))`;
+	SRC_NS_PLAIN_FIRST_FLOW_IN = `(?:(?:(?!${SRC_C_INDICATOR})${SRC_NS_CHAR})|[?:-](?=${SRC_NS_PLAIN_SAFE_FLOW_IN}))`;
+	SRC_NS_PLAIN_CHAR_FLOW_OUT = `(?:(?:(?![:#])${SRC_NS_PLAIN_SAFE_FLOW_OUT})|:(?=${SRC_NS_PLAIN_SAFE_FLOW_OUT}))#*`;
+	SRC_NS_PLAIN_CHAR_FLOW_IN = `(?:(?:(?![:#])${SRC_NS_PLAIN_SAFE_FLOW_IN})|:(?=${SRC_NS_PLAIN_SAFE_FLOW_IN}))#*`;
+	SRC_NB_NS_PLAIN_IN_LINE_FLOW_OUT = `(?:${SRC_S_WHITE}*${SRC_NS_PLAIN_CHAR_FLOW_OUT})*`;
+	SRC_NB_NS_PLAIN_IN_LINE_FLOW_IN = `(?:${SRC_S_WHITE}*${SRC_NS_PLAIN_CHAR_FLOW_IN})*`;
+	SRC_NS_PLAIN_ONE_LINE_FLOW_OUT = `${SRC_NS_PLAIN_FIRST_FLOW_OUT}#*${SRC_NB_NS_PLAIN_IN_LINE_FLOW_OUT}`;
+	SRC_NS_PLAIN_ONE_LINE_FLOW_IN = `${SRC_NS_PLAIN_FIRST_FLOW_IN}#*${SRC_NB_NS_PLAIN_IN_LINE_FLOW_IN}`;
+	SRC_NS_PLAIN_ONE_LINE_BLOCK_KEY = SRC_NS_PLAIN_ONE_LINE_FLOW_OUT;
+	SRC_NS_PLAIN_ONE_LINE_FLOW_KEY = SRC_NS_PLAIN_ONE_LINE_FLOW_IN;
+	SRC_S_NS_PLAIN_NEXT_LINE_FLOW_OUT = `\\n+${SRC_NS_PLAIN_CHAR_FLOW_OUT}${SRC_NB_NS_PLAIN_IN_LINE_FLOW_OUT}`;
+	SRC_S_NS_PLAIN_NEXT_LINE_FLOW_IN = `\\n+${SRC_NS_PLAIN_CHAR_FLOW_IN}${SRC_NB_NS_PLAIN_IN_LINE_FLOW_IN}`;
+	SRC_NS_PLAIN_MULTI_LINE_FLOW_OUT = `${SRC_NS_PLAIN_ONE_LINE_FLOW_OUT}(?:${SRC_S_NS_PLAIN_NEXT_LINE_FLOW_OUT})*`;
+	SRC_NS_PLAIN_MULTI_LINE_FLOW_IN = `${SRC_NS_PLAIN_ONE_LINE_FLOW_IN}(?:${SRC_S_NS_PLAIN_NEXT_LINE_FLOW_IN})*`;
+	NS_PLAIN_FLOW_OUT = new RegExp(`^(?:${SRC_NS_PLAIN_MULTI_LINE_FLOW_OUT})$`, "u");
+	NS_PLAIN_FLOW_IN = new RegExp(`^(?:${SRC_NS_PLAIN_MULTI_LINE_FLOW_IN})$`, "u");
+	NS_PLAIN_BLOCK_KEY = new RegExp(`^(?:${SRC_NS_PLAIN_ONE_LINE_BLOCK_KEY})$`, "u");
+	NS_PLAIN_FLOW_KEY = new RegExp(`^(?:${SRC_NS_PLAIN_ONE_LINE_FLOW_KEY})$`, "u");
+	NB_SINGLE_ONE_LINE = new RegExp(`^(?:${SRC_NB_JSON})*$`, "u");
+	NB_SINGLE_MULTI_LINE = new RegExp(`^(?:${SRC_NB_JSON}|\\n)*$`, "u");
+	BLOCK_SCALAR_CONTENT = new RegExp(`^(?:${SRC_NB_CHAR}|\\n)*$`, "u");
+	DEFAULT_PRESENTER_OPTIONS = {
+		indent: 2,
+		seqNoIndent: false,
+		seqInlineFirst: true,
+		lineWidth: 80,
+		flowBracketPadding: false,
+		flowSkipCommaSpace: false,
+		flowSkipColonSpace: false,
+		quoteFlowKeys: false,
+		quoteStyle: "single",
+		forceQuotes: false,
+		scalarStyleRules: Object.keys(DEFAULT_SCALAR_STYLE_RULES).map((name) => Reflect.get(DEFAULT_SCALAR_STYLE_RULES, name)),
+		tagBeforeAnchor: false
+	};
+	DEFAULT_DUMP_OPTIONS = {
+		...DEFAULT_PRESENTER_OPTIONS,
+		schema: DUMP_SCHEMA,
+		skipInvalid: false,
+		noRefs: false,
+		flowLevel: -1,
+		sortKeys: false,
+		transform: () => {}
+	};
+	EVENT_DOCUMENT = EVENT_ID.DOCUMENT;
+	EVENT_SEQUENCE = EVENT_ID.SEQUENCE;
+	EVENT_MAPPING = EVENT_ID.MAPPING;
+	EVENT_SCALAR = EVENT_ID.SCALAR;
+	EVENT_ALIAS = EVENT_ID.ALIAS;
+	EVENT_POP = EVENT_ID.POP;
+	SCALAR_STYLE_PLAIN = SCALAR_STYLE.PLAIN;
+	SCALAR_STYLE_SINGLE_QUOTED = SCALAR_STYLE.SINGLE_QUOTED;
+	SCALAR_STYLE_DOUBLE_QUOTED = SCALAR_STYLE.DOUBLE_QUOTED;
+	SCALAR_STYLE_LITERAL_BLOCK = SCALAR_STYLE.LITERAL_BLOCK;
+	SCALAR_STYLE_FOLDED_BLOCK = SCALAR_STYLE.FOLDED_BLOCK;
+	COLLECTION_STYLE_BLOCK = COLLECTION_STYLE.BLOCK;
+	COLLECTION_STYLE_FLOW = COLLECTION_STYLE.FLOW;
+	CHOMPING_CLIP = CHOMPING_MODE.CLIP;
+	CHOMPING_STRIP = CHOMPING_MODE.STRIP;
+	CHOMPING_KEEP = CHOMPING_MODE.KEEP;
+}));
+
+// src/config/plain-value.ts
+/**
+* The plain value of a text of YAML. It throws where the text is not right, and where it holds what plain YAML does
+* not: anchors, aliases, tags, several documents, keys that are no words.
+*/
+function plainValue(text) {
+	const events = parseEvents(text, { maxDepth: 64 });
+	const reader = {
+		text,
+		events,
+		next: 1,
+		words: /* @__PURE__ */ new Map()
+	};
+	const value = readValue(reader, false);
+	if (events[0]?.type !== EVENT_ID.DOCUMENT || reader.next !== events.length - 1) throw new NotPlain();
+	return value;
+}
+function readValue(reader, isWord) {
+	const event = reader.events[reader.next];
+	reader.next += 1;
+	switch (event?.type) {
+		case EVENT_ID.SCALAR:
+			refuseProperties(event);
+			return isWord ? readWord(reader, event) : scalarValue(event, getScalarValue(reader.text, event));
+		case EVENT_ID.SEQUENCE:
+			refuseProperties(event);
+			return readSequence(reader);
+		case EVENT_ID.MAPPING:
+			refuseProperties(event);
+			return readMapping(reader);
+		default: throw new NotPlain();
+	}
+}
+/** A tag or an anchor. */
+function refuseProperties({ tagStart, anchorStart }) {
+	if (tagStart !== -1 || anchorStart !== -1) throw new NotPlain();
+}
+function readSequence(reader) {
+	const list = [];
+	while (reader.events[reader.next]?.type !== EVENT_ID.POP) list.push(readValue(reader, true));
+	reader.next += 1;
+	return list;
+}
+function readMapping(reader) {
+	const mapping = {};
+	while (reader.events[reader.next]?.type !== EVENT_ID.POP) {
+		const key = readValue(reader, true);
+		const name = String(key);
+		if (typeof key === "object" || Object.hasOwn(mapping, name) || name === "__proto__") throw new NotPlain();
+		mapping[name] = readValue(reader, false);
+	}
+	reader.next += 1;
+	return mapping;
+}
+function readWord({ text, words }, event) {
+	const written = getScalarValue(text, event);
+	if (event.style !== SCALAR_STYLE.PLAIN) return written;
+	const known = words.get(written);
+	if (known !== void 0) return known;
+	const value = scalarValue(event, written);
+	if (words.size < MOST_WORDS) words.set(written, value);
+	return value;
+}
+function scalarValue({ style }, written) {
+	if (style !== SCALAR_STYLE.PLAIN || !NO_TEXT.test(written)) return written;
+	for (const tag of TAGS) {
+		const value = tag.resolve(written, false, tag.tagName);
+		if (value !== NOT_RESOLVED) return value;
+	}
+	return written;
+}
+var NotPlain, MOST_WORDS, TAGS, NO_TEXT;
+var init_plain_value = __esmMin((() => {
+	init_js_yaml();
+	init_limits();
+	NotPlain = class extends Error {};
+	MOST_WORDS = 1e3;
+	TAGS = [
+		nullCoreTag,
+		boolCoreTag,
+		intCoreTag,
+		floatCoreTag
+	];
+	NO_TEXT = /^(?:[-+.\d]|~?$|(?:null|true|false)$)/i;
+}));
+
+// src/config/steps.ts
+/** Does it with a pause after each step. */
+async function withPauses(steps, pause) {
+	for (;;) {
+		const step = steps.next();
+		if (step.done) return step.value;
+		await pause();
+	}
+}
+var init_steps = __esmMin((() => {}));
+
+// src/config/yaml-pieces.ts
+/**
+* Cuts a text of plain YAML between entries of its members into pieces of about this many characters, so that reading
+* them one after the other takes the memory of one. Each piece begins with the key of the members but the first, which
+* begins as the text does; the last ends as the text does. A cut inside a quotation, a bracket or a block leaves a
+* piece that is no YAML: what can be read in pieces means the same as the whole.
+*/
+function* yamlPieces(text, size) {
+	const found = MEMBERS.exec(text);
+	const begin = found === null ? text.length : found.index + found[0].length;
+	const entry = `\n${found?.[1] ?? ""}- `;
+	const end = endOfList(text, begin, found?.[1] === "");
+	let start = 0;
+	for (;;) {
+		const next = text.indexOf(entry, Math.max(start, begin) + size) + 1;
+		if (next === 0 || next >= end) break;
+		yield start === 0 ? text.slice(0, next) : HEAD$1 + text.slice(start, next);
+		start = next;
+	}
+	yield start === 0 ? text : HEAD$1 + text.slice(start);
+}
+/** Where the first line begins that stands as far left as the key and is no entry of its list. */
+function endOfList(text, begin, flush) {
+	const line = flush ? /^(?!- |[ #\r\n])/gm : /^[^ #\r\n]/gm;
+	line.lastIndex = begin;
+	return line.exec(text)?.index ?? text.length;
+}
+var HEAD$1, MEMBERS;
+var init_yaml_pieces = __esmMin((() => {
+	HEAD$1 = "members:\n";
+	MEMBERS = /^members: *\r?\n(?=( *)- )/m;
+}));
+
+// src/config/plain-yaml.ts
+/**
+* Reads plain YAML much faster than the thorough reader does, and means the same by it; or gives it back as null: because
+* it has anything special in it, or is not right, which only the thorough reader can explain. Each step reads a piece
+* and tells what is known after it, so that other work can be done in between.
+*/
+function* readPlain(text, piece = PIECE) {
+	if (text.length > 33554432) return null;
+	let value = null;
+	let length = 0;
+	for (const part of yamlPieces(text, piece)) {
+		const read = loadPlain(part);
+		if (typeof read !== "object" || read === null) return null;
+		if (value === null) value = read;
+		else if (!isJoined(value, read)) return null;
+		length += part.length;
+		yield {
+			value,
+			length
+		};
+	}
+	return value === null ? null : {
+		value,
+		readable: true,
+		problems: []
+	};
+}
+/** Undefined for what is not plain, or not right. */
+function loadPlain(part) {
+	if (SPECIAL.test(part) || controlProblems(part).length > 0) return void 0;
+	try {
+		return plainValue(part);
+	} catch {
+		return;
+	}
+}
+/** Adds what a later piece holds to the first: more members, and after the last of them perhaps other keys. */
+function isJoined(whole, part) {
+	const target = whole;
+	const { members, ...others } = part;
+	const known = target["members"];
+	if (!Array.isArray(known) || !Array.isArray(members)) return false;
+	for (const member of members) known.push(member);
+	if (Object.keys(others).some((key) => Object.hasOwn(target, key))) return false;
+	Object.assign(target, others);
+	return true;
+}
+var SPECIAL, PIECE;
+var init_plain_yaml = __esmMin((() => {
+	init_control_problems();
+	init_limits();
+	init_plain_value();
+	init_yaml_pieces();
+	SPECIAL = /[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|__proto__|<<|^[%?]|^(?:---|\.\.\.)|(?:^|[\s,[{:-])[&*!?]|(?:^|[\s,{[-]):(?=\s|$)|(?:^|[\s,{])(?:null|~|true|false) *:|(?:^|[\s,[{:-])[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$)|(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])/im;
+	PIECE = 32e3;
+}));
+
+// src/config/values.ts
+/** The kind of a plain value, as YAML has it. */
+function kindOf$1(value) {
+	if (Array.isArray(value)) return "list";
+	if (value === null) return "null";
+	const type = typeof value;
+	if (type === "number" || type === "boolean") return type;
+	return type === "string" ? "text" : "mapping";
+}
+/** What stands at a path; undefined where nothing does. */
+function valueAt(root, path) {
+	return path.reduce((value, segment) => typeof value === "object" && value !== null && Object.hasOwn(value, segment) ? value[segment] : void 0, root);
+}
+/** The keys of a mapping, or of anything else none. */
+function fieldsOf(value) {
+	return kindOf$1(value) === "mapping" && value !== void 0 ? value : {};
+}
+/** The entries of a list, or of anything else none. */
+function listOf(value) {
+	return Array.isArray(value) ? value : [];
+}
+/** Several lists as one, which is not copied where there is but one. */
+function joinLists(lists) {
+	const [first = [], ...others] = lists;
+	return others.length === 0 ? first : lists.flat();
+}
+/** Text that says something, or null. */
+function textOf$1(value) {
+	return typeof value === "string" && value.trim() !== "" ? value : null;
+}
+/** A whole number from 0 up, or null. */
+function countOf$1(value) {
+	return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+/** Whether two plain values mean the same, whatever the order of their keys. */
+function sameValue(a, b) {
+	if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => sameValue(item, b[index]));
+	if (kindOf$1(a) === "mapping" && kindOf$1(b) === "mapping" && a !== void 0 && b !== void 0) {
+		const [left, right] = [fieldsOf(a), fieldsOf(b)];
+		const keys = Object.keys(left);
+		return keys.length === Object.keys(right).length && keys.every((key) => Object.hasOwn(right, key) && sameValue(left[key], right[key]));
+	}
+	return Object.is(a, b);
+}
+var init_values$1 = __esmMin((() => {}));
+
+// src/config/parts.ts
+/** The parts of a text, of about so many UTF-16 units; null where it is not plain, and can be read as a whole only. */
+function partsOf$1(text, size) {
+	const steps = readPlain(text, size);
+	const parts = [];
+	let start = 0;
+	for (const piece of yamlPieces(text, size)) {
+		const step = steps.next();
+		if (step.done) return null;
+		const added = parts.length > 0 ? HEAD$1.length : 0;
+		parts.push({
+			text: piece,
+			shift: start - added,
+			from: parts.at(-1)?.to ?? 0,
+			to: listOf(fieldsOf(step.value.value)["members"]).length
+		});
+		start += piece.length - added;
+	}
+	return steps.next().value === null ? null : parts;
+}
+/** Where in a part a path of the whole leads, one after the other to be tried; null where it takes the whole to tell. */
+function pathsIn(parts, path) {
+	const [key, index, ...rest] = path;
+	const [first, last] = [parts[0], parts.at(-1)];
+	if (first === void 0 || last === void 0 || key === void 0) return null;
+	if (key !== "members") return [.../* @__PURE__ */ new Set([first, last])].map((part) => ({
+		part,
+		path
+	}));
+	if (typeof index !== "number") return null;
+	const part = parts.find(({ from, to }) => from <= index && index < to);
+	return part === void 0 ? [] : [{
+		part,
+		path: [
+			key,
+			index - part.from,
+			...rest
+		]
+	}];
+}
+var init_parts = __esmMin((() => {
+	init_plain_yaml();
+	init_values$1();
+	init_yaml_pieces();
+}));
+
 // src/config/positions.ts
 /** Indexes the lines of a text once, for any number of look-ups. */
 function indexPositions(text) {
@@ -39340,23 +41874,12 @@ function lastNotAfter(starts, offset) {
 }
 var init_positions = __esmMin((() => {}));
 
-// src/config/limits.ts
-var MAX_LENGTH$1, MAX_TOKENS, MAX_ALIASED, MAX_CHECKS, MAX_NESTING, MAX_SYNTAX_ERRORS;
-var init_limits = __esmMin((() => {
-	MAX_LENGTH$1 = 33554432;
-	MAX_TOKENS = 8e6;
-	MAX_ALIASED = 1e5;
-	MAX_CHECKS = 1e3;
-	MAX_NESTING = 1e3;
-	MAX_SYNTAX_ERRORS = 1e3;
-}));
-
 // src/config/yaml-document.ts
 /**
 * The one way in which this layer reads YAML: the 1.2 core types, no merge keys, no tags of one's own.
 * Bounded in memory and in depth: throws `TooManyTokens`, or a `RangeError` for what is nested too deep.
 */
-function readDocument$1(text, maxTokens = MAX_TOKENS) {
+function readDocument(text, maxTokens = MAX_TOKENS) {
 	const composer = new import_dist$4.Composer({
 		schema: "core",
 		version: "1.2",
@@ -39440,19 +41963,46 @@ function locate(text, path) {
 	});
 	return found === null ? null : indexPositions(text).span(found.start, found.end);
 }
-/** Reads a text once more, now for its positions; nothing is read until the first place that needs it. */
-function openLocator(text) {
-	let reading;
+/**
+* Reads a text once more, now for its positions; nothing is read until the first place that needs it. A long one is read
+* in parts, as far as a place is in one: as a whole a file of 100,000 members takes seconds, and a gigabyte.
+*/
+function openLocator(text, size = PART$1) {
+	let parts;
+	const readings = /* @__PURE__ */ new Map();
+	const readingOf = (part) => {
+		const reading = readings.get(part) ?? tryRead(part);
+		readings.set(part, reading);
+		return reading;
+	};
+	const inParts = (path, at) => {
+		if (text.length <= size) return void 0;
+		if (parts === void 0) parts = partsOf$1(text, size);
+		const found = parts && pathsIn(parts, path);
+		if (!found) return void 0;
+		for (const { part, path: inside } of found) {
+			const reading = readingOf(part.text);
+			const place = reading && locateIn(reading, inside, at);
+			if (place) return {
+				start: place.start + part.shift,
+				end: place.end + part.shift
+			};
+		}
+		return null;
+	};
 	return (place) => {
 		if (place.at === "text") return place;
 		if (place.at === "file") return null;
-		reading ??= tryRead(text);
-		return reading && locateIn(reading, place.path, place.at);
+		const { path, at } = place;
+		const found = inParts(path, at);
+		if (found !== void 0) return found;
+		const reading = readingOf(text);
+		return reading && locateIn(reading, path, at);
 	};
 }
 function tryRead(text) {
 	try {
-		const document = readDocument$1(text);
+		const document = readDocument(text);
 		let anchors;
 		return {
 			document,
@@ -39545,11 +42095,13 @@ function lastEnd(node, fallback) {
 function filled(found) {
 	return found === null || found.start === found.end ? null : found;
 }
-var import_dist$3;
+var import_dist$3, PART$1;
 var init_locate = __esmMin((() => {
 	import_dist$3 = require_dist();
+	init_parts();
 	init_positions();
 	init_yaml_document();
+	PART$1 = 32e3;
 }));
 
 // src/plan/order.ts
@@ -41310,7 +43862,7 @@ function fitting(lines, size) {
 
 // src/action/event-guard.ts
 /** Events that run with the repository's keys, whoever caused them. */
-const UNSAFE$1 = /* @__PURE__ */ new Set([
+const UNSAFE = /* @__PURE__ */ new Set([
 	"workflow_run",
 	"issue_comment",
 	"discussion_comment",
@@ -41319,7 +43871,7 @@ const UNSAFE$1 = /* @__PURE__ */ new Set([
 /** Refuses to plan with keys where somebody without a right to them may have chosen the files. */
 function guardPlanEvent({ event, pull }, keys) {
 	if (!keys) return;
-	if (!(event === "pull_request_target" && (pull?.fork ?? true)) && !UNSAFE$1.has(event)) return;
+	if (!(event === "pull_request_target" && (pull?.fork ?? true)) && !UNSAFE.has(event)) return;
 	throw new ActionError("unsafe-event", `With the event ${event} anybody's files could be planned with the keys of this repository.`, "Use the event pull_request: for a fork it has no keys, and the files alone are compared.");
 }
 /** Refuses to look for drift with the files of a pull request: nothing holds them against those of its base branch. */
@@ -41331,7 +43883,7 @@ function guardDriftEvent(context) {
 /** The branch that an apply runs for; refuses everything but the default branch, unless `allow` names another one. */
 async function guardApplyBranch({ context, inputs }, github) {
 	const { event, pull, ref } = context;
-	if (pull !== null || UNSAFE$1.has(event)) throw new ActionError("unsafe-event", `The event ${event} applies nothing: what is applied is what is merged.`, "Run apply on a push to the default branch, or by workflow_dispatch.");
+	if (pull !== null || UNSAFE.has(event)) throw new ActionError("unsafe-event", `The event ${event} applies nothing: what is applied is what is merged.`, "Run apply on a push to the default branch, or by workflow_dispatch.");
 	const defaultBranch = context.defaultBranch ?? (await github.repository()).defaultBranch;
 	const branch = ref.startsWith("refs/heads/") ? ref.slice(11) : null;
 	if (branch !== null && (branch === defaultBranch || inputs.allow.includes(`branch=${branch}`))) return branch;
@@ -41502,7 +44054,7 @@ function slugify(input) {
 function isObject(data) {
 	return typeof data === "object" && data !== null && !Array.isArray(data);
 }
-function isPlainObject$1(o) {
+function isPlainObject(o) {
 	if (isObject(o) === false) return false;
 	const ctor = o.constructor;
 	if (ctor === void 0) return true;
@@ -41513,7 +44065,7 @@ function isPlainObject$1(o) {
 	return true;
 }
 function shallowClone(o) {
-	if (isPlainObject$1(o)) return { ...o };
+	if (isPlainObject(o)) return { ...o };
 	if (Array.isArray(o)) return [...o];
 	if (o instanceof Map) return new Map(o);
 	if (o instanceof Set) return new Set(o);
@@ -41585,7 +44137,7 @@ function omit(schema, mask) {
 	}));
 }
 function extend(schema, shape) {
-	if (!isPlainObject$1(shape)) throw new Error("Invalid input to extend: expected a plain object");
+	if (!isPlainObject(shape)) throw new Error("Invalid input to extend: expected a plain object");
 	const checks = schema._zod.def.checks;
 	if (checks && checks.length > 0) {
 		const existingShape = sourceShape(schema);
@@ -41600,7 +44152,7 @@ function extended(schema, shape) {
 	return newShape;
 }
 function safeExtend(schema, shape) {
-	if (!isPlainObject$1(shape)) throw new Error("Invalid input to safeExtend: expected a plain object");
+	if (!isPlainObject(shape)) throw new Error("Invalid input to safeExtend: expected a plain object");
 	return clone(schema, mergeDefs(schema._zod.def, { shape: extended(schema, shape) }));
 }
 function merge(a, b) {
@@ -42078,7 +44630,7 @@ function flattenError(error, mapper = (issue) => issue.message) {
 		fieldErrors
 	};
 }
-function formatError$1(error, mapper = (issue) => issue.message) {
+function formatError(error, mapper = (issue) => issue.message) {
 	const fieldErrors = { _errors: [] };
 	const processError = (error, path = []) => {
 		for (const issue of error.issues) if (issue.code === "invalid_union" && issue.errors.length) issue.errors.map((issues) => processError({ issues }, [...path, ...issue.path]));
@@ -43020,7 +45572,7 @@ function mergeValues(a, b) {
 		valid: true,
 		data: a
 	};
-	if (isPlainObject$1(a) && isPlainObject$1(b)) {
+	if (isPlainObject(a) && isPlainObject(b)) {
 		const bKeys = Object.keys(b);
 		const sharedKeys = Object.keys(a).filter((key) => bKeys.indexOf(key) !== -1);
 		const newObj = {
@@ -43848,7 +46400,7 @@ var init_schemas$1 = __esmMin((() => {
 		memo?.attach(inst);
 		inst._zod.parse = (payload, ctx) => {
 			const input = payload.value;
-			if (!isPlainObject$1(input)) {
+			if (!isPlainObject(input)) {
 				payload.issues.push({
 					expected: "record",
 					code: "invalid_type",
@@ -46079,7 +48631,7 @@ var init_errors = __esmMin((() => {
 		const proto = Object.getPrototypeOf(inst);
 		if (_installedErrorProtos.has(proto)) return;
 		_installedErrorProtos.add(proto);
-		_lazyMethod(proto, "format", (self) => (mapper) => formatError$1(self, mapper));
+		_lazyMethod(proto, "format", (self) => (mapper) => formatError(self, mapper));
 		_lazyMethod(proto, "flatten", (self) => (mapper) => flattenError(self, mapper));
 		_lazyMethod(proto, "addIssue", (self) => (issue) => {
 			self.issues.push(issue);
@@ -49620,52 +52172,6 @@ var init_until = __esmMin((() => {
 	DAY = 864e5;
 }));
 
-// src/config/values.ts
-/** The kind of a plain value, as YAML has it. */
-function kindOf$1(value) {
-	if (Array.isArray(value)) return "list";
-	if (value === null) return "null";
-	const type = typeof value;
-	if (type === "number" || type === "boolean") return type;
-	return type === "string" ? "text" : "mapping";
-}
-/** What stands at a path; undefined where nothing does. */
-function valueAt(root, path) {
-	return path.reduce((value, segment) => typeof value === "object" && value !== null && Object.hasOwn(value, segment) ? value[segment] : void 0, root);
-}
-/** The keys of a mapping, or of anything else none. */
-function fieldsOf(value) {
-	return kindOf$1(value) === "mapping" && value !== void 0 ? value : {};
-}
-/** The entries of a list, or of anything else none. */
-function listOf(value) {
-	return Array.isArray(value) ? value : [];
-}
-/** Several lists as one, which is not copied where there is but one. */
-function joinLists(lists) {
-	const [first = [], ...others] = lists;
-	return others.length === 0 ? first : lists.flat();
-}
-/** Text that says something, or null. */
-function textOf$1(value) {
-	return typeof value === "string" && value.trim() !== "" ? value : null;
-}
-/** A whole number from 0 up, or null. */
-function countOf$1(value) {
-	return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
-}
-/** Whether two plain values mean the same, whatever the order of their keys. */
-function sameValue(a, b) {
-	if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => sameValue(item, b[index]));
-	if (kindOf$1(a) === "mapping" && kindOf$1(b) === "mapping" && a !== void 0 && b !== void 0) {
-		const [left, right] = [fieldsOf(a), fieldsOf(b)];
-		const keys = Object.keys(left);
-		return keys.length === Object.keys(right).length && keys.every((key) => Object.hasOwn(right, key) && sameValue(left[key], right[key]));
-	}
-	return Object.is(a, b);
-}
-var init_values$1 = __esmMin((() => {}));
-
 // src/config/draft.ts
 /** Takes from a plain value what can be taken. */
 function draft(file, value) {
@@ -50013,2437 +52519,6 @@ var init_file_head = __esmMin((() => {
 	init_plain_file();
 	init_present();
 	init_values$1();
-}));
-
-// src/config/escape.ts
-/** Text from a file with everything that a terminal would act on, or not show, written as an escape. */
-function escapeText(text) {
-	return text.replace(UNSAFE, escapeCharacter);
-}
-/** One character in its escaped form: `\x1b`, `\u202e`, `\u{e0001}`. */
-function escapeCharacter(character) {
-	const code = character.codePointAt(0) ?? 0;
-	const hex = code.toString(16);
-	if (code <= 255) return `\\x${hex.padStart(2, "0")}`;
-	return code <= 65535 ? `\\u${hex.padStart(4, "0")}` : `\\u{${hex}}`;
-}
-var UNSAFE;
-var init_escape = __esmMin((() => {
-	UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
-}));
-
-// src/config/control-problems.ts
-/** The first character of a text that cannot be seen, and how many more there are. */
-function controlProblems(text) {
-	let first = null;
-	let count = 0;
-	for (const { index } of text.matchAll(CONTROL)) {
-		first ??= index;
-		count += 1;
-	}
-	if (first === null) return [];
-	return [{
-		code: "yaml-control",
-		character: escapeText(text.charAt(first)),
-		more: count - 1,
-		place: {
-			at: "text",
-			start: first,
-			end: first + 1
-		}
-	}];
-}
-var CONTROL;
-var init_control_problems = __esmMin((() => {
-	init_escape();
-	CONTROL = /(?![\t\n\r\u0085])\p{Cc}|[\ufffe\uffff]|\p{Cs}/gu;
-}));
-
-// node_modules/js-yaml/dist/js-yaml.mjs
-/*! js-yaml 5.5.0 https://github.com/nodeca/js-yaml @license MIT */
-/**
-* Create a normalized scalar tag definition.
-*
-* @category Tags
-*/
-function defineScalarTag(tagName, options) {
-	return {
-		tagName,
-		nodeKind: "scalar",
-		implicit: options.implicit ?? false,
-		matchByTagPrefix: options.matchByTagPrefix ?? false,
-		implicitFirstChars: options.implicitFirstChars ?? null,
-		resolve: options.resolve,
-		identify: options.identify,
-		represent: options.represent ?? ((data) => String(data)),
-		representTagName: options.representTagName ?? (() => tagName)
-	};
-}
-/**
-* Create a normalized sequence tag definition.
-*
-* @category Tags
-*/
-function defineSequenceTag(tagName, options) {
-	const carrierIsResult = options.finalize === void 0;
-	return {
-		tagName,
-		nodeKind: "sequence",
-		implicit: false,
-		matchByTagPrefix: options.matchByTagPrefix ?? false,
-		create: options.create,
-		addItem: options.addItem,
-		finalize: options.finalize ?? ((carrier) => carrier),
-		carrierIsResult,
-		identify: options.identify,
-		represent: options.represent ?? ((data) => data),
-		representTagName: options.representTagName ?? (() => tagName)
-	};
-}
-/**
-* Create a normalized mapping tag definition.
-*
-* @category Tags
-*/
-function defineMappingTag(tagName, options) {
-	const carrierIsResult = options.finalize === void 0;
-	return {
-		tagName,
-		nodeKind: "mapping",
-		implicit: false,
-		matchByTagPrefix: options.matchByTagPrefix ?? false,
-		create: options.create,
-		addPair: options.addPair,
-		has: options.has,
-		keys: options.keys,
-		get: options.get,
-		finalize: options.finalize ?? ((carrier) => carrier),
-		carrierIsResult,
-		identify: options.identify,
-		represent: options.represent ?? ((data) => data),
-		representTagName: options.representTagName ?? (() => tagName)
-	};
-}
-function parseYamlInteger$2(source) {
-	let value = source;
-	let sign = 1;
-	if (value[0] === "-" || value[0] === "+") {
-		if (value[0] === "-") sign = -1;
-		value = value.slice(1);
-	}
-	if (value.startsWith("0b")) return sign * parseInt(value.slice(2), 2);
-	if (value.startsWith("0o")) return sign * parseInt(value.slice(2), 8);
-	if (value.startsWith("0x")) return sign * parseInt(value.slice(2), 16);
-	return sign * parseInt(value, 10);
-}
-function resolveYamlInteger$2(source, isExplicit) {
-	if (isExplicit) {
-		if (!YAML_INTEGER_EXPLICIT_PATTERN$1.test(source)) return NOT_RESOLVED;
-	} else if (!YAML_INTEGER_IMPLICIT_PATTERN$1.test(source)) return NOT_RESOLVED;
-	const result = parseYamlInteger$2(source);
-	return Number.isFinite(result) ? result : NOT_RESOLVED;
-}
-function parseYamlInteger$1(source) {
-	let value = source;
-	let sign = 1;
-	if (value[0] === "-" || value[0] === "+") {
-		if (value[0] === "-") sign = -1;
-		value = value.slice(1);
-	}
-	if (value.startsWith("0b")) return sign * parseInt(value.slice(2), 2);
-	if (value.startsWith("0o")) return sign * parseInt(value.slice(2), 8);
-	if (value.startsWith("0x")) return sign * parseInt(value.slice(2), 16);
-	return sign * parseInt(value, 10);
-}
-function resolveYamlInteger$1(source, isExplicit) {
-	if (isExplicit) {
-		if (!YAML_INTEGER_EXPLICIT_PATTERN.test(source)) return NOT_RESOLVED;
-	} else if (!YAML_INTEGER_IMPLICIT_PATTERN.test(source)) return NOT_RESOLVED;
-	const result = parseYamlInteger$1(source);
-	return Number.isFinite(result) ? result : NOT_RESOLVED;
-}
-function parseYamlInteger(source) {
-	let value = source.replace(/_/g, "");
-	let sign = 1;
-	if (value[0] === "-" || value[0] === "+") {
-		if (value[0] === "-") sign = -1;
-		value = value.slice(1);
-	}
-	if (value.startsWith("0b")) return sign * parseInt(value.slice(2), 2);
-	if (value.startsWith("0x")) return sign * parseInt(value.slice(2), 16);
-	if (value.includes(":")) {
-		let result = 0;
-		for (const part of value.split(":")) result = result * 60 + Number(part);
-		return sign * result;
-	}
-	if (value !== "0" && value[0] === "0") return sign * parseInt(value, 8);
-	return sign * parseInt(value, 10);
-}
-function resolveYamlInteger(source) {
-	if (!YAML_INTEGER_PATTERN.test(source)) return NOT_RESOLVED;
-	const result = parseYamlInteger(source);
-	return Number.isFinite(result) ? result : NOT_RESOLVED;
-}
-function resolveYamlFloat$2(source) {
-	if (!YAML_FLOAT_PATTERN$1.test(source)) return NOT_RESOLVED;
-	let value = source.toLowerCase();
-	const sign = value[0] === "-" ? -1 : 1;
-	if ("+-".includes(value[0])) value = value.slice(1);
-	if (value === ".inf") return sign === 1 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
-	if (value === ".nan") return NaN;
-	const result = sign * parseFloat(value);
-	if (Number.isFinite(result) || YAML_FLOAT_SPECIAL_PATTERN$1.test(source)) return result;
-	return NOT_RESOLVED;
-}
-function representYamlFloat$2(object) {
-	if (isNaN(object)) return ".nan";
-	if (object === Number.POSITIVE_INFINITY) return ".inf";
-	if (object === Number.NEGATIVE_INFINITY) return "-.inf";
-	if (Object.is(object, -0)) return "-0.0";
-	const result = object.toString(10);
-	return /^[-+]?[0-9]+e/.test(result) ? result.replace("e", ".e") : result;
-}
-function resolveYamlFloat$1(source, isExplicit) {
-	if (isExplicit) {
-		if (!YAML_FLOAT_EXPLICIT_PATTERN.test(source)) return NOT_RESOLVED;
-		let value = source.toLowerCase();
-		const sign = value[0] === "-" ? -1 : 1;
-		if ("+-".includes(value[0])) value = value.slice(1);
-		if (value === ".inf") return sign === 1 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
-		if (value === ".nan") return NaN;
-		const result = sign * parseFloat(value);
-		return Number.isFinite(result) ? result : NOT_RESOLVED;
-	}
-	if (!YAML_FLOAT_IMPLICIT_PATTERN.test(source)) return NOT_RESOLVED;
-	const result = Number(source);
-	if (Number.isFinite(result)) return result;
-	return NOT_RESOLVED;
-}
-function representYamlFloat$1(object) {
-	if (isNaN(object)) return ".nan";
-	if (object === Number.POSITIVE_INFINITY) return ".inf";
-	if (object === Number.NEGATIVE_INFINITY) return "-.inf";
-	if (Object.is(object, -0)) return "-0.0";
-	const result = object.toString(10);
-	return /^[-+]?[0-9]+e/.test(result) ? result.replace("e", ".e") : result;
-}
-function resolveYamlFloat(source) {
-	if (!YAML_FLOAT_PATTERN.test(source)) return NOT_RESOLVED;
-	let value = source.toLowerCase().replace(/_/g, "");
-	const sign = value[0] === "-" ? -1 : 1;
-	if ("+-".includes(value[0])) value = value.slice(1);
-	if (value === ".inf") return sign === 1 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
-	if (value === ".nan") return NaN;
-	let result = 0;
-	if (value.includes(":")) {
-		for (const part of value.split(":")) result = result * 60 + Number(part);
-		result *= sign;
-	} else result = sign * parseFloat(value);
-	if (Number.isFinite(result) || YAML_FLOAT_SPECIAL_PATTERN.test(source)) return result;
-	return NOT_RESOLVED;
-}
-function representYamlFloat(object) {
-	if (isNaN(object)) return ".nan";
-	if (object === Number.POSITIVE_INFINITY) return ".inf";
-	if (object === Number.NEGATIVE_INFINITY) return "-.inf";
-	if (Object.is(object, -0)) return "-0.0";
-	const result = object.toString(10);
-	return /^[-+]?[0-9]+e/.test(result) ? result.replace("e", ".e") : result;
-}
-function resolveYamlBinary(source) {
-	const input = source.replace(/\s/g, "");
-	if (input.length % 4 !== 0 || !BASE64_PATTERN.test(input)) return NOT_RESOLVED;
-	const binary = atob(input);
-	const result = new Uint8Array(binary.length);
-	for (let index = 0; index < binary.length; index++) result[index] = binary.charCodeAt(index);
-	return result;
-}
-function representYamlBinary(object) {
-	let binary = "";
-	for (let index = 0; index < object.length; index++) binary += String.fromCharCode(object[index]);
-	return btoa(binary);
-}
-function makeUtcDate(year, month, day, hour = 0, minute = 0, second = 0, fraction = 0) {
-	const date = new Date(Date.UTC(year, month, day, hour, minute, second, fraction));
-	date.setUTCFullYear(year, month, day);
-	return date;
-}
-function resolveYamlTimestamp(source) {
-	let match = YAML_DATE_REGEXP.exec(source);
-	if (match === null) match = YAML_TIMESTAMP_REGEXP.exec(source);
-	if (match === null) return NOT_RESOLVED;
-	const year = +match[1];
-	const month = +match[2] - 1;
-	const day = +match[3];
-	if (!match[4]) {
-		const date = makeUtcDate(year, month, day);
-		if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month || date.getUTCDate() !== day) return NOT_RESOLVED;
-		return date;
-	}
-	const hour = +match[4];
-	const minute = +match[5];
-	const second = +match[6];
-	let fraction = 0;
-	if (hour > 23 || minute > 59 || second > 59) return NOT_RESOLVED;
-	if (match[7]) {
-		let value = match[7].slice(0, 3);
-		while (value.length < 3) value += "0";
-		fraction = +value;
-	}
-	const date = makeUtcDate(year, month, day, hour, minute, second, fraction);
-	if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month || date.getUTCDate() !== day) return NOT_RESOLVED;
-	if (match[9]) {
-		const offsetHour = +match[10];
-		const offsetMinute = +(match[11] || 0);
-		if (offsetHour > 23 || offsetMinute > 59) return NOT_RESOLVED;
-		const offset = (offsetHour * 60 + offsetMinute) * 6e4;
-		date.setTime(date.getTime() - (match[9] === "-" ? -offset : offset));
-	}
-	return date;
-}
-function isPlainObject(data) {
-	if (data === null || typeof data !== "object" || Array.isArray(data)) return false;
-	const prototype = Object.getPrototypeOf(data);
-	return prototype === null || prototype === Object.prototype;
-}
-function createTagDefinitionMap() {
-	return {
-		scalar: Object.create(null),
-		sequence: Object.create(null),
-		mapping: Object.create(null)
-	};
-}
-function createTagDefinitionListMap() {
-	return {
-		scalar: [],
-		sequence: [],
-		mapping: []
-	};
-}
-function compileTags(tags) {
-	const result = [];
-	for (const tag of tags) {
-		let index = result.length;
-		for (let previousIndex = 0; previousIndex < result.length; previousIndex++) {
-			const previous = result[previousIndex];
-			if (previous.nodeKind === tag.nodeKind && previous.tagName === tag.tagName && previous.matchByTagPrefix === tag.matchByTagPrefix) {
-				index = previousIndex;
-				break;
-			}
-		}
-		result[index] = tag;
-	}
-	return result;
-}
-function normalizeKey(key) {
-	if (Array.isArray(key)) {
-		const array = Array.prototype.slice.call(key);
-		for (let index = 0; index < array.length; index++) {
-			if (Array.isArray(array[index])) return null;
-			if (typeof array[index] === "object" && Object.prototype.toString.call(array[index]) === "[object Object]") array[index] = "[object Object]";
-		}
-		return String(array);
-	}
-	if (typeof key === "object" && Object.prototype.toString.call(key) === "[object Object]") return "[object Object]";
-	return String(key);
-}
-function getLine(buffer, lineStart, lineEnd, position, maxLineLength) {
-	let head = "";
-	let tail = "";
-	const maxHalfLength = Math.floor(maxLineLength / 2) - 1;
-	if (position - lineStart > maxHalfLength) {
-		head = " ... ";
-		lineStart = position - maxHalfLength + head.length;
-	}
-	if (lineEnd - position > maxHalfLength) {
-		tail = " ...";
-		lineEnd = position + maxHalfLength - tail.length;
-	}
-	return {
-		str: head + buffer.slice(lineStart, lineEnd).replace(/\t/g, "→") + tail,
-		pos: position - lineStart + head.length
-	};
-}
-function padStart(string, max) {
-	return " ".repeat(Math.max(max - string.length, 0)) + string;
-}
-function makeSnippet(mark, options) {
-	if (!mark.buffer) return null;
-	const opts = {
-		...DEFAULT_SNIPPET_OPTIONS,
-		...options
-	};
-	const re = /\r?\n|\r|\0/g;
-	const lineStarts = [0];
-	const lineEnds = [];
-	let match;
-	let foundLineNo = -1;
-	while (match = re.exec(mark.buffer)) {
-		lineEnds.push(match.index);
-		lineStarts.push(match.index + match[0].length);
-		if (mark.position <= match.index && foundLineNo < 0) foundLineNo = lineStarts.length - 2;
-	}
-	if (foundLineNo < 0) foundLineNo = lineStarts.length - 1;
-	let result = "";
-	const lineNoLength = Math.min(mark.line + opts.linesAfter, lineEnds.length).toString().length;
-	const maxLineLength = opts.maxLength - (opts.indent + lineNoLength + 3);
-	for (let i = 1; i <= opts.linesBefore; i++) {
-		if (foundLineNo - i < 0) break;
-		const line = getLine(mark.buffer, lineStarts[foundLineNo - i], lineEnds[foundLineNo - i], mark.position - (lineStarts[foundLineNo] - lineStarts[foundLineNo - i]), maxLineLength);
-		result = `${" ".repeat(opts.indent)}${padStart((mark.line - i + 1).toString(), lineNoLength)} | ${line.str}\n${result}`;
-	}
-	const line = getLine(mark.buffer, lineStarts[foundLineNo], lineEnds[foundLineNo], mark.position, maxLineLength);
-	result += `${" ".repeat(opts.indent)}${padStart((mark.line + 1).toString(), lineNoLength)} | ${line.str}\n`;
-	result += `${"-".repeat(opts.indent + lineNoLength + 3 + line.pos)}^\n`;
-	for (let i = 1; i <= opts.linesAfter; i++) {
-		if (foundLineNo + i >= lineEnds.length) break;
-		const line = getLine(mark.buffer, lineStarts[foundLineNo + i], lineEnds[foundLineNo + i], mark.position - (lineStarts[foundLineNo] - lineStarts[foundLineNo + i]), maxLineLength);
-		result += `${" ".repeat(opts.indent)}${padStart((mark.line + i + 1).toString(), lineNoLength)} | ${line.str}\n`;
-	}
-	return result.replace(/\n$/, "");
-}
-function formatError(exception, compact) {
-	let where = "";
-	if (!exception.mark) return exception.reason;
-	if (exception.mark.name) where += `in "${exception.mark.name}" `;
-	where += `(${exception.mark.line + 1}:${exception.mark.column + 1})`;
-	if (!compact && exception.mark.snippet) where += `\n\n${exception.mark.snippet}`;
-	return `${exception.reason} ${where}`;
-}
-function simpleEscapeSequence(c) {
-	switch (c) {
-		case 48: return "\0";
-		case 97: return "\x07";
-		case 98: return "\b";
-		case 116: return "	";
-		case 9: return "	";
-		case 110: return "\n";
-		case 118: return "\v";
-		case 102: return "\f";
-		case 114: return "\r";
-		case 101: return "\x1B";
-		case 32: return " ";
-		case 34: return "\"";
-		case 47: return "/";
-		case 92: return "\\";
-		case 78: return "";
-		case 95: return "\xA0";
-		case 76: return "\u2028";
-		case 80: return "\u2029";
-		default: return "";
-	}
-}
-function charFromCodepoint(c) {
-	if (c <= 65535) return String.fromCharCode(c);
-	return String.fromCharCode((c - 65536 >> 10) + 55296, (c - 65536 & 1023) + 56320);
-}
-function fromHexCode$1(c) {
-	if (c >= 48 && c <= 57) return c - 48;
-	return (c | 32) - 97 + 10;
-}
-function escapedHexLen$1(c) {
-	if (c === 120) return 2;
-	if (c === 117) return 4;
-	return 8;
-}
-function skipFoldedBreaks(input, position, end) {
-	let breaks = 0;
-	while (position < end) {
-		const ch = input.charCodeAt(position);
-		if (ch === 10) {
-			breaks++;
-			position++;
-		} else if (ch === 13) {
-			breaks++;
-			position++;
-			if (input.charCodeAt(position) === 10) position++;
-		} else if (ch === 32 || ch === 9) position++;
-		else break;
-	}
-	return {
-		position,
-		breaks
-	};
-}
-function foldedBreaks(count) {
-	if (count === 1) return " ";
-	return "\n".repeat(count - 1);
-}
-function getPlainValue(input, start, end) {
-	let result = "";
-	let position = start;
-	let captureStart = start;
-	let captureEnd = start;
-	while (position < end) {
-		const ch = input.charCodeAt(position);
-		if (ch === 10 || ch === 13) {
-			result += input.slice(captureStart, captureEnd);
-			const fold = skipFoldedBreaks(input, position, end);
-			result += foldedBreaks(fold.breaks);
-			position = captureStart = captureEnd = fold.position;
-		} else {
-			position++;
-			if (ch !== 32 && ch !== 9) captureEnd = position;
-		}
-	}
-	return result + input.slice(captureStart, captureEnd);
-}
-function getSingleQuotedValue(input, start, end) {
-	let result = "";
-	let position = start;
-	let captureStart = start;
-	let captureEnd = start;
-	while (position < end) {
-		const ch = input.charCodeAt(position);
-		if (ch === 39) {
-			result += input.slice(captureStart, position) + "'";
-			position += 2;
-			captureStart = captureEnd = position;
-		} else if (ch === 10 || ch === 13) {
-			result += input.slice(captureStart, captureEnd);
-			const fold = skipFoldedBreaks(input, position, end);
-			result += foldedBreaks(fold.breaks);
-			position = captureStart = captureEnd = fold.position;
-		} else {
-			position++;
-			if (ch !== 32 && ch !== 9) captureEnd = position;
-		}
-	}
-	return result + input.slice(captureStart, end);
-}
-function getDoubleQuotedValue(input, start, end) {
-	let result = "";
-	let position = start;
-	let captureStart = start;
-	let captureEnd = start;
-	while (position < end) {
-		const ch = input.charCodeAt(position);
-		if (ch === 92) {
-			result += input.slice(captureStart, position);
-			position++;
-			const escaped = input.charCodeAt(position);
-			if (escaped === 10 || escaped === 13) position = skipFoldedBreaks(input, position, end).position;
-			else if (escaped < 256 && simpleEscapeCheck[escaped]) {
-				result += simpleEscapeMap[escaped];
-				position++;
-			} else {
-				let hexLength = escapedHexLen$1(escaped);
-				let hexResult = 0;
-				for (; hexLength > 0; hexLength--) {
-					position++;
-					const digit = fromHexCode$1(input.charCodeAt(position));
-					hexResult = (hexResult << 4) + digit;
-				}
-				result += charFromCodepoint(hexResult);
-				position++;
-			}
-			captureStart = captureEnd = position;
-		} else if (ch === 10 || ch === 13) {
-			result += input.slice(captureStart, captureEnd);
-			const fold = skipFoldedBreaks(input, position, end);
-			result += foldedBreaks(fold.breaks);
-			position = captureStart = captureEnd = fold.position;
-		} else {
-			position++;
-			if (ch !== 32 && ch !== 9) captureEnd = position;
-		}
-	}
-	return result + input.slice(captureStart, end);
-}
-function getBlockValue(input, start, end, indent, chomping, folded) {
-	const textIndent = indent < 0 ? 0 : indent;
-	const region = input.slice(start, end).replace(/\r\n?/g, "\n");
-	const lines = region === "" ? [] : (region.endsWith("\n") ? region.slice(0, -1) : region).split("\n");
-	let result = "";
-	let didReadContent = false;
-	let emptyLines = 0;
-	let atMoreIndented = false;
-	for (const line of lines) {
-		let column = 0;
-		while (column < textIndent && line.charCodeAt(column) === 32) column++;
-		if (indent < 0 || column >= line.length) {
-			emptyLines++;
-			continue;
-		}
-		const content = line.slice(textIndent);
-		const first = content.charCodeAt(0);
-		if (folded) {
-			if (first === 32 || first === 9) {
-				atMoreIndented = true;
-				result += "\n".repeat(didReadContent ? 1 + emptyLines : emptyLines);
-			} else if (atMoreIndented) {
-				atMoreIndented = false;
-				result += "\n".repeat(emptyLines + 1);
-			} else if (emptyLines === 0) {
-				if (didReadContent) result += " ";
-			} else result += "\n".repeat(emptyLines);
-		} else result += "\n".repeat(didReadContent ? 1 + emptyLines : emptyLines);
-		result += content;
-		didReadContent = true;
-		emptyLines = 0;
-	}
-	if (chomping === CHOMPING_MODE.KEEP) result += "\n".repeat(didReadContent ? 1 + emptyLines : emptyLines);
-	else if (chomping !== CHOMPING_MODE.STRIP) {
-		if (didReadContent) result += "\n";
-	}
-	return result;
-}
-/**
-* Decodes the scalar referenced by event offsets in `input`.
-*
-* @category Events
-*/
-function getScalarValue(input, scalar) {
-	if (scalar.valueStart === NO_RANGE$3) return "";
-	const { valueStart, valueEnd } = scalar;
-	if (scalar.fast) return input.slice(valueStart, valueEnd);
-	switch (scalar.style) {
-		case SCALAR_STYLE.SINGLE_QUOTED: return getSingleQuotedValue(input, valueStart, valueEnd);
-		case SCALAR_STYLE.DOUBLE_QUOTED: return getDoubleQuotedValue(input, valueStart, valueEnd);
-		case SCALAR_STYLE.LITERAL_BLOCK: return getBlockValue(input, valueStart, valueEnd, scalar.indent, scalar.chomping, false);
-		case SCALAR_STYLE.FOLDED_BLOCK: return getBlockValue(input, valueStart, valueEnd, scalar.indent, scalar.chomping, true);
-		default: return getPlainValue(input, valueStart, valueEnd);
-	}
-}
-function addDocumentEvent(state, explicitStart, explicitEnd) {
-	state.events.push({
-		type: EVENT_ID.DOCUMENT,
-		explicitStart,
-		explicitEnd,
-		directives: state.directives
-	});
-}
-function addSequenceEvent(state, start, anchorStart, anchorEnd, tagStart, tagEnd, style) {
-	state.events.push({
-		type: EVENT_ID.SEQUENCE,
-		start,
-		anchorStart,
-		anchorEnd,
-		tagStart,
-		tagEnd,
-		style
-	});
-}
-function addMappingEvent(state, start, anchorStart, anchorEnd, tagStart, tagEnd, style) {
-	state.events.push({
-		type: EVENT_ID.MAPPING,
-		start,
-		anchorStart,
-		anchorEnd,
-		tagStart,
-		tagEnd,
-		style
-	});
-}
-function insertFlowPairMappingEvent(state, snapshot) {
-	state.events.splice(snapshot.eventsLength, 0, {
-		type: EVENT_ID.MAPPING,
-		start: snapshot.position,
-		anchorStart: NO_RANGE$1,
-		anchorEnd: NO_RANGE$1,
-		tagStart: NO_RANGE$1,
-		tagEnd: NO_RANGE$1,
-		style: COLLECTION_STYLE.FLOW
-	});
-}
-function addScalarEvent(state, valueStart, valueEnd, anchorStart, anchorEnd, tagStart, tagEnd, style, chomping = CHOMPING_MODE.CLIP, indent = -1, fast = false) {
-	state.events.push({
-		type: EVENT_ID.SCALAR,
-		valueStart,
-		valueEnd,
-		anchorStart,
-		anchorEnd,
-		tagStart,
-		tagEnd,
-		style,
-		chomping,
-		indent,
-		fast
-	});
-}
-function addAliasEvent(state, anchorStart, anchorEnd) {
-	state.events.push({
-		type: EVENT_ID.ALIAS,
-		anchorStart,
-		anchorEnd
-	});
-}
-function addPopEvent(state) {
-	state.events.push({ type: EVENT_ID.POP });
-}
-function addEmptyScalarEvent(state) {
-	addScalarEvent(state, NO_RANGE$1, NO_RANGE$1, NO_RANGE$1, NO_RANGE$1, NO_RANGE$1, NO_RANGE$1, SCALAR_STYLE.PLAIN);
-}
-function emptyProperties() {
-	return {
-		anchorStart: NO_RANGE$1,
-		anchorEnd: NO_RANGE$1,
-		tagStart: NO_RANGE$1,
-		tagEnd: NO_RANGE$1
-	};
-}
-function snapshotState(state) {
-	return {
-		position: state.position,
-		line: state.line,
-		lineStart: state.lineStart,
-		lineIndent: state.lineIndent,
-		firstTabInLine: state.firstTabInLine,
-		eventsLength: state.events.length
-	};
-}
-function restoreState(state, snapshot) {
-	state.position = snapshot.position;
-	state.line = snapshot.line;
-	state.lineStart = snapshot.lineStart;
-	state.lineIndent = snapshot.lineIndent;
-	state.firstTabInLine = snapshot.firstTabInLine;
-	state.events.length = snapshot.eventsLength;
-}
-function throwError(state, message) {
-	YAMLException.throwAt(state.input.slice(0, state.length), state.position, message, state.filename);
-}
-function isEol(c) {
-	return c === 10 || c === 13;
-}
-function isWhiteSpace(c) {
-	return c === 9 || c === 32;
-}
-function isWsOrEol(c) {
-	return isWhiteSpace(c) || isEol(c);
-}
-function isWsOrEolOrEnd(c) {
-	return c === 0 || isWsOrEol(c);
-}
-function isFlowIndicator(c) {
-	return c === 44 || c === 91 || c === 93 || c === 123 || c === 125;
-}
-function fromDecimalCode(c) {
-	return c >= 48 && c <= 57 ? c - 48 : -1;
-}
-function fromHexCode(c) {
-	if (c >= 48 && c <= 57) return c - 48;
-	const lc = c | 32;
-	if (lc >= 97 && lc <= 102) return lc - 97 + 10;
-	return -1;
-}
-function escapedHexLen(c) {
-	if (c === 120) return 2;
-	if (c === 117) return 4;
-	if (c === 85) return 8;
-	return 0;
-}
-function isSimpleEscape(c) {
-	return c === 48 || c === 97 || c === 98 || c === 116 || c === 9 || c === 110 || c === 118 || c === 102 || c === 114 || c === 101 || c === 32 || c === 34 || c === 47 || c === 92 || c === 78 || c === 95 || c === 76 || c === 80;
-}
-function consumeLineBreak(state) {
-	if (state.input.charCodeAt(state.position) === 10) state.position++;
-	else {
-		state.position++;
-		if (state.input.charCodeAt(state.position) === 10) state.position++;
-	}
-	state.line++;
-	state.lineStart = state.position;
-	state.lineIndent = 0;
-	state.firstTabInLine = -1;
-}
-function skipSeparationSpace(state, allowComments) {
-	let lineBreaks = 0;
-	let ch = state.input.charCodeAt(state.position);
-	let hasSeparation = state.position === state.lineStart || isWsOrEol(state.input.charCodeAt(state.position - 1));
-	while (ch !== 0) {
-		while (isWhiteSpace(ch)) {
-			hasSeparation = true;
-			if (ch === 9 && state.firstTabInLine === -1) state.firstTabInLine = state.position;
-			ch = state.input.charCodeAt(++state.position);
-		}
-		if (allowComments && hasSeparation && ch === 35) do
-			ch = state.input.charCodeAt(++state.position);
-		while (!isEol(ch) && ch !== 0);
-		if (!isEol(ch)) break;
-		consumeLineBreak(state);
-		lineBreaks++;
-		hasSeparation = true;
-		ch = state.input.charCodeAt(state.position);
-		while (ch === 32) {
-			state.lineIndent++;
-			ch = state.input.charCodeAt(++state.position);
-		}
-	}
-	return lineBreaks;
-}
-function testDocumentSeparator(state, position = state.position) {
-	const ch = state.input.charCodeAt(position);
-	if ((ch === 45 || ch === 46) && ch === state.input.charCodeAt(position + 1) && ch === state.input.charCodeAt(position + 2)) {
-		const following = state.input.charCodeAt(position + 3);
-		return following === 0 || isWsOrEol(following);
-	}
-	return false;
-}
-function skipByteOrderMark(state) {
-	if (state.position === state.lineStart && state.input.charCodeAt(state.position) === 65279) {
-		state.position++;
-		state.lineStart = state.position;
-	}
-}
-function testDocumentBoundary(state) {
-	if (state.position !== state.lineStart) return false;
-	if (testDocumentSeparator(state)) return true;
-	if (state.input.charCodeAt(state.position) !== 65279) return false;
-	const snapshot = snapshotState(state);
-	skipByteOrderMark(state);
-	skipSeparationSpace(state, true);
-	const ch = state.input.charCodeAt(state.position);
-	const result = state.position === state.lineStart && (ch === 37 || ch === 45 && testDocumentSeparator(state));
-	restoreState(state, snapshot);
-	return result;
-}
-function skipUntilLineEnd(state) {
-	let ch = state.input.charCodeAt(state.position);
-	while (ch !== 0 && !isEol(ch)) ch = state.input.charCodeAt(++state.position);
-}
-function checkPrintable(state, start, end) {
-	const match = PATTERN_NON_PRINTABLE.exec(state.input.slice(start, end));
-	if (match !== null) {
-		state.position = start + match.index + match[0].length - 1;
-		throwError(state, "the stream contains non-printable characters");
-	}
-}
-function readTagProperty(state, props, inFlow) {
-	if (state.input.charCodeAt(state.position) !== 33) return false;
-	if (props.tagStart !== NO_RANGE$1) throwError(state, "duplication of a tag property");
-	const start = state.position;
-	let isVerbatim = false;
-	let isNamed = false;
-	let tagHandle = "!";
-	let ch = state.input.charCodeAt(++state.position);
-	if (ch === 60) {
-		isVerbatim = true;
-		ch = state.input.charCodeAt(++state.position);
-	} else if (ch === 33) {
-		isNamed = true;
-		tagHandle = "!!";
-		ch = state.input.charCodeAt(++state.position);
-	}
-	let suffixStart = state.position;
-	let tagName;
-	if (isVerbatim) {
-		while (ch !== 0 && ch !== 62) ch = state.input.charCodeAt(++state.position);
-		if (ch !== 62) throwError(state, "unexpected end of the stream within a verbatim tag");
-		tagName = state.input.slice(suffixStart, state.position);
-		state.position++;
-	} else {
-		while (ch !== 0 && !isWsOrEol(ch) && !(inFlow && isFlowIndicator(ch))) {
-			if (ch === 33) {
-				if (!isNamed) {
-					tagHandle = state.input.slice(suffixStart - 1, state.position + 1);
-					if (!PATTERN_TAG_HANDLE.test(tagHandle)) throwError(state, "named tag handle cannot contain such characters");
-					isNamed = true;
-					suffixStart = state.position + 1;
-				} else throwError(state, "tag suffix cannot contain exclamation marks");
-			}
-			ch = state.input.charCodeAt(++state.position);
-		}
-		tagName = state.input.slice(suffixStart, state.position);
-		if (PATTERN_FLOW_INDICATORS.test(tagName)) throwError(state, "tag suffix cannot contain flow indicator characters");
-	}
-	if (tagName && !(isVerbatim ? PATTERN_TAG_URI.test(tagName) : PATTERN_TAG_SUFFIX.test(tagName))) throwError(state, `tag name cannot contain such characters: ${tagName}`);
-	if (!isVerbatim && tagHandle !== "!" && tagHandle !== "!!" && !HAS_OWN.call(state.tagHandlers, tagHandle)) throwError(state, `undeclared tag handle "${tagHandle}"`);
-	props.tagStart = start;
-	props.tagEnd = state.position;
-	return true;
-}
-function readAnchorProperty(state, props) {
-	if (state.input.charCodeAt(state.position) !== 38) return false;
-	if (props.anchorStart !== NO_RANGE$1) throwError(state, "duplication of an anchor property");
-	state.position++;
-	const start = state.position;
-	while (state.input.charCodeAt(state.position) !== 0 && !isWsOrEol(state.input.charCodeAt(state.position)) && !isFlowIndicator(state.input.charCodeAt(state.position))) state.position++;
-	if (state.position === start) throwError(state, "name of an anchor node must contain at least one character");
-	props.anchorStart = start;
-	props.anchorEnd = state.position;
-	return true;
-}
-function readAlias(state, props) {
-	if (state.input.charCodeAt(state.position) !== 42) return false;
-	if (props.anchorStart !== NO_RANGE$1 || props.tagStart !== NO_RANGE$1) throwError(state, "alias node should not have any properties");
-	state.position++;
-	const start = state.position;
-	while (state.input.charCodeAt(state.position) !== 0 && !isWsOrEol(state.input.charCodeAt(state.position)) && !isFlowIndicator(state.input.charCodeAt(state.position))) state.position++;
-	if (state.position === start) throwError(state, "name of an alias node must contain at least one character");
-	addAliasEvent(state, start, state.position);
-	return true;
-}
-function readFlowScalarBreak(state, nodeIndent) {
-	skipSeparationSpace(state, false);
-	if (state.lineIndent < nodeIndent) throwError(state, "deficient indentation");
-}
-function readSingleQuotedScalar(state, nodeIndent, props) {
-	if (state.input.charCodeAt(state.position) !== 39) return false;
-	state.position++;
-	const start = state.position;
-	let simple = true;
-	while (state.input.charCodeAt(state.position) !== 0) {
-		const ch = state.input.charCodeAt(state.position);
-		if (ch === 39) {
-			if (state.input.charCodeAt(state.position + 1) === 39) {
-				simple = false;
-				state.position += 2;
-				continue;
-			}
-			const end = state.position;
-			state.position++;
-			addScalarEvent(state, start, end, props.anchorStart, props.anchorEnd, props.tagStart, props.tagEnd, SCALAR_STYLE.SINGLE_QUOTED, CHOMPING_MODE.CLIP, -1, simple);
-			return true;
-		}
-		if (isEol(ch)) {
-			simple = false;
-			readFlowScalarBreak(state, nodeIndent);
-		} else if (state.position === state.lineStart && testDocumentSeparator(state)) throwError(state, "unexpected end of the document within a single quoted scalar");
-		else if (ch !== 9 && ch < 32) throwError(state, "expected valid JSON character");
-		else state.position++;
-	}
-	throwError(state, "unexpected end of the stream within a single quoted scalar");
-}
-function readDoubleQuotedScalar(state, nodeIndent, props) {
-	if (state.input.charCodeAt(state.position) !== 34) return false;
-	state.position++;
-	const start = state.position;
-	let simple = true;
-	while (state.input.charCodeAt(state.position) !== 0) {
-		const ch = state.input.charCodeAt(state.position);
-		if (ch === 34) {
-			const end = state.position;
-			state.position++;
-			addScalarEvent(state, start, end, props.anchorStart, props.anchorEnd, props.tagStart, props.tagEnd, SCALAR_STYLE.DOUBLE_QUOTED, CHOMPING_MODE.CLIP, -1, simple);
-			return true;
-		}
-		if (ch === 92) {
-			simple = false;
-			const escaped = state.input.charCodeAt(++state.position);
-			if (isEol(escaped)) readFlowScalarBreak(state, nodeIndent);
-			else if (isSimpleEscape(escaped)) state.position++;
-			else {
-				let hexLength = escapedHexLen(escaped);
-				if (hexLength === 0) throwError(state, "unknown escape sequence");
-				while (hexLength-- > 0) {
-					state.position++;
-					if (fromHexCode(state.input.charCodeAt(state.position)) < 0) throwError(state, "expected hexadecimal character");
-				}
-				state.position++;
-			}
-		} else if (isEol(ch)) {
-			simple = false;
-			readFlowScalarBreak(state, nodeIndent);
-		} else if (state.position === state.lineStart && testDocumentSeparator(state)) throwError(state, "unexpected end of the document within a double quoted scalar");
-		else if (ch !== 9 && ch < 32) throwError(state, "expected valid JSON character");
-		else state.position++;
-	}
-	throwError(state, "unexpected end of the stream within a double quoted scalar");
-}
-function readBlockScalar(state, parentIndent, props) {
-	const ch = state.input.charCodeAt(state.position);
-	let chomping = CHOMPING_MODE.CLIP;
-	let indent = -1;
-	let detectedIndent = false;
-	if (ch !== 124 && ch !== 62) return false;
-	const style = ch === 124 ? SCALAR_STYLE.LITERAL_BLOCK : SCALAR_STYLE.FOLDED_BLOCK;
-	state.position++;
-	while (state.input.charCodeAt(state.position) !== 0) {
-		const current = state.input.charCodeAt(state.position);
-		const digit = fromDecimalCode(current);
-		if (current === 43 || current === 45) {
-			if (chomping !== CHOMPING_MODE.CLIP) throwError(state, "repeat of a chomping mode identifier");
-			chomping = current === 43 ? CHOMPING_MODE.KEEP : CHOMPING_MODE.STRIP;
-			state.position++;
-		} else if (digit >= 0) {
-			if (digit === 0) throwError(state, "bad explicit indentation width of a block scalar; it cannot be less than one");
-			if (detectedIndent) throwError(state, "repeat of an indentation width identifier");
-			indent = parentIndent + digit - 1;
-			detectedIndent = true;
-			state.position++;
-		} else break;
-	}
-	let hadWhitespace = false;
-	while (isWhiteSpace(state.input.charCodeAt(state.position))) {
-		hadWhitespace = true;
-		state.position++;
-	}
-	if (hadWhitespace && state.input.charCodeAt(state.position) === 35) skipUntilLineEnd(state);
-	if (isEol(state.input.charCodeAt(state.position))) consumeLineBreak(state);
-	else if (state.input.charCodeAt(state.position) !== 0) throwError(state, "a line break is expected");
-	let contentIndent = detectedIndent ? indent : -1;
-	let maxLeadingIndent = 0;
-	const valueStart = state.position;
-	let valueEnd = state.position;
-	while (state.input.charCodeAt(state.position) !== 0) {
-		const linePosition = state.position;
-		let column = 0;
-		while (state.input.charCodeAt(linePosition + column) === 32) column++;
-		const first = state.input.charCodeAt(linePosition + column);
-		if (first === 0) {
-			if (contentIndent >= 0) {
-				if (column > contentIndent) valueEnd = linePosition + column;
-			} else if (column > 0) valueEnd = linePosition + column;
-			break;
-		}
-		if (testDocumentBoundary(state)) break;
-		if (!detectedIndent && contentIndent === -1 && isEol(first)) maxLeadingIndent = Math.max(maxLeadingIndent, column);
-		if (!detectedIndent && contentIndent === -1 && !isEol(first)) {
-			if (first === 9 && column < parentIndent) {
-				state.position = linePosition + column;
-				throwError(state, "tab characters must not be used in indentation");
-			}
-			if (column >= parentIndent && column < maxLeadingIndent) {
-				state.position = linePosition + column;
-				throwError(state, "bad indentation of a mapping entry");
-			}
-		}
-		if (contentIndent === -1 && first !== 0 && !isEol(first) && column < parentIndent) {
-			state.lineIndent = column;
-			state.position = linePosition + column;
-			break;
-		}
-		if (!detectedIndent && first !== 0 && !isEol(first) && contentIndent === -1) contentIndent = column;
-		const requiredIndent = contentIndent === -1 ? parentIndent + 1 : contentIndent;
-		if (first !== 0 && !isEol(first) && column < requiredIndent) {
-			state.lineIndent = column;
-			state.position = linePosition + column;
-			break;
-		}
-		skipUntilLineEnd(state);
-		valueEnd = state.position;
-		if (isEol(state.input.charCodeAt(state.position))) {
-			consumeLineBreak(state);
-			valueEnd = state.position;
-		}
-	}
-	checkPrintable(state, valueStart, valueEnd);
-	addScalarEvent(state, valueStart, valueEnd, props.anchorStart, props.anchorEnd, props.tagStart, props.tagEnd, style, chomping, contentIndent);
-	return true;
-}
-function canStartPlainScalar(state, nodeContext) {
-	const ch = state.input.charCodeAt(state.position);
-	const inFlow = nodeContext === CONTEXT_FLOW_IN;
-	if (ch === 0 || isWsOrEol(ch) || ch === 35 || ch === 38 || ch === 42 || ch === 33 || ch === 124 || ch === 62 || ch === 39 || ch === 34 || ch === 37 || ch === 64 || ch === 96 || isFlowIndicator(ch)) return false;
-	if (ch === 63 || ch === 45) {
-		const following = state.input.charCodeAt(state.position + 1);
-		if (isWsOrEolOrEnd(following) || inFlow && isFlowIndicator(following)) return false;
-	}
-	return true;
-}
-function readPlainScalar(state, nodeIndent, nodeContext, props) {
-	if (!canStartPlainScalar(state, nodeContext)) return false;
-	const start = state.position;
-	let end = state.position;
-	let ch = state.input.charCodeAt(state.position);
-	const inFlow = nodeContext === CONTEXT_FLOW_IN;
-	let multiline = false;
-	while (ch !== 0) {
-		if (testDocumentBoundary(state)) break;
-		if (ch === 58) {
-			const following = state.input.charCodeAt(state.position + 1);
-			if (isWsOrEolOrEnd(following) || inFlow && isFlowIndicator(following)) break;
-		} else if (ch === 35) {
-			if (isWsOrEol(state.input.charCodeAt(state.position - 1))) break;
-		} else if (inFlow && isFlowIndicator(ch)) break;
-		else if (isEol(ch)) {
-			const savedPosition = state.position;
-			const savedLine = state.line;
-			const savedLineStart = state.lineStart;
-			const savedLineIndent = state.lineIndent;
-			skipSeparationSpace(state, false);
-			if (state.lineIndent >= nodeIndent) {
-				multiline = true;
-				ch = state.input.charCodeAt(state.position);
-				continue;
-			}
-			state.position = savedPosition;
-			state.line = savedLine;
-			state.lineStart = savedLineStart;
-			state.lineIndent = savedLineIndent;
-			break;
-		}
-		if (!isWhiteSpace(ch)) end = state.position + 1;
-		ch = state.input.charCodeAt(++state.position);
-	}
-	if (end === start) return false;
-	checkPrintable(state, start, end);
-	addScalarEvent(state, start, end, props.anchorStart, props.anchorEnd, props.tagStart, props.tagEnd, SCALAR_STYLE.PLAIN, CHOMPING_MODE.CLIP, -1, !multiline);
-	return true;
-}
-function skipFlowSeparationSpace(state, nodeIndent) {
-	const startLine = state.line;
-	skipSeparationSpace(state, true);
-	if (state.line > startLine && state.lineIndent < nodeIndent || state.firstTabInLine !== -1 && state.lineIndent < nodeIndent) throwError(state, "deficient indentation");
-}
-function readFlowCollection(state, nodeIndent, props) {
-	const ch = state.input.charCodeAt(state.position);
-	const isMapping = ch === 123;
-	const start = state.position;
-	let readNext = true;
-	if (ch !== 91 && ch !== 123) return false;
-	const terminator = isMapping ? 125 : 93;
-	if (isMapping) addMappingEvent(state, start, props.anchorStart, props.anchorEnd, props.tagStart, props.tagEnd, COLLECTION_STYLE.FLOW);
-	else addSequenceEvent(state, start, props.anchorStart, props.anchorEnd, props.tagStart, props.tagEnd, COLLECTION_STYLE.FLOW);
-	state.position++;
-	while (state.input.charCodeAt(state.position) !== 0) {
-		skipFlowSeparationSpace(state, nodeIndent);
-		let ch = state.input.charCodeAt(state.position);
-		if (ch === terminator) {
-			state.position++;
-			addPopEvent(state);
-			return true;
-		} else if (!readNext) throwError(state, "missed comma between flow collection entries");
-		else if (ch === 44) throwError(state, "expected the node content, but found ','");
-		let isPair = false;
-		let isExplicitPair = false;
-		if (ch === 63 && isWsOrEol(state.input.charCodeAt(state.position + 1))) {
-			isPair = isExplicitPair = true;
-			state.position += 1;
-			skipFlowSeparationSpace(state, nodeIndent);
-		}
-		const entryLine = state.line;
-		const entryStart = snapshotState(state);
-		const keyWasRead = parseNode(state, nodeIndent, CONTEXT_FLOW_IN, false, true);
-		skipFlowSeparationSpace(state, nodeIndent);
-		ch = state.input.charCodeAt(state.position);
-		if ((isMapping || isExplicitPair || state.line === entryLine) && ch === 58) {
-			isPair = true;
-			state.position++;
-			skipFlowSeparationSpace(state, nodeIndent);
-			if (!isMapping) {
-				insertFlowPairMappingEvent(state, entryStart);
-				if (!keyWasRead) addEmptyScalarEvent(state);
-			} else if (!keyWasRead) addEmptyScalarEvent(state);
-			if (!parseNode(state, nodeIndent, CONTEXT_FLOW_IN, false, true)) addEmptyScalarEvent(state);
-			skipFlowSeparationSpace(state, nodeIndent);
-			if (!isMapping) addPopEvent(state);
-		} else if (isMapping && isPair) {
-			if (!keyWasRead) addEmptyScalarEvent(state);
-			addEmptyScalarEvent(state);
-		} else if (isMapping) addEmptyScalarEvent(state);
-		else if (isPair) {
-			insertFlowPairMappingEvent(state, entryStart);
-			if (!keyWasRead) addEmptyScalarEvent(state);
-			addEmptyScalarEvent(state);
-			addPopEvent(state);
-		}
-		ch = state.input.charCodeAt(state.position);
-		if (ch === 44) {
-			readNext = true;
-			state.position++;
-		} else readNext = false;
-	}
-	throwError(state, "unexpected end of the stream within a flow collection");
-}
-function readBlockSequence(state, nodeIndent, props) {
-	if (state.firstTabInLine !== -1 || state.input.charCodeAt(state.position) !== 45 || !isWsOrEolOrEnd(state.input.charCodeAt(state.position + 1))) return false;
-	addSequenceEvent(state, state.position, props.anchorStart, props.anchorEnd, props.tagStart, props.tagEnd, COLLECTION_STYLE.BLOCK);
-	while (state.input.charCodeAt(state.position) === 45 && isWsOrEolOrEnd(state.input.charCodeAt(state.position + 1))) {
-		if (state.firstTabInLine !== -1) {
-			state.position = state.firstTabInLine;
-			throwError(state, "tab characters must not be used in indentation");
-		}
-		const entryLine = state.line;
-		state.position++;
-		const hadBreak = skipSeparationSpace(state, true) > 0;
-		if (state.firstTabInLine !== -1 && state.input.charCodeAt(state.position) === 45 && isWsOrEolOrEnd(state.input.charCodeAt(state.position + 1))) throwError(state, "bad indentation of a sequence entry");
-		if (hadBreak && state.lineIndent <= nodeIndent) addEmptyScalarEvent(state);
-		else parseNode(state, nodeIndent, CONTEXT_BLOCK_IN, false, true);
-		skipSeparationSpace(state, true);
-		if (state.lineIndent < nodeIndent || state.position >= state.length) break;
-		if (state.lineIndent > nodeIndent) throwError(state, "bad indentation of a sequence entry");
-		if (state.line === entryLine && state.input.charCodeAt(state.position) === 45 && isWsOrEolOrEnd(state.input.charCodeAt(state.position + 1))) throwError(state, "bad indentation of a sequence entry");
-	}
-	addPopEvent(state);
-	return true;
-}
-function readBlockMapping(state, nodeIndent, flowIndent, props) {
-	let atExplicitKey = false;
-	let detected = false;
-	let mappingOpened = false;
-	let pendingExplicitKey = false;
-	if (state.firstTabInLine !== -1) return false;
-	let ch = state.input.charCodeAt(state.position);
-	while (ch !== 0) {
-		if (!atExplicitKey && state.firstTabInLine !== -1) {
-			state.position = state.firstTabInLine;
-			throwError(state, "tab characters must not be used in indentation");
-		}
-		const following = state.input.charCodeAt(state.position + 1);
-		const entryLine = state.line;
-		if ((ch === 63 || ch === 58) && isWsOrEolOrEnd(following)) {
-			if (!mappingOpened) {
-				addMappingEvent(state, state.position, props.anchorStart, props.anchorEnd, props.tagStart, props.tagEnd, COLLECTION_STYLE.BLOCK);
-				mappingOpened = true;
-			}
-			if (ch === 63) {
-				if (atExplicitKey) addEmptyScalarEvent(state);
-				detected = true;
-				atExplicitKey = true;
-			} else if (atExplicitKey) atExplicitKey = false;
-			else {
-				addEmptyScalarEvent(state);
-				detected = true;
-				atExplicitKey = false;
-			}
-			state.position += 1;
-			pendingExplicitKey = true;
-		} else {
-			if (atExplicitKey) {
-				addEmptyScalarEvent(state);
-				atExplicitKey = false;
-			}
-			const beforeKey = snapshotState(state);
-			if (!parseNode(state, flowIndent, CONTEXT_FLOW_OUT, false, true)) break;
-			if (state.line === entryLine) {
-				ch = state.input.charCodeAt(state.position);
-				while (isWhiteSpace(ch)) ch = state.input.charCodeAt(++state.position);
-				if (ch === 58) {
-					ch = state.input.charCodeAt(++state.position);
-					if (!isWsOrEolOrEnd(ch)) throwError(state, "a whitespace character is expected after the key-value separator within a block mapping");
-					if (!mappingOpened) {
-						state.events.splice(beforeKey.eventsLength, 0, {
-							type: EVENT_ID.MAPPING,
-							start: beforeKey.position,
-							anchorStart: props.anchorStart,
-							anchorEnd: props.anchorEnd,
-							tagStart: props.tagStart,
-							tagEnd: props.tagEnd,
-							style: COLLECTION_STYLE.BLOCK
-						});
-						mappingOpened = true;
-					}
-					detected = true;
-					atExplicitKey = false;
-					pendingExplicitKey = false;
-				} else if (detected) throwError(state, "expected ':' after a mapping key");
-				else {
-					if (props.anchorStart !== NO_RANGE$1 || props.tagStart !== NO_RANGE$1) {
-						restoreState(state, beforeKey);
-						return false;
-					}
-					return true;
-				}
-			} else if (detected) throwError(state, "can not read a block mapping entry; a multiline key may not be an implicit key");
-			else {
-				if (props.anchorStart !== NO_RANGE$1 || props.tagStart !== NO_RANGE$1) {
-					restoreState(state, beforeKey);
-					return false;
-				}
-				return true;
-			}
-		}
-		if (parseNode(state, nodeIndent, CONTEXT_BLOCK_OUT, true, pendingExplicitKey)) pendingExplicitKey = false;
-		if (!atExplicitKey) {
-			if (pendingExplicitKey) {
-				addEmptyScalarEvent(state);
-				pendingExplicitKey = false;
-			}
-		}
-		skipSeparationSpace(state, true);
-		ch = state.input.charCodeAt(state.position);
-		if ((state.line === entryLine || state.lineIndent > nodeIndent) && ch !== 0) throwError(state, "bad indentation of a mapping entry");
-		else if (state.lineIndent < nodeIndent) break;
-	}
-	if (!detected) return false;
-	if (atExplicitKey) addEmptyScalarEvent(state);
-	if (mappingOpened) addPopEvent(state);
-	return true;
-}
-function parseNode(state, parentIndent, nodeContext, allowToSeek, allowCompact, allowPropertyMapping = true) {
-	if (state.depth >= state.maxDepth) throwError(state, `nesting exceeded maxDepth (${state.maxDepth})`);
-	state.depth++;
-	let indentStatus = 1;
-	let atNewLine = false;
-	let hasContent = false;
-	let propertyStart = null;
-	const props = emptyProperties();
-	let allowBlockScalars = nodeContext === CONTEXT_BLOCK_OUT || nodeContext === CONTEXT_BLOCK_IN;
-	let allowBlockCollections = allowBlockScalars;
-	const allowBlockStyles = allowBlockScalars;
-	if (allowToSeek && skipSeparationSpace(state, true)) {
-		atNewLine = true;
-		if (state.lineIndent > parentIndent) indentStatus = 1;
-		else if (state.lineIndent === parentIndent) indentStatus = 0;
-		else indentStatus = -1;
-	}
-	if (indentStatus === 1) while (true) {
-		const ch = state.input.charCodeAt(state.position);
-		const propertyState = snapshotState(state);
-		if (atNewLine && indentStatus !== 1 && (ch === 33 || ch === 38)) break;
-		if (atNewLine && allowBlockStyles && (props.tagStart !== NO_RANGE$1 || props.anchorStart !== NO_RANGE$1) && (ch === 33 || ch === 38)) {
-			const fallbackState = snapshotState(state);
-			const flowIndent = parentIndent + 1;
-			if (readBlockMapping(state, state.position - state.lineStart, flowIndent, props) && state.events[fallbackState.eventsLength]?.type === EVENT_ID.MAPPING) {
-				state.depth--;
-				return true;
-			}
-			restoreState(state, fallbackState);
-		}
-		if (atNewLine && (ch === 33 && props.tagStart !== NO_RANGE$1 || ch === 38 && props.anchorStart !== NO_RANGE$1)) break;
-		if (!readTagProperty(state, props, nodeContext === CONTEXT_FLOW_IN) && !readAnchorProperty(state, props)) break;
-		if (propertyStart === null) propertyStart = propertyState;
-		if (skipSeparationSpace(state, true)) {
-			atNewLine = true;
-			allowBlockCollections = allowBlockStyles;
-			if (state.lineIndent > parentIndent) indentStatus = 1;
-			else if (state.lineIndent === parentIndent) indentStatus = 0;
-			else indentStatus = -1;
-		} else allowBlockCollections = false;
-	}
-	if (allowBlockCollections) allowBlockCollections = atNewLine || allowCompact;
-	if (indentStatus === 1 || nodeContext === CONTEXT_BLOCK_OUT) {
-		const flowIndent = nodeContext === CONTEXT_FLOW_IN || nodeContext === CONTEXT_FLOW_OUT ? parentIndent : parentIndent + 1;
-		const blockIndent = state.position - state.lineStart;
-		if (indentStatus === 1) {
-			if (allowBlockCollections && (readBlockSequence(state, blockIndent, props) || readBlockMapping(state, blockIndent, flowIndent, props)) || readFlowCollection(state, flowIndent, props)) hasContent = true;
-			else {
-				const ch = state.input.charCodeAt(state.position);
-				if (propertyStart !== null && allowPropertyMapping && allowBlockStyles && !allowBlockCollections && ch !== 124 && ch !== 62) {
-					const fallbackState = snapshotState(state);
-					const propertyIndent = propertyStart.position - propertyStart.lineStart;
-					restoreState(state, propertyStart);
-					if (readBlockMapping(state, propertyIndent, flowIndent, emptyProperties()) && state.events[fallbackState.eventsLength]?.type === EVENT_ID.MAPPING) hasContent = true;
-					else restoreState(state, fallbackState);
-				}
-				if (!hasContent && (allowBlockScalars && readBlockScalar(state, flowIndent, props) || readSingleQuotedScalar(state, flowIndent, props) || readDoubleQuotedScalar(state, flowIndent, props) || readAlias(state, props) || readPlainScalar(state, flowIndent, nodeContext, props))) hasContent = true;
-			}
-		} else if (indentStatus === 0) hasContent = allowBlockCollections && readBlockSequence(state, blockIndent, props);
-	}
-	allowBlockScalars = allowBlockScalars && !hasContent;
-	if (!hasContent && (props.anchorStart !== NO_RANGE$1 || props.tagStart !== NO_RANGE$1 || allowBlockScalars)) {
-		addScalarEvent(state, NO_RANGE$1, NO_RANGE$1, props.anchorStart, props.anchorEnd, props.tagStart, props.tagEnd, SCALAR_STYLE.PLAIN);
-		hasContent = true;
-	}
-	state.depth--;
-	return hasContent || props.anchorStart !== NO_RANGE$1 || props.tagStart !== NO_RANGE$1;
-}
-function readDirective(state) {
-	if (state.lineIndent > 0 || state.input.charCodeAt(state.position) !== 37) return false;
-	state.position++;
-	const nameStart = state.position;
-	while (state.input.charCodeAt(state.position) !== 0 && !isWsOrEol(state.input.charCodeAt(state.position))) state.position++;
-	const name = state.input.slice(nameStart, state.position);
-	const args = [];
-	if (name.length === 0) throwError(state, "directive name must not be less than one character in length");
-	while (state.input.charCodeAt(state.position) !== 0 && !isEol(state.input.charCodeAt(state.position))) {
-		while (isWhiteSpace(state.input.charCodeAt(state.position))) state.position++;
-		if (state.input.charCodeAt(state.position) === 35 || isEol(state.input.charCodeAt(state.position)) || state.input.charCodeAt(state.position) === 0) break;
-		const start = state.position;
-		while (state.input.charCodeAt(state.position) !== 0 && !isWsOrEol(state.input.charCodeAt(state.position))) state.position++;
-		args.push(state.input.slice(start, state.position));
-	}
-	if (isEol(state.input.charCodeAt(state.position))) consumeLineBreak(state);
-	if (name === "YAML") {
-		if (state.directives.some((directive) => directive.kind === "yaml")) throwError(state, "duplication of %YAML directive");
-		if (args.length !== 1) throwError(state, "YAML directive accepts exactly one argument");
-		const match = /^([0-9]+)\.([0-9]+)$/.exec(args[0]);
-		if (match === null) throwError(state, "ill-formed argument of the YAML directive");
-		if (parseInt(match[1], 10) !== 1) throwError(state, "unacceptable YAML version of the document");
-		state.directives.push({
-			kind: "yaml",
-			version: args[0]
-		});
-	} else if (name === "TAG") {
-		if (args.length !== 2) throwError(state, "TAG directive accepts exactly two arguments");
-		const [handle, prefix] = args;
-		if (!PATTERN_TAG_HANDLE.test(handle)) throwError(state, "ill-formed tag handle (first argument) of the TAG directive");
-		if (HAS_OWN.call(state.tagHandlers, handle)) throwError(state, `there is a previously declared suffix for "${handle}" tag handle`);
-		if (!PATTERN_TAG_PREFIX.test(prefix)) throwError(state, "ill-formed tag prefix (second argument) of the TAG directive");
-		state.tagHandlers[handle] = prefix;
-		state.directives.push({
-			kind: "tag",
-			handle,
-			prefix
-		});
-	}
-	return true;
-}
-function readDocument(state) {
-	state.directives = [];
-	state.tagHandlers = Object.create(null);
-	let hasDirectives = false;
-	skipSeparationSpace(state, true);
-	while (readDirective(state)) {
-		hasDirectives = true;
-		skipSeparationSpace(state, true);
-	}
-	let explicitStart = false;
-	let explicitEnd = false;
-	let allowCompact = true;
-	if (state.lineIndent === 0 && state.input.charCodeAt(state.position) === 45 && state.input.charCodeAt(state.position + 1) === 45 && state.input.charCodeAt(state.position + 2) === 45 && isWsOrEolOrEnd(state.input.charCodeAt(state.position + 3))) {
-		explicitStart = true;
-		const markerLine = state.line;
-		state.position += 3;
-		skipSeparationSpace(state, true);
-		allowCompact = state.line > markerLine;
-	} else if (hasDirectives) throwError(state, "directives end mark is expected");
-	const documentEventIndex = state.events.length;
-	if (!explicitStart && state.position === state.lineStart && state.input.charCodeAt(state.position) === 46 && testDocumentSeparator(state)) {
-		state.position += 3;
-		skipSeparationSpace(state, true);
-		return;
-	}
-	addDocumentEvent(state, explicitStart, false);
-	if (!parseNode(state, state.lineIndent - 1, CONTEXT_BLOCK_OUT, false, allowCompact, allowCompact)) addEmptyScalarEvent(state);
-	skipSeparationSpace(state, true);
-	if (state.position === state.lineStart && testDocumentSeparator(state)) {
-		explicitEnd = state.input.charCodeAt(state.position) === 46;
-		if (explicitEnd) {
-			const markerLine = state.line;
-			state.position += 3;
-			skipSeparationSpace(state, true);
-			if (state.line === markerLine && state.position < state.length) throwError(state, "end of the stream or a document separator is expected");
-		}
-	}
-	const documentEvent = state.events[documentEventIndex];
-	if (documentEvent?.type === EVENT_ID.DOCUMENT) documentEvent.explicitEnd = explicitEnd;
-	addPopEvent(state);
-	if (!explicitEnd && state.position < state.length && !testDocumentBoundary(state)) throwError(state, "end of the stream or a document separator is expected");
-}
-/**
-* Parses YAML into a flat event stream referencing source text by offsets.
-*
-* @category Events
-*/
-function parseEvents(input, options) {
-	const length = input.length;
-	const state = {
-		...DEFAULT_PARSER_OPTIONS,
-		...options,
-		input: `${input}\0`,
-		length,
-		position: 0,
-		line: 0,
-		lineStart: 0,
-		lineIndent: 0,
-		firstTabInLine: -1,
-		depth: 0,
-		directives: [],
-		tagHandlers: Object.create(null),
-		events: []
-	};
-	const nullpos = input.indexOf("\0");
-	if (nullpos !== -1) YAMLException.throwAt(input, nullpos, "null byte is not allowed in input", state.filename);
-	while (state.position < state.length) {
-		skipByteOrderMark(state);
-		skipSeparationSpace(state, true);
-		if (state.position >= state.length) break;
-		const documentStart = state.position;
-		readDocument(state);
-		if (state.position === documentStart)
- /* c8 ignore next */
-		throwError(state, "can not read a document");
-	}
-	return state.events;
-}
-function hasBit(mask, bit) {
-	return (mask & 1 << bit) !== 0;
-}
-function _preferredQuotedStyle(layout) {
-	if (layout.presenterOptions.quoteStyle === "single" && hasBit(layout.allowedStylesMask, SCALAR_STYLE.SINGLE_QUOTED)) return SCALAR_STYLE.SINGLE_QUOTED;
-	return SCALAR_STYLE.DOUBLE_QUOTED;
-}
-function applyQuoteFlowKeysOption(layout) {
-	if (!layout.presenterOptions.quoteFlowKeys) return;
-	if (!layout.isKey || !layout.flowOnly || layout.style !== SCALAR_STYLE.PLAIN) return;
-	layout.style = SCALAR_STYLE.DOUBLE_QUOTED;
-}
-function doubleQuoteForInvisibles(layout) {
-	if (layout.style === SCALAR_STYLE.PLAIN && /[\t\x7F-\xA0\u2028\u2029\uFEFF\uFFFE\uFFFF]/.test(layout.node.value)) layout.style = SCALAR_STYLE.DOUBLE_QUOTED;
-}
-function doubleQuoteWhitespaceOnly(layout) {
-	if (layout.style === SCALAR_STYLE.PLAIN && /^\s+$/.test(layout.node.value)) layout.style = SCALAR_STYLE.DOUBLE_QUOTED;
-}
-function applyForceQuotesOption(layout) {
-	if (!layout.presenterOptions.forceQuotes) return;
-	if (layout.isKey || layout.style !== SCALAR_STYLE.PLAIN) return;
-	if (layout.node.tag !== layout.presenterOptions.schema.defaultScalarTag.tagName) return;
-	layout.style = layout.node.value.includes("\n") ? SCALAR_STYLE.DOUBLE_QUOTED : _preferredQuotedStyle(layout);
-}
-function tryLongOrMultilineAsBlock(layout) {
-	if (layout.style !== SCALAR_STYLE.PLAIN || layout.isKey) return;
-	const value = layout.node.value;
-	const multiline = value.indexOf("\n") !== -1;
-	if (!hasBit(layout.allowedStylesMask, SCALAR_STYLE.LITERAL_BLOCK)) {
-		if (multiline) layout.style = SCALAR_STYLE.DOUBLE_QUOTED;
-		return;
-	}
-	const w = layout.presenterOptions.lineWidth;
-	if (w === -1) {
-		if (multiline) layout.style = SCALAR_STYLE.LITERAL_BLOCK;
-		return;
-	}
-	const availableWidth = Math.max(Math.min(w, 40), w - layout.shiftOfContent);
-	let position = 0;
-	let shouldFold = false;
-	while (position <= value.length) {
-		let lineEnd = value.length;
-		const nextLineBreak = value.indexOf("\n", position);
-		if (nextLineBreak !== -1) lineEnd = nextLineBreak;
-		const line = value.slice(position, lineEnd);
-		if (line.length > availableWidth && line[0] !== " " && / [^ \t]/.test(line)) shouldFold = true;
-		if (nextLineBreak === -1) break;
-		position = nextLineBreak + 1;
-	}
-	if (shouldFold) layout.style = SCALAR_STYLE.FOLDED_BLOCK;
-	else if (multiline) layout.style = SCALAR_STYLE.LITERAL_BLOCK;
-}
-function quoteInvalidPlain(layout) {
-	if (layout.style === SCALAR_STYLE.PLAIN && !hasBit(layout.allowedStylesMask, SCALAR_STYLE.PLAIN)) layout.style = _preferredQuotedStyle(layout);
-}
-function fallbackToDoubleQuoted(layout) {
-	if (!hasBit(layout.allowedStylesMask, layout.style)) layout.style = SCALAR_STYLE.DOUBLE_QUOTED;
-}
-var NOT_RESOLVED, strTag, NULL_VALUES$1, nullCoreTag, nullJsonTag, NULL_VALUES, nullYaml11Tag, TRUE_VALUES$2, FALSE_VALUES$2, boolCoreTag, TRUE_VALUES$1, FALSE_VALUES$1, boolJsonTag, TRUE_VALUES, FALSE_VALUES, boolYaml11Tag, YAML_INTEGER_IMPLICIT_PATTERN$1, YAML_INTEGER_EXPLICIT_PATTERN$1, intCoreTag, YAML_INTEGER_IMPLICIT_PATTERN, YAML_INTEGER_EXPLICIT_PATTERN, intJsonTag, YAML_INTEGER_PATTERN, intYaml11Tag, YAML_FLOAT_PATTERN$1, YAML_FLOAT_SPECIAL_PATTERN$1, floatCoreTag, YAML_FLOAT_IMPLICIT_PATTERN, YAML_FLOAT_EXPLICIT_PATTERN, floatJsonTag, YAML_FLOAT_PATTERN, YAML_FLOAT_SPECIAL_PATTERN, floatYaml11Tag, mergeTag, BASE64_PATTERN, binaryTag, YAML_DATE_REGEXP, YAML_TIMESTAMP_REGEXP, timestampTag, seqTag, omapTag, pairsTag, mapTag, setTag, Schema, FAILSAFE_SCHEMA, JSON_SCHEMA, CORE_SCHEMA, YAML11_SCHEMA, DUMP_SCHEMA, realMapTag, legacyMapTag, DEFAULT_SNIPPET_OPTIONS, YAMLException, EVENT_ID, SCALAR_STYLE, COLLECTION_STYLE, CHOMPING_MODE, NO_RANGE$3, simpleEscapeCheck, simpleEscapeMap, DEFAULT_TAG_HANDLERS, TAG_SUFFIX_CHARS, TAG_URI_CHARS, DEFAULT_CONSTRUCTOR_OPTIONS, NO_RANGE$1, HAS_OWN, CONTEXT_FLOW_IN, CONTEXT_FLOW_OUT, CONTEXT_BLOCK_IN, CONTEXT_BLOCK_OUT, PATTERN_NON_PRINTABLE, PATTERN_FLOW_INDICATORS, PATTERN_TAG_HANDLE, NS_URI_CHAR, NS_TAG_CHAR, PATTERN_TAG_URI, PATTERN_TAG_SUFFIX, PATTERN_TAG_PREFIX, DEFAULT_PARSER_OPTIONS, DEFAULT_LOAD_OPTIONS, DEFAULT_SCALAR_STYLE_RULES, SRC_C_PRINTABLE, SRC_B_CHAR, SRC_C_BYTE_ORDER_MARK, SRC_S_WHITE, SRC_NB_CHAR, SRC_NS_CHAR, SRC_NB_JSON, SRC_C_INDICATOR, SRC_C_FLOW_INDICATOR, SRC_NS_PLAIN_SAFE_FLOW_OUT, SRC_NS_PLAIN_SAFE_FLOW_IN, SRC_NS_PLAIN_FIRST_FLOW_OUT, SRC_NS_PLAIN_FIRST_FLOW_IN, SRC_NS_PLAIN_CHAR_FLOW_OUT, SRC_NS_PLAIN_CHAR_FLOW_IN, SRC_NB_NS_PLAIN_IN_LINE_FLOW_OUT, SRC_NB_NS_PLAIN_IN_LINE_FLOW_IN, SRC_NS_PLAIN_ONE_LINE_FLOW_OUT, SRC_NS_PLAIN_ONE_LINE_FLOW_IN, SRC_NS_PLAIN_ONE_LINE_BLOCK_KEY, SRC_NS_PLAIN_ONE_LINE_FLOW_KEY, SRC_S_NS_PLAIN_NEXT_LINE_FLOW_OUT, SRC_S_NS_PLAIN_NEXT_LINE_FLOW_IN, SRC_NS_PLAIN_MULTI_LINE_FLOW_OUT, SRC_NS_PLAIN_MULTI_LINE_FLOW_IN, NS_PLAIN_FLOW_OUT, NS_PLAIN_FLOW_IN, NS_PLAIN_BLOCK_KEY, NS_PLAIN_FLOW_KEY, NB_SINGLE_ONE_LINE, NB_SINGLE_MULTI_LINE, BLOCK_SCALAR_CONTENT, DEFAULT_PRESENTER_OPTIONS, DEFAULT_DUMP_OPTIONS, EVENT_DOCUMENT, EVENT_SEQUENCE, EVENT_MAPPING, EVENT_SCALAR, EVENT_ALIAS, EVENT_POP, SCALAR_STYLE_PLAIN, SCALAR_STYLE_SINGLE_QUOTED, SCALAR_STYLE_DOUBLE_QUOTED, SCALAR_STYLE_LITERAL_BLOCK, SCALAR_STYLE_FOLDED_BLOCK, COLLECTION_STYLE_BLOCK, COLLECTION_STYLE_FLOW, CHOMPING_CLIP, CHOMPING_STRIP, CHOMPING_KEEP;
-var init_js_yaml = __esmMin((() => {
-	NOT_RESOLVED = Symbol("NOT_RESOLVED");
-	strTag = defineScalarTag("tag:yaml.org,2002:str", {
-		resolve: (source) => source,
-		identify: (data) => typeof data === "string"
-	});
-	NULL_VALUES$1 = [
-		"",
-		"~",
-		"null",
-		"Null",
-		"NULL"
-	];
-	nullCoreTag = defineScalarTag("tag:yaml.org,2002:null", {
-		implicit: true,
-		implicitFirstChars: [
-			"",
-			"~",
-			"n",
-			"N"
-		],
-		resolve: (source) => {
-			if (NULL_VALUES$1.indexOf(source) !== -1) return null;
-			return NOT_RESOLVED;
-		},
-		identify: (object) => object === null,
-		represent: () => "null"
-	});
-	nullJsonTag = defineScalarTag("tag:yaml.org,2002:null", {
-		implicit: true,
-		implicitFirstChars: ["n"],
-		resolve: (source, isExplicit) => {
-			if (source === "null" || isExplicit && source === "") return null;
-			return NOT_RESOLVED;
-		},
-		identify: (object) => object === null,
-		represent: () => "null"
-	});
-	NULL_VALUES = [
-		"",
-		"~",
-		"null",
-		"Null",
-		"NULL"
-	];
-	nullYaml11Tag = defineScalarTag("tag:yaml.org,2002:null", {
-		implicit: true,
-		implicitFirstChars: [
-			"",
-			"~",
-			"n",
-			"N"
-		],
-		resolve: (source) => {
-			if (NULL_VALUES.indexOf(source) !== -1) return null;
-			return NOT_RESOLVED;
-		},
-		identify: (object) => object === null,
-		represent: () => "null"
-	});
-	TRUE_VALUES$2 = [
-		"true",
-		"True",
-		"TRUE"
-	];
-	FALSE_VALUES$2 = [
-		"false",
-		"False",
-		"FALSE"
-	];
-	boolCoreTag = defineScalarTag("tag:yaml.org,2002:bool", {
-		implicit: true,
-		implicitFirstChars: [
-			"t",
-			"T",
-			"f",
-			"F"
-		],
-		resolve: (source) => {
-			if (TRUE_VALUES$2.indexOf(source) !== -1) return true;
-			if (FALSE_VALUES$2.indexOf(source) !== -1) return false;
-			return NOT_RESOLVED;
-		},
-		identify: (object) => Object.prototype.toString.call(object) === "[object Boolean]",
-		represent: (object) => object ? "true" : "false"
-	});
-	TRUE_VALUES$1 = ["true"];
-	FALSE_VALUES$1 = ["false"];
-	boolJsonTag = defineScalarTag("tag:yaml.org,2002:bool", {
-		implicit: true,
-		implicitFirstChars: ["t", "f"],
-		resolve: (source) => {
-			if (TRUE_VALUES$1.indexOf(source) !== -1) return true;
-			if (FALSE_VALUES$1.indexOf(source) !== -1) return false;
-			return NOT_RESOLVED;
-		},
-		identify: (object) => Object.prototype.toString.call(object) === "[object Boolean]",
-		represent: (object) => object ? "true" : "false"
-	});
-	TRUE_VALUES = [
-		"true",
-		"True",
-		"TRUE",
-		"y",
-		"Y",
-		"yes",
-		"Yes",
-		"YES",
-		"on",
-		"On",
-		"ON"
-	];
-	FALSE_VALUES = [
-		"false",
-		"False",
-		"FALSE",
-		"n",
-		"N",
-		"no",
-		"No",
-		"NO",
-		"off",
-		"Off",
-		"OFF"
-	];
-	boolYaml11Tag = defineScalarTag("tag:yaml.org,2002:bool", {
-		implicit: true,
-		implicitFirstChars: [
-			"y",
-			"Y",
-			"n",
-			"N",
-			"t",
-			"T",
-			"f",
-			"F",
-			"o",
-			"O"
-		],
-		resolve: (source) => {
-			if (TRUE_VALUES.indexOf(source) !== -1) return true;
-			if (FALSE_VALUES.indexOf(source) !== -1) return false;
-			return NOT_RESOLVED;
-		},
-		identify: (object) => Object.prototype.toString.call(object) === "[object Boolean]",
-		represent: (object) => object ? "true" : "false"
-	});
-	YAML_INTEGER_IMPLICIT_PATTERN$1 = /* @__PURE__ */ new RegExp("^(?:0o[0-7]+|0x[0-9a-fA-F]+|[-+]?[0-9]+)$");
-	YAML_INTEGER_EXPLICIT_PATTERN$1 = /* @__PURE__ */ new RegExp("^(?:[-+]?0b[0-1]+|[-+]?0o[0-7]+|[-+]?0x[0-9a-fA-F]+|[-+]?[0-9]+)$");
-	intCoreTag = defineScalarTag("tag:yaml.org,2002:int", {
-		implicit: true,
-		implicitFirstChars: [
-			"-",
-			"+",
-			..."0123456789"
-		],
-		resolve: resolveYamlInteger$2,
-		identify: (object) => Number.isInteger(object) && !Object.is(object, -0) && object.toString(10).indexOf("e") < 0,
-		represent: (object) => object.toString(10)
-	});
-	YAML_INTEGER_IMPLICIT_PATTERN = /* @__PURE__ */ new RegExp("^-?(?:0|[1-9][0-9]*)$");
-	YAML_INTEGER_EXPLICIT_PATTERN = /* @__PURE__ */ new RegExp("^(?:[-+]?0b[0-1]+|[-+]?0o[0-7]+|[-+]?0x[0-9a-fA-F]+|[-+]?[0-9]+)$");
-	intJsonTag = defineScalarTag("tag:yaml.org,2002:int", {
-		implicit: true,
-		implicitFirstChars: ["-", ..."0123456789"],
-		resolve: resolveYamlInteger$1,
-		identify: (object) => Number.isInteger(object) && !Object.is(object, -0) && object.toString(10).indexOf("e") < 0,
-		represent: (object) => object.toString(10)
-	});
-	YAML_INTEGER_PATTERN = /* @__PURE__ */ new RegExp("^(?:[-+]?0b[0-1_]+|[-+]?0[0-7_]+|[-+]?0x[0-9a-fA-F_]+|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+|[-+]?(?:0|[1-9][0-9_]*))$");
-	intYaml11Tag = defineScalarTag("tag:yaml.org,2002:int", {
-		implicit: true,
-		implicitFirstChars: [
-			"-",
-			"+",
-			..."0123456789"
-		],
-		resolve: resolveYamlInteger,
-		identify: (object) => Number.isInteger(object) && !Object.is(object, -0) && object.toString(10).indexOf("e") < 0,
-		represent: (object) => object.toString(10)
-	});
-	YAML_FLOAT_PATTERN$1 = /* @__PURE__ */ new RegExp("^(?:[-+]?[0-9]+(?:\\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|[-+]?\\.[0-9]+(?:[eE][-+]?[0-9]+)?|[-+]?\\.(?:inf|Inf|INF)|\\.(?:nan|NaN|NAN))$");
-	YAML_FLOAT_SPECIAL_PATTERN$1 = /* @__PURE__ */ new RegExp("^(?:[-+]?\\.(?:inf|Inf|INF)|\\.(?:nan|NaN|NAN))$");
-	floatCoreTag = defineScalarTag("tag:yaml.org,2002:float", {
-		implicit: true,
-		implicitFirstChars: [
-			"-",
-			"+",
-			".",
-			..."0123456789"
-		],
-		resolve: resolveYamlFloat$2,
-		identify: (object) => typeof object === "number" && (!Number.isInteger(object) || Object.is(object, -0) || object.toString(10).indexOf("e") >= 0),
-		represent: representYamlFloat$2
-	});
-	YAML_FLOAT_IMPLICIT_PATTERN = /* @__PURE__ */ new RegExp("^-?(?:0|[1-9][0-9]*)(?:\\.[0-9]*)?(?:[eE][-+]?[0-9]+)?$");
-	YAML_FLOAT_EXPLICIT_PATTERN = /* @__PURE__ */ new RegExp("^(?:[-+]?[0-9]+(?:\\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|[-+]?\\.[0-9]+(?:[eE][-+]?[0-9]+)?|[-+]?\\.(?:inf|Inf|INF)|\\.(?:nan|NaN|NAN))$");
-	floatJsonTag = defineScalarTag("tag:yaml.org,2002:float", {
-		implicit: true,
-		implicitFirstChars: ["-", ..."0123456789"],
-		resolve: resolveYamlFloat$1,
-		identify: (object) => typeof object === "number" && (!Number.isInteger(object) || Object.is(object, -0) || object.toString(10).indexOf("e") >= 0),
-		represent: representYamlFloat$1
-	});
-	YAML_FLOAT_PATTERN = /* @__PURE__ */ new RegExp("^(?:[-+]?(?:(?:[0-9][0-9_]*)?\\.[0-9_]*)(?:[eE][-+][0-9]+)?|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\\.[0-9_]*|[-+]?\\.(?:inf|Inf|INF)|\\.(?:nan|NaN|NAN))$");
-	YAML_FLOAT_SPECIAL_PATTERN = /* @__PURE__ */ new RegExp("^(?:[-+]?\\.(?:inf|Inf|INF)|\\.(?:nan|NaN|NAN))$");
-	floatYaml11Tag = defineScalarTag("tag:yaml.org,2002:float", {
-		implicit: true,
-		implicitFirstChars: [
-			"-",
-			"+",
-			".",
-			..."0123456789"
-		],
-		resolve: resolveYamlFloat,
-		identify: (object) => typeof object === "number" && (!Number.isInteger(object) || Object.is(object, -0) || object.toString(10).indexOf("e") >= 0),
-		represent: representYamlFloat
-	});
-	mergeTag = defineScalarTag("tag:yaml.org,2002:merge", {
-		implicit: true,
-		implicitFirstChars: ["<"],
-		resolve: (source, isExplicit) => {
-			if (source === "<<" || isExplicit && source === "") return "<<";
-			return NOT_RESOLVED;
-		},
-		identify: () => false
-	});
-	BASE64_PATTERN = /^[A-Za-z0-9+/]*={0,2}$/;
-	binaryTag = defineScalarTag("tag:yaml.org,2002:binary", {
-		resolve: resolveYamlBinary,
-		identify: (object) => Object.prototype.toString.call(object) === "[object Uint8Array]",
-		represent: representYamlBinary
-	});
-	YAML_DATE_REGEXP = /* @__PURE__ */ new RegExp("^([0-9][0-9][0-9][0-9])-([0-9][0-9])-([0-9][0-9])$");
-	YAML_TIMESTAMP_REGEXP = /* @__PURE__ */ new RegExp("^([0-9][0-9][0-9][0-9])-([0-9][0-9]?)-([0-9][0-9]?)(?:[Tt]|[ \\t]+)([0-9][0-9]?):([0-9][0-9]):([0-9][0-9])(?:\\.([0-9]*))?(?:[ \\t]*(Z|([-+])([0-9][0-9]?)(?::([0-9][0-9]))?))?$");
-	timestampTag = defineScalarTag("tag:yaml.org,2002:timestamp", {
-		implicit: true,
-		implicitFirstChars: [..."0123456789"],
-		resolve: resolveYamlTimestamp,
-		identify: (object) => object instanceof Date,
-		represent: (object) => object.toISOString()
-	});
-	seqTag = defineSequenceTag("tag:yaml.org,2002:seq", {
-		create: () => [],
-		addItem: (container, item) => {
-			container.push(item);
-		},
-		identify: Array.isArray
-	});
-	omapTag = defineSequenceTag("tag:yaml.org,2002:omap", {
-		create: () => ({
-			list: [],
-			seen: /* @__PURE__ */ new Set()
-		}),
-		addItem: (carrier, item) => {
-			let key;
-			if (item instanceof Map) {
-				if (item.size !== 1) return "cannot resolve an ordered map item";
-				key = item.keys().next().value;
-			} else if (isPlainObject(item)) {
-				const itemKeys = Object.keys(item);
-				if (itemKeys.length !== 1) return "cannot resolve an ordered map item";
-				key = itemKeys[0];
-			} else return "cannot resolve an ordered map item";
-			if (carrier.seen.has(key)) return "duplicate key in ordered map";
-			carrier.seen.add(key);
-			carrier.list.push(item);
-			return "";
-		},
-		finalize: (carrier) => carrier.list,
-		identify: () => false
-	});
-	pairsTag = defineSequenceTag("tag:yaml.org,2002:pairs", {
-		create: () => [],
-		addItem: (container, item) => {
-			if (item instanceof Map) {
-				if (item.size !== 1) return "cannot resolve a pairs item";
-				container.push(item.entries().next().value);
-				return "";
-			}
-			if (Object.prototype.toString.call(item) !== "[object Object]") return "cannot resolve a pairs item";
-			const object = item;
-			const keys = Object.keys(object);
-			if (keys.length !== 1) return "cannot resolve a pairs item";
-			container.push([keys[0], object[keys[0]]]);
-			return "";
-		},
-		identify: () => false
-	});
-	mapTag = defineMappingTag("tag:yaml.org,2002:map", {
-		create: () => ({}),
-		identify: isPlainObject,
-		represent: (o) => {
-			const map = /* @__PURE__ */ new Map();
-			for (const key of Object.keys(o)) map.set(key, o[key]);
-			return map;
-		},
-		addPair: (container, key, value) => {
-			if (key !== null && typeof key === "object") return "object-based map does not support complex keys";
-			const normalizedKey = String(key);
-			if (normalizedKey === "__proto__") Object.defineProperty(container, normalizedKey, {
-				value,
-				enumerable: true,
-				configurable: true,
-				writable: true
-			});
-			else container[normalizedKey] = value;
-			return "";
-		},
-		has: (container, key) => {
-			if (key !== null && typeof key === "object") return false;
-			return Object.prototype.hasOwnProperty.call(container, String(key));
-		},
-		keys: (container) => Object.keys(container),
-		get: (container, key) => {
-			const normalizedKey = String(key);
-			if (!Object.prototype.hasOwnProperty.call(container, normalizedKey)) return null;
-			return container[normalizedKey];
-		}
-	});
-	setTag = defineMappingTag("tag:yaml.org,2002:set", {
-		create: () => /* @__PURE__ */ new Set(),
-		identify: (data) => data instanceof Set,
-		represent: (data) => {
-			const map = /* @__PURE__ */ new Map();
-			for (const key of data) map.set(key, null);
-			return map;
-		},
-		addPair: (container, key, value) => {
-			if (value !== null) return "cannot resolve a set item";
-			container.add(key);
-			return "";
-		},
-		has: (container, key) => container.has(key),
-		keys: (container) => container.keys(),
-		get: () => null
-	});
-	Schema = class Schema {
-		tags;
-		/** @internal */
-		implicitScalarTags;
-		/**
-		* Dispatch implicit scalar resolvers by `source.charAt(0)`. Each bucket holds
-		* the resolvers that may match that key, in schema order; a key absent from
-		* the map uses
-		* {@link Schema.implicitScalarAnyFirstChar}
-		* (resolvers that declared no first-char constraint, so they apply to any
-		* first character).
-		*/
-		implicitScalarByFirstChar;
-		implicitScalarAnyFirstChar;
-		/**
-		* The default scalar tag (`!!str`), resolved once so the composer's fallback
-		* for unresolved plain scalars avoids a keyed lookup per scalar.
-		*
-		* @internal
-		*/
-		defaultScalarTag;
-		/**
-		* The default container tags (`!!seq` / `!!map`), used by the dumper: when a
-		* value is identified by its default tag, the tag is implicit and not
-		* printed. Undefined if the schema does not define them (then such values
-		* can't be dumped).
-		*
-		* @internal
-		*/
-		defaultSequenceTag;
-		/** @internal */
-		defaultMappingTag;
-		exact;
-		prefix;
-		constructor(tags) {
-			const compiledTags = compileTags(tags);
-			const implicitScalarTags = [];
-			const exact = createTagDefinitionMap();
-			const prefix = createTagDefinitionListMap();
-			for (const tag of compiledTags) {
-				if (tag.nodeKind === "scalar" && tag.implicit) {
-					if (tag.matchByTagPrefix) throw new Error("Implicit scalar tags cannot match by tag prefix");
-					implicitScalarTags.push(tag);
-				}
-				switch (tag.nodeKind) {
-					case "scalar":
-						if (tag.matchByTagPrefix) prefix.scalar.push(tag);
-						else exact.scalar[tag.tagName] = tag;
-						break;
-					case "sequence":
-						if (tag.matchByTagPrefix) prefix.sequence.push(tag);
-						else exact.sequence[tag.tagName] = tag;
-						break;
-					case "mapping": if (tag.matchByTagPrefix) prefix.mapping.push(tag);
-					else exact.mapping[tag.tagName] = tag;
-				}
-			}
-			const implicitScalarAnyFirstChar = implicitScalarTags.filter((tag) => tag.implicitFirstChars === null);
-			const keys = /* @__PURE__ */ new Set();
-			for (const tag of implicitScalarTags) if (tag.implicitFirstChars !== null) for (const key of tag.implicitFirstChars) keys.add(key);
-			const implicitScalarByFirstChar = /* @__PURE__ */ new Map();
-			for (const key of keys) implicitScalarByFirstChar.set(key, implicitScalarTags.filter((tag) => tag.implicitFirstChars === null || tag.implicitFirstChars.indexOf(key) !== -1));
-			const defaultScalarTag = exact.scalar["tag:yaml.org,2002:str"];
-			if (!defaultScalarTag) throw new Error("schema does not define the default scalar tag (tag:yaml.org,2002:str)");
-			this.tags = compiledTags;
-			this.implicitScalarTags = implicitScalarTags;
-			this.implicitScalarByFirstChar = implicitScalarByFirstChar;
-			this.implicitScalarAnyFirstChar = implicitScalarAnyFirstChar;
-			this.defaultScalarTag = defaultScalarTag;
-			this.defaultSequenceTag = exact.sequence["tag:yaml.org,2002:seq"];
-			this.defaultMappingTag = exact.mapping["tag:yaml.org,2002:map"];
-			this.exact = exact;
-			this.prefix = prefix;
-		}
-		/** @internal */
-		lookupScalarTag(tagName) {
-			const exactTag = this.exact.scalar[tagName];
-			if (exactTag) return exactTag;
-			for (const tag of this.prefix.scalar) if (tagName.startsWith(tag.tagName)) return tag;
-		}
-		/** @internal */
-		lookupSequenceTag(tagName) {
-			const exactTag = this.exact.sequence[tagName];
-			if (exactTag) return exactTag;
-			for (const tag of this.prefix.sequence) if (tagName.startsWith(tag.tagName)) return tag;
-		}
-		/** @internal */
-		lookupMappingTag(tagName) {
-			const exactTag = this.exact.mapping[tagName];
-			if (exactTag) return exactTag;
-			for (const tag of this.prefix.mapping) if (tagName.startsWith(tag.tagName)) return tag;
-		}
-		/** @internal */
-		resolveImplicitScalarTag(source) {
-			const candidates = this.implicitScalarByFirstChar.get(source.charAt(0)) ?? this.implicitScalarAnyFirstChar;
-			for (const tag of candidates) {
-				const value = tag.resolve(source, false, tag.tagName);
-				if (value !== NOT_RESOLVED) return {
-					value,
-					tag
-				};
-			}
-			const tag = this.defaultScalarTag;
-			return {
-				value: tag.resolve(source, false, tag.tagName),
-				tag
-			};
-		}
-		/**
-		* Creates a new schema with the specified tags added. If a tag already
-		* exists, it is replaced by the specified tag.
-		*
-		* @example
-		*
-		* ```javascript
-		* import { CORE_SCHEMA, mergeTag, realMapTag } from 'js-yaml'
-		*
-		* const schema = CORE_SCHEMA.withTags(mergeTag, realMapTag)
-		* ```
-		*/
-		withTags(...tags) {
-			let flatTags = [];
-			for (const tag of tags) flatTags = flatTags.concat(tag);
-			return new Schema([...this.tags, ...flatTags]);
-		}
-	};
-	FAILSAFE_SCHEMA = new Schema([
-		strTag,
-		seqTag,
-		mapTag
-	]);
-	JSON_SCHEMA = new Schema([
-		...FAILSAFE_SCHEMA.tags,
-		nullJsonTag,
-		boolJsonTag,
-		intJsonTag,
-		floatJsonTag
-	]);
-	CORE_SCHEMA = new Schema([
-		...FAILSAFE_SCHEMA.tags,
-		nullCoreTag,
-		boolCoreTag,
-		intCoreTag,
-		floatCoreTag
-	]);
-	YAML11_SCHEMA = new Schema([
-		...FAILSAFE_SCHEMA.tags,
-		nullYaml11Tag,
-		boolYaml11Tag,
-		intYaml11Tag,
-		floatYaml11Tag,
-		timestampTag,
-		mergeTag,
-		binaryTag,
-		omapTag,
-		pairsTag,
-		setTag
-	]);
-	DUMP_SCHEMA = YAML11_SCHEMA.withTags({
-		...intYaml11Tag,
-		resolve: (source, isExplicit, tagName) => {
-			const result = intYaml11Tag.resolve(source, isExplicit, tagName);
-			return result === NOT_RESOLVED ? intCoreTag.resolve(source, isExplicit, tagName) : result;
-		}
-	}, {
-		...floatYaml11Tag,
-		resolve: (source, isExplicit, tagName) => {
-			const result = floatYaml11Tag.resolve(source, isExplicit, tagName);
-			return result === NOT_RESOLVED ? floatCoreTag.resolve(source, isExplicit, tagName) : result;
-		}
-	});
-	realMapTag = defineMappingTag("tag:yaml.org,2002:map", {
-		create: () => /* @__PURE__ */ new Map(),
-		addPair: (container, key, value) => {
-			container.set(key, value);
-			return "";
-		},
-		has: (container, key) => container.has(key),
-		keys: (container) => container.keys(),
-		get: (container, key) => container.get(key),
-		identify: (data) => data instanceof Map || isPlainObject(data),
-		represent: (data) => {
-			if (data instanceof Map) return data;
-			const map = /* @__PURE__ */ new Map();
-			const obj = data;
-			for (const key of Object.keys(obj)) map.set(key, obj[key]);
-			return map;
-		}
-	});
-	legacyMapTag = defineMappingTag("tag:yaml.org,2002:map", {
-		create: () => ({}),
-		identify: isPlainObject,
-		represent: (o) => {
-			const map = /* @__PURE__ */ new Map();
-			for (const key of Object.keys(o)) map.set(key, o[key]);
-			return map;
-		},
-		addPair: (container, key, value) => {
-			const normalizedKey = normalizeKey(key);
-			if (normalizedKey === null) return "nested arrays are not supported inside keys";
-			if (normalizedKey === "__proto__") Object.defineProperty(container, normalizedKey, {
-				value,
-				enumerable: true,
-				configurable: true,
-				writable: true
-			});
-			else container[normalizedKey] = value;
-			return "";
-		},
-		has: (container, key) => {
-			const normalizedKey = normalizeKey(key);
-			return normalizedKey !== null && Object.prototype.hasOwnProperty.call(container, normalizedKey);
-		},
-		keys: (container) => Object.keys(container),
-		get: (container, key) => {
-			const normalizedKey = String(key);
-			if (!Object.prototype.hasOwnProperty.call(container, normalizedKey)) return null;
-			return container[normalizedKey];
-		}
-	});
-	DEFAULT_SNIPPET_OPTIONS = {
-		maxLength: 79,
-		indent: 1,
-		linesBefore: 3,
-		linesAfter: 2
-	};
-	YAMLException = class YAMLException extends Error {
-		reason;
-		mark;
-		/**
-		* Optional `mark` contains source snippet data. Usually, use
-		* {@link YAMLException.throwAt} instead of passing it directly.
-		*/
-		constructor(reason, mark) {
-			super();
-			this.name = "YAMLException";
-			this.reason = reason;
-			this.mark = mark;
-			this.message = formatError(this, false);
-			if (Error.captureStackTrace) Error.captureStackTrace(this, this.constructor);
-		}
-		/**
-		* Returns the formatted error, omitting the source snippet in compact mode.
-		*/
-		toString(compact) {
-			return `${this.name}: ${formatError(this, compact)}`;
-		}
-		/**
-		* Builds a YAMLException with a source snippet and throws it. `source` is
-		* the raw input text; `position` is an offset into it.
-		*/
-		static throwAt(source, position, message, filename = "") {
-			let line = 0;
-			let lineStart = 0;
-			for (let index = 0; index < position; index++) {
-				const ch = source.charCodeAt(index);
-				if (ch === 10) {
-					line++;
-					lineStart = index + 1;
-				} else if (ch === 13) {
-					line++;
-					if (source.charCodeAt(index + 1) === 10) index++;
-					lineStart = index + 1;
-				}
-			}
-			const mark = {
-				name: filename,
-				buffer: source,
-				position,
-				line,
-				column: position - lineStart
-			};
-			mark.snippet = makeSnippet(mark);
-			throw new YAMLException(message, mark);
-		}
-	};
-	EVENT_ID = {
-		DOCUMENT: 1,
-		SEQUENCE: 2,
-		MAPPING: 3,
-		SCALAR: 4,
-		ALIAS: 5,
-		POP: 6
-	};
-	SCALAR_STYLE = {
-		PLAIN: 1,
-		SINGLE_QUOTED: 2,
-		DOUBLE_QUOTED: 3,
-		LITERAL_BLOCK: 4,
-		FOLDED_BLOCK: 5
-	};
-	COLLECTION_STYLE = {
-		BLOCK: 1,
-		FLOW: 2
-	};
-	CHOMPING_MODE = {
-		CLIP: 1,
-		STRIP: 2,
-		KEEP: 3
-	};
-	NO_RANGE$3 = -1;
-	simpleEscapeCheck = new Array(256);
-	simpleEscapeMap = new Array(256);
-	for (let i = 0; i < 256; i++) {
-		simpleEscapeCheck[i] = simpleEscapeSequence(i) ? 1 : 0;
-		simpleEscapeMap[i] = simpleEscapeSequence(i);
-	}
-	DEFAULT_TAG_HANDLERS = Object.assign(Object.create(null), {
-		"!": "!",
-		"!!": "tag:yaml.org,2002:"
-	});
-	TAG_SUFFIX_CHARS = "-#;/?:@&=+$_.~*'()";
-	TAG_URI_CHARS = TAG_SUFFIX_CHARS + "!,[]";
-	DEFAULT_CONSTRUCTOR_OPTIONS = {
-		filename: "",
-		schema: CORE_SCHEMA,
-		json: false,
-		maxTotalMergeKeys: 1e4,
-		maxAliases: -1
-	};
-	NO_RANGE$1 = -1;
-	HAS_OWN = Object.prototype.hasOwnProperty;
-	CONTEXT_FLOW_IN = 1;
-	CONTEXT_FLOW_OUT = 2;
-	CONTEXT_BLOCK_IN = 3;
-	CONTEXT_BLOCK_OUT = 4;
-	PATTERN_NON_PRINTABLE = /[\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x84\x86-\x9F\uFFFE\uFFFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?:[^\uD800-\uDBFF]|^)[\uDC00-\uDFFF]/;
-	PATTERN_FLOW_INDICATORS = /[,\[\]{}]/;
-	PATTERN_TAG_HANDLE = /^(?:!|!!|![0-9A-Za-z-]+!)$/;
-	NS_URI_CHAR = String.raw`(?:%[0-9A-Fa-f]{2}|[0-9A-Za-z\-#;/?:@&=+$,_.!~*'()\[\]])`;
-	NS_TAG_CHAR = String.raw`(?:%[0-9A-Fa-f]{2}|[0-9A-Za-z\-#;/?:@&=+$.~*'()_])`;
-	PATTERN_TAG_URI = new RegExp(`^(?:${NS_URI_CHAR})*$`);
-	PATTERN_TAG_SUFFIX = new RegExp(`^(?:${NS_TAG_CHAR})+$`);
-	PATTERN_TAG_PREFIX = new RegExp(`^(?:!(?:${NS_URI_CHAR})*|${NS_TAG_CHAR}(?:${NS_URI_CHAR})*)$`);
-	DEFAULT_PARSER_OPTIONS = {
-		filename: "",
-		maxDepth: 100
-	};
-	DEFAULT_LOAD_OPTIONS = {
-		...DEFAULT_PARSER_OPTIONS,
-		...DEFAULT_CONSTRUCTOR_OPTIONS
-	};
-	DEFAULT_SCALAR_STYLE_RULES = {
-		applyQuoteFlowKeysOption,
-		doubleQuoteForInvisibles,
-		doubleQuoteWhitespaceOnly,
-		applyForceQuotesOption,
-		tryLongOrMultilineAsBlock,
-		quoteInvalidPlain,
-		fallbackToDoubleQuoted
-	};
-	SRC_C_PRINTABLE = "[\\x09\\x0A\\x0D\\x20-\\x7E\\x85\\xA0-\\uD7FF\\uE000-\\uFFFD\\u{10000}-\\u{10FFFF}]";
-	SRC_B_CHAR = "[\\n\\r]";
-	SRC_C_BYTE_ORDER_MARK = "\\uFEFF";
-	SRC_S_WHITE = "[ \\t]";
-	SRC_NB_CHAR = `(?:(?!(?:${SRC_B_CHAR}|${SRC_C_BYTE_ORDER_MARK}))${SRC_C_PRINTABLE})`;
-	SRC_NS_CHAR = `(?:(?!${SRC_S_WHITE})${SRC_NB_CHAR})`;
-	SRC_NB_JSON = "[\\x09\\x20-\\uD7FF\\uE000-\\uFFFF\\u{10000}-\\u{10FFFF}]";
-	SRC_C_INDICATOR = "[-?:,\\[\\]{}#&*!|>'\"%@`]";
-	SRC_C_FLOW_INDICATOR = "[,\\[\\]{}]";
-	SRC_NS_PLAIN_SAFE_FLOW_OUT = SRC_NS_CHAR;
-	SRC_NS_PLAIN_SAFE_FLOW_IN = `(?:(?!${SRC_C_FLOW_INDICATOR})${SRC_NS_CHAR})`;
-	SRC_NS_PLAIN_FIRST_FLOW_OUT = `(?:(?:(?!${SRC_C_INDICATOR})${SRC_NS_CHAR})|[?:-](?=${SRC_NS_PLAIN_SAFE_FLOW_OUT}))`;
-	SRC_NS_PLAIN_FIRST_FLOW_IN = `(?:(?:(?!${SRC_C_INDICATOR})${SRC_NS_CHAR})|[?:-](?=${SRC_NS_PLAIN_SAFE_FLOW_IN}))`;
-	SRC_NS_PLAIN_CHAR_FLOW_OUT = `(?:(?:(?![:#])${SRC_NS_PLAIN_SAFE_FLOW_OUT})|:(?=${SRC_NS_PLAIN_SAFE_FLOW_OUT}))#*`;
-	SRC_NS_PLAIN_CHAR_FLOW_IN = `(?:(?:(?![:#])${SRC_NS_PLAIN_SAFE_FLOW_IN})|:(?=${SRC_NS_PLAIN_SAFE_FLOW_IN}))#*`;
-	SRC_NB_NS_PLAIN_IN_LINE_FLOW_OUT = `(?:${SRC_S_WHITE}*${SRC_NS_PLAIN_CHAR_FLOW_OUT})*`;
-	SRC_NB_NS_PLAIN_IN_LINE_FLOW_IN = `(?:${SRC_S_WHITE}*${SRC_NS_PLAIN_CHAR_FLOW_IN})*`;
-	SRC_NS_PLAIN_ONE_LINE_FLOW_OUT = `${SRC_NS_PLAIN_FIRST_FLOW_OUT}#*${SRC_NB_NS_PLAIN_IN_LINE_FLOW_OUT}`;
-	SRC_NS_PLAIN_ONE_LINE_FLOW_IN = `${SRC_NS_PLAIN_FIRST_FLOW_IN}#*${SRC_NB_NS_PLAIN_IN_LINE_FLOW_IN}`;
-	SRC_NS_PLAIN_ONE_LINE_BLOCK_KEY = SRC_NS_PLAIN_ONE_LINE_FLOW_OUT;
-	SRC_NS_PLAIN_ONE_LINE_FLOW_KEY = SRC_NS_PLAIN_ONE_LINE_FLOW_IN;
-	SRC_S_NS_PLAIN_NEXT_LINE_FLOW_OUT = `\\n+${SRC_NS_PLAIN_CHAR_FLOW_OUT}${SRC_NB_NS_PLAIN_IN_LINE_FLOW_OUT}`;
-	SRC_S_NS_PLAIN_NEXT_LINE_FLOW_IN = `\\n+${SRC_NS_PLAIN_CHAR_FLOW_IN}${SRC_NB_NS_PLAIN_IN_LINE_FLOW_IN}`;
-	SRC_NS_PLAIN_MULTI_LINE_FLOW_OUT = `${SRC_NS_PLAIN_ONE_LINE_FLOW_OUT}(?:${SRC_S_NS_PLAIN_NEXT_LINE_FLOW_OUT})*`;
-	SRC_NS_PLAIN_MULTI_LINE_FLOW_IN = `${SRC_NS_PLAIN_ONE_LINE_FLOW_IN}(?:${SRC_S_NS_PLAIN_NEXT_LINE_FLOW_IN})*`;
-	NS_PLAIN_FLOW_OUT = new RegExp(`^(?:${SRC_NS_PLAIN_MULTI_LINE_FLOW_OUT})$`, "u");
-	NS_PLAIN_FLOW_IN = new RegExp(`^(?:${SRC_NS_PLAIN_MULTI_LINE_FLOW_IN})$`, "u");
-	NS_PLAIN_BLOCK_KEY = new RegExp(`^(?:${SRC_NS_PLAIN_ONE_LINE_BLOCK_KEY})$`, "u");
-	NS_PLAIN_FLOW_KEY = new RegExp(`^(?:${SRC_NS_PLAIN_ONE_LINE_FLOW_KEY})$`, "u");
-	NB_SINGLE_ONE_LINE = new RegExp(`^(?:${SRC_NB_JSON})*$`, "u");
-	NB_SINGLE_MULTI_LINE = new RegExp(`^(?:${SRC_NB_JSON}|\\n)*$`, "u");
-	BLOCK_SCALAR_CONTENT = new RegExp(`^(?:${SRC_NB_CHAR}|\\n)*$`, "u");
-	DEFAULT_PRESENTER_OPTIONS = {
-		indent: 2,
-		seqNoIndent: false,
-		seqInlineFirst: true,
-		lineWidth: 80,
-		flowBracketPadding: false,
-		flowSkipCommaSpace: false,
-		flowSkipColonSpace: false,
-		quoteFlowKeys: false,
-		quoteStyle: "single",
-		forceQuotes: false,
-		scalarStyleRules: Object.keys(DEFAULT_SCALAR_STYLE_RULES).map((name) => Reflect.get(DEFAULT_SCALAR_STYLE_RULES, name)),
-		tagBeforeAnchor: false
-	};
-	DEFAULT_DUMP_OPTIONS = {
-		...DEFAULT_PRESENTER_OPTIONS,
-		schema: DUMP_SCHEMA,
-		skipInvalid: false,
-		noRefs: false,
-		flowLevel: -1,
-		sortKeys: false,
-		transform: () => {}
-	};
-	EVENT_DOCUMENT = EVENT_ID.DOCUMENT;
-	EVENT_SEQUENCE = EVENT_ID.SEQUENCE;
-	EVENT_MAPPING = EVENT_ID.MAPPING;
-	EVENT_SCALAR = EVENT_ID.SCALAR;
-	EVENT_ALIAS = EVENT_ID.ALIAS;
-	EVENT_POP = EVENT_ID.POP;
-	SCALAR_STYLE_PLAIN = SCALAR_STYLE.PLAIN;
-	SCALAR_STYLE_SINGLE_QUOTED = SCALAR_STYLE.SINGLE_QUOTED;
-	SCALAR_STYLE_DOUBLE_QUOTED = SCALAR_STYLE.DOUBLE_QUOTED;
-	SCALAR_STYLE_LITERAL_BLOCK = SCALAR_STYLE.LITERAL_BLOCK;
-	SCALAR_STYLE_FOLDED_BLOCK = SCALAR_STYLE.FOLDED_BLOCK;
-	COLLECTION_STYLE_BLOCK = COLLECTION_STYLE.BLOCK;
-	COLLECTION_STYLE_FLOW = COLLECTION_STYLE.FLOW;
-	CHOMPING_CLIP = CHOMPING_MODE.CLIP;
-	CHOMPING_STRIP = CHOMPING_MODE.STRIP;
-	CHOMPING_KEEP = CHOMPING_MODE.KEEP;
-}));
-
-// src/config/plain-value.ts
-/**
-* The plain value of a text of YAML. It throws where the text is not right, and where it holds what plain YAML does
-* not: anchors, aliases, tags, several documents, keys that are no words.
-*/
-function plainValue(text) {
-	const events = parseEvents(text, { maxDepth: 64 });
-	const reader = {
-		text,
-		events,
-		next: 1,
-		words: /* @__PURE__ */ new Map()
-	};
-	const value = readValue(reader, false);
-	if (events[0]?.type !== EVENT_ID.DOCUMENT || reader.next !== events.length - 1) throw new NotPlain();
-	return value;
-}
-function readValue(reader, isWord) {
-	const event = reader.events[reader.next];
-	reader.next += 1;
-	switch (event?.type) {
-		case EVENT_ID.SCALAR:
-			refuseProperties(event);
-			return isWord ? readWord(reader, event) : scalarValue(event, getScalarValue(reader.text, event));
-		case EVENT_ID.SEQUENCE:
-			refuseProperties(event);
-			return readSequence(reader);
-		case EVENT_ID.MAPPING:
-			refuseProperties(event);
-			return readMapping(reader);
-		default: throw new NotPlain();
-	}
-}
-/** A tag or an anchor. */
-function refuseProperties({ tagStart, anchorStart }) {
-	if (tagStart !== -1 || anchorStart !== -1) throw new NotPlain();
-}
-function readSequence(reader) {
-	const list = [];
-	while (reader.events[reader.next]?.type !== EVENT_ID.POP) list.push(readValue(reader, true));
-	reader.next += 1;
-	return list;
-}
-function readMapping(reader) {
-	const mapping = {};
-	while (reader.events[reader.next]?.type !== EVENT_ID.POP) {
-		const key = readValue(reader, true);
-		const name = String(key);
-		if (typeof key === "object" || Object.hasOwn(mapping, name) || name === "__proto__") throw new NotPlain();
-		mapping[name] = readValue(reader, false);
-	}
-	reader.next += 1;
-	return mapping;
-}
-function readWord({ text, words }, event) {
-	const written = getScalarValue(text, event);
-	if (event.style !== SCALAR_STYLE.PLAIN) return written;
-	const known = words.get(written);
-	if (known !== void 0) return known;
-	const value = scalarValue(event, written);
-	if (words.size < MOST_WORDS) words.set(written, value);
-	return value;
-}
-function scalarValue({ style }, written) {
-	if (style !== SCALAR_STYLE.PLAIN || !NO_TEXT.test(written)) return written;
-	for (const tag of TAGS) {
-		const value = tag.resolve(written, false, tag.tagName);
-		if (value !== NOT_RESOLVED) return value;
-	}
-	return written;
-}
-var NotPlain, MOST_WORDS, TAGS, NO_TEXT;
-var init_plain_value = __esmMin((() => {
-	init_js_yaml();
-	init_limits();
-	NotPlain = class extends Error {};
-	MOST_WORDS = 1e3;
-	TAGS = [
-		nullCoreTag,
-		boolCoreTag,
-		intCoreTag,
-		floatCoreTag
-	];
-	NO_TEXT = /^(?:[-+.\d]|~?$|(?:null|true|false)$)/i;
-}));
-
-// src/config/steps.ts
-/** Does it with a pause after each step. */
-async function withPauses(steps, pause) {
-	for (;;) {
-		const step = steps.next();
-		if (step.done) return step.value;
-		await pause();
-	}
-}
-var init_steps = __esmMin((() => {}));
-
-// src/config/yaml-pieces.ts
-/**
-* Cuts a text of plain YAML between entries of its members into pieces of about this many characters, so that reading
-* them one after the other takes the memory of one. Each piece begins with the key of the members but the first, which
-* begins as the text does; the last ends as the text does. A cut inside a quotation, a bracket or a block leaves a
-* piece that is no YAML: what can be read in pieces means the same as the whole.
-*/
-function* yamlPieces(text, size) {
-	const found = MEMBERS.exec(text);
-	const begin = found === null ? text.length : found.index + found[0].length;
-	const entry = `\n${found?.[1] ?? ""}- `;
-	const end = endOfList(text, begin, found?.[1] === "");
-	let start = 0;
-	for (;;) {
-		const next = text.indexOf(entry, Math.max(start, begin) + size) + 1;
-		if (next === 0 || next >= end) break;
-		yield start === 0 ? text.slice(0, next) : HEAD$1 + text.slice(start, next);
-		start = next;
-	}
-	yield start === 0 ? text : HEAD$1 + text.slice(start);
-}
-/** Where the first line begins that stands as far left as the key and is no entry of its list. */
-function endOfList(text, begin, flush) {
-	const line = flush ? /^(?!- |[ #\r\n])/gm : /^[^ #\r\n]/gm;
-	line.lastIndex = begin;
-	return line.exec(text)?.index ?? text.length;
-}
-var HEAD$1, MEMBERS;
-var init_yaml_pieces = __esmMin((() => {
-	HEAD$1 = "members:\n";
-	MEMBERS = /^members: *\r?\n(?=( *)- )/m;
-}));
-
-// src/config/plain-yaml.ts
-/**
-* Reads plain YAML much faster than the thorough reader does, and means the same by it; or gives it back as null: because
-* it has anything special in it, or is not right, which only the thorough reader can explain. Each step reads a piece
-* and tells what is known after it, so that other work can be done in between.
-*/
-function* readPlain(text, piece = PIECE) {
-	if (text.length > 33554432) return null;
-	let value = null;
-	let length = 0;
-	for (const part of yamlPieces(text, piece)) {
-		const read = loadPlain(part);
-		if (typeof read !== "object" || read === null) return null;
-		if (value === null) value = read;
-		else if (!isJoined(value, read)) return null;
-		length += part.length;
-		yield {
-			value,
-			length
-		};
-	}
-	return value === null ? null : {
-		value,
-		readable: true,
-		problems: []
-	};
-}
-/** Undefined for what is not plain, or not right. */
-function loadPlain(part) {
-	if (SPECIAL.test(part) || controlProblems(part).length > 0) return void 0;
-	try {
-		return plainValue(part);
-	} catch {
-		return;
-	}
-}
-/** Adds what a later piece holds to the first: more members, and after the last of them perhaps other keys. */
-function isJoined(whole, part) {
-	const target = whole;
-	const { members, ...others } = part;
-	const known = target["members"];
-	if (!Array.isArray(known) || !Array.isArray(members)) return false;
-	for (const member of members) known.push(member);
-	if (Object.keys(others).some((key) => Object.hasOwn(target, key))) return false;
-	Object.assign(target, others);
-	return true;
-}
-var SPECIAL, PIECE;
-var init_plain_yaml = __esmMin((() => {
-	init_control_problems();
-	init_limits();
-	init_plain_value();
-	init_yaml_pieces();
-	SPECIAL = /[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|__proto__|<<|^[%?]|^(?:---|\.\.\.)|(?:^|[\s,[{:-])[&*!?]|(?:^|[\s,{[-]):(?=\s|$)|(?:^|[\s,{])(?:null|~|true|false) *:|(?:^|[\s,[{:-])[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$)|(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])/im;
-	PIECE = 32e3;
 }));
 
 // src/config/secrets.ts
@@ -53050,7 +53125,7 @@ function parse$1(text, maxTokens = MAX_TOKENS) {
 function parseChecked(text, maxTokens) {
 	const controls = controlProblems(text);
 	if (text.includes("\0")) return unreadable$1(controls);
-	const document = readDocument$1(text, maxTokens);
+	const document = readDocument(text, maxTokens);
 	const syntax = syntaxProblems(text, document);
 	if (syntax.length > 0) return unreadable$1([...controls, ...syntax]);
 	const contents = document.contents;

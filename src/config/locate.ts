@@ -11,6 +11,7 @@ import {
   type YAMLMap,
 } from "yaml";
 import type { Span } from "../model/diagnostic.ts";
+import { type Part, partsOf, pathsIn } from "./parts.ts";
 import { indexPositions } from "./positions.ts";
 import type { Path, Place } from "./problem.ts";
 import type { Stretch } from "./secrets.ts";
@@ -25,9 +26,33 @@ export function locate(text: string, path: Path): Span | null {
   return found === null ? null : indexPositions(text).span(found.start, found.end);
 }
 
-/** Reads a text once more, now for its positions; nothing is read until the first place that needs it. */
-export function openLocator(text: string): Locator {
-  let reading: Reading | null | undefined;
+/** In UTF-16 units. */
+const PART = 32_000;
+
+/**
+ * Reads a text once more, now for its positions; nothing is read until the first place that needs it. A long one is read
+ * in parts, as far as a place is in one: as a whole a file of 100,000 members takes seconds, and a gigabyte.
+ */
+export function openLocator(text: string, size: number = PART): Locator {
+  let parts: readonly Part[] | null | undefined;
+  const readings = new Map<string, Reading | null>();
+  const readingOf = (part: string): Reading | null => {
+    const reading = readings.get(part) ?? tryRead(part);
+    readings.set(part, reading);
+    return reading;
+  };
+  const inParts = (path: Path, at: "value" | "key" | "head"): Stretch | null | undefined => {
+    if (text.length <= size) return undefined;
+    if (parts === undefined) parts = partsOf(text, size);
+    const found = parts && pathsIn(parts, path);
+    if (!found) return undefined;
+    for (const { part, path: inside } of found) {
+      const reading = readingOf(part.text);
+      const place = reading && locateIn(reading, inside, at);
+      if (place) return { start: place.start + part.shift, end: place.end + part.shift };
+    }
+    return null;
+  };
   return (place) => {
     if (place.at === "text") {
       return place;
@@ -35,8 +60,11 @@ export function openLocator(text: string): Locator {
     if (place.at === "file") {
       return null;
     }
-    reading ??= tryRead(text);
-    return reading && locateIn(reading, place.path, place.at);
+    const { path, at } = place;
+    const found = inParts(path, at);
+    if (found !== undefined) return found;
+    const reading = readingOf(text);
+    return reading && locateIn(reading, path, at);
   };
 }
 

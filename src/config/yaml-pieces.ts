@@ -1,5 +1,5 @@
 /** A part of a file's members that can be read by itself, as a mapping of its own. */
-const HEAD = "members:\n";
+export const HEAD = "members:\n";
 
 /** The key of the members with nothing beside it, and the first entry below it, at whatever indent. */
 const MEMBERS = /^members: *\r?\n(?=( *)- )/m;

@@ -1,5 +1,9 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { locate } from "../../src/config/locate.ts";
+import { locate, openLocator } from "../../src/config/locate.ts";
+import { parse } from "../../src/config/parse.ts";
+import { partsOf } from "../../src/config/parts.ts";
+import { listed } from "./support/listed.ts";
 
 /** The text that a path's span covers. */
 function covered(text: string, path: readonly (string | number)[]): string | null {
@@ -96,4 +100,37 @@ describe("locate finds", () => {
       expect(locate(text.slice(0, 30_000), ["a", "b", "b", "b", "c"])).toBeNull();
     },
   );
+});
+
+/** Every path that leads to something in a value, and some that lead to nothing. */
+function pathsOf(value: unknown, path: readonly (string | number)[] = []): (string | number)[][] {
+  const inside =
+    typeof value === "object" && value !== null
+      ? Object.entries(value).flatMap(([key, one]) =>
+          pathsOf(one, [...path, Array.isArray(value) ? Number(key) : key]),
+        )
+      : [];
+  return [[...path], [...path, "nothing"], [...path, 99], ...inside];
+}
+
+test("a place in a long text is found in a part of it, and is the same as in the whole", () => {
+  let taken = 0;
+  fc.assert(
+    fc.property(listed, fc.integer({ min: 1, max: 40 }), (text, size) => {
+      if ((partsOf(text, size) ?? []).length < 2) return;
+      taken += 1;
+      const [inParts, inWhole] = [openLocator(text, size), openLocator(text, text.length)];
+      for (const path of pathsOf(parse(text).value)) {
+        for (const at of ["value", "key", "head"] as const) {
+          expect({ path, at, found: inParts({ at, path }) }).toEqual({
+            path,
+            at,
+            found: inWhole({ at, path }),
+          });
+        }
+      }
+    }),
+    { numRuns: 1500 },
+  );
+  expect(taken).toBeGreaterThan(400);
 });

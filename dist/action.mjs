@@ -31863,16 +31863,16 @@ function renderPlans(views, style, extent = "normal") {
 	return parts.join("\n");
 }
 function renderPlan(view, style, extent) {
-	const lines = [renderHeading(view, style)];
-	if (extent !== "quiet") lines.push(...renderBody(view, style, extent));
-	lines.push(...renderFindings(extent === "quiet" ? {
-		...view,
-		warnings: []
-	} : view, style));
-	if (view.refusals.length > 0) {
-		lines.push("", `  ${style.red(style.bold("An apply would be refused:"))}`);
-		lines.push(...view.refusals.flatMap((refusal) => renderRefusal(refusal, style)));
-	}
+	const lines = [
+		renderHeading(view, style),
+		...extent === "quiet" ? [] : renderBody(view, style, extent),
+		...renderFindings(extent === "quiet" ? {
+			...view,
+			warnings: []
+		} : view, style),
+		...view.refusals.length > 0 ? ["", `  ${style.red(style.bold("An apply would be refused:"))}`] : [],
+		...view.refusals.flatMap((refusal) => renderRefusal(refusal, style))
+	];
 	if (extent !== "quiet" || lines.length > 1) lines.push("");
 	lines.push(`  ${style.bold("Plan:")} ${countsText(view.counts)}.`);
 	if (view.passwords.length > 0 && extent !== "quiet") lines.push(...renderPasswords(view.passwords, style));
@@ -31881,10 +31881,17 @@ function renderPlan(view, style, extent) {
 	return `${lines.join("\n")}\n`;
 }
 function renderBody(view, style, extent) {
-	const lines = [...renderImpact(view.impact, style, extent), ...renderRisks(view.risks, style, extent)];
-	for (const group of view.groups) lines.push("", `  ${style.bold(group.title)}`, ...group.rows.flatMap((row) => renderRow(row, style)));
-	if (view.deferred.length > 0) lines.push("", `  ${style.bold("Deferred")}`, ...view.deferred.flatMap((row) => renderDeferred(row, style)));
-	return lines;
+	return [
+		...renderImpact(view.impact, style, extent),
+		...renderRisks(view.risks, style, extent),
+		...view.groups.flatMap(({ title, rows }) => [
+			"",
+			`  ${style.bold(title)}`,
+			...rows.flatMap((row) => renderRow(row, style))
+		]),
+		...view.deferred.length > 0 ? ["", `  ${style.bold("Deferred")}`] : [],
+		...view.deferred.flatMap((row) => renderDeferred(row, style))
+	];
 }
 /** What a reviewer must not miss, in a line each or a few. */
 function renderRisks(risks, style, extent) {
@@ -41668,6 +41675,11 @@ function* yamlPieces(text, size) {
 		start = next;
 	}
 	yield start === 0 ? text : HEAD$1 + text.slice(start);
+}
+/** Whether a text of plain YAML ends with the list of its members: no key comes after it. */
+function endsWithMembers(text) {
+	const found = MEMBERS.exec(text);
+	return found !== null && endOfList(text, found.index + found[0].length, found[1] === "") === text.length;
 }
 /** Where the first line begins that stands as far left as the key and is no entry of its list. */
 function endOfList(text, begin, flush) {
@@ -52493,8 +52505,12 @@ function unique(items) {
 var init_present = __esmMin((() => {}));
 
 // src/config/file-head.ts
-/** Reads the head of a file of so many UTF-16 units from a first part; null where it does not tell whose file it is. */
-function fileHead(file, { value, length }, whole) {
+/**
+* Reads the head of a file from the first part of its text; null where that does not certainly tell whose file it is and
+* how its service is reached. What may still come must not mean another address or key than the one that is asked with.
+*/
+function fileHead(file, text, { value, length }) {
+	if (length < text.length && !endsWithMembers(text)) return null;
 	const { merchant, environment, api, members } = fieldsOf(value);
 	const head = plainFile(present$1({
 		version: 1,
@@ -52508,7 +52524,7 @@ function fileHead(file, { value, length }, whole) {
 		environment: head.environment,
 		baseUrl: head.api?.base_url,
 		keyEnv: head.api?.key_env,
-		members: Math.round(listOf(members).length * whole / length),
+		members: Math.round(listOf(members).length * text.length / length),
 		origin: {
 			file,
 			path: []
@@ -52519,6 +52535,7 @@ var init_file_head = __esmMin((() => {
 	init_plain_file();
 	init_present();
 	init_values$1();
+	init_yaml_pieces();
 }));
 
 // src/config/secrets.ts
@@ -54179,7 +54196,7 @@ async function parsed({ file, text }, { pause, begun }, isRoot) {
 	for (let first = true;; first = false) {
 		const step = steps.next();
 		if (step.done) return step.value ?? (await Promise.resolve().then(() => (init_parse(), parse_exports))).parse(text);
-		const head = first && isRoot ? fileHead(file, step.value, text.length) : null;
+		const head = first && isRoot ? fileHead(file, text, step.value) : null;
 		if (head !== null) begun(head);
 		await pause();
 	}
@@ -58349,7 +58366,7 @@ function createReader(client, findCaller, emit) {
 			merchant,
 			roleIds,
 			expected
-		}, emit)), findCaller(merchant)]);
+		}, emit)), Promise.resolve(roleIds).then(() => findCaller(merchant))]);
 		return {
 			...state,
 			callerId
@@ -58377,8 +58394,9 @@ async function together(client, work) {
 		return await work({ send });
 	} catch (error) {
 		failed = { error };
-		for (const call of calls) call.abort(error);
 		throw error;
+	} finally {
+		for (const call of calls) call.abort(failed?.error ?? /* @__PURE__ */ new Error("everything is read"));
 	}
 }
 async function readAll(client, { merchant, roleIds, expected }, emit) {
@@ -61459,12 +61477,19 @@ function renderDrifts(drifts, style, extent = "normal") {
 }
 function renderDrift(drift, style, extent) {
 	const view = driftView(drift);
-	const lines = [renderHeading(view, style)];
-	for (const { title, rows } of extent === "quiet" ? [] : view.groups) lines.push("", `  ${style.bold(title)}`, ...rows.flatMap((row) => renderRow(row, style)));
-	lines.push(...renderFindings(extent === "quiet" ? {
-		...view,
-		warnings: []
-	} : view, style));
+	const groups = extent === "quiet" ? [] : view.groups;
+	const lines = [
+		renderHeading(view, style),
+		...groups.flatMap(({ title, rows }) => [
+			"",
+			`  ${style.bold(title)}`,
+			...rows.flatMap((row) => renderRow(row, style))
+		]),
+		...renderFindings(extent === "quiet" ? {
+			...view,
+			warnings: []
+		} : view, style)
+	];
 	if (extent !== "quiet" || lines.length > 1) lines.push("");
 	lines.push(`  ${style.bold("Drift:")} ${driftText(drift.changes.map(({ cause }) => cause))}`);
 	return `${lines.join("\n")}\n`;

@@ -115,7 +115,10 @@ const groups = [
   },
 ];
 
-rmSync(dist, { recursive: true, force: true });
+// The action is committed: where a build fails, it stays.
+for (const name of existsSync(dist) ? readdirSync(dist) : []) {
+  if (name !== "action.mjs") rmSync(join(dist, name), { recursive: true });
+}
 await program();
 await drawing();
 await action();

@@ -3,6 +3,7 @@ import { plainFile } from "./plain-file.ts";
 import type { PlainPart } from "./plain-yaml.ts";
 import { present } from "./present.ts";
 import { fieldsOf, listOf } from "./values.ts";
+import { endsWithMembers } from "./yaml-pieces.ts";
 
 /** What the beginning of a merchant's file tells while the rest of it is still being read. */
 export interface FileHead extends Addressed {
@@ -10,8 +11,12 @@ export interface FileHead extends Addressed {
   readonly members: number;
 }
 
-/** Reads the head of a file of so many UTF-16 units from a first part; null where it does not tell whose file it is. */
-export function fileHead(file: string, { value, length }: PlainPart, whole: number): FileHead | null {
+/**
+ * Reads the head of a file from the first part of its text; null where that does not certainly tell whose file it is and
+ * how its service is reached. What may still come must not mean another address or key than the one that is asked with.
+ */
+export function fileHead(file: string, text: string, { value, length }: PlainPart): FileHead | null {
+  if (length < text.length && !endsWithMembers(text)) return null;
   const { merchant, environment, api, members } = fieldsOf(value);
   const head = plainFile(present({ version: 1, merchant, environment, api }));
   if (head?.merchant === undefined) return null;
@@ -20,7 +25,7 @@ export function fileHead(file: string, { value, length }: PlainPart, whole: numb
     environment: head.environment,
     baseUrl: head.api?.base_url,
     keyEnv: head.api?.key_env,
-    members: Math.round((listOf(members).length * whole) / length),
+    members: Math.round((listOf(members).length * text.length) / length),
     origin: { file, path: [] },
   });
 }

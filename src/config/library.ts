@@ -115,7 +115,7 @@ async function parsed(
   for (let first = true; ; first = false) {
     const step = steps.next();
     if (step.done) return step.value ?? (await import("./parse.ts")).parse(text);
-    const head = first && isRoot ? fileHead(file, step.value, text.length) : null;
+    const head = first && isRoot ? fileHead(file, text, step.value) : null;
     if (head !== null) begun(head);
     await pause();
   }

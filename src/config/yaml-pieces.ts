@@ -25,6 +25,12 @@ export function* yamlPieces(text: string, size: number): Generator<string> {
   yield start === 0 ? text : HEAD + text.slice(start);
 }
 
+/** Whether a text of plain YAML ends with the list of its members: no key comes after it. */
+export function endsWithMembers(text: string): boolean {
+  const found = MEMBERS.exec(text);
+  return found !== null && endOfList(text, found.index + found[0].length, found[1] === "") === text.length;
+}
+
 /** Where the first line begins that stands as far left as the key and is no entry of its list. */
 function endOfList(text: string, begin: number, flush: boolean): number {
   const line = flush ? /^(?!- |[ #\r\n])/gm : /^[^ #\r\n]/gm;

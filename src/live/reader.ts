@@ -19,7 +19,8 @@ export function createReader(
     async read(merchant, roleIds, expected = 0) {
       const [state, callerId] = await Promise.all([
         together(client, (calls) => readAll(calls, { merchant, roleIds, expected }, emit)),
-        findCaller(merchant),
+        // Its answer is waited for but shortly: not while the file may still be read, which can keep everything else.
+        Promise.resolve(roleIds).then(() => findCaller(merchant)),
       ]);
       return { ...state, callerId };
     },
@@ -45,8 +46,10 @@ async function together<T>(client: Client, work: (client: Client) => Promise<T>)
     return await work({ send });
   } catch (error) {
     failed = { error };
-    for (const call of calls) call.abort(error);
     throw error;
+  } finally {
+    // Also those that were asked for ahead and are not needed.
+    for (const call of calls) call.abort(failed?.error ?? new Error("everything is read"));
   }
 }
 

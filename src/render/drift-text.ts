@@ -14,11 +14,16 @@ export function renderDrifts(drifts: readonly Drift[], style: Style, extent: Ext
 
 function renderDrift(drift: Drift, style: Style, extent: Extent): string {
   const view = driftView(drift);
-  const lines = [renderHeading(view, style)];
-  for (const { title, rows } of extent === "quiet" ? [] : view.groups) {
-    lines.push("", `  ${style.bold(title)}`, ...rows.flatMap((row) => renderRow(row, style)));
-  }
-  lines.push(...renderFindings(extent === "quiet" ? { ...view, warnings: [] } : view, style));
+  const groups = extent === "quiet" ? [] : view.groups;
+  const lines = [
+    renderHeading(view, style),
+    ...groups.flatMap(({ title, rows }) => [
+      "",
+      `  ${style.bold(title)}`,
+      ...rows.flatMap((row) => renderRow(row, style)),
+    ]),
+    ...renderFindings(extent === "quiet" ? { ...view, warnings: [] } : view, style),
+  ];
   if (extent !== "quiet" || lines.length > 1) lines.push("");
   lines.push(`  ${style.bold("Drift:")} ${driftText(drift.changes.map(({ cause }) => cause))}`);
   return `${lines.join("\n")}\n`;

@@ -42,13 +42,14 @@ export function renderPlans(views: readonly PlanView[], style: Style, extent: Ex
 }
 
 function renderPlan(view: PlanView, style: Style, extent: Extent): string {
-  const lines = [renderHeading(view, style)];
-  if (extent !== "quiet") lines.push(...renderBody(view, style, extent));
-  lines.push(...renderFindings(extent === "quiet" ? { ...view, warnings: [] } : view, style));
-  if (view.refusals.length > 0) {
-    lines.push("", `  ${style.red(style.bold("An apply would be refused:"))}`);
-    lines.push(...view.refusals.flatMap((refusal) => renderRefusal(refusal, style)));
-  }
+  // Never as arguments of a call, of which there may not be any number.
+  const lines = [
+    renderHeading(view, style),
+    ...(extent === "quiet" ? [] : renderBody(view, style, extent)),
+    ...renderFindings(extent === "quiet" ? { ...view, warnings: [] } : view, style),
+    ...(view.refusals.length > 0 ? ["", `  ${style.red(style.bold("An apply would be refused:"))}`] : []),
+    ...view.refusals.flatMap((refusal) => renderRefusal(refusal, style)),
+  ];
   if (extent !== "quiet" || lines.length > 1) lines.push("");
   lines.push(`  ${style.bold("Plan:")} ${countsText(view.counts)}.`);
   if (view.passwords.length > 0 && extent !== "quiet") lines.push(...renderPasswords(view.passwords, style));
@@ -58,18 +59,17 @@ function renderPlan(view: PlanView, style: Style, extent: Extent): string {
 }
 
 function renderBody(view: PlanView, style: Style, extent: Extent): readonly string[] {
-  const lines = [...renderImpact(view.impact, style, extent), ...renderRisks(view.risks, style, extent)];
-  for (const group of view.groups) {
-    lines.push("", `  ${style.bold(group.title)}`, ...group.rows.flatMap((row) => renderRow(row, style)));
-  }
-  if (view.deferred.length > 0) {
-    lines.push(
+  return [
+    ...renderImpact(view.impact, style, extent),
+    ...renderRisks(view.risks, style, extent),
+    ...view.groups.flatMap(({ title, rows }) => [
       "",
-      `  ${style.bold("Deferred")}`,
-      ...view.deferred.flatMap((row) => renderDeferred(row, style)),
-    );
-  }
-  return lines;
+      `  ${style.bold(title)}`,
+      ...rows.flatMap((row) => renderRow(row, style)),
+    ]),
+    ...(view.deferred.length > 0 ? ["", `  ${style.bold("Deferred")}`] : []),
+    ...view.deferred.flatMap((row) => renderDeferred(row, style)),
+  ];
 }
 
 /** What a reviewer must not miss, in a line each or a few. */

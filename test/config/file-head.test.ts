@@ -10,7 +10,7 @@ function fileOf(merchant: string, members: number): string {
     { length: members },
     (_, at) => `  - email: person.${at}@example.com\n    roles: [Cashier]\n`,
   );
-  return `version: 1\nmerchant: ${merchant}\nenvironment: test\n${API}members:\n${entries.join("")}`;
+  return `version: 1\nmerchant: ${merchant}\n${API}members:\n${entries.join("")}`;
 }
 
 /** Loads files, and gives the heads that were told and how often others had their turn. */
@@ -34,7 +34,10 @@ async function load(
 
 describe("whose a file is", () => {
   test("is told with how its service is reached, and about how many members it has", async () => {
-    const { heads } = await load({ "a.yaml": fileOf("MC1", 30), "b.yaml": "version: 1\nmerchant: MC2\n" });
+    const { heads } = await load({
+      "a.yaml": `${fileOf("MC1", 30)}environment: test\n`,
+      "b.yaml": "version: 1\nmerchant: MC2\n",
+    });
     expect(heads).toEqual([
       {
         merchant: "MC1",
@@ -55,6 +58,16 @@ describe("whose a file is", () => {
     // Half a megabyte in pieces of 32 kB.
     expect(log.length).toBeGreaterThan(8);
     expect(Math.abs((heads[0]?.members ?? 0) - 10_000)).toBeLessThan(500);
+  });
+
+  test.each([
+    ["the environment", "environment: live\n"],
+    ["anything at all", "guards: { max_removals: 3 }\n"],
+  ])("is not told where %s may still come after the members", async (_, last) => {
+    const text = fileOf("MC1", 2000) + last;
+    const { heads } = await load({ "a.yaml": text, "b.yaml": fileOf("MC2", 10) + last });
+    // A small file is read whole before it is told.
+    expect(heads.map(({ merchant }) => merchant)).toEqual(["MC2"]);
   });
 
   test.each([

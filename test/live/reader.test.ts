@@ -74,7 +74,8 @@ describe("reading a merchant", () => {
     expect(await pathsOf(200, 1000, 32)).toEqual(["0", "25", "50", "75", "100", "125", "150", "175"]);
     expect(await pathsOf(30, 51, 32)).toEqual(["0", "25", "50"]);
     expect(await pathsOf(30, 25, 32)).toEqual(["0", "25"]);
-    expect(await pathsOf(0, 1000, 1)).toEqual(["0", "25", "50", "75", "100"]);
+    // What turns out not to be needed is not sent any more.
+    expect(await pathsOf(0, 1000, 1)).toEqual(["0", "25"]);
   });
 
   test("does not mind that a page which there is not cannot be had", async () => {
@@ -83,6 +84,26 @@ describe("reading a merchant", () => {
       Number(one.query.get("offset")) > 30 ? problem(400, { detail: "no such page" }) : whole(one, count),
     );
     expect((await reader.read("MC1", [], 100)).members).toHaveLength(30);
+  });
+
+  test("asks whose the key is once the file has been read, which may keep everything else waiting", async () => {
+    let name = (_: readonly string[]): void => undefined;
+    const roleIds = new Promise<readonly string[]>((resolve) => {
+      name = resolve;
+    });
+    let asked = 0;
+    const { reader } = connectTo(holding(wireMembers(30)), {
+      memberships: () => {
+        asked += 1;
+        return json({ items: [], total_count: 0 });
+      },
+    });
+    const live = reader.read("MC1", roleIds);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(asked).toBe(0);
+    name([]);
+    await live;
+    expect(asked).toBe(1);
   });
 
   test("asks for its own pages where the service gives smaller ones", async () => {

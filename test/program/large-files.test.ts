@@ -4,21 +4,23 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Ended, type RunningSandbox, rolecall, startSandbox } from "../support/program.ts";
 
-const ACCESS = `version: 1
+const HEAD = `version: 1
 merchant: MC0DEMO1
 sync: { roles: additive, members: additive }
-guards: { max_removals: 0 }
 roles:
   - { name: Cashier, permissions: [catalog_view, checkouts_create] }
-members:
-  - { email: ada@example.com, roles: [Cashier] }
 `;
 
-/** More than a mebibyte of what means nothing. */
-const PADDING = "  # Nobody is to be found between these lines, however long somebody looks.\n".repeat(
-  15_000,
+const entries = Array.from(
+  { length: 3000 },
+  (_, at) => `  - email: somebody.${at}@example.com\n    roles: [Cashier]\n`,
 );
-const LARGE = ACCESS.replace("members:\n", `members:\n${PADDING}`) + PADDING;
+
+/** As large as to be read in several pieces. */
+const LARGE = `${HEAD}members:\n${entries.join("")}`;
+
+/** The same, but read as a whole: the comment keeps it together. */
+const WHOLE = `${HEAD}members: # all of them\n${entries.join("")}`;
 
 let sandbox: RunningSandbox;
 const folder = mkdtempSync(join(tmpdir(), "rolecall-large-"));
@@ -45,40 +47,49 @@ function inFolder(files: Readonly<Record<string, string>>, args: readonly string
 }
 
 describe("a large file", () => {
-  test("is planned as a small one is", async () => {
-    const [small, large] = await Promise.all([
-      inFolder({ "access/a.yaml": ACCESS }, ["plan"]),
-      inFolder({ "access/a.yaml": LARGE }, ["plan"]),
+  test("is planned in pieces as it is planned as a whole", async () => {
+    const [pieces, whole] = await Promise.all([
+      inFolder({ "access/a.yaml": LARGE }, ["plan", "--format", "json"]),
+      inFolder({ "access/a.yaml": WHOLE }, ["plan", "--format", "json"]),
     ]);
-    expect(small.stdout).toContain("ada@example.com");
-    expect(large).toEqual(small);
+    expect(pieces.stdout).toContain("somebody.2999@example.com");
+    expect(pieces).toEqual(whole);
   });
 
-  test("that is wrong is told as it is without a service, and nothing is planned for it", async () => {
-    const wrong = LARGE.replace("email: ada@example.com", "email: ada");
+  test("that is wrong at its end is told as it is without a service, and nothing is planned for it", async () => {
+    const wrong = LARGE.replace("email: somebody.2999@example.com", "email: somebody");
     const [plan, report] = await Promise.all([
       inFolder({ "access/a.yaml": wrong }, ["plan"]),
       inFolder({ "access/a.yaml": wrong }, ["report", "--declared"]),
     ]);
-    expect(plan.stderr).toMatch(/access\/a\.yaml:15008:\d+/);
+    // Five lines, the key, and two lines for each before it.
+    expect(plan.stderr).toMatch(/access\/a\.yaml:6005:12: error: "somebody" is not an e-mail address/);
     expect(plan).toMatchObject({ code: 1, stdout: "", stderr: report.stderr });
   });
 
   test("that only the thorough reader can read is planned all the same", async () => {
-    const anchored = LARGE.replace("[Cashier]", "&held [Cashier]");
-    const [plan, small] = await Promise.all([
-      inFolder({ "access/a.yaml": anchored }, ["plan"]),
-      inFolder({ "access/a.yaml": ACCESS }, ["plan"]),
+    const anchored = LARGE.replace("2999@example.com\n    roles: [", "2999@example.com\n    roles: &held [");
+    const [plan, plain] = await Promise.all([
+      inFolder({ "access/a.yaml": anchored }, ["plan", "--format", "json"]),
+      inFolder({ "access/a.yaml": LARGE }, ["plan", "--format", "json"]),
     ]);
-    expect([plan.code, plan.stdout]).toEqual([small.code, small.stdout]);
+    expect([plan.code, plan.stdout]).toEqual([plain.code, plain.stdout]);
+  });
+
+  test("sends no key before it is known that no other one is to be used", async () => {
+    const asked = sandbox.log();
+    const { code, stderr } = await inFolder({ "access/a.yaml": `${LARGE}environment: live\n` }, ["plan"]);
+    expect(stderr).toContain("environment: live");
+    expect([code, sandbox.log()]).toEqual([1, asked]);
   });
 
   test("among many is found, whichever comes first", async () => {
-    const other = ACCESS.replace("MC0DEMO1", "MC0NOBODY");
+    const other = `${HEAD}members: []\n`.replace("MC0DEMO1", "MC0NOBODY");
     const { code, stdout, stderr } = await inFolder({ "access/a.yaml": other, "access/b.yaml": LARGE }, [
       "plan",
+      "--verbose",
     ]);
-    expect(stdout).toContain("ada@example.com");
+    expect(stdout).toContain("somebody.2999@example.com");
     expect(stderr).toContain("MC0NOBODY could not be planned");
     expect(code).toBe(1);
   });

@@ -234,3 +234,11 @@ async function onTerminal(text: string) {
   terminal.dispose();
   return { lines: lines.map((line) => line.trimEnd()), asked, titles };
 }
+
+test("a plan of any length is printed: no call takes all of its lines", () => {
+  const plan = richPlan();
+  const [change] = plan.changes;
+  const changes = change === undefined ? [] : Array.from({ length: 150_000 }, () => change);
+  const text = renderPlans([planView({ ...plan, changes })], PLAIN);
+  expect(text.split("\n").length).toBeGreaterThan(150_000);
+});

@@ -62,13 +62,15 @@ export function browseRows(
       plan,
     });
     if (!open) continue;
-    if (!filtered)
-      rows.push(...troubleRows(plan, key, isOpen, width), ...accessRows(plan, key, isOpen, width));
-    rows.push(
+    const inside = [
+      ...(filtered
+        ? []
+        : [...troubleRows(plan, key, isOpen, width), ...accessRows(plan, key, isOpen, width)]),
       ...changeRows("Roles", roles, plan.roles.length, key, isOpen, width),
       ...changeRows("Members", members, plan.members.length, key, isOpen, width),
-    );
-    if (!filtered) rows.push(...waitingRows(plan, key, isOpen, width));
+      ...(filtered ? [] : waitingRows(plan, key, isOpen, width)),
+    ];
+    for (const row of inside) rows.push(row);
   }
   return rows;
 }

@@ -60942,11 +60942,9 @@ init_errors$2();
 async function openSessions(states, options, io) {
 	return sessionsAt(await openServices(options, io), states, options, io);
 }
-/** Loads what makes plans: asked for twice, it is loaded once. */
-const loadPlanner = () => Promise.all([Promise.resolve().then(() => (init_build_plan(), build_plan_exports)), Promise.resolve().then(() => /* @__PURE__ */ __toESM(require_picomatch(), 1))]);
 /** Finds every merchant's access to services that are ready; to close the sessions closes those. */
 async function sessionsAt(services, states, options, io) {
-	const [{ buildPlan, namedRoleIds }, { default: picomatch }] = await loadPlanner();
+	const [{ buildPlan, namedRoleIds }, { default: picomatch }] = await Promise.all([Promise.resolve().then(() => (init_build_plan(), build_plan_exports)), Promise.resolve().then(() => /* @__PURE__ */ __toESM(require_picomatch(), 1))]);
 	const matches = globMatcher(picomatch);
 	const { makePlan = buildPlan, roleIds = [], ahead } = options;
 	const open = (state) => {

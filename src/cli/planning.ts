@@ -62,9 +62,6 @@ export async function openSessions(
   return sessionsAt(await openServices(options, io), states, options, io);
 }
 
-/** Loads what makes plans: asked for twice, it is loaded once. */
-export const loadPlanner = () => Promise.all([import("../plan/build-plan.ts"), import("picomatch")]);
-
 /** Finds every merchant's access to services that are ready; to close the sessions closes those. */
 export async function sessionsAt(
   services: Services,
@@ -72,7 +69,10 @@ export async function sessionsAt(
   options: PlanningOptions,
   io: Io,
 ): Promise<Sessions> {
-  const [{ buildPlan, namedRoleIds }, { default: picomatch }] = await loadPlanner();
+  const [{ buildPlan, namedRoleIds }, { default: picomatch }] = await Promise.all([
+    import("../plan/build-plan.ts"),
+    import("picomatch"),
+  ]);
   const matches = globMatcher(picomatch);
   const { makePlan = buildPlan, roleIds = [], ahead } = options;
   const open = (state: DesiredState): Session => {

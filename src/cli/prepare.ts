@@ -8,7 +8,7 @@ import type { Io } from "./io.ts";
 import { isError, type Loaded, loadStates } from "./load.ts";
 import type { OutputOptions, ServiceOptions } from "./options.ts";
 import { styleFor } from "./output.ts";
-import { loadPlanner, type Planned, planAll, sessionsAt } from "./planning.ts";
+import { type Planned, planAll, sessionsAt } from "./planning.ts";
 import { openProgress, type Progress } from "./progress.ts";
 import { readAhead } from "./read-ahead.ts";
 import { openServices } from "./services.ts";
@@ -43,10 +43,7 @@ export async function preparePlans(
   try {
     const { loaded, states, fileErrors } = await loadDeclared(paths, options, io, {
       pause: nowAndThen(io),
-      begun: (head) =>
-        void reading.then((ahead) => {
-          ahead.begin(head);
-        }),
+      begun: (head) => void reading.then((ahead) => ahead.begin(head)),
     });
     const [services, ahead] = await Promise.all([opening, reading]);
     const sessions = await sessionsAt(services, states, { ...options, ahead }, io);
@@ -55,7 +52,8 @@ export async function preparePlans(
     const planning = planAll(sessions, progress.read);
     // Whatever is to be planned has been taken.
     ahead.drop();
-    const [planned, { rulePlaces }] = await Promise.all([planning, loadPlaces(), loadTheRest(options, io)]);
+    const [planned] = await Promise.all([planning, loadTheRest(options, io)]);
+    const { rulePlaces } = await loadPlaces();
     const placeOf = rulePlaces(loaded.states, loaded.sources);
     return { planned, valid: fileErrors === 0, fileErrors, placeOf, progress, close: sessions.close };
   } catch (error) {
@@ -83,7 +81,7 @@ function nowAndThen({ now, pause }: Io): () => Promise<void> {
 
 /** Loads what comes after reading, one after the other, so that no answer has to wait for all of it. */
 async function loadTheRest({ waiting }: PrepareOptions, io: Io): Promise<void> {
-  for (const load of [loadPlanner, loadPlaces, ...(waiting ? [waiting] : [])]) {
+  for (const load of [loadPlaces, ...(waiting ? [waiting] : [])]) {
     await io.pause();
     await load();
   }

@@ -58793,9 +58793,8 @@ var init_scope = __esmMin((() => {
 */
 function accessBefore({ roles, members, ignoredMembers }, changes, joined) {
 	const successors = joined ? successorsOf(changes.roles) : NO_SUCCESSORS;
-	const people = /* @__PURE__ */ new Map();
-	for (const member of members) people.set(member.id, personAccess(member, successors, false));
-	for (const member of ignoredMembers) people.set(member.id, personAccess(member, successors, true));
+	const people = members.map((member) => personAccess(member, successors, false));
+	for (const member of ignoredMembers) people.push(personAccess(member, successors, true));
 	return {
 		roles: new Map(roles.map((role) => [successors.get(role.id) ?? role.id, roleAccess(role)])),
 		people
@@ -58813,27 +58812,57 @@ function accessAfter(before, changes, joined) {
 		roles,
 		people: before.people
 	};
-	const people = new Map(before.people);
-	for (const { kind, id, name, after } of changes.members) {
-		if (after === null) {
-			people.delete(id);
-			continue;
-		}
-		const was = id === null ? void 0 : people.get(id);
-		people.set(id ?? `new ${name.toLowerCase()}`, {
-			id,
-			name,
-			email: after.email,
-			status: kind === "update" ? was?.status ?? "unknown" : "invited",
-			roles: [...new Set(after.roles.map(keyOf))],
-			serviceAccount: was?.serviceAccount ?? false,
-			ignored: false,
-			mfa: was?.mfa ?? null
-		});
+	const changeOf = new Map(changes.members.map((change) => [change.id, change]));
+	const people = [];
+	for (const was of before.people) {
+		const change = changeOf.get(was.id);
+		const is = change === void 0 ? was : personAfter(change, was, keyOf);
+		if (is !== null) people.push(is);
+	}
+	for (const change of changes.members) {
+		const added = change.kind === "create" ? personAfter(change, null, keyOf) : null;
+		if (added !== null) people.push(added);
 	}
 	return {
 		roles,
 		people
+	};
+}
+/** Somebody as a change leaves them; null where it removes them. */
+function personAfter({ kind, id, name, after }, was, keyOf) {
+	if (after === null) return null;
+	return {
+		id,
+		name,
+		email: after.email,
+		status: kind === "update" ? was?.status ?? "unknown" : "invited",
+		roles: [...new Set(after.roles.map(keyOf))],
+		serviceAccount: was?.serviceAccount ?? false,
+		ignored: false,
+		mfa: was?.mfa ?? null
+	};
+}
+/** Everybody of one access and of the one that `accessAfter` makes of it, whose order is the same. */
+function* beforeAndAfter(before, after) {
+	let at = 0;
+	for (const was of before.people) {
+		const is = after.people[at];
+		if (is?.id !== was.id) {
+			yield {
+				was,
+				is: void 0
+			};
+			continue;
+		}
+		yield {
+			was,
+			is
+		};
+		at += 1;
+	}
+	for (; at < after.people.length; at += 1) yield {
+		was: void 0,
+		is: after.people[at]
 	};
 }
 function rolesAfter(before, changes, joined) {
@@ -59078,7 +59107,7 @@ function judgeChecks(checks, after) {
 		discoveries: []
 	};
 	const granted = granting(after);
-	const people = [...after.people.values()].filter((person) => isActive(person) && !person.ignored).sort(by(({ name }) => name));
+	const people = after.people.filter((person) => isActive(person) && !person.ignored).sort(by(({ name }) => name));
 	const results = checks.map((check) => ({
 		check,
 		...judgeCheck(check, {
@@ -59278,9 +59307,10 @@ function nameOf(image) {
 	return "permissions" in image ? image.name : image.email;
 }
 function guardCaller({ callerId, before, after }) {
-	const was = callerId === null ? void 0 : before.people.get(callerId);
-	if (callerId === null || was === void 0) return [];
-	const is = after.people.get(callerId);
+	if (callerId === null) return [];
+	const caller = ({ people }) => people.find(({ id }) => id === callerId);
+	const [was, is] = [caller(before), caller(after)];
+	if (was === void 0) return [];
 	if (is === void 0) return [refuse({
 		code: "self-lockout",
 		name: was.name,
@@ -59334,17 +59364,10 @@ function touchedBy(before, after) {
 	const other = rolesThatDiffer(before, after);
 	const touched = [];
 	if (before.people === after.people && other.size === 0) return touched;
-	for (const [key, was] of before.people) {
-		const is = after.people.get(key);
-		if (was !== is || other.size > 0 && was.roles.some((role) => other.has(role))) touched.push({
-			was,
-			is
-		});
+	for (const person of beforeAndAfter(before, after)) {
+		const { was, is } = person;
+		if (was !== is || other.size > 0 && was?.roles.some((role) => other.has(role))) touched.push(person);
 	}
-	for (const [key, is] of after.people) if (!before.people.has(key)) touched.push({
-		was: void 0,
-		is
-	});
 	return touched;
 }
 function memberImpacts(before, after, touched) {
@@ -59405,7 +59428,7 @@ function roleSums(before, after, touched) {
 	const other = new Map([...more].filter(([, sum]) => sum !== 0));
 	if (other.size === 0) return [];
 	const had = /* @__PURE__ */ new Map();
-	for (const person of before.people.values()) countRoles(person, 1, had);
+	for (const person of before.people) countRoles(person, 1, had);
 	return [...other].map(([key, sum]) => ({
 		name: (after.roles.get(key) ?? before.roles.get(key))?.name ?? key,
 		before: had.get(key) ?? 0,
@@ -59418,9 +59441,7 @@ function countRoles(person, by, counts) {
 }
 /** The people who hold a role, in the order of their names. */
 function holdersOf({ people }, roleKey) {
-	const holders = [];
-	for (const person of people.values()) if (person.roles.includes(roleKey)) holders.push(person);
-	return holders.sort(by(({ name }) => name));
+	return people.filter(({ roles }) => roles.includes(roleKey)).sort(by(({ name }) => name));
 }
 var init_impact = __esmMin((() => {
 	init_access();
@@ -59485,111 +59506,134 @@ var init_at = __esmMin((() => {}));
 function indexLive({ live: entries, keysOf }) {
 	const first = /* @__PURE__ */ new Map();
 	const several = /* @__PURE__ */ new Map();
-	for (const live of entries) for (const key of keysOf(live)) {
+	for (const [at, live] of entries.entries()) for (const key of keysOf(live)) {
 		const known = first.get(key);
-		const same = several.get(key);
-		if (known === void 0) first.set(key, live);
-		else if (same === void 0) several.set(key, [known, live]);
-		else same.push(live);
+		if (known === void 0) {
+			first.set(key, at);
+			continue;
+		}
+		const same = several.get(key) ?? standing(entries, known);
+		same.push({
+			at,
+			live
+		});
+		several.set(key, same);
 	}
-	for (const same of several.values()) same.sort(by(({ id }) => id));
+	for (const same of several.values()) same.sort(by(({ live }) => live.id));
 	return {
 		first,
 		several
 	};
 }
-function withKey({ first, several }, key) {
-	const one = first.get(key);
-	return one === void 0 ? [] : several.get(key) ?? [one];
-}
-/** Matches all declared entries; pins first, then by key, so that the order of the file does not matter. */
-function matchAll(entries, declare, candidates) {
-	const index = indexLive(candidates);
-	const declared = entries.map(declare);
-	declared.sort((a, b) => pinRank(a) - pinRank(b) || byCodeUnit(a.key, b.key) || byCodeUnit(a.name, b.name));
-	const pins = pinned(declared, candidates.live);
-	const claimed = /* @__PURE__ */ new Set();
-	const known = {
-		index,
-		pins,
-		claimed,
-		isLeftover: candidates.isLeftover
-	};
-	return {
-		pairs: declared.map((one) => {
-			const match = matchOne(known, one);
-			if (match.found === "one") claimed.add(match.live.id);
-			for (const live of doubted(match, index, one)) claimed.add(live.id);
-			return {
-				entry: one.entry,
-				match
-			};
-		}),
-		claimed
-	};
-}
-function pinRank({ id }) {
-	return id === void 0 ? 1 : 0;
-}
-/** Ids that are pinned → their live entries, where they are there. */
-function pinned(declared, live) {
-	const pins = /* @__PURE__ */ new Map();
-	for (const { id } of declared) if (id !== void 0) pins.set(id, void 0);
-	if (pins.size > 0) {
-		for (const one of live) if (pins.has(one.id)) pins.set(one.id, one);
-	}
-	return pins;
+function standing(entries, at) {
+	const live = entries[at];
+	return live === void 0 ? [] : [{
+		at,
+		live
+	}];
 }
 /**
-* The pin decides, else the key among the entries that nobody pins. Of several, one that alone is no leftover wins;
-* where all are leftovers, the first in the order of ids stands for them.
+* Matches all declared entries; pins first, then by key, so that the order of the file does not matter. What `use` makes
+* of a match is kept, the match is not: there are as many as members.
 */
-function matchOne({ index, pins, claimed, isLeftover }, { id, key }) {
-	if (id !== void 0) {
-		const live = pins.get(id);
-		return live ? {
-			found: "one",
-			live,
-			leftovers: NOBODY
-		} : {
-			found: "pin-missing",
-			id,
-			namesakes: withKey(index, key).length
-		};
+function matchAll(entries, declared, candidates, use) {
+	const { live, isLeftover } = candidates;
+	const pins = pinnedBy(entries, declared, live);
+	const claimed = new Uint8Array(live.length);
+	const known = {
+		live,
+		index: indexLive(candidates),
+		...pins,
+		claimed,
+		isLeftover
+	};
+	const keys = entries.map(declared.keyOf);
+	const results = [];
+	for (const at of ordered(entries, keys, declared)) {
+		const entry = entries[at];
+		if (entry !== void 0) results.push(use(entry, matchOne(known, declared.idOf(entry), keys[at] ?? "")));
 	}
-	const alone = index.several.has(key) ? void 0 : index.first.get(key);
-	if (alone && !pins.has(alone.id) && !claimed.has(alone.id)) return {
-		found: "one",
-		live: alone,
-		leftovers: NOBODY
-	};
-	const same = withKey(index, key).filter((live) => !pins.has(live.id));
-	const [first] = same;
-	if (first === void 0) return NONE;
-	if (same.some((live) => claimed.has(live.id))) return {
-		found: "many",
-		live: same
-	};
-	const [current = first, ...more] = same.filter((live) => !isLeftover(live));
-	if (more.length > 0) return {
-		found: "many",
-		live: same
-	};
 	return {
-		found: "one",
-		live: current,
-		leftovers: same.filter((live) => live !== current)
+		results,
+		unclaimed: live.filter((_, at) => claimed[at] === 0)
 	};
 }
-/** An entry whose identity is in doubt still speaks for everything that it could mean: doubt never removes anything. */
-function doubted(match, index, { key }) {
-	switch (match.found) {
-		case "none": return NOBODY;
-		case "pin-missing": return withKey(index, key);
-		case "many": return match.live;
-		case "one": return match.leftovers;
-		default: return match;
+/** The places of the entries in the list: pins first, then by key, then by name. */
+function ordered(entries, keys, { idOf, nameOf }) {
+	const pinRank = (entry) => entry === void 0 || idOf(entry) === void 0 ? 1 : 0;
+	const name = (entry) => entry === void 0 ? "" : nameOf(entry);
+	return [...entries.keys()].sort((a, b) => pinRank(entries[a]) - pinRank(entries[b]) || byCodeUnit(keys[a] ?? "", keys[b] ?? "") || byCodeUnit(name(entries[a]), name(entries[b])));
+}
+function pinnedBy(entries, { idOf }, live) {
+	const ids = new Set(entries.map(idOf));
+	const pins = /* @__PURE__ */ new Map();
+	ids.delete(void 0);
+	if (ids.size > 0) {
+		for (const [at, { id }] of live.entries()) if (ids.has(id)) pins.set(id, at);
 	}
+	return {
+		pins,
+		pinned: new Set(pins.values())
+	};
+}
+/** What an entry stands for. In doubt it claims everything that it could mean: doubt never removes anything. */
+function matchOne(known, id, key) {
+	return id === void 0 ? matchKey(known, key) : matchPin(known, id, key);
+}
+function matchPin(known, id, key) {
+	const { live, pins, claimed } = known;
+	const [pinned] = standing(live, pins.get(id) ?? -1);
+	if (pinned === void 0) {
+		const same = withKey(known, key);
+		for (const { at } of same) claimed[at] = 1;
+		return {
+			found: "pin-missing",
+			id,
+			namesakes: same.length
+		};
+	}
+	claimed[pinned.at] = 1;
+	return {
+		found: "one",
+		live: pinned.live,
+		leftovers: NOBODY
+	};
+}
+/**
+* The key decides, among the entries that nobody pins. Of several, one that alone is no leftover wins; where all are
+* leftovers, the first in the order of ids stands for them.
+*/
+function matchKey(known, key) {
+	const { live, index, pinned, claimed, isLeftover } = known;
+	const at = index.first.get(key);
+	const alone = at === void 0 || index.several.has(key) ? void 0 : live[at];
+	if (at !== void 0 && alone !== void 0 && !pinned.has(at) && claimed[at] === 0) {
+		claimed[at] = 1;
+		return {
+			found: "one",
+			live: alone,
+			leftovers: NOBODY
+		};
+	}
+	const same = withKey(known, key).filter((one) => !pinned.has(one.at));
+	const [first] = same;
+	if (first === void 0) return NONE;
+	const isContested = same.some((one) => claimed[one.at] === 1);
+	for (const one of same) claimed[one.at] = 1;
+	const [current = first, ...more] = same.filter((one) => !isLeftover(one.live));
+	if (isContested || more.length > 0) return {
+		found: "many",
+		live: same.map((one) => one.live)
+	};
+	const leftovers = same.filter((one) => one !== current).map((one) => one.live);
+	return {
+		found: "one",
+		live: current.live,
+		leftovers
+	};
+}
+function withKey({ live, index }, key) {
+	return index.several.get(key) ?? standing(live, index.first.get(key) ?? -1);
 }
 var NONE, NOBODY;
 var init_match = __esmMin((() => {
@@ -59796,8 +59840,8 @@ var init_member_changes = __esmMin((() => {
 function planMembers(desired, { members: live }, context) {
 	const discoveries = [];
 	const report = (found) => void discoveries.push(found);
-	const { changes: declared, claimed } = planDeclared(desired ?? [], live, context, report);
-	const removals = desired ? planUnlisted(live, claimed, context, report) : [];
+	const { changes: declared, unclaimed } = planDeclared(desired ?? [], live, context, report);
+	const removals = desired ? planUnlisted(unclaimed, context, report) : [];
 	const moves = planMoves(live, [...declared, ...removals], context.roles);
 	const changes = [
 		...declared,
@@ -59812,21 +59856,19 @@ function planMembers(desired, { members: live }, context) {
 	};
 }
 function planDeclared(desired, live, context, report) {
-	const { pairs, claimed } = matchAll(desired, declareMember, {
+	const { results, unclaimed } = matchAll(desired, DECLARED, {
 		live,
 		keysOf: addressKeysOf,
 		isLeftover: isExpired
-	});
-	const changes = [];
-	for (const { entry, match } of pairs) for (const change of planMember(memberAt(entry, context.now), match, context, report)) changes.push(change);
+	}, (member, match) => planMember(memberAt(member, context.now), match, context, report));
 	return {
-		changes,
-		claimed
+		changes: results.flat(),
+		unclaimed
 	};
 }
-function planUnlisted(live, claimed, { sync, roles }, report) {
+function planUnlisted(unclaimed, { sync, roles }, report) {
 	if (sync.members === "additive") return [];
-	return live.filter(({ id, user }) => !claimed.has(id) && !user?.serviceAccount).flatMap((member) => {
+	return unclaimed.filter(({ user }) => !user?.serviceAccount).flatMap((member) => {
 		if (addressOf(member) !== null) return [deleteMember(member, roles, "unlisted")];
 		report({
 			code: "member-without-address",
@@ -59902,15 +59944,6 @@ function planFound$1({ member, gone, ended }, live, { sync, roles }, report) {
 function present(change) {
 	return change ? [change] : NOTHING$2;
 }
-function declareMember(member) {
-	const { email, id } = member;
-	return {
-		entry: member,
-		key: email.toLowerCase(),
-		name: email,
-		id
-	};
-}
 function addressKeysOf(live) {
 	const keys = addressesOf(live).map((email) => email.toLowerCase());
 	return keys.length > 1 ? [...new Set(keys)] : keys;
@@ -59918,13 +59951,18 @@ function addressKeysOf(live) {
 function isExpired(live) {
 	return live.status === "expired";
 }
-var NOTHING$2;
+var NOTHING$2, DECLARED;
 var init_members = __esmMin((() => {
 	init_at();
 	init_match();
 	init_member_changes();
 	init_scope();
 	NOTHING$2 = [];
+	DECLARED = {
+		idOf: ({ id }) => id,
+		keyOf: ({ email }) => email.toLowerCase(),
+		nameOf: ({ email }) => email
+	};
 }));
 
 // src/plan/min-holders.ts
@@ -60007,8 +60045,7 @@ function judgeRole({ role, key, min, before, after, changes }, counts) {
 	};
 }
 function isHeld({ people }, roleId) {
-	for (const { roles } of people.values()) if (roles.includes(roleId)) return true;
-	return false;
+	return people.some(({ roles }) => roles.includes(roleId));
 }
 function isPerson({ serviceAccount }) {
 	return !serviceAccount;
@@ -60056,7 +60093,7 @@ function judgePolicies(judged) {
 	};
 }
 function people({ after }) {
-	return [...after.people.values()].filter(({ ignored }) => !ignored).sort(by(({ name }) => name));
+	return after.people.filter(({ ignored }) => !ignored).sort(by(({ name }) => name));
 }
 /** Those who hold a role and are not kept out of the plan. */
 function holders(after, roleKey) {
@@ -60425,26 +60462,28 @@ function planRoles(desired, { roles: live, setAside }, sync) {
 	const renames = findRenames(desired, free, asideNames);
 	const renamed = new Set(renames.values());
 	const names = new Set(named.map(({ id }) => id));
-	const declare = (role) => ({
-		entry: role,
-		key: renames.get(role.name) ?? (renamed.has(role.name) ? `${role.name}${" (set aside by rolecall)"}` : role.name),
-		name: role.name,
-		id: role.id
-	});
-	const { pairs, claimed } = matchAll(desired, declare, {
+	const { results: pairs, unclaimed } = matchAll(desired, {
+		idOf: ({ id }) => id,
+		keyOf: ({ name }) => renames.get(name) ?? (renamed.has(name) ? `${name}${" (set aside by rolecall)"}` : name),
+		nameOf: ({ name }) => name
+	}, {
 		live,
 		keysOf: (role) => names.has(role.id) ? [role.name] : [],
 		isLeftover: () => false
-	});
-	const aside = asideByName(custom, setAside, claimed);
+	}, (entry, match) => ({
+		entry,
+		match
+	}));
+	const left = unclaimed.filter(({ predefined }) => !predefined);
+	const aside = asideByName(left, setAside);
 	const planned = pairs.map(({ entry: role, match }) => planRole(role, match, {
 		replaceRoles: sync.replaceRoles,
 		aside: aside.get(role.name),
 		free,
 		setAside
 	}));
-	const spoken = /* @__PURE__ */ new Set([...claimed, ...planned.flatMap(({ change }) => change?.id ?? [])]);
-	const unlisted = custom.filter(({ id }) => !spoken.has(id));
+	const spoken = new Set(planned.flatMap(({ change }) => change?.id ?? []));
+	const unlisted = left.filter(({ id }) => !spoken.has(id));
 	const removals = sync.roles === "authoritative" ? unlisted.map(deleteRole) : [];
 	const changes = [...planned.flatMap(({ change, successor }) => [change ?? [], successor ?? []].flat()), ...removals];
 	const touched = changes.filter(({ kind }) => kind !== "create").length;
@@ -60561,8 +60600,8 @@ function nameCollisions(changes, named) {
 		}];
 	});
 }
-function asideByName(custom, setAside, claimed) {
-	const aside = custom.filter(({ id }) => setAside.has(id) && !claimed.has(id)).sort(by(({ id }) => id));
+function asideByName(unclaimed, setAside) {
+	const aside = unclaimed.filter(({ id }) => setAside.has(id)).sort(by(({ id }) => id));
 	return new Map(aside.map((role) => [role.name, role]));
 }
 function declaredId(role, match, change) {

@@ -8,7 +8,14 @@ import type {
 import type { DesiredMember, DesiredState, Environment } from "../model/desired.ts";
 import type { LiveMember, LiveRole, LiveState } from "../model/live.ts";
 import type { MemberChange, Plan, RoleChange } from "../model/plan.ts";
-import { type Access, accessAfter, accessBefore, type PersonAccess, type RoleAccess } from "./access.ts";
+import {
+  type Access,
+  accessAfter,
+  accessBefore,
+  beforeAndAfter,
+  type PersonAccess,
+  type RoleAccess,
+} from "./access.ts";
 import { byCodeUnit } from "./order.ts";
 import { addressOf, scopeOf } from "./scope.ts";
 
@@ -35,14 +42,14 @@ export function liveReport({ live, desired, service, environment, plan }: LiveRe
     merchant: live.merchant,
     environment,
     service,
-    roles: keysOf(before.roles, after.roles)
+    roles: [...new Set([...before.roles.keys(), ...after.roles.keys()])]
       .map((key) => roleOf(key, { before, after }, liveRoles.get(key), changes.roles))
       .sort(byName),
-    members: keysOf(before.people, after.people)
-      .map((key): ReportedMember => {
-        const [was, is] = [before.people.get(key), after.people.get(key)];
-        const name = is?.name ?? was?.name ?? key;
-        const held = liveMembers.get(key);
+    members: [...beforeAndAfter(before, after)]
+      .map(({ was, is }): ReportedMember => {
+        const id = was?.id ?? "";
+        const name = is?.name ?? was?.name ?? id;
+        const held = liveMembers.get(id);
         const about = traits(held, created.get(name.toLowerCase()));
         // A user of the merchant's own is there at once, without an invitation.
         const now = holding(is, is?.status === "invited" && about.managed ? "accepted" : is?.status);
@@ -51,7 +58,7 @@ export function liveReport({ live, desired, service, environment, plan }: LiveRe
           ...about,
           before: was === is ? now : holding(was),
           after: now,
-          ends: endsOf(declared(key, held === undefined ? name : addressOf(held))),
+          ends: endsOf(declared(id, held === undefined ? name : addressOf(held))),
         };
       })
       .sort(byName),
@@ -68,13 +75,6 @@ function split({ changes }: Plan): {
     roles: changes.flatMap((change) => (change.resource === "role" ? [change] : [])),
     members: changes.flatMap((change) => (change.resource === "member" ? [change] : [])),
   };
-}
-
-function keysOf(
-  before: ReadonlyMap<string, unknown>,
-  after: ReadonlyMap<string, unknown>,
-): readonly string[] {
-  return [...new Set([...before.keys(), ...after.keys()])];
 }
 
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {

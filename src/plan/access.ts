@@ -31,7 +31,8 @@ export interface PersonAccess {
 /** Who holds what, and what that grants, at one moment; a replaced role keeps its key. */
 export interface Access {
   readonly roles: ReadonlyMap<string, RoleAccess>;
-  readonly people: ReadonlyMap<string, PersonAccess>;
+  /** Each once, those who are there in the order of the live state, and behind them whoever the plan adds. */
+  readonly people: readonly PersonAccess[];
 }
 
 /** Changes as far as access depends on them. */
@@ -50,9 +51,8 @@ export function accessBefore(
   joined: boolean,
 ): Access {
   const successors = joined ? successorsOf(changes.roles) : NO_SUCCESSORS;
-  const people = new Map<string, PersonAccess>();
-  for (const member of members) people.set(member.id, personAccess(member, successors, false));
-  for (const member of ignoredMembers) people.set(member.id, personAccess(member, successors, true));
+  const people = members.map((member) => personAccess(member, successors, false));
+  for (const member of ignoredMembers) people.push(personAccess(member, successors, true));
   return {
     roles: new Map(roles.map((role) => [successors.get(role.id) ?? role.id, roleAccess(role)])),
     people,
@@ -70,25 +70,58 @@ export function accessAfter(before: Access, changes: AccessChanges, joined: bool
   const roles = rolesAfter(before.roles, changes.roles, joined);
   // Where nobody changes, nobody has to be compared either.
   if (changes.members.length === 0) return { roles, people: before.people };
-  const people = new Map(before.people);
-  for (const { kind, id, name, after } of changes.members) {
-    if (after === null) {
-      people.delete(id);
-      continue;
-    }
-    const was = id === null ? undefined : people.get(id);
-    people.set(id ?? `new ${name.toLowerCase()}`, {
-      id,
-      name,
-      email: after.email,
-      status: kind === "update" ? (was?.status ?? "unknown") : "invited",
-      roles: [...new Set(after.roles.map(keyOf))],
-      serviceAccount: was?.serviceAccount ?? false,
-      ignored: false,
-      mfa: was?.mfa ?? null,
-    });
+  const changeOf = new Map(changes.members.map((change) => [change.id, change]));
+  const people: PersonAccess[] = [];
+  for (const was of before.people) {
+    const change = changeOf.get(was.id);
+    const is = change === undefined ? was : personAfter(change, was, keyOf);
+    if (is !== null) people.push(is);
+  }
+  for (const change of changes.members) {
+    const added = change.kind === "create" ? personAfter(change, null, keyOf) : null;
+    if (added !== null) people.push(added);
   }
   return { roles, people };
+}
+
+/** Somebody as a change leaves them; null where it removes them. */
+function personAfter(
+  { kind, id, name, after }: MemberChange,
+  was: PersonAccess | null,
+  keyOf: (ref: RoleRef) => string,
+): PersonAccess | null {
+  if (after === null) return null;
+  return {
+    id,
+    name,
+    email: after.email,
+    status: kind === "update" ? (was?.status ?? "unknown") : "invited",
+    roles: [...new Set(after.roles.map(keyOf))],
+    serviceAccount: was?.serviceAccount ?? false,
+    ignored: false,
+    mfa: was?.mfa ?? null,
+  };
+}
+
+/** Somebody before and after some changes; undefined where not there. */
+export interface BeforeAndAfter {
+  readonly was: PersonAccess | undefined;
+  readonly is: PersonAccess | undefined;
+}
+
+/** Everybody of one access and of the one that `accessAfter` makes of it, whose order is the same. */
+export function* beforeAndAfter(before: Access, after: Access): Generator<BeforeAndAfter> {
+  let at = 0;
+  for (const was of before.people) {
+    const is = after.people[at];
+    if (is?.id !== was.id) {
+      yield { was, is: undefined };
+      continue;
+    }
+    yield { was, is };
+    at += 1;
+  }
+  for (; at < after.people.length; at += 1) yield { was: undefined, is: after.people[at] };
 }
 
 function rolesAfter(

@@ -11,7 +11,7 @@ import { roleFinder } from "./role-names.ts";
 export function judgeChecks(checks: readonly Check[], after: Access): Judgement {
   if (checks.length === 0) return { refusals: [], discoveries: [] };
   const granted = granting(after);
-  const people = [...after.people.values()]
+  const people = after.people
     .filter((person) => isActive(person) && !person.ignored)
     .sort(by(({ name }) => name));
   const results = checks.map((check) => ({ check, ...judgeCheck(check, { after, granted, people }) }));

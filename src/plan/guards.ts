@@ -104,9 +104,10 @@ const NEEDED = [
 ] as const;
 
 function guardCaller({ callerId, before, after }: Guarded): readonly Refusal[] {
-  const was = callerId === null ? undefined : before.people.get(callerId);
-  if (callerId === null || was === undefined) return [];
-  const is = after.people.get(callerId);
+  if (callerId === null) return [];
+  const caller = ({ people }: Access) => people.find(({ id }) => id === callerId);
+  const [was, is] = [caller(before), caller(after)];
+  if (was === undefined) return [];
   if (is === undefined) return [refuse({ code: "self-lockout", name: was.name, removed: true, lost: [] })];
   const had = granting(before)(was);
   const has = granting(after)(is);

@@ -1,5 +1,12 @@
 import type { Impact, MemberImpact } from "../model/plan.ts";
-import { type Access, granting, isActive, type PersonAccess } from "./access.ts";
+import {
+  type Access,
+  type BeforeAndAfter,
+  beforeAndAfter,
+  granting,
+  isActive,
+  type PersonAccess,
+} from "./access.ts";
 import { by, byCodeUnit } from "./order.ts";
 
 /** What people gain and lose between two states of access, whichever change it comes from. */
@@ -11,27 +18,19 @@ export function impactOf(before: Access, after: Access): Impact {
   return { members, permissions: permissionSums(members), roles: roleSums(before, after, touched) };
 }
 
-/** One person before and after; undefined where not there. */
-interface Touched {
-  readonly was: PersonAccess | undefined;
-  readonly is: PersonAccess | undefined;
-}
-
 /** Whoever may have something else after than before: all but those who hold the same roles, which grant the same. */
-function touchedBy(before: Access, after: Access): readonly Touched[] {
+function touchedBy(before: Access, after: Access): readonly BeforeAndAfter[] {
   const other = rolesThatDiffer(before, after);
-  const touched: Touched[] = [];
+  const touched: BeforeAndAfter[] = [];
   if (before.people === after.people && other.size === 0) return touched;
-  for (const [key, was] of before.people) {
-    const is = after.people.get(key);
-    if (was !== is || (other.size > 0 && was.roles.some((role) => other.has(role))))
-      touched.push({ was, is });
+  for (const person of beforeAndAfter(before, after)) {
+    const { was, is } = person;
+    if (was !== is || (other.size > 0 && was?.roles.some((role) => other.has(role)))) touched.push(person);
   }
-  for (const [key, is] of after.people) if (!before.people.has(key)) touched.push({ was: undefined, is });
   return touched;
 }
 
-function memberImpacts(before: Access, after: Access, touched: readonly Touched[]): MemberImpact[] {
+function memberImpacts(before: Access, after: Access, touched: readonly BeforeAndAfter[]): MemberImpact[] {
   const had = granting(before);
   const has = granting(after);
   const impacts: MemberImpact[] = [];
@@ -82,7 +81,7 @@ function permissionSums(members: readonly MemberImpact[]): Impact["permissions"]
     .sort(by(({ permission }) => permission));
 }
 
-function roleSums(before: Access, after: Access, touched: readonly Touched[]): Impact["roles"] {
+function roleSums(before: Access, after: Access, touched: readonly BeforeAndAfter[]): Impact["roles"] {
   const more = new Map<string, number>();
   for (const { was, is } of touched) {
     countRoles(was, -1, more);
@@ -91,7 +90,7 @@ function roleSums(before: Access, after: Access, touched: readonly Touched[]): I
   const other = new Map([...more].filter(([, sum]) => sum !== 0));
   if (other.size === 0) return [];
   const had = new Map<string, number>();
-  for (const person of before.people.values()) countRoles(person, 1, had);
+  for (const person of before.people) countRoles(person, 1, had);
   return [...other]
     .map(([key, sum]) => ({
       name: (after.roles.get(key) ?? before.roles.get(key))?.name ?? key,
@@ -108,7 +107,5 @@ function countRoles(person: PersonAccess | undefined, by: number, counts: Map<st
 
 /** The people who hold a role, in the order of their names. */
 export function holdersOf({ people }: Access, roleKey: string): readonly PersonAccess[] {
-  const holders: PersonAccess[] = [];
-  for (const person of people.values()) if (person.roles.includes(roleKey)) holders.push(person);
-  return holders.sort(by(({ name }) => name));
+  return people.filter(({ roles }) => roles.includes(roleKey)).sort(by(({ name }) => name));
 }

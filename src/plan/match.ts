@@ -16,139 +16,173 @@ export interface Candidates<Live> {
   readonly isLeftover: (live: Live) => boolean;
 }
 
+/** Where a live entry stands in its list: told apart by that, nobody's id has to be looked up. */
+type Position = number;
+
+interface Standing<Live> {
+  readonly at: Position;
+  readonly live: Live;
+}
+
 /** Live entries by key. Hardly a key is had by two, so that one that is alone stands in no list. */
 interface Index<Live> {
-  readonly first: ReadonlyMap<string, Live>;
+  readonly first: ReadonlyMap<string, Position>;
   /** All of those with a key that several have; in the order of ids, not of the answer. */
-  readonly several: ReadonlyMap<string, readonly Live[]>;
+  readonly several: ReadonlyMap<string, readonly Standing<Live>[]>;
 }
 
 function indexLive<Live extends { readonly id: string }>({
   live: entries,
   keysOf,
 }: Candidates<Live>): Index<Live> {
-  const first = new Map<string, Live>();
-  const several = new Map<string, Live[]>();
-  for (const live of entries) {
+  const first = new Map<string, Position>();
+  const several = new Map<string, Standing<Live>[]>();
+  for (const [at, live] of entries.entries()) {
     for (const key of keysOf(live)) {
       const known = first.get(key);
-      const same = several.get(key);
-      if (known === undefined) first.set(key, live);
-      else if (same === undefined) several.set(key, [known, live]);
-      else same.push(live);
+      if (known === undefined) {
+        first.set(key, at);
+        continue;
+      }
+      const same = several.get(key) ?? standing(entries, known);
+      same.push({ at, live });
+      several.set(key, same);
     }
   }
-  for (const same of several.values()) same.sort(by(({ id }) => id));
+  for (const same of several.values()) same.sort(by(({ live }) => live.id));
   return { first, several };
 }
 
-function withKey<Live>({ first, several }: Index<Live>, key: string): readonly Live[] {
-  const one = first.get(key);
-  return one === undefined ? [] : (several.get(key) ?? [one]);
+function standing<Live>(entries: readonly Live[], at: Position): Standing<Live>[] {
+  const live = entries[at];
+  return live === undefined ? [] : [{ at, live }];
 }
 
-/** A declared entry, as far as matching needs it. */
+/** How declared entries are told apart. */
 export interface Declared<Entry> {
-  readonly entry: Entry;
   /** Pins the entry to one live id. */
-  readonly id: string | undefined;
-  readonly key: string;
+  readonly idOf: (entry: Entry) => string | undefined;
+  readonly keyOf: (entry: Entry) => string;
   /** Tells entries of the same key apart. */
-  readonly name: string;
+  readonly nameOf: (entry: Entry) => string;
 }
 
-/** Every declared entry with what it stands for, by key; and the live ids that are spoken for, so never unlisted. */
-export interface Matches<Entry, Live> {
-  readonly pairs: readonly { readonly entry: Entry; readonly match: Match<Live> }[];
-  readonly claimed: ReadonlySet<string>;
+/** What was made of every declared entry, by key; and the live ones that nothing declared speaks for. */
+export interface Matches<Live, Result> {
+  readonly results: readonly Result[];
+  readonly unclaimed: readonly Live[];
 }
 
-/** Matches all declared entries; pins first, then by key, so that the order of the file does not matter. */
-export function matchAll<Entry, Live extends { readonly id: string }>(
+/**
+ * Matches all declared entries; pins first, then by key, so that the order of the file does not matter. What `use` makes
+ * of a match is kept, the match is not: there are as many as members.
+ */
+export function matchAll<Entry, Live extends { readonly id: string }, Result>(
   entries: readonly Entry[],
-  declare: (entry: Entry) => Declared<Entry>,
+  declared: Declared<Entry>,
   candidates: Candidates<Live>,
-): Matches<Entry, Live> {
-  const index = indexLive(candidates);
-  const declared = entries.map(declare);
-  declared.sort((a, b) => pinRank(a) - pinRank(b) || byCodeUnit(a.key, b.key) || byCodeUnit(a.name, b.name));
-  const pins = pinned(declared, candidates.live);
-  const claimed = new Set<string>();
-  const known: Known<Live> = { index, pins, claimed, isLeftover: candidates.isLeftover };
-  const pairs = declared.map((one) => {
-    const match = matchOne(known, one);
-    if (match.found === "one") claimed.add(match.live.id);
-    for (const live of doubted(match, index, one)) claimed.add(live.id);
-    return { entry: one.entry, match };
-  });
-  return { pairs, claimed };
+  use: (entry: Entry, match: Match<Live>) => Result,
+): Matches<Live, Result> {
+  const { live, isLeftover } = candidates;
+  const pins = pinnedBy(entries, declared, live);
+  const claimed = new Uint8Array(live.length);
+  const known: Known<Live> = { live, index: indexLive(candidates), ...pins, claimed, isLeftover };
+  const keys = entries.map(declared.keyOf);
+  const results: Result[] = [];
+  for (const at of ordered(entries, keys, declared)) {
+    const entry = entries[at];
+    if (entry !== undefined) results.push(use(entry, matchOne(known, declared.idOf(entry), keys[at] ?? "")));
+  }
+  return { results, unclaimed: live.filter((_, at) => claimed[at] === 0) };
 }
 
-function pinRank({ id }: Declared<unknown>): number {
-  return id === undefined ? 1 : 0;
+/** The places of the entries in the list: pins first, then by key, then by name. */
+function ordered<Entry>(
+  entries: readonly Entry[],
+  keys: readonly string[],
+  { idOf, nameOf }: Declared<Entry>,
+): readonly number[] {
+  const pinRank = (entry: Entry | undefined): number =>
+    entry === undefined || idOf(entry) === undefined ? 1 : 0;
+  const name = (entry: Entry | undefined): string => (entry === undefined ? "" : nameOf(entry));
+  return [...entries.keys()].sort(
+    (a, b) =>
+      pinRank(entries[a]) - pinRank(entries[b]) ||
+      byCodeUnit(keys[a] ?? "", keys[b] ?? "") ||
+      byCodeUnit(name(entries[a]), name(entries[b])),
+  );
 }
 
-/** Ids that are pinned → their live entries, where they are there. */
-function pinned<Live extends { readonly id: string }>(
-  declared: readonly Declared<unknown>[],
-  live: readonly Live[],
-): ReadonlyMap<string, Live | undefined> {
-  const pins = new Map<string, Live | undefined>();
-  for (const { id } of declared) if (id !== undefined) pins.set(id, undefined);
-  if (pins.size > 0) for (const one of live) if (pins.has(one.id)) pins.set(one.id, one);
-  return pins;
+interface Pins {
+  /** Ids that are pinned, as far as they are there. */
+  readonly pins: ReadonlyMap<string, Position>;
+  readonly pinned: ReadonlySet<Position>;
 }
 
-interface Known<Live> {
+function pinnedBy<Entry>(
+  entries: readonly Entry[],
+  { idOf }: Declared<Entry>,
+  live: readonly { readonly id: string }[],
+): Pins {
+  const ids = new Set(entries.map(idOf));
+  const pins = new Map<string, Position>();
+  ids.delete(undefined);
+  if (ids.size > 0) for (const [at, { id }] of live.entries()) if (ids.has(id)) pins.set(id, at);
+  return { pins, pinned: new Set(pins.values()) };
+}
+
+interface Known<Live> extends Pins {
+  readonly live: readonly Live[];
   readonly index: Index<Live>;
-  readonly pins: ReadonlyMap<string, Live | undefined>;
-  readonly claimed: ReadonlySet<string>;
+  /** 1 for every live entry that is spoken for, so never unlisted. */
+  readonly claimed: Uint8Array;
   readonly isLeftover: (live: Live) => boolean;
 }
 
 const NONE = { found: "none" } as const;
 const NOBODY: readonly never[] = [];
 
-/**
- * The pin decides, else the key among the entries that nobody pins. Of several, one that alone is no leftover wins;
- * where all are leftovers, the first in the order of ids stands for them.
- */
-function matchOne<Live extends { readonly id: string }>(
-  { index, pins, claimed, isLeftover }: Known<Live>,
-  { id, key }: Declared<unknown>,
-): Match<Live> {
-  if (id !== undefined) {
-    const live = pins.get(id);
-    return live
-      ? { found: "one", live, leftovers: NOBODY }
-      : { found: "pin-missing", id, namesakes: withKey(index, key).length };
-  }
-  const alone = index.several.has(key) ? undefined : index.first.get(key);
-  // As nearly everybody is matched.
-  if (alone && !pins.has(alone.id) && !claimed.has(alone.id)) {
-    return { found: "one", live: alone, leftovers: NOBODY };
-  }
-  const same = withKey(index, key).filter((live) => !pins.has(live.id));
-  const [first] = same;
-  if (first === undefined) return NONE;
-  if (same.some((live) => claimed.has(live.id))) return { found: "many", live: same };
-  const [current = first, ...more] = same.filter((live) => !isLeftover(live));
-  if (more.length > 0) return { found: "many", live: same };
-  return { found: "one", live: current, leftovers: same.filter((live) => live !== current) };
+/** What an entry stands for. In doubt it claims everything that it could mean: doubt never removes anything. */
+function matchOne<Live>(known: Known<Live>, id: string | undefined, key: string): Match<Live> {
+  return id === undefined ? matchKey(known, key) : matchPin(known, id, key);
 }
 
-/** An entry whose identity is in doubt still speaks for everything that it could mean: doubt never removes anything. */
-function doubted<Live>(match: Match<Live>, index: Index<Live>, { key }: Declared<unknown>): readonly Live[] {
-  switch (match.found) {
-    case "none":
-      return NOBODY;
-    case "pin-missing":
-      return withKey(index, key);
-    case "many":
-      return match.live;
-    case "one":
-      return match.leftovers;
-    default:
-      return match satisfies never;
+function matchPin<Live>(known: Known<Live>, id: string, key: string): Match<Live> {
+  const { live, pins, claimed } = known;
+  const [pinned] = standing(live, pins.get(id) ?? -1);
+  if (pinned === undefined) {
+    const same = withKey(known, key);
+    for (const { at } of same) claimed[at] = 1;
+    return { found: "pin-missing", id, namesakes: same.length };
   }
+  claimed[pinned.at] = 1;
+  return { found: "one", live: pinned.live, leftovers: NOBODY };
+}
+
+/**
+ * The key decides, among the entries that nobody pins. Of several, one that alone is no leftover wins; where all are
+ * leftovers, the first in the order of ids stands for them.
+ */
+function matchKey<Live>(known: Known<Live>, key: string): Match<Live> {
+  const { live, index, pinned, claimed, isLeftover } = known;
+  const at = index.first.get(key);
+  const alone = at === undefined || index.several.has(key) ? undefined : live[at];
+  // As nearly everybody is matched.
+  if (at !== undefined && alone !== undefined && !pinned.has(at) && claimed[at] === 0) {
+    claimed[at] = 1;
+    return { found: "one", live: alone, leftovers: NOBODY };
+  }
+  const same = withKey(known, key).filter((one) => !pinned.has(one.at));
+  const [first] = same;
+  if (first === undefined) return NONE;
+  const isContested = same.some((one) => claimed[one.at] === 1);
+  for (const one of same) claimed[one.at] = 1;
+  const [current = first, ...more] = same.filter((one) => !isLeftover(one.live));
+  if (isContested || more.length > 0) return { found: "many", live: same.map((one) => one.live) };
+  const leftovers = same.filter((one) => one !== current).map((one) => one.live);
+  return { found: "one", live: current.live, leftovers };
+}
+
+function withKey<Live>({ live, index }: Known<Live>, key: string): readonly Standing<Live>[] {
+  return index.several.get(key) ?? standing(live, index.first.get(key) ?? -1);
 }

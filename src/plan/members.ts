@@ -31,8 +31,8 @@ export function planMembers(
 ): MemberPlan {
   const discoveries: Discovery[] = [];
   const report: Report = (found) => void discoveries.push(found);
-  const { changes: declared, claimed } = planDeclared(desired ?? [], live, context, report);
-  const removals = desired ? planUnlisted(live, claimed, context, report) : [];
+  const { changes: declared, unclaimed } = planDeclared(desired ?? [], live, context, report);
+  const removals = desired ? planUnlisted(unclaimed, context, report) : [];
   const moves = planMoves(live, [...declared, ...removals], context.roles);
   const changes = [...declared, ...removals, ...moves];
   const touched = changes.filter(({ kind }) => kind !== "create").length;
@@ -44,29 +44,21 @@ function planDeclared(
   live: readonly LiveMember[],
   context: MemberContext,
   report: Report,
-): { readonly changes: readonly MemberChange[]; readonly claimed: ReadonlySet<string> } {
-  const { pairs, claimed } = matchAll(desired, declareMember, {
-    live,
-    keysOf: addressKeysOf,
-    isLeftover: isExpired,
-  });
-  const changes: MemberChange[] = [];
-  for (const { entry, match } of pairs) {
-    for (const change of planMember(memberAt(entry, context.now), match, context, report)) {
-      changes.push(change);
-    }
-  }
-  return { changes, claimed };
+): { readonly changes: readonly MemberChange[]; readonly unclaimed: readonly LiveMember[] } {
+  const candidates = { live, keysOf: addressKeysOf, isLeftover: isExpired };
+  const { results, unclaimed } = matchAll(desired, DECLARED, candidates, (member, match) =>
+    planMember(memberAt(member, context.now), match, context, report),
+  );
+  return { changes: results.flat(), unclaimed };
 }
 
 function planUnlisted(
-  live: readonly LiveMember[],
-  claimed: ReadonlySet<string>,
+  unclaimed: readonly LiveMember[],
   { sync, roles }: MemberContext,
   report: Report,
 ): readonly MemberChange[] {
   if (sync.members === "additive") return [];
-  const unlisted = live.filter(({ id, user }) => !claimed.has(id) && !user?.serviceAccount);
+  const unlisted = unclaimed.filter(({ user }) => !user?.serviceAccount);
   return unlisted.flatMap((member) => {
     if (addressOf(member) !== null) return [deleteMember(member, roles, "unlisted")];
     report({ code: "member-without-address", name: member.id });
@@ -143,10 +135,11 @@ function present(change: MemberChange | null): readonly MemberChange[] {
   return change ? [change] : NOTHING;
 }
 
-function declareMember(member: DesiredMember): Declared<DesiredMember> {
-  const { email, id } = member;
-  return { entry: member, key: email.toLowerCase(), name: email, id };
-}
+const DECLARED: Declared<DesiredMember> = {
+  idOf: ({ id }) => id,
+  keyOf: ({ email }) => email.toLowerCase(),
+  nameOf: ({ email }) => email,
+};
 
 function addressKeysOf(live: LiveMember): readonly string[] {
   const keys = addressesOf(live).map((email) => email.toLowerCase());

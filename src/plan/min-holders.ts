@@ -120,8 +120,7 @@ function judgeRole(
 }
 
 function isHeld({ people }: Access, roleId: string): boolean {
-  for (const { roles } of people.values()) if (roles.includes(roleId)) return true;
-  return false;
+  return people.some(({ roles }) => roles.includes(roleId));
 }
 
 function isPerson({ serviceAccount }: PersonAccess): boolean {

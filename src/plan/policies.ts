@@ -38,7 +38,7 @@ export function judgePolicies(judged: Judged): Judgement {
 }
 
 function people({ after }: Judged): readonly PersonAccess[] {
-  return [...after.people.values()].filter(({ ignored }) => !ignored).sort(by(({ name }) => name));
+  return after.people.filter(({ ignored }) => !ignored).sort(by(({ name }) => name));
 }
 
 /** Those who hold a role and are not kept out of the plan. */

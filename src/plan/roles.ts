@@ -51,24 +51,28 @@ export function planRoles(
   const renames = findRenames(desired, free, asideNames);
   const renamed = new Set(renames.values());
   const names = new Set(named.map(({ id }) => id));
-  const declare = (role: DesiredRole): Declared<DesiredRole> => ({
-    entry: role,
+  const declared: Declared<DesiredRole> = {
+    idOf: ({ id }) => id,
     // Whoever bears the name of an entry that takes a rename elsewhere is not that entry.
-    key: renames.get(role.name) ?? (renamed.has(role.name) ? `${role.name}${SET_ASIDE}` : role.name),
-    name: role.name,
-    id: role.id,
-  });
-  const { pairs, claimed } = matchAll(desired, declare, {
+    keyOf: ({ name }) => renames.get(name) ?? (renamed.has(name) ? `${name}${SET_ASIDE}` : name),
+    nameOf: ({ name }) => name,
+  };
+  const candidates = {
     live,
-    keysOf: (role) => (names.has(role.id) ? [role.name] : []),
+    keysOf: (role: LiveRole) => (names.has(role.id) ? [role.name] : []),
     isLeftover: () => false,
-  });
-  const aside = asideByName(custom, setAside, claimed);
+  };
+  const { results: pairs, unclaimed } = matchAll(desired, declared, candidates, (entry, match) => ({
+    entry,
+    match,
+  }));
+  const left = unclaimed.filter(({ predefined }) => !predefined);
+  const aside = asideByName(left, setAside);
   const planned = pairs.map(({ entry: role, match }) =>
     planRole(role, match, { replaceRoles: sync.replaceRoles, aside: aside.get(role.name), free, setAside }),
   );
-  const spoken = new Set([...claimed, ...planned.flatMap(({ change }) => change?.id ?? [])]);
-  const unlisted = custom.filter(({ id }) => !spoken.has(id));
+  const spoken = new Set(planned.flatMap(({ change }) => change?.id ?? []));
+  const unlisted = left.filter(({ id }) => !spoken.has(id));
   const removals = sync.roles === "authoritative" ? unlisted.map(deleteRole) : [];
   const changes = [
     ...planned.flatMap(({ change, successor }) => [change ?? [], successor ?? []].flat()),
@@ -176,11 +180,10 @@ function nameCollisions(changes: readonly RoleChange[], named: readonly LiveRole
 }
 
 function asideByName(
-  custom: readonly LiveRole[],
+  unclaimed: readonly LiveRole[],
   setAside: ReadonlySet<string>,
-  claimed: ReadonlySet<string>,
 ): ReadonlyMap<string, LiveRole> {
-  const aside = custom.filter(({ id }) => setAside.has(id) && !claimed.has(id)).sort(by(({ id }) => id));
+  const aside = unclaimed.filter(({ id }) => setAside.has(id)).sort(by(({ id }) => id));
   return new Map(aside.map((role) => [role.name, role]));
 }
 

@@ -3,12 +3,14 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { createRequire } from "node:module";
 import { basename, dirname, join, resolve } from "node:path";
 import { rolldown } from "rolldown";
+import { keepImages } from "./keep-images.mjs";
 import { pageAssets } from "./page-assets.mjs";
 
 /**
  * Builds dist/: the program and the public API as bundles that need no installed package, CommonJS because that starts
- * faster; Ink, React and what draws with them as modules that only a terminal loads; the types of the public API; and
- * the GitHub Action as one file that can be read, which is committed.
+ * faster; Ink, React and what draws with them as modules that only a terminal loads; what this machine's engine has
+ * compiled of the program; the types of the public API; and the GitHub Action as one file that can be read, which is
+ * committed.
  */
 const root = resolve(import.meta.dirname, "..");
 const dist = join(root, "dist");
@@ -120,7 +122,10 @@ for (const name of existsSync(dist) ? readdirSync(dist) : []) {
   if (name !== "action.mjs") rmSync(join(dist, name), { recursive: true });
 }
 await program();
+await starter();
 await drawing();
+await keepImages(dist);
+keepHelp();
 await action();
 declarations();
 
@@ -128,7 +133,7 @@ declarations();
 async function program() {
   const build = await rolldown({
     cwd: root,
-    input: { bin: "src/bin.ts", api: "src/index.ts" },
+    input: { program: "src/program.ts", api: "src/index.ts" },
     platform: "node",
     plugins: [colorsWhenAsked, drawnElsewhere, noProgramsBelow, quickYaml, onlyThePool, pageAssets()],
     transform,
@@ -143,15 +148,33 @@ async function program() {
     codeSplitting: { groups },
   });
   await build.close();
+  for (const { fileName, code } of output) importElsewhere(join(dist, fileName), code);
   const { exports } = output.find(({ name, isEntry }) => isEntry && name === "api");
   writeFileSync(join(dist, "package.json"), '{ "type": "commonjs" }\n');
-  // Asked for again and again: kept, so that it takes no command to be loaded.
-  const help = execFileSync(process.execPath, [join(dist, "bin.js"), "--help"]);
-  writeFileSync(join(dist, "help.txt"), help);
   writeFileSync(
     join(dist, "index.mjs"),
     `import api from "./api.js";\nexport const { ${exports.join(", ")} } = api;\n`,
   );
+}
+
+/** A chunk that is loaded from an image cannot import by itself: what loads it does that where it asks for a module. */
+function importElsewhere(file, code) {
+  const asking = code.replaceAll(/\bimport\((["'`]\.\.\/terminal\/\w+\.mjs["'`])\)/g, "require($1)");
+  if (/\bimport\(/.test(asking)) throw new Error(`${file} imports what its loader does not know of`);
+  if (asking !== code) writeFileSync(file, asking);
+}
+
+/** What loads the program: alone, because it is the only part that is compiled each time. */
+async function starter() {
+  const build = await rolldown({ cwd: root, input: "src/bin.ts", platform: "node", transform, onLog });
+  await build.write({ ...bundled, file: join(dist, "bin.js"), format: "cjs" });
+  await build.close();
+}
+
+/** Asked for again and again: kept, so that it takes no command to be loaded. */
+function keepHelp() {
+  const help = execFileSync(process.execPath, [join(dist, "bin.js"), "--help"]);
+  writeFileSync(join(dist, "help.txt"), help);
 }
 
 /** What draws, loaded by the program where there is a terminal. */

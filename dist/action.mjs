@@ -16,7 +16,7 @@ import { basename, dirname, join, posix, relative, resolve, sep } from "node:pat
 import { StringDecoder } from "string_decoder";
 import * as child from "child_process";
 import { setTimeout as setTimeout$1 } from "timers";
-import { setImmediate as setImmediate$1, setTimeout as setTimeout$2 } from "node:timers/promises";
+import { setTimeout as setTimeout$2 } from "node:timers/promises";
 import { existsSync as existsSync$1, fstatSync, readFileSync as readFileSync$1, readdirSync, realpathSync, statSync, writeSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
 import { execFile } from "node:child_process";
@@ -25858,7 +25858,7 @@ function nodeIo({ stdout = standardSink(1, () => process.stdout), stderr = stand
 			const timer = setTimeout(run, ms);
 			return () => clearTimeout(timer);
 		},
-		pause: () => setImmediate$1(),
+		pause: turns(),
 		random: () => Math.random(),
 		onStopSignal(listener) {
 			process.on("SIGINT", listener).on("SIGTERM", listener);
@@ -25866,6 +25866,18 @@ function nodeIo({ stdout = standardSink(1, () => process.stdout), stderr = stand
 		},
 		leave: (code) => process.exit(code)
 	};
+}
+/** Gives everybody who pauses a turn of the event loop of their own, in the order in which they came. */
+function turns() {
+	const waiting = [];
+	const next = () => {
+		waiting.shift()?.();
+		if (waiting.length > 0) setImmediate(next);
+	};
+	return () => new Promise((go) => {
+		waiting.push(go);
+		if (waiting.length === 1) setImmediate(next);
+	});
 }
 
 // src/render/escape.ts
@@ -41645,6 +41657,22 @@ var init_plain_value = __esmMin((() => {
 }));
 
 // src/config/steps.ts
+/** Makes something of each, in steps. */
+function* mapInSteps(items, make) {
+	const made = [];
+	for (const [index, item] of items.entries()) {
+		if (index > 0 && index % AT_A_TIME === 0) yield;
+		made.push(make(item, index));
+	}
+	return made;
+}
+/** Does all of it at once. */
+function atOnce(steps) {
+	for (;;) {
+		const step = steps.next();
+		if (step.done) return step.value;
+	}
+}
 /** Does it with a pause after each step. */
 async function withPauses(steps, pause) {
 	for (;;) {
@@ -41653,7 +41681,10 @@ async function withPauses(steps, pause) {
 		await pause();
 	}
 }
-var init_steps = __esmMin((() => {}));
+var AT_A_TIME;
+var init_steps = __esmMin((() => {
+	AT_A_TIME = 500;
+}));
 
 // src/config/yaml-pieces.ts
 /**
@@ -41669,7 +41700,8 @@ function* yamlPieces(text, size) {
 	const end = endOfList(text, begin, found?.[1] === "");
 	let start = 0;
 	for (;;) {
-		const next = text.indexOf(entry, Math.max(start, begin) + size) + 1;
+		const length = start === 0 ? Math.min(size, FIRST) : size;
+		const next = text.indexOf(entry, Math.max(start, begin) + length) + 1;
 		if (next === 0 || next >= end) break;
 		yield start === 0 ? text.slice(0, next) : HEAD$1 + text.slice(start, next);
 		start = next;
@@ -41687,9 +41719,10 @@ function endOfList(text, begin, flush) {
 	line.lastIndex = begin;
 	return line.exec(text)?.index ?? text.length;
 }
-var HEAD$1, MEMBERS;
+var HEAD$1, FIRST, MEMBERS;
 var init_yaml_pieces = __esmMin((() => {
 	HEAD$1 = "members:\n";
+	FIRST = 2e3;
 	MEMBERS = /^members: *\r?\n(?=( *)- )/m;
 }));
 
@@ -52186,13 +52219,13 @@ var init_until = __esmMin((() => {
 
 // src/config/draft.ts
 /** Takes from a plain value what can be taken. */
-function draft(file, value) {
+function* draft(file, value) {
 	const fields = fieldsOf(value);
 	return {
 		file,
 		fields,
 		roles: listOf(fields["roles"]).map((entry, index) => draftRole(file, index, fieldsOf(entry))),
-		members: listOf(fields["members"]).map((entry, index) => draftMember(file, index, fieldsOf(entry)))
+		members: yield* mapInSteps(listOf(fields["members"]), (entry, index) => draftMember(file, index, fieldsOf(entry)))
 	};
 }
 /** The place of a value in a file. */
@@ -52288,6 +52321,7 @@ function draftEnd(fields, path) {
 }
 var FEW;
 var init_draft = __esmMin((() => {
+	init_steps();
 	init_until();
 	init_values$1();
 	FEW = 8;
@@ -52361,8 +52395,11 @@ var init_include_path = __esmMin((() => {}));
 * The file, where it is certainly right; null where the schema has to say. To load the schema and to make it ready takes
 * longer than all else that is done with a file of a usual size. Whatever this takes, the schema takes in the same way.
 */
-function plainFile(value) {
-	return isFile(value) ? value : null;
+function* plainFile(value) {
+	if (!isMapping(value)) return null;
+	const { members = [], ...others } = value;
+	if (!hasPlainKeys(others) || !Array.isArray(members)) return null;
+	return (yield* mapInSteps(members, isMember$1)).includes(false) ? null : value;
 }
 function matching$1(pattern) {
 	return (value) => typeof value === "string" && pattern.test(value);
@@ -52395,11 +52432,12 @@ function mapping(checks, needed = []) {
 function isMapping(value) {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
-var anything, flag, count$3, string, text$2, until$1, includePath$1, address, domain, baseUrl, texts, modes, metadata$1, role$1, member$1, check$3, isFile;
+var anything, flag, count$3, string, text$2, until$1, includePath$1, address, domain, baseUrl, texts, modes, metadata$1, role$1, isMember$1, check$3, hasPlainKeys;
 var init_plain_file = __esmMin((() => {
 	init_forms();
 	init_include_path();
 	init_limits();
+	init_steps();
 	init_until();
 	init_values$1();
 	anything = () => true;
@@ -52423,7 +52461,7 @@ var init_plain_file = __esmMin((() => {
 		previously: text$2,
 		id: matching$1(ROLE_ID)
 	}, ["name"]);
-	member$1 = mapping({
+	isMember$1 = mapping({
 		email: address,
 		roles: list$1(either$1(text$2, mapping({
 			role: text$2,
@@ -52447,7 +52485,7 @@ var init_plain_file = __esmMin((() => {
 		member: address,
 		cannot: texts
 	}, ["member", "cannot"]));
-	isFile = mapping({
+	hasPlainKeys = mapping({
 		version: oneOf(1),
 		merchant: matching$1(MERCHANT),
 		environment: oneOf("live", "test"),
@@ -52483,8 +52521,7 @@ var init_plain_file = __esmMin((() => {
 			forbid_permissions: texts
 		}),
 		checks: list$1(check$3, MAX_CHECKS),
-		roles: list$1(role$1),
-		members: list$1(member$1)
+		roles: list$1(role$1)
 	}, ["version"]);
 }));
 
@@ -52512,12 +52549,12 @@ var init_present = __esmMin((() => {}));
 function fileHead(file, text, { value, length }) {
 	if (length < text.length && !endsWithMembers(text)) return null;
 	const { merchant, environment, api, members } = fieldsOf(value);
-	const head = plainFile(present$1({
+	const head = atOnce(plainFile(present$1({
 		version: 1,
 		merchant,
 		environment,
 		api
-	}));
+	})));
 	if (head?.merchant === void 0) return null;
 	return present$1({
 		merchant: head.merchant,
@@ -52534,6 +52571,7 @@ function fileHead(file, text, { value, length }) {
 var init_file_head = __esmMin((() => {
 	init_plain_file();
 	init_present();
+	init_steps();
 	init_values$1();
 	init_yaml_pieces();
 }));
@@ -52958,7 +52996,7 @@ function* readSource(file, text, { value, readable, problems: faults }, check, n
 	yield;
 	const checked = check(value);
 	yield;
-	const read = draft(file, value);
+	const read = yield* draft(file, value);
 	yield;
 	const broken = yield* checkSource(read, now);
 	return {
@@ -54160,7 +54198,8 @@ async function openLibrary(files, read, now, meanwhile) {
 		const known = sources.get(result.file);
 		if (known !== void 0) return known;
 		const value = await parsed(result, meanwhile, site === null);
-		const steps = readSource(result.file, result.text, value, await checkerOf(value), now);
+		const check = await checkerOf(value, meanwhile);
+		const steps = readSource(result.file, result.text, value, check, now);
 		const source = await withPauses(steps, meanwhile.pause);
 		sources.set(result.file, source);
 		return source;
@@ -54202,8 +54241,8 @@ async function parsed({ file, text }, { pause, begun }, isRoot) {
 	}
 }
 /** The schema is loaded only for a file that may be wrong. */
-async function checkerOf({ value }) {
-	const file = plainFile(value);
+async function checkerOf({ value }, { pause }) {
+	const file = await withPauses(plainFile(value), pause);
 	return file === null ? (await Promise.resolve().then(() => (init_schema_problems(), schema_problems_exports))).checkSchema : () => ({
 		file,
 		problems: []

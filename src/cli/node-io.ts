@@ -1,4 +1,4 @@
-import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Io } from "./io.ts";
 import { standardSink } from "./standard-sink.ts";
 
@@ -27,7 +27,7 @@ export function nodeIo({
       const timer = setTimeout(run, ms);
       return () => clearTimeout(timer);
     },
-    pause: () => turn(),
+    pause: turns(),
     random: () => Math.random(),
     onStopSignal(listener) {
       process.on("SIGINT", listener).on("SIGTERM", listener);
@@ -35,4 +35,18 @@ export function nodeIo({
     },
     leave: (code) => process.exit(code),
   };
+}
+
+/** Gives everybody who pauses a turn of the event loop of their own, in the order in which they came. */
+function turns(): () => Promise<void> {
+  const waiting: (() => void)[] = [];
+  const next = (): void => {
+    waiting.shift()?.();
+    if (waiting.length > 0) setImmediate(next);
+  };
+  return () =>
+    new Promise((go) => {
+      waiting.push(go);
+      if (waiting.length === 1) setImmediate(next);
+    });
 }

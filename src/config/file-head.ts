@@ -2,6 +2,7 @@ import type { Addressed } from "../model/desired.ts";
 import { plainFile } from "./plain-file.ts";
 import type { PlainPart } from "./plain-yaml.ts";
 import { present } from "./present.ts";
+import { atOnce } from "./steps.ts";
 import { fieldsOf, listOf } from "./values.ts";
 import { endsWithMembers } from "./yaml-pieces.ts";
 
@@ -18,7 +19,7 @@ export interface FileHead extends Addressed {
 export function fileHead(file: string, text: string, { value, length }: PlainPart): FileHead | null {
   if (length < text.length && !endsWithMembers(text)) return null;
   const { merchant, environment, api, members } = fieldsOf(value);
-  const head = plainFile(present({ version: 1, merchant, environment, api }));
+  const head = atOnce(plainFile(present({ version: 1, merchant, environment, api })));
   if (head?.merchant === undefined) return null;
   return present({
     merchant: head.merchant,

@@ -69,7 +69,8 @@ export async function openLibrary(
       return known;
     }
     const value = await parsed(result, meanwhile, site === null);
-    const steps = readSource(result.file, result.text, value, await checkerOf(value), now);
+    const check = await checkerOf(value, meanwhile);
+    const steps = readSource(result.file, result.text, value, check, now);
     const source = await withPauses(steps, meanwhile.pause);
     sources.set(result.file, source);
     return source;
@@ -122,8 +123,8 @@ async function parsed(
 }
 
 /** The schema is loaded only for a file that may be wrong. */
-async function checkerOf({ value }: Parsed): Promise<(value: unknown) => Checked> {
-  const file = plainFile(value);
+async function checkerOf({ value }: Parsed, { pause }: Meanwhile): Promise<(value: unknown) => Checked> {
+  const file = await withPauses(plainFile(value), pause);
   return file === null ? (await import("./schema-problems.ts")).checkSchema : () => ({ file, problems: [] });
 }
 

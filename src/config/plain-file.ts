@@ -2,6 +2,7 @@ import { MEMBER_ID, MERCHANT, NOT_BLANK, ONE_LINE, ROLE_ENTRY, ROLE_ID, SHARE, V
 import { includeMistake } from "./include-path.ts";
 import { MAX_CHECKS, MAX_INCLUDES, MAX_METADATA, MAX_PERMISSIONS } from "./limits.ts";
 import type { MerchantFile } from "./schema/merchant-file.ts";
+import { mapInSteps, type Steps } from "./steps.ts";
 import { parseUntil } from "./until.ts";
 import { countOf } from "./values.ts";
 
@@ -9,8 +10,12 @@ import { countOf } from "./values.ts";
  * The file, where it is certainly right; null where the schema has to say. To load the schema and to make it ready takes
  * longer than all else that is done with a file of a usual size. Whatever this takes, the schema takes in the same way.
  */
-export function plainFile(value: unknown): MerchantFile | null {
-  return isFile(value) ? (value as MerchantFile) : null;
+export function* plainFile(value: unknown): Steps<MerchantFile | null> {
+  if (!isMapping(value)) return null;
+  const { members = [], ...others } = value;
+  if (!hasPlainKeys(others) || !Array.isArray(members)) return null;
+  const judged = yield* mapInSteps(members, isMember);
+  return judged.includes(false) ? null : (value as MerchantFile);
 }
 
 type Check = (value: unknown) => boolean;
@@ -90,7 +95,7 @@ const role = mapping(
   ["name"],
 );
 
-const member = mapping(
+const isMember = mapping(
   {
     email: address,
     roles: list(either(text, mapping({ role: text, until }, ["role"]))),
@@ -108,7 +113,8 @@ const check = either(
   mapping({ member: address, cannot: texts }, ["member", "cannot"]),
 );
 
-const isFile = mapping(
+/** All but the members, who may be many. */
+const hasPlainKeys = mapping(
   {
     version: oneOf(1),
     merchant: matching(MERCHANT),
@@ -132,7 +138,6 @@ const isFile = mapping(
     }),
     checks: list(check, MAX_CHECKS),
     roles: list(role),
-    members: list(member),
   },
   ["version"],
 );

@@ -46,7 +46,7 @@ export function* readSource(
   yield;
   const checked = check(value);
   yield;
-  const read = draft(file, value);
+  const read = yield* draft(file, value);
   yield;
   const broken = yield* checkSource(read, now);
   return {

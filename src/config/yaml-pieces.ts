@@ -1,6 +1,9 @@
 /** A part of a file's members that can be read by itself, as a mapping of its own. */
 export const HEAD = "members:\n";
 
+/** The first piece takes no more than this of the members: it tells whose the file is, and somebody waits for that. */
+const FIRST = 2_000;
+
 /** The key of the members with nothing beside it, and the first entry below it, at whatever indent. */
 const MEMBERS = /^members: *\r?\n(?=( *)- )/m;
 
@@ -17,7 +20,8 @@ export function* yamlPieces(text: string, size: number): Generator<string> {
   const end = endOfList(text, begin, found?.[1] === "");
   let start = 0;
   for (;;) {
-    const next = text.indexOf(entry, Math.max(start, begin) + size) + 1;
+    const length = start === 0 ? Math.min(size, FIRST) : size;
+    const next = text.indexOf(entry, Math.max(start, begin) + length) + 1;
     if (next === 0 || next >= end) break;
     yield start === 0 ? text.slice(0, next) : HEAD + text.slice(start, next);
     start = next;

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { parse } from "../../src/config/parse.ts";
 import { plainFile } from "../../src/config/plain-file.ts";
 import { merchantSchema } from "../../src/config/schema/merchant-file.ts";
+import { atOnce } from "../../src/config/steps.ts";
 import { mutatedFile } from "./support/mutations.ts";
 
 // PLAIN_FILE_RUNS=300000 npx vitest run --project sources test/config/plain-file
@@ -58,7 +59,7 @@ const FULL = {
 };
 
 test("a file with everything in it needs no schema", () => {
-  expect(plainFile(FULL)).toBe(FULL);
+  expect(atOnce(plainFile(FULL))).toBe(FULL);
   expect(merchantSchema.safeParse(FULL)).toEqual({ success: true, data: FULL });
 });
 
@@ -149,7 +150,7 @@ test("the fast check and the schema are of one mind", () => {
         FULL,
       );
       const { success, data } = merchantSchema.safeParse(value);
-      const file = plainFile(value);
+      const file = atOnce(plainFile(value));
       // Other scripts are for the schema, and so is __proto__, which it leaves out of mappings of any keys.
       if (file !== null || !/__proto__|[^ -~]/.test(String(JSON.stringify(value)))) {
         expect(file).toEqual(success ? data : null);
@@ -173,7 +174,7 @@ test("whatever is done to a file, what the fast check takes the schema takes in 
   fc.assert(
     fc.property(mutatedFile, (text) => {
       const { value } = parse(text);
-      const file = plainFile(value);
+      const file = atOnce(plainFile(value));
       if (file !== null) expect(merchantSchema.safeParse(value)).toEqual({ success: true, data: file });
     }),
     { numRuns: Math.ceil(numRuns / 10) },

@@ -122,3 +122,11 @@ test("a list of members is read in pieces, with what stands before and after it"
   });
   expect(parsePlain(`${text}version: 2\n`, 1)).toBeNull();
 });
+
+test("the first piece of a large file is small: it tells whose the file is, and somebody waits for that", () => {
+  const text = `version: 1\nmerchant: MC1\nmembers:\n${"  - email: somebody@example.com\n".repeat(4000)}`;
+  const lengths = [...yamlPieces(text, 32_000)].map(({ length }) => length);
+  expect(lengths.length).toBeGreaterThan(3);
+  expect(lengths[0]).toBeLessThan(3000);
+  expect(lengths[1]).toBeGreaterThan(30_000);
+});

@@ -60011,9 +60011,15 @@ var init_members = __esmMin((() => {
 */
 function guardMinHolders(settings, before, after, changes) {
 	const [findBefore, findAfter] = [roleFinder(before), roleFinder(after)];
-	const keysOf = (role) => {
+	const findKeys = (role) => {
 		const named = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
 		return named.length > 0 ? [...new Set(named)] : isHeld(before, role) ? [role] : [];
+	};
+	const known = /* @__PURE__ */ new Map();
+	const keysOf = (role) => {
+		const keys = known.get(role) ?? findKeys(role);
+		known.set(role, keys);
+		return keys;
 	};
 	const results = rulesOf(settings, keysOf).flatMap(([role, min]) => keysOf(role).map((key) => guardRole({
 		role,
@@ -60931,6 +60937,7 @@ function judgeChanges({ desired, live, service, matches, leaveOut = /* @__PURE__
 }
 /** What is declared and to be ignored at once would be created beside what is there already. */
 function declaredAndIgnored({ roles = [], members = [], ignore }, matches) {
+	if (ignore.roles.length + ignore.members.length === 0) return [];
 	return [...roles.filter(({ name, id }) => matchesAny(ignore.roles, [name, id ?? name], matches)).map(({ name }) => ({
 		code: "role-ignored",
 		name

@@ -138,6 +138,7 @@ function declaredAndIgnored(
   { roles = [], members = [], ignore }: DesiredState,
   matches: Matches,
 ): readonly Discovery[] {
+  if (ignore.roles.length + ignore.members.length === 0) return [];
   return [
     ...roles
       .filter(({ name, id }) => matchesAny(ignore.roles, [name, id ?? name], matches))

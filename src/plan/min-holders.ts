@@ -32,9 +32,15 @@ export function guardMinHolders(
   const [findBefore, findAfter] = [roleFinder(before), roleFinder(after)];
   // A name can move from one role to another: both are looked at. Holders stand by id, also of a role that is
   // ignored, or that the service does not tell.
-  const keysOf = (role: string): readonly string[] => {
+  const findKeys = (role: string): readonly string[] => {
     const named = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
     return named.length > 0 ? [...new Set(named)] : isHeld(before, role) ? [role] : [];
+  };
+  const known = new Map<string, readonly string[]>();
+  const keysOf = (role: string): readonly string[] => {
+    const keys = known.get(role) ?? findKeys(role);
+    known.set(role, keys);
+    return keys;
   };
   const results = rulesOf(settings, keysOf).flatMap(([role, min]) =>
     keysOf(role).map((key) => guardRole({ role, key, min, before, after, changes })),

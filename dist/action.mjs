@@ -57015,7 +57015,9 @@ function readRole(body) {
 }
 /** Reads a role list. */
 function readRoles(body) {
-	return parse(roleListSchema, body).items.map(toRole);
+	const roles = parse(roleListSchema, body).items.map(toRole);
+	if (new Set(roles.map(({ id }) => id)).size < roles.length) throw new TypeError("with a role that is there twice");
+	return roles;
 }
 /** Reads a member. */
 function readMember(body) {
@@ -58858,13 +58860,14 @@ function accessAfter(before, changes, joined) {
 		const is = change === void 0 ? was : personAfter(change, was, keyOf);
 		if (is !== null) people.push(is);
 	}
+	const added = /* @__PURE__ */ new Map();
 	for (const change of changes.members) {
-		const added = change.kind === "create" ? personAfter(change, null, keyOf) : null;
-		if (added !== null) people.push(added);
+		const is = change.kind === "create" ? personAfter(change, null, keyOf) : null;
+		if (is !== null) added.set(is.name.toLowerCase(), is);
 	}
 	return {
 		roles,
-		people
+		people: [...people, ...added.values()]
 	};
 }
 /** Somebody as a change leaves them; null where it removes them. */
@@ -59594,8 +59597,15 @@ function matchAll(entries, declared, candidates, use) {
 	}
 	return {
 		results,
-		unclaimed: live.filter((_, at) => claimed[at] === 0)
+		unclaimed: unclaimedOf(live, claimed)
 	};
+}
+/** Whoever is spoken for anywhere is so everywhere, should there be several of one id. */
+function unclaimedOf(live, claimed) {
+	const unclaimed = live.filter((_, at) => claimed[at] === 0);
+	if (unclaimed.length === 0) return unclaimed;
+	const ids = new Set(live.flatMap(({ id }, at) => claimed[at] === 0 ? [] : id));
+	return unclaimed.filter(({ id }) => !ids.has(id));
 }
 /** The places of the entries in the list: pins first, then by key, then by name. */
 function ordered(entries, keys, { idOf, nameOf }) {
@@ -59607,12 +59617,19 @@ function pinnedBy(entries, { idOf }, live) {
 	const ids = new Set(entries.map(idOf));
 	const pins = /* @__PURE__ */ new Map();
 	ids.delete(void 0);
-	if (ids.size > 0) {
-		for (const [at, { id }] of live.entries()) if (ids.has(id)) pins.set(id, at);
+	const pinned = /* @__PURE__ */ new Set();
+	if (ids.size === 0) return {
+		pins,
+		pinned
+	};
+	for (const [at, { id }] of live.entries()) {
+		if (!ids.has(id)) continue;
+		pins.set(id, at);
+		pinned.add(at);
 	}
 	return {
 		pins,
-		pinned: new Set(pins.values())
+		pinned
 	};
 }
 /** What an entry stands for. In doubt it claims everything that it could mean: doubt never removes anything. */

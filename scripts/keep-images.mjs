@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { constants, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { rolldown } from "rolldown";
@@ -10,7 +10,8 @@ const root = resolve(import.meta.dirname, "..");
 
 /**
  * Keeps what the engine compiles of the built program while it plans the example: the largest part of a short run is to
- * compile it. The images are for this version of the engine on this kind of machine; all others compile as before.
+ * compile it. The images are for the very Node.js that builds; any other compiles for itself. They are not packed:
+ * what is published can be read.
  */
 export async function keepImages(dist) {
   const folder = mkdtempSync(join(tmpdir(), "rolecall-images-"));
@@ -19,6 +20,12 @@ export async function keepImages(dist) {
     [join(dist, "bin.js"), "sandbox", "--port", "0", "--seed", "examples/retail/live.yaml"],
     { cwd: root, stdio: ["ignore", "pipe", "ignore"] },
   );
+  const interrupted = (signal) => process.exit(128 + constants.signals[signal]);
+  const left = () => {
+    sandbox.kill();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once("exit", left).once("SIGINT", interrupted).once("SIGTERM", interrupted);
   try {
     const recorder = join(folder, "record-images.cjs");
     const build = await rolldown({
@@ -38,8 +45,8 @@ export async function keepImages(dist) {
     const args = [recorder, dist, "plan", "examples/retail/access"];
     await promisify(execFile)(process.execPath, args, { cwd: root, env });
   } finally {
-    sandbox.kill();
-    rmSync(folder, { recursive: true });
+    left();
+    process.off("exit", left).off("SIGINT", interrupted).off("SIGTERM", interrupted);
   }
 }
 

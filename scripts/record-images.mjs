@@ -22,6 +22,7 @@ chunkLoader({
 
 process.on("exit", () => {
   const folder = imageFolder(dist);
+  if (folder === null) return;
   mkdirSync(folder, { recursive: true });
   for (const { file, text, script } of chunks) {
     writeFileSync(join(folder, `${basename(file)}.image`), imageOf(text, script.createCachedData()));

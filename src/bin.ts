@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { chunkLoader, imagesIn } from "./start/chunks.ts";
+import { chunkLoader, imageFolder } from "./start/chunks.ts";
 
 const dist = import.meta.dirname;
-chunkLoader({ folder: dist, images: imagesIn(dist) })("./program.js");
+chunkLoader({ folder: dist, images: imageFolder(dist) })("./program.js");

@@ -75,7 +75,10 @@ export function readRole(body: string): LiveRole {
 
 /** Reads a role list. */
 export function readRoles(body: string): readonly LiveRole[] {
-  return parse(roleListSchema, body).items.map(toRole);
+  const roles = parse(roleListSchema, body).items.map(toRole);
+  const ids = new Set(roles.map(({ id }) => id));
+  if (ids.size < roles.length) throw new TypeError("with a role that is there twice");
+  return roles;
 }
 
 /** Reads a member. */

@@ -47,7 +47,7 @@ export interface LiveMember {
   readonly updatedAt: string;
 }
 
-/** The live state of one merchant, read whole and consistent with itself. */
+/** The live state of one merchant, read whole and consistent with itself: each id is there once. */
 export interface LiveState {
   readonly merchant: string;
   /** The custom roles, and every predefined or unlisted role that a member holds or the file names, as far as it exists. */

@@ -77,11 +77,13 @@ export function accessAfter(before: Access, changes: AccessChanges, joined: bool
     const is = change === undefined ? was : personAfter(change, was, keyOf);
     if (is !== null) people.push(is);
   }
+  // There can be only one invitation to an address.
+  const added = new Map<string, PersonAccess>();
   for (const change of changes.members) {
-    const added = change.kind === "create" ? personAfter(change, null, keyOf) : null;
-    if (added !== null) people.push(added);
+    const is = change.kind === "create" ? personAfter(change, null, keyOf) : null;
+    if (is !== null) added.set(is.name.toLowerCase(), is);
   }
-  return { roles, people };
+  return { roles, people: [...people, ...added.values()] };
 }
 
 /** Somebody as a change leaves them; null where it removes them. */

@@ -93,7 +93,18 @@ export function matchAll<Entry, Live extends { readonly id: string }, Result>(
     const entry = entries[at];
     if (entry !== undefined) results.push(use(entry, matchOne(known, declared.idOf(entry), keys[at] ?? "")));
   }
-  return { results, unclaimed: live.filter((_, at) => claimed[at] === 0) };
+  return { results, unclaimed: unclaimedOf(live, claimed) };
+}
+
+/** Whoever is spoken for anywhere is so everywhere, should there be several of one id. */
+function unclaimedOf<Live extends { readonly id: string }>(
+  live: readonly Live[],
+  claimed: Uint8Array,
+): readonly Live[] {
+  const unclaimed = live.filter((_, at) => claimed[at] === 0);
+  if (unclaimed.length === 0) return unclaimed;
+  const ids = new Set(live.flatMap(({ id }, at) => (claimed[at] === 0 ? [] : id)));
+  return unclaimed.filter(({ id }) => !ids.has(id));
 }
 
 /** The places of the entries in the list: pins first, then by key, then by name. */
@@ -127,8 +138,14 @@ function pinnedBy<Entry>(
   const ids = new Set(entries.map(idOf));
   const pins = new Map<string, Position>();
   ids.delete(undefined);
-  if (ids.size > 0) for (const [at, { id }] of live.entries()) if (ids.has(id)) pins.set(id, at);
-  return { pins, pinned: new Set(pins.values()) };
+  const pinned = new Set<Position>();
+  if (ids.size === 0) return { pins, pinned };
+  for (const [at, { id }] of live.entries()) {
+    if (!ids.has(id)) continue;
+    pins.set(id, at);
+    pinned.add(at);
+  }
+  return { pins, pinned };
 }
 
 interface Known<Live> extends Pins {

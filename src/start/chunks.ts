@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { readFileSync, statSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Script } from "node:vm";
 import { codeFor } from "./image.ts";
@@ -15,25 +15,24 @@ export interface CompiledChunk {
 export interface ChunkOptions {
   /** Absolute; the names of chunks begin here. */
   readonly folder: string;
-  /** Where the images of their compiled code are; null where there are none for this engine. */
+  /** Where the images of their compiled code are, if there are any; null where none are to be taken. */
   readonly images: string | null;
   /** What a chunk gets that asks for a module of Node. */
   readonly builtin?: (id: string) => unknown;
   readonly onCompiled?: (chunk: CompiledChunk) => void;
 }
 
-/** The folder of the images for this engine, whether it is there or not: no other one can read them. */
-export function imageFolder(dist: string): string {
-  const { platform, arch, versions } = process;
-  const variables: Readonly<Record<string, unknown>> = process.config.variables;
-  const pointers = variables["v8_enable_pointer_compression"] ? "-compressed" : "";
-  return join(dist, "images", `${versions.v8}-${platform}-${arch}${pointers}`);
-}
-
-/** The same, or null where it is not there. */
-export function imagesIn(dist: string): string | null {
-  const folder = imageFolder(dist);
-  return existsSync(folder) ? folder : null;
+/**
+ * The folder of the images for this very build of Node.js: no other one can read them, and the size of its executable
+ * tells builds of one version apart. Null where it is not known.
+ */
+export function imageFolder(dist: string): string | null {
+  const { version, platform, arch, execPath } = process;
+  try {
+    return join(dist, "images", `${version}-${platform}-${arch}-${statSync(execPath).size}`);
+  } catch {
+    return null;
+  }
 }
 
 /**
@@ -68,13 +67,14 @@ export function chunkLoader(options: ChunkOptions): (name: string) => unknown {
   return (name) => load(join(folder, name));
 }
 
-function compiled(file: string, { images, onCompiled }: ChunkOptions): Script {
+function compiled(file: string, { folder, images, onCompiled }: ChunkOptions): Script {
   const text = readFileSync(file);
   const image = images === null ? null : readImage(join(images, `${basename(file)}.image`));
   const cachedData = image === null ? undefined : codeFor(text, image);
   // A line of its own before the text, which is not counted.
   const script = new Script(`(function (exports, require, module, __filename, __dirname) {\n${text}\n})`, {
-    filename: file,
+    // Where the program lies is nobody's business but this machine's: an image keeps this name, and errors show it.
+    filename: join("rolecall", relative(folder, file)),
     lineOffset: -1,
     ...(cachedData && { cachedData }),
   });

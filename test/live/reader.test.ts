@@ -56,6 +56,12 @@ describe("reading a merchant", () => {
     });
   });
 
+  test("refuses a role list with one role twice: nobody can say which of them is live", async () => {
+    const { reader } = connectTo(holding([], [wireRole("role_a"), wireRole("role_b"), wireRole("role_a")]));
+    const failure = await failureOf(reader.read("MC1", []));
+    expect(failure.message).toMatch(/answered 200, but with a role that is there twice\.$/);
+  });
+
   test("sends the key and what it accepts, and nothing else of note", async () => {
     const { reader, seen } = connectTo(holding([]));
     await reader.read("MC1", []);

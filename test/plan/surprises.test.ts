@@ -228,6 +228,21 @@ describe("identity", () => {
   });
 });
 
+test("who is spoken for once is never removed, should an id be there twice all the same", () => {
+  const role1 = liveRole("role_1", "Cashier");
+  const [one, other] = [liveMember("mem_1", "a@e.x"), liveMember("mem_1", "b@e.x")];
+  for (const is of [live([role1, role1], [one, other]), live([role1, role1], [other, one])]) {
+    const pinned = desired({
+      roles: [role("Cashier", { id: "role_1" })],
+      members: [member("a@e.x", { id: "mem_1" })],
+    });
+    const named = desired({ members: [member("a@e.x")] });
+    for (const want of [pinned, named]) {
+      expect(planOf(want, is).changes.filter(({ kind }) => kind === "delete")).toEqual([]);
+    }
+  }
+});
+
 test("a name that moves to another role keeps the holders of both", () => {
   const guards = { ...OPEN, minHolders: { B: 1 } };
   const is = live(

@@ -21,7 +21,9 @@ afterAll(async () => {
 });
 
 test("the build keeps images of what a short run loads, and this engine takes every one of them", async () => {
-  const names = (await readdir(imageFolder(DIST))).map((name) => name.replace(/-[\w-]{8}\.js\.image$/, ""));
+  const names = (await readdir(imageFolder(DIST) ?? "")).map((name) =>
+    name.replace(/-[\w-]{8}\.js\.image$/, ""),
+  );
   expect(names).toEqual(
     expect.arrayContaining(["commands", "files", "prepare", "schemas", "service", "start"]),
   );

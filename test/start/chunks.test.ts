@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type CompiledChunk, chunkLoader, imageFolder, imagesIn } from "../../src/start/chunks.ts";
+import { type CompiledChunk, chunkLoader, imageFolder } from "../../src/start/chunks.ts";
 import { imageOf } from "../../src/start/image.ts";
 
 let folder = "";
@@ -90,7 +90,7 @@ describe("chunks", () => {
         return (error as Error).stack ?? "";
       }
     };
-    expect(failed()).toContain(`${join(folder, "a.js")}:3:7`);
+    expect(failed()).toContain(`${join("rolecall", "a.js")}:3:7`);
     expect(failed()).toContain("Error: no");
   });
 
@@ -128,10 +128,18 @@ describe("images", () => {
     expect(refused).toEqual({ "c.js": null, "a.js": true, "b.js": null });
   });
 
-  test("are looked for where those of this engine are, if there are any", () => {
-    expect(imagesIn(folder)).toBeNull();
-    mkdirSync(imageFolder(folder), { recursive: true });
-    expect(imagesIn(folder)).toBe(imageFolder(folder));
-    expect(basename(imageFolder(folder))).toContain(process.versions.v8);
+  test("are for the very build of Node that runs", () => {
+    const { version, platform, arch, execPath } = process;
+    const build = `${version}-${platform}-${arch}-${statSync(execPath).size}`;
+    expect(imageFolder(folder)).toBe(join(folder, "images", build));
+  });
+
+  test("do not say where the program lay", () => {
+    write(program);
+    const images = keep("./a.js");
+    expect(readdirSync(images)).toHaveLength(2);
+    for (const name of readdirSync(images)) {
+      expect(readFileSync(join(images, name)).includes(folder)).toBe(false);
+    }
   });
 });

@@ -22,6 +22,17 @@ test("an image gives nothing for any other text, however alike", () => {
   );
 });
 
+test("an image gives nothing where a bit of its code is another one", () => {
+  fc.assert(
+    fc.property(bytes, some, fc.nat(), fc.nat(7), (text, code, at, bit) => {
+      const image = imageOf(text, code);
+      const place = image.length - text.length - 1 - (at % code.length);
+      image[place] = (image[place] ?? 0) ^ (1 << bit);
+      expect(codeFor(text, image)).toBeUndefined();
+    }),
+  );
+});
+
 test("an image that was cut short gives nothing", () => {
   fc.assert(
     fc.property(bytes, some, fc.nat(), (text, code, cut) => {

@@ -56,6 +56,23 @@ function undo(run: PastRun, service: ModelService, file: Partial<DesiredState> =
 const codes = ({ notes }: Undo) => notes.map(({ code, name }) => `${code} ${name}`);
 
 describe("undo", () => {
+  test("counts somebody once who was there twice, in two spellings of one address", async () => {
+    const twins = live(
+      [CASHIER],
+      ["ada@example.com", "ADA@example.com"].map((email, at) =>
+        liveMember(`mem_${at}`, email, { roles: ["role_1"] }),
+      ),
+    );
+    const { run, service } = await ran(
+      { members: [], guards: { protect: { roles: [], members: [] } } },
+      twins,
+    );
+    const { plan } = undo(run, service);
+    expect(plan.changes).toHaveLength(2);
+    expect(plan.impact.members).toHaveLength(1);
+    expect(plan.impact.roles).toMatchObject([{ name: "Cashier", before: 0, after: 1 }]);
+  });
+
   test("leaves alone what was so already when the run came to it", async () => {
     const { run, service } = await ran({
       roles: ROLES,

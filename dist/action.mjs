@@ -59580,7 +59580,10 @@ function standing(entries, at) {
 */
 function matchAll(entries, declared, candidates, use) {
 	const { live, isLeftover } = candidates;
-	const pins = pinnedBy(entries, declared, live);
+	const { idOf } = declared;
+	const pinning = entries.filter((entry) => idOf(entry) !== void 0);
+	const others = pinning.length === 0 ? entries : entries.filter((entry) => idOf(entry) === void 0);
+	const pins = pinnedBy(new Set(pinning.map(idOf)), live);
 	const claimed = new Uint8Array(live.length);
 	const known = {
 		live,
@@ -59589,11 +59592,10 @@ function matchAll(entries, declared, candidates, use) {
 		claimed,
 		isLeftover
 	};
-	const keys = entries.map(declared.keyOf);
 	const results = [];
-	for (const at of ordered(entries, keys, declared)) {
-		const entry = entries[at];
-		if (entry !== void 0) results.push(use(entry, matchOne(known, declared.idOf(entry), keys[at] ?? "")));
+	for (const some of [pinning, others]) {
+		const { sorted, keys } = byKey(some, declared);
+		for (const [at, entry] of sorted.entries()) results.push(use(entry, matchOne(known, idOf(entry), keys[at] ?? "")));
 	}
 	return {
 		results,
@@ -59607,16 +59609,30 @@ function unclaimedOf(live, claimed) {
 	const ids = new Set(live.flatMap(({ id }, at) => claimed[at] === 0 ? [] : id));
 	return unclaimed.filter(({ id }) => !ids.has(id));
 }
-/** The places of the entries in the list: pins first, then by key, then by name. */
-function ordered(entries, keys, { idOf, nameOf }) {
-	const pinRank = (entry) => entry === void 0 || idOf(entry) === void 0 ? 1 : 0;
-	const name = (entry) => entry === void 0 ? "" : nameOf(entry);
-	return [...entries.keys()].sort((a, b) => pinRank(entries[a]) - pinRank(entries[b]) || byCodeUnit(keys[a] ?? "", keys[b] ?? "") || byCodeUnit(name(entries[a]), name(entries[b])));
+/** Entries by key, then by name; and their keys. */
+function byKey(entries, { keyOf, nameOf }) {
+	const keys = entries.map(keyOf);
+	if (isAscending(keys)) return {
+		sorted: entries,
+		keys
+	};
+	const keyed = entries.map((entry, at) => ({
+		entry,
+		key: keys[at] ?? "",
+		name: nameOf(entry)
+	}));
+	keyed.sort((a, b) => byCodeUnit(a.key, b.key) || byCodeUnit(a.name, b.name));
+	return {
+		sorted: keyed.map(({ entry }) => entry),
+		keys: keyed.map(({ key }) => key)
+	};
 }
-function pinnedBy(entries, { idOf }, live) {
-	const ids = new Set(entries.map(idOf));
+/** Whether each is before the next one, which it does not equal. */
+function isAscending(texts) {
+	return texts.every((text, at) => at === 0 || (texts[at - 1] ?? "") < text);
+}
+function pinnedBy(ids, live) {
 	const pins = /* @__PURE__ */ new Map();
-	ids.delete(void 0);
 	const pinned = /* @__PURE__ */ new Set();
 	if (ids.size === 0) return {
 		pins,

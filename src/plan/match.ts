@@ -84,14 +84,18 @@ export function matchAll<Entry, Live extends { readonly id: string }, Result>(
   use: (entry: Entry, match: Match<Live>) => Result,
 ): Matches<Live, Result> {
   const { live, isLeftover } = candidates;
-  const pins = pinnedBy(entries, declared, live);
+  const { idOf } = declared;
+  const pinning = entries.filter((entry) => idOf(entry) !== undefined);
+  const others = pinning.length === 0 ? entries : entries.filter((entry) => idOf(entry) === undefined);
+  const pins = pinnedBy(new Set(pinning.map(idOf)), live);
   const claimed = new Uint8Array(live.length);
   const known: Known<Live> = { live, index: indexLive(candidates), ...pins, claimed, isLeftover };
-  const keys = entries.map(declared.keyOf);
   const results: Result[] = [];
-  for (const at of ordered(entries, keys, declared)) {
-    const entry = entries[at];
-    if (entry !== undefined) results.push(use(entry, matchOne(known, declared.idOf(entry), keys[at] ?? "")));
+  for (const some of [pinning, others]) {
+    const { sorted, keys } = byKey(some, declared);
+    for (const [at, entry] of sorted.entries()) {
+      results.push(use(entry, matchOne(known, idOf(entry), keys[at] ?? "")));
+    }
   }
   return { results, unclaimed: unclaimedOf(live, claimed) };
 }
@@ -107,21 +111,22 @@ function unclaimedOf<Live extends { readonly id: string }>(
   return unclaimed.filter(({ id }) => !ids.has(id));
 }
 
-/** The places of the entries in the list: pins first, then by key, then by name. */
-function ordered<Entry>(
+/** Entries by key, then by name; and their keys. */
+function byKey<Entry>(
   entries: readonly Entry[],
-  keys: readonly string[],
-  { idOf, nameOf }: Declared<Entry>,
-): readonly number[] {
-  const pinRank = (entry: Entry | undefined): number =>
-    entry === undefined || idOf(entry) === undefined ? 1 : 0;
-  const name = (entry: Entry | undefined): string => (entry === undefined ? "" : nameOf(entry));
-  return [...entries.keys()].sort(
-    (a, b) =>
-      pinRank(entries[a]) - pinRank(entries[b]) ||
-      byCodeUnit(keys[a] ?? "", keys[b] ?? "") ||
-      byCodeUnit(name(entries[a]), name(entries[b])),
-  );
+  { keyOf, nameOf }: Declared<Entry>,
+): { readonly sorted: readonly Entry[]; readonly keys: readonly string[] } {
+  const keys = entries.map(keyOf);
+  // As most files are.
+  if (isAscending(keys)) return { sorted: entries, keys };
+  const keyed = entries.map((entry, at) => ({ entry, key: keys[at] ?? "", name: nameOf(entry) }));
+  keyed.sort((a, b) => byCodeUnit(a.key, b.key) || byCodeUnit(a.name, b.name));
+  return { sorted: keyed.map(({ entry }) => entry), keys: keyed.map(({ key }) => key) };
+}
+
+/** Whether each is before the next one, which it does not equal. */
+function isAscending(texts: readonly string[]): boolean {
+  return texts.every((text, at) => at === 0 || (texts[at - 1] ?? "") < text);
 }
 
 interface Pins {
@@ -130,14 +135,8 @@ interface Pins {
   readonly pinned: ReadonlySet<Position>;
 }
 
-function pinnedBy<Entry>(
-  entries: readonly Entry[],
-  { idOf }: Declared<Entry>,
-  live: readonly { readonly id: string }[],
-): Pins {
-  const ids = new Set(entries.map(idOf));
+function pinnedBy(ids: ReadonlySet<string | undefined>, live: readonly { readonly id: string }[]): Pins {
   const pins = new Map<string, Position>();
-  ids.delete(undefined);
   const pinned = new Set<Position>();
   if (ids.size === 0) return { pins, pinned };
   for (const [at, { id }] of live.entries()) {

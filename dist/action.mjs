@@ -49642,13 +49642,15 @@ function canonicalJson(value) {
 function isSameJson(a, b) {
 	if (a === null || b === null || typeof a !== "object" || typeof b !== "object") return a === b;
 	if (isList(a) || isList(b)) return isList(a) && isList(b) && a.length === b.length && a.every((item, at) => isSameJson(item, b[at] ?? null));
-	const keys = Object.keys(a);
-	if (keys.length !== Object.keys(b).length) return false;
-	for (const key of keys) {
+	let more = 0;
+	for (const key in b) if (Object.hasOwn(b, key)) more += 1;
+	for (const key in a) {
+		if (!Object.hasOwn(a, key)) continue;
 		if (a[key] !== b[key] && !isSameJson(a[key] ?? null, b[key] ?? null)) return false;
 		if (!Object.hasOwn(b, key)) return false;
+		more -= 1;
 	}
-	return true;
+	return more === 0;
 }
 function isList(value) {
 	return Array.isArray(value);
@@ -59548,18 +59550,22 @@ var init_at = __esmMin((() => {}));
 function indexLive({ live: entries, keysOf }) {
 	const first = /* @__PURE__ */ new Map();
 	const several = /* @__PURE__ */ new Map();
-	for (const [at, live] of entries.entries()) for (const key of keysOf(live)) {
-		const known = first.get(key);
-		if (known === void 0) {
-			first.set(key, at);
-			continue;
+	let at = -1;
+	for (const live of entries) {
+		at += 1;
+		for (const key of keysOf(live)) {
+			const known = first.get(key);
+			if (known === void 0) {
+				first.set(key, at);
+				continue;
+			}
+			const same = several.get(key) ?? standing(entries, known);
+			same.push({
+				at,
+				live
+			});
+			several.set(key, same);
 		}
-		const same = several.get(key) ?? standing(entries, known);
-		same.push({
-			at,
-			live
-		});
-		several.set(key, same);
 	}
 	for (const same of several.values()) same.sort(by(({ live }) => live.id));
 	return {
@@ -59595,7 +59601,11 @@ function matchAll(entries, declared, candidates, use) {
 	const results = [];
 	for (const some of [pinning, others]) {
 		const { sorted, keys } = byKey(some, declared);
-		for (const [at, entry] of sorted.entries()) results.push(use(entry, matchOne(known, idOf(entry), keys[at] ?? "")));
+		let at = 0;
+		for (const entry of sorted) {
+			results.push(use(entry, matchOne(known, idOf(entry), keys[at] ?? "")));
+			at += 1;
+		}
 	}
 	return {
 		results,
@@ -59828,7 +59838,9 @@ function isAsDeclared({ roles, metadata, managed }, { roles: held, metadata: has
 	if (metadata !== void 0 && !isSameJson(metadata, has)) return false;
 	if (roles === void 0) return !held.some(resolver.isReplaced);
 	const wanted = roles.map(({ role }) => resolver.idOf(role));
-	return wanted.every((id) => id !== null && held.includes(id)) && held.every((id) => wanted.includes(id) || resolver.isIgnored(id));
+	for (const id of wanted) if (id === null || !held.includes(id)) return false;
+	for (const id of held) if (!wanted.includes(id) && !resolver.isIgnored(id)) return false;
+	return true;
 }
 function managedOf({ managed }) {
 	return managed ? {
@@ -60017,8 +60029,9 @@ function present(change) {
 	return change ? [change] : NOTHING$2;
 }
 function addressKeysOf(live) {
-	const keys = addressesOf(live).map((email) => email.toLowerCase());
-	return keys.length > 1 ? [...new Set(keys)] : keys;
+	const [one, other] = [live.user?.email.toLowerCase(), live.invite?.email.toLowerCase()];
+	if (one === void 0) return other === void 0 ? [] : [other];
+	return other === void 0 || other === one ? [one] : [one, other];
 }
 function isExpired(live) {
 	return live.status === "expired";

@@ -1,20 +1,13 @@
-import { buildPlan } from "../../dist/index.mjs";
-import { figure, repeat } from "../support/measure.mjs";
-import { inputOf } from "../support/plan-input.mjs";
+import { resolve } from "node:path";
+import { figure } from "../support/measure.mjs";
+import { runNode } from "../support/process.mjs";
 
-const [SMALL, LARGE] = [1_000, 100_000];
+const GROWTH = resolve(import.meta.dirname, "../support/growth.mjs");
 
-/** Time per member of the large plan by that of the small one, in turn and both warm. */
-async function growth(isChanged, runs) {
-  const [small, large] = [inputOf(SMALL, isChanged), inputOf(LARGE, isChanged)];
-  const perMember = (input, members, times) => {
-    const began = performance.now();
-    for (let time = 0; time < times; time += 1) buildPlan(input);
-    return (performance.now() - began) / times / members;
-  };
-  // Until the engine has compiled all of it.
-  perMember(small, SMALL, 100);
-  return repeat(runs, async () => perMember(large, LARGE, 1) / perMember(small, SMALL, 50));
+async function growth(what, runs) {
+  const { stdout, stderr } = await runNode([GROWTH, what, String(runs)]);
+  if (stdout === "") throw new Error(stderr);
+  return JSON.parse(stdout);
 }
 
 const target = { atMost: 1.5, unit: "× the time per member of 1,000" };
@@ -26,13 +19,13 @@ export const cases = [
     title: "pure `buildPlan`, 100,000 members, all equal",
     target,
     noise: 0.15,
-    measure: (runs) => growth(() => false, runs),
+    measure: (runs) => growth("equal", runs),
   }),
   figure({
     name: "build-plan-different",
     title: "pure `buildPlan`, 100,000 members, all different",
     target,
     noise: 0.15,
-    measure: (runs) => growth(() => true, runs),
+    measure: (runs) => growth("different", runs),
   }),
 ];

@@ -20,13 +20,15 @@ export function isSameJson(a: JsonValue, b: JsonValue): boolean {
       a.every((item, at) => isSameJson(item, b[at] ?? null))
     );
   }
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
-  for (const key of keys) {
+  let more = 0;
+  for (const key in b) if (Object.hasOwn(b, key)) more += 1;
+  for (const key in a) {
+    if (!Object.hasOwn(a, key)) continue;
     if (a[key] !== b[key] && !isSameJson(a[key] ?? null, b[key] ?? null)) return false;
     if (!Object.hasOwn(b, key)) return false;
+    more -= 1;
   }
-  return true;
+  return more === 0;
 }
 
 function isList(value: JsonValue): value is readonly JsonValue[] {

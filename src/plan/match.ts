@@ -37,7 +37,9 @@ function indexLive<Live extends { readonly id: string }>({
 }: Candidates<Live>): Index<Live> {
   const first = new Map<string, Position>();
   const several = new Map<string, Standing<Live>[]>();
-  for (const [at, live] of entries.entries()) {
+  let at = -1;
+  for (const live of entries) {
+    at += 1;
     for (const key of keysOf(live)) {
       const known = first.get(key);
       if (known === undefined) {
@@ -93,8 +95,10 @@ export function matchAll<Entry, Live extends { readonly id: string }, Result>(
   const results: Result[] = [];
   for (const some of [pinning, others]) {
     const { sorted, keys } = byKey(some, declared);
-    for (const [at, entry] of sorted.entries()) {
+    let at = 0;
+    for (const entry of sorted) {
       results.push(use(entry, matchOne(known, idOf(entry), keys[at] ?? "")));
+      at += 1;
     }
   }
   return { results, unclaimed: unclaimedOf(live, claimed) };

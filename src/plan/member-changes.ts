@@ -139,10 +139,9 @@ function isAsDeclared(
   if (metadata !== undefined && !isSameJson(metadata, has)) return false;
   if (roles === undefined) return !held.some(resolver.isReplaced);
   const wanted = roles.map(({ role }) => resolver.idOf(role));
-  return (
-    wanted.every((id) => id !== null && held.includes(id)) &&
-    held.every((id) => wanted.includes(id) || resolver.isIgnored(id))
-  );
+  for (const id of wanted) if (id === null || !held.includes(id)) return false;
+  for (const id of held) if (!wanted.includes(id) && !resolver.isIgnored(id)) return false;
+  return true;
 }
 
 function managedOf({ managed }: DesiredMember): MemberImage["managed"] {

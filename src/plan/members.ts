@@ -6,7 +6,7 @@ import type { Discovery } from "./findings.ts";
 import { type Declared, type Match, matchAll } from "./match.ts";
 import { createMember, deleteMember, moveMember, reinviteMember, updateMember } from "./member-changes.ts";
 import type { Report, RoleResolver } from "./resolve.ts";
-import { addressesOf, addressOf, type Scope } from "./scope.ts";
+import { addressOf, type Scope } from "./scope.ts";
 
 /** What is planned for members. */
 export interface MemberPlan {
@@ -142,8 +142,9 @@ const DECLARED: Declared<DesiredMember> = {
 };
 
 function addressKeysOf(live: LiveMember): readonly string[] {
-  const keys = addressesOf(live).map((email) => email.toLowerCase());
-  return keys.length > 1 ? [...new Set(keys)] : keys;
+  const [one, other] = [live.user?.email.toLowerCase(), live.invite?.email.toLowerCase()];
+  if (one === undefined) return other === undefined ? [] : [other];
+  return other === undefined || other === one ? [one] : [one, other];
 }
 
 function isExpired(live: LiveMember): boolean {

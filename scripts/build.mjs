@@ -83,6 +83,27 @@ const quickYaml = {
   },
 };
 
+/**
+ * string-width makes a segmenter and patterns of all emoji at its start, which takes a fiftieth of a second, and needs
+ * none of them for ASCII: they are made when they are asked for.
+ */
+const widthWhenAsked = {
+  name: "width-when-asked",
+  transform: {
+    filter: { id: /string-width[\\/]index\.js$/ },
+    handler: (code) => {
+      const made = [...code.matchAll(/^const (segmenter|\w+Regex) = (.+);$/gm)];
+      if (made.length < 5) throw new Error("string-width makes its patterns in another way now");
+      return made.reduce((text, [line, name, value]) => {
+        const [, source, flags] = /^\/(.+)\/([a-z]*)$/.exec(value) ?? [];
+        const fresh = source === undefined ? value : `new RegExp(${JSON.stringify(source)}, "${flags}")`;
+        const asked = text.replace(line, "").replaceAll(new RegExp(`\\b${name}\\b`, "g"), `${name}()`);
+        return `${asked}\nlet ${name}Made;\nfunction ${name}() {\n\treturn (${name}Made ??= ${fresh});\n}\n`;
+      }, code);
+    },
+  },
+};
+
 const transform = { target: "node20.19", define: { "process.env.NODE_ENV": '"production"' } };
 
 /** Small, but with the names that a stack trace is read by. */
@@ -135,7 +156,15 @@ async function program() {
     cwd: root,
     input: { program: "src/program.ts", api: "src/index.ts" },
     platform: "node",
-    plugins: [colorsWhenAsked, drawnElsewhere, noProgramsBelow, quickYaml, onlyThePool, pageAssets()],
+    plugins: [
+      colorsWhenAsked,
+      drawnElsewhere,
+      noProgramsBelow,
+      quickYaml,
+      widthWhenAsked,
+      onlyThePool,
+      pageAssets(),
+    ],
     transform,
     onLog,
   });

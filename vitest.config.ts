@@ -19,6 +19,8 @@ export default defineConfig({
         plugins: [pageAssets()],
         test: {
           name: "sources",
+          pool: "threads",
+          isolate: false,
           include: ["test/**/*.test.{ts,tsx}"],
           exclude: [...program, ...browser],
           testTimeout: 60_000,

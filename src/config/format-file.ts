@@ -3,7 +3,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import { diagnose } from "./diagnose.ts";
 import { type Reading, sameMeaning } from "./format-check.ts";
 import { liftComments, settleComments } from "./format-comments.ts";
-import { sortDocument } from "./format-order.ts";
+import { type EntryOrder, sortDocument } from "./format-order.ts";
 import { printDocument, WRITTEN_TAG } from "./format-print.ts";
 import { parse } from "./parse.ts";
 import { isError } from "./rule-table.ts";
@@ -22,7 +22,7 @@ const BOM = "\uFEFF";
 const MAX_ROUNDS = 4;
 
 /** Puts a file in canonical order and style; what it means, its comments, line ends and byte order mark stay. */
-export function formatFile(file: string, text: string): FormattedFile {
+export function formatFile(file: string, text: string, entries: EntryOrder = "kept"): FormattedFile {
   const { problems } = atOnce(readSource(file, text, parse(text), checkSchema, Number.NEGATIVE_INFINITY));
   if (problems.some(isError)) {
     return { diagnostics: diagnose(new Map([[file, text]]), problems) };
@@ -31,23 +31,23 @@ export function formatFile(file: string, text: string): FormattedFile {
   const lineEnd = /\r?\n/.exec(text)?.[0] ?? "\n";
   const lines = text.slice(mark.length).replaceAll("\r\n", "\n");
   // Rather untouched than anything else than before.
-  const formatted = settled(lines, true) ?? inItsOrder(lines) ?? lines;
+  const formatted = settled(lines, entries) ?? inItsOrder(lines, entries) ?? lines;
   const result = formatted === lines ? text : mark + formatted.replaceAll("\n", lineEnd);
   return { text: result, changed: result !== text };
 }
 
 /** For a file whose order cannot change: what its style comes to, sorted after all where that opened the way. */
-function inItsOrder(text: string): string | null {
-  const plain = settled(text, false);
-  return plain === null ? null : (settled(plain, true) ?? plain);
+function inItsOrder(text: string, entries: EntryOrder): string | null {
+  const plain = settled(text, null);
+  return plain === null ? null : (settled(plain, entries) ?? plain);
 }
 
-/** The text after which formatting changes nothing more; null where that would not be the same file any more. */
-function settled(text: string, sorted: boolean): string | null {
+/** The text after which formatting changes nothing more; null if it would no longer be the same file. `order` null: style only. */
+function settled(text: string, order: EntryOrder | null): string | null {
   const before = { text, value: parse(text).value };
   let current: Reading = before;
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const next = format(current, sorted);
+    const next = format(current, order);
     if (next === current.text) {
       return next;
     }
@@ -60,14 +60,14 @@ function settled(text: string, sorted: boolean): string | null {
   return null;
 }
 
-function format({ text, value }: Reading, sorted: boolean): string | null {
+function format({ text, value }: Reading, order: EntryOrder | null): string | null {
   const document = open(text);
   if (document === null) {
     return null;
   }
   settleComments(document);
-  if (sorted) {
-    sortDocument(document, value);
+  if (order !== null) {
+    sortDocument(document, value, order);
   }
   return printDocument(document, text);
 }

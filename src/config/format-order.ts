@@ -8,8 +8,14 @@ import { keyText } from "./yaml-document.ts";
 /** Who a member is and how it signs in stands before what it may do. */
 const MEMBER_KEYS: readonly string[] = ["email", "managed", "roles", "until", "metadata", "id"];
 
-/** Puts sections, keys and lists in the canonical order, as far as aliases allow; `value` is the document's plain value. */
-export function sortDocument(document: Document, value: unknown): void {
+/** The entries of lists that are sorted: those of each group of entries, or none. */
+export type EntryOrder = "sorted" | "kept";
+
+/**
+ * Puts sections and keys in the canonical order, and with `"sorted"` the entries within each group of a list, as far as
+ * aliases allow; `value` is the document's plain value.
+ */
+export function sortDocument(document: Document, value: unknown, entries: EntryOrder): void {
   const names = anchorNames(document.contents);
   // A name that is given twice stands for whatever came last.
   if (new Set(names).size < names.length) {
@@ -21,22 +27,22 @@ export function sortDocument(document: Document, value: unknown): void {
   if (first !== null) {
     setHead(first, "");
   }
-  sortNode(root, value, []);
+  sortNode(root, value, [], entries);
   const now = isMap(root) ? headOf(root.items[0] as Entry) : null;
   if (now !== null) {
     setHead(now, joined(top, now.commentBefore ?? ""));
   }
 }
 
-function sortNode(node: unknown, value: unknown, path: Path): void {
+function sortNode(node: unknown, value: unknown, path: Path, entries: EntryOrder): void {
   if (isMap(node)) {
-    sortMap(node, value, path);
+    sortMap(node, value, path, entries);
   } else if (isSeq(node)) {
-    sortSeq(node, value, path);
+    sortSeq(node, value, path, entries);
   }
 }
 
-function sortMap(map: YAMLMap, value: unknown, path: Path): void {
+function sortMap(map: YAMLMap, value: unknown, path: Path, entries: EntryOrder): void {
   const keys = path[0] === "members" && path.length === 2 ? MEMBER_KEYS : keysAt(path);
   // Names that the user chose stand in the user's order.
   if (keys.length === 0) {
@@ -44,25 +50,84 @@ function sortMap(map: YAMLMap, value: unknown, path: Path): void {
   }
   for (const pair of map.items) {
     const key = keyText(pair.key) ?? "";
-    sortNode(pair.value, fieldsOf(value)[key], [...path, key]);
+    sortNode(pair.value, fieldsOf(value)[key], [...path, key], entries);
   }
   const rank = (key: string) => (keys.includes(key) ? keys.indexOf(key) : keys.length);
-  map.items = reordered(map.items, (pair) => [rank(keyText(pair.key) ?? "")]);
+  const sorted = sortedBy(map.items, (pair) => [rank(keyText(pair.key) ?? "")]);
+  if (sorted.some((pair, index) => pair !== map.items[index]) && aliasesHold(sorted)) {
+    spread(map.items, sorted);
+    map.items = [...sorted];
+  }
 }
 
-function sortSeq(seq: YAMLSeq, value: unknown, path: Path): void {
+function sortSeq(seq: YAMLSeq, value: unknown, path: Path, entries: EntryOrder): void {
   const values = listOf(value);
   const items = [...seq.items];
   for (const [index, item] of items.entries()) {
-    sortNode(item, values[index], [...path, index]);
+    sortNode(item, values[index], [...path, index], entries);
   }
-  const order = orderAt(path);
+  const order = entries === "sorted" ? orderAt(path) : null;
   // The same list may stand for another one elsewhere, whose order counts.
   if (order === null || seq.anchor !== undefined) {
     return;
   }
-  const indexes = new Map(items.map((item, index) => [item, index]));
-  seq.items = reordered(items as Entry[], (item) => order(values[indexes.get(item) ?? -1]));
+  const keys = new Map(items.map((item, index) => [item as Entry, order(values[index])]));
+  const groups = groupsOf(items as Entry[]).map(({ pinned, movable }) => {
+    const sorted = sortedBy(movable, (entry) => keys.get(entry) ?? []);
+    return { pinned, first: movable[0], sorted };
+  });
+  const all = groups.flatMap(({ pinned, sorted }) => [...pinned, ...sorted]);
+  if (!aliasesHold(all)) {
+    return;
+  }
+  for (const { pinned, first, sorted } of groups) {
+    if (pinned.length === 0) {
+      moveHead(first, sorted[0]);
+    }
+  }
+  seq.items = all;
+}
+
+/** Entries that stand together; a pinned one stays ahead of the others, because the comment above it is its own. */
+interface Group {
+  readonly pinned: readonly Entry[];
+  readonly movable: readonly Entry[];
+}
+
+/**
+ * Divides a list's entries at comments and blank lines. Where some entries have a blank line above and others none, a
+ * comment at the beginning of a group is its heading; any other comment belongs to its entry.
+ */
+function groupsOf(entries: readonly Entry[]): readonly Group[] {
+  const spaced = entries.map((entry, index) => index > 0 && headOf(entry)?.spaceBefore === true);
+  const blankLinesDivide = spaced.includes(true) && spaced.includes(false, 1);
+  const groups: { pinned: Entry[]; movable: Entry[] }[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const comment = headOf(entry)?.commentBefore ?? "";
+    const below = index === 0 || (blankLinesDivide && spaced[index] === true);
+    const isHeading = blankLinesDivide && below && !comment.includes("\n\n");
+    const last = groups.at(-1);
+    if (comment !== "" && !isHeading) {
+      groups.push({ pinned: [entry], movable: [] });
+    } else if (last === undefined || below || comment !== "") {
+      groups.push({ pinned: [], movable: [entry] });
+    } else {
+      last.movable.push(entry);
+    }
+  }
+  return groups;
+}
+
+/** Leaves a group's heading and the blank line above it where they are when another entry becomes the first. */
+function moveHead(before: Entry | undefined, after: Entry | undefined): void {
+  const from = before === undefined ? null : headOf(before);
+  const to = after === undefined ? null : headOf(after);
+  if (from === null || to === null || from === to) {
+    return;
+  }
+  setHead(to, from.commentBefore ?? "");
+  setHead(from, "");
+  [to.spaceBefore, from.spaceBefore] = [from.spaceBefore === true, to.spaceBefore === true];
 }
 
 type SortKey = readonly (string | number)[];
@@ -90,15 +155,11 @@ function byText(value: unknown): SortKey {
   return [text.toLowerCase(), text];
 }
 
-/** The entries sorted; as they are where an alias would come before its anchor. */
-function reordered<T extends Entry>(entries: readonly T[], keyOf: (entry: T) => SortKey): T[] {
-  const keyed = entries.map((entry) => ({ entry, key: keyOf(entry) }));
-  const sorted = keyed.toSorted((a, b) => compare(a.key, b.key)).map(({ entry }) => entry);
-  if (sorted.every((entry, index) => entry === entries[index]) || !aliasesHold(sorted)) {
-    return [...entries];
-  }
-  spread(entries, sorted);
-  return sorted;
+function sortedBy<T>(entries: readonly T[], keyOf: (entry: T) => SortKey): readonly T[] {
+  return entries
+    .map((entry) => ({ entry, key: keyOf(entry) }))
+    .toSorted((a, b) => compare(a.key, b.key))
+    .map(({ entry }) => entry);
 }
 
 function compare(a: SortKey, b: SortKey): number {

@@ -72,6 +72,15 @@ describe("fmt", () => {
     expect(await fmt("--check")).toEqual({ code: 0, stdout: "1 as they should be\n" });
   });
 
+  test("--sort also sorts entries, and --check knows that", async () => {
+    const text = `${TIDY}members:\n  - email: b@x.example\n  - email: a@x.example\n`;
+    await put("shop.yaml", text);
+    expect((await fmt("--check")).code).toBe(0);
+    expect((await fmt("--check", "--sort")).stdout).toBe("would format access/shop.yaml\n1 to format\n");
+    await fmt("--sort");
+    expect(await get("shop.yaml")).toBe(`${TIDY}members:\n  - email: a@x.example\n  - email: b@x.example\n`);
+  });
+
   test("leaves a file with errors alone, tells them, and formats the others", async () => {
     await put("bad.yaml", `${UNTIDY}rolls: []\n`);
     await put("shop.yaml", UNTIDY);

@@ -23,6 +23,11 @@ test("the example's files are valid, without as much as a warning", async () => 
   expect(JSON.parse(stdout).diagnostics).toEqual([]);
 });
 
+test("the example's files are in the canonical style", async () => {
+  const { code, stdout } = await rolecall(["fmt", "--check", FILES, "examples/retail/shared"]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "3 as they should be\n" });
+});
+
 test("the first plan changes a little of everything and leaves most as it is", async () => {
   const plans = await firstPlans();
   expect(plans.map(({ merchant, summary }) => ({ merchant, ...summary }))).toEqual([

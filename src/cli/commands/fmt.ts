@@ -8,6 +8,7 @@ import { styleFor } from "../output.ts";
 
 interface Options {
   readonly check?: true;
+  readonly sort?: true;
   readonly color: boolean;
 }
 
@@ -16,10 +17,14 @@ export function fmtCommand(io: Io, done: (code: ExitCode) => void): Command {
   return new Command("fmt")
     .summary("put the files in the canonical order and style")
     .description(
-      "Puts sections, keys, roles, members and permissions in one order, and indents them in one way. Comments stay with what they stand above or beside, and what a file means never changes.",
+      "Puts sections and keys in one order, and indents them in one way. The entries of a list keep their order. Comments stay with what they stand above or beside, and what a file means never changes.",
     )
     .argument("[path...]", "files or folders (default: access/)")
     .option("--check", "write nothing; name the files that would change, and exit 1 if there are any")
+    .option(
+      "--sort",
+      "also sort roles, members, permissions and grants, each within the groups that comments and blank lines make",
+    )
     .option("--no-color", "print without colours (also: NO_COLOR)")
     .addHelpText(
       "after",
@@ -27,6 +32,7 @@ export function fmtCommand(io: Io, done: (code: ExitCode) => void): Command {
 Examples:
   rolecall fmt                          formats every file below access/
   rolecall fmt access/shop.yaml         formats one
+  rolecall fmt --sort                   sorts the entries of each group, too
   rolecall fmt --check                  for a pipeline: is everything formatted?
 
 A file with errors is left alone, and its errors are told; then the exit code is 1.
@@ -43,7 +49,10 @@ async function fmt(paths: readonly string[], options: Options, io: Io): Promise<
     import("../../render/diagnostics-text.ts"),
   ]);
   const files = await readYamlFiles(paths, io.cwd);
-  const results = files.map(({ file, text }) => ({ file, result: formatFile(file, text) }));
+  const results = files.map(({ file, text }) => ({
+    file,
+    result: formatFile(file, text, options.sort ? "sorted" : "kept"),
+  }));
   const changed = results.flatMap(({ file, result }) =>
     "text" in result && result.changed ? [{ file, text: result.text }] : [],
   );

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import picocolors from "picocolors";
-import { RolecallError } from "../model/errors.ts";
 import { type Extent, PLAIN, type Style } from "../render/style.ts";
 import type { Io, Sink } from "./io.ts";
 
@@ -47,13 +46,8 @@ export function outputTo(file: string | undefined, io: Io): Output {
       columns: undefined,
     },
     end: async () => {
-      const { writeAtomically } = await import("./state-file.ts");
-      await writeAtomically(resolve(io.cwd, file), text).catch((error: unknown) => {
-        throw new RolecallError("file-unwritable", `${file} cannot be written.`, {
-          hint: "Check that its folder may be written to, and that it is no folder itself.",
-          cause: error,
-        });
-      });
+      const { writeAtomically } = await import("./atomic-write.ts");
+      await writeAtomically(resolve(io.cwd, file), text, { shown: file });
       io.stderr.write(`Written to ${file}.\n`);
     },
   };

@@ -1,7 +1,5 @@
 import { constants } from "node:fs";
-import { mkdir, open, readFile, rename } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { syncFolder } from "./sync-folder.ts";
+import { open, readFile } from "node:fs/promises";
 
 /** Reads a file that may not be there yet; null where it is not. */
 export async function readIfThere(path: string): Promise<string | null> {
@@ -11,23 +9,6 @@ export async function readIfThere(path: string): Promise<string | null> {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
     throw error;
   }
-}
-
-/** Writes a file so that whoever reads it, also after a crash at any moment, finds the old text or the new one, whole. */
-export async function writeAtomically(path: string, text: string): Promise<void> {
-  const folder = dirname(path);
-  await mkdir(folder, { recursive: true });
-  // In the same folder, because only within one file system a rename is atomic.
-  const draft = join(folder, `.${basename(path)}.draft`);
-  const file = await open(draft, "w", 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(draft, path);
-  await syncFolder(folder);
 }
 
 /** Adds a text behind a file that is there; once this resolves, a crash cannot take it away. */

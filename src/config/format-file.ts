@@ -28,12 +28,30 @@ export function formatFile(file: string, text: string, entries: EntryOrder = "ke
     return { diagnostics: diagnose(new Map([[file, text]]), problems) };
   }
   const mark = text.startsWith(BOM) ? BOM : "";
-  const lineEnd = /\r?\n/.exec(text)?.[0] ?? "\n";
-  const lines = text.slice(mark.length).replaceAll("\r\n", "\n");
+  const body = text.slice(mark.length);
+  const lines = body.replaceAll("\r\n", "\n");
   // Rather untouched than anything else than before.
   const formatted = settled(lines, entries) ?? inItsOrder(lines, entries) ?? lines;
-  const result = formatted === lines ? text : mark + formatted.replaceAll("\n", lineEnd);
+  const result = formatted === lines ? text : mark + withLineEnds(formatted, body);
   return { text: result, changed: result !== text };
+}
+
+/** Gives lines the line ends that they had before; new lines have the file's first one. */
+function withLineEnds(formatted: string, before: string): string {
+  const ends = before.match(/\r?\n/g) ?? [];
+  const [first = "\n"] = ends;
+  if (ends.every((end) => end === first)) return formatted.replaceAll("\n", first);
+  const known = new Map<string, string[]>();
+  // From the last one, so that `pop` takes the first.
+  for (const [, line = "", end = first] of [...before.matchAll(/(.*?)(\r?\n)/g)].reverse()) {
+    const same = known.get(line.trim());
+    if (same === undefined) known.set(line.trim(), [end]);
+    else same.push(end);
+  }
+  return formatted.replaceAll(
+    /(.*)\n/g,
+    (_, line: string) => line + (known.get(line.trim())?.pop() ?? first),
+  );
 }
 
 /** For a file whose order cannot change: what its style comes to, sorted after all where that opened the way. */

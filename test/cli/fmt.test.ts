@@ -1,5 +1,6 @@
 import {
   chmod,
+  link,
   lstat,
   mkdir,
   mkdtemp,
@@ -100,6 +101,22 @@ describe("fmt", () => {
     expect(await get("real.yml")).toBe(TIDY);
     expect((await stat(join(cwd, "access/real.yml"))).mode & 0o777).toBe(0o640);
     expect((await lstat(join(cwd, "link.yaml"))).isSymbolicLink()).toBe(true);
+  });
+
+  test("keeps a hard link's other name the same file", async () => {
+    await put("shop.yaml", UNTIDY);
+    await link(join(cwd, "access/shop.yaml"), join(cwd, "other"));
+    expect((await fmt()).code).toBe(0);
+    expect(await readFile(join(cwd, "other"), "utf8")).toBe(TIDY);
+  });
+
+  test("never writes through a link that stands beside the file", async () => {
+    await put("shop.yaml", UNTIDY);
+    await writeFile(join(cwd, "victim"), "precious");
+    await symlink(join(cwd, "victim"), join(cwd, "access/.shop.yaml.draft"));
+    expect((await fmt()).code).toBe(0);
+    expect(await readFile(join(cwd, "victim"), "utf8")).toBe("precious");
+    expect(await readdir(join(cwd, "access"))).toEqual([".shop.yaml.draft", "shop.yaml"]);
   });
 
   test("a name of a file cannot give a pipeline orders", async () => {

@@ -145,6 +145,12 @@ roles:
     );
   });
 
+  test("mixed line ends stay with their lines", () => {
+    expect(
+      formatted("merchant: M\nversion: 1\r\nroles: []\n\r\nmembers:\r\n  - {email: a@example.com}\n"),
+    ).toBe("version: 1\r\nmerchant: M\nroles: []\n\r\nmembers:\r\n  - { email: a@example.com }\n");
+  });
+
   test("a file that is only included is formatted too", () => {
     expect(formatted("members: []\nversion:  1\n")).toBe("version: 1\nmembers: []\n");
   });

@@ -42,10 +42,10 @@ A file with errors is left alone, and its errors are told; then the exit code is
 }
 
 async function fmt(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
-  const [{ readYamlFiles }, { formatFile }, { replaceFile }, { renderDiagnostics }] = await Promise.all([
+  const [{ readYamlFiles }, { formatFile }, { writeAtomically }, { renderDiagnostics }] = await Promise.all([
     import("../files.ts"),
     import("../../config/format-file.ts"),
-    import("../replace-file.ts"),
+    import("../atomic-write.ts"),
     import("../../render/diagnostics-text.ts"),
   ]);
   const files = await readYamlFiles(paths, io.cwd);
@@ -57,7 +57,7 @@ async function fmt(paths: readonly string[], options: Options, io: Io): Promise<
     "text" in result && result.changed ? [{ file, text: result.text }] : [],
   );
   for (const { file, text } of changed) {
-    if (!options.check) await replaceFile(resolve(io.cwd, file), text);
+    if (!options.check) await writeAtomically(resolve(io.cwd, file), text, { shown: oneLine(file) });
     io.stdout.write(`${options.check ? "would format" : "formatted"} ${oneLine(file)}\n`);
   }
   const diagnostics = results.flatMap(({ result }) => ("diagnostics" in result ? result.diagnostics : []));

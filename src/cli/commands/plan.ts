@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { RolecallError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 import { parseAsOf } from "../as-of.ts";
 import { ExitCode } from "../exit-code.ts";
@@ -137,10 +136,8 @@ async function pagePrinter(
 export async function savePlans(plans: readonly Plan[], out: string, io: Io): Promise<void> {
   const [{ plansJson }, { writeAtomically }] = await Promise.all([
     import("../../render/json.ts"),
-    import("../state-file.ts"),
+    import("../atomic-write.ts"),
   ]);
-  await writeAtomically(resolve(io.cwd, out), plansJson(plans)).catch((error: unknown) => {
-    throw new RolecallError("file-unwritable", `${out} cannot be written.`, { cause: error });
-  });
+  await writeAtomically(resolve(io.cwd, out), plansJson(plans), { shown: out });
   io.stderr.write(`Saved as ${out}.\n`);
 }

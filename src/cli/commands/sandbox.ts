@@ -111,10 +111,11 @@ async function runSandbox(options: Options, io: Io): Promise<void> {
 }
 
 async function openSandbox(options: Options, anyHost: boolean, io: Io): Promise<Sandbox> {
-  const [{ createSandbox }, { StateInvalid }, files] = await Promise.all([
+  const [{ createSandbox }, { StateInvalid }, files, { writeAtomically }] = await Promise.all([
     import("../../sandbox/sandbox.ts"),
     import("../../sandbox/state.ts"),
     import("../state-file.ts"),
+    import("../atomic-write.ts"),
   ]);
   const { generate, rateLimit, rateLimitKind, rateLimitBurst, retryAfter, latency, jitter } = options;
   const state = options.state === undefined ? null : resolve(io.cwd, options.state);
@@ -134,7 +135,7 @@ async function openSandbox(options: Options, anyHost: boolean, io: Io): Promise<
       ...(seed !== null && { seed }),
       ...(kept !== null && { state: kept }),
       ...(state !== null && {
-        save: (text: string) => files.writeAtomically(state, text),
+        save: (text: string) => writeAtomically(state, text, { shown: options.state ?? state }),
         append: (lines: string) => files.appendDurably(state, lines),
       }),
       ...(generate !== undefined && { generate }),
@@ -148,9 +149,7 @@ async function openSandbox(options: Options, anyHost: boolean, io: Io): Promise<
   try {
     const sandbox = await placing(open, "The seed", options.seed ?? "");
     // At once, so that a file that cannot be written is told now and not at the first change.
-    await sandbox.save().catch((error: unknown) => {
-      throw new RolecallError("file-unreadable", `${options.state} cannot be written: ${reason(error)}`);
-    });
+    await sandbox.save();
     return sandbox;
   } catch (error) {
     if (error instanceof StateInvalid) {

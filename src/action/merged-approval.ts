@@ -1,7 +1,7 @@
 import { objectionSentences } from "../cli/approval.ts";
 import type { Look } from "../cli/planning.ts";
 import type { ApprovalRecord } from "../plan/approval-record.ts";
-import { type Approval, approveByRecord } from "../plan/approve.ts";
+import { type Approval, approveByRecord, isRecordedPlan } from "../plan/approve.ts";
 import { readApprovals } from "./approval-store.ts";
 import type { Github, Pull } from "./github.ts";
 import type { Scope } from "./scope.ts";
@@ -73,7 +73,7 @@ function objectionsTo(
     const own = records.filter(({ merchant }) => merchant === plan.merchant);
     if (own.length === 0) return [`${plan.merchant}: no plan of this merchant was approved.`];
     if (rule === "fail") {
-      return own.some(({ fingerprint }) => fingerprint === plan.fingerprint)
+      return own.some((record) => isRecordedPlan(plan, record))
         ? []
         : [`${plan.merchant}: the plan is not the one that was approved.`];
     }

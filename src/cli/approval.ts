@@ -3,11 +3,29 @@ import { resolve } from "node:path";
 import { RolecallError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Approval } from "../plan/approve.ts";
+import type { Override } from "../plan/overrides.ts";
 import type { Io } from "./io.ts";
 import type { Look } from "./planning.ts";
+import { parseOverrides } from "./refusals.ts";
+
+/** Saved plans and overrides that an apply was given. */
+export interface Consent {
+  /** Null without `--approved`. */
+  readonly approved: readonly Plan[] | null;
+  readonly overrides: readonly Override[];
+}
+
+/** Reads what the options of an apply allow; throws RolecallError for a file or an override that cannot be used. */
+export async function readConsent(
+  { approved, allow }: { readonly approved?: string; readonly allow: readonly string[] },
+  io: Io,
+): Promise<Consent> {
+  const overrides = parseOverrides(allow);
+  return { approved: approved === undefined ? null : await readApproved(approved, io), overrides };
+}
 
 /** Reads the plans that were approved; throws RolecallError where the file is none. */
-export async function readApproved(file: string, io: Io): Promise<readonly Plan[]> {
+async function readApproved(file: string, io: Io): Promise<readonly Plan[]> {
   const { parsePlanFile } = await import("../config/plan-file.ts");
   const text = await readFile(resolve(io.cwd, file), "utf8").catch((error: unknown) => {
     throw new RolecallError("file-unreadable", `${file} cannot be read.`, {

@@ -1,9 +1,11 @@
 import type { Addressed, Environment } from "../model/desired.ts";
 import { RolecallError } from "../model/errors.ts";
+import { normalizeServiceUrl } from "../plan/service-url.ts";
 import type { Io } from "./io.ts";
 
 /** How one merchant's service is reached. */
 export interface Access {
+  /** In its normal form. */
   readonly baseUrl: string;
   /** What said so: the option, the file or the environment variable. */
   readonly baseUrlSource: string;
@@ -27,7 +29,13 @@ export function accessFor(state: Addressed, option: string | undefined, env: Io[
     );
   }
   const { key, keySource } = keyFor(state, env);
-  return { baseUrl, baseUrlSource, key, keySource, environment: agreedEnvironment(state, key, keySource) };
+  return {
+    baseUrl: normalizeServiceUrl(baseUrl),
+    baseUrlSource,
+    key,
+    keySource,
+    environment: agreedEnvironment(state, key, keySource),
+  };
 }
 
 function baseUrlOf(

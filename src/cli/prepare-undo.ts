@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { DesiredState } from "../model/desired.ts";
 import { RolecallError } from "../model/errors.ts";
 import type { PastRun, UndoNote } from "../model/past-run.ts";
+import { normalizeServiceUrl } from "../plan/service-url.ts";
 import { netEffects } from "../plan/undo/net-effects.ts";
 import { undoPlan } from "../plan/undo/undo-plan.ts";
 import { accessFor } from "./credentials.ts";
@@ -124,9 +125,7 @@ async function isThere(path: string): Promise<boolean> {
 
 /** A key is sent to no other place than the run's, and that one only where somebody else than the journal names it. */
 function sameService({ run: { service } }: PastRun, baseUrl: string): void {
-  const plain = (text: string): string =>
-    (URL.canParse(text) ? new URL(text).href : text).replace(/\/+$/, "");
-  if (plain(service) === plain(baseUrl)) return;
+  if (normalizeServiceUrl(service) === baseUrl) return;
   throw new RolecallError("usage", `The run was at ${service}, and this would be at ${baseUrl}.`, {
     // No command to copy: a journal may come with somebody else's commit, and name any address.
     hint: "To take it back, your key would go to the address of the run, which only the journal tells. Make sure that it is yours before you give it with --base-url.",

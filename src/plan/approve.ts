@@ -9,6 +9,7 @@ import {
 } from "./approval-record.ts";
 import { changeFingerprint, planFingerprint } from "./fingerprint.ts";
 import { sortedSet } from "./order.ts";
+import { normalizeServiceUrl } from "./service-url.ts";
 
 /** What an approved plan says to a fresh one. */
 export type Approval =
@@ -53,14 +54,31 @@ export function approveByRecord(
   return isRecordTampered(record) ? { status: "tampered" } : judge(fresh, record, live);
 }
 
+/** Whether a fresh plan is the one that was recorded: for the same place, and with the same changes. */
+export function isRecordedPlan(fresh: Plan, record: ApprovalRecord): boolean {
+  const due = (fingerprints: readonly string[]): string => sortedSet(fingerprints).join("\n");
+  return (
+    otherPlace(fresh, record) === null &&
+    !isRecordTampered(record) &&
+    due(fresh.changes.map(({ fingerprint }) => fingerprint)) === due(record.due)
+  );
+}
+
 function otherPlace(fresh: Plan, approved: ApprovalRecord): Approval | null {
   for (const field of ["merchant", "environment", "service"] as const) {
-    if (approved[field] !== fresh[field]) {
+    if (!isSamePlace[field](approved[field] ?? "", fresh[field] ?? "")) {
       return { status: "elsewhere", field, approved: String(approved[field]), fresh: String(fresh[field]) };
     }
   }
   return null;
 }
+
+const isSamePlace = {
+  merchant: (a: string, b: string) => a === b,
+  // Unknown where neither the file nor the prefix of the key that planned says it.
+  environment: (a: string, b: string) => a === b || a === "" || b === "",
+  service: (a: string, b: string) => normalizeServiceUrl(a) === normalizeServiceUrl(b),
+};
 
 function judge(fresh: Plan, approved: ApprovalRecord, live?: Pick<LiveState, "roles">): Approval {
   // What was deferred in the approved plan has been seen and wanted, and may be due by now.

@@ -24,6 +24,14 @@ test("the base URL comes from the option, else from the file, else from the envi
   expect(errorOf(() => accessFor(desired(), undefined, {})).code).toBe("base-url-missing");
 });
 
+test("an address has one form, however it is spelled", () => {
+  const env = { ROLECALL_API_KEY: "sk_test_abc" };
+  const baseUrl = (option: string) => accessFor(desired(), option, env).baseUrl;
+  expect(baseUrl("https://API.example.com:443/v1//")).toBe("https://api.example.com/v1");
+  expect(baseUrl("https://api.example.com/v1")).toBe("https://api.example.com/v1");
+  expect(baseUrl("http://127.0.0.1:8080/")).toBe("http://127.0.0.1:8080");
+});
+
 test("it is known what gave the base URL", () => {
   const env = { ...URL_ENV, ROLECALL_API_KEY: "sk_test_abc" };
   const state = desired({ baseUrl: "https://file.example" });

@@ -4,10 +4,11 @@ import { applyPlan } from "../../src/apply/apply-plan.ts";
 import type { ApplyEvent } from "../../src/model/apply.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { approve } from "../../src/plan/approve.ts";
+import { buildPlan } from "../../src/plan/build-plan.ts";
 import { isApplicable } from "../support/applicable.ts";
 import { applyPorts } from "../support/apply-ports.ts";
 import { desiredStates, liveStates } from "../support/arbitrary.ts";
-import { desired, live, liveMember, liveRole, member, planOf, role } from "../support/build.ts";
+import { desired, live, liveMember, liveRole, matches, member, NOW, planOf, role } from "../support/build.ts";
 import { modelService } from "../support/model-service.ts";
 
 const IS = live([liveRole("role_1", "Lead")], [liveMember("mem_1", "a@example.com")]);
@@ -45,7 +46,7 @@ test("an invitation that was accepted meanwhile changes nothing about the approv
   ).toEqual({ status: "approved" });
 });
 
-test.each([["merchant"], ["environment"], ["service"]] as const)(
+test.each([["merchant"], ["service"]] as const)(
   "a plan for another %s is refused",
   (field) => {
     const fresh = planOf(WANT, IS);
@@ -55,6 +56,26 @@ test.each([["merchant"], ["environment"], ["service"]] as const)(
     });
   },
 );
+
+test("a plan for the other environment is refused", () => {
+  const of = (environment: "live" | "test") => planOf({ ...WANT, environment }, IS);
+  expect(approve(of("live"), of("test"))).toMatchObject({ status: "elsewhere", field: "environment" });
+});
+
+test("two spellings of one address are one service", () => {
+  const fresh = planOf(WANT, IS);
+  const { service } = fresh;
+  const approved = buildPlan({ desired: WANT, live: IS, service: `${service}:443/`, now: NOW, matches });
+  expect(approve(fresh, approved)).toEqual({ status: "approved" });
+});
+
+test.each([
+  [null, "live"],
+  ["live", null],
+] as const)("a plan of environment %s is good for %s: a key need not tell", (before, now) => {
+  const of = (environment: "live" | null) => planOf({ ...WANT, ...(environment && { environment }) }, IS);
+  expect(approve(of(now), of(before))).toEqual({ status: "approved" });
+});
 
 test("a plan that was edited after it was made is refused", () => {
   const edited = JSON.parse(JSON.stringify(APPROVED));

@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import { oneLine } from "../../render/escape.ts";
 import { counted } from "../../render/words.ts";
+import type { Consent } from "../approval.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import {
@@ -89,11 +90,13 @@ async function apply(paths: readonly string[], options: Options, io: Io): Promis
   if (options.interactive) {
     (await import("../browse-plans.ts")).checkInteractive(options, io);
   }
-  const [{ preparePlans }, { createStopper }, { openProgress }] = await Promise.all([
+  const [{ preparePlans }, { readConsent }, { createStopper }, { openProgress }] = await Promise.all([
     import("../prepare.ts"),
+    import("../approval.ts"),
     import("../stopper.ts"),
     import("../progress.ts"),
   ]);
+  const consent = await readConsent(options, io);
   const progress = await openProgress(options, io);
   const stopper = createStopper((text) => progress.io.stderr.write(`${text}\n`), io);
   try {
@@ -108,7 +111,8 @@ async function apply(paths: readonly string[], options: Options, io: Io): Promis
         import("../journal-file.ts"),
       ]);
       await tellUnfinishedRuns(prepared.planned, options, io);
-      return await applyPlanned(prepared, options, { stopper, openJournal: fileJournals(io) }, io);
+      const openJournal = fileJournals(io);
+      return await applyPlanned(prepared, options, { stopper, openJournal, consent }, io);
     } finally {
       await prepared.close();
     }
@@ -121,7 +125,11 @@ async function apply(paths: readonly string[], options: Options, io: Io): Promis
 export async function applyPlanned(
   prepared: Omit<Prepared, "close">,
   options: ApplyOptions,
-  { stopper, openJournal }: Pick<RunOptions, "stopper" | "openJournal">,
+  {
+    stopper,
+    openJournal,
+    consent,
+  }: Pick<RunOptions, "stopper" | "openJournal"> & { readonly consent: Consent },
   io: Io,
 ): Promise<ExitCode> {
   const { valid, placeOf, progress } = prepared;
@@ -147,7 +155,7 @@ export async function applyPlanned(
     return ExitCode.failed;
   }
   const looks = planned.flatMap((one) => ("plan" in one ? [one] : []));
-  const refused = [...objections, ...(await refusal(looks, options, io))];
+  const refused = [...objections, ...(await refusal(looks, consent))];
   if (refused.length > 0) {
     for (const sentence of refused) reporter.say(sentence);
     reporter.say("Refused: nothing was changed.");
@@ -217,16 +225,14 @@ function isSound(planned: readonly Planned[]): boolean {
 }
 
 /** Why the plans are refused, a sentence each: what guards, policies and checks have against them, and what nobody approved. */
-async function refusal(looks: readonly Look[], options: ApplyOptions, io: Io): Promise<readonly string[]> {
-  const [{ parseOverrides, standingRefusals }, { objectionsTo, readApproved }] = await Promise.all([
+async function refusal(looks: readonly Look[], { approved, overrides }: Consent): Promise<readonly string[]> {
+  const [{ standingRefusals }, { objectionsTo }] = await Promise.all([
     import("../refusals.ts"),
     import("../approval.ts"),
   ]);
   const plans = looks.map(({ plan }) => plan);
-  const standing = standingRefusals(plans, parseOverrides(options.allow));
-  const objections = options.approved
-    ? await objectionsTo(looks, await readApproved(options.approved, io))
-    : [];
+  const standing = standingRefusals(plans, overrides);
+  const objections = approved === null ? [] : await objectionsTo(looks, approved);
   return [
     ...standing.flatMap(({ merchant, refusals }) => refusals.map(({ message }) => `${merchant}: ${message}`)),
     ...objections,

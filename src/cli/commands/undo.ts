@@ -68,10 +68,12 @@ part-way or something is left.
 }
 
 async function undo(run: string, paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
-  const [{ prepareUndo }, { createStopper }] = await Promise.all([
+  const [{ prepareUndo }, { createStopper }, { readConsent }] = await Promise.all([
     import("../prepare-undo.ts"),
     import("../stopper.ts"),
+    import("../approval.ts"),
   ]);
+  const consent = await readConsent(options, io);
   const stopper = createStopper((text) => io.stderr.write(`${text}\n`), io);
   try {
     const prepared = await prepareUndo(run, paths, { ...options, signal: stopper.hurry }, io);
@@ -83,7 +85,12 @@ async function undo(run: string, paths: readonly string[], options: Options, io:
         import("../journal-file.ts"),
       ]);
       const openJournal = fileJournals(io, { undoes: prepared.run });
-      return await applyPlanned(prepared, { ...options, rotatePassword: [] }, { stopper, openJournal }, io);
+      return await applyPlanned(
+        prepared,
+        { ...options, rotatePassword: [] },
+        { stopper, openJournal, consent },
+        io,
+      );
     } finally {
       await prepared.close();
     }

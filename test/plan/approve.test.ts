@@ -46,16 +46,13 @@ test("an invitation that was accepted meanwhile changes nothing about the approv
   ).toEqual({ status: "approved" });
 });
 
-test.each([["merchant"], ["service"]] as const)(
-  "a plan for another %s is refused",
-  (field) => {
-    const fresh = planOf(WANT, IS);
-    expect(approve({ ...fresh, [field]: "other" } as Plan, APPROVED)).toMatchObject({
-      status: "elsewhere",
-      field,
-    });
-  },
-);
+test.each([["merchant"], ["service"]] as const)("a plan for another %s is refused", (field) => {
+  const fresh = planOf(WANT, IS);
+  expect(approve({ ...fresh, [field]: "other" } as Plan, APPROVED)).toMatchObject({
+    status: "elsewhere",
+    field,
+  });
+});
 
 test("a plan for the other environment is refused", () => {
   const of = (environment: "live" | "test") => planOf({ ...WANT, environment }, IS);

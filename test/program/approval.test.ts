@@ -118,7 +118,14 @@ test("a file of a newer format, or none at all, is no approval, and says what to
   expect(newer.code).toBe(1);
   // The file is read before the service is asked: an address where nobody answers makes no difference.
   const unreachable = ["--base-url", "http://127.0.0.1:9", "--retry-for", "0"];
-  const missing = await shop.run(["apply", "mc1.yaml", "--yes", "--approved", "nowhere.json", ...unreachable]);
+  const missing = await shop.run([
+    "apply",
+    "mc1.yaml",
+    "--yes",
+    "--approved",
+    "nowhere.json",
+    ...unreachable,
+  ]);
   expect(missing.stderr).toContain("nowhere.json cannot be read.");
   expect(missing.code).toBe(1);
   expect(await shop.writes()).toEqual([]);

@@ -10,6 +10,8 @@ export interface RunContext extends WriteContext {
   /** Null where nothing is looked at before it is written. */
   readonly records: LiveRecords | null;
   readonly journal: Journal;
+  /** Aborted when nothing new is to start. */
+  readonly stop: AbortSignal;
   readonly createdRoles: Map<string, string>;
   readonly renamedRoles: Map<string, string>;
   /** Whether nothing new is to start. */
@@ -83,12 +85,14 @@ type BeforeWrite =
   | { readonly as: "stopped" };
 
 async function lookBefore(step: Step, write: Write, run: RunContext): Promise<BeforeWrite> {
-  const { records } = run;
+  const { records, stop } = run;
   if (records === null) return { as: "planned" };
-  const context: LookContext = { ...run, records };
+  // One for each look: a signal that dozens of requests listen to makes Node.js warn of a leak.
+  const context: LookContext = { ...run, records, signal: AbortSignal.any([stop]) };
   try {
     return await lookAt(step, write, context, false);
   } catch (error) {
+    if (stop.aborted && error === stop.reason) return { as: "stopped" };
     if (run.stopped() && error instanceof RolecallError) return { as: "stopped" };
     return { as: "failed", failure: notLookedAt(failureOf(error)) };
   }
@@ -115,11 +119,15 @@ async function sendRecorded(step: Step, write: Write, run: RunContext): Promise<
   const sent = await attempt(step, write, run);
   if (sent.status === "done") note(step, write, sent, run);
   if (sent.status === "unknown" || (sent.status === "done" && !sent.already)) run.written();
-  const recorded = await record(number, sent, run);
-  const failed = sent.status === "failed" ? sent.failure : null;
   // Told to stop while it waited for its turn: nothing has been done, and nothing is wrong.
-  if (recorded && failed && run.stopped() && neverArrived(failed)) return { status: "not-started" };
-  return sent;
+  const kept = sent.status === "failed" && run.stopped() && neverArrived(sent.failure);
+  const recorded = await record(number, kept ? { status: "not-sent" } : sent, run);
+  return kept && recorded ? { status: "not-started" } : sent;
+}
+
+/** A write that waited for its turn until the run was stopped. */
+interface NotSent {
+  readonly status: "not-sent";
 }
 
 async function attempt(step: Step, write: Write, run: RunContext): Promise<Done | Undone | Stale> {
@@ -161,7 +169,11 @@ function note({ change, part }: Step, { id, after }: Write, { id: createdId }: D
   }
 }
 
-async function record(write: number, sent: Done | Undone | Stale, run: RunContext): Promise<boolean> {
+async function record(
+  write: number,
+  sent: Done | Undone | Stale | NotSent,
+  run: RunContext,
+): Promise<boolean> {
   const done = sent.status === "done";
   try {
     await run.journal.write({
@@ -170,7 +182,7 @@ async function record(write: number, sent: Done | Undone | Stale, run: RunContex
       status: sent.status,
       id: done ? sent.id : null,
       adopted: done && sent.adopted,
-      failure: done ? null : sent.failure,
+      failure: "failure" in sent ? sent.failure : null,
       ...(done && sent.already && { already: true }),
     });
     return true;
@@ -201,7 +213,9 @@ function intentOf(write: number, { phase, change }: Step, { part, id, before, af
 
 function neverArrived(failure: Failure): boolean {
   const { code, request } = failure;
-  return isOfLook(failure) || request?.attempts === 0 || (code === "rate-limited" && !request?.uncertain);
+  if (isOfLook(failure) || request?.attempts === 0) return true;
+  const unanswered = request !== undefined && request.status === undefined;
+  return !request?.uncertain && (code === "rate-limited" || unanswered);
 }
 
 function failureOf(error: unknown): Failure {

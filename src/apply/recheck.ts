@@ -15,6 +15,8 @@ export type Look =
 /** What a look depends on besides the write: what this run itself has done meanwhile. */
 export interface LookContext {
   readonly records: LiveRecords;
+  /** Once aborted, nobody waits for the look any more. */
+  readonly signal?: AbortSignal;
   /** Name → id of the roles that this apply has created so far. */
   readonly createdRoles: ReadonlyMap<string, string>;
   /** Id → name of the roles that this apply has renamed so far. */
@@ -65,9 +67,9 @@ interface Touching<Image> {
 
 async function lookAtRole(
   { id, before, after }: Touching<RoleImage>,
-  { records, renamedRoles }: LookContext,
+  { records, renamedRoles, signal }: LookContext,
 ): Promise<Found> {
-  const found = await records.role(id);
+  const found = await records.role(id, signal);
   if (found === null) return "gone";
   if (after !== null && roleDifferences(after, found).length === 0) return "done";
   const marked = withoutMark(found.name) === withoutMark(before.name) ? found.name : before.name;
@@ -77,9 +79,9 @@ async function lookAtRole(
 async function lookAtMember(
   { id, before, after }: Touching<MemberImage>,
   change: Change,
-  { records, createdRoles }: LookContext,
+  { records, createdRoles, signal }: LookContext,
 ): Promise<Found> {
-  const found = await records.member(id);
+  const found = await records.member(id, signal);
   if (found === null) return "gone";
   const refs = [...before.roles, ...(after?.roles ?? [])];
   const statuses = goodStatuses(before.status, after);

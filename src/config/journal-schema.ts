@@ -79,7 +79,7 @@ const writeEnded = z.object({
   at,
   type: z.literal("outcome"),
   write: z.number().int().positive(),
-  status: z.enum(["done", "failed", "unknown", "stale"]),
+  status: z.enum(["done", "failed", "unknown", "stale", "not-sent"]),
   id: z.string().nullable(),
   adopted: z.boolean(),
   failure: failure.nullable(),

@@ -18,6 +18,8 @@ export interface AttemptOptions {
   /** Lets everything else that is ready have its turn. */
   readonly pause: () => Promise<void>;
   readonly emit: (event: LiveEvent) => void;
+  /** Once aborted, no write leaves any more. */
+  readonly hurry: AbortSignal;
 }
 
 /** How one attempt ended. */
@@ -57,7 +59,7 @@ export async function attempt<T>(
   const sent = now();
   emit({ type: "request", method, path, attempt: course.attempts });
   try {
-    const answer = await transport(requestOf(call, key));
+    const answer = await transport(requestOf(call, key, options.hurry));
     emit({ type: "answer", method, path, status: answer.status, ms: now() - sent });
     // Of many answers that come together the last need not wait until all the others are read, before it is followed by
     // the next request. After a write nothing goes out before its answer is understood.
@@ -73,7 +75,7 @@ export async function attempt<T>(
   }
 }
 
-function requestOf(call: Call<unknown>, key: string): TransportRequest {
+function requestOf(call: Call<unknown>, key: string, hurry: AbortSignal): TransportRequest {
   const { method, path, body, signal, withinMs } = call;
   return {
     method,
@@ -86,7 +88,7 @@ function requestOf(call: Call<unknown>, key: string): TransportRequest {
     },
     ...(body && { body: JSON.stringify(body) }),
     // Cut off, a write would leave it open whether it was carried out.
-    ...(method === "GET" && signal && { signal }),
+    ...(method === "GET" ? signal && { signal } : { notAfter: hurry }),
     ...(withinMs !== undefined && { withinMs }),
   };
 }

@@ -14,7 +14,10 @@ export interface ClientOptions extends Omit<AttemptOptions, "secrets"> {
   readonly retry: RetryPolicy;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: () => number;
-  /** Once aborted, nothing is waited for any more: what would have to be sent again ends with the failure it had. */
+  /**
+   * Once aborted, nothing is waited for any more: what would have to be sent again ends with the failure it had, and no
+   * write leaves that has not left yet.
+   */
   readonly hurry: AbortSignal;
 }
 
@@ -52,10 +55,16 @@ export function createClient(options: ClientOptions): Client {
     return looks === 0 || limiter.pausedAfter(lookedAt);
   };
 
+  /** Throws for a write that may not leave any more: it ends with the failure that it had, if it had one. */
+  const checkHurry = (call: Call<unknown>, course: Course): void => {
+    if (isWrite(call) && hurry.aborted) throw course.last ?? notSent(call);
+  };
+
   const acquire = (call: Call<unknown>, course: Course): Promise<Permit> => {
     // A look must not get old again behind everybody else.
     const urgent = course.attempts > 0 || call.lookAgain !== undefined;
-    return hurried(call, limiter.acquire(urgent, call.signal), hurry, course.last);
+    const signal = isWrite(call) ? hurry : call.signal;
+    return hurried(call, limiter.acquire(urgent, signal), hurry, course.last);
   };
 
   /** Throws where it was tried for all of its time. */
@@ -68,6 +77,7 @@ export function createClient(options: ClientOptions): Client {
   const permitFor = async (call: Call<unknown>, course: Course): Promise<Permit | null> => {
     course.looks = 0;
     for (;;) {
+      checkHurry(call, course);
       if (isBlind(call, course)) {
         if ((await lookAgain(call, course)) === "done") return null;
         course.looks += 1;
@@ -98,6 +108,7 @@ export function createClient(options: ClientOptions): Client {
       if (course.attempts === 0) course.began = now();
       // Others may have made it wait beyond its time.
       if (course.last) checkTime(call, course, course.last);
+      checkHurry(call, course);
       course.attempts += 1;
       const ended = await attempt(call, course, { ...options, secrets }, () => {
         verdict = "ok";
@@ -109,6 +120,10 @@ export function createClient(options: ClientOptions): Client {
       // Before the permit goes back, or whoever is next would still slip out.
       if (next?.kind === "wait" && ended.trouble?.kind === "rate-limited") limiter.pause(next.ms);
       return { ...ended, next };
+    } catch (error) {
+      // It still waited for its connection.
+      if (hurry.aborted && error === hurry.reason) checkHurry(call, course);
+      throw error;
     } finally {
       release();
     }
@@ -246,6 +261,10 @@ function hurried<T>(
   return waited.catch((reason: unknown) => {
     throw hurry.aborted && !call.signal?.aborted ? (last ?? notSent(call)) : reason;
   });
+}
+
+function isWrite({ method }: Call<unknown>): boolean {
+  return method !== "GET";
 }
 
 /** Sent twice, a create could make two of a thing; everything else only says again how it should be. */

@@ -49,7 +49,7 @@ export function lostFailure(lost: LostAnswer, attempted: Attempted): RolecallErr
 /** Words a call that ended while it waited for its first turn. */
 export function notSent(
   { method, path }: { readonly method: string; readonly path: string },
-  why = "the run was stopped while the service asked to wait",
+  why = "the run was stopped before its turn came",
 ): RolecallError {
   return new RolecallError("rate-limited", `${method} ${path} was not sent: ${why}.`, {
     hint: "Run it again later.",

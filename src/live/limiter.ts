@@ -33,7 +33,7 @@ export interface LimiterOptions {
   readonly concurrency: number;
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Once aborted, nobody is kept waiting for the end of a pause. */
+  /** Once aborted, nobody is kept waiting for the end of a pause, and whoever has given up with it is told at once. */
   readonly closing?: AbortSignal;
 }
 
@@ -126,6 +126,15 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
       },
     );
   };
+
+  closing?.addEventListener("abort", () => {
+    for (const queue of [urgent, others]) {
+      for (const waiter of queue.splice(0)) {
+        if (waiter.signal?.aborted) waiter.reject(waiter.signal.reason);
+        else queue.push(waiter);
+      }
+    }
+  });
 
   return {
     acquire: (isUrgent, signal) =>

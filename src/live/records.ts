@@ -7,22 +7,24 @@ import { readMember, readRole } from "./wire.ts";
 /** Looks at single roles and members of one merchant through a client. */
 export function createRecords(client: Client, merchant: string): LiveRecords {
   return {
-    role: (id) =>
+    role: (id, signal) =>
       orNull(
         client.send({
           operation: "retrieve a role",
           method: "GET",
           path: rolesPath(merchant, id),
           read: readRole,
+          signal,
         }),
       ),
-    member: (id) =>
+    member: (id, signal) =>
       orNull(
         client.send({
           operation: "retrieve a member",
           method: "GET",
           path: membersPath(merchant, id),
           read: readMember,
+          signal,
         }),
       ),
   };

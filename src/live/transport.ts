@@ -10,6 +10,8 @@ export interface TransportRequest {
   readonly body?: string;
   /** When it is aborted the request ends and rejects with its reason. */
   readonly signal?: AbortSignal;
+  /** Once it is aborted, a request that has not left yet does not leave any more, and rejects with its reason. */
+  readonly notAfter?: AbortSignal;
   /** Longest until the whole answer is there, in milliseconds, where that is less than usual. */
   readonly withinMs?: number;
 }
@@ -84,8 +86,9 @@ export function undiciTransport(
   return {
     // Whoever closes has the answers it wants; what is still in the air would only hold up the end.
     close: () => pool.destroy(),
-    async send({ method, path, headers, body, signal, withinMs = limits.wholeTimeoutMs }) {
+    async send({ method, path, headers, body, signal, notAfter, withinMs = limits.wholeTimeoutMs }) {
       signal?.throwIfAborted();
+      notAfter?.throwIfAborted();
       const answer = answerOf(pool, {
         method,
         path: `${prefix}${path}`,
@@ -94,6 +97,12 @@ export function undiciTransport(
       });
       const stop = (): void => answer.cut(signal?.reason);
       signal?.addEventListener("abort", stop);
+      const keep = (): void => {
+        if (!answer.hasLeft()) answer.cut(notAfter?.reason);
+      };
+      // Dozens of requests share the signal, and so many listeners on one make Node.js warn of a leak.
+      const unsent = notAfter && AbortSignal.any([notAfter]);
+      unsent?.addEventListener("abort", keep);
       const onTime = later(withinMs, () =>
         answer.cut(new LostAnswer("timeout", `${baseUrl.host} did not answer whole in time`, true)),
       );
@@ -101,23 +110,29 @@ export function undiciTransport(
         return await answer.whole;
       } catch (error) {
         signal?.throwIfAborted();
+        if (notAfter?.aborted && error === notAfter.reason) throw error;
         throw lostAnswer(error, baseUrl.host) ?? error;
       } finally {
         onTime();
         signal?.removeEventListener("abort", stop);
+        unsent?.removeEventListener("abort", keep);
       }
     },
   };
 }
 
-/** Sends a request: its answer, read whole, and how to end it before that. */
+/** Sends a request: its answer, read whole, whether it has left, and how to end it before that. */
 function answerOf(
   pool: Pool,
   request: Dispatcher.DispatchOptions,
-): { readonly whole: Promise<TransportResponse>; readonly cut: (reason: unknown) => void } {
+): {
+  readonly whole: Promise<TransportResponse>;
+  readonly hasLeft: () => boolean;
+  readonly cut: (reason: unknown) => void;
+} {
   let cut: (reason: unknown) => void = () => undefined;
+  let connection: Dispatcher.DispatchController | null = null;
   const whole = new Promise<TransportResponse>((resolve, reject) => {
-    let connection: Dispatcher.DispatchController | null = null;
     let isCut = false;
     let status = 0;
     let headers: Readonly<Record<string, string | string[] | undefined>> = {};
@@ -150,7 +165,7 @@ function answerOf(
       onResponseError: (_, error) => reject(error),
     });
   });
-  return { whole, cut };
+  return { whole, hasLeft: () => connection !== null, cut };
 }
 
 const CUT = new Error("nobody waits for the answer any more");

@@ -63,7 +63,8 @@ export interface WriteIntended {
 export interface WriteEnded {
   readonly type: "outcome";
   readonly write: number;
-  readonly status: "done" | "failed" | "unknown" | "stale";
+  /** `not-sent`: the run was stopped while the write waited for its turn. */
+  readonly status: "done" | "failed" | "unknown" | "stale" | "not-sent";
   /** What was created or touched; null where nothing is known to be. */
   readonly id: string | null;
   readonly adopted: boolean;

@@ -101,10 +101,13 @@ export interface Created {
   readonly adopted: boolean;
 }
 
-/** Looks at one resource of a merchant again; null where it is gone. Throws RolecallError. */
+/**
+ * Looks at one resource of a merchant again; null where it is gone. Throws RolecallError, or the reason of the signal
+ * once that is aborted.
+ */
 export interface LiveRecords {
-  role(id: string): Promise<LiveRole | null>;
-  member(id: string): Promise<LiveMember | null>;
+  role(id: string, signal?: AbortSignal): Promise<LiveRole | null>;
+  member(id: string, signal?: AbortSignal): Promise<LiveMember | null>;
 }
 
 /**

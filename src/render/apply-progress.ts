@@ -1,4 +1,4 @@
-import type { ApplyEvent, Phase } from "../model/apply.ts";
+import type { ApplyEvent, Outcome, Phase } from "../model/apply.ts";
 import type { Change } from "../model/plan.ts";
 import type { LiveEvent } from "../model/ports.ts";
 import { rateText } from "./reading-progress.ts";
@@ -83,12 +83,13 @@ export function applyProgress(
           inFlight.set(event.change, merchant);
           break;
         case "change-ended": {
-          const done = event.outcome.status === "done" ? 1 : 0;
+          const { status } = event.outcome;
+          const [done, failed] = [status === "done" ? 1 : 0, FAILED.has(status) ? 1 : 0];
           inFlight.delete(event.outcome.change);
           ends.count(now);
           update(merchant, (known) => ({
             done: known.done + done,
-            failed: known.failed + 1 - done,
+            failed: known.failed + failed,
             phaseEnded: known.phaseEnded + 1,
           }));
           break;
@@ -118,6 +119,8 @@ export function applyProgress(
     },
   };
 }
+
+const FAILED: ReadonlySet<Outcome["status"]> = new Set(["failed", "stale", "unknown"]);
 
 const BEFORE: Omit<ApplyingMerchant, "merchant" | "changes"> = {
   state: "waiting",

@@ -139,11 +139,20 @@ const MARKS: Readonly<Record<NonNullable<PastWrite["outcome"]>["status"], string
   failed: "✗",
   unknown: "?",
   stale: "✗",
+  "not-sent": "·",
+};
+
+const PAINTS: Readonly<Record<keyof typeof MARKS, (style: Style) => Paint>> = {
+  done: ({ green }) => green,
+  failed: ({ red }) => red,
+  unknown: ({ yellow }) => yellow,
+  stale: ({ red }) => red,
+  "not-sent": ({ dim }) => dim,
 };
 
 function writeLine({ intent, outcome }: PastWrite, style: Style): string {
   const status = outcome?.status ?? "unknown";
-  const paint = status === "done" ? style.green : status === "unknown" ? style.yellow : style.red;
+  const paint = PAINTS[status](style);
   const id = outcome?.id ?? intent.id;
   const part = { whole: "", "set-aside": " (set aside)", create: " (the new one)", remove: " (the old one)" }[
     intent.part
@@ -152,7 +161,7 @@ function writeLine({ intent, outcome }: PastWrite, style: Style): string {
   const what = `${does} ${intent.resource} ${oneLine(intent.name)}${part}`;
   const more = [
     id === null ? "" : oneLine(id),
-    status === "done" ? "" : status,
+    status === "done" ? "" : status.replace("-", " "),
     outcome?.adopted ? "its answer was lost; it was found" : "",
     outcome?.already ? "was so already; nothing was sent" : "",
     outcome?.failure ? oneLine(outcome.failure.message) : "",

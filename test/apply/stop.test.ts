@@ -52,7 +52,28 @@ test("a write that still waited for its turn when the run was stopped is not a f
   const request = { method: "PATCH", path: "/", attempts: 0 };
   const { statuses, journal } = await stoppedWith("rate-limited", { request });
   expect(statuses).toEqual(["not-started", "not-started"]);
-  expect(journal.entries[1]).toMatchObject({ type: "outcome", status: "failed" });
+  expect(journal.entries[1]).toMatchObject({ type: "outcome", status: "not-sent", failure: null });
+});
+
+test("a write that waited to be tried again because nothing was reached is not a failure either", async () => {
+  const request = { method: "PATCH", path: "/", attempts: 2 };
+  expect((await stoppedWith("network", { request })).statuses).toEqual(["not-started", "not-started"]);
+});
+
+test("Ctrl-C while looks wait for their turn does not wait for them", async () => {
+  const service = modelService(IS);
+  const stop = new AbortController();
+  const records = {
+    ...service.records,
+    role: (_: string, signal?: AbortSignal) =>
+      new Promise<never>((_resolve, reject) => {
+        signal?.addEventListener("abort", () => reject(signal.reason));
+        stop.abort();
+      }),
+  };
+  const ports = applyPorts({ ...service, records }, { stop: stop.signal });
+  const { outcomes } = await applyPlan(planOf(WANT, IS), ports);
+  expect(outcomes.map(({ status }) => status)).toEqual(["not-started", "not-started"]);
 });
 
 test("a write that may have been done when the run was stopped stays unknown", async () => {

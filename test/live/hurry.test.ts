@@ -51,13 +51,58 @@ describe("a run that is stopped", () => {
     expect((await first).code).toBe("rate-limited");
     const failures = await Promise.all(rest);
     expect(failures.at(-1)?.message).toBe(
-      "DELETE /v0.1/merchants/MC1/roles/f was not sent: the run was stopped while the service asked to wait.",
+      "DELETE /v0.1/merchants/MC1/roles/f was not sent: the run was stopped before its turn came.",
     );
     expect(failures.at(-1)?.request).toEqual({
       method: "DELETE",
       path: "/v0.1/merchants/MC1/roles/f",
       attempts: 0,
     });
+  });
+
+  test.each([1, 8])(
+    "sends none of sixty merchants' writes that wait for their turn, %i at once",
+    async (concurrency) => {
+      const stop = new AbortController();
+      const { writer, reader, seen, clock } = connectTo(
+        async (one, count) => {
+          await clock.sleep(200);
+          if (seen.length === concurrency) stop.abort();
+          return one.method === "GET" ? holding(wireMembers(1))(one, count) : json({ id: "mem_new" }, 201);
+        },
+        { concurrency, signal: stop.signal },
+      );
+      const merchants = Array.from({ length: 60 }, (_, index) => writer(`MC${index}`));
+      const ended = await Promise.allSettled(
+        merchants.flatMap((one) => [
+          one.createMember({ email: "a@example.com", roles: [] }),
+          one.updateRole("role_a", { name: "A" }, async () => "go"),
+          one.deleteMember("mem_b"),
+        ]),
+      );
+      const done = ended.filter(({ status }) => status === "fulfilled").length;
+      expect(seen).toHaveLength(done);
+      expect(done).toBeLessThan(2 * concurrency);
+      const attempts = ended.flatMap((one) => (one.status === "rejected" ? one.reason.request.attempts : []));
+      expect(new Set(attempts)).toEqual(new Set([0]));
+      expect((await reader.read("MC1", [])).members).toHaveLength(1);
+    },
+  );
+
+  test("sends no write that it made sure of meanwhile: it is known not to be done", async () => {
+    const stop = new AbortController();
+    const { writer, seen } = connectTo(
+      (one, count) => {
+        if (one.method === "POST") return problem(503);
+        stop.abort();
+        return holding([])(one, count);
+      },
+      { signal: stop.signal },
+    );
+    const failure = await failureOf(writer("MC1").createMember({ email: "a@example.com", roles: [] }));
+    expect(failure).toMatchObject({ code: "service-failed", request: { status: 503, attempts: 1 } });
+    expect(failure.request?.uncertain).toBeUndefined();
+    expect(seen.map(({ method }) => method)).toEqual(["POST", "GET"]);
   });
 
   test("still ends what is in the air, and may still read a service that answers well", async () => {

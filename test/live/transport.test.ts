@@ -182,6 +182,27 @@ describe("over a socket", () => {
     expect(asked).toBe(1);
   });
 
+  test("a write that waits for a connection does not leave once the run is stopped; one that has left ends", async () => {
+    let asked = 0;
+    let answer: () => void = () => undefined;
+    const { send } = await serve((_, response) => {
+      asked += 1;
+      answer = () => response.end("{}");
+      if (asked === 2) stop.abort(new Error("stopped"));
+    });
+    const stop = new AbortController();
+    const put = { ...get, method: "PUT", notAfter: stop.signal } as const;
+    // There are two connections.
+    const [one, two, three] = [send(put), send(put), send(put)];
+    await expect(three).rejects.toThrow("stopped");
+    answer();
+    expect((await Promise.race([one, two])).status).toBe(200);
+    await expect(send(put)).rejects.toThrow("stopped");
+    expect(asked).toBe(2);
+    await closeAll();
+    await Promise.allSettled([one, two]);
+  });
+
   test("an answer begins with no mark of its byte order", async () => {
     const { send } = await serve((_, response) => void response.end("\ufeff{}"));
     expect((await send(get)).body).toBe("{}");

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { resolve } from "node:path";
+import { mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { openShop, type Shop } from "../support/shop.ts";
 
@@ -41,11 +42,11 @@ afterEach(async () => {
 const faults = (...rules: readonly object[]) => shop.control("PUT", "/faults", { rules });
 
 /** Starts an apply, sends a signal once it has told something, and waits for its end. */
-async function interrupted(told: string, signal: NodeJS.Signals) {
+async function interrupted(told: string, signal: NodeJS.Signals, args = APPLY, { folder, sandbox } = shop) {
   const bin = resolve(import.meta.dirname, "../../dist/bin.js");
-  const child = spawn(process.execPath, [bin, ...APPLY], {
-    cwd: shop.folder,
-    env: { PATH: process.env["PATH"], ...shop.sandbox.env },
+  const child = spawn(process.execPath, [bin, ...args], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"], ...sandbox.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let text = "";
@@ -76,6 +77,41 @@ test("Ctrl-C during a long wait while it writes ends at once, and tells what was
   expect(code).toBe(4);
   await shop.control("DELETE", "/faults");
   expect((await shop.run(APPLY)).stdout).toContain("MC1: 1 change done.");
+});
+
+test("Ctrl-C at sixty merchants sends nothing more: only what was in flight ends, the rest is not started", async () => {
+  const codes = Array.from({ length: 60 }, (_, index) => `MC${index + 100}`);
+  const many = await openShop(`merchants:
+${codes.map((code) => `  - { code: ${code}, members: [{ email: ada@example.com, roles: [role_owner] }] }`).join("\n")}
+keys:
+  - { key: sk_test_sandbox, owner: ada@example.com }
+`);
+  try {
+    await mkdir(join(many.folder, "access"));
+    const members = ["ada", "b", "c", "d", "e", "f"].map(
+      (name) => `  - { email: ${name}@example.com, roles: [role_owner] }\n`,
+    );
+    for (const code of codes) {
+      await many.write(`access/${code}.yaml`, `version: 1\nmerchant: ${code}\nmembers:\n${members.join("")}`);
+    }
+    await many.control("PUT", "/faults", {
+      rules: [{ kind: "latency", operation: "members.create", ms: 200 }],
+    });
+    const { code, text } = await interrupted("created\n", "SIGINT", ["apply", "--yes"], many);
+    const done = (part: string | undefined): number => part?.match(/^✓ /gm)?.length ?? 0;
+    const [before] = text.split("SIGINT: nothing new starts");
+    const sent = (await many.writes()).length;
+    expect(sent).toBe(done(text));
+    // No more are ever in flight at once.
+    expect(sent).toBeLessThanOrEqual(done(before) + 10);
+    expect(text).not.toContain("failed");
+    expect(text).not.toContain("error:");
+    const notStarted = [...text.matchAll(/, (\d+) not started\.$/gm)].map(([, count]) => Number(count));
+    expect(notStarted.reduce((sum, count) => sum + count, 0)).toBe(300 - sent);
+    expect(code).toBe(4);
+  } finally {
+    await many.stop();
+  }
 });
 
 test("what somebody else changes between plan and write is stale, and what they did stays", async () => {

@@ -160,10 +160,13 @@ export interface Granted {
 const NOTHING: Granted = { permissions: new Set(), unknown: [] };
 
 /** What people have through their roles; people with the same roles share one answer. */
-export function granting({ roles }: Access): (person: PersonAccess | undefined) => Granted {
+export function granting(
+  { roles }: Access,
+  counts: (person: PersonAccess) => boolean = isActive,
+): (person: PersonAccess | undefined) => Granted {
   const known = new Map<string, Granted>();
   return (person) => {
-    if (person === undefined || !isActive(person)) return NOTHING;
+    if (person === undefined || !counts(person)) return NOTHING;
     const key = JSON.stringify(person.roles);
     const found = known.get(key) ?? grantedBy(person.roles, roles);
     known.set(key, found);

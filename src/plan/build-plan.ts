@@ -2,18 +2,19 @@ import type { DesiredState } from "../model/desired.ts";
 import type { LiveState } from "../model/live.ts";
 import type { Change, Counts, Deferred, Finding, Plan, Refusal } from "../model/plan.ts";
 import { accessAfter, accessBefore, hasSuccessors } from "./access.ts";
-import { judgeChecks } from "./checks.ts";
+import { declaredViolations } from "./declared-access.ts";
 import { type Discovery, wording } from "./findings.ts";
 import { planFingerprint } from "./fingerprint.ts";
 import { guardPlan } from "./guards.ts";
 import { likelyRenames } from "./hints.ts";
 import { impactOf } from "./impact.ts";
+import { judgePlan } from "./judge.ts";
 import { type MemberPlan, planMembers } from "./members.ts";
 import { guardMinHolders } from "./min-holders.ts";
 import { by, byCodeUnit } from "./order.ts";
-import { judgePolicies } from "./policies.ts";
 import { refuse } from "./refusals.ts";
 import { roleResolver } from "./resolve.ts";
+import { roleFinder } from "./role-names.ts";
 import { planRoles, type RolePlan } from "./roles.ts";
 import { type Matches, matchesAny, type Scope, scopeOf } from "./scope.ts";
 import { withoutLeftOut } from "./select.ts";
@@ -54,10 +55,10 @@ export interface Found {
 
 /** Makes a plan of changes: what they mean, what has to wait, and what there is against them. */
 export function judgeChanges(
-  { desired, live, service, matches, leaveOut = new Set() }: PlanInput,
+  { desired, live, service, now, matches, leaveOut = new Set() }: PlanInput,
   { scope, roles, members, byFile }: Found,
 ): Plan {
-  const { guards, policies, checks, merchant } = desired;
+  const { guards, merchant } = desired;
   const found = { roles: roles.changes, members: members.changes };
   const wanted = withoutLeftOut(found, leaveOut);
   const joined = accessBefore(scope, wanted, true);
@@ -91,8 +92,14 @@ export function judgeChanges(
     callerId: live.callerId,
     matches,
   });
-  const policed = judgePolicies({ policies, after, members: desired.members ?? [] });
-  const checked = judgeChecks(checks, after);
+  // A replaced role is one role before and after, also where its successor is there already.
+  const left = apart ? accessAfter(joined, changes, true) : after;
+  const judged = judgePlan(
+    desired,
+    { access: left, settled: joinedAfter, find: roleFinder(left) },
+    // An undo follows from a run, whatever the file says.
+    { before: joined, declared: () => (byFile ? declaredViolations(desired, now) : []) },
+  );
 
   const place = { merchant, environment: desired.environment ?? null, service };
   const all = [...sortChanges(changes.roles), ...sortChanges(changes.members)];
@@ -116,20 +123,19 @@ export function judgeChanges(
       ...still.deferred.map(shortOfHolders),
       ...held.refusals,
       ...guarded,
-      ...policed.refusals,
-      ...checked.refusals,
+      ...judged.refusals,
     ]),
-    findings: sortFindings(
-      [
+    findings: sortFindings([
+      ...judged.findings,
+      ...[
         ...(byFile ? declaredAndIgnored(desired, matches) : []),
         ...roles.discoveries,
         ...members.discoveries,
         ...minHolders.discoveries,
-        ...policed.discoveries,
-        ...checked.discoveries,
+        ...judged.discoveries,
         ...(byFile ? likelyRenames(changes.roles, before, after) : []),
       ].map(wording),
-    ),
+    ]),
   };
 }
 

@@ -1,113 +1,112 @@
 import type { Check } from "../model/desired.ts";
-import type { Refusal } from "../model/plan.ts";
-import { type Access, type Granted, granting, isActive, type PersonAccess, rolesGranting } from "./access.ts";
+import { type Granted, granting, type PersonAccess, rolesGranting } from "./access.ts";
 import { checkText } from "./check-text.ts";
 import { by } from "./order.ts";
-import type { Judgement } from "./policies.ts";
-import { refuse } from "./refusals.ts";
-import { roleFinder } from "./role-names.ts";
+import type { Objection } from "./refusals.ts";
+import { type Judged, subjectOf, type Violation } from "./violation.ts";
 
-/** Runs the file's tests of access on what a plan leaves behind. */
-export function judgeChecks(checks: readonly Check[], after: Access): Judgement {
-  if (checks.length === 0) return { refusals: [], discoveries: [] };
-  const granted = granting(after);
-  const people = after.people
-    .filter((person) => isActive(person) && !person.ignored)
-    .sort(by(({ name }) => name));
-  const results = checks.map((check) => ({ check, ...judgeCheck(check, { after, granted, people }) }));
-  return {
-    refusals: results.flatMap(({ check, refusals }) =>
-      refusals.map((refusal) => ({ ...refusal, check: checkText(check) })),
-    ),
-    discoveries: results.flatMap(({ discoveries }) => discoveries),
-  };
+/** Returns everything in an access that the file's checks do not allow; everybody counts, whatever the status. */
+export function checkViolations(checks: readonly Check[], judged: Judged): readonly Violation[] {
+  if (checks.length === 0) return [];
+  const context = contextOf(judged);
+  return checks.flatMap((check) => {
+    const text = checkText(check);
+    return violationsOf(check, context).map(
+      (found): Violation => ({
+        ...found,
+        rule: `check ${text} ${found.subject === null ? "" : found.extent.join()}`,
+        check: text,
+      }),
+    );
+  });
 }
 
-interface Context {
-  readonly after: Access;
+/** Returns the roles of which the service does not tell what they grant, so that a check cannot be sure: each once. */
+export function unknownToChecks(
+  checks: readonly Check[],
+  judged: Judged,
+): readonly { readonly name: string; readonly permission: string }[] {
+  if (checks.length === 0) return [];
+  const context = contextOf(judged);
+  const { granted } = context;
+  return checks.flatMap((check) =>
+    permissionsOf(check).flatMap((permission) => {
+      const roles = new Set(
+        subjectsOf(check, context).flatMap((person) =>
+          granted(person).permissions.has(permission) ? [] : granted(person).unknown,
+        ),
+      );
+      return [...roles].sort().map((name) => ({ name, permission }));
+    }),
+  );
+}
+
+type Found = Pick<Violation, "objection" | "subject" | "extent">;
+
+interface Context extends Judged {
   readonly granted: (person: PersonAccess) => Granted;
   readonly people: readonly PersonAccess[];
+  /** Those of `settled`, for numbers. */
+  readonly counted: readonly PersonAccess[];
 }
 
-function judgeCheck(check: Check, context: Context): Judgement {
+function contextOf(judged: Judged): Context {
+  const { access, settled } = judged;
+  const people = [...access.people].sort(by(({ name }) => name));
+  const counted = settled === access ? people : [...settled.people].sort(by(({ name }) => name));
+  return { ...judged, granted: granting(access, () => true), people, counted };
+}
+
+function permissionsOf(check: Check): readonly string[] {
+  return check.kind === "cannot" ? check.cannot : [check.can];
+}
+
+/** The members whom a check forbids something. */
+function subjectsOf(check: Check, { people, find }: Context): readonly PersonAccess[] {
   switch (check.kind) {
-    case "only":
-      return judgeOnly(check, context);
+    case "only": {
+      const roles = new Set(
+        check.only.flatMap((entry) => (entry.startsWith("role:") ? (find(entry.slice(5)) ?? []) : [])),
+      );
+      const allowed = new Set(check.only.map((entry) => entry.toLowerCase()));
+      return people.filter(
+        ({ email, roles: held }) =>
+          !allowed.has(email?.toLowerCase() ?? "") && !held.some((role) => roles.has(role)),
+      );
+    }
     case "at-most":
-      return judgeAtMost(check, context);
+      return people;
     case "cannot":
-      return judgeCannot(check, context);
+      return people.filter(({ email }) => email?.toLowerCase() === check.member.toLowerCase());
     default:
       return check satisfies never;
   }
 }
 
-function judgeOnly({ can, only }: Check & { kind: "only" }, { after, granted, people }: Context): Judgement {
-  const find = roleFinder(after);
-  const allowedRoles = new Set(
-    only.flatMap((entry) => (entry.startsWith("role:") ? (find(entry.slice(5)) ?? []) : [])),
-  );
-  const allowed = new Set(only.map((entry) => entry.toLowerCase()));
-  const others = people.filter(
-    ({ email, roles }) =>
-      !allowed.has(email?.toLowerCase() ?? "") && !roles.some((role) => allowedRoles.has(role)),
-  );
-  return {
-    refusals: others
-      .filter((person) => granted(person).permissions.has(can))
-      .map((person) => checkOnly(person, can, after)),
-    discoveries: unknown(others, can, granted),
-  };
-}
-
-function checkOnly(person: PersonAccess, permission: string, after: Access): Refusal {
-  return refuse({
-    code: "check-only",
-    name: person.name,
-    permission,
-    through: rolesGranting(after, person, permission),
+function violationsOf(check: Check, context: Context): readonly Found[] {
+  const { access, granted, counted } = context;
+  if (check.kind === "at-most") {
+    const { can, atMost } = check;
+    const holders = counted.filter((person) => granted(person).permissions.has(can));
+    if (holders.length <= atMost) return [];
+    const objection: Objection = {
+      code: "check-at-most",
+      permission: can,
+      most: atMost,
+      holders: holders.map(({ name }) => name),
+    };
+    return [{ objection, subject: null, extent: holders.map(({ id, name }) => id ?? name.toLowerCase()) }];
+  }
+  const code = check.kind === "only" ? "check-only" : "check-cannot";
+  return subjectsOf(check, context).flatMap((person) => {
+    const has = permissionsOf(check).filter((permission) => granted(person).permissions.has(permission));
+    return has.map((permission): Found => {
+      const through = rolesGranting(access, person, permission);
+      return {
+        objection: { code, name: person.name, permission, through },
+        subject: subjectOf(person),
+        extent: [permission],
+      };
+    });
   });
-}
-
-function judgeAtMost({ can, atMost }: Check & { kind: "at-most" }, { granted, people }: Context): Judgement {
-  const holders = people.filter((person) => granted(person).permissions.has(can)).map(({ name }) => name);
-  const refusals =
-    holders.length > atMost
-      ? [refuse({ code: "check-at-most", permission: can, most: atMost, holders })]
-      : [];
-  return { refusals, discoveries: unknown(people, can, granted) };
-}
-
-function judgeCannot(
-  { member, cannot }: Check & { kind: "cannot" },
-  { after, granted, people }: Context,
-): Judgement {
-  const meant = people.filter(({ email }) => email?.toLowerCase() === member.toLowerCase());
-  return {
-    refusals: meant.flatMap((person) =>
-      cannot
-        .filter((permission) => granted(person).permissions.has(permission))
-        .map((permission) =>
-          refuse({
-            code: "check-cannot",
-            name: person.name,
-            permission,
-            through: rolesGranting(after, person, permission),
-          }),
-        ),
-    ),
-    discoveries: cannot.flatMap((permission) => unknown(meant, permission, granted)),
-  };
-}
-
-/** Where a role does not tell what it grants, a check cannot be sure: said once for each role. */
-function unknown(
-  people: readonly PersonAccess[],
-  permission: string,
-  granted: (person: PersonAccess) => Granted,
-): Judgement["discoveries"] {
-  const roles = new Set(
-    people.flatMap((person) => (granted(person).permissions.has(permission) ? [] : granted(person).unknown)),
-  );
-  return [...roles].sort().map((name) => ({ code: "check-unknown", name, permission }));
 }

@@ -1,57 +1,36 @@
-import type { DesiredMember, Policies } from "../model/desired.ts";
-import type { Refusal } from "../model/plan.ts";
 import type { Access, PersonAccess } from "./access.ts";
-import type { Discovery } from "./findings.ts";
 import { holdersOf } from "./impact.ts";
 import { by } from "./order.ts";
-import { refuse } from "./refusals.ts";
-import { roleFinder } from "./role-names.ts";
+import { type Judged, type Rules, subjectOf, type Violation } from "./violation.ts";
 
-/** What policies and checks find. */
-export interface Judgement {
-  readonly refusals: readonly Refusal[];
-  readonly discoveries: readonly Discovery[];
+/** Returns everything in an access that a policy does not allow. */
+export function policyViolations(rules: Rules, judged: Judged): readonly Violation[] {
+  return [
+    ...emailDomains(rules, judged),
+    ...separateRoles(rules, judged),
+    ...maxHolders(rules, judged),
+    ...requireUntil(rules, judged),
+    ...requireMfa(rules, judged),
+    ...forbidPermissions(rules, judged),
+  ];
 }
 
-/** What policies are judged on. */
-export interface Judged {
-  readonly policies: Policies;
-  /** The access that the plan leaves behind. */
-  readonly after: Access;
-  /** What the file says of members, for their end dates. */
-  readonly members: readonly DesiredMember[];
+function peopleOf({ people }: Access): readonly PersonAccess[] {
+  return [...people].sort(by(({ name }) => name));
 }
 
-/** Everything in the access that a plan leaves behind that a policy does not allow. */
-export function judgePolicies(judged: Judged): Judgement {
-  return {
-    refusals: [
-      ...emailDomains(judged),
-      ...separateRoles(judged),
-      ...maxHolders(judged),
-      ...requireUntil(judged),
-      ...requireMfa(judged).refusals,
-      ...forbidPermissions(judged),
-    ],
-    discoveries: requireMfa(judged).discoveries,
-  };
-}
-
-function people({ after }: Judged): readonly PersonAccess[] {
-  return after.people.filter(({ ignored }) => !ignored).sort(by(({ name }) => name));
-}
-
-/** Those who hold a role and are not kept out of the plan. */
-function holders(after: Access, roleKey: string): readonly PersonAccess[] {
-  return holdersOf(after, roleKey).filter(({ ignored }) => !ignored);
-}
-
-function emailDomains(judged: Judged): readonly Refusal[] {
-  const { emailDomains: domains } = judged.policies;
+function emailDomains({ policies }: Rules, { access }: Judged): readonly Violation[] {
+  const { emailDomains: domains } = policies;
   if (domains === undefined) return [];
-  return people(judged)
-    .filter(({ email, serviceAccount }) => email !== null && !serviceAccount && !inDomains(email, domains))
-    .map(({ name }) => refuse({ code: "email-domains", name, domains }));
+  return peopleOf(access)
+    .filter(({ email }) => email !== null && !inDomains(email, domains))
+    .map((person) => ({
+      objection: { code: "email-domains", name: person.name, domains },
+      rule: "email-domains",
+      subject: subjectOf(person),
+      extent: [],
+      check: null,
+    }));
 }
 
 function inDomains(email: string, domains: readonly string[]): boolean {
@@ -62,29 +41,47 @@ function inDomains(email: string, domains: readonly string[]): boolean {
   });
 }
 
-function separateRoles(judged: Judged): readonly Refusal[] {
-  const find = roleFinder(judged.after);
-  return judged.policies.separate.flatMap((roles) => {
-    const keys = new Map(roles.flatMap((role) => [[find(role), role]] as const));
-    return people(judged).flatMap(({ name, roles: held }) => {
-      const together = held.flatMap((key) => keys.get(key) ?? []).sort();
-      return together.length > 1 ? [refuse({ code: "separate", name, roles: together })] : [];
+function separateRoles({ policies }: Rules, { access, find }: Judged): readonly Violation[] {
+  if (policies.separate.length === 0) return [];
+  const people = peopleOf(access);
+  return policies.separate.flatMap((roles) => {
+    const keys = new Map(roles.map((role) => [find(role), role] as const));
+    return people.flatMap((person): readonly Violation[] => {
+      const together = person.roles.flatMap((key) => keys.get(key) ?? []).sort();
+      if (together.length < 2) return [];
+      return [
+        {
+          objection: { code: "separate", name: person.name, roles: together },
+          rule: `separate ${JSON.stringify(roles)}`,
+          subject: subjectOf(person),
+          extent: together,
+          check: null,
+        },
+      ];
     });
   });
 }
 
-function maxHolders({ policies, after }: Judged): readonly Refusal[] {
-  const find = roleFinder(after);
-  return Object.entries(policies.maxHolders).flatMap(([role, max]) => {
+function maxHolders({ policies }: Rules, { settled, find }: Judged): readonly Violation[] {
+  return Object.entries(policies.maxHolders).flatMap(([role, max]): readonly Violation[] => {
     const key = find(role);
-    const names = key === undefined ? [] : holders(after, key).map(({ name }) => name);
-    return names.length > max ? [refuse({ code: "max-holders", name: role, holders: names, max })] : [];
+    const holders = key === undefined ? [] : holdersOf(settled, key);
+    if (holders.length <= max) return [];
+    const names = holders.map(({ name }) => name);
+    return [
+      {
+        objection: { code: "max-holders", name: role, holders: names, max },
+        rule: `max-holders ${role}`,
+        subject: null,
+        extent: holders.map(({ id, name }) => id ?? name.toLowerCase()),
+        check: null,
+      },
+    ];
   });
 }
 
-function requireUntil({ policies, after, members }: Judged): readonly Refusal[] {
+function requireUntil({ policies, members = [] }: Rules, { access, find }: Judged): readonly Violation[] {
   if (policies.requireUntil.length === 0) return [];
-  const find = roleFinder(after);
   const declared = new Map(
     members.flatMap((member) =>
       [member.email.toLowerCase(), member.id ?? []].flat().map((key) => [key, member] as const),
@@ -93,35 +90,70 @@ function requireUntil({ policies, after, members }: Judged): readonly Refusal[] 
   return policies.requireUntil.flatMap((role) => {
     const key = find(role);
     if (key === undefined) return [];
-    return holders(after, key).flatMap(({ id, name, email }) => {
+    return holdersOf(access, key).flatMap((person): readonly Violation[] => {
+      const { id, name, email } = person;
       const member = declared.get(id ?? "") ?? declared.get((email ?? name).toLowerCase());
       const grant = member?.roles?.find((one) => find(one.role) === key);
       if (grant?.until || (grant && member?.until)) return [];
-      return [refuse({ code: "require-until", name, role, listed: grant !== undefined })];
+      const listed = grant !== undefined;
+      return [
+        {
+          objection: { code: "require-until", name, role, listed },
+          rule: `require-until ${role}`,
+          subject: subjectOf(person),
+          extent: [],
+          check: null,
+        },
+      ];
     });
   });
 }
 
-function requireMfa({ policies, after }: Judged): Judgement {
-  const find = roleFinder(after);
-  const held = policies.requireMfa.flatMap((role) => {
+/** Nobody logs in as a service account, so it has no MFA to turn on. */
+function mfaHolders({ policies }: Rules, { access, find }: Judged) {
+  return policies.requireMfa.flatMap((role) => {
     const key = find(role);
-    return key === undefined ? [] : holders(after, key).map((person) => ({ role, ...person }));
+    const holders = key === undefined ? [] : holdersOf(access, key);
+    return holders.filter(({ serviceAccount }) => !serviceAccount).map((person) => ({ role, person }));
   });
-  return {
-    refusals: held
-      .filter(({ mfa }) => mfa === false)
-      .map(({ name, role }) => refuse({ code: "require-mfa", name, role })),
-    discoveries: held
-      .filter(({ mfa }) => mfa === null)
-      .map(({ name, role }) => ({ code: "member-mfa-unknown", name, role })),
-  };
 }
 
-function forbidPermissions({ policies, after }: Judged): readonly Refusal[] {
+function requireMfa(rules: Rules, judged: Judged): readonly Violation[] {
+  return mfaHolders(rules, judged)
+    .filter(({ person }) => person.mfa === false)
+    .map(({ role, person }) => ({
+      objection: { code: "require-mfa", name: person.name, role },
+      rule: `require-mfa ${role}`,
+      subject: subjectOf(person),
+      extent: [],
+      check: null,
+    }));
+}
+
+/** Returns those who are to have MFA on login, and of whom it is not known. */
+export function mfaUnknown(
+  rules: Rules,
+  judged: Judged,
+): readonly { readonly name: string; readonly role: string }[] {
+  return mfaHolders(rules, judged)
+    .filter(({ person }) => person.mfa === null)
+    .map(({ role, person }) => ({ name: person.name, role }));
+}
+
+function forbidPermissions({ policies }: Rules, { access }: Judged): readonly Violation[] {
+  if (policies.forbidPermissions.length === 0) return [];
   const forbidden = new Set(policies.forbidPermissions);
-  return [...after.roles.values()].flatMap(({ custom, name, permissions }) => {
+  return [...access.roles].flatMap(([key, { id, custom, name, permissions }]): readonly Violation[] => {
     const granted = custom ? (permissions ?? []).filter((permission) => forbidden.has(permission)) : [];
-    return granted.length > 0 ? [refuse({ code: "forbid-permissions", name, permissions: granted })] : [];
+    if (granted.length === 0) return [];
+    return [
+      {
+        objection: { code: "forbid-permissions", name, permissions: granted },
+        rule: "forbid-permissions",
+        subject: { id: id === null ? null : key, name },
+        extent: granted,
+        check: null,
+      },
+    ];
   });
 }

@@ -1,5 +1,5 @@
 import type { Metadata } from "../model/json.ts";
-import type { Refusal } from "../model/plan.ts";
+import type { Finding, Refusal } from "../model/plan.ts";
 
 /** What a guard, a policy or a check has against a plan; `refuse` turns it into a Refusal. */
 export type Objection =
@@ -71,9 +71,33 @@ export type Objection =
       readonly through: readonly string[];
     };
 
-/** Words an objection: the one place where refusals are worded. */
+/** Whether a violation is told as what a plan would leave behind, or as what is so. */
+export type Tense = "plan" | "live";
+
+/** Words an objection to a plan. */
 export function refuse(objection: Objection): Refusal {
+  return word(objection, "plan");
+}
+
+/** Returns a warning of what is broken already, and not made worse. */
+export function alreadySo({ code, resource, name, check, message, hint }: Refusal): Finding {
+  const what = check === null ? "" : ` (check: ${check})`;
+  return {
+    code,
+    severity: "warning",
+    resource: resource ?? "member",
+    name: name ?? check ?? code,
+    message: `Already so: ${message}${what}`,
+    hint: `This plan does not make it worse. ${hint}`,
+  };
+}
+
+/** Words an objection: the one place where refusals are worded. */
+export function word(objection: Objection, tense: Tense): Refusal {
   const { code } = objection;
+  const isPlan = tense === "plan";
+  const hold = isPlan ? "would hold" : "holds";
+  const have = isPlan ? "would have" : "has";
   switch (objection.code) {
     case "max-removals": {
       const { resource, removals, live, allowed } = objection;
@@ -182,7 +206,7 @@ export function refuse(objection: Objection): Refusal {
         code,
         "member",
         name,
-        `${name} would hold ${list(roles.map((role) => `"${role}"`))} together.`,
+        `${name} ${hold} ${list(roles.map((role) => `"${role}"`))} together.`,
         "policies.separate keeps them apart: take all but one of them away.",
       );
     }
@@ -192,7 +216,7 @@ export function refuse(objection: Objection): Refusal {
         code,
         "role",
         name,
-        `The role "${name}" would have ${holders.length} holders, and ${max} are allowed: ${list(holders)}.`,
+        `The role "${name}" ${have} ${holders.length} holders, and ${max} are allowed: ${list(holders)}.`,
         "Take it from somebody, or raise policies.max_holders.",
       );
     }
@@ -202,7 +226,7 @@ export function refuse(objection: Objection): Refusal {
         code,
         "member",
         name,
-        `${name} would hold "${role}" without an end date.`,
+        `${name} ${hold} "${role}" without an end date.`,
         listed
           ? `Write { role: ${role}, until: 2027-01-31 }.`
           : "Nothing in the file says when it ends: list the member, with an end date.",
@@ -214,7 +238,7 @@ export function refuse(objection: Objection): Refusal {
         code,
         "member",
         name,
-        `${name} would hold "${role}" without MFA on login.`,
+        `${name} ${hold} "${role}" without MFA on login.`,
         "Have them turn MFA on, or take the role from them.",
       );
     }
@@ -224,7 +248,7 @@ export function refuse(objection: Objection): Refusal {
         code,
         "role",
         name,
-        `The role "${name}" would grant ${list(permissions)}, which no custom role may.`,
+        `The role "${name}" ${isPlan ? "would grant" : "grants"} ${list(permissions)}, which no custom role may.`,
         "Take it out of the role, or out of policies.forbid_permissions.",
       );
     }
@@ -233,7 +257,7 @@ export function refuse(objection: Objection): Refusal {
       return check(
         code,
         name,
-        `${name} would have ${permission}, through ${list(through)}; a check allows it to others only.`,
+        `${name} ${have} ${permission}, through ${list(through)}; a check allows it to others only.`,
       );
     }
     case "check-at-most": {
@@ -241,7 +265,7 @@ export function refuse(objection: Objection): Refusal {
       return check(
         code,
         null,
-        `${holders.length} members would have ${permission}, and a check allows ${most}: ${list(holders)}.`,
+        `${holders.length} members ${isPlan ? "would have" : "have"} ${permission}, and a check allows ${most}: ${list(holders)}.`,
       );
     }
     case "check-cannot": {
@@ -249,7 +273,7 @@ export function refuse(objection: Objection): Refusal {
       return check(
         code,
         name,
-        `${name} would have ${permission}, through ${list(through)}; a check forbids it.`,
+        `${name} ${have} ${permission}, through ${list(through)}; a check forbids it.`,
       );
     }
     default:

@@ -30,14 +30,16 @@ const LIVE_ROLES = [
 ];
 
 describe("policies", () => {
-  test("addresses have to be in the domains that are allowed, also those that are only live", () => {
+  test("addresses have to be in the domains that are allowed; of those that are only live it is said", () => {
     const policies = { ...NONE, emailDomains: ["example.com", "*.example.org"] };
     const sync = { ...SYNC, members: "additive" } as const;
     const members = ["a@example.com", "b@EXAMPLE.com", "c@x.example.org"].map((email) => member(email));
     const is = live([], [liveMember("mem_1", "d@example.org"), liveMember("mem_2", "e@notexample.com")]);
-    expect(briefRefusals(planOf(desired({ policies, sync, members }), is))).toEqual([
-      "policy email-domains d@example.org",
-      "policy email-domains e@notexample.com",
+    const plan = planOf(desired({ policies, sync, members: [...members, member("f@example.net")] }), is);
+    expect(briefRefusals(plan)).toEqual(["policy email-domains f@example.net"]);
+    expect(briefFindings(plan)).toEqual([
+      "warning email-domains d@example.org",
+      "warning email-domains e@notexample.com",
     ]);
   });
 
@@ -51,9 +53,9 @@ describe("policies", () => {
       "policy separate a@example.com",
     ]);
     const held = [liveMember("mem_1", "c@example.com", { roles: ["role_1", "role_2"] })];
-    expect(briefRefusals(planOf(desired({ policies, roles: ROLES }), live(LIVE_ROLES, held)))).toEqual([
-      "policy separate c@example.com",
-    ]);
+    const untouched = planOf(desired({ policies, roles: ROLES }), live(LIVE_ROLES, held));
+    expect(briefRefusals(untouched)).toEqual([]);
+    expect(briefFindings(untouched)).toEqual(["warning separate c@example.com"]);
     const taken = desired({
       policies,
       roles: ROLES,
@@ -89,10 +91,16 @@ describe("policies", () => {
       liveMember("mem_1", "a@example.com", { roles: ["role_2"] }),
       liveMember("mem_2", "b@example.com", { roles: ["role_2"], user }),
       invited("mem_3", "c@example.com", { roles: ["role_2"] }),
+      liveMember("mem_4", "d@example.com"),
     ]);
-    const plan = planOf(desired({ policies }), is);
-    expect(briefRefusals(plan)).toEqual(["policy require-mfa a@example.com"]);
-    expect(briefFindings(plan)).toEqual(["warning member-mfa-unknown c@example.com"]);
+    const sync = { ...SYNC, members: "additive" } as const;
+    const members = [member("d@example.com", { roles: ["Payer"] })];
+    const plan = planOf(desired({ policies, members, sync }), is);
+    expect(briefRefusals(plan)).toEqual(["policy require-mfa d@example.com"]);
+    expect(briefFindings(plan)).toEqual([
+      "warning require-mfa a@example.com",
+      "warning member-mfa-unknown c@example.com",
+    ]);
   });
 
   test("no custom role grants what is forbidden; a predefined one may", () => {
@@ -101,7 +109,12 @@ describe("policies", () => {
       ...LIVE_ROLES,
       liveRole("role_owner", "Owner", { predefined: true, permissions: ["pay"] }),
     ]);
-    expect(briefRefusals(planOf(desired({ policies }), is))).toEqual(["policy forbid-permissions Payer"]);
+    const given = desired({ policies, roles: [...ROLES, role("Cashier", { permissions: ["pay"] })] });
+    expect(briefRefusals(planOf(given, is))).toEqual([
+      "policy forbid-permissions Cashier",
+      "policy forbid-permissions Payer",
+    ]);
+    expect(briefFindings(planOf(desired({ policies }), is))).toEqual(["warning forbid-permissions Payer"]);
     const cleared = desired({ policies, roles: [role("Payer")], sync: { ...SYNC, roles: "additive" } });
     expect(briefRefusals(planOf(cleared, is))).toEqual([]);
   });

@@ -3,7 +3,14 @@ import type { Journal, WriteIntended } from "../model/journal.ts";
 import type { Created, LiveRecords, LookAgain } from "../model/ports.ts";
 import { type Look, type LookContext, lookAt } from "./recheck.ts";
 import { isPasswordChange, type Step } from "./step.ts";
-import { type Write, type WriteContext, writesOf } from "./write-change.ts";
+import {
+  isReinvitation,
+  type Reinvitation,
+  reinvitationWrites,
+  type Write,
+  type WriteContext,
+  writeOf,
+} from "./write-change.ts";
 
 /** What carrying out a step needs, and what this run has done so far. */
 export interface RunContext extends WriteContext {
@@ -36,6 +43,7 @@ interface Done {
 interface Undone {
   readonly status: "failed" | "unknown";
   readonly failure: Failure;
+  readonly removed?: true;
 }
 
 interface Stale {
@@ -50,32 +58,90 @@ export type Ended =
   | Stale
   /** The run was stopped before this step had sent anything. */
   | { readonly status: "not-started" }
-  /** The run was stopped between two of its writes. */
-  | { readonly status: "unfinished" };
+  /** Not all of its writes are done. */
+  | { readonly status: "unfinished"; readonly failure?: Failure; readonly removed?: true };
 
 /** Carries one step out: for each of its writes a look, an intent, the request, and what became of it. */
-export async function carryOut(step: Step, run: RunContext): Promise<Ended> {
-  let ended: Ended = { status: "done", id: step.change.id, adopted: false };
-  let sent = false;
-  for (const write of writesOf(step, run)) {
-    if (sent && !run.recordable()) return { status: "unfinished" };
-    const look = await lookBefore(step, write, run);
-    if (look.as === "failed") return { status: "failed", failure: look.failure };
-    if (look.as === "stale") {
+export async function carryOut({ change, ...step }: Step, run: RunContext): Promise<Ended> {
+  return isReinvitation(change)
+    ? reinvite({ ...step, change }, run)
+    : sendPlanned({ ...step, change }, writeOf(change, step.part, run), run);
+}
+
+/** Sends a write that is still as planned. */
+async function sendPlanned(step: Step, write: Write, run: RunContext): Promise<Ended> {
+  const look = await lookBefore(step, write, run);
+  switch (look.as) {
+    case "planned":
+      return run.stopped() ? { status: "not-started" } : sendRecorded(step, write, run);
+    case "done":
+      return { status: "done", id: write.id, adopted: false, already: true };
+    case "stale":
       return { status: "stale", failure: { code: "stale", message: look.message } };
-    }
-    if (look.as === "done") {
-      ended = { status: "done", id: write.id, adopted: false, already: true };
-      continue;
-    }
-    // What one change sends belongs together; only what has not begun yet is left.
-    if (look.as === "stopped" || (run.stopped() && !sent)) return { status: "not-started" };
-    ended = await sendRecorded(step, write, run);
-    if (ended.status === "not-started" && sent) return { status: "unfinished" };
-    if (ended.status !== "done") return ended;
-    sent ||= !ended.already;
+    case "failed":
+      return { status: "failed", failure: look.failure };
+    case "stopped":
+      return { status: "not-started" };
+    default:
+      return look satisfies never;
   }
-  return ended;
+}
+
+/**
+ * Sends a new invitation beside the expired one; only where the service refuses that for the expired one's sake is that
+ * one removed first. The journal then holds what it held, should the new one be refused.
+ */
+async function reinvite(step: Step & { readonly change: Reinvitation }, run: RunContext): Promise<Ended> {
+  const { invite, remove, again } = reinvitationWrites(step.change, run);
+  const invited = await sendPlanned(step, invite, run);
+  if (invited.status === "done") return clearAway(step, invited, remove, run);
+  if (!isConflict(invited)) return invited;
+  if (!run.recordable()) return invited;
+  const removed = await sendPlanned(step, remove, run);
+  if (removed.status === "unknown") return { ...removed, removed: true };
+  if (removed.status !== "done") return removed;
+  if (!run.recordable()) return { status: "unfinished", removed: true };
+  const sent = await sendRecorded(step, again, run);
+  switch (sent.status) {
+    case "done":
+      return sent;
+    case "unknown":
+      return { ...sent, removed: true };
+    case "failed":
+    case "stale":
+      return { status: "unfinished", failure: sent.failure, removed: true };
+    case "not-started":
+    case "unfinished":
+      return { status: "unfinished", removed: true };
+    default:
+      return sent satisfies never;
+  }
+}
+
+/** Removes the expired invitation where the service keeps it beside the new one; a service may also have renewed it. */
+async function clearAway(step: Step, invited: Done, remove: Write, run: RunContext): Promise<Ended> {
+  if (invited.id === remove.id) return invited;
+  if (!run.recordable()) return { status: "unfinished" };
+  const removed = await sendPlanned(step, remove, run);
+  switch (removed.status) {
+    case "done":
+    // It is gone, or no expired invitation any more.
+    case "stale":
+      return invited;
+    case "not-started":
+    case "unfinished":
+      return { status: "unfinished" };
+    case "failed":
+      return removed.failure.code === "not-found" ? invited : { ...removed, status: "unfinished" };
+    case "unknown":
+      return { status: "unfinished", failure: removed.failure };
+    default:
+      return removed satisfies never;
+  }
+}
+
+function isConflict(ended: Ended): boolean {
+  return ended.status === "failed" && ended.failure.code === "conflict";
 }
 
 type BeforeWrite =

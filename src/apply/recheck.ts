@@ -36,8 +36,10 @@ export async function lookAt(
   context: LookContext,
   doubt: boolean,
 ): Promise<Look> {
-  const { id, before, after } = write;
+  const { id, before } = write;
   if (id === null || before === null) return PLANNED;
+  // A new invitation does not turn the expired one into itself.
+  const after = write.part === "create" ? null : write.after;
   const differences = isRole(before)
     ? await lookAtRole({ id, before, after: isRole(after) ? after : null }, context)
     : await lookAtMember({ id, before, after: isRole(after) ? null : after }, change, context);

@@ -1,4 +1,6 @@
+import type { PasswordChange } from "../model/apply.ts";
 import {
+  type Change,
   type MemberChange,
   type MemberImage,
   type RoleChange,
@@ -21,9 +23,9 @@ export interface WriteContext {
 /** One request that changes something. */
 export interface Write {
   readonly part: Step["part"];
-  /** Null where it creates. */
+  /** Null where it creates; for a new invitation that of the expired one. */
   readonly id: string | null;
-  /** What is written to, as it was planned; null where it creates. */
+  /** The planned state of `id`; null where it creates. */
   readonly before: RoleImage | MemberImage | null;
   /** What it makes of it; null where it removes. */
   readonly after: RoleImage | MemberImage | null;
@@ -31,11 +33,40 @@ export interface Write {
   send(lookAgain?: LookAgain): Promise<Created>;
 }
 
-/** The requests that a step takes, in their order; nothing is sent yet. */
-export function writesOf({ change, part }: Step, context: WriteContext): readonly Write[] {
+/** A new invitation in the place of an expired one. */
+export type Reinvitation = MemberChange & { readonly kind: "replace" };
+
+/** Whether a change is a new invitation in the place of an expired one. */
+export function isReinvitation(change: Change | PasswordChange): change is Reinvitation {
+  return change.resource === "member" && change.kind === "replace";
+}
+
+/** The request of a step that takes one; nothing is sent yet. */
+export function writeOf(
+  change: Exclude<Change | PasswordChange, Reinvitation>,
+  part: Step["part"],
+  context: WriteContext,
+): Write {
   return change.resource === "role"
-    ? [roleWrite(change, part, context.writer)]
-    : memberWrites(change, part, context);
+    ? roleWrite(change, part, context.writer)
+    : memberWrite(change, part, context);
+}
+
+/** The requests that a new invitation may take: `remove` and `again` only where the service refuses `invite`. */
+export function reinvitationWrites(
+  change: Reinvitation,
+  context: WriteContext,
+): { readonly invite: Write; readonly remove: Write; readonly again: Write } {
+  const { id, before } = change;
+  const again = memberCreation(change, "create", context);
+  const invite: Write = {
+    ...again,
+    id,
+    before,
+    send: async (look) => context.writer.createMember(draftOf(change.name, change.after, context), look),
+  };
+  const remove = removal("remove", change, (expired, look) => context.writer.deleteMember(expired, look));
+  return { invite, remove, again };
 }
 
 function roleWrite(change: RoleChange, part: Step["part"], writer: LiveWriter): Write {
@@ -97,31 +128,32 @@ function patchOf(change: RoleChange & { readonly kind: "update" }): RolePatch {
   };
 }
 
-function memberWrites(change: MemberChange, part: Step["part"], context: WriteContext): readonly Write[] {
-  const { writer } = context;
-  const creation = (after: MemberImage, of: Step["part"]): Write => ({
-    part: of,
-    id: null,
-    before: null,
-    after,
-    send: async () => writer.createMember(draftOf(change.name, after, context)),
-  });
-  const remove: LiveWriter["deleteMember"] = (id, look) => writer.deleteMember(id, look);
+function memberWrite(
+  change: Exclude<MemberChange, Reinvitation>,
+  part: Step["part"],
+  context: WriteContext,
+): Write {
   switch (change.kind) {
     case "create":
-      return [creation(change.after, part)];
-    case "replace":
-      // An expired invitation gives no access: nothing is lost should the new one fail.
-      return [removal("remove", change, remove), creation(change.after, "create")];
+      return memberCreation(change, part, context);
     case "update": {
       const { id, before, after } = change;
-      return [{ part, id, before, after, send: (look) => updateMember(change, context, look) }];
+      return { part, id, before, after, send: (look) => updateMember(change, context, look) };
     }
     case "delete":
-      return [removal(part, change, remove)];
+      return removal(part, change, (id, look) => context.writer.deleteMember(id, look));
     default:
       return change satisfies never;
   }
+}
+
+function memberCreation(
+  { name, after }: MemberChange & { readonly kind: "create" | "replace" },
+  part: Step["part"],
+  context: WriteContext,
+): Write {
+  const send = async () => context.writer.createMember(draftOf(name, after, context));
+  return { part, id: null, before: null, after, send };
 }
 
 async function updateMember(

@@ -8,7 +8,8 @@ import type { Found } from "./find-created.ts";
 import { readCreatedId } from "./wire.ts";
 
 /** Something to create, and how to look whether it is there. */
-export interface Creation extends Pick<Call<unknown>, "operation" | "path" | "body" | "secrets"> {
+export interface Creation
+  extends Pick<Call<unknown>, "operation" | "path" | "body" | "secrets" | "lookAgain"> {
   /** What it is called in messages, as in `role "Cashier"`. */
   readonly what: string;
   readonly find: (client: Client) => Promise<Found>;

@@ -34,7 +34,7 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         read: nothing,
         lookAgain,
       }),
-    createMember: (member) =>
+    createMember: (member, lookAgain) =>
       createOnce(client, {
         operation: "create a member",
         path: membersPath(merchant),
@@ -42,6 +42,7 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         secrets: member.managed ? [member.managed.password] : [],
         what: `member ${member.email}`,
         find: (calls) => findMember(calls, merchant, member),
+        lookAgain,
       }),
     updateMember: (id, update, lookAgain) =>
       client.send({

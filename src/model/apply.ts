@@ -25,10 +25,15 @@ export type Outcome =
   /** It was looked at before the write, and is no longer what was planned; nothing was sent. */
   | { readonly status: "stale"; readonly change: Change; readonly failure: Failure }
   | { readonly status: "failed"; readonly change: Change; readonly failure: Failure }
-  | { readonly status: "unknown"; readonly change: Change; readonly failure: Failure }
-  /** One of several requests is done, and the run stopped before the others; the next run goes on. */
-  | { readonly status: "unfinished"; readonly change: Change }
+  | ({ readonly status: "unknown"; readonly change: Change; readonly failure: Failure } & Removal)
+  /** One of several requests is done, and the others are not, for a failure or a stop; the next run goes on. */
+  | ({ readonly status: "unfinished"; readonly change: Change; readonly failure?: Failure } & Removal)
   | { readonly status: "not-started"; readonly change: Change };
+
+interface Removal {
+  /** The expired invitation in `change.before` is gone, and no new one is known to be there. */
+  readonly removed?: true;
+}
 
 /** A stretch of an apply: what belongs to one phase runs side by side (`free-names` in order), phases one after the other. */
 export type Phase =

@@ -46,12 +46,12 @@ export interface WriteIntended {
   readonly resource: "role" | "member";
   readonly kind: "create" | "update" | "replace" | "delete";
   readonly name: string;
-  /** Null where the write creates. */
+  /** Null where the write creates; for a new invitation that of the expired one. */
   readonly id: string | null;
   readonly reason: Reason;
   /** Of the change. */
   readonly fingerprint: string;
-  /** What is written to, as it was planned; null where the write creates. */
+  /** The planned state of `id`; null where the write creates. */
   readonly before: RoleImage | MemberImage | null;
   /** What this write makes of it; null where it removes. */
   readonly after: RoleImage | MemberImage | null;

@@ -124,7 +124,8 @@ export interface LiveWriter {
   createRole(role: RoleDraft): Promise<Created>;
   updateRole(id: string, patch: RolePatch, lookAgain?: LookAgain): Promise<void>;
   deleteRole(id: string, lookAgain?: LookAgain): Promise<void>;
-  createMember(member: MemberDraft): Promise<Created>;
+  /** `lookAgain` is about an expired invitation that the new one takes the place of. */
+  createMember(member: MemberDraft, lookAgain?: LookAgain): Promise<Created>;
   updateMember(id: string, update: MemberUpdate, lookAgain?: LookAgain): Promise<void>;
   deleteMember(id: string, lookAgain?: LookAgain): Promise<void>;
 }

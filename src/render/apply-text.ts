@@ -31,6 +31,9 @@ export function renderApplyEvent(event: ApplyEvent, style: Style): string | null
     case "unknown":
       return `${style.yellow("?")} ${what} unknown: ${oneLine(outcome.failure.message)}`;
     case "unfinished":
+      return outcome.failure
+        ? `${style.red("✗")} ${what} unfinished: ${oneLine(outcome.failure.message)}`
+        : null;
     case "not-started":
       return null;
     default:
@@ -63,8 +66,10 @@ export function renderApplyResult(
 ): string {
   const of = (status: Outcome["status"]): readonly Outcome[] =>
     result.outcomes.filter((outcome) => outcome.status === status);
+  // Of a change that is half done "0 changes done" would be half a lie.
+  const noneDone = of("done").length === 0 && of("unfinished").length > 0;
   const sums = [
-    `${counted(of("done").length, "change")} done`,
+    ...(noneDone ? [] : [`${counted(of("done").length, "change")} done`]),
     ...sumOf(of("failed").length, "failed"),
     ...sumOf(of("stale").length, "stale"),
     ...sumOf(of("unknown").length, "unknown"),
@@ -93,7 +98,7 @@ export function renderApplyResult(
 /** Every failure with what to do about it, once; what the failure's own hint says is not said again. */
 function failuresOf({ outcomes, journalFailure }: ApplyResult): readonly Failure[] {
   const failed = outcomes.flatMap((outcome) =>
-    "failure" in outcome ? [{ status: outcome.status, failure: outcome.failure }] : [],
+    "failure" in outcome && outcome.failure ? [{ status: outcome.status, failure: outcome.failure }] : [],
   );
   const told = journalFailure && failed.some(({ failure }) => failure === journalFailure);
   const unrecorded = journalFailure && !told ? [{ status: "failed" as const, failure: journalFailure }] : [];
@@ -139,12 +144,28 @@ function sumOf(count: number, word: string): readonly string[] {
 
 function listing(title: string, outcomes: readonly Outcome[], paint: Paint): readonly string[] {
   if (outcomes.length === 0) return [];
-  const rows = outcomes.map(({ change }) =>
-    isPassword(change)
-      ? `    ${paint("set")} the password of ${nameOf(change)}\n`
-      : `    ${paint(change.kind)} ${nameOf(change)}\n`,
-  );
+  const rows = outcomes.map((outcome) => {
+    const { change } = outcome;
+    if (isPassword(change)) return `    ${paint("set")} the password of ${nameOf(change)}\n`;
+    return `    ${paint(change.kind)} ${nameOf(change)}\n${removalText(outcome)}`;
+  });
   return [`  ${title}:\n`, ...rows];
+}
+
+/** Where an expired invitation is gone and no new one is known to be there: what it held. */
+function removalText(outcome: Outcome): string {
+  const { change, status } = outcome;
+  if (!("removed" in outcome) || change.resource !== "member" || change.before === null) return "";
+  const { roles, metadata } = change.before;
+  const held = [
+    roles.length === 0 ? "no roles" : roles.map(({ name }) => oneLine(name)).join(", "),
+    ...(Object.keys(metadata).length === 0 ? [] : [`metadata ${oneLine(JSON.stringify(metadata))}`]),
+  ].join("; ");
+  const sent = status === "unknown" ? "whether a new one was sent is not known" : "no new one was sent";
+  return [
+    `      The expired invitation is gone, and ${sent}. It held: ${held}.\n`,
+    "      The journal holds that; the next plan with this journal invites again with it.\n",
+  ].join("");
 }
 
 function isPassword(change: Change | PasswordChange): change is PasswordChange {

@@ -79,7 +79,11 @@ function whoOf({ run: { user, host } }: PastRun): string {
 function countsOf({ writes, end }: PastRun): string {
   // Passwords that are set count with the changes, and are none of the plan.
   const all = Object.values(end?.outcomes ?? {}).reduce((sum, count) => sum + count, 0);
-  if (end) return `${grouped(end.outcomes.done)} of ${counted(all, "change")}`;
+  if (end) {
+    const { done, unfinished } = end.outcomes;
+    const half = unfinished === 0 ? "" : `, ${grouped(unfinished)} unfinished`;
+    return `${grouped(done)} of ${counted(all, "change")}${half}`;
+  }
   const done = writes.filter(({ outcome }) => outcome?.status === "done").length;
   return `${counted(done, "write")} done`;
 }

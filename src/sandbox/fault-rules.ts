@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { OPERATIONS } from "./access.ts";
 import { EDITS, editFits } from "./edits.ts";
+import { EXPIRED_ANSWERS } from "./operation.ts";
 import { SHIFTS } from "./shift.ts";
 
 /** Which of the requests a rule hits; without any of these, each one. */
@@ -87,6 +88,13 @@ const ruleSchema = z.discriminatedUnion("kind", [
     kind: z.literal("content-type"),
     ...aim,
     type: headerText.nullable().default("text/plain"),
+  }),
+  /** A second invitation of an address whose first one has expired: refused, or in its place, under a new id or its own. */
+  z.strictObject({
+    kind: z.literal("expired-invitation"),
+    ...aim,
+    operation: z.literal("members.create").optional(),
+    answer: z.enum(EXPIRED_ANSWERS),
   }),
   /** Fields that the contract does not know, in each resource. */
   z.strictObject({ kind: z.literal("unknown-fields"), ...aim }),

@@ -52,6 +52,7 @@ export async function injectBefore(hits: readonly Hit[], ports: FaultPorts): Pro
         break;
       case "content-type":
       case "unknown-fields":
+      case "expired-invitation":
       case "reset-after":
       case "truncate":
       case "partial-json":
@@ -122,6 +123,7 @@ export async function injectAfter(
         break;
       case "latency":
       case "reset-before":
+      case "expired-invitation":
       case "concurrent-edit":
       case "shift":
         break;

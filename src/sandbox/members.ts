@@ -57,6 +57,18 @@ function refuseTakenAddress(call: Call, merchant: Account, email: string): void 
   if (holder !== undefined) throw new ProblemError(409, `${email} is already a member: ${holder.id}.`);
 }
 
+/** Removes the expired invitations of an address where the new one takes their place; the one whose id it is to have. */
+function takeExpired({ expired }: Call, merchant: Account, email: string): Member | undefined {
+  const old = membersAt(merchant, email);
+  const [first] = old;
+  if (expired === undefined || first === undefined) return undefined;
+  if (expired === "conflict") {
+    throw new ProblemError(409, `${email} has an expired invitation: ${first.id}.`);
+  }
+  for (const member of old) removeMember(merchant, member);
+  return expired === "renew" ? first : undefined;
+}
+
 function list(call: Call, merchant: Account): Answer {
   return { status: 200, body: memberList(merchant, call.query, call.now) };
 }
@@ -71,8 +83,9 @@ function create(call: Call, merchant: Account): Answer {
   }
   refuseTakenAddress(call, merchant, body.email);
   const { email, metadata, nickname } = body;
-  const common = { roles, metadata, createdAt: call.now, updatedAt: call.now };
-  const id = nextId(call.store, "mem", merchant);
+  const renewed = takeExpired(call, merchant, email);
+  const common = { roles, metadata, createdAt: renewed?.createdAt ?? call.now, updatedAt: call.now };
+  const id = renewed?.id ?? nextId(call.store, "mem", merchant);
   const member: Member = managed
     ? { id, ...common, status: "accepted", user: userAt(email, { virtual: true, nickname }) }
     : { id, ...common, status: "pending", invite: { email, expiresAt: call.now + INVITATION_MS } };

@@ -1,6 +1,9 @@
 import type { Answer } from "./problem.ts";
 import type { Account, Store } from "./store.ts";
 
+/** Ways to answer who invites an address whose invitation has expired, other than to keep both. */
+export const EXPIRED_ANSWERS = ["conflict", "replace", "renew"] as const;
+
 /** A request to one operation, once its key is known and its body is read. */
 export interface Call {
   readonly store: Store;
@@ -8,6 +11,8 @@ export interface Call {
   readonly id: string;
   readonly query: URLSearchParams;
   readonly body: unknown;
+  /** Absent: an expired invitation stays beside the new one. */
+  readonly expired?: (typeof EXPIRED_ANSWERS)[number] | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }

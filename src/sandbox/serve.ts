@@ -5,7 +5,7 @@ import type { ApiKey } from "./data.ts";
 import type { HitRequest } from "./edits.ts";
 import { type FaultPorts, injectAfter, injectBefore } from "./inject.ts";
 import { interfere } from "./interfere.ts";
-import type { Operation } from "./operation.ts";
+import type { Call, Operation } from "./operation.ts";
 import { type Answer, ProblemError, problemAnswer, toResponse } from "./problem.ts";
 import { retryAfterHeaders } from "./rate-limit.ts";
 import { type Env, noteChange, type SandboxContext, type Trace, type World } from "./world.ts";
@@ -41,7 +41,13 @@ function begin(operation: Operation, c: SandboxContext): Trace {
   return trace;
 }
 
-async function handle(world: World, operation: Operation, key: ApiKey, c: SandboxContext): Promise<Answer> {
+async function handle(
+  world: World,
+  operation: Operation,
+  key: ApiKey,
+  c: SandboxContext,
+  behaviour: Pick<Call, "expired"> = {},
+): Promise<Answer> {
   const { store } = world;
   const { trace } = c.var;
   const writes = operation.method !== "GET";
@@ -50,7 +56,7 @@ async function handle(world: World, operation: Operation, key: ApiKey, c: Sandbo
     const body = writes && operation.method !== "DELETE" ? await readJson(c.req.raw) : undefined;
     if (operation.method === "POST") trace.name = nameIn(body);
     const query = new URLSearchParams(new URL(c.req.url).search);
-    const answer = act({ store, id: c.req.param("id") ?? "", query, body, now: world.now() });
+    const answer = act({ store, id: c.req.param("id") ?? "", query, body, ...behaviour, now: world.now() });
     trace.state = world.version;
     if (writes) {
       noteChange(world, trace);
@@ -126,7 +132,9 @@ async function answerKey(world: World, fetch: Fetch, operation: Operation, c: Sa
   trace.faults = hits.map(({ rule }) => rule.kind);
   const ports = faultPorts(world, fetch, operation, query, c);
   const early = await injectBefore(hits, ports);
-  return toResponse(await injectAfter(hits, early ?? (await handle(world, operation, key, c)), ports));
+  const expired = hits.flatMap(({ rule }) => (rule.kind === "expired-invitation" ? rule.answer : []))[0];
+  const answer = early ?? (await handle(world, operation, key, c, { expired }));
+  return toResponse(await injectAfter(hits, answer, ports));
 }
 
 function notAllowed(c: SandboxContext, allowed: readonly string[]): never {

@@ -101,8 +101,9 @@ const failure = (code: ErrorCode, uncertain: boolean): RolecallError =>
   });
 
 /** Whether an intent is about this call of the model service. */
-function sent({ resource, id, after, name }: WriteIntended): string {
-  if (id === null) return `create ${resource} ${after && "name" in after ? after.name : name}`;
+function sent({ resource, id, part, after, name }: WriteIntended): string {
+  if (id === null || part === "create")
+    return `create ${resource} ${after && "name" in after ? after.name : name}`;
   return `${after === null ? "delete" : "update"} ${resource} ${id}`;
 }
 

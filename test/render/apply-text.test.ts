@@ -143,3 +143,16 @@ test("a password that was set, or was not, is told by its variable only", () => 
     `MC1: the password of ${change.name} will be set from TILL_7.\n`,
   );
 });
+
+test("what an expired invitation held is told where it is gone and no new one was sent", () => {
+  const change = richPlan().changes.find(({ reason }) => reason === "invitation-expired");
+  if (change?.resource !== "member" || change.before === null) throw new Error("no invitation");
+  const outcome = { status: "unfinished", change, failure: CONFLICT, removed: true } as const;
+  const result: ApplyResult = { status: "stopped", outcomes: [outcome], writes: 1, journalFailure: null };
+  const text = renderApplyResult("MC1", result, null, PLAIN);
+  expect(text).toContain("MC1: stopped. 1 unfinished.");
+  expect(text).toContain("The expired invitation is gone, and no new one was sent. It held: ");
+  for (const { name } of change.before.roles) expect(text).toContain(name);
+  expect(text).toContain("The journal holds that");
+  expect(ending(result)).toContain("What was done stays done.");
+});

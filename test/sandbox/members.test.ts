@@ -84,6 +84,33 @@ describe("creating a member", () => {
     expect((await call("POST", MEMBERS, { body: BOB })).status).toBe(409);
   });
 
+  test.each([
+    ["conflict", 409, [["first", "expired"]]],
+    ["replace", 201, [["second", "pending"]]],
+    ["renew", 201, [["first", "pending"]]],
+  ])("beside an expired invitation may be answered otherwise: %s", async (answer, status, expected) => {
+    const { call, clock } = start();
+    const { body: first } = await call("POST", MEMBERS, { body: BOB });
+    clock.now += INVITATION_MS;
+    const rules = [{ kind: "expired-invitation", answer }];
+    await call("PUT", "/_sandbox/faults", { body: { rules } });
+    const second = await call("POST", MEMBERS, { body: { ...BOB, roles: [], metadata: { again: true } } });
+    expect(second.status).toBe(status);
+    const { body } = await call("GET", `${MEMBERS}?email=bob@x.example`);
+    expect(
+      body.items.map((one: { id: string; status: string }) => [
+        one.id === first.id ? "first" : "second",
+        one.status,
+      ]),
+    ).toEqual(expected);
+    if (status === 201) expect(body.items[0]).toMatchObject({ roles: [], metadata: { again: true } });
+    if (answer === "conflict") {
+      expect(second.body.detail).toContain(first.id);
+      await call("DELETE", `${MEMBERS}/${first.id}`);
+    }
+    expect((await call("POST", MEMBERS, { body: BOB })).status).toBe(answer === "conflict" ? 201 : 409);
+  });
+
   test("with a role that does not exist is a 422 that names it", async () => {
     const got = await start().call("POST", MEMBERS, {
       body: { ...BOB, roles: ["role_employee", "role_no"] },

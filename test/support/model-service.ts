@@ -18,8 +18,11 @@ export interface ModelService {
   state(): LiveState;
 }
 
+/** What a service does with an expired invitation when its address is invited again. */
+export type ExpiredMode = "beside" | "replace" | "renew" | "conflict";
+
 /** Starts from a live state; refuses what the contract calls a conflict or meaningless. */
-export function modelService(start: LiveState): ModelService {
+export function modelService(start: LiveState, expiredMode: ExpiredMode = "beside"): ModelService {
   const roles = new Map(start.roles.map((role) => [role.id, role]));
   const members = new Map(start.members.map((member) => [member.id, member]));
   const calls: string[] = [];
@@ -70,8 +73,13 @@ export function modelService(start: LiveState): ModelService {
     },
     async createMember(draft) {
       calls.push(`create member ${draft.email}`);
+      const old = [...members.values()].find(
+        ({ status, invite }) => status === "expired" && invite?.email === draft.email,
+      );
+      if (old && expiredMode === "conflict") throw new RolecallError("conflict", `${old.id} is there`);
+      if (old && expiredMode === "replace") members.delete(old.id);
       created += 1;
-      const id = `mem_new${created}`;
+      const id = old && expiredMode === "renew" ? old.id : `mem_new${created}`;
       const base = draft.managed
         ? managedMember(id, draft.email, draft.managed.nickname)
         : invited(id, draft.email);

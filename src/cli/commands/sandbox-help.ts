@@ -50,6 +50,8 @@ times, or each with a probability. What it does is its kind:
   stall            no answer for ms, then a broken connection; effect
   html             a page of HTML where JSON belongs: status, effect
   content-type     the right answer under the wrong type: type (text/plain), null for none
+  expired-invitation  who invites an address whose invitation has expired is answered otherwise: answer
+                   (conflict: 409 until that is deleted; replace: the new one takes its place; renew: with its id)
   unknown-fields   fields that the contract does not know
   reset-before     breaks the connection, and nothing was done
   reset-after      breaks the connection when the write has taken effect

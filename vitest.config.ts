@@ -12,18 +12,25 @@ const program = [
 /** Tests of the page in a real browser. */
 const browser = ["test/browser/**/*.test.ts"];
 
+/** Gives every property test its seed. */
+const setupFiles = ["test/support/property-runs.ts"];
+
+/** Time limits count for as many runs as npm test does. */
+const factor = Number(process.env["FUZZ_FACTOR"] ?? 1);
+
 export default defineConfig({
   test: {
+    maxWorkers: "100%",
     projects: [
       {
         plugins: [pageAssets()],
         test: {
           name: "sources",
-          pool: "threads",
           isolate: false,
           include: ["test/**/*.test.{ts,tsx}"],
           exclude: [...program, ...browser],
-          testTimeout: 60_000,
+          setupFiles,
+          testTimeout: 60_000 * factor,
           // Its modules import JSON as bundlers allow it, and Node does not.
           server: { deps: { inline: [/@actions\/(workflow-parser|expressions)/] } },
           // Ink draws nothing where CI is set; the built program has that look taken out.
@@ -33,9 +40,11 @@ export default defineConfig({
       {
         test: {
           name: "program",
+          isolate: false,
           include: program,
+          setupFiles,
           globalSetup: ["test/support/build-program.ts"],
-          testTimeout: 60_000,
+          testTimeout: 120_000,
         },
       },
       {
@@ -43,6 +52,7 @@ export default defineConfig({
         test: {
           name: "browser",
           include: browser,
+          setupFiles,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

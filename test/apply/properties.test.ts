@@ -11,6 +11,7 @@ import { desiredStates, liveStates } from "../support/arbitrary.ts";
 import { planOf } from "../support/build.ts";
 import { memoryJournal } from "../support/memory-journal.ts";
 import { modelService } from "../support/model-service.ts";
+import { runs } from "../support/property-runs.ts";
 
 const roleLies: readonly ((role: LiveRole) => LiveRole | null)[] = [
   () => null,
@@ -84,7 +85,7 @@ test("nothing is written to what is not found as it was planned, whatever is fou
       const last = result.outcomes.filter(({ status }) => status === "stale");
       if (result.status === "done") expect(last).toEqual([]);
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   );
 });
 
@@ -164,6 +165,6 @@ test("wherever a run stops, the journal agrees with what the service saw", async
       expect(of("end")).toMatchObject([{ status: whole && missing === 0 ? "done" : "stopped" }]);
       expect(result.status).toBe(whole && missing === 0 ? "done" : "stopped");
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   );
 });

@@ -1,5 +1,6 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { openProgress } from "../../src/cli/progress.ts";
+import { eventually } from "../support/eventually.ts";
 import { testIo } from "../support/io.ts";
 import { waitEvent } from "../support/wait-event.ts";
 
@@ -18,7 +19,7 @@ function world() {
   const tenSeconds = async (lines: number): Promise<void> => {
     clock.now += 10_000;
     for (const wake of sleepers.splice(0)) wake();
-    await vi.waitFor(() => expect(written.stderr.split("\n")).toHaveLength(lines + 1));
+    await eventually(() => expect(written.stderr.split("\n")).toHaveLength(lines + 1));
   };
   return { io, written, tenSeconds, sleepers };
 }

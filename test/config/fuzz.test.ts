@@ -9,17 +9,11 @@ import { findKeys } from "../../src/config/secrets.ts";
 import type { DesiredState } from "../../src/model/desired.ts";
 import type { Diagnostic } from "../../src/model/diagnostic.ts";
 import { processorTime } from "../support/processor-time.ts";
+import { runs } from "../support/property-runs.ts";
 import { NOW } from "./support/cases.ts";
 import { mutatedFile } from "./support/mutations.ts";
 
-// FUZZ_RUNS=200000 FUZZ_SEED=1 npx vitest run --project sources test/config/fuzz
-const numRuns = Number(process.env["FUZZ_RUNS"] ?? 400);
-const seed =
-  process.env["FUZZ_SEED"] === undefined
-    ? Math.floor(Date.now() / 3_600_000)
-    : Number(process.env["FUZZ_SEED"]);
-const TIMEOUT = 20_000 + numRuns * 50;
-const options = { numRuns, seed, interruptAfterTimeLimit: TIMEOUT - 5000, markInterruptAsFailure: true };
+const numRuns = runs(400);
 // A file of a few lines takes milliseconds; this is what even a busy machine does not exceed.
 const SLOW = 5000;
 
@@ -53,49 +47,41 @@ function isRefused(state: DesiredState | null, diagnostics: readonly Diagnostic[
 }
 
 describe("whatever is done to a file", () => {
-  test(
-    `there is a state or an error with its place, and nothing is thrown (seed ${seed})`,
-    () => {
-      fc.assert(
-        fc.property(mutatedFile, (text) => {
-          const started = processorTime();
-          const { state, diagnostics } = parseMerchantFile("x.yaml", text, { now: NOW });
-          expect(processorTime() - started).toBeLessThan(SLOW);
-          expectSound(diagnostics, new Map([["x.yaml", text]]));
-          expect(isRefused(state, diagnostics)).toBe(state === null);
-          expect(diagnostics.some(({ severity, refusal }) => severity === "error" && !refusal)).toBe(
-            state === null,
-          );
-        }),
-        options,
-      );
-    },
-    TIMEOUT,
-  );
+  test("there is a state or an error with its place, and nothing is thrown", () => {
+    fc.assert(
+      fc.property(mutatedFile, (text) => {
+        const started = processorTime();
+        const { state, diagnostics } = parseMerchantFile("x.yaml", text, { now: NOW });
+        expect(processorTime() - started).toBeLessThan(SLOW);
+        expectSound(diagnostics, new Map([["x.yaml", text]]));
+        expect(isRefused(state, diagnostics)).toBe(state === null);
+        expect(diagnostics.some(({ severity, refusal }) => severity === "error" && !refusal)).toBe(
+          state === null,
+        );
+      }),
+      { numRuns },
+    );
+  });
 
-  test(
-    `the same is true of files that include one another (seed ${seed})`,
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(mutatedFile, { minLength: 1, maxLength: 4 }), async (contents) => {
-          const names = ["a.yaml", "b.yaml", "c/d.yml", "x.yaml"];
-          const texts = new Map(contents.map((text, index) => [names[index] ?? "", text]));
-          const read: ReadSource = (path, from) => {
-            const file = posix.join(from === null ? "" : posix.dirname(from), path);
-            const text = texts.get(file);
-            return Promise.resolve(
-              text === undefined ? { ok: false, reason: "missing" } : { ok: true, file, text },
-            );
-          };
-          const { merchants, diagnostics } = await loadMerchants([...texts.keys()], read, { now: NOW });
-          expectSound(diagnostics, texts);
-          const failed = diagnostics.some(({ severity, refusal }) => severity === "error" && !refusal);
-          expect(failed || merchants.every(({ state }) => state !== null)).toBe(true);
-          expect(merchants.length > 0 || failed).toBe(true);
-        }),
-        { ...options, numRuns: Math.ceil(numRuns / 4) },
-      );
-    },
-    TIMEOUT,
-  );
+  test("the same is true of files that include one another", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(mutatedFile, { minLength: 1, maxLength: 4 }), async (contents) => {
+        const names = ["a.yaml", "b.yaml", "c/d.yml", "x.yaml"];
+        const texts = new Map(contents.map((text, index) => [names[index] ?? "", text]));
+        const read: ReadSource = (path, from) => {
+          const file = posix.join(from === null ? "" : posix.dirname(from), path);
+          const text = texts.get(file);
+          return Promise.resolve(
+            text === undefined ? { ok: false, reason: "missing" } : { ok: true, file, text },
+          );
+        };
+        const { merchants, diagnostics } = await loadMerchants([...texts.keys()], read, { now: NOW });
+        expectSound(diagnostics, texts);
+        const failed = diagnostics.some(({ severity, refusal }) => severity === "error" && !refusal);
+        expect(failed || merchants.every(({ state }) => state !== null)).toBe(true);
+        expect(merchants.length > 0 || failed).toBe(true);
+      }),
+      { numRuns: Math.ceil(numRuns / 4) },
+    );
+  });
 });

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { locate, openLocator } from "../../src/config/locate.ts";
 import { parse } from "../../src/config/parse.ts";
 import { partsOf } from "../../src/config/parts.ts";
+import { runs } from "../support/property-runs.ts";
 import { listed } from "./support/listed.ts";
 
 /** The text that a path's span covers. */
@@ -130,7 +131,7 @@ test("a place in a long text is found in a part of it, and is the same as in the
         }
       }
     }),
-    { numRuns: 1500 },
+    { numRuns: runs(1500) },
   );
   expect(taken).toBeGreaterThan(400);
 });

@@ -4,10 +4,10 @@ import { parse } from "../../src/config/parse.ts";
 import { plainFile } from "../../src/config/plain-file.ts";
 import { merchantSchema } from "../../src/config/schema/merchant-file.ts";
 import { atOnce } from "../../src/config/steps.ts";
+import { runs } from "../support/property-runs.ts";
 import { mutatedFile } from "./support/mutations.ts";
 
-// PLAIN_FILE_RUNS=300000 npx vitest run --project sources test/config/plain-file
-const numRuns = Number(process.env["PLAIN_FILE_RUNS"] ?? 3000);
+const numRuns = runs(3000);
 
 /** A file with everything that there is to say. */
 const FULL = {

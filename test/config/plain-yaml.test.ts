@@ -4,6 +4,7 @@ import { stringify } from "yaml";
 import { parse } from "../../src/config/parse.ts";
 import { parsePlain } from "../../src/config/plain-yaml.ts";
 import { yamlPieces } from "../../src/config/yaml-pieces.ts";
+import { runs } from "../support/property-runs.ts";
 import { listed } from "./support/listed.ts";
 
 /** Scalars as people write them, with every form that two readers of YAML could take for different things. */
@@ -67,7 +68,7 @@ test("what the fast reader takes, it reads as the thorough one does, who finds n
       expect(thorough.readable).toBe(true);
       expect(plain.value).toStrictEqual(thorough.value);
     }),
-    { numRuns: 4000 },
+    { numRuns: runs(4000) },
   );
   expect(taken).toBeGreaterThan(400);
 });
@@ -103,7 +104,7 @@ test("what is read in pieces, of whatever size, is what the thorough reader read
       expect(thorough.problems).toEqual([]);
       expect(parsePlain(text, size)?.value).toStrictEqual(thorough.value);
     }),
-    { numRuns: 1500 },
+    { numRuns: runs(1500) },
   );
   expect(taken).toBeGreaterThan(400);
 });

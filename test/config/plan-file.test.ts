@@ -17,6 +17,7 @@ import {
   role,
   SYNC,
 } from "../support/build.ts";
+import { runs } from "../support/property-runs.ts";
 import { richPlan } from "../support/rich-plan.ts";
 
 const stored = new URL("../../schemas/plan.schema.json", import.meta.url);
@@ -65,7 +66,7 @@ describe("the JSON Schema of a plan", () => {
         validate(JSON.parse(plansJson([planOf(want, is)])));
         expect(validate.errors).toBeNull();
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -95,7 +96,7 @@ describe("a saved plan", () => {
         const read = parsePlanFile(text);
         expect(read.ok && plansJson(read.plans)).toBe(text);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

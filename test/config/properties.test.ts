@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { locate } from "../../src/config/locate.ts";
 import { parseMerchantFile } from "../../src/config/parse-file.ts";
+import { runs } from "../support/property-runs.ts";
 
 const name = fc
   .string({ minLength: 1, maxLength: 20, unit: "grapheme" })
@@ -75,7 +76,10 @@ describe("for any file", () => {
   ] as const)("that is valid, %s style parses to what was written", (_, options) => {
     fc.assert(
       fc.property(merchantFile, (file) => {
-        const { state, diagnostics } = parseMerchantFile("x.yaml", stringify(file, { ...options }));
+        const text = stringify(file, { ...options });
+        // The yaml package may fold a text inside a surrogate pair, and half of one cannot be written in UTF-8.
+        fc.pre(!/\p{Cs}/u.test(text));
+        const { state, diagnostics } = parseMerchantFile("x.yaml", text);
         expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
         expect(withoutOrigins(state)).toEqual(
           JSON.parse(
@@ -106,7 +110,7 @@ describe("for any file", () => {
           ),
         );
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 
@@ -141,7 +145,7 @@ describe("for any file", () => {
           );
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

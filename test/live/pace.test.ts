@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createLimiter } from "../../src/live/limiter.ts";
 import { createClock } from "../support/clock.ts";
+import { runs } from "../support/property-runs.ts";
 import { type Allowance, fixedWindow, tokenBucket, type Worked, workAt } from "./rate-limited-service.ts";
 
 const SECONDS = 40;
@@ -135,7 +136,7 @@ describe("whatever the service answers, and how long it takes", () => {
           expect(underWay).toBe(0);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

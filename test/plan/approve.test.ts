@@ -10,6 +10,7 @@ import { applyPorts } from "../support/apply-ports.ts";
 import { desiredStates, liveStates } from "../support/arbitrary.ts";
 import { desired, live, liveMember, liveRole, matches, member, NOW, planOf, role } from "../support/build.ts";
 import { modelService } from "../support/model-service.ts";
+import { runs } from "../support/property-runs.ts";
 
 const IS = live([liveRole("role_1", "Lead")], [liveMember("mem_1", "a@example.com")]);
 const WANT = desired({ roles: [role("Lead", { permissions: ["a"] })], members: [member("b@example.com")] });
@@ -99,6 +100,6 @@ test("after any part of an apply, what is left is still approved", async () => {
       await applyPlan(approved, applyPorts(service, { emit, stop: stop.signal }));
       expect(approve(planOf(want, service.state()), approved)).toEqual({ status: "approved" });
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   );
 });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { JsonValue } from "../../src/model/json.ts";
 import { canonicalJson, isSameJson } from "../../src/plan/canonical.ts";
+import { runs } from "../support/property-runs.ts";
 
 const json = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<JsonValue>;
 
@@ -22,7 +23,7 @@ test("two values are the same exactly when their canonical texts are, whatever t
       expect(isSameJson(a, b)).toBe(canonicalJson(a) === canonicalJson(b));
       expect(isSameJson(a, turned(a))).toBe(true);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

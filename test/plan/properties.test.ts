@@ -6,6 +6,7 @@ import { applyPorts } from "../support/apply-ports.ts";
 import { desiredStates, liveStates, mirror } from "../support/arbitrary.ts";
 import { matches, planOf, SYNC } from "../support/build.ts";
 import { modelService } from "../support/model-service.ts";
+import { runs } from "../support/property-runs.ts";
 
 const both = fc.record({ want: desiredStates, is: liveStates });
 
@@ -37,7 +38,7 @@ describe("for every desired and live state", () => {
         const waited = new Set(plan.deferred.map(({ change }) => change.fingerprint));
         expect(after.changes.filter(({ fingerprint }) => !waited.has(fingerprint))).toEqual([]);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -66,7 +67,7 @@ describe("for every desired and live state", () => {
       fc.property(shuffled, ({ one, two }) => {
         expect(JSON.stringify(planOf(...two), null, 1)).toBe(JSON.stringify(planOf(...one), null, 1));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -123,7 +124,7 @@ describe("for every desired and live state", () => {
           expect(held.filter((id) => !kept.has(id))).toEqual([]);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

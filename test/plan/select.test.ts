@@ -21,6 +21,7 @@ import {
   SYNC,
 } from "../support/build.ts";
 import { modelService } from "../support/model-service.ts";
+import { runs } from "../support/property-runs.ts";
 
 /** The plan without one of its changes, in short. */
 function without(
@@ -163,7 +164,7 @@ describe("for every selection", () => {
         const waited = new Set(waiting);
         expect(rest.changes.filter(({ fingerprint }) => !waited.has(fingerprint))).toEqual([]);
       }),
-      { numRuns: 1500 },
+      { numRuns: runs(1500) },
     );
     expect(judged).toBeGreaterThan(100);
   });

@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { openShop, type Shop } from "../support/shop.ts";
 
 const SEED = `merchants:
@@ -56,7 +57,7 @@ async function interrupted(told: string, signal: NodeJS.Signals, args = APPLY, {
     });
   }
   const ended = once(child, "close") as Promise<[number | null]>;
-  await vi.waitFor(() => expect(text).toContain(told), { timeout: 60_000 });
+  await eventually(() => expect(text).toContain(told));
   child.kill(signal);
   const [code] = await ended;
   return { code, text };

@@ -9,6 +9,7 @@ import { desiredStates, liveStates } from "../support/arbitrary.ts";
 import { desired, live, liveRole, member, planOf, role } from "../support/build.ts";
 import { HOSTILE, HOSTILE_TEXTS } from "../support/hostile.ts";
 import { hostilePlan } from "../support/hostile-plan.ts";
+import { runs } from "../support/property-runs.ts";
 import { richPlan } from "../support/rich-plan.ts";
 
 function review(rest: Partial<ReviewInput>): ReviewInput {
@@ -159,7 +160,7 @@ test("whatever the plans and the size, a review fits, is well-formed, and tells 
         }
       }
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });
 
@@ -194,7 +195,7 @@ describe("a name means nothing to Markdown", () => {
           expectWellFormed(markdown);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
+import { runs } from "../support/property-runs.ts";
 import { type Harness, kindOf, type MemberBody, start } from "./support.ts";
 
 const SEED = `
@@ -139,7 +140,7 @@ test("a prefix finds what looking at each address finds, in the list's order, wh
       }
       await look();
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseState, StateInvalid } from "../../src/sandbox/state.ts";
+import { runs } from "../support/property-runs.ts";
 import { type Harness, MEMBERS, type MemberBody, ROLES, start } from "./support.ts";
 
 /** A disk that writes only when the test lets it. */
@@ -190,7 +191,7 @@ describe("a write", () => {
           for (const id of run.deleted) expect(kept.has(id)).toBe(false);
         }
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 });
@@ -241,7 +242,7 @@ describe("a state file that changes are appended to", () => {
         const late = start({ state: cut });
         expect(await everything(late)).toBe(before);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

@@ -13,7 +13,9 @@ export const folder = fileURLToPath(new URL("../err/", import.meta.url));
 export const NOW = Date.UTC(2026, 10, 21);
 
 /** Single files, and folders of files that are read together. */
-export const cases = readdirSync(folder).filter((name) => !name.endsWith(".out") && name !== "large");
+export const cases = readdirSync(folder)
+  .filter((name) => !name.endsWith(".out") && name !== "large")
+  .sort();
 
 /** What a case gives. */
 export async function run(name: string): Promise<readonly Diagnostic[]> {

@@ -111,6 +111,7 @@ const written = fc
   );
 
 const corpus = readdirSync(folder)
+  .sort()
   .filter((name) => name.endsWith(".yaml"))
   .map((name) => readFileSync(`${folder}${name}`, "utf8"))
   .filter((text) => text.length < 2000);

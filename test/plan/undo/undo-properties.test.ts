@@ -13,6 +13,7 @@ import { desiredStates, liveStates } from "../../support/arbitrary.ts";
 import { desired, matches, NOW, planOf } from "../../support/build.ts";
 import { modelService } from "../../support/model-service.ts";
 import { runOf } from "../../support/past-run.ts";
+import { runs } from "../../support/property-runs.ts";
 
 const both = fc.record({ want: desiredStates, is: liveStates });
 const cuts = fc.option(fc.record({ at: fc.integer({ min: 1, max: 6 }), did: fc.boolean() }), {
@@ -92,7 +93,7 @@ describe("for every run", () => {
         expect(undoOf(run, service.state()).plan.changes).toEqual([]);
         checked += 1;
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
     expect(checked).toBeGreaterThan(100);
   });
@@ -116,7 +117,7 @@ describe("for every run", () => {
         expect(stuck).toBe(false);
         checked += 1;
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
     expect(checked).toBeGreaterThan(100);
   });
@@ -138,7 +139,7 @@ describe("for every run", () => {
         const except = new Set([...excepted(undo.notes), ...excepted(redo.notes)]);
         expect(differing(done, service.state(), except)).toEqual([]);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

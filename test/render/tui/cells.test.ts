@@ -2,6 +2,7 @@ import fc from "fast-check";
 import stringWidth from "string-width";
 import { expect, test } from "vitest";
 import { cutTo, line, padded, shown, widthOf } from "../../../src/render/tui/cells.ts";
+import { runs } from "../../support/property-runs.ts";
 
 test("what is too long is cut between characters, and says so", () => {
   expect(cutTo("ada@example.com", 8)).toBe("ada@exa…");
@@ -32,6 +33,6 @@ test("whatever the text, it is cut or filled to the cells it is given", () => {
         expect(widthOf(padded(safe, columns))).toBe(columns);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });

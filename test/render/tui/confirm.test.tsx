@@ -1,6 +1,7 @@
 import { render } from "ink-testing-library";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { Prompt } from "../../../src/render/tui/confirm.tsx";
+import { eventually } from "../../support/eventually.ts";
 
 const QUESTION = {
   lines: ["11 changes at MC1, 3 of them removals.", "It is not a test account."],
@@ -21,16 +22,13 @@ function ask(): Asked {
 
 /** Types when Ink listens for keys, which it does only after its first effects have run. */
 async function type({ stdin, frame }: Asked, text: string): Promise<void> {
-  await vi.waitFor(
-    () => {
-      stdin.write("x");
-      expect(frame()).toContain("leave: x");
-    },
-    { timeout: 10_000 },
-  );
+  await eventually(() => {
+    stdin.write("x");
+    expect(frame()).toContain("leave: x");
+  });
   stdin.write("\u0015");
   stdin.write(text);
-  await vi.waitFor(() => expect(frame()).toMatch(new RegExp(`leave: ${text}(?!x)`)), { timeout: 10_000 });
+  await eventually(() => expect(frame()).toMatch(new RegExp(`leave: ${text}(?!x)`)));
 }
 
 test("the prompt says what will happen and what has to be typed", () => {
@@ -44,18 +42,18 @@ test.each(["yes", "mc1"])("what is typed (%s) is handed on as it is", async (tex
   const asked = ask();
   await type(asked, text);
   asked.stdin.write("\r");
-  await vi.waitFor(() => expect(asked.answers).toEqual([text]), { timeout: 10_000 });
+  await eventually(() => expect(asked.answers).toEqual([text]));
 });
 
 test.each(["MC1\r", "MC1\n", "  MC1  \r"])(
   "what is pasted together with Enter (%j) is an answer",
   async (text) => {
     const asked = ask();
-    await vi.waitFor(() => {
+    await eventually(() => {
       if (asked.answers.length === 0) asked.stdin.write(text);
       expect(asked.answers).toEqual(["MC1"]);
     });
-    await vi.waitFor(() => expect(asked.frame()).toMatch(/leave: +MC1/));
+    await eventually(() => expect(asked.frame()).toMatch(/leave: +MC1/));
   },
 );
 
@@ -64,26 +62,26 @@ test("an answer is given once, whatever is typed after it", async () => {
   await type(asked, "yes");
   asked.stdin.write("\r");
   asked.stdin.write("MC1\r");
-  await vi.waitFor(() => expect(asked.answers).toEqual(["yes"]));
+  await eventually(() => expect(asked.answers).toEqual(["yes"]));
 });
 
 test("an answer that is none is called so", async () => {
   const asked = ask();
   await type(asked, "yes");
   asked.stdin.write("\r");
-  await vi.waitFor(() => expect(asked.frame()).toContain("That is not MC1."));
+  await eventually(() => expect(asked.frame()).toContain("That is not MC1."));
 });
 
 test("a mistake can be taken back", async () => {
   const asked = ask();
   await type(asked, "MC2");
   for (const keys of ["\u007f", "1", "\r"]) asked.stdin.write(keys);
-  await vi.waitFor(() => expect(asked.answers).toEqual(["MC1"]));
+  await eventually(() => expect(asked.answers).toEqual(["MC1"]));
 });
 
 test.each(["\u001b", "\u0003"])("Escape and Ctrl-C (%j) leave without an answer", async (key) => {
   const asked = ask();
   await type(asked, "MC1");
   asked.stdin.write(key);
-  await vi.waitFor(() => expect(asked.answers).toEqual([null]));
+  await eventually(() => expect(asked.answers).toEqual([null]));
 });

@@ -31,7 +31,7 @@ function memberOf(at) {
     id,
     roles,
     status: "accepted",
-    user: { id: user.id, email: user.email, mfaOnLogin: true, virtual: false, serviceAccount: false },
+    user: { id: user.id, email: user.email, mfaOnLogin: true, type: "user" },
     metadata,
     updatedAt: updated_at,
   };

@@ -61,7 +61,7 @@ function addressDifference(planned: string | null, { user, invite }: LiveMember)
 }
 
 function nicknameDifference(managed: MemberImage["managed"], { user }: LiveMember): readonly string[] {
-  const virtual = user?.virtual === true;
+  const virtual = user?.type === "managed_user";
   if ((managed !== null) !== virtual) return [`managed by the merchant: ${virtual ? "now" : "no longer"}`];
   const [before, after] = [managed?.nickname ?? "", (virtual && user?.nickname) || ""];
   return before === after ? [] : [was("nickname", quoted(before), quoted(after))];

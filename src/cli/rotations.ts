@@ -51,7 +51,8 @@ function rotationOf(member: DesiredMember, { plan, live }: Planned): PasswordCha
   };
   if (change?.kind === "delete") refuse(`the plan removes this member from ${plan.merchant}.`);
   if (found === undefined) return refuse(`there is no such member at ${plan.merchant}.`);
-  if (!found.user?.virtual) refuse(`at ${plan.merchant} this is no user that the merchant manages.`);
+  if (found.user?.type !== "managed_user")
+    refuse(`at ${plan.merchant} this is no user that the merchant manages.`);
   const image: MemberImage = change?.kind === "update" ? change.after : imageOf(found, email, live);
   const update = seal<MemberChange>({
     resource: "member",

@@ -45,7 +45,7 @@ function isMember({ roles, user, metadata }: LiveMember, draft: MemberDraft): bo
   return (
     sameSet(roles, draft.roles) &&
     sameMetadata(metadata, draft.metadata) &&
-    (user?.virtual ?? false) === (managed !== undefined) &&
+    (user?.type === "managed_user") === (managed !== undefined) &&
     (managed?.nickname === undefined || user?.nickname === managed.nickname)
   );
 }

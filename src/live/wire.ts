@@ -30,6 +30,8 @@ const memberSchema = z.object({
       id: z.string(),
       email: z.string(),
       mfa_on_login_enabled: absent(z.boolean()),
+      // Whatever else it may be is a type that nothing is known of.
+      type: z.unknown().optional(),
       virtual_user: absent(z.boolean()),
       service_account_user: absent(z.boolean()),
       nickname: absent(z.string()),
@@ -163,8 +165,7 @@ function toMember(wire: z.infer<typeof memberSchema>, share: ShareRoles): LiveMe
         id: user.id,
         email: user.email,
         mfaOnLogin: user.mfa_on_login_enabled ?? false,
-        virtual: user.virtual_user ?? false,
-        serviceAccount: user.service_account_user ?? false,
+        type: toUserType(user),
         ...(user.nickname != null && { nickname: user.nickname }),
       },
     }),
@@ -172,6 +173,13 @@ function toMember(wire: z.infer<typeof memberSchema>, share: ShareRoles): LiveMe
     metadata: toMetadata(wire.metadata),
     updatedAt: wire.updated_at ?? "",
   };
+}
+
+/** Older answers tell the type by two booleans, newer ones by its name. */
+function toUserType(user: NonNullable<z.infer<typeof memberSchema>["user"]>): string {
+  const { type, virtual_user, service_account_user } = user;
+  if (type == null) return service_account_user ? "service_account" : virtual_user ? "managed_user" : "user";
+  return typeof type === "string" ? type : "unknown";
 }
 
 const NO_METADATA: Metadata = {};

@@ -37,8 +37,8 @@ export interface ReportedMember {
   /** The address, or the id where there is none. */
   readonly name: string;
   readonly nickname: string | null;
-  readonly managed: boolean;
-  readonly serviceAccount: boolean;
+  /** As `LiveUser` has it. */
+  readonly type: string;
   /** Null where it is not known. */
   readonly mfa: boolean | null;
   /** When its invitation expires, ISO 8601; null where there is none. */

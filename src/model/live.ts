@@ -21,9 +21,11 @@ export interface LiveUser {
   readonly id: string;
   readonly email: string;
   readonly mfaOnLogin: boolean;
-  /** A user managed by the merchant (an operator). */
-  readonly virtual: boolean;
-  readonly serviceAccount: boolean;
+  /**
+   * `user`, `managed_user` (an operator of the merchant's own), `service_account`, `system_account`, or another word of
+   * the service: nothing is known of such a type.
+   */
+  readonly type: string;
   readonly nickname?: string;
 }
 

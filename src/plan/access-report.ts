@@ -52,7 +52,10 @@ export function liveReport({ live, desired, service, environment, plan }: LiveRe
         const held = liveMembers.get(id);
         const about = traits(held, created.get(name.toLowerCase()));
         // A user of the merchant's own is there at once, without an invitation.
-        const now = holding(is, is?.status === "invited" && about.managed ? "accepted" : is?.status);
+        const now = holding(
+          is,
+          is?.status === "invited" && about.type === "managed_user" ? "accepted" : is?.status,
+        );
         return {
           name,
           ...about,
@@ -114,17 +117,21 @@ function holding(
   return person === undefined ? null : { status: status ?? person.status, roles: person.roles };
 }
 
-type Traits = Pick<ReportedMember, "nickname" | "managed" | "serviceAccount" | "mfa" | "invitedUntil">;
+type Traits = Pick<ReportedMember, "nickname" | "type" | "mfa" | "invitedUntil">;
 
 function traits(live: LiveMember | undefined, change: MemberChange | undefined): Traits {
   const managed = change?.after?.managed ?? null;
   return {
     nickname: managed?.nickname ?? live?.user?.nickname ?? null,
-    managed: live?.user?.virtual ?? managed !== null,
-    serviceAccount: live?.user?.serviceAccount ?? false,
+    type: live?.user?.type ?? typeOf(managed),
     mfa: live?.user?.mfaOnLogin ?? null,
     invitedUntil: live?.invite?.expiresAt ?? null,
   };
+}
+
+/** The type of user that an entry makes. */
+function typeOf(managed: object | null | undefined): "user" | "managed_user" {
+  return managed ? "managed_user" : "user";
 }
 
 /** Finds the file's entry of a member. */
@@ -183,8 +190,7 @@ export function declaredReport(desired: DesiredState, now: number): AccessReport
         return {
           name: member.email,
           nickname: member.managed?.nickname ?? null,
-          managed: member.managed !== undefined,
-          serviceAccount: false,
+          type: typeOf(member.managed),
           mfa: null,
           invitedUntil: null,
           before: holds,

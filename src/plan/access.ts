@@ -1,6 +1,6 @@
 import type { LiveMember, LiveRole, MemberStatus } from "../model/live.ts";
 import type { MemberChange, RoleChange, RoleRef } from "../model/plan.ts";
-import { addressOf, type Scope } from "./scope.ts";
+import { addressOf, isNoPerson, type Scope } from "./scope.ts";
 
 /** A role and what it grants. */
 export interface RoleAccess {
@@ -21,6 +21,7 @@ export interface PersonAccess {
   readonly status: MemberStatus | "invited";
   /** Keys of `Access.roles`. */
   readonly roles: readonly string[];
+  /** No person, as far as is known: a service or system account, or a type that is not known. */
   readonly serviceAccount: boolean;
   /** Kept out of the plan: nothing is done with them, but what is done to a role reaches them. */
   readonly ignored: boolean;
@@ -233,7 +234,7 @@ function personAccess(member: LiveMember, successors: Successors, ignored: boole
     email,
     status,
     roles: roleKeysOf(roles, successors),
-    serviceAccount: user?.serviceAccount ?? false,
+    serviceAccount: isNoPerson(member),
     ignored,
     mfa: user ? user.mfaOnLogin : null,
   };

@@ -31,6 +31,7 @@ export type Discovery =
   | { readonly code: "member-disabled"; readonly name: string }
   | { readonly code: "member-not-managed"; readonly name: string }
   | { readonly code: "member-without-address"; readonly name: string }
+  | { readonly code: "member-no-person"; readonly name: string; readonly type: string }
   | {
       readonly code: "member-pin-other";
       readonly name: string;
@@ -43,6 +44,11 @@ export type Discovery =
   | { readonly code: "member-status-unknown"; readonly name: string }
   | { readonly code: "member-expired"; readonly name: string; readonly pinned: boolean }
   | { readonly code: "member-mfa-unknown"; readonly name: string; readonly role: string };
+
+const NO_PERSON: Readonly<Record<string, string | undefined>> = {
+  service_account: "a service account",
+  system_account: "a system account",
+};
 
 /** Words a discovery: the one place where the planner's messages stand. */
 export function wording(found: Discovery): Finding {
@@ -171,6 +177,14 @@ export function wording(found: Discovery): Finding {
         "member",
         `Member ${name} has no e-mail address, so the file cannot name it; it is left alone.`,
         null,
+      );
+    case "member-no-person":
+      return warning(
+        "member",
+        NO_PERSON[found.type] === undefined
+          ? `${name} is not listed, and its user type "${found.type}" is not known; it is left alone.`
+          : `${name} is ${NO_PERSON[found.type]} that the file does not list; it is left alone.`,
+        'List it under "members:" to manage it, or under "ignore.members" to keep it out of plans.',
       );
     case "member-pin-other":
       return warning(

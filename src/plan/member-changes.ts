@@ -5,7 +5,7 @@ import { isSameJson } from "./canonical.ts";
 import { seal } from "./fingerprint.ts";
 import { byCodeUnit } from "./order.ts";
 import type { Report, RoleResolver } from "./resolve.ts";
-import { addressOf } from "./scope.ts";
+import { addressOf, isManaged } from "./scope.ts";
 
 /** Someone who is not a member yet; null where the file does not say enough. */
 export function createMember(
@@ -135,7 +135,8 @@ function isAsDeclared(
   { roles: held, metadata: has, user }: LiveMember,
   resolver: RoleResolver,
 ): boolean {
-  if (managed?.nickname !== undefined && user?.virtual && managed.nickname !== user.nickname) return false;
+  if (managed?.nickname !== undefined && user?.type === "managed_user" && managed.nickname !== user.nickname)
+    return false;
   if (metadata !== undefined && !isSameJson(metadata, has)) return false;
   if (roles === undefined) return !held.some(resolver.isReplaced);
   const wanted = roles.map(({ role }) => resolver.idOf(role));
@@ -178,7 +179,7 @@ export function memberImageOf(live: LiveMember, resolver: Pick<RoleResolver, "re
     email: addressOf(live),
     roles: sortRefs(heldRoles(live).map(resolver.refOf)),
     metadata: live.metadata,
-    managed: live.user?.virtual ? { nickname: live.user.nickname ?? null, passwordEnv: null } : null,
+    managed: isManaged(live) ? { nickname: live.user?.nickname ?? null, passwordEnv: null } : null,
     status: live.status,
   };
 }

@@ -6,7 +6,7 @@ import type { Discovery } from "./findings.ts";
 import { type Declared, type Match, matchAll } from "./match.ts";
 import { createMember, deleteMember, moveMember, reinviteMember, updateMember } from "./member-changes.ts";
 import type { Report, RoleResolver } from "./resolve.ts";
-import { addressOf, type Scope } from "./scope.ts";
+import { addressOf, isManaged, isNoPerson, type Scope } from "./scope.ts";
 
 /** What is planned for members. */
 export interface MemberPlan {
@@ -58,9 +58,13 @@ function planUnlisted(
   report: Report,
 ): readonly MemberChange[] {
   if (sync.members === "additive") return [];
-  const unlisted = unclaimed.filter(({ user }) => !user?.serviceAccount);
-  return unlisted.flatMap((member) => {
-    if (addressOf(member) !== null) return [deleteMember(member, roles, "unlisted")];
+  return unclaimed.flatMap((member) => {
+    const address = addressOf(member);
+    if (member.user && isNoPerson(member)) {
+      report({ code: "member-no-person", name: address ?? member.id, type: member.user.type });
+      return [];
+    }
+    if (address !== null) return [deleteMember(member, roles, "unlisted")];
     report({ code: "member-without-address", name: member.id });
     return [];
   });
@@ -120,7 +124,7 @@ function planFound(
   if (gone) return [deleteMember(live, roles, "access-ended")];
   if (live.status === "disabled") report({ code: "member-disabled", name });
   if (live.status === "unknown") report({ code: "member-status-unknown", name });
-  if (member.managed && live.user && !live.user.virtual) report({ code: "member-not-managed", name });
+  if (member.managed && live.user && !isManaged(live)) report({ code: "member-not-managed", name });
   if (live.status === "expired") {
     // A pinned one would be gone with its id, and the pin would point to nobody.
     if (sync.reinvite && member.id === undefined) return present(reinviteMember(member, live, roles, report));

@@ -50,6 +50,16 @@ export function addressOf({ user, invite }: LiveMember): string | null {
   return user?.email ?? invite?.email ?? null;
 }
 
+/** Whether somebody is a user that the merchant manages. */
+export function isManaged({ user }: LiveMember): boolean {
+  return user?.type === "managed_user";
+}
+
+/** Whether nobody logs in as this member, or nothing is known of its type: a service or system account, for instance. */
+export function isNoPerson({ user }: LiveMember): boolean {
+  return user !== undefined && user.type !== "user" && user.type !== "managed_user";
+}
+
 function nameBeforeSetAside(name: string): string {
   return name.endsWith(SET_ASIDE) ? name.slice(0, -SET_ASIDE.length) : name;
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { OPERATIONS } from "./access.ts";
+import { PREDEFINED_ANSWERS } from "./altered-answers.ts";
 import { EDITS, editFits } from "./edits.ts";
 import { EXPIRED_ANSWERS } from "./operation.ts";
 import { SHIFTS } from "./shift.ts";
@@ -61,6 +62,18 @@ const shift = z
     message: "must be members.list, the one list that a shift can be noticed in",
   });
 
+/** Predefined roles can be held, and not retrieved: the contract only says that custom ones can. */
+const predefinedRole = z
+  .strictObject({
+    kind: z.literal("predefined-role"),
+    ...aim,
+    answer: z.enum(PREDEFINED_ANSWERS).default("not-found"),
+  })
+  .refine(({ operation }) => operation === undefined || operation === "roles.retrieve", {
+    path: ["operation"],
+    message: "must be roles.retrieve, the one operation that answers for a predefined role",
+  });
+
 const ruleSchema = z.discriminatedUnion("kind", [
   /** A Problem with this status, before or after the write took effect. */
   z.strictObject({
@@ -98,6 +111,13 @@ const ruleSchema = z.discriminatedUnion("kind", [
   }),
   /** Fields that the contract does not know, in each resource. */
   z.strictObject({ kind: z.literal("unknown-fields"), ...aim }),
+  /** Without some fields of each resource: a service that is older or newer than the contract. */
+  z.strictObject({
+    kind: z.literal("without-fields"),
+    ...aim,
+    fields: z.array(z.string().min(1, "must not be empty")).min(1, "must name a field"),
+  }),
+  predefinedRole,
   z.strictObject({ kind: z.literal("reset-before"), ...aim }),
   z.strictObject({ kind: z.literal("reset-after"), ...aim }),
   /** Half of the body, then a broken connection. */

@@ -1,3 +1,4 @@
+import { hidePredefined, withoutFields, withUnknownFields } from "./altered-answers.ts";
 import { ConnectionLost } from "./connection-lost.ts";
 import type { FaultRule } from "./fault-rules.ts";
 import type { Hit } from "./faults.ts";
@@ -53,6 +54,8 @@ export async function injectBefore(hits: readonly Hit[], ports: FaultPorts): Pro
       case "content-type":
       case "unknown-fields":
       case "expired-invitation":
+      case "without-fields":
+      case "predefined-role":
       case "reset-after":
       case "truncate":
       case "partial-json":
@@ -62,16 +65,6 @@ export async function injectBefore(hits: readonly Hit[], ports: FaultPorts): Pro
     }
   }
   return undefined;
-}
-
-function withUnknownFields(answer: Answer): Answer {
-  if (answer.body === undefined) return answer;
-  const extra = { x_added_later: { nested: [1, null] }, x_flag: true };
-  const items: unknown = "items" in answer.body ? answer.body.items : undefined;
-  const body = Array.isArray(items)
-    ? { ...answer.body, items: items.map((item: object) => ({ ...item, ...extra })), ...extra }
-    : { ...answer.body, ...extra };
-  return { ...answer, body };
 }
 
 /** The whole of an answer's text and half of it; where it is empty, of an empty object, so that something can be cut. */
@@ -101,6 +94,12 @@ export async function injectAfter(
     switch (rule.kind) {
       case "unknown-fields":
         answer = withUnknownFields(answer);
+        break;
+      case "without-fields":
+        answer = withoutFields(answer, rule.fields);
+        break;
+      case "predefined-role":
+        answer = hidePredefined(answer, rule.answer, ports.request);
         break;
       case "stall":
         if (rule.effect === "after") await stall(rule, ports);

@@ -11,6 +11,8 @@ function filters(query: URLSearchParams, now: number): Filter[] {
   if (prefix !== undefined) chosen.push((member) => addressOf(member)?.startsWith(prefix) ?? false);
   const user = uuid(query, "user.id");
   if (user !== undefined) chosen.push((member) => member.user?.id === user);
+  const type = single(query, "user.type");
+  if (type !== undefined) chosen.push((member) => member.user?.type === type);
   const status = oneOf(query, "status", STATUSES);
   if (status !== undefined) chosen.push((member) => statusOf(member, now) === status);
   const roles = anyOf(query, "roles");

@@ -26,8 +26,7 @@ export function userAt(email: string, special: Partial<User> = {}): User {
     id: userId(email),
     email,
     mfa: false,
-    virtual: false,
-    serviceAccount: false,
+    type: "user",
     classicId: classicId(email),
     ...special,
   };
@@ -87,7 +86,7 @@ function create(call: Call, merchant: Account): Answer {
   const common = { roles, metadata, createdAt: renewed?.createdAt ?? call.now, updatedAt: call.now };
   const id = renewed?.id ?? nextId(call.store, "mem", merchant);
   const member: Member = managed
-    ? { id, ...common, status: "accepted", user: userAt(email, { virtual: true, nickname }) }
+    ? { id, ...common, status: "accepted", user: userAt(email, { type: "managed_user", nickname }) }
     : { id, ...common, status: "pending", invite: { email, expiresAt: call.now + INVITATION_MS } };
   addMember(merchant, member);
   return { status: 201, body: memberResource(member, call.now) };
@@ -101,7 +100,7 @@ function update(call: Call, merchant: Account): Answer {
   const before = existing(merchant, call.id);
   const body = checkBody(updateMemberBody, call.body);
   refuseAttributes(body);
-  if (body.user !== undefined && before.user?.virtual !== true) {
+  if (body.user !== undefined && before.user?.type !== "managed_user") {
     throw new ProblemError(422, `The user of ${before.id} is not managed by the merchant.`);
   }
   const nickname = body.user?.nickname ?? before.user?.nickname;

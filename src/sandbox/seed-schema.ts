@@ -35,6 +35,8 @@ const member = z
     mfa: z.boolean().default(false),
     managed: z.strictObject({ nickname: z.string().optional() }).optional(),
     service_account: z.boolean().default(false),
+    /** The user's type where it is another one, such as `system_account`; any word will do. */
+    type: text.optional(),
     /** A member without user and invitation. */
     no_address: z.boolean().default(false),
     user_id: z.guid("must be a UUID").optional(),
@@ -45,6 +47,10 @@ const member = z
   .refine((one) => one.no_address || one.email !== undefined, {
     path: ["email"],
     message: "is needed, unless no_address is true",
+  })
+  .refine(({ type, managed, service_account }) => type === undefined || !(managed || service_account), {
+    path: ["type"],
+    message: "cannot stand beside managed or service_account, which say it already",
   });
 
 const merchant = z.strictObject({

@@ -43,13 +43,16 @@ function expiryOf(member: SeedMember, createdAt: number, now: number): number {
     : Math.min(createdAt + INVITATION_MS, now - DAY_MS);
 }
 
+function typeOf({ type, managed, service_account }: SeedMember): string {
+  return type ?? (managed ? "managed_user" : service_account ? "service_account" : "user");
+}
+
 function userOf(member: SeedMember, email: string, updatedAt: number): Member["user"] {
   const user = userAt(email, {
     mfa: member.mfa,
-    virtual: member.managed !== undefined,
-    serviceAccount: member.service_account,
+    type: typeOf(member),
     nickname: member.managed?.nickname,
-    disabledAt: member.status === "disabled" && member.managed !== undefined ? updatedAt : undefined,
+    disabledAt: member.status === "disabled" && typeOf(member) === "managed_user" ? updatedAt : undefined,
   });
   return member.user_id === undefined ? user : { ...user, id: member.user_id.toLowerCase() };
 }

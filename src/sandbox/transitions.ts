@@ -24,7 +24,7 @@ export function withStatus(member: Member, status: Status, now: number): Member 
       return { ...member, status: "pending", user: undefined, invite, updatedAt };
     }
     case "disabled": {
-      const user = member.user?.virtual ? { ...member.user, disabledAt: now } : member.user;
+      const user = member.user?.type === "managed_user" ? { ...member.user, disabledAt: now } : member.user;
       return { ...member, status, user, updatedAt };
     }
     case "unknown":

@@ -184,7 +184,7 @@ describe("a member who is to be updated", () => {
     [
       "is somebody else",
       {
-        user: { id: "u", email: "eve@example.com", mfaOnLogin: true, virtual: false, serviceAccount: false },
+        user: { id: "u", email: "eve@example.com", mfaOnLogin: true, type: "user" },
       },
       "address: ada@example.com in the plan, eve@example.com now",
     ],
@@ -201,8 +201,7 @@ describe("a member who is to be updated", () => {
       id: "u",
       email: "ADA@example.com",
       mfaOnLogin: true,
-      virtual: false,
-      serviceAccount: false,
+      type: "user",
     };
     const rest = { user, roles: ["role_2", "role_1", "role_1"], metadata: { b: [2], a: 1 } };
     expect((await applyAfter(WANT, IS, mem1(rest))).told).toEqual(["done: update member ada@example.com"]);
@@ -226,8 +225,7 @@ describe("a member who is to be updated", () => {
       id: "u",
       email: "till@example.com",
       mfaOnLogin: false,
-      virtual: true,
-      serviceAccount: false,
+      type: "managed_user",
     };
     const is = live([], [liveMember("mem_1", "till@example.com", { user: { ...till, nickname: "Till 1" } })]);
     const managed = { nickname: "Till 2", passwordEnv: "TILL" };

@@ -134,8 +134,7 @@ test("a password is set after the member's own change, with its roles and metada
     id: "u",
     email: "till@example.com",
     mfaOnLogin: false,
-    virtual: true,
-    serviceAccount: false,
+    type: "managed_user",
   };
   const is = live([liveRole("role_1", "A")], [liveMember("mem_1", "till@example.com", { user: till })]);
   const want = desired({

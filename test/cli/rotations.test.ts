@@ -12,8 +12,7 @@ function till(rest: Partial<LiveMember> = {}): LiveMember {
     id: "u",
     email: "Till@example.com",
     mfaOnLogin: false,
-    virtual: true,
-    serviceAccount: false,
+    type: "managed_user",
   };
   return liveMember("mem_1", "till@example.com", { user, ...rest });
 }

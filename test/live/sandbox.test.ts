@@ -57,6 +57,37 @@ describe("against the sandbox", () => {
     expect(events.map(({ type }) => type)).not.toContain("caller-unknown");
   });
 
+  test.each([
+    ["with both", []],
+    ["without the booleans", ["user.virtual_user", "user.service_account_user"]],
+    ["without the type", ["user.type"]],
+  ])("user types are the same from answers %s", async (_, fields) => {
+    const seed = JSON.stringify({
+      merchants: [
+        {
+          code: MERCHANT,
+          members: [
+            { email: "ada@example.com", roles: ["role_owner"] },
+            { email: "till@example.com", managed: {} },
+            { email: "bot@example.com", service_account: true },
+          ],
+        },
+      ],
+    });
+    const rules = fields.length > 0 ? [{ kind: "without-fields", fields }] : [];
+    const { reader } = await start({ seed, rules });
+    const { members } = await reader.read(MERCHANT, []);
+    expect(members.map(({ user }) => user?.type)).toEqual(["user", "managed_user", "service_account"]);
+  });
+
+  test("a user type that nobody knows is read as it is, whatever the booleans say", async () => {
+    const seed = JSON.stringify({
+      merchants: [{ code: MERCHANT, members: [{ email: "bot@example.com", type: "robot" }] }],
+    });
+    const { members } = await (await start({ seed, key: "sk_test_sandbox" })).reader.read(MERCHANT, []);
+    expect(members[0]?.user?.type).toBe("robot");
+  });
+
   test("a key that belongs to nobody reads all the same, and that is told once", async () => {
     const { reader, events } = await start({ seed: CHAIN, key: "sk_test_nobody" });
     const states = await Promise.all(["MC0", "MC1"].map((code) => reader.read(code, [])));

@@ -88,7 +88,7 @@ test("a user of the merchant's own needs no invitation", () => {
     {
       name: "till-7@shop.example",
       nickname: "Till 7",
-      managed: true,
+      type: "managed_user",
       before: null,
       after: { status: "accepted" },
     },

@@ -140,8 +140,8 @@ describe("the fewest holders of a role", () => {
 
   test("a service account is no owner that anybody could log in as", () => {
     const ada = owner("mem_1", "ada@example.com");
-    const user = { id: "user-bot", email: "bot@example.com", mfaOnLogin: false, virtual: false };
-    const bot = { ...owner("mem_2", user.email), user: { ...user, serviceAccount: true } };
+    const user = { id: "user-bot", email: "bot@example.com", mfaOnLogin: false };
+    const bot = { ...owner("mem_2", user.email), user: { ...user, type: "service_account" } };
     const is = live([OWNER], [ada, bot]);
     const gone = planOf(desired({ members: [] }), is);
     expect(gone.refusals.map(({ message }) => message)).toEqual([

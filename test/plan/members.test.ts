@@ -237,10 +237,41 @@ test("without a members section no member is touched", () => {
   );
 });
 
-test("a service account is never removed for being unlisted", () => {
-  const account = liveMember("mem_1", "bot@example.com");
-  const user = { id: "u", email: "bot@example.com", mfaOnLogin: false, virtual: false, serviceAccount: true };
-  expect(brief(planOf(desired({ members: [] }), live([], [{ ...account, user }])))).toEqual([]);
+const ofType = (type: string) => ({
+  ...liveMember("mem_1", "bot@example.com"),
+  user: { id: "u", email: "bot@example.com", mfaOnLogin: false, type },
+});
+
+test.each([
+  ["service_account", "bot@example.com is a service account that the file does not list; it is left alone."],
+  ["system_account", "bot@example.com is a system account that the file does not list; it is left alone."],
+  ["robot", 'bot@example.com is not listed, and its user type "robot" is not known; it is left alone.'],
+])("an unlisted %s is never removed, and shown", (type, message) => {
+  const plan = planOf(desired({ members: [] }), live([], [ofType(type)]));
+  expect(brief(plan)).toEqual([]);
+  expect(plan.findings).toMatchObject([{ code: "member-no-person", severity: "warning", message }]);
+});
+
+test("an account of any type is managed where the file lists it, and removed where its access ends", () => {
+  const listed = (rest: object) => desired({ members: [member("bot@example.com", rest)] });
+  const is = live([CASHIER], [ofType("system_account")]);
+  const plan = planOf(listed({ roles: ["Cashier"] }), is);
+  expect([brief(plan), briefFindings(plan)]).toEqual([["update member bot@example.com"], []]);
+  expect(brief(planOf(listed({ until: until("2026-01-31") }), is))).toEqual([
+    "delete member bot@example.com",
+  ]);
+});
+
+test.each(["user", "managed_user"])("an unlisted %s is removed", (type) => {
+  expect(brief(planOf(desired({ members: [] }), live([], [ofType(type)])))).toEqual([
+    "delete member bot@example.com",
+  ]);
+});
+
+test("accounts that nobody invited are nothing to tell of where unlisted members stay anyway", () => {
+  const sync = { ...SYNC, members: "additive" as const };
+  const plan = planOf(desired({ sync, members: [] }), live([], [ofType("robot")]));
+  expect([brief(plan), briefFindings(plan)]).toEqual([[], []]);
 });
 
 test("a member without any address is never removed, and said so", () => {
@@ -292,8 +323,7 @@ test("a managed user's nickname is kept in step, its password never compared", (
     id: "u",
     email: "till@example.com",
     mfaOnLogin: false,
-    virtual: true,
-    serviceAccount: false,
+    type: "managed_user",
   };
   const want = desired({ members: [member("till@example.com", { managed })] });
   const plan = planOf(want, live([], [{ ...till, user: { ...user, nickname: "Till" } }]));

@@ -86,7 +86,7 @@ describe("policies", () => {
 
   test("holders need MFA on login; of somebody invited it is not known yet", () => {
     const policies = { ...NONE, requireMfa: ["Payer"] };
-    const user = { id: "u", email: "b@example.com", mfaOnLogin: true, virtual: false, serviceAccount: false };
+    const user = { id: "u", email: "b@example.com", mfaOnLogin: true, type: "user" };
     const is = live(LIVE_ROLES, [
       liveMember("mem_1", "a@example.com", { roles: ["role_2"] }),
       liveMember("mem_2", "b@example.com", { roles: ["role_2"], user }),

@@ -86,7 +86,7 @@ describe("for every desired and live state", () => {
         expect(moves.filter(({ fields }) => fields.some(({ field }) => field !== "roles"))).toEqual([]);
         const kept = new Set(
           is.members
-            .filter(({ user, invite }) => user?.serviceAccount || !(user || invite))
+            .filter(({ user, invite }) => user?.type === "service_account" || !(user || invite))
             .map(({ id }) => id),
         );
         expect(changes.filter((change) => change.kind === "delete" && kept.has(change.id))).toEqual([]);

@@ -109,6 +109,14 @@ const ANSWERED: readonly Kind[] = [
     },
   },
   {
+    rule: { kind: "without-fields", fields: ["id", "user.type", "invite.email"] },
+    done: true,
+    looks: (got, usual) => {
+      expect(got.status).toBe(usual.status);
+      expect(got.text).not.toMatch(/"type":"(?:managed_)?user"|^.{1,40}"id":/);
+    },
+  },
+  {
     rule: { kind: "partial-json" },
     done: true,
     looks: (got, usual) => {

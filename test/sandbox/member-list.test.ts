@@ -50,6 +50,9 @@ describe("listing members", () => {
     ["?roles=role_lead&status=accepted", "till"],
     ["?roles=role_lead&limit=1&offset=1", "bob"],
     ["?email=adam&roles=role_owner", ""],
+    ["?user.type=managed_user", "till"],
+    ["?user.type=user", "ada eve"],
+    ["?user.type=system_account", ""],
   ])("with %s gives: %s", async (query, expected) => {
     expect(await listed(query)).toBe(expected);
   });

@@ -36,6 +36,7 @@ describe("creating a member", () => {
       id: expect.stringMatching(UUID),
       email: "Bob@x.example",
       mfa_on_login_enabled: false,
+      type: "managed_user",
       virtual_user: true,
       service_account_user: false,
       nickname: "Till 7",

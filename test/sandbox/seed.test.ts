@@ -75,9 +75,9 @@ describe("a seed", () => {
     expect(expired.id).not.toBe(pending.id);
     expect(till).toMatchObject({
       id: "mem_till",
-      user: { virtual_user: true, nickname: "Till 7", disabled_at: expect.any(String) },
+      user: { type: "managed_user", virtual_user: true, nickname: "Till 7", disabled_at: expect.any(String) },
     });
-    expect(bot.user.service_account_user).toBe(true);
+    expect(bot.user).toMatchObject({ type: "service_account", service_account_user: true });
     expect(ida.user.id).toBe("5c0e1c22-5d3a-4b0f-9a51-0123456789ab");
     expect(old.invite.expires_at).toBe("2026-01-01T00:00:00.000Z");
   });

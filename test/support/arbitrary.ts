@@ -75,7 +75,7 @@ function person(
   { kind, ...rest }: { kind: string; roles: readonly string[]; metadata: Metadata },
 ): LiveMember {
   const base = liveMember(id, email, rest);
-  const user = { id, email, mfaOnLogin: false, virtual: false, serviceAccount: false };
+  const user = { id, email, mfaOnLogin: false, type: "user" };
   switch (kind) {
     case "pending":
     case "expired":
@@ -83,9 +83,9 @@ function person(
     case "disabled":
       return { ...base, status: "disabled" };
     case "managed":
-      return { ...base, user: { ...user, virtual: true, nickname: "Till" } };
+      return { ...base, user: { ...user, type: "managed_user", nickname: "Till" } };
     case "service":
-      return { ...base, user: { ...user, serviceAccount: true } };
+      return { ...base, user: { ...user, type: "service_account" } };
     case "nameless": {
       const { user: _, ...nameless } = base;
       return nameless;

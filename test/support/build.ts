@@ -72,7 +72,7 @@ export function liveMember(id: string, email: string, rest: Partial<LiveMember> 
     id,
     roles: [],
     status: "accepted",
-    user: { id: `user-${id}`, email, mfaOnLogin: false, virtual: false, serviceAccount: false },
+    user: { id: `user-${id}`, email, mfaOnLogin: false, type: "user" },
     metadata: {},
     updatedAt: UPDATED,
     ...rest,

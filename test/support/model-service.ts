@@ -117,6 +117,6 @@ export function modelService(start: LiveState, expiredMode: ExpiredMode = "besid
 
 function managedMember(id: string, email: string, nickname: string | undefined): LiveMember {
   const member = liveMember(id, email);
-  const user = { id, email, mfaOnLogin: false, virtual: true, serviceAccount: false };
+  const user = { id, email, mfaOnLogin: false, type: "managed_user" };
   return { ...member, user: { ...user, ...(nickname !== undefined && { nickname }) } };
 }

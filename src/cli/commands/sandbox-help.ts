@@ -18,6 +18,7 @@ A seed:
       members:
         - { email: ada@example.com, roles: [role_owner] }
         - { email: bob@example.com, roles: [Shift Lead], status: pending }
+        - { email: bot@example.com, type: system_account }   user.type; any word will do
   keys:                     without them: sk_test_sandbox, for everything
     - { key: sk_test_ada, owner: ada@example.com, permissions: [roles_list, merchant_read] }
 A merchant is a test account unless it says sandbox: false.
@@ -53,6 +54,8 @@ times, or each with a probability. What it does is its kind:
   expired-invitation  who invites an address whose invitation has expired is answered otherwise: answer
                    (conflict: 409 until that is deleted; replace: the new one takes its place; renew: with its id)
   unknown-fields   fields that the contract does not know
+  without-fields   leaves fields out of each role and member: fields, such as [user.type, metadata]
+  predefined-role  a predefined role is not answered for: answer (not-found, or other-id)
   reset-before     breaks the connection, and nothing was done
   reset-after      breaks the connection when the write has taken effect
   truncate         half of the body, then a broken connection

@@ -3,7 +3,7 @@ import type { UndoNote } from "../../model/past-run.ts";
 import type { MemberChange, MemberImage, RoleRef } from "../../model/plan.ts";
 import { seal } from "../fingerprint.ts";
 import { memberImageOf } from "../member-changes.ts";
-import { addressesOf, addressOf, matchesAny } from "../scope.ts";
+import { addressesOf, addressOf, isManaged, matchesAny } from "../scope.ts";
 import { changeMemberBack } from "./change-member-back.ts";
 import { findByAddress, isChanged, type MemberPass } from "./member-pass.ts";
 import type { Effect } from "./net-effects.ts";
@@ -63,7 +63,7 @@ function isIgnored({ id, name }: Effect<MemberImage>, { ignore, matches, scope }
 function madeUnknown({ name, after }: Effect<MemberImage>, pass: MemberPass): LiveMember | undefined {
   const live = findByAddress(name, pass);
   if (live === undefined || after === null) return undefined;
-  if (live.status === "pending" || live.user?.virtual === true) {
+  if (live.status === "pending" || isManaged(live)) {
     if (!isChanged(live, after, pass)) return live;
   }
   pass.note(

@@ -130,8 +130,7 @@ export function pageMerchant({ report, view }: PageMerchantInput): PageMerchant 
       name: oneLine(member.name),
       ...(nickname !== null && { nickname: oneLine(nickname) }),
       notes: [
-        ...(member.managed ? ["managed user"] : []),
-        ...(member.serviceAccount ? ["service account"] : []),
+        ...typeNotes(member.type),
         // Of everybody it would be said too often to be read.
         ...(member.mfa === false && holdsAll(after ?? before) ? ["no MFA on login"] : []),
       ],
@@ -149,6 +148,20 @@ export function pageMerchant({ report, view }: PageMerchantInput): PageMerchant 
     })),
     plan: view && pagePlan(view),
   };
+}
+
+/** What is said of a type of user; nothing of somebody who was invited. */
+function typeNotes(type: string): readonly string[] {
+  switch (type) {
+    case "user":
+      return [];
+    case "managed_user":
+    case "service_account":
+    case "system_account":
+      return [type.replace("_", " ")];
+    default:
+      return [`user type ${oneLine(type)}`];
+  }
 }
 
 function pagePlan(view: PlanView): PagePlan {

@@ -210,8 +210,7 @@ describe("undo", () => {
         id: "u",
         email: "till@example.com",
         mfaOnLogin: false,
-        virtual: true,
-        serviceAccount: false,
+        type: "managed_user",
         nickname: "Till",
       },
     });

@@ -33,7 +33,7 @@ function facts(state: LiveState): ReadonlyMap<string, string> {
     canonicalJson({
       roles: [...new Set(roles)].map((id) => names.get(id) ?? id).sort(),
       metadata,
-      nickname: user?.virtual ? (user.nickname ?? null) : null,
+      nickname: user?.type === "managed_user" ? (user.nickname ?? null) : null,
     });
   return new Map([
     ...state.roles.map((role) => [`role ${role.name}`, roleFacts(role)] as const),

@@ -1,10 +1,10 @@
-import type { LiveMember, LiveRole, LiveState } from "../model/live.ts";
+import { type LiveMember, type LiveRole, type LiveState, PREDEFINED_ROLES } from "../model/live.ts";
 import type { LiveEvent, LiveReader } from "../model/ports.ts";
 import type { FindCaller } from "./caller.ts";
 import type { Client } from "./client.ts";
 import { listAll, PAGE_SIZE, type Progress } from "./pager.ts";
 import { membersPath, query, rolesPath } from "./paths.ts";
-import { createRecords } from "./records.ts";
+import { retrieveRole } from "./records.ts";
 import { listSharer } from "./share-lists.ts";
 import { sideBySide } from "./side-by-side.ts";
 import { readMemberPage, readRoles } from "./wire.ts";
@@ -65,13 +65,18 @@ async function readAll(
   { merchant, roleIds, expected }: Wanted,
   emit: (event: LiveEvent) => void,
 ): Promise<Omit<LiveState, "callerId">> {
-  const { role } = createRecords(client, merchant);
   const known = new Set<string>();
-  // One that is held or named, but gone, is for the plan to tell.
+  const unanswered = new Set<string>();
   const retrieve = async (ids: ReadonlySet<string>): Promise<readonly LiveRole[]> => {
     const unknown = [...ids].filter((id) => !known.has(id));
     for (const id of unknown) known.add(id);
-    return (await sideBySide(unknown, role)).flatMap((found) => found ?? []);
+    const answers = await sideBySide(unknown, async (id) => {
+      const found = await retrieveRole(client, merchant, id);
+      if (found?.id === id) return [found];
+      unanswered.add(id);
+      return [];
+    });
+    return answers.flat();
   };
   const listAndNamed = async (): Promise<readonly LiveRole[]> => {
     const listed = await listRoles(client, merchant);
@@ -86,8 +91,17 @@ async function readAll(
       progress: (read, total) => emit({ type: "read", merchant, members: read, total }),
     }),
   ]);
-  const held = await retrieve(heldBy(members));
-  return { merchant, roles: [...roles, ...held], members };
+  const heldIds = heldBy(members);
+  const held = await retrieve(heldIds);
+  // The contract only says that custom roles can be retrieved. One that is named, and neither held nor known to be
+  // provided by the service, is for the plan to tell.
+  const assumed = [...unanswered].filter((id) => heldIds.has(id) || PREDEFINED_ROLES.includes(id));
+  return { merchant, roles: [...roles, ...held, ...assumed.map(assumedRole)], members };
+}
+
+/** A role of which nothing but its id is known. */
+function assumedRole(id: string): LiveRole {
+  return { id, name: id, permissions: [], predefined: true, metadata: {}, updatedAt: "", idOnly: true };
 }
 
 function heldBy(members: readonly LiveMember[]): ReadonlySet<string> {

@@ -14,7 +14,19 @@ export interface LiveRole {
   readonly metadata: Metadata;
   /** ISO 8601. */
   readonly updatedAt: string;
+  /** Nothing but the id is known: the service does not answer for it. */
+  readonly idOnly?: true;
 }
+
+/** The ids of the roles that the service is known to provide to every merchant. */
+export const PREDEFINED_ROLES: readonly string[] = [
+  "role_owner",
+  "role_admin",
+  "role_manager",
+  "role_employee",
+  "role_accountant",
+  "role_cashier",
+];
 
 /** The end-user behind an accepted membership. */
 export interface LiveUser {
@@ -52,7 +64,7 @@ export interface LiveMember {
 /** The live state of one merchant, read whole and consistent with itself: each id is there once. */
 export interface LiveState {
   readonly merchant: string;
-  /** The custom roles, and every predefined or unlisted role that a member holds or the file names, as far as it exists. */
+  /** The custom roles, and every predefined or unlisted role that a member holds or the file names, as far as it exists or is held. */
   readonly roles: readonly LiveRole[];
   readonly members: readonly LiveMember[];
   /** The member that the API key belongs to; null where the key belongs to nobody, or the service does not tell. */

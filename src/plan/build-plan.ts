@@ -129,6 +129,7 @@ export function judgeChanges(
       ...judged.findings,
       ...[
         ...(byFile ? declaredAndIgnored(desired, matches) : []),
+        ...(byFile ? assumedRoles(desired, scope) : []),
         ...roles.discoveries,
         ...members.discoveries,
         ...minHolders.discoveries,
@@ -153,6 +154,16 @@ function declaredAndIgnored(
       .filter(({ email, id }) => matchesAny(ignore.members, [email, id ?? email], matches))
       .map(({ email }): Discovery => ({ code: "member-ignored", name: email })),
   ];
+}
+
+/** Roles that the file names, and that the service does not answer for: it has the last word on them. */
+function assumedRoles(desired: DesiredState, { roles }: Scope): readonly Discovery[] {
+  const assumed = roles.filter(({ idOnly }) => idOnly);
+  if (assumed.length === 0) return [];
+  const named = new Set(namedRoleIds(desired));
+  return assumed
+    .filter(({ id }) => named.has(id))
+    .map(({ id }): Discovery => ({ code: "role-not-retrieved", name: id }));
 }
 
 /** A second removal that would have to wait, for one that waits already: nobody can tell in which order they come. */

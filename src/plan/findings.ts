@@ -6,6 +6,7 @@ export type Discovery =
   | { readonly code: "role-ambiguous"; readonly name: string; readonly ids: readonly string[] }
   | { readonly code: "role-pin-missing"; readonly name: string; readonly id: string }
   | { readonly code: "role-pin-predefined"; readonly name: string; readonly id: string }
+  | { readonly code: "role-not-retrieved"; readonly name: string }
   | { readonly code: "role-needs-permissions"; readonly name: string }
   | { readonly code: "role-previously-left"; readonly name: string; readonly previously: string }
   | { readonly code: "role-name-taken"; readonly name: string; readonly id: string }
@@ -87,6 +88,12 @@ export function wording(found: Discovery): Finding {
         "role",
         `Role "${name}" is pinned to ${found.id}, which the service itself provides and nobody can change.`,
         'Take it out of "roles:"; members can hold it by its id.',
+      );
+    case "role-not-retrieved":
+      return warning(
+        "role",
+        `The service does not answer for the role ${name}; its id is used as it stands, and what it grants is not known.`,
+        "If the id is wrong, correct it: the service would refuse it.",
       );
     case "role-needs-permissions":
       return error(

@@ -58,7 +58,8 @@ export function planRoles(
     nameOf: ({ name }) => name,
   };
   const candidates = {
-    live,
+    // One that the service does not answer for is none to pin.
+    live: live.filter(({ idOnly }) => !idOnly),
     keysOf: (role: LiveRole) => (names.has(role.id) ? [role.name] : []),
     isLeftover: () => false,
   };

@@ -55,6 +55,7 @@ export const PREDEFINED_ROLES: ReadonlyMap<string, Role> = new Map(
     ]),
     predefined("role_manager", "Manager", "Runs the shop and its team", [view, sell, money, people, manage]),
     predefined("role_employee", "Employee", "Sells and refunds", [sell]),
+    predefined("role_cashier", "Cashier", "Takes payments", [["catalog_view", "checkouts_create"]]),
     predefined("role_accountant", "Accountant", "Sees the books", [view, money]),
   ].map((role) => [role.id, role]),
 );

@@ -168,7 +168,7 @@ describe("reading a merchant", () => {
     ]);
   });
 
-  test("retrieves the roles that are held or named but not listed, once each, and leaves out what does not exist", async () => {
+  test("retrieves the roles that are held or named but not listed, once each, and tells which are not answered for", async () => {
     const members = [
       wireMember("mem_a", { roles: ["role_owner", "role_gone"] }),
       wireMember("mem_b", { roles: ["role_owner"] }),
@@ -177,17 +177,30 @@ describe("reading a merchant", () => {
       if (one.path === `${ROLES}/role_owner`) return json(wireRole("role_owner", { is_predefined: true }));
       return holding(members, [wireRole("role_a")])(one, 1);
     });
-    const live = await reader.read("MC1", ["role_a", "role_never"]);
-    expect(live.roles.map(({ id, predefined }) => [id, predefined])).toEqual([
-      ["role_a", false],
-      ["role_owner", true],
+    const live = await reader.read("MC1", ["role_a", "role_never", "role_cashier"]);
+    expect(live.roles.map(({ id, predefined, idOnly = false }) => [id, predefined, idOnly])).toEqual([
+      ["role_a", false, false],
+      ["role_owner", true, false],
+      ["role_cashier", true, true],
+      ["role_gone", true, true],
     ]);
     expect(
       seen
         .filter(({ path }) => path.startsWith(`${ROLES}/`))
         .map(({ path }) => path.slice(ROLES.length + 1))
         .sort(),
-    ).toEqual(["role_gone", "role_never", "role_owner"]);
+    ).toEqual(["role_cashier", "role_gone", "role_never", "role_owner"]);
+  });
+
+  test("never takes the answer about one role for another one", async () => {
+    const { reader } = connectTo((one) =>
+      one.path.startsWith(`${ROLES}/`)
+        ? json(wireRole("role_x", { name: "Internal", permissions: ["everything"] }))
+        : holding([wireMember("mem_a", { roles: ["role_owner"] })])(one, 1),
+    );
+    const { roles } = await reader.read("MC1", ["role_never"]);
+    expect(roles).toMatchObject([{ id: "role_owner", name: "role_owner", permissions: [], idOnly: true }]);
+    expect(roles).toHaveLength(1);
   });
 
   test("retrieves the roles that the file names while the members are still being listed", async () => {

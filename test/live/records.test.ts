@@ -29,6 +29,16 @@ test("what is gone is null, and what cannot be told is a failure", async () => {
   expect(await failureOf(other.role("role_a"))).toMatchObject({ code: "bad-answer" });
 });
 
+test("an answer about something else is a failure, not what was asked for", async () => {
+  const { records } = connectTo(({ path }) =>
+    json(path.startsWith(ROLES) ? wireRole("role_b") : wireMember("mem_b")),
+  );
+  const failure = await failureOf(records("MC1").role("role_a"));
+  expect(failure).toMatchObject({ code: "bad-answer" });
+  expect(failure.message).toContain("about role_b instead of role_a");
+  expect(await failureOf(records("MC1").member("mem_a"))).toMatchObject({ code: "bad-answer" });
+});
+
 test("a lost answer is asked for again", async () => {
   const { records, seen } = connectTo((_, count) => (count === 1 ? problem(503) : json(wireRole("role_a"))));
   expect(await records("MC1").role("role_a")).not.toBeNull();

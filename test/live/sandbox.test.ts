@@ -88,6 +88,22 @@ describe("against the sandbox", () => {
     expect(members[0]?.user?.type).toBe("robot");
   });
 
+  test.each(["not-found", "other-id"])(
+    "a predefined role is taken as it stands where it is %s",
+    async (answer) => {
+      const { reader, writer } = await start({ rules: [{ kind: "predefined-role", answer }] });
+      const named = ["role_cashier", "role_typo"];
+      const { roles } = await reader.read(MERCHANT, named);
+      expect(roles.map(({ id, idOnly }) => [id, idOnly])).toEqual([
+        ["role_cashier", true],
+        ["role_owner", true],
+      ]);
+      await writer(MERCHANT).createMember({ email: "ada@example.com", roles: ["role_cashier"] });
+      const { members } = await reader.read(MERCHANT, named);
+      expect(members.map((member) => member.roles)).toEqual([["role_owner"], ["role_cashier"]]);
+    },
+  );
+
   test("a key that belongs to nobody reads all the same, and that is told once", async () => {
     const { reader, events } = await start({ seed: CHAIN, key: "sk_test_nobody" });
     const states = await Promise.all(["MC0", "MC1"].map((code) => reader.read(code, [])));

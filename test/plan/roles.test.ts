@@ -25,6 +25,27 @@ test("a role that is not there yet is created", () => {
   });
 });
 
+const ASSUMED = liveRole("role_cashier", "role_cashier", { predefined: true, idOnly: true });
+
+test("a role that the service does not answer for is given by its id, with a warning", () => {
+  const want = desired({ members: [member("ada@example.com", { roles: ["role_cashier"] })] });
+  const plan = planOf(want, live([ASSUMED], [liveMember("mem_1", "ada@example.com")]));
+  expect(plan.changes[0]?.after).toMatchObject({ roles: [{ id: "role_cashier", name: "role_cashier" }] });
+  expect(briefFindings(plan)).toEqual(["warning role-not-retrieved role_cashier"]);
+  expect(plan.impact.members).toMatchObject([{ name: "ada@example.com", unknownGained: ["role_cashier"] }]);
+});
+
+test("a role that the service does not answer for is nothing to tell of where no file names it", () => {
+  const is = live([ASSUMED], [liveMember("mem_1", "ada@example.com", { roles: ["role_cashier"] })]);
+  const plan = planOf(desired({ roles: [], members: [] }), is);
+  expect([brief(plan), briefFindings(plan)]).toEqual([["delete member ada@example.com"], []]);
+});
+
+test("a pin to a role that the service does not answer for points to nothing", () => {
+  const plan = planOf(desired({ roles: [role("Cashier", { id: "role_cashier" })] }), live([ASSUMED]));
+  expect(briefFindings(plan)).toContain("error role-pin-missing Cashier");
+});
+
 test("a role that is not there yet needs its permissions", () => {
   const { permissions: _, ...bare } = role("Cashier");
   const plan = planOf(desired({ roles: [bare] }), live());

@@ -31,6 +31,28 @@ describe("a fault", () => {
     },
   );
 
+  test.each([
+    [{}, 404, undefined],
+    [{ answer: "other-id" }, 200, "role_admin_internal"],
+  ])("hides predefined roles %o, and no custom ones", async (rule, status, id) => {
+    const harness = await withFaults([{ kind: "predefined-role", ...rule }]);
+    const got = await harness.call("GET", `${ROLES}/role_admin`);
+    expect([got.status, got.body.id]).toEqual([status, id]);
+    const made = await harness.call("POST", ROLES, { body: { name: "Mine", permissions: [] } });
+    expect((await harness.call("GET", `${ROLES}/${made.body.id}`)).body.id).toBe(made.body.id);
+  });
+
+  test("leaves the fields out that it names, of what is listed and of a single resource", async () => {
+    const fields = ["user.virtual_user", "user.nobody.knows", "created_at"];
+    const harness = await withFaults([{ kind: "without-fields", fields }]);
+    const { body } = await harness.call("GET", MEMBERS);
+    for (const one of [body.items[0], (await harness.call("GET", `${MEMBERS}/${body.items[0].id}`)).body]) {
+      expect(one.user).toMatchObject({ type: "user", service_account_user: false });
+      expect(one.user).not.toHaveProperty("virtual_user");
+      expect(one).not.toHaveProperty("created_at");
+    }
+  });
+
   test("can take its answer away after the write took effect", async () => {
     const harness = await withFaults([{ kind: "status", status: 503, effect: "after" }]);
     expect((await harness.call("POST", MEMBERS, { body: BOB })).status).toBe(503);

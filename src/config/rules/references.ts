@@ -1,10 +1,9 @@
+import { PREDEFINED_ROLES } from "../../model/live.ts";
 import { type Draft, grantPath, siteOf } from "../draft.ts";
 import { entriesAt, type MerchantView, pairsAt } from "../merchant-view.ts";
 import type { LocatedProblem, Site } from "../problem.ts";
 import { isSlip, openSuggester } from "../suggest.ts";
 import { fieldsOf, listOf, textOf } from "../values.ts";
-
-const PREDEFINED = ["role_owner", "role_admin", "role_manager", "role_employee", "role_accountant"];
 
 interface Reference {
   readonly text: string;
@@ -31,7 +30,8 @@ export function knownRoles(merchant: MerchantView): readonly LocatedProblem[] {
       return [];
     }
     const now = renamed.get(role);
-    const near = now ?? suggest(role) ?? PREDEFINED.find((id) => id === `role_${role.toLowerCase()}`) ?? null;
+    const near =
+      now ?? suggest(role) ?? PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? null;
     return [{ code: "unknown-role", role, near, renamed: now !== undefined, place: site }];
   });
 }

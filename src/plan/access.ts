@@ -1,6 +1,6 @@
 import type { LiveMember, LiveRole, MemberStatus } from "../model/live.ts";
 import type { MemberChange, RoleChange, RoleRef } from "../model/plan.ts";
-import { addressOf, isNoPerson, type Scope } from "./scope.ts";
+import { addressOf, isServiceAccount, type Scope } from "./scope.ts";
 
 /** A role and what it grants. */
 export interface RoleAccess {
@@ -21,8 +21,8 @@ export interface PersonAccess {
   readonly status: MemberStatus | "invited";
   /** Keys of `Access.roles`. */
   readonly roles: readonly string[];
-  /** No person, as far as is known: a service or system account, or a type that is not known. */
-  readonly serviceAccount: boolean;
+  /** A service or system account; null for a type of user that is not known. */
+  readonly serviceAccount: boolean | null;
   /** Kept out of the plan: nothing is done with them, but what is done to a role reaches them. */
   readonly ignored: boolean;
   /** Null where it is not known: there is no user yet. */
@@ -100,7 +100,7 @@ function personAfter(
     email: after.email,
     status: kind === "update" ? (was?.status ?? "unknown") : "invited",
     roles: [...new Set(after.roles.map(keyOf))],
-    serviceAccount: was?.serviceAccount ?? false,
+    serviceAccount: was === null ? false : was.serviceAccount,
     ignored: false,
     mfa: was?.mfa ?? null,
   };
@@ -234,7 +234,7 @@ function personAccess(member: LiveMember, successors: Successors, ignored: boole
     email,
     status,
     roles: roleKeysOf(roles, successors),
-    serviceAccount: isNoPerson(member),
+    serviceAccount: isServiceAccount(member),
     ignored,
     mfa: user ? user.mfaOnLogin : null,
   };

@@ -32,7 +32,7 @@ export type Discovery =
   | { readonly code: "member-disabled"; readonly name: string }
   | { readonly code: "member-not-managed"; readonly name: string }
   | { readonly code: "member-without-address"; readonly name: string }
-  | { readonly code: "member-no-person"; readonly name: string; readonly type: string }
+  | { readonly code: "member-service-account"; readonly name: string; readonly type: string }
   | {
       readonly code: "member-pin-other";
       readonly name: string;
@@ -46,7 +46,7 @@ export type Discovery =
   | { readonly code: "member-expired"; readonly name: string; readonly pinned: boolean }
   | { readonly code: "member-mfa-unknown"; readonly name: string; readonly role: string };
 
-const NO_PERSON: Readonly<Record<string, string | undefined>> = {
+const SERVICE_ACCOUNTS: Readonly<Record<string, string | undefined>> = {
   service_account: "a service account",
   system_account: "a system account",
 };
@@ -185,12 +185,12 @@ export function wording(found: Discovery): Finding {
         `Member ${name} has no e-mail address, so the file cannot name it; it is left alone.`,
         null,
       );
-    case "member-no-person":
+    case "member-service-account":
       return warning(
         "member",
-        NO_PERSON[found.type] === undefined
+        SERVICE_ACCOUNTS[found.type] === undefined
           ? `${name} is not listed, and its user type "${found.type}" is not known; it is left alone.`
-          : `${name} is ${NO_PERSON[found.type]} that the file does not list; it is left alone.`,
+          : `${name} is ${SERVICE_ACCOUNTS[found.type]} that the file does not list; it is left alone.`,
         'List it under "members:" to manage it, or under "ignore.members" to keep it out of plans.',
       );
     case "member-pin-other":

@@ -6,7 +6,7 @@ import type { Discovery } from "./findings.ts";
 import { type Declared, type Match, matchAll } from "./match.ts";
 import { createMember, deleteMember, moveMember, reinviteMember, updateMember } from "./member-changes.ts";
 import type { Report, RoleResolver } from "./resolve.ts";
-import { addressOf, isManaged, isNoPerson, type Scope } from "./scope.ts";
+import { addressOf, isManaged, isServiceAccount, type Scope } from "./scope.ts";
 
 /** What is planned for members. */
 export interface MemberPlan {
@@ -60,8 +60,8 @@ function planUnlisted(
   if (sync.members === "additive") return [];
   return unclaimed.flatMap((member) => {
     const address = addressOf(member);
-    if (member.user && isNoPerson(member)) {
-      report({ code: "member-no-person", name: address ?? member.id, type: member.user.type });
+    if (member.user && isServiceAccount(member) !== false) {
+      report({ code: "member-service-account", name: address ?? member.id, type: member.user.type });
       return [];
     }
     if (address !== null) return [deleteMember(member, roles, "unlisted")];

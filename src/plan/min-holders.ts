@@ -130,7 +130,7 @@ function isHeld({ people }: Access, roleId: string): boolean {
 }
 
 function isPerson({ serviceAccount }: PersonAccess): boolean {
-  return !serviceAccount;
+  return serviceAccount === false;
 }
 
 function isAccepted({ status }: PersonAccess): boolean {

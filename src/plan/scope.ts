@@ -55,9 +55,19 @@ export function isManaged({ user }: LiveMember): boolean {
   return user?.type === "managed_user";
 }
 
-/** Whether nobody logs in as this member, or nothing is known of its type: a service or system account, for instance. */
-export function isNoPerson({ user }: LiveMember): boolean {
-  return user !== undefined && user.type !== "user" && user.type !== "managed_user";
+/** Whether nobody logs in as this member; null where its type is not known. */
+export function isServiceAccount({ user }: LiveMember): boolean | null {
+  switch (user?.type) {
+    case undefined:
+    case "user":
+    case "managed_user":
+      return false;
+    case "service_account":
+    case "system_account":
+      return true;
+    default:
+      return null;
+  }
 }
 
 function nameBeforeSetAside(name: string): string {

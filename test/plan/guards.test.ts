@@ -138,6 +138,13 @@ describe("the fewest holders of a role", () => {
     expect(refusedWith({})).toEqual([]);
   });
 
+  test("a user of an unknown type is not counted on as an owner", () => {
+    const bot = owner("mem_2", "bot@example.com");
+    const user = { id: "u", email: "bot@example.com", mfaOnLogin: false, type: "robot" };
+    const is = live([OWNER], [owner("mem_1", "ada@example.com"), { ...bot, user }]);
+    expect(briefRefusals(planOf(desired({ members: [] }), is))).toEqual(["guard min-holders Owner"]);
+  });
+
   test("a service account is no owner that anybody could log in as", () => {
     const ada = owner("mem_1", "ada@example.com");
     const user = { id: "user-bot", email: "bot@example.com", mfaOnLogin: false };

@@ -249,7 +249,7 @@ test.each([
 ])("an unlisted %s is never removed, and shown", (type, message) => {
   const plan = planOf(desired({ members: [] }), live([], [ofType(type)]));
   expect(brief(plan)).toEqual([]);
-  expect(plan.findings).toMatchObject([{ code: "member-no-person", severity: "warning", message }]);
+  expect(plan.findings).toMatchObject([{ code: "member-service-account", severity: "warning", message }]);
 });
 
 test("an account of any type is managed where the file lists it, and removed where its access ends", () => {

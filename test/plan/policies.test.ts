@@ -87,11 +87,17 @@ describe("policies", () => {
   test("holders need MFA on login; of somebody invited it is not known yet", () => {
     const policies = { ...NONE, requireMfa: ["Payer"] };
     const user = { id: "u", email: "b@example.com", mfaOnLogin: true, type: "user" };
+    const unsafe = { ...user, email: "robot@example.com", mfaOnLogin: false };
     const is = live(LIVE_ROLES, [
       liveMember("mem_1", "a@example.com", { roles: ["role_2"] }),
       liveMember("mem_2", "b@example.com", { roles: ["role_2"], user }),
       invited("mem_3", "c@example.com", { roles: ["role_2"] }),
       liveMember("mem_4", "d@example.com"),
+      liveMember("mem_5", "bot@example.com", {
+        roles: ["role_2"],
+        user: { ...unsafe, type: "service_account" },
+      }),
+      liveMember("mem_6", "robot@example.com", { roles: ["role_2"], user: { ...unsafe, type: "robot" } }),
     ]);
     const sync = { ...SYNC, members: "additive" } as const;
     const members = [member("d@example.com", { roles: ["Payer"] })];
@@ -100,6 +106,7 @@ describe("policies", () => {
     expect(briefFindings(plan)).toEqual([
       "warning require-mfa a@example.com",
       "warning member-mfa-unknown c@example.com",
+      "warning require-mfa robot@example.com",
     ]);
   });
 

@@ -165,5 +165,14 @@ function endOf(
 
 function causeSentence(cause: StopCause | null): string | null {
   if (cause === null) return null;
-  return cause.by === "signal" ? `It was stopped by ${cause.signal}.` : `${cause.merchant} stopped.`;
+  switch (cause.by) {
+    case "signal":
+      return `It was stopped by ${cause.signal}.`;
+    case "merchant":
+      return `${cause.merchant} stopped.`;
+    case "output":
+      return `${cause.stream} could not be written to.`;
+    default:
+      return cause satisfies never;
+  }
 }

@@ -6,6 +6,13 @@ export interface Sink {
   readonly columns: number | undefined;
 }
 
+/** Why stdout or stderr takes nothing more. */
+export interface OutputLoss {
+  readonly stream: "stdout" | "stderr";
+  /** Such as `EPIPE` where nobody reads it any more, or `ENOSPC`. */
+  readonly code: string;
+}
+
 /** Everything that a command may touch of the world; the one place where it enters, so that tests pass their own. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -13,6 +20,8 @@ export interface Io {
   readonly cwd: string;
   readonly stdout: Sink;
   readonly stderr: Sink;
+  /** Aborted when stdout or stderr takes nothing more; `reason` is an `OutputLoss`. */
+  readonly outputLost: AbortSignal;
   readonly stdinIsTTY: boolean;
   /** Milliseconds since the epoch. */
   now(): number;

@@ -4,6 +4,7 @@ import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { RolecallError } from "../model/errors.ts";
 import { findYamlFiles, sizeOf, sourceReader } from "./files.ts";
+import { checkOutputs } from "./output-path.ts";
 
 /** What the files say, and everything that is wrong with them. */
 export interface Loaded {
@@ -21,6 +22,8 @@ export interface LoadOptions {
   readonly cwd: string;
   /** The moment that end dates are held against, in milliseconds since the epoch. */
   readonly now: number;
+  /** Where results are to be written: none of the files. */
+  readonly outputs?: readonly (string | undefined)[];
   /** Nothing is read but the files. */
   readonly filesOnly?: true;
   /** What else goes on while files are read; absent: nothing. */
@@ -29,8 +32,10 @@ export interface LoadOptions {
 
 /** Reads and checks the files below the paths, with all that they include. */
 export async function loadStates(paths: readonly string[], options: LoadOptions): Promise<Loaded> {
-  const { merchants, cwd } = options;
-  const loaded = await load(await findYamlFiles(paths, cwd), options);
+  const { merchants, cwd, outputs = [] } = options;
+  const files = await findYamlFiles(paths, cwd);
+  const loaded = await load(files, options);
+  checkOutputs(outputs, [...files, ...loaded.sources.map(({ file }) => file)], cwd);
   const states = loaded.merchants
     .flatMap(({ state }) => state ?? [])
     .sort((a, b) => (a.merchant < b.merchant ? -1 : 1));

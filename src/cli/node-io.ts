@@ -1,20 +1,26 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Io } from "./io.ts";
-import { standardSink } from "./standard-sink.ts";
+import type { Io, OutputLoss, Sink } from "./io.ts";
+import { type OnLost, standardSink } from "./standard-sink.ts";
 
 /** What of the world a program may bring itself. */
-type Brought = Partial<Pick<Io, "stdout" | "stderr">>;
+type Brought = Partial<Record<OutputLoss["stream"], (onLost: OnLost) => Sink>>;
 
 /** The world of the running process. */
 export function nodeIo({
-  stdout = standardSink(1, () => process.stdout),
-  stderr = standardSink(2, () => process.stderr),
+  stdout = (onLost) => standardSink(1, () => process.stdout, onLost),
+  stderr = (onLost) => standardSink(2, () => process.stderr, onLost),
 }: Brought = {}): Io {
+  const losing = new AbortController();
+  const lost =
+    (stream: OutputLoss["stream"]): OnLost =>
+    (code) =>
+      losing.abort({ stream, code } satisfies OutputLoss);
   return {
     env: process.env,
     cwd: process.cwd(),
-    stdout,
-    stderr,
+    stdout: stdout(lost("stdout")),
+    stderr: stderr(lost("stderr")),
+    outputLost: losing.signal,
     // Opened when it is asked for: most commands never do.
     get stdinIsTTY() {
       return process.stdin.isTTY === true;

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import picocolors from "picocolors";
 import { type Extent, PLAIN, type Style } from "../render/style.ts";
 import type { Io, Sink } from "./io.ts";
+import { standardStream } from "./output-path.ts";
 
 const MAX_COLUMNS = 120;
 
@@ -27,15 +28,17 @@ export function extentOf({ quiet, verbose }: { readonly quiet?: true; readonly v
   return verbose ? "verbose" : "normal";
 }
 
-/** Somewhere to write a result to: stdout, or with `--output` a file, which `end` writes whole. */
+/** Somewhere to write a result to: a standard stream, or a file, which `end` writes whole. */
 export interface Output {
   readonly sink: Sink;
   end(): Promise<void>;
 }
 
-/** Where a command's result goes. */
+/** Where a command's result goes: stdout, or with `--output` another stream or a file. */
 export function outputTo(file: string | undefined, io: Io): Output {
-  if (file === undefined) return { sink: io.stdout, end: async () => undefined };
+  const stream = file === undefined ? "stdout" : standardStream(file);
+  if (file === undefined || stream !== null)
+    return { sink: io[stream ?? "stdout"], end: async () => undefined };
   let text = "";
   return {
     sink: {

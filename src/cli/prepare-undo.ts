@@ -28,7 +28,8 @@ export interface UndoPrepared extends Prepared {
 export async function prepareUndo(
   text: string,
   paths: readonly string[],
-  options: Omit<ServiceOptions, "shard"> & OutputOptions & { readonly signal?: AbortSignal },
+  options: Omit<ServiceOptions, "shard"> &
+    OutputOptions & { readonly signal?: AbortSignal; readonly out?: string },
   io: Io,
 ): Promise<UndoPrepared> {
   const found = await findRun(text, { merchants: options.merchant }, io);
@@ -89,12 +90,14 @@ function readable(found: FoundRun, merchants: readonly string[]): PastRun {
 async function settingsFor(
   { run: { merchant, environment } }: PastRun,
   paths: readonly string[],
-  options: OutputOptions,
+  options: OutputOptions & { readonly out?: string },
   io: Io,
 ): Promise<{ readonly state: DesiredState; readonly loaded: Loaded }> {
   const without: Loaded = { sources: [], states: [], diagnostics: [] };
   const anyFile = paths.length > 0 || (await isThere(resolve(io.cwd, DEFAULT_PATH)));
-  const loaded = anyFile ? await loadStates(paths, { merchants: [], cwd: io.cwd, now: io.now() }) : without;
+  const loaded = anyFile
+    ? await loadStates(paths, { merchants: [], cwd: io.cwd, now: io.now(), outputs: [options.out] })
+    : without;
   await tellDiagnostics(loaded.diagnostics, options, io);
   const state = loaded.states.find((one) => one.merchant === merchant);
   if (state) return { state, loaded };

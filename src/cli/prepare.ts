@@ -125,6 +125,7 @@ export async function loadDeclared(
     merchants: options.merchant,
     cwd: io.cwd,
     now,
+    outputs: [options.output, options.out],
     ...(meanwhile && { meanwhile }),
   });
   await tellDiagnostics(loaded.diagnostics, options, io);
@@ -141,6 +142,9 @@ function isMeant(merchant: string, { merchant: picked, shard }: PrepareOptions):
 type PrepareOptions = ServiceOptions &
   OutputOptions & {
     readonly asOf?: number;
+    /** Where the result is written, of `--output` and `--out`. */
+    readonly output?: string;
+    readonly out?: string;
     readonly signal?: AbortSignal;
     /** Loads what comes after the plans while the service is waited for. */
     readonly waiting?: () => Promise<unknown>;

@@ -1,5 +1,5 @@
 import { applyPlan } from "../apply/apply-plan.ts";
-import type { ApplyResult } from "../model/apply.ts";
+import type { ApplyResult, StopCause } from "../model/apply.ts";
 import { type Failure, RolecallError } from "../model/errors.ts";
 import type { JournalEntry } from "../model/journal.ts";
 import type { Plan } from "../model/plan.ts";
@@ -119,8 +119,7 @@ async function verify(
 ): Promise<boolean> {
   const looked = await orFailure(orStopped(session.plan(), hurry));
   if (looked === null || "failure" in looked) {
-    const by = cause();
-    const why = looked?.failure ?? `It was stopped${by?.by === "signal" ? ` by ${by.signal}` : ""}.`;
+    const why = looked?.failure ?? stoppedBy(cause());
     reporter.unverified(merchant, why);
     return false;
   }
@@ -131,6 +130,11 @@ async function verify(
   const recorded = await orFailure(journal.write({ type: "verified", left: left.map(briefly), deferred }));
   if (recorded?.failure) reporter.say(oneLine(recorded.failure.message));
   return left.length + errors.length === 0 && !recorded?.failure;
+}
+
+function stoppedBy(cause: StopCause | null): string {
+  if (cause?.by === "signal") return `It was stopped by ${cause.signal}.`;
+  return cause?.by === "output" ? `${cause.stream} could not be written to.` : "It was stopped.";
 }
 
 async function orFailure<T>(asked: Promise<T>): Promise<T | { readonly failure: Failure }> {

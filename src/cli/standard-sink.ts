@@ -4,26 +4,36 @@ import type { Sink } from "./io.ts";
 /** As much as any pipe takes before somebody reads, in bytes. */
 const LITTLE = 4096;
 
+/** Hears, once, that a stream takes nothing more: the code of the error, such as `EPIPE` or `ENOSPC`. */
+export type OnLost = (code: string) => void;
+
 /**
  * Standard output or error. To open its stream takes a tenth of a short run's time, so the first few bytes for a file,
- * a pipe or a socket are written without it.
+ * a pipe or a socket are written without it. Once a write has failed, nothing more is written.
  */
-export function standardSink(fd: number, open: () => NodeJS.WriteStream): Sink {
-  if (!isPlain(fd)) return streamSink(open());
+export function standardSink(fd: number, open: () => NodeJS.WriteStream, onLost: OnLost): Sink {
+  if (!isPlain(fd)) return streamSink(open(), onLost);
   let stream: ByteSink | undefined;
   let left = LITTLE;
+  let lost = false;
   return {
     write: (text) => {
+      if (lost) return;
       const bytes = Buffer.from(text);
       if (stream === undefined && bytes.length <= left) {
         left -= bytes.length;
         const rest = writtenUntil(fd, bytes);
         if (rest === null) return;
-        // Such as a pipe that is full, or that nobody reads any more: streams know how to go on.
-        stream = streamSink(open());
-        stream.write(rest);
+        if (!("code" in rest)) {
+          // Such as a pipe that is full: streams know how to go on.
+          stream = streamSink(open(), onLost);
+          stream.write(rest);
+        } else {
+          lost = true;
+          onLost(rest.code);
+        }
       } else {
-        stream ??= streamSink(open());
+        stream ??= streamSink(open(), onLost);
         stream.write(text);
       }
     },
@@ -38,11 +48,11 @@ interface ByteSink extends Sink {
 }
 
 /** A standard stream that is open. */
-export function streamSink(stream: NodeJS.WriteStream): ByteSink {
+export function streamSink(stream: NodeJS.WriteStream, onLost: OnLost): ByteSink {
   let open = true;
-  // Nobody reads any more, as in "rolecall validate | head". What is under way, such as an apply, still ends as it should.
-  stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
+  // Such as EPIPE where nobody reads any more, as in "rolecall validate | head".
+  stream.on("error", ({ code = "EIO" }: NodeJS.ErrnoException) => {
+    if (open) onLost(code);
     open = false;
   });
   return {
@@ -56,13 +66,16 @@ export function streamSink(stream: NodeJS.WriteStream): ByteSink {
   };
 }
 
-/** Writes at once what it can, and gives back the rest; null where there is none. */
-function writtenUntil(fd: number, bytes: Uint8Array): Uint8Array | null {
+/** Writes at once what it can: null where that is all, else the rest, or the error that nothing can be done about. */
+function writtenUntil(fd: number, bytes: Uint8Array): Uint8Array | { readonly code: string } | null {
+  let written = 0;
   try {
-    const written = writeSync(fd, bytes);
-    return written === bytes.length ? null : bytes.subarray(written);
-  } catch {
-    return bytes;
+    // A full disk takes a part, and tells of its error with the next write only.
+    while (written < bytes.length) written += writeSync(fd, bytes, written);
+    return null;
+  } catch (error) {
+    const { code = "EIO" } = error as NodeJS.ErrnoException;
+    return code === "EAGAIN" ? bytes.subarray(written) : { code };
   }
 }
 

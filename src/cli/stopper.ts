@@ -1,8 +1,8 @@
 import type { StopCause } from "../model/apply.ts";
 import { ExitCode } from "./exit-code.ts";
-import type { Io } from "./io.ts";
+import type { Io, OutputLoss } from "./io.ts";
 
-/** What ends an apply before its time: a signal, or a merchant that stopped. */
+/** What ends an apply before its time: a signal, a merchant that stopped, or output that cannot be written. */
 export interface Stopper {
   /** Aborted when nothing new is to start. */
   readonly signal: AbortSignal;
@@ -27,7 +27,16 @@ export function createStopper(say: (text: string) => void, io: Io): Stopper {
     cause ??= because;
     stopping.abort();
   };
-  const close = io.onStopSignal((signal) => {
+  const { outputLost } = io;
+  const onLost = (): void => {
+    const { stream } = outputLost.reason as OutputLoss;
+    if (leave !== null) say(`${stream} is lost: nothing new starts; what is in flight ends first.`);
+    stop({ by: "output", stream });
+    hurrying.abort();
+  };
+  if (outputLost.aborted) onLost();
+  outputLost.addEventListener("abort", onLost);
+  const ignoreSignals = io.onStopSignal((signal) => {
     signals += 1;
     if (leave === null) {
       say(`${signal}: nothing was changed.`);
@@ -48,6 +57,9 @@ export function createStopper(say: (text: string) => void, io: Io): Stopper {
     changing: (code) => {
       leave = code;
     },
-    close,
+    close: () => {
+      outputLost.removeEventListener("abort", onLost);
+      ignoreSignals();
+    },
   };
 }

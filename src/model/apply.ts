@@ -46,10 +46,11 @@ export type Phase =
   | "delete-members"
   | "delete-roles";
 
-/** What stopped a merchant's apply other than a failure of its own: another merchant's, or somebody. */
+/** What stopped a merchant's apply other than a failure of its own: another merchant's, somebody, or that nothing can be told any more. */
 export type StopCause =
   | { readonly by: "merchant"; readonly merchant: string }
-  | { readonly by: "signal"; readonly signal: string };
+  | { readonly by: "signal"; readonly signal: string }
+  | { readonly by: "output"; readonly stream: "stdout" | "stderr" };
 
 /** What an apply tells while it runs; the screen, the JSON stream and the journal listen. */
 export type ApplyEvent =

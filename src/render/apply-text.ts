@@ -112,9 +112,16 @@ function failuresOf({ outcomes, journalFailure }: ApplyResult): readonly Failure
 /** Why a merchant stopped at which nothing failed. */
 function causeText(cause: StopCause | null): string {
   if (cause === null) return "";
-  return cause.by === "merchant"
-    ? `It stopped because ${oneLine(cause.merchant)} did: the first failure stops the whole run. `
-    : `It was stopped by ${cause.signal}. `;
+  switch (cause.by) {
+    case "merchant":
+      return `It stopped because ${oneLine(cause.merchant)} did: the first failure stops the whole run. `;
+    case "signal":
+      return `It was stopped by ${cause.signal}. `;
+    case "output":
+      return `It stopped because ${cause.stream} could not be written to. `;
+    default:
+      return cause satisfies never;
+  }
 }
 
 function howToGoOn({ outcomes, writes }: ApplyResult, hasFailures: boolean): string {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { standardSink } from "../../src/cli/standard-sink.ts";
+import { standardSink, streamSink } from "../../src/cli/standard-sink.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -14,6 +14,10 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const never = (): never => {
   throw new Error("the stream was opened");
+};
+
+const neverLost = (code: string): void => {
+  throw new Error(`${code}: the output was lost`);
 };
 
 /** A stream and what has been written to it. */
@@ -28,7 +32,7 @@ function heard(): { readonly stream: NodeJS.WriteStream; text(): string } {
 test("little goes to a file without a stream", () => {
   const file = join(folder, "out");
   const fd = openSync(file, "w");
-  const sink = standardSink(fd, never);
+  const sink = standardSink(fd, never, neverLost);
   sink.write("1 file ");
   sink.write("válid.\n");
   closeSync(fd);
@@ -40,7 +44,7 @@ test("much goes through the stream, and so does all that follows", () => {
   const file = join(folder, "out");
   const fd = openSync(file, "w");
   const { stream, text } = heard();
-  const sink = standardSink(fd, () => stream);
+  const sink = standardSink(fd, () => stream, neverLost);
   sink.write("a".repeat(3000));
   sink.write("b".repeat(3000));
   sink.write("c");
@@ -57,9 +61,33 @@ test("what a full pipe does not take goes through the stream", () => {
     for (;;) writeSync(fd, "x".repeat(4096));
   }).toThrow("EAGAIN");
   const { stream, text } = heard();
-  const sink = standardSink(fd, () => stream);
+  const sink = standardSink(fd, () => stream, neverLost);
   sink.write("1 file valid.\n");
   sink.write("more\n");
   closeSync(fd);
   expect(text()).toBe("1 file valid.\nmore\n");
+});
+
+test("a file or pipe that takes nothing more is told once, and nothing else is written to it", () => {
+  const pipe = join(folder, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  const reader = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+  const fd = openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
+  closeSync(reader);
+  const lost: string[] = [];
+  const sink = standardSink(fd, never, (code) => void lost.push(code));
+  sink.write("1 file valid.\n");
+  sink.write("more\n");
+  closeSync(fd);
+  expect(lost).toEqual(["EPIPE"]);
+});
+
+test("a stream that fails is told once, and nothing else is written to it", () => {
+  const { stream, text } = heard();
+  const lost: string[] = [];
+  const sink = streamSink(stream, (code) => void lost.push(code));
+  stream.emit("error", Object.assign(new Error("no space left"), { code: "ENOSPC" }));
+  stream.emit("error", new Error("again"));
+  sink.write("more");
+  expect([lost, text()]).toEqual([["ENOSPC"], ""]);
 });

@@ -8,7 +8,9 @@ function start() {
   const left: number[] = [];
   let listen: Parameters<Io["onStopSignal"]>[0] = () => undefined;
   let listening = true;
+  const losing = new AbortController();
   const { io } = testIo({
+    outputLost: losing.signal,
     onStopSignal: (listener) => {
       listen = listener;
       return () => {
@@ -18,7 +20,8 @@ function start() {
     leave: ((code: number) => void left.push(code)) as Io["leave"],
   });
   const stopper = createStopper((text) => void said.push(text), io);
-  return { stopper, said, left, send: () => listen("SIGINT"), listening: () => listening };
+  const lose = () => losing.abort({ stream: "stdout", code: "ENOSPC" });
+  return { stopper, said, left, lose, send: () => listen("SIGINT"), listening: () => listening };
 }
 
 test("Ctrl-C while it reads or asks leaves at once with 1, and says that nothing was changed", () => {
@@ -48,6 +51,16 @@ test("a merchant that stops lets the others' requests wait as long as they have 
   expect(stopper.hurry.aborted).toBe(false);
   send();
   expect(stopper.cause()).toEqual({ by: "merchant", merchant: "MC2" });
+});
+
+test("output that is lost stops what is to come, and lets what is in flight end", () => {
+  const { stopper, lose, said, left } = start();
+  stopper.changing(() => 4);
+  lose();
+  expect([stopper.signal.aborted, stopper.hurry.aborted]).toEqual([true, true]);
+  expect(stopper.cause()).toEqual({ by: "output", stream: "stdout" });
+  expect(said).toEqual(["stdout is lost: nothing new starts; what is in flight ends first."]);
+  expect(left).toEqual([]);
 });
 
 test("in the end signals are what they were", () => {

@@ -59,7 +59,7 @@ test("drift --format markdown tells by the side that moved", async () => {
 });
 
 test("--output writes any format into a file, for its owner only, and says so", async () => {
-  const file = join(folder, "deep", "plan.md");
+  const file = join(folder, "plan.md");
   const { stdout, stderr, code } = await run("plan", STATION_ROAD, "--format", "markdown", "--output", file);
   expect(stdout).toBe("");
   expect(stderr).toBe(`Written to ${file}.\n`);
@@ -67,7 +67,7 @@ test("--output writes any format into a file, for its owner only, and says so", 
   expect((await stat(file)).mode & 0o077).toBe(0);
   expect(code).toBe(0);
   const failed = await run("plan", STATION_ROAD, "--output", folder);
-  expect(failed.stderr).toContain(`${folder} cannot be written.`);
+  expect(failed.stderr).toContain(`${folder} cannot be written: it is a folder.`);
   expect(failed.code).toBe(1);
 });
 
@@ -130,5 +130,27 @@ describe("--quiet", () => {
     expect(stdout).toContain("nothing is left to do");
     expect(stdout).not.toContain("yuki.tanaka");
     expect(code).toBe(0);
+  });
+});
+
+describe("--output and --out", () => {
+  test("- is stdout; a saved plan stands there alone, and what it changes is shown on stderr", async () => {
+    const page = await run("report", STATION_ROAD, "--output", "-");
+    expect(page.stdout).toMatch(/^<!doctype html>/i);
+    const { stdout, stderr } = await run("plan", STATION_ROAD, "--out", "-");
+    expect(JSON.parse(stdout).plans).toHaveLength(1);
+    expect(stderr).toContain("Plan: ");
+    expect((await run("plan", STATION_ROAD, "--out", "/dev/stdout")).stdout).toBe(stdout);
+  });
+
+  test("an input is refused, and so is a place where no file can be", async () => {
+    for (const command of ["plan", "drift", "report"]) {
+      const { stderr, code } = await run(command, ACCESS, "-o", "examples/retail/shared/group.yaml");
+      expect(stderr).toContain("examples/retail/shared/group.yaml is read by this command");
+      expect(code).toBe(1);
+    }
+    const { stdout, stderr } = await run("plan", STATION_ROAD, "--out", join(folder, "none/plan.json"));
+    expect(stdout).toBe("");
+    expect(stderr).toContain("none/plan.json cannot be written: its folder does not exist.");
   });
 });

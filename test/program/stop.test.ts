@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -147,4 +148,68 @@ test("a managed user's password is set on request, and stands nowhere", async ()
   const stray = await shop.run([...APPLY, "--rotate-password", "ada@example.com"], { TILL_7: "long enough" });
   expect(stray.stderr).toContain("--rotate-password ada@example.com: no file lists this address as managed.");
   expect(stray.code).toBe(1);
+});
+
+/** Runs the program with a stream that a full disk is behind. */
+async function onFullDisk(stream: "stdout" | "stderr", args: readonly string[]) {
+  const bin = resolve(import.meta.dirname, "../../dist/bin.js");
+  const full = openSync("/dev/full", "w");
+  const child = spawn(process.execPath, [bin, ...args], {
+    cwd: shop.folder,
+    env: { PATH: process.env["PATH"], ...shop.sandbox.env },
+    stdio: stream === "stdout" ? ["ignore", full, "pipe"] : ["ignore", "pipe", full],
+  });
+  closeSync(full);
+  let text = "";
+  (child.stdout ?? child.stderr)?.setEncoding("utf8").on("data", (chunk: string) => {
+    text += chunk;
+  });
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, text };
+}
+
+test.runIf(process.platform === "linux")(
+  "a full disk behind stdout is told, and nothing is changed",
+  async () => {
+    const told = "error: stdout cannot be written: no space is left on the device.\n";
+    for (const args of [
+      ["--version"],
+      ["--help"],
+      ["validate", "mc1.yaml"],
+      ["plan", "mc1.yaml"],
+      ["fmt", "."],
+    ]) {
+      expect(await onFullDisk("stdout", args)).toEqual({ code: 1, text: told });
+    }
+    const { code, text } = await onFullDisk("stdout", APPLY);
+    expect(text).toBe(`${told}Nothing was changed, since not all of the plan could be shown.\n`);
+    expect(code).toBe(1);
+    expect(await shop.writes()).toEqual([]);
+  },
+);
+
+test.runIf(process.platform === "linux")("a full disk behind stderr is no crash", async () => {
+  const { code, text } = await onFullDisk("stderr", ["plan", "mc1.yaml", "--verbose"]);
+  expect(text).toContain("Plan: 1 to create, 1 to update");
+  expect(code).toBe(1);
+});
+
+test("an apply whose reader leaves ends what is in flight, records it, and exits 4", async () => {
+  await faults({ kind: "latency", operation: "roles.update", ms: 1000 });
+  const bin = resolve(import.meta.dirname, "../../dist/bin.js");
+  const child = spawn(process.execPath, [bin, ...APPLY], {
+    cwd: shop.folder,
+    env: { PATH: process.env["PATH"], ...shop.sandbox.env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  child.stdout.once("data", () => child.stdout.destroy());
+  let told = "";
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+    told += chunk;
+  });
+  const [code] = (await once(child, "close")) as [number | null];
+  expect(told).toContain("stdout is lost: nothing new starts; what is in flight ends first.\n");
+  expect(code).toBe(4);
+  expect(await shop.writes()).toHaveLength(1);
+  expect((await shop.run(["runs", "latest"])).stdout).toContain("Stopped: stdout could not be written to.");
 });

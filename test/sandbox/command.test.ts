@@ -41,6 +41,7 @@ async function run(...args: string[]) {
     cwd: folder,
     stdout: sink("stdout"),
     stderr: sink("stderr"),
+    outputLost: new AbortController().signal,
     stdinIsTTY: false,
     now: () => Date.now(),
     sleep: async () => undefined,
@@ -225,7 +226,7 @@ test("says which file is missing or cannot be written", async () => {
     message: expect.stringContaining("none.yaml"),
   });
   await writeFile(join(folder, "file"), "");
-  await expect(run("--state", "file/state.json")).rejects.toMatchObject({ code: "file-unreadable" });
+  await expect(run("--state", "file/state.json")).rejects.toMatchObject({ code: "file-unwritable" });
 });
 
 test("says that a port is taken", async () => {

@@ -21,6 +21,7 @@ export function testIo(rest: Partial<Io> = {}): TestIo {
     cwd: "/",
     stdout: sink("stdout"),
     stderr: sink("stderr"),
+    outputLost: new AbortController().signal,
     stdinIsTTY: false,
     now: () => 0,
     sleep: async () => undefined,

@@ -3,7 +3,7 @@ import { oneLine } from "../../render/escape.ts";
 import { counted } from "../../render/words.ts";
 import type { Consent } from "../approval.ts";
 import { ExitCode } from "../exit-code.ts";
-import type { Io } from "../io.ts";
+import type { Io, OutputLoss } from "../io.ts";
 import {
   type OutputOptions,
   type ServiceOptions,
@@ -11,6 +11,7 @@ import {
   withQuietOption,
   withServiceOptions,
 } from "../options.ts";
+import { hasNoReader } from "../output-loss.ts";
 import type { Look, Planned } from "../planning.ts";
 import type { Prepared } from "../prepare.ts";
 import type { RunOptions } from "../run-apply.ts";
@@ -179,16 +180,28 @@ export async function applyPlanned(
     reporter.say("Nothing was changed.");
     return ExitCode.failed;
   }
+  // What was written last may still turn out to be lost.
+  await io.pause();
+  if (io.outputLost.aborted) {
+    reporter.say("Nothing was changed, since not all of the plan could be shown.");
+    return ExitCode.failed;
+  }
   const changes = due.reduce((sum, { plan }) => sum + plan.changes.length, 0);
   progress.applying(due.map(({ plan }) => plan));
   try {
     const watched = watchedReporter(reporter, progress, changes, options);
     const { concurrency, recheck } = options;
-    return await runApply(due, { password, concurrency, recheck, stopper, openJournal }, watched);
+    const code = await runApply(due, { password, concurrency, recheck, stopper, openJournal }, watched);
+    return code === ExitCode.ok && isCutOff(io) ? ExitCode.partial : code;
   } finally {
     await progress.rest();
     if (leftOut > 0) reporter.say(`${counted(leftOut, "change")} left out; the next plan shows them again.`);
   }
+}
+
+/** Whether a part of what was told is missing where it is kept. */
+function isCutOff({ outputLost }: Io): boolean {
+  return outputLost.aborted && !hasNoReader(outputLost.reason as OutputLoss);
 }
 
 /** Loads what applies plans: asked for twice, it is loaded once. */

@@ -13,6 +13,7 @@ import {
   withQuietOption,
   withServiceOptions,
 } from "../options.ts";
+import { standardStream } from "../output-path.ts";
 import type { PrintPlans } from "../plans-printer.ts";
 import type { Prepared } from "../prepare.ts";
 
@@ -75,7 +76,10 @@ async function plan(paths: readonly string[], options: Options, io: Io): Promise
     const [{ showPlans }, { plansPrinter }, { outputTo }, { tellUnfinishedRuns }] = await loadPrinting();
     await tellUnfinishedRuns(prepared.planned, options, io);
     if (options.interactive) await browse(prepared, options, io);
-    const output = outputTo(options.output, io);
+    // So that a plan that is saved to stdout stands there alone.
+    const shown =
+      options.out !== undefined && standardStream(options.out) === "stdout" ? "/dev/stderr" : undefined;
+    const output = outputTo(options.output ?? shown, io);
     const { format } = options;
     const print =
       format === "html"
@@ -134,10 +138,10 @@ async function pagePrinter(
 
 /** Saves plans as JSON, whole or not at all. */
 export async function savePlans(plans: readonly Plan[], out: string, io: Io): Promise<void> {
-  const [{ plansJson }, { writeAtomically }] = await Promise.all([
-    import("../../render/json.ts"),
-    import("../atomic-write.ts"),
-  ]);
+  const { plansJson } = await import("../../render/json.ts");
+  const stream = standardStream(out);
+  if (stream !== null) return io[stream].write(plansJson(plans));
+  const { writeAtomically } = await import("../atomic-write.ts");
   await writeAtomically(resolve(io.cwd, out), plansJson(plans), { shown: out });
   io.stderr.write(`Saved as ${out}.\n`);
 }

@@ -7,6 +7,7 @@ import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { wholeNumber } from "../options.ts";
+import { checkOutputs } from "../output-path.ts";
 import { DEFAULT_PORT, SANDBOX_HELP } from "./sandbox-help.ts";
 
 interface Options {
@@ -117,6 +118,7 @@ async function openSandbox(options: Options, anyHost: boolean, io: Io): Promise<
     import("../state-file.ts"),
     import("../atomic-write.ts"),
   ]);
+  checkOutputs([options.state], [options.seed, options.faults], io.cwd);
   const { generate, rateLimit, rateLimitKind, rateLimitBurst, retryAfter, latency, jitter } = options;
   const state = options.state === undefined ? null : resolve(io.cwd, options.state);
   const kept = state === null ? null : await reading(files.readIfThere(state), state);

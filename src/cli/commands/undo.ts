@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { RolecallError } from "../../model/errors.ts";
 import { ExitCode } from "../exit-code.ts";
-import type { Io } from "../io.ts";
+import type { Io, Sink } from "../io.ts";
 import {
   type OutputOptions,
   type ServiceOptions,
@@ -11,6 +11,7 @@ import {
   withQuietOption,
 } from "../options.ts";
 import { styleFor } from "../output.ts";
+import { checkOutputs, standardStream } from "../output-path.ts";
 import type { UndoPrepared } from "../prepare-undo.ts";
 import type { ApplyOptions } from "./apply.ts";
 
@@ -68,6 +69,7 @@ part-way or something is left.
 }
 
 async function undo(run: string, paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
+  checkOutputs([options.out], [options.approved], io.cwd);
   const [{ prepareUndo }, { createStopper }, { readConsent }] = await Promise.all([
     import("../prepare-undo.ts"),
     import("../stopper.ts"),
@@ -108,8 +110,13 @@ async function tellNotes({ run, notes }: UndoPrepared, options: Options, io: Io)
     return;
   }
   const { renderUndoNotes } = await import("../../render/runs-text.ts");
-  const sink = options.format === "json" ? io.stderr : io.stdout;
+  const sink = options.format === "json" ? io.stderr : shownOn(options, io);
   sink.write(renderUndoNotes(notes, styleFor(sink, io, options.color)));
+}
+
+/** Where the plan is shown: beside stdout where the saved one goes there. */
+function shownOn({ out }: Options, io: Io): Sink {
+  return out !== undefined && standardStream(out) === "stdout" ? io.stderr : io.stdout;
 }
 
 async function onlyShow(prepared: UndoPrepared, options: Options, io: Io): Promise<ExitCode> {
@@ -124,7 +131,7 @@ async function onlyShow(prepared: UndoPrepared, options: Options, io: Io): Promi
   ]);
   const { plans, complete } = showPlans(
     prepared.planned,
-    plansPrinter({ ...prepared, options, sink: io.stdout }, io),
+    plansPrinter({ ...prepared, options, sink: shownOn(options, io) }, io),
     options,
     io,
   );

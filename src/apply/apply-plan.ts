@@ -6,13 +6,17 @@ import type { LiveRecords, LiveWriter } from "../model/ports.ts";
 import { carryOut, type Ended, type RunContext } from "./carry-out.ts";
 import { PHASES, stepsOf } from "./phases.ts";
 import { runPool } from "./pool.ts";
+import type { PutSemantics } from "./put-semantics.ts";
 import type { Step } from "./step.ts";
 
 /** Everything that an apply needs of the world. */
 export interface ApplyPorts {
   readonly writer: LiveWriter;
-  /** Looks at each resource again before it is written; null: nothing is looked at. */
-  readonly records: LiveRecords | null;
+  readonly records: LiveRecords;
+  /** Whether each resource is looked at again before it is written. */
+  readonly recheck: boolean;
+  /** What is known of the service; to be shared by all merchants of a run that are on it. */
+  readonly putSemantics: PutSemantics;
   /** Where each write is recorded, before it is sent and when it has ended. */
   readonly journal: Journal;
   /** Passwords of managed users, by the name of the environment variable. */
@@ -52,6 +56,7 @@ export async function applyPlan(
   };
   const run: RunContext = {
     ...ports,
+    merchant,
     createdRoles: new Map(),
     renamedRoles: new Map(),
     stopped,

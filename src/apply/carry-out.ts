@@ -1,12 +1,18 @@
+import type { ApplyEvent } from "../model/apply.ts";
 import { type Failure, RolecallError } from "../model/errors.ts";
 import type { Journal, WriteIntended } from "../model/journal.ts";
-import type { Created, LiveRecords, LookAgain } from "../model/ports.ts";
+import type { LiveMember } from "../model/live.ts";
+import type { LookAgain } from "../model/ports.ts";
+import { oneUntilKnown } from "./put-semantics.ts";
 import { type Look, type LookContext, lookAt } from "./recheck.ts";
 import { isPasswordChange, type Step } from "./step.ts";
+import type { Emptied } from "./update-member.ts";
 import {
   isReinvitation,
   type Reinvitation,
   reinvitationWrites,
+  restoringWrite,
+  type Sent,
   type Write,
   type WriteContext,
   writeOf,
@@ -14,11 +20,13 @@ import {
 
 /** What carrying out a step needs, and what this run has done so far. */
 export interface RunContext extends WriteContext {
-  /** Null where nothing is looked at before it is written. */
-  readonly records: LiveRecords | null;
+  /** Whether each resource is looked at before it is written. */
+  readonly recheck: boolean;
+  readonly merchant: string;
   readonly journal: Journal;
   /** Aborted when nothing new is to start. */
   readonly stop: AbortSignal;
+  readonly emit: (event: ApplyEvent) => void;
   readonly createdRoles: Map<string, string>;
   readonly renamedRoles: Map<string, string>;
   /** Whether nothing new is to start. */
@@ -38,6 +46,7 @@ interface Done {
   readonly id: string | null;
   readonly adopted: boolean;
   readonly already?: true;
+  readonly emptied?: Emptied;
 }
 
 interface Undone {
@@ -62,7 +71,14 @@ export type Ended =
   | { readonly status: "unfinished"; readonly failure?: Failure; readonly removed?: true };
 
 /** Carries one step out: for each of its writes a look, an intent, the request, and what became of it. */
-export async function carryOut({ change, ...step }: Step, run: RunContext): Promise<Ended> {
+export async function carryOut(step: Step, run: RunContext): Promise<Ended> {
+  return oneUntilKnown(run.putSemantics, step.change, async () =>
+    // It may have waited for the update before it.
+    run.stopped() ? { status: "not-started" } : carryOutNow(step, run),
+  );
+}
+
+async function carryOutNow({ change, ...step }: Step, run: RunContext): Promise<Ended> {
   return isReinvitation(change)
     ? reinvite({ ...step, change }, run)
     : sendPlanned({ ...step, change }, writeOf(change, step.part, run), run);
@@ -73,7 +89,7 @@ async function sendPlanned(step: Step, write: Write, run: RunContext): Promise<E
   const look = await lookBefore(step, write, run);
   switch (look.as) {
     case "planned":
-      return run.stopped() ? { status: "not-started" } : sendRecorded(step, write, run);
+      return run.stopped() ? { status: "not-started" } : sendAndRestore(step, write, run, look.found);
     case "done":
       return { status: "done", id: write.id, adopted: false, already: true };
     case "stale":
@@ -151,10 +167,10 @@ type BeforeWrite =
   | { readonly as: "stopped" };
 
 async function lookBefore(step: Step, write: Write, run: RunContext): Promise<BeforeWrite> {
-  const { records, stop } = run;
-  if (records === null) return { as: "planned" };
+  const { recheck, stop } = run;
+  if (!recheck) return { as: "planned" };
   // One for each look: a signal that dozens of requests listen to makes Node.js warn of a leak.
-  const context: LookContext = { ...run, records, signal: AbortSignal.any([stop]) };
+  const context: LookContext = { ...run, signal: AbortSignal.any([stop]) };
   try {
     return await lookAt(step, write, context, false);
   } catch (error) {
@@ -173,7 +189,40 @@ function notLookedAt({ message, hint, ...rest }: Failure): Failure {
   };
 }
 
-async function sendRecorded(step: Step, write: Write, run: RunContext): Promise<Ended> {
+/** Sends a write, and restores what the service has emptied besides; a failure tells what is left empty. */
+async function sendAndRestore(
+  step: Step,
+  sent: Write,
+  run: RunContext,
+  found: LiveMember | undefined,
+): Promise<Ended> {
+  const ended = await sendRecorded(step, sent, run, found);
+  if (ended.status !== "done" || ended.emptied === undefined) return ended;
+  const { emptied, ...done } = ended;
+  const write = restoringWrite(step, emptied, run);
+  if (write === null) return done;
+  const { phase, change } = step;
+  run.emit({ type: "fields-emptied", merchant: run.merchant, phase, change, fields: emptied.fields });
+  const restored = run.recordable()
+    ? await sendRecorded(step, write, run)
+    : ({ status: "unfinished" } as const);
+  if (restored.status === "done") return done;
+  const status = restored.status === "unknown" ? "unknown" : "failed";
+  return { status, failure: notRestored(emptied, "failure" in restored ? restored.failure : null) };
+}
+
+/** Why fields are still empty; without a failure the run was stopped first. */
+function notRestored({ fields }: Emptied, failure: Failure | null): Failure {
+  const why = failure === null ? "the run was stopped first." : failure.message;
+  return {
+    code: "not-restored",
+    message: `The service emptied ${fields.join(" and ")}, which the update did not hold. It is not restored: ${why}`,
+    hint: 'To restore it, run "rolecall undo latest".',
+    ...(failure?.request && { request: failure.request }),
+  };
+}
+
+async function sendRecorded(step: Step, write: Write, run: RunContext, found?: LiveMember): Promise<Ended> {
   const number = run.nextWrite();
   try {
     await run.journal.write(intentOf(number, step, write));
@@ -182,7 +231,7 @@ async function sendRecorded(step: Step, write: Write, run: RunContext): Promise<
     run.unrecorded(failure);
     return { status: "failed", failure };
   }
-  const sent = await attempt(step, write, run);
+  const sent = await attempt(step, write, run, found);
   if (sent.status === "done") note(step, write, sent, run);
   if (sent.status === "unknown" || (sent.status === "done" && !sent.already)) run.written();
   // Told to stop while it waited for its turn: nothing has been done, and nothing is wrong.
@@ -196,20 +245,22 @@ interface NotSent {
   readonly status: "not-sent";
 }
 
-async function attempt(step: Step, write: Write, run: RunContext): Promise<Done | Undone | Stale> {
-  const { records } = run;
+async function attempt(
+  step: Step,
+  write: Write,
+  run: RunContext,
+  found: LiveMember | undefined,
+): Promise<Done | Undone | Stale> {
   const seen = { already: false };
-  const lookAgain = (context: LookContext): LookAgain => {
-    return async (doubt) => {
-      const look = await lookAt(step, write, context, doubt);
-      if (look.as === "stale") throw new RolecallError("stale", look.message);
-      seen.already = look.as === "done" && !doubt;
-      return look.as === "done" ? "done" : "go";
-    };
+  const lookAgain: LookAgain = async (doubt) => {
+    const look = await lookAt(step, write, run, doubt);
+    if (look.as === "stale") throw new RolecallError("stale", look.message);
+    seen.already = look.as === "done" && !doubt;
+    return look.as === "done" ? "done" : "go";
   };
   try {
-    const { id, adopted }: Created = await write.send(records ? lookAgain({ ...run, records }) : undefined);
-    return { status: "done", id, adopted, ...(seen.already && { already: true }) };
+    const sent: Sent = await write.send(run.recheck ? lookAgain : undefined, found);
+    return { status: "done", ...sent, ...(seen.already && { already: true }) };
   } catch (error) {
     return undone(failureOf(error));
   }

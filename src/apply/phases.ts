@@ -26,7 +26,7 @@ export function stepsOf(changes: readonly Change[]): readonly Step[] {
 
 function partsOf(change: Change): readonly Step[] {
   if (change.resource === "member") {
-    // After the member itself: it sends roles and metadata along as they are to be.
+    // After the member itself, as which it is looked at again.
     if (isPasswordChange(change)) return [{ phase: "set-passwords", change, part: "whole" }];
     if (change.kind !== "delete") return [{ phase: "write-members", change, part: "whole" }];
     // An expired invitation gives no access, and may stand in the way of a new one.

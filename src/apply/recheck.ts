@@ -1,13 +1,15 @@
-import type { MemberStatus } from "../model/live.ts";
+import type { LiveMember, MemberStatus } from "../model/live.ts";
 import type { Change, MemberImage, RoleImage } from "../model/plan.ts";
 import type { LiveRecords } from "../model/ports.ts";
 import { memberDifferences, roleDifferences, withoutMark, word } from "./differences.ts";
+import { emptiedImage, isMemberUpdate, omittedFields } from "./member-fields.ts";
 import { isPasswordChange, type Step } from "./step.ts";
 import { roleIds, type Write } from "./write-change.ts";
 
 /** What a look before a write has found. */
 export type Look =
-  | { readonly as: "planned" }
+  /** `found`: the member as it is; absent for roles. */
+  | { readonly as: "planned"; readonly found?: LiveMember }
   /** It is already as the write would make it: there is nothing to send. */
   | { readonly as: "done" }
   | { readonly as: "stale"; readonly message: string };
@@ -23,7 +25,7 @@ export interface LookContext {
   readonly renamedRoles: ReadonlyMap<string, string>;
 }
 
-const PLANNED: Look = { as: "planned" };
+const PLANNED = { as: "planned" } as const satisfies Look;
 const DONE: Look = { as: "done" };
 
 /**
@@ -40,14 +42,14 @@ export async function lookAt(
   if (id === null || before === null) return PLANNED;
   // A new invitation does not turn the expired one into itself.
   const after = write.part === "create" ? null : write.after;
-  const differences = isRole(before)
-    ? await lookAtRole({ id, before, after: isRole(after) ? after : null }, context)
-    : await lookAtMember({ id, before, after: isRole(after) ? null : after }, change, context);
+  const { differences, member } = isRole(before)
+    ? { differences: await lookAtRole({ id, before, after: isRole(after) ? after : null }, context) }
+    : await lookAtMember({ id, before, after: isRole(after) ? null : after }, change, write, context, doubt);
   if (differences === "gone") {
     return goneIsDone(change) || (doubt && after === null) ? DONE : stale(change, "is no longer there");
   }
   if (differences === "done") return DONE;
-  if (differences.length === 0) return PLANNED;
+  if (differences.length === 0) return member ? { ...PLANNED, found: member } : PLANNED;
   return stale(change, `is not what was planned any more: ${differences.join("; ")}`);
 }
 
@@ -81,17 +83,25 @@ async function lookAtRole(
 async function lookAtMember(
   { id, before, after }: Touching<MemberImage>,
   change: Change,
+  { part }: Pick<Write, "part">,
   { records, createdRoles, signal }: LookContext,
-): Promise<Found> {
+  doubt: boolean,
+): Promise<{ readonly differences: Found; readonly member?: LiveMember }> {
   const found = await records.member(id, signal);
-  if (found === null) return "gone";
+  if (found === null) return { differences: "gone" };
   const refs = [...before.roles, ...(after?.roles ?? [])];
   const statuses = goodStatuses(before.status, after);
   const against = (image: MemberImage): readonly string[] =>
     memberDifferences({ image, roleIds: roleIds(image.roles, createdRoles), statuses }, found, refs);
-  // Of a password nobody can tell whether it is set already.
-  if (after !== null && !isPasswordChange(change) && against(after).length === 0) return "done";
-  return against(before);
+  if (after !== null) {
+    // Of a password nobody can tell whether it is set already.
+    const tells = part === "restore" || !isPasswordChange(change);
+    if (tells && against(after).length === 0) return { differences: "done" };
+    // It may have been done by a service that empties what an update does not hold.
+    const emptied = doubt && isMemberUpdate(change) && omittedFields(change).length > 0;
+    if (emptied && against(emptiedImage(after, change)).length === 0) return { differences: "done" };
+  }
+  return { differences: against(before), member: found };
 }
 
 /**

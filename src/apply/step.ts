@@ -5,8 +5,11 @@ import type { Change } from "../model/plan.ts";
 export interface Step {
   readonly phase: Phase;
   readonly change: Change | PasswordChange;
-  /** `set-aside` takes its name from a role that has to go; `create` and `remove` are the ends of a replacement. */
-  readonly part: "whole" | "set-aside" | "create" | "remove";
+  /**
+   * `set-aside` takes its name from a role that has to go; `create` and `remove` are the ends of a replacement;
+   * `restore` gives a member back what the service has emptied.
+   */
+  readonly part: "whole" | "set-aside" | "create" | "remove" | "restore";
 }
 
 /** Whether a change is a new password and nothing else. */

@@ -1,4 +1,5 @@
 import type { PasswordChange } from "../model/apply.ts";
+import type { LiveMember } from "../model/live.ts";
 import {
   type Change,
   type MemberChange,
@@ -8,16 +9,27 @@ import {
   type RoleRef,
   SET_ASIDE,
 } from "../model/plan.ts";
-import type { Created, LiveWriter, LookAgain, MemberDraft, RolePatch } from "../model/ports.ts";
-import { isPasswordChange, type Step } from "./step.ts";
+import type { Created, LiveRecords, LiveWriter, LookAgain, MemberDraft, RolePatch } from "../model/ports.ts";
+import { emptiedImage, isMemberUpdate } from "./member-fields.ts";
+import type { PutSemantics } from "./put-semantics.ts";
+import type { Step } from "./step.ts";
+import { type Emptied, restoreMember, type UpdateContext, updateMember } from "./update-member.ts";
 
 /** What writing a change needs besides the change. */
 export interface WriteContext {
   readonly writer: LiveWriter;
+  readonly records: LiveRecords;
+  readonly putSemantics: PutSemantics;
   /** Looks up the password of a managed user by the name of its environment variable. */
   readonly password: (variable: string) => string;
   /** Name → id of the roles that this apply has created so far. */
   readonly createdRoles: ReadonlyMap<string, string>;
+}
+
+/** What a write has led to. */
+export interface Sent extends Created {
+  /** Fields that the service has emptied besides. */
+  readonly emptied?: Emptied;
 }
 
 /** One request that changes something. */
@@ -29,8 +41,8 @@ export interface Write {
   readonly before: RoleImage | MemberImage | null;
   /** What it makes of it; null where it removes. */
   readonly after: RoleImage | MemberImage | null;
-  /** `lookAgain` is for a write that was looked at before. Throws RolecallError. */
-  send(lookAgain?: LookAgain): Promise<Created>;
+  /** `lookAgain` and `found`, the member as just read, are for a write that was looked at before. Throws RolecallError. */
+  send(lookAgain?: LookAgain, found?: LiveMember): Promise<Sent>;
 }
 
 /** A new invitation in the place of an expired one. */
@@ -138,7 +150,11 @@ function memberWrite(
       return memberCreation(change, part, context);
     case "update": {
       const { id, before, after } = change;
-      return { part, id, before, after, send: (look) => updateMember(change, context, look) };
+      const send: Write["send"] = async (look, found) => {
+        const emptied = await updateMember(change, updateContext(context), found ?? null, look);
+        return { id, adopted: false, ...(emptied && { emptied }) };
+      };
+      return { part, id, before, after, send };
     }
     case "delete":
       return removal(part, change, (id, look) => context.writer.deleteMember(id, look));
@@ -156,21 +172,17 @@ function memberCreation(
   return { part, id: null, before: null, after, send };
 }
 
-async function updateMember(
-  change: MemberChange & { readonly kind: "update" },
-  context: WriteContext,
-  lookAgain: LookAgain | undefined,
-): Promise<Created> {
-  const { id, after, fields } = change;
-  const nickname = fields.find((diff) => diff.field === "nickname");
-  // The service replaces roles and metadata whole, so both go out every time.
-  const update = {
-    roles: roleIds(after.roles, context.createdRoles),
-    metadata: after.metadata,
-    ...(nickname && { nickname: nickname.after }),
-    ...(isPasswordChange(change) && { password: context.password(change.passwordEnv) }),
-  };
-  return touching(id, context.writer.updateMember(id, update, lookAgain));
+/** The write that gives a member back what the service has emptied; null where the write was no update of a member. */
+export function restoringWrite({ change }: Step, emptied: Emptied, context: WriteContext): Write | null {
+  if (!isMemberUpdate(change)) return null;
+  const { id, after } = change;
+  const send: Write["send"] = (look) =>
+    touching(id, restoreMember(change, emptied, updateContext(context), look));
+  return { part: "restore", id, before: emptiedImage(after, change), after, send };
+}
+
+function updateContext({ createdRoles, ...context }: WriteContext): UpdateContext {
+  return { ...context, roleIds: (roles) => roleIds(roles, createdRoles) };
 }
 
 function draftOf(

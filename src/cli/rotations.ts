@@ -81,7 +81,7 @@ function changeOf(plan: Plan, email: string, found: LiveMember | undefined): Mem
   );
 }
 
-/** The member as it is: what goes along with the password, since roles and metadata are sent whole. */
+/** The member as it is, and as it stays. */
 function imageOf(member: LiveMember, email: string, { roles }: LiveState): MemberImage {
   const names = new Map(roles.map(({ id, name }) => [id, name]));
   return {

@@ -1,4 +1,5 @@
 import { applyPlan } from "../apply/apply-plan.ts";
+import { type PutSemantics, unknownPutSemantics } from "../apply/put-semantics.ts";
 import type { ApplyResult, StopCause } from "../model/apply.ts";
 import { type Failure, RolecallError } from "../model/errors.ts";
 import type { JournalEntry } from "../model/journal.ts";
@@ -64,11 +65,19 @@ async function applyAll(
   reporter: ApplyReporter,
   note: (entry: JournalEntry) => void,
 ): Promise<ExitCode> {
+  const known = new Map<string, PutSemantics>();
+  const semanticsOf = (service: string): PutSemantics => {
+    const semantics = known.get(service) ?? unknownPutSemantics();
+    known.set(service, semantics);
+    return semantics;
+  };
   const ended = await allEnded(
     running.map(async ({ session, plan, passwords, journal }) => {
       const ports = {
         writer: session.writer,
-        records: recheck ? session.records : null,
+        records: session.records,
+        recheck,
+        putSemantics: semanticsOf(plan.service),
         journal: {
           write: async (entry: JournalEntry) => {
             note(entry);

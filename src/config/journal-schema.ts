@@ -58,7 +58,7 @@ const writeIntended = z.object({
   type: z.literal("intent"),
   write: z.number().int().positive(),
   phase,
-  part: z.enum(["whole", "set-aside", "create", "remove"]),
+  part: z.enum(["whole", "set-aside", "create", "remove", "restore"]),
   resource,
   kind: z.enum(["create", "update", "replace", "delete"]),
   name: z.string(),

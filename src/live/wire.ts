@@ -120,6 +120,16 @@ export function readCreatedId(body: string): string | null {
   }
 }
 
+/** Reads the member that was updated; null where the answer, for whatever reason, does not hold it. */
+export function readUpdatedMember(id: string, body: string): LiveMember | null {
+  try {
+    const member = readMember(body);
+    return member.id === id ? member : null;
+  } catch {
+    return null;
+  }
+}
+
 function parse<T>(schema: z.ZodType<T>, body: string): T {
   const read = schema.safeParse(parseJson(body));
   if (read.success) return read.data;

@@ -3,6 +3,7 @@ import type { Client } from "./client.ts";
 import { createOnce } from "./create-once.ts";
 import { findMember, findRole } from "./find-created.ts";
 import { membersPath, rolesPath } from "./paths.ts";
+import { readUpdatedMember } from "./wire.ts";
 
 const nothing = (): void => undefined;
 
@@ -51,7 +52,7 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         path: membersPath(merchant, id),
         body: updateBody(update),
         secrets: update.password === undefined ? [] : [update.password],
-        read: nothing,
+        read: (body) => readUpdatedMember(id, body),
         lookAgain,
       }),
     deleteMember: (id, lookAgain) =>
@@ -84,5 +85,9 @@ function draftBody({ email, roles, metadata, managed }: MemberDraft): object {
 
 function updateBody({ roles, metadata, nickname, password }: MemberUpdate): object {
   const user = { ...(nickname !== undefined && { nickname }), ...(password !== undefined && { password }) };
-  return { roles, metadata, ...(Object.keys(user).length > 0 && { user }) };
+  return {
+    ...(roles && { roles }),
+    ...(metadata && { metadata }),
+    ...(Object.keys(user).length > 0 && { user }),
+  };
 }

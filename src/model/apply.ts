@@ -67,6 +67,14 @@ export type ApplyEvent =
       readonly phase: Phase;
       readonly change: Change;
     }
+  /** An update did not hold these fields of a member, and the service emptied them; they are restored at once. */
+  | {
+      readonly type: "fields-emptied";
+      readonly merchant: string;
+      readonly phase: Phase;
+      readonly change: Change;
+      readonly fields: readonly ("roles" | "metadata" | "nickname")[];
+    }
   | {
       readonly type: "change-ended";
       readonly merchant: string;

@@ -32,6 +32,8 @@ export type ErrorCode =
   /** What is to be changed is no longer what was planned. */
   | "stale"
   | "journal-unwritable"
+  /** The service has emptied fields of a member, and they are still empty. */
+  | "not-restored"
   | "run-unknown";
 
 /** The service's own account of a failure (RFC 9457); every field but `type` may be missing. */

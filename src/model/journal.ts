@@ -42,7 +42,7 @@ export interface WriteIntended {
   readonly write: number;
   readonly phase: Phase;
   /** Which of a change's writes it is; see `Step`. */
-  readonly part: "whole" | "set-aside" | "create" | "remove";
+  readonly part: "whole" | "set-aside" | "create" | "remove" | "restore";
   readonly resource: "role" | "member";
   readonly kind: "create" | "update" | "replace" | "delete";
   readonly name: string;

@@ -84,13 +84,13 @@ export interface MemberDraft {
   readonly managed?: { readonly nickname?: string; readonly password: string };
 }
 
-/** The whole of what is sent when a member is updated; `roles` and `metadata` are replaced. */
+/** The fields that an update of a member sends; each is replaced whole, absent ones are not sent. */
 export interface MemberUpdate {
   /** Role ids. */
-  readonly roles: readonly string[];
-  readonly metadata: Metadata;
+  readonly roles?: readonly string[];
+  readonly metadata?: Metadata;
   readonly nickname?: string;
-  /** A new password of a managed user; absent: it stays. */
+  /** A new password of a managed user. */
   readonly password?: string;
 }
 
@@ -126,6 +126,7 @@ export interface LiveWriter {
   deleteRole(id: string, lookAgain?: LookAgain): Promise<void>;
   /** `lookAgain` is about an expired invitation that the new one takes the place of. */
   createMember(member: MemberDraft, lookAgain?: LookAgain): Promise<Created>;
-  updateMember(id: string, update: MemberUpdate, lookAgain?: LookAgain): Promise<void>;
+  /** Returns the member as the service answers it; null where the answer does not hold it, or nothing was sent. */
+  updateMember(id: string, update: MemberUpdate, lookAgain?: LookAgain): Promise<LiveMember | null>;
   deleteMember(id: string, lookAgain?: LookAgain): Promise<void>;
 }

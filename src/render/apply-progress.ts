@@ -82,6 +82,8 @@ export function applyProgress(
         case "change-started":
           inFlight.set(event.change, merchant);
           break;
+        case "fields-emptied":
+          break;
         case "change-ended": {
           const { status } = event.outcome;
           const [done, failed] = [status === "done" ? 1 : 0, FAILED.has(status) ? 1 : 0];

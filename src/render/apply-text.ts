@@ -18,6 +18,10 @@ const WAS_SO = {
 
 /** One line for an event that a log should show; null for the others. */
 export function renderApplyEvent(event: ApplyEvent, style: Style): string | null {
+  if (event.type === "fields-emptied") {
+    const { merchant, change, fields } = event;
+    return `${style.yellow("!")} ${oneLine(merchant)}  ${nameOf(change)}: the service emptied ${fields.join(" and ")}, which the update did not hold. Restoring; the rest of this run sends members whole.`;
+  }
   if (event.type !== "change-ended") return null;
   const { outcome, merchant } = event;
   const what = `${oneLine(merchant)}  ${nameOf(outcome.change)}`;

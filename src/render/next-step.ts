@@ -29,6 +29,7 @@ const NEXT_STEPS: Readonly<Record<ErrorCode, string | typeof HINT | null>> = {
   stale: "Somebody has changed it since it was planned: find out whether the file still says what is wanted.",
   "journal-unwritable":
     "Nothing is changed that cannot be recorded: free space on the disk, and make the folder writable.",
+  "not-restored": HINT,
   usage: HINT,
   "file-unreadable": null,
   "file-unwritable": null,

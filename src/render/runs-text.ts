@@ -154,14 +154,20 @@ const PAINTS: Readonly<Record<keyof typeof MARKS, (style: Style) => Paint>> = {
   "not-sent": ({ dim }) => dim,
 };
 
+const PARTS: Readonly<Record<PastWrite["intent"]["part"], string>> = {
+  whole: "",
+  "set-aside": " (set aside)",
+  create: " (the new one)",
+  remove: " (the old one)",
+  restore: " (what the service had emptied)",
+};
+
 function writeLine({ intent, outcome }: PastWrite, style: Style): string {
   const status = outcome?.status ?? "unknown";
   const paint = PAINTS[status](style);
   const id = outcome?.id ?? intent.id;
-  const part = { whole: "", "set-aside": " (set aside)", create: " (the new one)", remove: " (the old one)" }[
-    intent.part
-  ];
-  const does = intent.password ? "set the password of" : intent.kind;
+  const part = PARTS[intent.part];
+  const does = intent.part === "restore" ? "restore" : intent.password ? "set the password of" : intent.kind;
   const what = `${does} ${intent.resource} ${oneLine(intent.name)}${part}`;
   const more = [
     id === null ? "" : oneLine(id),

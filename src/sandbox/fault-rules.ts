@@ -109,6 +109,12 @@ const ruleSchema = z.discriminatedUnion("kind", [
     operation: z.literal("members.create").optional(),
     answer: z.enum(EXPIRED_ANSWERS),
   }),
+  /** A PUT empties the fields that it does not hold, as if it were the whole of the member. */
+  z.strictObject({
+    kind: z.literal("replacing-put"),
+    ...aim,
+    operation: z.literal("members.update").optional(),
+  }),
   /** Fields that the contract does not know, in each resource. */
   z.strictObject({ kind: z.literal("unknown-fields"), ...aim }),
   /** Without some fields of each resource: a service that is older or newer than the contract. */

@@ -23,6 +23,7 @@ function matches(rule: FaultRule, operation: string, query: URLSearchParams): bo
   if (rule.operation !== undefined && rule.operation !== operation) return false;
   if (rule.kind === "expired-invitation") return operation === "members.create";
   if (rule.kind === "predefined-role") return operation === "roles.retrieve";
+  if (rule.kind === "replacing-put") return operation === "members.update";
   if (rule.kind === "shift") return isLaterPage(operation, query);
   if (rule.kind === "concurrent-edit" && rule.edit !== undefined) return editFits(rule.edit, operation);
   return true;

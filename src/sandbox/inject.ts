@@ -56,6 +56,7 @@ export async function injectBefore(hits: readonly Hit[], ports: FaultPorts): Pro
       case "expired-invitation":
       case "without-fields":
       case "predefined-role":
+      case "replacing-put":
       case "reset-after":
       case "truncate":
       case "partial-json":
@@ -123,6 +124,7 @@ export async function injectAfter(
       case "latency":
       case "reset-before":
       case "expired-invitation":
+      case "replacing-put":
       case "concurrent-edit":
       case "shift":
         break;

@@ -103,11 +103,12 @@ function update(call: Call, merchant: Account): Answer {
   if (body.user !== undefined && before.user?.type !== "managed_user") {
     throw new ProblemError(422, `The user of ${before.id} is not managed by the merchant.`);
   }
-  const nickname = body.user?.nickname ?? before.user?.nickname;
+  const absent: Pick<Member, "roles" | "metadata" | "user"> = call.replacing ? { roles: [] } : before;
+  const nickname = body.user?.nickname ?? absent.user?.nickname;
   const member: Member = {
     ...before,
-    roles: body.roles === undefined ? before.roles : knownRoles(merchant, body.roles),
-    metadata: body.metadata ?? before.metadata,
+    roles: body.roles === undefined ? absent.roles : knownRoles(merchant, body.roles),
+    metadata: body.metadata ?? absent.metadata,
     user: before.user && { ...before.user, nickname },
     updatedAt: touch(before, call.now),
   };

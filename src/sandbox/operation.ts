@@ -13,6 +13,8 @@ export interface Call {
   readonly body: unknown;
   /** Absent: an expired invitation stays beside the new one. */
   readonly expired?: (typeof EXPIRED_ANSWERS)[number] | undefined;
+  /** An update replaces the whole resource: fields that its body does not hold are emptied. */
+  readonly replacing?: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }

@@ -46,7 +46,7 @@ async function handle(
   operation: Operation,
   key: ApiKey,
   c: SandboxContext,
-  behaviour: Pick<Call, "expired"> = {},
+  behaviour: Pick<Call, "expired" | "replacing"> = {},
 ): Promise<Answer> {
   const { store } = world;
   const { trace } = c.var;
@@ -133,7 +133,8 @@ async function answerKey(world: World, fetch: Fetch, operation: Operation, c: Sa
   const ports = faultPorts(world, fetch, operation, query, c);
   const early = await injectBefore(hits, ports);
   const expired = hits.flatMap(({ rule }) => (rule.kind === "expired-invitation" ? rule.answer : []))[0];
-  const answer = early ?? (await handle(world, operation, key, c, { expired }));
+  const replacing = hits.some(({ rule }) => rule.kind === "replacing-put");
+  const answer = early ?? (await handle(world, operation, key, c, { expired, replacing }));
   return toResponse(await injectAfter(hits, answer, ports));
 }
 

@@ -15,7 +15,7 @@ async function run(
 ): Promise<{ result: ApplyResult; events: ApplyEvent[] }> {
   const events: ApplyEvent[] = [];
   const emit = (event: ApplyEvent): void => void events.push(event);
-  const ports = applyPorts(modelService(live()), { writer, records: null, emit, ...rest });
+  const ports = applyPorts(modelService(live()), { writer, recheck: false, emit, ...rest });
   return { result: await applyPlan(plan, ports), events };
 }
 

@@ -34,7 +34,7 @@ async function apply(plan: Plan, handler: Handler, stop = new AbortController(),
   const journal = memoryJournal();
   const ports = applyPorts(
     { writer: writer("MC1"), records: records("MC1") },
-    { journal, stop: stop.signal, ...(!recheck && { records: null }) },
+    { journal, stop: stop.signal, recheck },
   );
   const result = await applyPlan(plan, ports);
   const told = journal.entries.filter(({ type }) => type === "outcome");

@@ -74,7 +74,7 @@ test("nothing is written to what is not found as it was planned, whatever is fou
         },
         updateMember: async (id, update) => {
           touched(id);
-          await service.writer.updateMember(id, update);
+          return service.writer.updateMember(id, update);
         },
         deleteMember: async (id) => {
           touched(id);

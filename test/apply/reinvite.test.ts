@@ -54,7 +54,7 @@ async function apply(
     },
   };
   const journal = memoryJournal();
-  const ports = applyPorts({ ...service, writer }, { journal, ...(!records && { records: null }) });
+  const ports = applyPorts({ ...service, writer }, { journal, recheck: records });
   const { outcomes } = await applyPlan(planOf(WANT, IS), ports);
   return {
     outcome: outcomes[0],

@@ -188,6 +188,32 @@ describe.each(CALLS)("$name", (called) => {
   }
 });
 
+test("a replacing PUT empties what it does not hold, and only for members", async () => {
+  const till = {
+    email: "till@example.com",
+    roles: ["role_held"],
+    is_managed_user: true,
+    password: "secret-12",
+  };
+  const harness = await faulty({ kind: "replacing-put" });
+  const { call } = harness;
+  const { body: made } = await call("POST", MEMBERS, {
+    body: { ...till, nickname: "Till", metadata: { a: 1 } },
+  });
+  const put = async (body: object) => (await call("PUT", `${MEMBERS}/${made["id"]}`, { body })).body;
+  const whole = { roles: ["role_held"], metadata: { a: 1 }, user: { nickname: "Till" } };
+  expect(await put(whole)).toMatchObject(whole);
+  const emptied = await put({ user: { password: "secret-34" } });
+  expect(emptied).toMatchObject({ roles: [] });
+  expect([emptied["metadata"], (emptied["user"] as { nickname?: string }).nickname]).toEqual([
+    undefined,
+    undefined,
+  ]);
+  expect(await put({ metadata: { a: 2 } })).toMatchObject({ roles: [], metadata: { a: 2 } });
+  const role = await call("PATCH", `${ROLES}/role_free`, { body: { name: "Renamed" } });
+  expect(role.body).toMatchObject({ name: "Renamed", permissions: ["a"] });
+});
+
 describe("faults that meet in one request", () => {
   test("make a Problem under the wrong content type, or one that is cut off", async () => {
     const rules = (kind: object) => ({ rules: [{ kind: "status", status: 502 }, kind] });

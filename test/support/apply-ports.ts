@@ -1,4 +1,5 @@
 import type { ApplyPorts } from "../../src/apply/apply-plan.ts";
+import { unknownPutSemantics } from "../../src/apply/put-semantics.ts";
 import { memoryJournal } from "./memory-journal.ts";
 import type { ModelService } from "./model-service.ts";
 
@@ -10,6 +11,8 @@ export function applyPorts(
   return {
     writer,
     records,
+    recheck: true,
+    putSemantics: unknownPutSemantics(),
     journal: memoryJournal(),
     password: () => "correct horse",
     emit: () => undefined,

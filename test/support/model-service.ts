@@ -91,8 +91,15 @@ export function modelService(start: LiveState, expiredMode: ExpiredMode = "besid
       calls.push(`update member ${id}${password === undefined ? "" : " password"}`);
       const member = found(members, id);
       const user = member.user && nickname !== undefined ? { user: { ...member.user, nickname } } : {};
-      members.set(id, { ...member, ...user, roles: known(next), metadata });
+      const updated = {
+        ...member,
+        ...user,
+        ...(next && { roles: known(next) }),
+        ...(metadata && { metadata }),
+      };
+      members.set(id, updated);
       if (password !== undefined) passwords.set(id, password);
+      return updated;
     },
     async deleteMember(id) {
       calls.push(`delete member ${id}`);

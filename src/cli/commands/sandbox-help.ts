@@ -53,6 +53,7 @@ times, or each with a probability. What it does is its kind:
   content-type     the right answer under the wrong type: type (text/plain), null for none
   expired-invitation  who invites an address whose invitation has expired is answered otherwise: answer
                    (conflict: 409 until that is deleted; replace: the new one takes its place; renew: with its id)
+  replacing-put    a member's PUT empties the fields that it does not hold
   unknown-fields   fields that the contract does not know
   without-fields   leaves fields out of each role and member: fields, such as [user.type, metadata]
   predefined-role  a predefined role is not answered for: answer (not-found, or other-id)

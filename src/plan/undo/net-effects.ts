@@ -37,6 +37,10 @@ export function netEffects({ writes }: Pick<PastRun, "writes">): NetEffects {
   const replaced = new Map<string, RoleReplaced>();
   for (const write of writes) {
     const { intent, outcome } = write;
+    if (intent.part === "restore" && outcome?.status !== "done") {
+      addEmptied(members, write);
+      continue;
+    }
     if (outcome?.already) continue;
     if (outcome !== null && outcome.status !== "done" && outcome.status !== "unknown") continue;
     const image = intent.before ?? intent.after;
@@ -83,6 +87,15 @@ function addMember(effects: Map<string, Effect<MemberImage>>, { intent, outcome 
   const created = outcome?.id === id ? null : (outcome?.id ?? null);
   if (part !== "create" && id !== null) add(effects, { id, name, before, after: null });
   if (part === "create" || part === "whole") add(effects, { id: created, name, before: null, after });
+}
+
+/** What the service emptied, and the run did not get to restore for certain. */
+function addEmptied(
+  members: Map<string, Effect<MemberImage>>,
+  { intent: { id, name, before } }: PastWrite,
+): void {
+  const emptied = memberImage(before);
+  if (emptied !== null) add(members, { id, name, before: emptied, after: emptied });
 }
 
 function add<Image>(effects: Map<string, Effect<Image>>, effect: Effect<Image>): void {

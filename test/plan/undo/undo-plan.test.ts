@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { DesiredState } from "../../../src/model/desired.ts";
+import { RolecallError } from "../../../src/model/errors.ts";
 import type { LiveState } from "../../../src/model/live.ts";
 import type { PastRun } from "../../../src/model/past-run.ts";
 import { type Undo, undoPlan } from "../../../src/plan/undo/undo-plan.ts";
@@ -110,6 +111,33 @@ describe("undo", () => {
       after: { roles: [{ name: "Cashier" }, { name: "Owner" }], metadata: { desk: 1, team: "office" } },
     });
     expect(back.notes).toEqual([]);
+  });
+
+  test("restores what the service emptied and the run did not get to restore", async () => {
+    const service = modelService(IS);
+    const { writer } = service;
+    let updates = 0;
+    const replacing: typeof writer = {
+      ...writer,
+      updateMember: async (id, update) => {
+        updates += 1;
+        if (updates > 1) throw new RolecallError("forbidden", "not now");
+        return writer.updateMember(id, { roles: [], metadata: {}, ...update });
+      },
+    };
+    const want = desired({
+      sync: { ...SYNC, members: "additive" },
+      members: [{ ...member("ben@example.com", { roles: ["Clerk"] }) }],
+      roles: ROLES,
+    });
+    const run = await runOf(planOf(want, IS), { ...service, writer: replacing });
+    expect(service.state().members[1]).toMatchObject({ roles: ["role_2"], metadata: {} });
+    expect(undo(run, service).plan.changes).toMatchObject([
+      {
+        name: "ben@example.com",
+        after: { roles: [{ name: "Cashier" }], metadata: { desk: 1, team: "till" } },
+      },
+    ]);
   });
 
   test("leaves a field alone that somebody has changed since, and says so", async () => {

@@ -50,9 +50,11 @@ export async function applyPlan(
   let numbered = 0;
   let writes = 0;
   const stopped = (): boolean => first.failure !== null || stop.aborted;
-  const unrecorded = (failure: Failure): void => {
+  const lost = new Set<Change>();
+  const unrecorded: RunContext["unrecorded"] = (failure, sent) => {
     first.unrecorded ??= failure;
     first.failure ??= failure;
+    if (sent) lost.add(sent);
   };
   const run: RunContext = {
     ...ports,
@@ -97,10 +99,16 @@ export async function applyPlan(
   const whole = all.every(({ status }) => status === "done") && first.unrecorded === null;
   const cause = whole || first.failure ? null : ports.cause();
   const unended = await journal.write(endOf(all, whole, first.failure, cause)).then(() => null, toFailure);
-  if (unended) unrecorded(unended);
+  if (unended) unrecorded(unended, null);
   const status = whole && unended === null ? "done" : "stopped";
   if (status === "stopped") emit({ type: "apply-stopped", merchant, failure: first.failure, cause });
-  const result: ApplyResult = { status, outcomes: all, writes, journalFailure: first.unrecorded };
+  const result: ApplyResult = {
+    status,
+    outcomes: all,
+    writes,
+    journalFailure: first.unrecorded,
+    unrecorded: [...lost],
+  };
   emit({ type: "apply-ended", merchant, result });
   return result;
 }

@@ -35,8 +35,8 @@ export interface RunContext extends WriteContext {
   nextWrite(): number;
   /** Takes note that the service has carried a write out, or may have. */
   written(): void;
-  /** Takes note of what could not be recorded; from then on nothing new starts. */
-  unrecorded(failure: Failure): void;
+  /** Takes note of what could not be recorded, and of the change where that was sent; from then on nothing new starts. */
+  unrecorded(failure: Failure, sent: Step["change"] | null): void;
   /** Whether everything so far could be recorded. */
   recordable(): boolean;
 }
@@ -227,17 +227,17 @@ async function sendRecorded(step: Step, write: Write, run: RunContext, found?: L
   try {
     await run.journal.write(intentOf(number, step, write));
   } catch (error) {
-    const failure = failureOf(error);
-    run.unrecorded(failure);
-    return { status: "failed", failure };
+    run.unrecorded(failureOf(error), null);
+    return { status: "not-started" };
   }
   const sent = await attempt(step, write, run, found);
   if (sent.status === "done") note(step, write, sent, run);
   if (sent.status === "unknown" || (sent.status === "done" && !sent.already)) run.written();
   // Told to stop while it waited for its turn: nothing has been done, and nothing is wrong.
   const kept = sent.status === "failed" && run.stopped() && neverArrived(sent.failure);
-  const recorded = await record(number, kept ? { status: "not-sent" } : sent, run);
-  return kept && recorded ? { status: "not-started" } : sent;
+  const unrecorded = await record(number, kept ? { status: "not-sent" } : sent, run);
+  if (unrecorded) run.unrecorded(unrecorded, kept ? null : step.change);
+  return kept ? { status: "not-started" } : sent;
 }
 
 /** A write that waited for its turn until the run was stopped. */
@@ -286,11 +286,12 @@ function note({ change, part }: Step, { id, after }: Write, { id: createdId }: D
   }
 }
 
+/** Records what became of a write; why that cannot be done, or null. */
 async function record(
   write: number,
   sent: Done | Undone | Stale | NotSent,
   run: RunContext,
-): Promise<boolean> {
+): Promise<Failure | null> {
   const done = sent.status === "done";
   try {
     await run.journal.write({
@@ -302,10 +303,9 @@ async function record(
       failure: "failure" in sent ? sent.failure : null,
       ...(done && sent.already && { already: true }),
     });
-    return true;
+    return null;
   } catch (error) {
-    run.unrecorded(failureOf(error));
-    return false;
+    return failureOf(error);
   }
 }
 

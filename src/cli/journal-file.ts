@@ -138,7 +138,7 @@ function createOnDisk(path: string): Promise<FileHandle> {
 
 /** A journal without its first line tells nothing; that it cannot be removed either is no second problem. */
 async function discard(journal: OpenJournal, path: string): Promise<void> {
-  await journal.close().catch(() => undefined);
+  await journal.close();
   await rm(path, { force: true }).catch(() => undefined);
 }
 
@@ -157,10 +157,12 @@ export type Appendable = Pick<FileHandle, "writeFile" | "sync" | "close">;
  */
 export function appendTo(file: Appendable, shown: string, now: () => number): OpenJournal {
   let waiting: Waiting[] = [];
-  let busy: Promise<void> | null = null;
+  let isFlushing = false;
+  let flushed: Promise<void> = Promise.resolve();
   let failed: RolecallError | null = null;
 
   const flush = async (): Promise<void> => {
+    isFlushing = true;
     while (waiting.length > 0) {
       const batch = waiting;
       waiting = [];
@@ -174,7 +176,7 @@ export function appendTo(file: Appendable, shown: string, now: () => number): Op
         for (const { reject } of batch) reject(failed);
       }
     }
-    busy = null;
+    isFlushing = false;
   };
 
   return {
@@ -183,11 +185,12 @@ export function appendTo(file: Appendable, shown: string, now: () => number): Op
       new Promise<void>((resolve, reject) => {
         const text = `${JSON.stringify({ at: new Date(now()).toISOString(), ...entry })}\n`;
         waiting.push({ text, resolve, reject });
-        busy ??= flush();
+        if (!isFlushing) flushed = flush();
       }),
     close: async () => {
-      await busy;
-      await file.close();
+      await flushed;
+      // All of it has been synced, or is told as missing: that the file cannot be closed is no further problem.
+      await file.close().catch(() => undefined);
     },
   };
 }
@@ -198,6 +201,8 @@ const HINTS: Readonly<Record<string, string>> = {
   EROFS: "The file system is read-only: run it in a folder that may be written to",
   ENOSPC: "The disk is full: make room",
   EDQUOT: "The disk quota is used up: make room",
+  EFBIG: "The file may not grow any more: raise the limit on the size of files (ulimit -f)",
+  EIO: "The disk or the network drive has failed: see the system's log",
   EMFILE: "Too many files are open: apply fewer merchants at once",
   ENOTDIR: "Something that is no folder is in the way: move it",
   EEXIST: "Something that is no folder is in the way: move it",

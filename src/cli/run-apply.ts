@@ -81,7 +81,13 @@ async function applyAll(
         journal: {
           write: async (entry: JournalEntry) => {
             note(entry);
-            await journal.write(entry);
+            try {
+              await journal.write(entry);
+            } catch (error) {
+              // What waits for its turn anywhere shall not be sent: it could not be recorded either.
+              stopper.halt({ by: "merchant", merchant: plan.merchant });
+              throw error;
+            }
           },
         },
         password,

@@ -11,6 +11,8 @@ export interface Stopper {
   /** What was first; null where nothing has stopped it. */
   cause(): StopCause | null;
   stop(cause: StopCause): void;
+  /** Stops it like a signal: nothing is waited for, and no write leaves any more. */
+  halt(cause: StopCause): void;
   /** From here on things change: a signal lets what is in flight end, and only a second one leaves, with this code. */
   changing(leave: () => ExitCode): void;
   /** Signals are no longer listened to. */
@@ -27,12 +29,15 @@ export function createStopper(say: (text: string) => void, io: Io): Stopper {
     cause ??= because;
     stopping.abort();
   };
+  const halt: Stopper["halt"] = (because) => {
+    stop(because);
+    hurrying.abort();
+  };
   const { outputLost } = io;
   const onLost = (): void => {
     const { stream } = outputLost.reason as OutputLoss;
     if (leave !== null) say(`${stream} is lost: nothing new starts; what is in flight ends first.`);
-    stop({ by: "output", stream });
-    hurrying.abort();
+    halt({ by: "output", stream });
   };
   if (outputLost.aborted) onLost();
   outputLost.addEventListener("abort", onLost);
@@ -45,8 +50,7 @@ export function createStopper(say: (text: string) => void, io: Io): Stopper {
       io.leave(leave());
     } else {
       say(`${signal}: nothing new starts; what is in flight ends first. Once more to leave at once.`);
-      stop({ by: "signal", signal });
-      hurrying.abort();
+      halt({ by: "signal", signal });
     }
   });
   return {
@@ -54,6 +58,7 @@ export function createStopper(say: (text: string) => void, io: Io): Stopper {
     hurry: hurrying.signal,
     cause: () => cause,
     stop,
+    halt,
     changing: (code) => {
       leave = code;
     },

@@ -100,4 +100,6 @@ export interface ApplyResult {
   readonly writes: number;
   /** Why the journal does not hold all that was done; null where it does. */
   readonly journalFailure: Failure | null;
+  /** Changes that were sent and of which the journal does not tell what became. */
+  readonly unrecorded: readonly Change[];
 }

@@ -90,6 +90,7 @@ export function renderApplyResult(
     ...listing("unknown (the service may have done it)", of("unknown"), style.yellow),
     ...listing("unfinished (the next run goes on with it)", of("unfinished"), style.yellow),
     ...listing("not started", of("not-started"), style.dim),
+    ...withoutRecord(result, style),
     "\n",
     ...(failures.length === 0 ? [] : [renderFailures(failures, style), "\n"]),
     ...wrapText(
@@ -177,6 +178,19 @@ function removalText(outcome: Outcome): string {
     `      The expired invitation is gone, and ${sent}. It held: ${held}.\n`,
     "      The journal holds that; the next plan with this journal invites again with it.\n",
   ].join("");
+}
+
+/** What was sent and is recorded nowhere but here. */
+function withoutRecord({ outcomes, unrecorded }: ApplyResult, style: Style): readonly string[] {
+  const lost = new Set(unrecorded);
+  const rows = outcomes.flatMap(({ status, change }) =>
+    lost.has(change)
+      ? [`    ${style.yellow(change.kind)} ${nameOf(change)}: ${status.replace("-", " ")}\n`]
+      : [],
+  );
+  return rows.length === 0
+    ? []
+    : ["  without a record (the journal does not say what became of it):\n", ...rows];
 }
 
 function isPassword(change: Change | PasswordChange): change is PasswordChange {

@@ -123,11 +123,9 @@ test("where an intent cannot be written nothing is sent, and the run stops", asy
   });
   const result = await applyPlan(planOf(WANT, IS), applyPorts(service, { journal }));
   expect(service.calls).toEqual([]);
-  expect(result.outcomes).toMatchObject([
-    { status: "failed", failure: { code: "journal-unwritable" } },
-    { status: "not-started" },
-  ]);
-  expect(result).toMatchObject({ status: "stopped", writes: 0 });
+  expect(result.outcomes.map(({ status }) => status)).toEqual(["not-started", "not-started"]);
+  expect(result).toMatchObject({ status: "stopped", writes: 0, unrecorded: [] });
+  expect(result.journalFailure).toMatchObject({ code: "journal-unwritable" });
 });
 
 test("where an outcome cannot be written the run stops, and the change stays done", async () => {
@@ -141,6 +139,7 @@ test("where an outcome cannot be written the run stops, and the change stays don
   expect(service.calls).toEqual(["update role role_1 permissions"]);
   expect(result.outcomes).toMatchObject([{ status: "done" }, { status: "not-started" }]);
   expect(result).toMatchObject({ writes: 1, journalFailure: { code: "journal-unwritable" } });
+  expect(result.unrecorded).toEqual([result.outcomes[0]?.change]);
   expect(events.find(({ type }) => type === "apply-stopped")).toMatchObject({
     failure: { code: "journal-unwritable" },
   });

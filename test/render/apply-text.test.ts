@@ -46,7 +46,7 @@ function stoppedAfter(...statuses: readonly Outcome["status"][]): ApplyResult {
     }
   });
   const writes = statuses.filter((status) => status === "done" || status === "unknown").length;
-  return { status: "stopped", outcomes, writes, journalFailure: null };
+  return { status: "stopped", outcomes, writes, journalFailure: null, unrecorded: [] };
 }
 
 /** What follows the lists. */
@@ -118,13 +118,25 @@ test("where all is done and only the record is not whole, it says so", () => {
   const { outcomes } = stoppedAfter();
   const done = outcomes.map(({ change }) => ({ status: "done", change, id: null, adopted: false }) as const);
   const journalFailure = { code: "journal-unwritable", message: "The journal cannot be written." } as const;
-  const result = { status: "stopped", outcomes: done, writes: done.length, journalFailure } as const;
+  const result = {
+    status: "stopped",
+    outcomes: done,
+    writes: done.length,
+    journalFailure,
+    unrecorded: [],
+  } as const;
   const text = renderApplyResult("MC1", result, null, PLAIN);
   expect(text).toContain("MC1: stopped. 12 changes done.\n");
   expect(text).toContain(
     "error: The journal cannot be written.\n  → Nothing is changed that cannot be recorded",
   );
   expect(ending(result)).toBe('What was done stays done. Run "rolecall plan" to see that nothing is left.');
+  expect(text).not.toContain("without a record");
+  const unrecorded = outcomes.slice(0, 1).map(({ change }) => change);
+  const named = `${unrecorded[0]?.kind} ${unrecorded[0]?.resource} ${unrecorded[0]?.name}: done\n`;
+  expect(renderApplyResult("MC1", { ...result, unrecorded }, null, PLAIN)).toContain(
+    `  without a record (the journal does not say what became of it):\n    ${named}`,
+  );
 });
 
 test("a password that was set, or was not, is told by its variable only", () => {
@@ -135,7 +147,13 @@ test("a password that was set, or was not, is told by its variable only", () => 
   const event = { type: "change-ended", merchant: "MC1", phase: "set-passwords", outcome: done } as const;
   expect(renderApplyEvent(event, PLAIN)).toBe(`✓ MC1  member ${change.name} password set from TILL_7`);
   const left = { status: "not-started", change: rotation } as const;
-  const result = { status: "stopped", outcomes: [left], writes: 0, journalFailure: null } as const;
+  const result = {
+    status: "stopped",
+    outcomes: [left],
+    writes: 0,
+    journalFailure: null,
+    unrecorded: [],
+  } as const;
   expect(renderApplyResult("MC1", result, null, PLAIN)).toContain(
     `set the password of member ${change.name}`,
   );
@@ -148,7 +166,13 @@ test("what an expired invitation held is told where it is gone and no new one wa
   const change = richPlan().changes.find(({ reason }) => reason === "invitation-expired");
   if (change?.resource !== "member" || change.before === null) throw new Error("no invitation");
   const outcome = { status: "unfinished", change, failure: CONFLICT, removed: true } as const;
-  const result: ApplyResult = { status: "stopped", outcomes: [outcome], writes: 1, journalFailure: null };
+  const result: ApplyResult = {
+    status: "stopped",
+    outcomes: [outcome],
+    writes: 1,
+    journalFailure: null,
+    unrecorded: [],
+  };
   const text = renderApplyResult("MC1", result, null, PLAIN);
   expect(text).toContain("MC1: stopped. 1 unfinished.");
   expect(text).toContain("The expired invitation is gone, and no new one was sent. It held: ");

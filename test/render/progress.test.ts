@@ -58,7 +58,7 @@ test("an apply that reads again to verify tells how far that is", () => {
     {
       type: "apply-ended",
       merchant: "MC1",
-      result: { status: "done", outcomes: [], writes: 0, journalFailure: null },
+      result: { status: "done", outcomes: [], writes: 0, journalFailure: null, unrecorded: [] },
     },
     0,
   );

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import type { ReadFailure, ReadResult, ReadSource } from "../config/library.ts";
 import { RolecallError } from "../model/errors.ts";
 import { projectRoot } from "./project-root.ts";
@@ -19,6 +19,20 @@ export async function findYamlFiles(paths: readonly string[], cwd: string): Prom
     });
   }
   return files;
+}
+
+/** Whether the paths name all merchants of the project: the default folder, or one that holds it. */
+export function namesProject(paths: readonly string[], cwd: string): boolean {
+  const isFolder = (path: string): boolean =>
+    statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return (
+    paths.length === 0 ||
+    paths
+      .map((path) => resolve(cwd, path))
+      .some(
+        (path) => isFolder(path) && (basename(path) === DEFAULT_PATH || isFolder(join(path, DEFAULT_PATH))),
+      )
+  );
 }
 
 /** How much the files hold together, in bytes; what cannot be read is told when it is read. */

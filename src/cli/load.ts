@@ -3,7 +3,7 @@ import type { LoadedMerchants } from "../config/load-merchants.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { RolecallError } from "../model/errors.ts";
-import { findYamlFiles, sizeOf, sourceReader } from "./files.ts";
+import { findYamlFiles, namesProject, sizeOf, sourceReader } from "./files.ts";
 import { checkOutputs } from "./output-path.ts";
 
 /** What the files say, and everything that is wrong with them. */
@@ -34,7 +34,7 @@ export interface LoadOptions {
 export async function loadStates(paths: readonly string[], options: LoadOptions): Promise<Loaded> {
   const { merchants, cwd, outputs = [] } = options;
   const files = await findYamlFiles(paths, cwd);
-  const loaded = await load(files, options);
+  const loaded = await load(files, namesProject(paths, cwd), options);
   checkOutputs(outputs, [...files, ...loaded.sources.map(({ file }) => file)], cwd);
   const states = loaded.merchants
     .flatMap(({ state }) => state ?? [])
@@ -48,13 +48,14 @@ const LARGE = 512 * 1024;
 
 async function load(
   files: readonly string[],
+  wholeProject: boolean,
   { cwd, now, filesOnly, meanwhile }: LoadOptions,
 ): Promise<LoadedMerchants> {
   const bytes = sizeOf(files);
   // To set it takes 4 ms.
   if (!filesOnly || bytes > LARGE) (await import("./engine.ts")).setEngine(bytes);
   const { loadMerchants } = await import("../config/load-merchants.ts");
-  return loadMerchants(files, sourceReader(cwd), { now, ...meanwhile });
+  return loadMerchants(files, sourceReader(cwd), { now, wholeProject, ...meanwhile });
 }
 
 function pick(

@@ -8,6 +8,7 @@ import {
   siteOf,
 } from "./draft.ts";
 import type { Site } from "./problem.ts";
+import { renamedRoles } from "./renamed-roles.ts";
 
 /** A role that somebody certainly holds, and where that is written. */
 interface Held {
@@ -35,7 +36,7 @@ export interface Access {
   /** Counts steps of a search; throws `TooMuchWork` when there were too many. */
   readonly spend: (steps: number) => void;
   readonly people: readonly Person[];
-  /** One key for a role's name and its pinned id. */
+  /** One key for a role's name, its previous one and its pinned id. */
   readonly keyOf: (role: string) => string;
   readonly holdersOf: (role: string) => readonly Person[];
   /** Who has a permission through a declared role, and through which. */
@@ -50,9 +51,10 @@ export function openAccess(
   members: readonly DraftMember[],
   now: number,
 ): Access {
-  const names = new Map(
-    roles.flatMap(({ id, name }) => (id === null || name === null ? [] : [[id, name] as const])),
-  );
+  const names = new Map([
+    ...renamedRoles(roles),
+    ...roles.flatMap(({ id, name }) => (id === null || name === null ? [] : [[id, name] as const])),
+  ]);
   const keyOf = (role: string) => names.get(role) ?? role;
   const people = peopleOf(members, keyOf, now);
   const holders = indexBy(people, (person) => person.roles.keys());

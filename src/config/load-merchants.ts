@@ -26,13 +26,15 @@ export interface LoadedMerchants {
 export interface LoadingOptions extends Partial<Meanwhile> {
   /** Milliseconds since the epoch: says which ends are past. */
   readonly now: number;
+  /** Whether the files are all of the project's, so that no other merchant can have what a shared rule names. */
+  readonly wholeProject?: boolean;
 }
 
 /** Reads merchants' files with all that they include, each file once; nothing is thrown for a bad one. */
 export async function loadMerchants(
   files: readonly string[],
   read: ReadSource,
-  { now, pause = async () => undefined, begun = () => undefined }: LoadingOptions,
+  { now, wholeProject = false, pause = async () => undefined, begun = () => undefined }: LoadingOptions,
 ): Promise<LoadedMerchants> {
   const library = await openLibrary(files, read, now, { pause, begun });
   const assembled = await assembleAll(library, now, pause);
@@ -40,16 +42,22 @@ export async function loadMerchants(
     assembled.map(({ main: { file, draft } }) => ({ file, merchant: draft?.fields["merchant"] })),
   );
   const again = new Set(duplicates.map(({ place }) => place.file));
+  const shared = unknownToAll(assembled, wholeProject);
+  const mistaken = new Set(shared.flatMap(({ place, code }) => (code === "unknown-role" ? place.file : [])));
   const problems = withoutRepeats([
     ...library.failures.map(unreadable),
     ...library.sources.flatMap((source) => source.problems),
-    ...assembled.flatMap((one) => one.problems),
+    ...assembled.flatMap((one) => one.problems.filter(({ code }) => code !== "unknown-shared-role")),
+    ...shared,
     ...duplicates,
   ]);
   const texts = new Map(library.sources.map(({ file, text }) => [file, text]));
   return {
     merchants: [
-      ...assembled.map(({ main: { file }, state }) => ({ file, state: again.has(file) ? null : state })),
+      ...assembled.map(({ main: { file }, state, sources: all }) => ({
+        file,
+        state: again.has(file) || all.some((source) => mistaken.has(source.file)) ? null : state,
+      })),
       ...library.failures.flatMap(({ site, name }) => (site === null ? [{ file: name, state: null }] : [])),
     ],
     diagnostics: problems.length === 0 ? [] : (await import("./diagnose.ts")).diagnose(texts, problems),
@@ -83,6 +91,27 @@ async function assembleAll(
     }
   }
   return assembled;
+}
+
+type UnknownSharedRole = LocatedProblem & { readonly code: "unknown-shared-role" };
+
+/** Roles that shared rules name and none of the merchants knows that include them; errors if there are no others. */
+function unknownToAll(assembled: readonly Assembled[], wholeProject: boolean): readonly LocatedProblem[] {
+  const reports = new Map<string, UnknownSharedRole[]>();
+  for (const problem of assembled.flatMap(({ problems }) => problems)) {
+    if (problem.code !== "unknown-shared-role") continue;
+    const key = JSON.stringify([problem.place, problem.role]);
+    reports.set(key, [...(reports.get(key) ?? []), problem]);
+  }
+  return [...reports.values()].flatMap((all): readonly LocatedProblem[] => {
+    const best = all.find(({ near }) => near !== null) ?? all[0];
+    if (best === undefined) return [];
+    const { via: _, ...problem } = best;
+    const { file } = problem.place;
+    const including = assembled.filter(({ sources }) => sources.some((source) => source.file === file));
+    if (all.length < including.length) return [];
+    return [wholeProject ? { ...problem, code: "unknown-role" } : problem];
+  });
 }
 
 function unreadable({ code, name, limit, site }: FailedRead): LocatedProblem {

@@ -31,16 +31,33 @@ export function normalisePatterns(
 }
 
 /** The guards of all files. */
-export function normaliseGuards(all: readonly Content[]): GuardSettings {
+export function normaliseGuards(
+  all: readonly Content[],
+  currentName: (role: string) => string,
+): GuardSettings {
   const each = all.map(({ content }) => content.guards);
   const { max_removals, protect, min_holders, ...rest } = merged(each);
   rest satisfies Record<string, never>;
   protect satisfies object | undefined;
   return present({
     maxRemovals: max_removals === undefined ? undefined : removalLimit(max_removals),
-    protect: normalisePatterns(each.map((guards) => guards?.protect)),
-    minHolders: min_holders && holders(each.map((guards) => guards?.min_holders)),
+    protect: protectedPatterns(normalisePatterns(each.map((guards) => guards?.protect)), currentName),
+    minHolders:
+      min_holders &&
+      holders(
+        each.map((guards) => guards?.min_holders),
+        currentName,
+        Math.max,
+      ),
   });
+}
+
+/** A role that is protected by its previous name stays so under the new one. */
+function protectedPatterns(
+  { roles, members }: IgnorePatterns,
+  currentName: (role: string) => string,
+): IgnorePatterns {
+  return { roles: unique(roles.flatMap((role) => [role, currentName(role)])), members };
 }
 
 function removalLimit(limit: number | string): RemovalLimit {
@@ -48,17 +65,25 @@ function removalLimit(limit: number | string): RemovalLimit {
 }
 
 /** The policies of all files. */
-export function normalisePolicies(all: readonly Content[]): Policies {
+export function normalisePolicies(all: readonly Content[], currentName: (role: string) => string): Policies {
+  const names = (roles: readonly string[]): readonly string[] => unique(roles.map(currentName));
   const each = all.map(({ content }) => content.policies ?? {});
   const { email_domains, separate, max_holders, require_until, require_mfa, forbid_permissions, ...rest } =
     merged(each);
   rest satisfies Record<string, never>;
   return present({
     emailDomains: email_domains && unique(each.flatMap((policies) => policies.email_domains ?? [])),
-    separate: separate === undefined ? [] : each.flatMap((policies) => policies.separate ?? []),
-    maxHolders: max_holders === undefined ? {} : holders(each.map((policies) => policies.max_holders)),
-    requireUntil: require_until ? unique(each.flatMap((policies) => policies.require_until ?? [])) : [],
-    requireMfa: require_mfa ? unique(each.flatMap((policies) => policies.require_mfa ?? [])) : [],
+    separate: separate === undefined ? [] : each.flatMap((policies) => policies.separate ?? []).map(names),
+    maxHolders:
+      max_holders === undefined
+        ? {}
+        : holders(
+            each.map((policies) => policies.max_holders),
+            currentName,
+            Math.min,
+          ),
+    requireUntil: require_until ? names(each.flatMap((policies) => policies.require_until ?? [])) : [],
+    requireMfa: require_mfa ? names(each.flatMap((policies) => policies.require_mfa ?? [])) : [],
     forbidPermissions: forbid_permissions
       ? unique(each.flatMap((policies) => policies.forbid_permissions ?? []))
       : [],
@@ -70,6 +95,16 @@ function merged<T extends object>(records: readonly (T | undefined)[]): Partial<
   return Object.assign({}, ...records) as Partial<T>;
 }
 
-function holders(records: readonly (Record<string, number> | undefined)[]): Readonly<Record<string, number>> {
-  return merged(records) as Readonly<Record<string, number>>;
+/** Holders by role; of a role's previous and its current name, the stricter number counts. */
+function holders(
+  records: readonly (Record<string, number> | undefined)[],
+  currentName: (role: string) => string,
+  stricter: (a: number, b: number) => number,
+): Readonly<Record<string, number>> {
+  const numbers = new Map<string, number>();
+  for (const [role, number] of Object.entries(merged(records) as Record<string, number>)) {
+    const name = currentName(role);
+    numbers.set(name, stricter(number, numbers.get(name) ?? number));
+  }
+  return Object.fromEntries(numbers);
 }

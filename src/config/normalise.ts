@@ -17,6 +17,7 @@ import {
   normaliseSync,
 } from "./normalise-settings.ts";
 import { present, unique } from "./present.ts";
+import { renamedRoles } from "./renamed-roles.ts";
 import type { MerchantFile } from "./schema/merchant-file.ts";
 import { parseUntil } from "./until.ts";
 import { joinLists } from "./values.ts";
@@ -33,6 +34,11 @@ export function normalise(main: Content, all: readonly Content[]): DesiredState 
   rest satisfies Record<string, never>;
   const { base_url: baseUrl, key_env: keyEnv, ...restOfApi } = api;
   restOfApi satisfies Record<string, never>;
+  const declared = joined(all, ({ file, content }) =>
+    content.roles?.map((role, index) => normaliseRole(role, { file, path: ["roles", index] })),
+  );
+  const renamed = renamedRoles(declared ?? []);
+  const currentName = (role: string): string => renamed.get(role) ?? role;
   return present({
     merchant,
     environment,
@@ -40,26 +46,34 @@ export function normalise(main: Content, all: readonly Content[]): DesiredState 
     keyEnv,
     sync: normaliseSync(all),
     ignore: normalisePatterns(all.map(({ content }) => content.ignore)),
-    guards: normaliseGuards(all),
-    policies: normalisePolicies(all),
+    guards: normaliseGuards(all, currentName),
+    policies: normalisePolicies(all, currentName),
     checks: all.flatMap(({ file, content }) =>
-      (content.checks ?? []).map((check, index) => normaliseCheck(check, { file, path: ["checks", index] })),
+      (content.checks ?? []).map((check, index) =>
+        normaliseCheck(check, { file, path: ["checks", index] }, currentName),
+      ),
     ),
-    roles: joined(all, ({ file, content }) =>
-      content.roles?.map((role, index) => normaliseRole(role, { file, path: ["roles", index] })),
-    ),
-    members: normaliseMembers(all),
+    roles: declared,
+    members: renamed.size === 0 ? normaliseMembers(all) : normaliseMembers(all)?.map(withCurrentNames),
     origin: { file: main.file, path: [] },
   });
+
+  function withCurrentNames(member: DesiredMember): DesiredMember {
+    if (!member.roles?.some(({ role }) => renamed.has(role))) return member;
+    return {
+      ...member,
+      roles: uniqueGrants(member.roles.map((grant) => ({ ...grant, role: currentName(grant.role) }))),
+    };
+  }
 }
 
 type FileCheck = NonNullable<MerchantFile["checks"]>[number];
 
-function normaliseCheck(check: FileCheck, origin: Origin): Check {
+function normaliseCheck(check: FileCheck, origin: Origin, currentName: (role: string) => string): Check {
   if ("only" in check) {
     const { can, only, ...rest } = check;
     rest satisfies Record<string, never>;
-    return { kind: "only", can, only: unique(only.map(normaliseHolder)), origin };
+    return { kind: "only", can, only: unique(only.map((one) => normaliseHolder(one, currentName))), origin };
   }
   if ("at_most" in check) {
     const { can, at_most: atMost, ...rest } = check;
@@ -72,8 +86,8 @@ function normaliseCheck(check: FileCheck, origin: Origin): Check {
 }
 
 /** `role: Name` is `role:Name`. */
-function normaliseHolder(holder: string): string {
-  return holder.startsWith("role:") ? `role:${holder.slice("role:".length).trim()}` : holder;
+function normaliseHolder(holder: string, currentName: (role: string) => string): string {
+  return holder.startsWith("role:") ? `role:${currentName(holder.slice("role:".length).trim())}` : holder;
 }
 
 type FileRole = NonNullable<MerchantFile["roles"]>[number];

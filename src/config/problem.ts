@@ -127,13 +127,10 @@ export type EntryProblem =
   | { readonly code: "rare-permission"; readonly permission: string; readonly near: string }
   | { readonly code: "role-name-like-id"; readonly name: string }
   | { readonly code: "unheld-role"; readonly name: string }
-  | {
-      readonly code: "unknown-role";
-      readonly role: string;
-      readonly near: string | null;
-      /** Whether `near` is what the role was renamed to. */
-      readonly renamed: boolean;
-    }
+  | { readonly code: "previous-role-name"; readonly role: string; readonly name: string }
+  | { readonly code: "unknown-role"; readonly role: string; readonly near: string | null }
+  /** A rule that several merchants share; another one of them may have the role. */
+  | { readonly code: "unknown-shared-role"; readonly role: string; readonly near: string | null }
   | { readonly code: "unknown-member"; readonly email: string; readonly near: string | null }
   | { readonly code: "until-after-membership"; readonly until: string; readonly membership: string }
   | { readonly code: "until-past"; readonly until: string; readonly what: "grant" | "membership" };

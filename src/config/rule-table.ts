@@ -78,6 +78,7 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "policy-max-holders": refusal("No role has more holders than it may have (`max_holders`)."),
   "policy-require-until": refusal("Some roles are only granted with an end (`require_until`)."),
   "policy-separate": refusal("Nobody holds two roles that are kept apart (`separate`)."),
+  "previous-role-name": warning("A renamed role is named by its new name."),
   "previously-declared": error(
     "The name that a role had is no role's any more, unless that one was renamed too.",
   ),
@@ -94,6 +95,9 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "unknown-key": error("A mapping has only the keys that it can have."),
   "unknown-member": warning("A check speaks of members who are declared."),
   "unknown-role": error("A role that is named is declared, or is an id."),
+  "unknown-shared-role": warning(
+    "A role that a shared rule names is declared by one of the merchants that include it, as far as their files were given.",
+  ),
   "unsafe-key": error("No key of a mapping is `__proto__`."),
   "until-after-membership": warning("A role does not end after the membership that it belongs to."),
   "until-past": warning("Access that ends does so in the future."),

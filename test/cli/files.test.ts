@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, truncate, writeFile } from "node
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { findYamlFiles, sourceReader } from "../../src/cli/files.ts";
+import { findYamlFiles, namesProject, sourceReader } from "../../src/cli/files.ts";
 
 let cwd = "";
 
@@ -111,4 +111,15 @@ test("no include leads into what git keeps for itself, also not through a link",
   const read = sourceReader(cwd);
   for (const path of ["../.git/config.yaml", "link.yaml"])
     expect(await read(path, "access/a.yaml")).toEqual({ ok: false, reason: "outside-root" });
+});
+
+test("the default folder, and a folder that holds it, are the whole project; a file or a part of it is not", async () => {
+  await put("access/a.yaml", "access/north/b.yaml");
+  const isWhole = (...paths: readonly string[]) => namesProject(paths, cwd);
+  expect([isWhole(), isWhole("access"), isWhole("."), isWhole("access/a.yaml", "access")]).toEqual(
+    Array(4).fill(true),
+  );
+  expect([isWhole("access/a.yaml"), isWhole("access/north"), isWhole("nowhere")]).toEqual(
+    Array(3).fill(false),
+  );
 });

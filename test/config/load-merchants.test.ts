@@ -22,8 +22,8 @@ function reader(files: Readonly<Record<string, string>>): {
   return { read, reads };
 }
 
-function load(files: Readonly<Record<string, string>>, roots = Object.keys(files)) {
-  return loadMerchants(roots, reader(files).read, { now: NOW });
+function load(files: Readonly<Record<string, string>>, roots = Object.keys(files), wholeProject = false) {
+  return loadMerchants(roots, reader(files).read, { now: NOW, wholeProject });
 }
 
 describe("a merchant's file with what it includes", () => {
@@ -43,7 +43,7 @@ roles: [{ name: Base }]
 `,
       "shared/people.yaml": `include: [roles.yaml]
 sync: { members: additive }
-policies: { separate: [[Other, Own]], max_holders: { Own: 9 } }
+policies: { separate: [[role_owner, Own]], max_holders: { Own: 9 } }
 checks: [{ can: p, at_most: 3 }]
 members:
   - { email: ada@example.com, roles: [Base, Own], until: 2027-01-31 }
@@ -64,7 +64,7 @@ members:
       guards: { maxRemovals: { count: 5 }, protect: { roles: ["Base"], members: [] } },
       policies: {
         emailDomains: ["example.com"],
-        separate: [["Other", "Own"]],
+        separate: [["role_owner", "Own"]],
         maxHolders: { Base: 9, Own: 9 },
       },
       checks: [{ can: "p", origin: { file: "shared/people.yaml", path: ["checks", 0] } }],
@@ -144,6 +144,8 @@ members:
     const { diagnostics } = await load({
       "a.yaml":
         "merchant: A\ninclude: [shared.yaml]\nroles: [{ name: X }]\nmembers: [{ email: a@b.co, roles: [X] }]\n",
+      "b.yaml":
+        "merchant: B\ninclude: [shared.yaml]\nroles: [{ name: Y }]\nmembers: [{ email: a@b.co, roles: [Y] }]\n",
       "shared.yaml":
         "policies: { separate: [[X, Y]] }\nchecks: [{ can: p, only: ['role:Y', c@d.co] }]\nroles: [{ name: Z }]\n",
     });
@@ -239,5 +241,116 @@ checks: [{ member: c@d.co, cannot: [p] }]
     expect(loaded.diagnostics.map(({ code, file }) => [code, file])).toEqual([["literal-key", "s.yaml"]]);
     expect(loaded.merchants[0]?.state).toBeNull();
     expect(JSON.stringify(loaded.diagnostics)).not.toContain("4eC39");
+  });
+});
+
+describe("a rule that merchants share", () => {
+  const shared = `policies:
+  separate: [[Stock Keeper, Buyer]]
+  max_holders: { Stok Keeper: 1 }
+guards: { min_holders: { Keeper: 1 } }
+checks: [{ can: q, only: ["role:Seasonal"] }]
+`;
+  const merchant = (code: string, ...roles: readonly string[]) =>
+    `merchant: ${code}\ninclude: [shared.yaml]\nroles: [${roles.map((name) => `{ name: ${name}, permissions: [p] }`).join(", ")}]\nmembers: [{ email: a@example.com, roles: [${roles.join(", ")}] }]\n`;
+  const files = {
+    "a.yaml": merchant("A", "Stock Keeper", "Lead"),
+    "b.yaml": merchant("B", "Stock Keeper", "Seasonal"),
+    "shared.yaml": shared,
+  };
+  const roots = ["a.yaml", "b.yaml"];
+
+  test("names a role that none of them has: an error, with a suggestion, and no merchant has a state", async () => {
+    const { diagnostics, merchants } = await load(files, roots, true);
+    expect(
+      diagnostics.map(({ code, severity, file, message }) => ({ code, severity, file, message })),
+    ).toEqual(
+      ["Buyer", "Stok Keeper", "Keeper"].map((role) => ({
+        code: "unknown-role",
+        severity: "error",
+        file: "shared.yaml",
+        message: `No role is called "${role}".`,
+      })),
+    );
+    expect(diagnostics[1]?.hint).toContain('"Stock Keeper"');
+    expect(merchants.map(({ state }) => state)).toEqual([null, null]);
+  });
+
+  test("is only warned of where other merchants may have the role, whose files are not given", async () => {
+    const { diagnostics, merchants } = await load(files, ["a.yaml"]);
+    expect(diagnostics.map(({ code, severity }) => `${severity} ${code}`)).toEqual(
+      Array.from({ length: 4 }, () => "warning unknown-shared-role"),
+    );
+    expect(merchants[0]?.state?.merchant).toBe("A");
+  });
+
+  test("may name roles of merchants whose roles the files do not tell", async () => {
+    const { diagnostics } = await load(
+      { ...files, "c.yaml": "merchant: C\ninclude: [shared.yaml]\n" },
+      [...roots, "c.yaml"],
+      true,
+    );
+    expect(diagnostics).toEqual([]);
+  });
+});
+
+describe("the name that a role had", () => {
+  const files = {
+    "a.yaml": `merchant: A
+include: [shared.yaml]
+guards: { min_holders: { Lead: 1 }, protect: { roles: [Lead] } }
+roles: [{ name: Shift Lead, previously: Lead, permissions: [p] }]
+members: [{ email: a@example.com, roles: [Lead, Shift Lead] }]
+`,
+    "shared.yaml": `policies:
+  separate: [[Lead, role_admin]]
+  max_holders: { Lead: 3, Shift Lead: 2 }
+  require_until: [Lead]
+  require_mfa: [Lead]
+checks: [{ can: p, only: ["role:Lead"] }]
+`,
+  };
+
+  test("means the role wherever it is named, with a warning", async () => {
+    const { diagnostics, merchants } = await load(files, ["a.yaml"], true);
+    const warned = diagnostics.filter(({ code }) => code === "previous-role-name");
+    expect(warned.map(({ file, span }) => `${file}:${span?.line}`)).toEqual([
+      "a.yaml:4",
+      "a.yaml:6",
+      "shared.yaml:3",
+      "shared.yaml:4",
+      "shared.yaml:5",
+      "shared.yaml:6",
+      "shared.yaml:7",
+    ]);
+    expect(warned[0]).toMatchObject({
+      severity: "warning",
+      message: 'The role "Lead" is called "Shift Lead" now.',
+    });
+    expect(diagnostics.filter((one) => !warned.includes(one)).map(({ code }) => code)).toEqual([
+      "policy-require-until",
+    ]);
+    expect(merchants[0]?.state).toMatchObject({
+      guards: { minHolders: { "Shift Lead": 1 }, protect: { roles: ["Lead", "Shift Lead"] } },
+      policies: {
+        separate: [["Shift Lead", "role_admin"]],
+        maxHolders: { "Shift Lead": 2 },
+        requireUntil: ["Shift Lead"],
+        requireMfa: ["Shift Lead"],
+      },
+      checks: [{ only: ["role:Shift Lead"] }],
+      members: [{ roles: [{ role: "Shift Lead" }] }],
+    });
+  });
+
+  test("means another role as soon as that one is declared", async () => {
+    const { diagnostics, merchants } = await load({
+      "a.yaml": `merchant: A
+roles: [{ name: B, previously: A }, { name: C, previously: B }, { name: A, previously: X }]
+members: [{ email: a@example.com, roles: [A, B, C] }]
+`,
+    });
+    expect(diagnostics.map(({ code }) => code)).toEqual([]);
+    expect(merchants[0]?.state?.members?.[0]?.roles?.map(({ role }) => role)).toEqual(["A", "B", "C"]);
   });
 });

@@ -87,9 +87,17 @@ export const ENTRY_WORDS: Words<IncludeProblem["code"] | EntryProblem["code"]> =
     message: `Nobody holds the role ${quote(name)}.`,
     hint: "Give it to somebody, or remove it.",
   }),
-  "unknown-role": ({ role, near, renamed }) => ({
+  "previous-role-name": ({ role, name }) => ({
+    message: `The role ${quote(role)} is called ${quote(name)} now.`,
+    hint: `Write ${quote(name)} here: the old name stops working when "previously" is removed.`,
+  }),
+  "unknown-role": ({ role, near }) => ({
     message: `No role is called ${quote(role)}.`,
-    hint: unknownRoleHint(near, renamed),
+    hint: unknownRoleHint(near),
+  }),
+  "unknown-shared-role": ({ role, near }) => ({
+    message: `None of the given merchants that include this file has a role called ${quote(role)}, so this rule has no effect on them.`,
+    hint: near === null ? "Check the name, or validate all merchants together." : didYouMean(near),
   }),
   "unknown-member": ({ email, near }) => ({
     message: `No member is declared as ${quote(email)}, so this says nothing.`,
@@ -115,11 +123,10 @@ function shortened(chain: readonly string[]): readonly string[] {
   return chain.length <= MAX_CHAIN ? chain : [...chain.slice(0, 3), "…", ...chain.slice(-2)];
 }
 
-function unknownRoleHint(near: string | null, renamed: boolean): string {
-  if (near === null) {
-    return 'Add it to "roles". A predefined role is named by its id, such as role_employee.';
-  }
-  return renamed ? `It is called ${quote(near)} now.` : didYouMean(near);
+function unknownRoleHint(near: string | null): string {
+  return near === null
+    ? 'Add it to "roles". A predefined role is named by its id, such as role_employee.'
+    : didYouMean(near);
 }
 
 const PREVIOUSLY = {

@@ -13,7 +13,7 @@ import {
   possibleHolders,
   separateRoles,
 } from "./policies.ts";
-import { heldRoles, knownMembers, knownRoles, usualPermissions } from "./references.ts";
+import { currentRoleNames, heldRoles, knownMembers, knownRoles, usualPermissions } from "./references.ts";
 
 /** A rule on what the files of one merchant say together. */
 type MerchantRule = (merchant: MerchantView) => readonly LocatedProblem[];
@@ -25,6 +25,7 @@ const RULES: readonly MerchantRule[] = [
   agreeingMembers,
   agreeingGrants,
   agreeingSettings,
+  currentRoleNames,
   knownRoles,
   knownMembers,
   heldRoles,

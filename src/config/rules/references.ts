@@ -2,6 +2,7 @@ import { PREDEFINED_ROLES } from "../../model/live.ts";
 import { type Draft, grantPath, siteOf } from "../draft.ts";
 import { entriesAt, type MerchantView, pairsAt } from "../merchant-view.ts";
 import type { LocatedProblem, Site } from "../problem.ts";
+import { renamedRoles } from "../renamed-roles.ts";
 import { isSlip, openSuggester } from "../suggest.ts";
 import { fieldsOf, listOf, textOf } from "../values.ts";
 
@@ -10,33 +11,54 @@ interface Reference {
   readonly site: Site;
 }
 
-/** Wherever a role is named, it is an id or a name of these files, where they hold all the names that there are. */
+/** Roles are named by their ids or declared names, where no others can exist; a shared rule may mean another merchant's. */
 export function knownRoles(merchant: MerchantView): readonly LocatedProblem[] {
   if (!merchant.rolesComplete) {
     return [];
   }
   const names = new Set(merchant.roles.flatMap(({ name }) => name ?? []));
-  const renamed = new Map(
-    merchant.roles.flatMap(({ previously, name }) =>
-      previously === null || name === null ? [] : [[previously, name] as const],
-    ),
-  );
+  const renamed = renamedRoles(merchant.roles);
   const suggest = openSuggester([...names]);
   const mayBeIgnored = openIgnored(merchant, "roles");
-  const isKnown = (role: string) => role.startsWith("role_") || names.has(role) || mayBeIgnored(role);
-  const unknown = [...grantReferences(merchant, isKnown), ...ruleReferences(merchant)];
-  return unknown.flatMap(({ text: role, site }): readonly LocatedProblem[] => {
-    if (isKnown(role)) {
-      return [];
-    }
-    const now = renamed.get(role);
-    const near =
-      now ?? suggest(role) ?? PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? null;
-    return [{ code: "unknown-role", role, near, renamed: now !== undefined, place: site }];
+  const isKnown = (role: string) =>
+    role.startsWith("role_") || names.has(role) || renamed.has(role) || mayBeIgnored(role);
+  const rules = ruleReferences(merchant);
+  const isOwn = ({ site }: Reference) => site.file === merchant.main;
+  const problems = (code: "unknown-role" | "unknown-shared-role", references: readonly Reference[]) =>
+    references.flatMap(({ text: role, site: place }): readonly LocatedProblem[] => {
+      if (isKnown(role)) {
+        return [];
+      }
+      const near =
+        suggest(role) ?? PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? null;
+      return [{ code, role, near, place }];
+    });
+  return [
+    ...problems("unknown-role", [...grantReferences(merchant, isKnown), ...rules.filter(isOwn)]),
+    ...problems(
+      "unknown-shared-role",
+      rules.filter((rule) => !isOwn(rule)),
+    ),
+  ];
+}
+
+/** Roles are named by their current names; a previous one still means the role. */
+export function currentRoleNames(merchant: MerchantView): readonly LocatedProblem[] {
+  const renamed = renamedRoles(merchant.roles);
+  if (renamed.size === 0) {
+    return [];
+  }
+  const references = [
+    ...grantReferences(merchant, (role) => !renamed.has(role)),
+    ...ruleReferences(merchant),
+  ];
+  return references.flatMap(({ text: role, site: place }): readonly LocatedProblem[] => {
+    const name = renamed.get(role);
+    return name === undefined ? [] : [{ code: "previous-role-name", role, name, place }];
   });
 }
 
-/** Wherever a member is given a role that is not known. */
+/** Grants of roles that are not known. */
 function grantReferences(
   { members, granted }: MerchantView,
   isKnown: (role: string) => boolean,
@@ -52,7 +74,7 @@ function grantReferences(
   );
 }
 
-/** Wherever a policy, a guard or a check names a role. */
+/** Role names in policies, guards and checks, in all files. */
 function ruleReferences(merchant: MerchantView): readonly Reference[] {
   const listed = [
     ...entriesAt(merchant, "policies", "require_until"),
@@ -73,8 +95,7 @@ function ruleReferences(merchant: MerchantView): readonly Reference[] {
     const role = text.startsWith("role:") ? text.slice("role:".length).trim() : "";
     return role === "" ? [] : [{ text: role, site }];
   });
-  // What several merchants share may speak of roles that only some of them have.
-  return [...listed, ...keys, ...allowed].filter(({ site }) => site.file === merchant.main);
+  return [...listed, ...keys, ...allowed];
 }
 
 /** A check speaks of members who are declared, where all of them are. */

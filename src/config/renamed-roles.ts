@@ -1,0 +1,15 @@
+/** A role with its name and the one it had, as far as the files say them. */
+interface NamedRole {
+  readonly name: string | null;
+  readonly previously?: string | null | undefined;
+}
+
+/** Returns the current names of roles by the names that they had; a name that a declared role has now means that role. */
+export function renamedRoles(roles: readonly NamedRole[]): ReadonlyMap<string, string> {
+  const names = new Set(roles.map(({ name }) => name));
+  return new Map(
+    roles.flatMap(({ name, previously }) =>
+      name === null || !previously || names.has(previously) ? [] : [[previously, name] as const],
+    ),
+  );
+}

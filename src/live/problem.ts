@@ -1,6 +1,7 @@
 import type { Problem } from "../model/errors.ts";
 
 const MAX_FIELD = 4000;
+const MAX_EXTENSIONS = 10;
 const MAX_SHOWN = 300;
 
 /**
@@ -15,8 +16,7 @@ export function problemOf(body: string, clean: (text: string) => string): Proble
       .map((name) => fields[name])
       .filter((value): value is string => typeof value === "string" && value !== "")
       .map((value) => bounded(clean(value)))[0];
-  // Older operations have forms of their own.
-  const detail = text("detail", "message", "error_message", "error_description", "error");
+  const detail = text("detail", ...OTHER_DETAILS);
   const [type, title, instance] = [text("type"), text("title"), text("instance")];
   const status = fields["status"];
   if ([type, title, detail, instance].every((value) => value === undefined)) return undefined;
@@ -27,7 +27,36 @@ export function problemOf(body: string, clean: (text: string) => string): Proble
     ...(Number.isInteger(status) && { status: Number(status) }),
     ...(detail !== undefined && { detail }),
     ...(instance !== undefined && { instance }),
+    ...extensionsOf(fields, clean),
   };
+}
+
+/** What older operations, which have forms of their own, call a detail. */
+const OTHER_DETAILS = ["message", "error_message", "error_description", "error"];
+
+const STANDARD: ReadonlySet<string> = new Set(["type", "title", "status", "detail", "instance"]);
+
+/** The members that the standard does not name, each as a short text; one that stands for the detail is none. */
+function extensionsOf(
+  fields: Readonly<Record<string, unknown>>,
+  clean: (text: string) => string,
+): Pick<Problem, "extensions"> {
+  const standsIn =
+    "detail" in fields ? undefined : OTHER_DETAILS.find((name) => typeof fields[name] === "string");
+  const shown = Object.entries(fields)
+    .filter(([name, value]) => !STANDARD.has(name) && name !== standsIn && value !== null)
+    .slice(0, MAX_EXTENSIONS)
+    .map(([name, value]) => ({
+      name: tame(clean(name)),
+      value: tame(clean(typeof value === "string" ? value : JSON.stringify(value))),
+    }));
+  return shown.length === 0 ? {} : { extensions: shown };
+}
+
+/** Whether a refusal may be about a permission: it says so, or does not say why. */
+export function mayLackPermission(problem: Problem | undefined): boolean {
+  const said = problem?.detail ?? problem?.title ?? "";
+  return said === "" || /permission|scope|privilege|forbidden|denied|authori[sz]/i.test(said);
 }
 
 /** The permission or scope that a Problem says is missing; undefined where it names none. */

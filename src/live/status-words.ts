@@ -1,7 +1,7 @@
 import type { ErrorCode, Problem } from "../model/errors.ts";
 import type { Attempted } from "./attempted.ts";
 import { isAboutOne, OPERATIONS, type Operation } from "./operations.ts";
-import { missingPermission } from "./problem.ts";
+import { mayLackPermission, missingPermission } from "./problem.ts";
 
 /** How a failure with a status is called, and what to do about it. */
 export interface StatusWords {
@@ -67,7 +67,9 @@ const WORDS: Readonly<Record<number, StatusWords>> = {
     code: "forbidden",
     title: "Forbidden",
     hint: ({ operation, keySource }, problem) =>
-      `The key in ${keySource} needs the ${neededFor(operation, problem)} to ${operation}.`,
+      mayLackPermission(problem)
+        ? `The key in ${keySource} may lack the ${neededFor(operation, problem)} to ${operation}.`
+        : "Solve what the detail says, then run it again.",
   },
   404: {
     code: "not-found",

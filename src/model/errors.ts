@@ -43,6 +43,8 @@ export interface Problem {
   readonly status?: number;
   readonly detail?: string;
   readonly instance?: string;
+  /** Members that the standard does not name, each value as a short text on one line. */
+  readonly extensions?: readonly { readonly name: string; readonly value: string }[];
 }
 
 /** The request behind a failure: never its headers, never its body. */

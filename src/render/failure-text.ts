@@ -4,7 +4,7 @@ import { wrapText } from "./lines.ts";
 import type { Style } from "./style.ts";
 import { counted } from "./words.ts";
 
-/** Failures, each kind once: those that differ in no more than path and instance are one, with their number. */
+/** Failures, each kind once: those that differ in no more than path, instance and extensions are one, with their number. */
 export function renderFailures(failures: readonly Failure[], style: Style): string {
   const kinds = new Map<string, { readonly first: Failure; times: number }>();
   for (const failure of failures) {
@@ -30,9 +30,10 @@ export function renderFailure(failure: Failure, style: Style, times = 1): string
       ["status", problem.status?.toString()],
       ["detail", problem.detail],
       ["instance", problem.instance],
+      ...(problem.extensions ?? []).map(({ name, value }) => [oneLine(name), value] as const),
     ] as const;
     for (const [name, value] of fields) {
-      if (value !== undefined) lines.push(`  ${style.dim(name.padEnd(9))}${oneLine(value)}`);
+      if (value !== undefined) lines.push(`  ${style.dim(`${name} `.padEnd(9))}${oneLine(value)}`);
     }
   }
   if (request && request.attempts > 1) {
@@ -52,7 +53,7 @@ function withoutDetail(message: string, problem: Problem | undefined): string {
 }
 
 function kindOf({ code, message, hint, request }: Failure): string {
-  const { instance: _, ...problem } = request?.problem ?? { type: null };
+  const { instance: _, extensions: __, ...problem } = request?.problem ?? { type: null };
   const words = request ? message.replaceAll(request.path, "") : message;
   return JSON.stringify([code, words, hint, problem, request?.attempts]);
 }

@@ -69,7 +69,7 @@ describe("the member that the key belongs to", () => {
     expect(told).toEqual([
       "GET /v0.1/memberships?offset=0&limit=25&resource.type=merchant answered 403 Forbidden: " +
         "The API key does not belong to a user. " +
-        "The key in RETAIL_API_KEY needs the scope user.profile or user.profile_readonly to list memberships.",
+        "Solve what the detail says, then run it again.",
     ]);
   });
 

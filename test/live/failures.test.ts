@@ -20,7 +20,7 @@ describe("a service that says no", () => {
     [400, "bad-request", "Bad Request", /report it as a bug/],
     [401, "unauthorized", "Unauthorized", /the key in RETAIL_API_KEY/],
     [402, "request-failed", "Request Failed", /could not complete it/],
-    [403, "forbidden", "Forbidden", /RETAIL_API_KEY needs the permission roles_update to update a role/],
+    [403, "forbidden", "Forbidden", /^Solve what the detail says/],
     [404, "not-found", "Not Found", /may have been removed meanwhile/],
     [409, "conflict", "Conflict", /rolecall plan/],
     [422, "unprocessable", "Unprocessable Entity", /Correct the file/],
@@ -56,7 +56,54 @@ describe("a service that says no", () => {
   test("names the permission that the Problem names", async () => {
     const { failure } = await update(() => problem(403, { detail: "missing permission roles_write" }));
     expect(failure.message).toBe(`${LINE} answered 403 Forbidden: missing permission roles_write`);
-    expect(failure.hint).toContain("needs the permission roles_write to");
+    expect(failure.hint).toContain("may lack the permission roles_write to");
+  });
+
+  test.each([{}, { title: "Forbidden" }, { detail: "Access denied" }])(
+    "with 403 and no other reason names the permission that may be missing (%j)",
+    async (told) => {
+      const { failure } = await update(() => problem(403, told));
+      expect(failure.hint).toBe(
+        "The key in RETAIL_API_KEY may lack the permission roles_update to update a role.",
+      );
+    },
+  );
+
+  test.each(["The last accepted owner cannot be removed.", "This password was used before."])(
+    "with 403 for another reason says that, and nothing of permissions (%s)",
+    async (detail) => {
+      const { failure } = await update(() => problem(403, { title: "Forbidden", detail }));
+      expect(failure.message).toBe(`${LINE} answered 403 Forbidden: ${detail}`);
+      expect(failure.hint).not.toMatch(/permission|key/);
+    },
+  );
+
+  test("with members that the standard does not name shows these, shortened and made harmless", async () => {
+    const errors = [{ field: "roles", code: "TOO_MANY" }];
+    const more = {
+      errors,
+      trace_id: "4bf92f",
+      retryable: false,
+      note: null,
+      "x\u001b[2J": "\u202e\n::error::y",
+    };
+    const { failure } = await update(() =>
+      problem(422, { detail: "No.", ...more, long: "x".repeat(3000), key: KEY }),
+    );
+    expect(failure.request?.problem?.extensions).toEqual([
+      { name: "errors", value: '[{"field":"roles","code":"TOO_MANY"}]' },
+      { name: "trace_id", value: "4bf92f" },
+      { name: "retryable", value: "false" },
+      { name: "x [2J", value: "::error::y" },
+      { name: "long", value: `${"x".repeat(300)}…` },
+      { name: "key", value: "[secret]" },
+    ]);
+  });
+
+  test("with hundreds of members shows the first ones", async () => {
+    const many = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`m${index}`, index]));
+    const { failure } = await update(() => problem(422, many));
+    expect(failure.request?.problem?.extensions).toHaveLength(10);
   });
 
   test.each<[number, string]>([

@@ -37,6 +37,24 @@ test("a Problem is shown whole, with what to do next", () => {
   );
 });
 
+test("members of a Problem that the standard does not name follow it", () => {
+  const extensions = [
+    { name: "errors", value: '[{"field":"roles"}]' },
+    { name: "correlation_id", value: "4bf9\u001b[2J" },
+  ];
+  const problem = { type: "about:blank", extensions };
+  const request = { method: "PUT", path: "/x", status: 400, attempts: 1, problem };
+  expect(renderFailure({ code: "bad-request", message: "No.", request }, PLAIN)).toBe(
+    [
+      "error: No.",
+      "  type     about:blank",
+      '  errors   [{"field":"roles"}]',
+      "  correlation_id 4bf9\\u{1b}[2J",
+      "",
+    ].join("\n"),
+  );
+});
+
 /** A refusal as the client words it: the message ends with the Problem's detail. */
 function refused(
   member: string,

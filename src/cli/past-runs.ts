@@ -56,6 +56,12 @@ export async function readRun(stored: StoredRun, io: Pick<Io, "cwd" | "now">): P
   return { ...stored, unreadable: `${place}: ${journal.reason}` };
 }
 
+/** Whether a text stands anywhere in a journal: told without parsing it. */
+export async function mentions(stored: StoredRun, text: string, io: Pick<Io, "cwd">): Promise<boolean> {
+  const read = await readText(join(io.cwd, stored.file));
+  return "text" in read && read.text.includes(text);
+}
+
 async function readText(path: string): Promise<{ readonly text: string } | { readonly reason: string }> {
   try {
     const file = await open(path, "r");

@@ -4,6 +4,7 @@ import type { LiveState } from "../model/live.ts";
 import type { Plan } from "../model/plan.ts";
 import type { LiveRecords, LiveWriter } from "../model/ports.ts";
 import type { PlanInput } from "../plan/build-plan.ts";
+import type { LostInvitation } from "../plan/lost-invitations.ts";
 import type { Matches } from "../plan/scope.ts";
 import { type Access, accessFor } from "./credentials.ts";
 import type { Io } from "./io.ts";
@@ -69,8 +70,9 @@ export async function sessionsAt(
   options: PlanningOptions,
   io: Io,
 ): Promise<Sessions> {
-  const [{ buildPlan, namedRoleIds }, { default: picomatch }] = await Promise.all([
+  const [{ buildPlan, namedRoleIds }, { lostInvitations }, { default: picomatch }] = await Promise.all([
     import("../plan/build-plan.ts"),
+    import("./lost-invitations.ts"),
     import("picomatch"),
   ]);
   const matches = globMatcher(picomatch);
@@ -85,13 +87,16 @@ export async function sessionsAt(
       records: records(state.merchant),
       plan: async (leaveOut = new Set()) => {
         const named = [...new Set([...namedRoleIds(state), ...roleIds])];
-        const live = await (ahead?.take(state, access, named) ??
+        const read = await (ahead?.take(state, access, named) ??
           reader.read(state.merchant, named, state.members?.length));
+        const lost = await lostInvitations(state, read, access.baseUrl, io);
+        const live = await withRolesOf(lost, read, records(state.merchant));
         const plan = makePlan({
           desired: { ...state, ...environmentOf(access) },
           live,
           service: access.baseUrl,
           now: options.asOf ?? io.now(),
+          lost,
           matches,
           leaveOut,
         });
@@ -105,6 +110,20 @@ export async function sessionsAt(
     failed: opened.flatMap((one) => ("error" in one ? [one] : [])),
     close: services.close,
   };
+}
+
+/** Adds the roles that lost invitations held, and that the service lists for nobody else. */
+async function withRolesOf(
+  lost: ReadonlyMap<string, LostInvitation>,
+  live: LiveState,
+  records: LiveRecords,
+): Promise<LiveState> {
+  const known = new Set(live.roles.map(({ id }) => id));
+  const held = [...lost.values()].flatMap(({ roles }) => roles.flatMap(({ id }) => id ?? []));
+  const missing = [...new Set(held)].filter((id) => !known.has(id)).sort();
+  if (missing.length === 0) return live;
+  const found = await Promise.all(missing.map((id) => records.role(id)));
+  return { ...live, roles: [...live.roles, ...found.flatMap((role) => role ?? [])] };
 }
 
 /** A glob over names and addresses, where a slash and a leading dot are letters like any other; each glob is read once. */

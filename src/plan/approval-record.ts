@@ -73,11 +73,14 @@ export function nameHash(name: string): string {
   return createHash("sha256").update(name.toLowerCase()).digest("hex").slice(0, 32);
 }
 
-/** What is left of a new invitation when the expired one is gone already. */
+/** What is left of a new invitation when the expired one is gone already, or is still beside it. */
 function secondHalf(change: Change): readonly Change[] {
   if (change.resource !== "member" || change.kind !== "replace") return [];
   const { resumed: _, fingerprint: __, ...rest } = change;
-  return [seal<MemberChange>({ ...rest, kind: "create", id: null, before: null, fields: [] })];
+  return [
+    seal<MemberChange>({ ...rest, kind: "create", id: null, before: null, fields: [] }),
+    seal<MemberChange>({ ...rest, kind: "delete", after: null, fields: [] }),
+  ];
 }
 
 function heldBy(change: Change): readonly (readonly [string, readonly (string | null)[]])[] {

@@ -9,6 +9,7 @@ import { guardPlan } from "./guards.ts";
 import { likelyRenames } from "./hints.ts";
 import { impactOf } from "./impact.ts";
 import { judgePlan } from "./judge.ts";
+import type { LostInvitation } from "./lost-invitations.ts";
 import { type MemberPlan, planMembers } from "./members.ts";
 import { guardMinHolders } from "./min-holders.ts";
 import { by, byCodeUnit } from "./order.ts";
@@ -28,6 +29,8 @@ export interface PlanInput {
   readonly service: string;
   /** The moment that end dates are held against, in milliseconds since the epoch. */
   readonly now: number;
+  /** By address in lower case, the expired invitations that earlier runs have removed and not renewed. */
+  readonly lost?: ReadonlyMap<string, LostInvitation>;
   /** Whether a glob matches a text. */
   readonly matches: Matches;
   /** Fingerprints of changes that somebody chose to leave out; what cannot be made without them is left out, too. */
@@ -36,11 +39,11 @@ export interface PlanInput {
 
 /** Computes what would make the live state the desired one: pure, and the same bytes for the same inputs. */
 export function buildPlan(input: PlanInput): Plan {
-  const { desired, live, now, matches } = input;
+  const { desired, live, now, matches, lost = new Map() } = input;
   const { sync } = desired;
   const scope = scopeOf(live, desired.ignore, matches);
   const roles = planRoles(desired.roles, scope, sync);
-  const members = planMembers(desired.members, scope, { sync, roles: roleResolver(roles, scope), now });
+  const members = planMembers(desired.members, scope, { sync, roles: roleResolver(roles, scope), now, lost });
   return judgeChanges(input, { scope, roles, members, byFile: true });
 }
 

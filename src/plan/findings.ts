@@ -44,6 +44,8 @@ export type Discovery =
   | { readonly code: "member-role-ignored"; readonly name: string; readonly role: string }
   | { readonly code: "member-status-unknown"; readonly name: string }
   | { readonly code: "member-expired"; readonly name: string; readonly pinned: boolean }
+  | { readonly code: "member-invitation-lost"; readonly name: string; readonly run: string }
+  | { readonly code: "member-role-gone"; readonly name: string; readonly role: string }
   | { readonly code: "member-mfa-unknown"; readonly name: string; readonly role: string };
 
 const SERVICE_ACCOUNTS: Readonly<Record<string, string | undefined>> = {
@@ -144,10 +146,10 @@ export function wording(found: Discovery): Finding {
         "Correct the id, or take it out to find the member by its address, or to invite it.",
       );
     case "member-needs-roles":
-      return error(
+      return warning(
         "member",
-        `${name} is not a member yet, and the file does not say which roles to give.`,
-        'Add "roles:" to the member; an empty list is allowed.',
+        `${name} is not a member, and the file does not say which roles to give: no invitation is sent.`,
+        'Add "roles:" to the member; an empty list is allowed. Where an apply could not renew an expired invitation, the journal of that run knows what it held.',
       );
     case "member-role-unknown":
       return error(
@@ -226,6 +228,18 @@ export function wording(found: Discovery): Finding {
         found.pinned
           ? "The entry is pinned to the expired one: take its id out."
           : 'Set "sync.reinvite: true", or leave it out, to have a new one sent.',
+      );
+    case "member-invitation-lost":
+      return warning(
+        "member",
+        `The expired invitation of ${name} is gone: run ${found.run} removed it, and could not send a new one.`,
+        "It is sent now, with what the journal of that run says of roles and metadata that the file does not manage.",
+      );
+    case "member-role-gone":
+      return warning(
+        "member",
+        `The expired invitation of ${name} held "${found.role}", which is not there any more.`,
+        "The new one is sent without it.",
       );
     case "member-mfa-unknown":
       return warning(

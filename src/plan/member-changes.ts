@@ -3,32 +3,33 @@ import type { LiveMember } from "../model/live.ts";
 import type { FieldDiff, MemberChange, MemberImage, Reason, RoleRef } from "../model/plan.ts";
 import { isSameJson } from "./canonical.ts";
 import { seal } from "./fingerprint.ts";
+import type { LostInvitation } from "./lost-invitations.ts";
 import { byCodeUnit } from "./order.ts";
 import type { Report, RoleResolver } from "./resolve.ts";
 import { addressOf, isManaged } from "./scope.ts";
 
-/** Someone who is not a member yet; null where the file does not say enough. */
+/** Someone who is not a member yet, maybe since an invitation was lost; null where too little is known. */
 export function createMember(
   member: DesiredMember,
+  lost: LostInvitation | undefined,
   resolver: RoleResolver,
   report: Report,
 ): MemberChange | null {
   const { email, roles, metadata, managed: _____, id: _, until: __, origin: ___, ...rest } = member;
   rest satisfies Record<string, never>;
-  if (roles === undefined) {
+  if (roles === undefined && lost === undefined) {
     report({ code: "member-needs-roles", name: email });
     return null;
   }
-  const refs = resolver.resolve(
-    email,
-    roles.map(({ role }) => role),
-    report,
-  );
+  if (lost !== undefined) report({ code: "member-invitation-lost", name: email, run: lost.run });
+  const wanted = roles?.map(({ role }) => role);
+  const held = lost === undefined ? [] : lostRoles(email, lost, wanted !== undefined, resolver, report);
+  const refs = wanted ? resolver.resolve(email, wanted, report) : [];
   if (refs === null) return null;
   const after: MemberImage = {
     email,
-    roles: sortRefs(refs),
-    metadata: metadata ?? {},
+    roles: sortRefs([...refs, ...held]),
+    metadata: metadata ?? lost?.metadata ?? {},
     managed: managedOf(member),
     status: null,
   };
@@ -42,6 +43,26 @@ export function createMember(
     fields: [],
     reason: "declared",
   });
+}
+
+/** The roles that a lost invitation held, as far as they are there; with `managed` only those that are ignored. */
+function lostRoles(
+  name: string,
+  { roles }: LostInvitation,
+  managed: boolean,
+  resolver: RoleResolver,
+  report: Report,
+): readonly RoleRef[] {
+  const refs = roles.flatMap((role): readonly RoleRef[] => {
+    const { id } = role;
+    if (id !== null && resolver.isIgnored(id)) return [resolver.refOf(id)];
+    if (managed) return [];
+    // By its name only what that run was to create: whoever can name a role could capture what an id means.
+    const found = id === null ? resolver.resolve(name, [role.name], () => undefined) : resolver.stillHeld(id);
+    if (!found || found.length === 0) report({ code: "member-role-gone", name, role: role.name });
+    return found ?? [];
+  });
+  return [...new Map(refs.map((ref) => [ref.id ?? `new ${ref.name}`, ref])).values()];
 }
 
 /** What differs from a live member; null where nothing does, or where a role cannot be resolved. */

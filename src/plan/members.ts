@@ -3,6 +3,7 @@ import type { LiveMember } from "../model/live.ts";
 import type { MemberChange } from "../model/plan.ts";
 import { type MemberAt, memberAt } from "./at.ts";
 import type { Discovery } from "./findings.ts";
+import type { LostInvitation } from "./lost-invitations.ts";
 import { type Declared, type Match, matchAll } from "./match.ts";
 import { createMember, deleteMember, moveMember, reinviteMember, updateMember } from "./member-changes.ts";
 import type { Report, RoleResolver } from "./resolve.ts";
@@ -21,6 +22,8 @@ export interface MemberContext {
   readonly roles: RoleResolver;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** By address in lower case. */
+  readonly lost: ReadonlyMap<string, LostInvitation>;
 }
 
 /** Compares the declared members with the live ones, and moves the holders of replaced roles. */
@@ -88,10 +91,14 @@ function planMember(
   report: Report,
 ): readonly MemberChange[] {
   const name = at.member.email;
+  const lost = context.lost.get(name.toLowerCase());
   switch (match.found) {
     case "none":
-      return at.gone ? [] : present(createMember(at.member, context.roles, report));
+      return at.gone ? [] : present(createMember(at.member, lost, context.roles, report));
     case "pin-missing":
+      if (!at.gone && lost?.id === match.id && match.namesakes === 0) {
+        return present(createMember(at.member, lost, context.roles, report));
+      }
       // Whoever is gone needs no pin, unless somebody of that address is there to be taken for them.
       if (!at.gone || match.namesakes > 0) report({ code: "member-pin-missing", name, id: match.id });
       return [];

@@ -15,6 +15,8 @@ export interface RoleResolver {
   refOf(id: string): RoleRef;
   /** The reference that takes the place of a held role: another one only where the role is replaced. */
   successorOf(id: string): RoleRef;
+  /** What takes the place of a role id that was held once; nothing where that role is not there, or is removed. */
+  stillHeld(id: string): readonly RoleRef[];
   /** The live id that a role's name or id stands for; null where there is none yet, or it cannot be resolved. */
   idOf(role: string): string | null;
   /** Whether any role is replaced. */
@@ -74,6 +76,7 @@ export function roleResolver(plan: RolePlan, { roles: live, ignoredRoles }: Scop
   return {
     refOf,
     successorOf,
+    stillHeld: (id) => (names.has(id) && !removed.has(id) ? [successorOf(id)] : []),
     idOf(role) {
       const resolved = resolveOne(role);
       return typeof resolved === "function" ? null : resolved.id;

@@ -74,7 +74,8 @@ export function modelService(start: LiveState, expiredMode: ExpiredMode = "besid
     async createMember(draft) {
       calls.push(`create member ${draft.email}`);
       const old = [...members.values()].find(
-        ({ status, invite }) => status === "expired" && invite?.email === draft.email,
+        ({ status, invite }) =>
+          status === "expired" && invite?.email.toLowerCase() === draft.email.toLowerCase(),
       );
       if (old && expiredMode === "conflict") throw new RolecallError("conflict", `${old.id} is there`);
       if (old && expiredMode === "replace") members.delete(old.id);

@@ -8,6 +8,8 @@ export interface Effect<Image> {
   readonly name: string;
   readonly before: Image | null;
   readonly after: Image | null;
+  /** An expired invitation that was removed to be renewed, and was not. */
+  readonly lost?: true;
 }
 
 /** A role in whose place the run put another one, or began to. */
@@ -35,6 +37,11 @@ export function netEffects({ writes }: Pick<PastRun, "writes">): NetEffects {
   const roles = new Map<string, Effect<RoleImage>>();
   const members = new Map<string, Effect<MemberImage>>();
   const replaced = new Map<string, RoleReplaced>();
+  const renewed = new Set(
+    writes.flatMap(({ intent, outcome }) =>
+      intent.part === "create" && outcome?.status === "done" ? intent.fingerprint : [],
+    ),
+  );
   for (const write of writes) {
     const { intent, outcome } = write;
     if (intent.part === "restore" && outcome?.status !== "done") {
@@ -47,7 +54,7 @@ export function netEffects({ writes }: Pick<PastRun, "writes">): NetEffects {
     if (image === null) continue;
     if (intent.resource === "role" && intent.kind === "replace") addReplaced(replaced, write);
     else if ("permissions" in image) addRole(roles, write);
-    else addMember(members, write);
+    else addMember(members, write, renewed);
   }
   return { roles: [...roles.values()], replaced: [...replaced.values()], members: [...members.values()] };
 }
@@ -75,17 +82,24 @@ function addRole(effects: Map<string, Effect<RoleImage>>, { intent, outcome }: P
   add(effects, { id: intent.id ?? outcome?.id ?? null, name: intent.name, before, after });
 }
 
-function addMember(effects: Map<string, Effect<MemberImage>>, { intent, outcome }: PastWrite): void {
-  const { id, name, kind, part } = intent;
+function addMember(
+  effects: Map<string, Effect<MemberImage>>,
+  { intent, outcome }: PastWrite,
+  renewed: ReadonlySet<string>,
+): void {
+  const { id, name, kind, part, fingerprint } = intent;
   const before = memberImage(intent.before);
   const after = memberImage(intent.after);
   if (kind !== "replace") {
     add(effects, { id: id ?? outcome?.id ?? null, name, before, after });
     return;
   }
-  // An expired invitation goes, and a new one comes: two memberships.
-  const created = outcome?.id === id ? null : (outcome?.id ?? null);
-  if (part !== "create" && id !== null) add(effects, { id, name, before, after: null });
+  // An expired invitation goes, and a new one comes: two memberships, unless the service gave it the old one's id.
+  const created = outcome?.id ?? null;
+  if (part === "remove" || (id !== null && created !== null && created !== id)) {
+    const lost = !renewed.has(fingerprint);
+    add(effects, { id, name, before, after: null, ...(lost && { lost }) });
+  }
   if (part === "create" || part === "whole") add(effects, { id: created, name, before: null, after });
 }
 

@@ -2,14 +2,22 @@ import type { MemberChange, MemberImage } from "../../model/plan.ts";
 import { seal } from "../fingerprint.ts";
 import { sortRefs } from "../member-changes.ts";
 import { findByAddress, isChanged, type MemberPass, noteRoleGone } from "./member-pass.ts";
+import type { Effect } from "./net-effects.ts";
 import type { TakeNote } from "./undo-notes.ts";
 
 /** The change that invites again, or makes again, whom the run removed; null where that is not needed, or cannot be. */
-export function putMemberBack(name: string, before: MemberImage, pass: MemberPass): MemberChange | null {
+export function putMemberBack(
+  effect: Pick<Effect<MemberImage>, "name" | "lost">,
+  before: MemberImage,
+  pass: MemberPass,
+): MemberChange | null {
   const { note, refs } = pass;
+  const { name } = effect;
   const { email } = before;
+  const lost = effect.lost === true;
   // The run may have put a new invitation in the place of an expired one: that is not this one.
-  const there = email === null || before.status === "expired" ? undefined : findByAddress(email, pass);
+  const other = before.status === "expired" && !lost;
+  const there = email === null || other ? undefined : findByAddress(email, pass);
   if (there) {
     if (isChanged(there, before, pass)) {
       note(
@@ -21,7 +29,7 @@ export function putMemberBack(name: string, before: MemberImage, pass: MemberPas
     return null;
   }
   const managed = managedBack(name, before, pass);
-  const obstacle = obstacleTo(name, before, managed);
+  const obstacle = lost ? null : obstacleTo(name, before, managed);
   if (obstacle) {
     note(...obstacle);
     return null;
@@ -31,7 +39,7 @@ export function putMemberBack(name: string, before: MemberImage, pass: MemberPas
     if (now === null) noteRoleGone(name, ref.name, pass);
     return now === null ? [] : now.id === null ? now : pass.refOf(now.id);
   });
-  note(...comesBack(name, before));
+  note(...comesBack(name, before, lost));
   return seal<MemberChange>({
     resource: "member",
     name,
@@ -88,7 +96,14 @@ function obstacleTo(
   return null;
 }
 
-function comesBack(name: string, { status, managed }: MemberImage): Parameters<TakeNote> {
+function comesBack(name: string, { status, managed }: MemberImage, lost: boolean): Parameters<TakeNote> {
+  if (lost) {
+    return [
+      "invited-again",
+      name,
+      `The run removed the expired invitation of ${name} and could not renew it: it comes back as a new invitation, with the roles and metadata that it held.`,
+    ];
+  }
   if (managed !== null) {
     return [
       "new-id",

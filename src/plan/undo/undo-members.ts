@@ -46,7 +46,7 @@ function undoMember(effect: Effect<MemberImage>, pass: MemberPass): MemberChange
   }
   const live = id === null ? madeUnknown(effect, pass) : pass.byId.get(id);
   if (before === null) return live && after ? remove(live, after, pass) : null;
-  if (after === null) return live ? null : putMemberBack(name, before, pass);
+  if (after === null) return live ? null : putMemberBack(effect, before, pass);
   if (live) return changeMemberBack(live, before, after, pass);
   note("gone-since", name, `${name} is not a member any more, so nothing of it goes back.`);
   return null;

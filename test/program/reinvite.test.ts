@@ -1,0 +1,96 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openShop, type Shop } from "../support/shop.ts";
+
+const SEED = `merchants:
+  - code: MC1
+    members:
+      - { id: mem_ada, email: ada@example.com, roles: [role_owner] }
+      - { id: mem_ben, email: ben@example.com, roles: [role_manager], metadata: { desk: 1 }, status: expired }
+keys:
+  - { key: sk_test_sandbox, owner: ada@example.com }
+`;
+
+const FILE = `version: 1
+merchant: MC1
+members:
+  - { email: ada@example.com, roles: [role_owner] }
+  - { email: ben@example.com }
+`;
+
+const MORE = `${FILE}  - { email: new@example.com, roles: [role_employee] }
+`;
+
+/** It takes no second invitation beside an expired one, and refuses the one after its removal. */
+const FAULTS = [
+  { kind: "expired-invitation", answer: "conflict" },
+  { kind: "status", status: 429, operation: "members.create", nth: 2 },
+];
+
+let shop: Shop;
+
+beforeEach(async () => {
+  shop = await openShop(SEED);
+  await shop.write("mc1.yaml", FILE);
+});
+
+afterEach(async () => {
+  await shop.stop();
+});
+
+/** The text without its line breaks. */
+const flat = (text: string): string => text.replaceAll(/\s+/g, " ");
+
+async function members(): Promise<readonly unknown[]> {
+  const got = await shop.control("GET", "/v0.1/merchants/MC1/members");
+  return (got as { readonly items: readonly object[] }).items;
+}
+
+async function faults(rules: readonly object[]): Promise<void> {
+  await shop.control("PUT", "/faults", { rules });
+}
+
+async function halfDone(): Promise<void> {
+  await shop.run(["plan", "mc1.yaml", "--out", "plan.json"]);
+  await faults(FAULTS);
+  const apply = await shop.run(["apply", "mc1.yaml", "--yes", "--retry-for", "0"]);
+  await faults([]);
+  expect(apply.stdout).toContain("member ben@example.com unfinished: ");
+  expect(apply.stdout).toContain("MC1: stopped. 1 unfinished.");
+  expect(apply.stdout).toContain("The expired invitation is gone, and no new one was sent.");
+  expect(apply.stdout).toContain('It held: Manager; metadata {"desk":1}.');
+  expect(apply.code).toBe(4);
+}
+
+const RENEWED = { status: "pending", roles: ["role_manager"], metadata: { desk: 1 } };
+
+describe("an expired invitation that could not be renewed once it was removed", () => {
+  beforeEach(halfDone);
+
+  test("is sent by the next apply with what it held, also on the approval of before", async () => {
+    const plan = await shop.run(["plan", "mc1.yaml"]);
+    expect(flat(plan.stdout)).toContain("The expired invitation of ben@example.com is gone: run 2");
+    expect(plan.code).toBe(0);
+    const apply = await shop.run(["apply", "mc1.yaml", "--yes", "--approved", "plan.json"]);
+    expect(apply.code).toBe(0);
+    expect(await members()).toMatchObject([{}, RENEWED]);
+    expect((await shop.run(["plan", "mc1.yaml", "--detailed-exitcode"])).code).toBe(0);
+  });
+
+  test("is sent by undo with what it held", async () => {
+    const undo = await shop.run(["undo", "latest", "mc1.yaml", "--yes"]);
+    expect(flat(undo.stdout)).toContain("it comes back as a new invitation");
+    expect(undo.code).toBe(0);
+    expect(await members()).toMatchObject([{}, RENEWED]);
+  });
+
+  test("without its journal is a finding about that member, and everything else is done", async () => {
+    await rm(join(shop.folder, ".rolecall"), { recursive: true });
+    await shop.write("mc1.yaml", MORE);
+    const apply = await shop.run(["apply", "mc1.yaml", "--yes"]);
+    expect(flat(apply.stdout)).toContain("the file does not say which roles to give");
+    expect(apply.code).toBe(0);
+    expect(await members()).toMatchObject([{}, { invite: { email: "new@example.com" } }]);
+  });
+});

@@ -70,7 +70,7 @@ function rotationOf(member: DesiredMember, { plan, live }: Planned): PasswordCha
 function isMeant({ id, email }: DesiredMember, live: LiveMember): boolean {
   if (id !== undefined) return live.id === id;
   // An expired invitation of the same address may stand beside the membership.
-  return live.status !== "expired" && live.user?.email.toLowerCase() === email.toLowerCase();
+  return live.status !== "expired" && live.user?.email?.toLowerCase() === email.toLowerCase();
 }
 
 function changeOf(plan: Plan, email: string, found: LiveMember | undefined): MemberChange | undefined {

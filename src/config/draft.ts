@@ -76,8 +76,13 @@ export function siteOf(file: string, path: Path): Site {
 }
 
 /** The place of one of a member's fields. */
-export function memberSite({ file, index }: DraftMember, field: string): Site {
-  return siteOf(file, ["members", index, field]);
+export function memberSite(member: DraftMember, field: string): Site {
+  return siteOf(member.file, memberPath(member, field));
+}
+
+/** The path to one of a member's fields. */
+export function memberPath({ index }: DraftMember, field: string): Path {
+  return ["members", index, field];
 }
 
 /** The path to the name of a role that a member is to hold. */

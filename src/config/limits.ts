@@ -22,6 +22,15 @@ export const MAX_PERMISSIONS = 100;
 /** The most properties that metadata can have. */
 export const MAX_METADATA = 64;
 
+/** The most characters that an address can have at the service. */
+export const MAX_ADDRESS = 256;
+
+/** The most characters that a nickname can have at the service. */
+export const MAX_NICKNAME = 64;
+
+/** The most roles that one member can hold at the service. */
+export const MAX_ROLES = 124;
+
 /** The deepest that a text may be nested before it is even known what it holds; several levels stand for one list. */
 export const MAX_NESTING = 1000;
 

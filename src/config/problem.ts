@@ -126,6 +126,12 @@ export type EntryProblem =
     }
   | { readonly code: "rare-permission"; readonly permission: string; readonly near: string }
   | { readonly code: "role-name-like-id"; readonly name: string }
+  | {
+      readonly code: "service-limit";
+      readonly what: "address" | "nickname" | "roles";
+      readonly count: number;
+      readonly limit: number;
+    }
   | { readonly code: "unheld-role"; readonly name: string }
   | { readonly code: "previous-role-name"; readonly role: string; readonly name: string }
   | { readonly code: "unknown-role"; readonly role: string; readonly near: string | null }

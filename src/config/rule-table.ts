@@ -89,6 +89,7 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "too-many-includes": error("A file includes no more others than anybody writes."),
   "too-many-metadata": error("Metadata has no more properties than the service takes."),
   "too-many-permissions": error("A role has no more permissions than the service takes."),
+  "service-limit": warning("A member is given no more than the service is known to take."),
   "too-many-problems": warning("There are more problems in a file than are shown."),
   "too-much-to-judge": error("Policies and checks are few enough to be judged."),
   "unheld-role": warning("Somebody holds every role, where all members are declared."),

@@ -6,7 +6,10 @@ export interface Stretch {
 
 // Straight after a letter or digit only what is as long as a key: a permission such as `task_live_view` is none.
 // What follows is taken greedily: better to hide a bracket than to show the end of a key.
-const KEY = /(sk_(?:live|test)_)(?:(?<![A-Za-z0-9]sk_(?:live|test)_)[\w-]|[A-Za-z0-9]{16})[^\s"'`,;\]})>]*/gi;
+const OWN_FORM = /sk_(?:live|test)_(?=(?<![A-Za-z0-9]sk_(?:live|test)_)[\w-]|[A-Za-z0-9]{16})/;
+// Keys of other forms say where they come from in front of it. Without a digit it is a name.
+const OTHER_FORM = /(?<=[A-Za-z0-9]_)sk_(?=(?=[A-Za-z]*\d)[A-Za-z0-9]{16})/;
+const KEY = new RegExp(`(${OWN_FORM.source}|${OTHER_FORM.source})[^\\s"'\`,;\\]})>]*`, "gi");
 
 /** Every literal API key in a text. */
 export function findKeys(text: string): readonly Stretch[] {

@@ -28,16 +28,17 @@ const memberSchema = z.object({
   user: absent(
     z.object({
       id: z.string(),
-      email: z.string(),
+      email: absent(z.string()),
       mfa_on_login_enabled: absent(z.boolean()),
       // Whatever else it may be is a type that nothing is known of.
       type: z.unknown().optional(),
       virtual_user: absent(z.boolean()),
       service_account_user: absent(z.boolean()),
       nickname: absent(z.string()),
+      disabled_at: absent(z.string()),
     }),
   ),
-  invite: absent(z.object({ email: z.string(), expires_at: absent(z.string()) })),
+  invite: absent(z.object({ email: absent(z.string()), expires_at: absent(z.string()) })),
   metadata: metadataSchema,
   updated_at: absent(z.string()),
 });
@@ -169,20 +170,24 @@ function toMember(wire: z.infer<typeof memberSchema>, share: ShareRoles): LiveMe
   return {
     id: wire.id,
     roles: share(wire.roles),
-    status: toStatus(wire.status),
+    status: hasText(user?.disabled_at) ? "disabled" : toStatus(wire.status),
     ...(user && {
       user: {
         id: user.id,
-        email: user.email,
+        ...(hasText(user.email) && { email: user.email }),
         mfaOnLogin: user.mfa_on_login_enabled ?? false,
         type: toUserType(user),
         ...(user.nickname != null && { nickname: user.nickname }),
       },
     }),
-    ...(invite && { invite: { email: invite.email, expiresAt: invite.expires_at ?? "" } }),
+    ...(hasText(invite?.email) && { invite: { email: invite.email, expiresAt: invite?.expires_at ?? "" } }),
     metadata: toMetadata(wire.metadata),
     updatedAt: wire.updated_at ?? "",
   };
+}
+
+function hasText(text: string | null | undefined): text is string {
+  return text != null && text.trim() !== "";
 }
 
 /** Older answers tell the type by two booleans, newer ones by its name. */

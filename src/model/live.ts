@@ -31,7 +31,8 @@ export const PREDEFINED_ROLES: readonly string[] = [
 /** The end-user behind an accepted membership. */
 export interface LiveUser {
   readonly id: string;
-  readonly email: string;
+  /** Absent where the service gives none, or an empty one. */
+  readonly email?: string;
   readonly mfaOnLogin: boolean;
   /**
    * `user`, `managed_user` (an operator of the merchant's own), `service_account`, `system_account`, or another word of

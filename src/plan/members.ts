@@ -153,7 +153,7 @@ const DECLARED: Declared<DesiredMember> = {
 };
 
 function addressKeysOf(live: LiveMember): readonly string[] {
-  const [one, other] = [live.user?.email.toLowerCase(), live.invite?.email.toLowerCase()];
+  const [one, other] = [live.user?.email?.toLowerCase(), live.invite?.email.toLowerCase()];
   if (one === undefined) return other === undefined ? [] : [other];
   return other === undefined || other === one ? [one] : [one, other];
 }

@@ -41,8 +41,8 @@ export function matchesAny(globs: readonly string[], texts: readonly string[], m
 
 /** Every address that a live member is known by. */
 export function addressesOf({ user, invite }: LiveMember): readonly string[] {
-  if (user === undefined) return invite === undefined ? [] : [invite.email];
-  return invite === undefined ? [user.email] : [user.email, invite.email];
+  const own = user?.email === undefined ? [] : [user.email];
+  return invite === undefined ? own : [...own, invite.email];
 }
 
 /** The address that a live member is shown by; null where it has neither a user nor an invitation. */

@@ -49,11 +49,14 @@ export function checkBody<T>(schema: z.ZodType<T>, body: unknown): T {
   throw new ProblemError(400, `The body does not match the contract. ${issues.join("; ")}`);
 }
 
-/** An e-mail address (addr-spec without comments and quoted parts). */
+/** An e-mail address (addr-spec without comments). */
 export const emailSchema = z
   .string()
-  .max(254, "must be an e-mail address of at most 254 characters")
-  .regex(/^[^\s@"(),:;<>[\]\\\p{Cc}]+@[^\s@"(),:;<>[\]\\\p{Cc}]+$/u, "must be an e-mail address");
+  .max(256, "must be an e-mail address of at most 256 characters")
+  .regex(
+    /^(?:[^\s@"(),:;<>[\]\\\p{Cc}]+|"(?:[^"\\\p{Cc}]|\\[^\p{Cc}])+")@[^\s@"(),:;<>[\]\\\p{Cc}]+$/u,
+    "must be an e-mail address",
+  );
 
 /** A role's permissions: at most 100. */
 export const permissionsSchema = z

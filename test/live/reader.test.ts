@@ -55,6 +55,24 @@ describe("reading a merchant", () => {
     });
   });
 
+  test("takes a user who was disabled for disabled, and an empty address for none", async () => {
+    const user = { id: "u", email: " ", mfa_on_login_enabled: true, disabled_at: "2026-01-01T00:00:00Z" };
+    const nobody = { id: "v", email: "", disabled_at: null };
+    const { reader } = connectTo(
+      holding([
+        wireMember("mem_a", { user }),
+        wireMember("mem_b", { user: nobody, invite: { email: "" } }),
+        wireMember("mem_c", { user: { id: "w" }, invite: { email: "c@example.com" } }),
+      ]),
+    );
+    const { members } = await reader.read("MC1", []);
+    expect(members.map(({ status, user: one, invite }) => [status, one?.email, invite?.email])).toEqual([
+      ["disabled", undefined, undefined],
+      ["accepted", undefined, undefined],
+      ["accepted", undefined, "c@example.com"],
+    ]);
+  });
+
   test("refuses a role list with one role twice: nobody can say which of them is live", async () => {
     const { reader } = connectTo(holding([], [wireRole("role_a"), wireRole("role_b"), wireRole("role_a")]));
     const failure = await failureOf(reader.read("MC1", []));

@@ -138,6 +138,15 @@ describe("the fewest holders of a role", () => {
     expect(refusedWith({})).toEqual([]);
   });
 
+  test("somebody disabled is no accepted owner", () => {
+    const is = live(
+      [OWNER],
+      [owner("mem_1", "ada@example.com"), { ...owner("mem_2", "b@example.com"), status: "disabled" }],
+    );
+    const members = [member("b@example.com", { roles: ["role_owner"] })];
+    expect(briefRefusals(planOf(desired({ members }), is))).toEqual(["guard min-holders Owner"]);
+  });
+
   test("a user of an unknown type is not counted on as an owner", () => {
     const bot = owner("mem_2", "bot@example.com");
     const user = { id: "u", email: "bot@example.com", mfaOnLogin: false, type: "robot" };

@@ -279,6 +279,8 @@ test("a member without any address is never removed, and said so", () => {
   const plan = planOf(desired({ members: [] }), live([], [nameless]));
   expect(brief(plan)).toEqual([]);
   expect(briefFindings(plan)).toEqual(["warning member-without-address mem_1"]);
+  const user = { id: "u", mfaOnLogin: false, type: "user" };
+  expect(planOf(desired({ members: [] }), live([], [{ ...nameless, user }]))).toEqual(plan);
 });
 
 test("a disabled member is reported, since no request can enable it", () => {

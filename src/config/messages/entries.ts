@@ -83,6 +83,13 @@ export const ENTRY_WORDS: Words<IncludeProblem["code"] | EntryProblem["code"]> =
     message: `The role's name ${quote(name)} looks like the id of a role.`,
     hint: "Where a member lists it, it is not clear which is meant. Give the role another name.",
   }),
+  "service-limit": ({ what, count, limit }) => ({
+    message:
+      what === "roles"
+        ? `The member has ${count} roles; the service takes ${limit} at most.`
+        : `The ${what} has ${count} characters; the service takes ${limit} at most.`,
+    hint: "The service is likely to refuse it.",
+  }),
   "unheld-role": ({ name }) => ({
     message: `Nobody holds the role ${quote(name)}.`,
     hint: "Give it to somebody, or remove it.",

@@ -5,6 +5,7 @@ import { futureEnds } from "./ends.ts";
 import { clearRoleNames } from "./identity.ts";
 import { plainMaps, plainMetadata } from "./plain-values.ts";
 import { noRepeatedEntries, noRepeatedGrants } from "./repeated-entries.ts";
+import { withinLimits } from "./service-limits.ts";
 
 type SourceRule = (draft: Draft, now: number) => readonly Problem[];
 
@@ -14,6 +15,7 @@ const RULES: readonly SourceRule[] = [
   clearRoleNames,
   plainMetadata,
   plainMaps,
+  withinLimits,
   futureEnds,
 ];
 

@@ -113,7 +113,6 @@ export const member = z
       title: "E-mail address",
       description: "Who the member is; upper and lower case are the same.",
       examples: ["ada@example.com"],
-      format: "email",
     }),
     roles: z
       .array(z.union([text(), grant]))

@@ -26,8 +26,10 @@ export const metadata = () =>
     .refine((value) => Object.keys(value).length <= MAX_METADATA, "too-many-metadata" satisfies FormatCode)
     .meta({ maxProperties: MAX_METADATA });
 
-// No space, no invisible character, one @, a dot in the domain; the service has the last word.
+// No space, no invisible character, one @, a dot in the domain; in quotes, what the address may hold in front of the @
+// is free. The service has the last word.
 const PART = String.raw`[^\s@<>()[\]\\,;:"\p{Cc}\p{Cf}\p{Cs}`;
+const QUOTED = String.raw`"(?:[^"\\\p{Cc}\p{Cf}\p{Cs}]|\\[^\p{Cc}\p{Cf}\p{Cs}])+"`;
 
 /** An e-mail address. */
-export const EMAIL = new RegExp(`^(?=.{3,254}$)${PART}]+@(?:${PART}.]+\\.)+${PART}.]{2,}$`, "u");
+export const EMAIL = new RegExp(`^(?:${PART}]+|${QUOTED})@(?:${PART}.]+\\.)+${PART}.]{2,}$`, "u");

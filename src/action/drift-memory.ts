@@ -10,8 +10,8 @@ const SHOWN = 16;
 
 /** The differences of drifts as an issue remembers them. */
 export function differencesOf(drifts: readonly Drift[]): readonly string[] {
-  return drifts.flatMap(({ plan, changes }) =>
-    changes.map(({ fingerprint }) => `${plan.merchant}:${fingerprint.slice(0, SHOWN)}`),
+  return drifts.flatMap(({ plan, changes, violations }) =>
+    [...changes, ...violations].map(({ fingerprint }) => `${plan.merchant}:${fingerprint.slice(0, SHOWN)}`),
   );
 }
 

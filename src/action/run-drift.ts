@@ -1,8 +1,7 @@
-import { driftTimes } from "../cli/drift-times.ts";
-import type { Planned } from "../cli/planning.ts";
+import { driftsOf } from "../cli/drift-times.ts";
+import { rulePlaces } from "../cli/places.ts";
 import { unplannedOf } from "../cli/show-plans.ts";
 import type { Drift } from "../model/drift.ts";
-import { driftOf } from "../plan/drift.ts";
 import { renderDrifts } from "../render/drift-text.ts";
 import { driftView } from "../render/drift-view.ts";
 import { renderFailure } from "../render/failure-text.ts";
@@ -36,9 +35,15 @@ async function drift(step: Step): Promise<StepResult> {
   annotate(masked ? maskedAnnotations(annotations) : annotations, log);
   const { planned, close } = await planFiles(loaded.states, inputs, io);
   try {
-    const told = (await Promise.all(planned.map((one) => toDrift(one, step)))).flat();
+    const told = await driftsOf(planned, io);
+    const placeOf = rulePlaces(loaded.states, loaded.sources);
     const unplanned = unplannedOf(planned);
-    io.stdout.write(renderDrifts(told, PLAIN));
+    io.stdout.write(
+      renderDrifts(
+        told.map((drift) => driftView(drift, placeOf)),
+        PLAIN,
+      ),
+    );
     for (const { merchant, failure } of unplanned) {
       io.stdout.write(`${merchant} could not be read.\n${renderFailure(failure, PLAIN)}`);
     }
@@ -48,7 +53,7 @@ async function drift(step: Step): Promise<StepResult> {
       marker: "",
       review: {
         command: "drift",
-        views: drifts.map(driftView),
+        views: drifts.map((drift) => driftView(drift, placeOf)),
         unplanned: masked ? maskAddresses(unplanned) : unplanned,
         fileErrors: fileErrors.length,
       },
@@ -76,7 +81,7 @@ async function drift(step: Step): Promise<StepResult> {
       ...(url !== null && { "issue-url": url }),
     };
     return {
-      ...verdictOf(step, plans.flatMap(({ changes }) => changes).length, complete, loaded.valid),
+      ...verdictOf(step, told, complete, loaded.valid),
       outputs,
     };
   } finally {
@@ -86,7 +91,7 @@ async function drift(step: Step): Promise<StepResult> {
 
 function verdictOf(
   { inputs }: Step,
-  differences: number,
+  drifts: readonly Drift[],
   complete: boolean,
   valid: boolean,
 ): Omit<StepResult, "outputs"> {
@@ -97,31 +102,29 @@ function verdictOf(
       "Not every merchant could be read and compared; the issue is left as it was.",
     );
   }
-  if (differences === 0) return passed("clean");
+  const differences = drifts.reduce((sum, { changes }) => sum + changes.length, 0);
+  const broken = drifts.reduce((sum, { violations }) => sum + violations.length, 0);
+  if (differences + broken === 0) return passed("clean");
+  const rules = broken > 0 ? `, ${counted(broken, "rule")} broken by live access` : "";
   return inputs.failOn === "error"
     ? passed("drift")
     : failed(
         "drift",
         "differences",
-        `${counted(differences, "difference")}, and fail-on is ${inputs.failOn}.`,
+        `${counted(differences, "difference")}${rules}, and fail-on is ${inputs.failOn}.`,
       );
-}
-
-async function toDrift(planned: Planned, { io }: Step): Promise<readonly Drift[]> {
-  if (!("plan" in planned)) return [];
-  const { session, plan, live } = planned;
-  if (plan.changes.length === 0) return [{ plan, changes: [] }];
-  return [driftOf(plan, await driftTimes(session.state, live, io))];
 }
 
 /** The issue's text: what differs, since when, and both ways out; the longest parts are left out whole where they do not fit. */
 function renderIssue(page: ReviewPage, drifts: readonly Drift[], seen: FirstSeen, size: number): string {
-  const drifted = drifts.filter(({ changes }) => changes.length > 0);
+  const drifted = drifts.filter(({ changes, violations }) => changes.length + violations.length > 0);
   const since = drifted.map((drift) => sinceText(drift, seen)).join("\n");
-  const adopt = drifted.map(
-    ({ plan }) =>
-      `${inlineCode(plan.merchant)}\n\n${fenced("yaml", adoptYaml(plan).split("\n").map(visible))}`,
-  );
+  const adopt = drifted
+    .filter(({ changes }) => changes.length > 0)
+    .map(
+      ({ plan }) =>
+        `${inlineCode(plan.merchant)}\n\n${fenced("yaml", adoptYaml(plan).split("\n").map(visible))}`,
+    );
   const adoptText = folded("What the files would have to say", adopt);
   const ways = (long: boolean): string =>
     [
@@ -136,23 +139,30 @@ function renderIssue(page: ReviewPage, drifts: readonly Drift[], seen: FirstSeen
 }
 
 /** When each difference of a merchant was first seen. */
-function sinceText({ plan, changes }: Drift, seen: FirstSeen): string {
-  return plan.changes
-    .map(({ resource, name, kind }, index) => {
-      const key = `${plan.merchant}:${changes[index]?.fingerprint.slice(0, 16)}`;
-      const time = seen.get(key);
-      const when =
-        time === undefined ? "earlier" : new Date(time).toISOString().slice(0, 16).replace("T", " ");
-      const what = {
-        create: "is missing",
-        update: "differs",
-        replace: "differs",
-        delete: "is not in the file",
-      };
-      return `- ${inlineCode(plan.merchant)} ${resource} ${inlineCode(name)} ${what[kind]}: first seen ${when} UTC`;
-    })
-    .join("\n");
+function sinceText({ plan, changes, violations }: Drift, seen: FirstSeen): string {
+  const line = (fingerprint: string, what: string): string => {
+    const time = seen.get(`${plan.merchant}:${fingerprint.slice(0, 16)}`);
+    const when = time === undefined ? "earlier" : new Date(time).toISOString().slice(0, 16).replace("T", " ");
+    return `- ${inlineCode(plan.merchant)} ${what}: first seen ${when} UTC`;
+  };
+  return [
+    ...violations.map(({ fingerprint, rule, code, name }) =>
+      line(fingerprint, `breaks ${rule} ${inlineCode(code)}${name === null ? "" : ` ${inlineCode(name)}`}`),
+    ),
+    ...plan.changes.map(({ resource, name, kind, fingerprint }, index) => {
+      const { event = null, cause = "unknown" } = changes[index] ?? {};
+      const what = event !== null && cause === "outside-git" ? `was ${event} outside git` : STATES[kind];
+      return line(fingerprint, `${resource} ${inlineCode(name)} ${what}`);
+    }),
+  ].join("\n");
 }
+
+const STATES = {
+  create: "is missing",
+  update: "differs",
+  replace: "differs",
+  delete: "is not in the file",
+} as const;
 
 /** YAML escapes what would act; a line separator is all that could end a line here. */
 function visible(line: string): string {

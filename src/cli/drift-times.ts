@@ -2,14 +2,31 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { locate } from "../config/locate.ts";
 import type { DesiredState, Origin } from "../model/desired.ts";
+import type { Drift } from "../model/drift.ts";
 import type { LiveState } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
-import type { DriftTimes } from "../plan/drift.ts";
+import { type DriftTimes, driftOf } from "../plan/drift.ts";
 import { type FileTimes, gitTimes } from "./git-times.ts";
 import type { Io } from "./io.ts";
+import type { Planned } from "./planning.ts";
+
+/** Tells what was planned as drift; nothing where there is no plan. */
+export async function driftsOf(planned: readonly Planned[], io: Io): Promise<readonly Drift[]> {
+  const drifts = await Promise.all(
+    planned.map(async (one): Promise<readonly Drift[]> => {
+      if (!("plan" in one)) return [];
+      const { session, plan, live } = one;
+      const times = plan.changes.length === 0 ? NO_TIMES : await driftTimes(session.state, live, io);
+      return [driftOf({ desired: session.state, live }, plan, times)];
+    }),
+  );
+  return drifts.flat();
+}
+
+const NO_TIMES: DriftTimes = { file: () => null, live: () => null };
 
 /** When each side of a merchant's changes last moved: the file by git, the live one by the service's own word. */
-export async function driftTimes(state: DesiredState, live: LiveState, io: Io): Promise<DriftTimes> {
+async function driftTimes(state: DesiredState, live: LiveState, io: Io): Promise<DriftTimes> {
   const files = await readHistories(state, io);
   const origins = originsOf(state);
   const updated = new Map(

@@ -57,6 +57,7 @@ function content(image: RoleImage | MemberImage | null): JsonValue {
   return { email: email?.toLowerCase() ?? null, roles: roles.map(({ name }) => name), metadata, managed };
 }
 
-function hash(value: JsonValue): string {
+/** Hash of a value, whatever the order of its keys. */
+export function hash(value: JsonValue): string {
   return createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, LENGTH);
 }

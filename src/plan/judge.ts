@@ -50,6 +50,11 @@ export function judgePlan(rules: Rules, after: Judged, { before, declared }: Com
   };
 }
 
+/** Returns what is live and not allowed, as refusals in the words of what is so. */
+export function judgeLive(rules: Rules, judged: Judged): readonly Refusal[] {
+  return violationsIn(rules, judged).map((violation) => toRefusal(violation, "live"));
+}
+
 function toRefusal({ objection, check }: Violation, tense: Tense): Refusal {
   return { ...word(objection, tense), check };
 }

@@ -216,7 +216,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
         code,
         "role",
         name,
-        `The role "${name}" ${have} ${holders.length} holders, and ${max} are allowed: ${list(holders)}.`,
+        `The role "${name}" ${have} ${holders.length} ${holders.length === 1 ? "holder" : "holders"}, and ${max} are allowed: ${list(holders)}.`,
         "Take it from somebody, or raise policies.max_holders.",
       );
     }
@@ -265,7 +265,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
       return check(
         code,
         null,
-        `${holders.length} members ${isPlan ? "would have" : "have"} ${permission}, and a check allows ${most}: ${list(holders)}.`,
+        `${holders.length === 1 ? "1 member" : `${holders.length} members`} ${isPlan || holders.length === 1 ? have : "have"} ${permission}, and a check allows ${most}: ${list(holders)}.`,
       );
     }
     case "check-cannot": {

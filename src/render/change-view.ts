@@ -16,6 +16,8 @@ export interface DetailView {
 /** One change as every format shows it; all texts are raw: a renderer escapes them for its medium. */
 export interface RowView {
   readonly kind: Change["kind"];
+  /** In place of the kind, where it is not a change to come: "added outside git". */
+  readonly verb?: string;
   readonly resource: Change["resource"];
   readonly name: string;
   /** Why, or in which state: "not in the file", "invitation pending"; empty where there is nothing to say. */

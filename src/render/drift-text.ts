@@ -1,42 +1,42 @@
-import type { Drift, DriftCause } from "../model/drift.ts";
-import { driftView } from "./drift-view.ts";
-import { renderFindings, renderHeading, renderRow } from "./plan-text.ts";
+import { type DriftView, differencesIn, driftText } from "./drift-view.ts";
+import { oneLine } from "./escape.ts";
+import { renderImpact } from "./impact-text.ts";
+import { renderFindings, renderHeading, renderRefusal, renderRisks, renderRow } from "./plan-text.ts";
 import type { Extent, Style } from "./style.ts";
-import { counted, grouped } from "./words.ts";
+import { counted } from "./words.ts";
 
-/** How merchants differ from their files, by the side that moved; what an apply would do stands with each. */
-export function renderDrifts(drifts: readonly Drift[], style: Style, extent: Extent = "normal"): string {
-  const parts = drifts.map((drift) => renderDrift(drift, style, extent));
-  const drifted = drifts.filter(({ changes }) => changes.length > 0).length;
-  if (drifts.length > 1) parts.push(`${drifted} of ${counted(drifts.length, "merchant")} drifted.\n`);
+/** How merchants differ from their files: the rules that live access breaks, what happened, and which side moved. */
+export function renderDrifts(views: readonly DriftView[], style: Style, extent: Extent = "normal"): string {
+  const parts = views.map((view) => renderDrift(view, style, extent));
+  const drifted = views.filter(({ sums }) => differencesIn(sums) > 0).length;
+  const broken = views.filter(({ sums }) => sums.violations > 0).map(({ merchant }) => oneLine(merchant));
+  if (views.length > 1) {
+    parts.push(`${drifted} of ${counted(views.length, "merchant")} drifted.\n`);
+    if (broken.length > 0) parts.push(`${style.red(`Live access breaks rules of ${broken.join(", ")}.`)}\n`);
+  }
   return parts.join("\n");
 }
 
-function renderDrift(drift: Drift, style: Style, extent: Extent): string {
-  const view = driftView(drift);
-  const groups = extent === "quiet" ? [] : view.groups;
+function renderDrift(view: DriftView, style: Style, extent: Extent): string {
+  const { refusals, sums, told } = view;
   const lines = [
     renderHeading(view, style),
-    ...groups.flatMap(({ title, rows }) => [
-      "",
-      `  ${style.bold(title)}`,
-      ...rows.flatMap((row) => renderRow(row, style)),
-    ]),
+    ...(refusals.length > 0 ? ["", `  ${style.red(style.bold("Live access breaks these rules:"))}`] : []),
+    ...refusals.flatMap((refusal) => renderRefusal(refusal, style)),
+    ...(extent === "quiet"
+      ? []
+      : [
+          ...renderImpact(view.impact, style, extent, told),
+          ...renderRisks(view.risks, style, extent),
+          ...view.groups.flatMap(({ title, rows }) => [
+            "",
+            `  ${style.bold(title)}`,
+            ...rows.flatMap((row) => renderRow(row, style)),
+          ]),
+        ]),
     ...renderFindings(extent === "quiet" ? { ...view, warnings: [] } : view, style),
   ];
   if (extent !== "quiet" || lines.length > 1) lines.push("");
-  lines.push(`  ${style.bold("Drift:")} ${driftText(drift.changes.map(({ cause }) => cause))}`);
+  lines.push(`  ${style.bold("Drift:")} ${driftText(sums)}.`);
   return `${lines.join("\n")}\n`;
-}
-
-function driftText(causes: readonly DriftCause[]): string {
-  if (causes.length === 0) return "none.";
-  const of = (cause: DriftCause): number => causes.filter((one) => one === cause).length;
-  const parts = [
-    [of("outside-git"), "outside git"],
-    [of("not-applied"), "not applied"],
-    [of("unknown"), "not known"],
-  ] as const;
-  const words = parts.filter(([count]) => count > 0).map(([count, what]) => `${grouped(count)} ${what}`);
-  return `${counted(causes.length, "difference")} (${words.join(", ")}).`;
 }

@@ -2,7 +2,7 @@ import type { Impact, MemberImpact } from "../model/plan.ts";
 import { oneLine } from "./escape.ts";
 import { cellWidth, padTo, wrapList } from "./lines.ts";
 import type { Extent, Style } from "./style.ts";
-import { counted, moreText } from "./words.ts";
+import { counted, moreText, type Told, toldWhere } from "./words.ts";
 
 const SUMS_SHOWN = 40;
 const GROUPS_SHOWN = 12;
@@ -16,6 +16,7 @@ export function renderImpact(
   { members, permissions, roles }: Impact,
   style: Style,
   extent: Extent = "normal",
+  told: Told = "plan",
 ): readonly string[] {
   if (members.length === 0) return [];
   const atMost = (shown: number): number => (extent === "verbose" ? Number.POSITIVE_INFINITY : shown);
@@ -30,17 +31,22 @@ export function renderImpact(
   const groups = sameImpact(members);
   const shown = groups.slice(0, atMost(GROUPS_SHOWN));
   const hidden = groups.slice(shown.length).reduce((sum, group) => sum + group.length, 0);
-  const what = members.length === 1 ? "gains or loses" : "gain or lose";
   return [
     "",
-    `  ${style.bold("Access")}: ${counted(members.length, "member")} ${what} permissions`,
+    `  ${style.bold("Access")}: ${accessText(members.length, told)}`,
     ...titled("By permission", capped(table(sums), atMost(SUMS_SHOWN), style)),
     ...titled("By role", capped(table(holders), atMost(SUMS_SHOWN), style)),
     ...titled("By member", [
-      ...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN))),
+      ...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN), told)),
       ...(hidden > 0 ? [`${INDENT}${style.dim(moreText(hidden))}`] : []),
     ]),
   ];
+}
+
+/** "2 members gain or lose permissions", or "1 member gained or lost permissions outside git". */
+export function accessText(members: number, told: Told): string {
+  const what = told !== "plan" ? "gained or lost" : members === 1 ? "gains or loses" : "gain or lose";
+  return `${counted(members, "member")} ${what} permissions${toldWhere(told)}`;
 }
 
 function titled(title: string, lines: readonly string[]): readonly string[] {
@@ -75,7 +81,12 @@ export function sameImpact(members: readonly MemberImpact[]): readonly (readonly
   return [...groups.values()];
 }
 
-function renderGroup(group: readonly MemberImpact[], style: Style, shown: number): readonly string[] {
+function renderGroup(
+  group: readonly MemberImpact[],
+  style: Style,
+  shown: number,
+  told: Told,
+): readonly string[] {
   const [first] = group;
   if (first === undefined) return [];
   const { gained, lost, unknownGained, unknownLost } = first;
@@ -86,7 +97,12 @@ function renderGroup(group: readonly MemberImpact[], style: Style, shown: number
   ];
   const unknown = (roles: readonly string[]): readonly string[] =>
     roles.map((role) => `whatever ${oneLine(role)} grants (the service does not tell)`);
-  const [gains, loses] = group.length === 1 ? (["gains", "loses"] as const) : (["gain", "lose"] as const);
+  const [gains, loses] =
+    told !== "plan"
+      ? (["gained", "lost"] as const)
+      : group.length === 1
+        ? (["gains", "loses"] as const)
+        : (["gain", "lose"] as const);
   return [
     ...wrapList(names, style.columns - INDENT.length).map((line) => `${INDENT}${line}`),
     ...labelled(gains, [...gained.map(oneLine), ...unknown(unknownGained)], style, style.green),

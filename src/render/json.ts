@@ -2,6 +2,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Drift } from "../model/drift.ts";
 import type { UndoNote } from "../model/past-run.ts";
 import type { Plan } from "../model/plan.ts";
+import { driftRisks } from "./drift-view.ts";
 import type { ListedRun } from "./runs-text.ts";
 
 /** The plans as JSON, one object for all merchants. */
@@ -9,9 +10,10 @@ export function plansJson(plans: readonly Plan[]): string {
   return `${JSON.stringify({ format: 1, plans }, null, 2)}\n`;
 }
 
-/** How merchants differ from their files, as JSON. */
+/** How merchants differ from their files, and the risks of what happened, as JSON. */
 export function driftsJson(drifts: readonly Drift[]): string {
-  return `${JSON.stringify({ format: 1, drifts }, null, 2)}\n`;
+  const shown = drifts.map((drift) => ({ ...drift, risks: driftRisks(drift) }));
+  return `${JSON.stringify({ format: 1, drifts: shown }, null, 2)}\n`;
 }
 
 /** Problems in files as JSON. */

@@ -1,11 +1,11 @@
 import type { Impact } from "../model/plan.ts";
 import type { DetailView, RowView } from "./change-view.ts";
 import { oneLine } from "./escape.ts";
-import { sameImpact } from "./impact-text.ts";
+import { accessText, sameImpact } from "./impact-text.ts";
 import { wrapList, wrapText } from "./lines.ts";
 import type { PlanView } from "./plan-view.ts";
 import { wordDiffText } from "./word-diff.ts";
-import { counted } from "./words.ts";
+import { counted, type Told } from "./words.ts";
 
 /** Wider than a terminal, and still without a scroll bar in a comment. */
 const COLUMNS = 100;
@@ -14,12 +14,12 @@ const COLUMNS = 100;
 const SIGNS = { create: "+", update: "!", replace: "!", delete: "-" } as const;
 
 /** Who gains and loses what, as the lines of a diff; those to whom the same happens together. */
-export function peopleLines({ members }: Impact): readonly string[] {
+export function peopleLines({ members }: Impact, told: Told): readonly string[] {
   if (members.length === 0) return [];
   const unknown = (roles: readonly string[]): readonly string[] =>
     roles.map((role) => `whatever ${oneLine(role)} grants (the service does not tell)`);
   return [
-    `# Access: ${counted(members.length, "member")} ${members.length === 1 ? "gains or loses" : "gain or lose"} permissions`,
+    `# Access: ${accessText(members.length, told)}`,
     ...sameImpact(members).flatMap((group) => {
       const [first] = group;
       if (first === undefined) return [];
@@ -71,9 +71,9 @@ export function hanging(text: string, first = "", rest = "    "): readonly strin
   return wrapText(text, COLUMNS).map((line, index) => `${index === 0 ? first : rest}${line}`);
 }
 
-function headOf({ kind, resource, name, remark }: RowView): string {
+function headOf({ kind, verb = kind, resource, name, remark }: RowView): string {
   const note = remark === "" ? "" : ` (${oneLine(remark)})`;
-  return `${SIGNS[kind]} ${kind} ${resource} ${oneLine(name)}${note}`;
+  return `${SIGNS[kind]} ${verb === kind ? `${kind} ${resource}` : `${verb}: ${resource}`} ${oneLine(name)}${note}`;
 }
 
 function detailLines({ kind, details }: RowView): readonly string[] {

@@ -30,10 +30,15 @@ export interface Parts {
   readonly command: "plan" | "drift";
 }
 
-const TABLE_HEAD = [
-  "| Merchant | Outcome | Create | Update | Replace | Delete | Unchanged | Risks |",
-  "|---|---|--:|--:|--:|--:|--:|--:|",
-].join("\n");
+const COLUMNS = {
+  plan: "| Merchant | Outcome | Create | Update | Replace | Delete | Unchanged | Risks |",
+  drift: "| Merchant | Outcome | Added | Changed | Removed | Others | Unchanged | Risks |",
+};
+
+function tableHead(command: Parts["command"]): string {
+  return `${COLUMNS[command]}\n|---|---|--:|--:|--:|--:|--:|--:|`;
+}
+
 const UNCHANGED = 5;
 /** Between two parts, and at the end. */
 const GAP = 2;
@@ -58,7 +63,7 @@ export function fitted(parts: Parts, maxSize: number): string {
   let size = [parts.verdict, ...risks.map(({ text }) => text), ...folds.map(({ text }) => text)]
     .map((text) => text.length + GAP)
     .concat(
-      TABLE_HEAD.length + GAP,
+      tableHead(parts.command).length + GAP,
       rows.map(({ text }) => text.length + 1),
     )
     .reduce((sum, length) => sum + length, END - GAP);
@@ -98,7 +103,7 @@ export function fitted(parts: Parts, maxSize: number): string {
     dropRow();
     cut.rows += 1;
   }
-  if (rows.length === 0 && parts.rows.length > 0) size -= TABLE_HEAD.length + GAP;
+  if (rows.length === 0 && parts.rows.length > 0) size -= tableHead(parts.command).length + GAP;
   for (const risk of [...risks].reverse()) {
     if (fits()) break;
     exchange(risk, `### ${risk.title}`);
@@ -107,7 +112,7 @@ export function fitted(parts: Parts, maxSize: number): string {
   return [
     parts.verdict,
     ...risks.map(({ text }) => text),
-    ...(rows.length > 0 ? [[TABLE_HEAD, ...rows.map(({ text }) => text)].join("\n")] : []),
+    ...(rows.length > 0 ? [[tableHead(parts.command), ...rows.map(({ text }) => text)].join("\n")] : []),
     ...folds.map(({ text }) => text).filter((text) => text !== ""),
     noticeText(cut, parts.command),
   ]

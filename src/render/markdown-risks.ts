@@ -6,13 +6,19 @@ import type { RiskBlock } from "./markdown-fit.ts";
 import type { ReviewInput } from "./plan-markdown.ts";
 import { type RiskKind, riskTitle } from "./risk-view.ts";
 import { PLAIN } from "./style.ts";
-import { counted, shellWord } from "./words.ts";
+import { counted, shellWord, type Told } from "./words.ts";
 
+const TOLD: readonly Told[] = ["plan", "outside-git", "unknown"];
 const KINDS: readonly RiskKind[] = ["administrators", "sensitive", "removals"];
 
 /** What a reviewer must not miss, of all merchants together: problems first, then refusals, then risks. */
 export function mergedRisks(input: ReviewInput): readonly RiskBlock[] {
-  return [...problems(input), ...refusals(input), ...KINDS.flatMap((kind) => risksOfKind(input, kind))];
+  const { command } = input;
+  return [
+    ...problems(input),
+    ...(command === "drift" ? brokenRules(input) : refusals(input)),
+    ...TOLD.flatMap((told) => KINDS.flatMap((kind) => risksOfKind(input, kind, told))),
+  ];
 }
 
 function problems({ views, unplanned }: ReviewInput): readonly RiskBlock[] {
@@ -33,8 +39,18 @@ function problems({ views, unplanned }: ReviewInput): readonly RiskBlock[] {
   return block(`❌ ${counted(count, "problem")} to solve before it can be applied`, [...unread, ...found]);
 }
 
-function refusals({ views }: ReviewInput): readonly RiskBlock[] {
-  const lines = views.flatMap(({ merchant, refusals: all }) =>
+function brokenRules(input: ReviewInput): readonly RiskBlock[] {
+  const count = input.views.reduce((sum, view) => sum + view.refusals.length, 0);
+  return block(`⛔ Live access breaks ${counted(count, "rule")}`, refusalLines(input));
+}
+
+function refusals(input: ReviewInput): readonly RiskBlock[] {
+  const count = input.views.reduce((sum, view) => sum + view.refusals.length, 0);
+  return block(`⛔ An apply would be refused, for ${counted(count, "reason")}`, refusalLines(input));
+}
+
+function refusalLines({ views }: ReviewInput): readonly string[] {
+  return views.flatMap(({ merchant, refusals: all }) =>
     all.flatMap(({ rule, code, message, hint, allow, place }) => [
       ...hanging(`${oneLine(merchant)}: ${rule} ${code}: ${oneLine(message)}`, "- ", "-   "),
       ...(place === null ? [] : [`    written at ${oneLine(place)}`]),
@@ -42,21 +58,23 @@ function refusals({ views }: ReviewInput): readonly RiskBlock[] {
       ...(allow === null ? [] : [`    → If it is meant: apply --allow ${oneLine(shellWord(allow))}`]),
     ]),
   );
-  const count = views.reduce((sum, view) => sum + view.refusals.length, 0);
-  return block(`⛔ An apply would be refused, for ${counted(count, "reason")}`, lines);
 }
 
-function risksOfKind({ views }: ReviewInput, kind: RiskKind): readonly RiskBlock[] {
+function risksOfKind({ views }: ReviewInput, kind: RiskKind, told: Told): readonly RiskBlock[] {
   const sign = kind === "removals" ? "-" : "+";
   const items = views.flatMap(({ merchant, risks }) =>
     risks
-      .filter((risk) => risk.kind === kind)
+      .filter((risk) => risk.kind === kind && risk.told === told)
       .flatMap((risk) => risk.items.map((item) => ({ ...item, merchant }))),
   );
   const lines = items.flatMap(({ merchant, name, what, resource }) =>
-    hanging(`${oneLine(merchant)}: ${resource} ${oneLine(name)}: ${oneLine(what)}`, `${sign} `, `${sign}   `),
+    hanging(
+      `${oneLine(merchant)}: ${resource} ${oneLine(name)}${what === "" ? "" : `: ${oneLine(what)}`}`,
+      `${sign} `,
+      `${sign}   `,
+    ),
   );
-  return block(`⚠️ ${riskTitle(kind, items)}`, lines);
+  return block(`⚠️ ${riskTitle(kind, items, told)}`, lines);
 }
 
 function block(title: string, lines: readonly string[]): readonly RiskBlock[] {

@@ -1,4 +1,6 @@
 import type { Failure } from "../model/errors.ts";
+import type { Counts } from "../model/plan.ts";
+import { addSums, type DriftSums, type DriftView, differencesIn, driftText } from "./drift-view.ts";
 import { fenced, folded, inlineCode } from "./markdown.ts";
 import { changeLines, peopleLines, warningLines } from "./markdown-changes.ts";
 import { type Fold, fitted, type Parts, type Row } from "./markdown-fit.ts";
@@ -14,9 +16,11 @@ export interface UnplannedView {
 }
 
 /** Everything that a review has to know. */
-export interface ReviewInput {
-  readonly command: "plan" | "drift";
-  readonly views: readonly PlanView[];
+export type ReviewInput = ReviewOf<"plan", PlanView> | ReviewOf<"drift", DriftView>;
+
+interface ReviewOf<Command, View> {
+  readonly command: Command;
+  readonly views: readonly View[];
   readonly unplanned: readonly UnplannedView[];
   /** How many errors the files have: what they are stands where the files are checked. */
   readonly fileErrors: number;
@@ -28,25 +32,28 @@ export function renderReview(input: ReviewInput, maxSize: number = USUAL_REVIEW)
     verdict: verdictOf(input),
     risks: mergedRisks(input),
     rows: rowsOf(input),
-    folds: input.views.filter(hasFold).map((view) => foldOf(view, input.command)),
+    folds: input.views.filter(hasFold).map(foldOf),
     command: input.command,
   };
   return fitted(parts, Math.max(maxSize, SMALLEST_REVIEW));
 }
 
-function verdictOf({ command, views, unplanned, fileErrors }: ReviewInput): string {
+function verdictOf(input: ReviewInput): string {
+  const { command, views, unplanned, fileErrors } = input;
   const counts = addCounts(views.map((view) => view.counts));
   const errors = views.reduce((sum, view) => sum + view.errors.length, 0) + unplanned.length + fileErrors;
   const refusals = views.reduce((sum, view) => sum + view.refusals.length, 0);
   const risky = views.some(({ risks }) => risks.length > 0);
+  const sums = input.command === "drift" ? addSums(input.views.map((view) => view.sums)) : null;
   const changes = changesOf(counts);
   const merchants = counted(views.length + unplanned.length, "merchant");
   const said = ((): readonly [mark: string, words: string] => {
     if (errors > 0) return ["❌", `${counted(errors, "problem")} to solve first`];
-    if (refusals > 0) return ["⛔", `an apply would be refused, for ${counted(refusals, "reason")}`];
-    if (command === "drift") {
-      return changes === 0 ? ["✅", "no drift"] : ["⚠️", counted(changes, "difference")];
+    if (sums !== null) {
+      if (sums.violations > 0) return ["⛔", driftText(sums)];
+      return differencesIn(sums) === 0 ? ["✅", "no drift"] : ["⚠️", driftText(sums)];
     }
+    if (refusals > 0) return ["⛔", `an apply would be refused, for ${counted(refusals, "reason")}`];
     if (changes === 0) return ["✅", "no changes"];
     return risky ? ["⚠️", "changes with risks"] : ["✅", "changes without risks"];
   })();
@@ -56,7 +63,13 @@ function verdictOf({ command, views, unplanned, fileErrors }: ReviewInput): stri
       ? ` The files have ${counted(fileErrors, "error")}: \`rolecall validate\` tells them.`
       : "";
   const waiting = deferred > 0 ? ` ${counted(deferred, "removal")} deferred.` : "";
-  return `## ${said[0]} rolecall ${command}: ${said[1]}\n\n${merchants}: ${countsText(counts)}.${waiting}${files}`;
+  return `## ${said[0]} rolecall ${command}: ${said[1]}\n\n${merchants}: ${sums === null ? countsText(counts) : sumsText(sums, counts)}.${waiting}${files}`;
+}
+
+/** "1 added outside git; 5 unchanged". */
+function sumsText(sums: DriftSums, { unchanged }: Counts): string {
+  const text = differencesIn(sums) + sums.violations === 0 ? "no drift" : driftText(sums);
+  return `${text}; ${grouped(unchanged)} unchanged`;
 }
 
 function rowsOf({ views, unplanned }: ReviewInput): readonly Row[] {
@@ -69,7 +82,11 @@ function rowsOf({ views, unplanned }: ReviewInput): readonly Row[] {
   const planned = views.map((view): Row => {
     const { create, update, replace, delete: remove, unchanged } = view.counts;
     const [rank, outcome] = outcomeOf(view);
-    const numbers = [create, update, replace, remove, unchanged].map(grouped);
+    const changed =
+      "sums" in view
+        ? [view.sums.added, view.sums.changed, view.sums.removed, view.sums.notApplied + view.sums.unknown]
+        : [create, update, replace, remove];
+    const numbers = [...changed, unchanged].map(grouped);
     const risks = view.risks.reduce((sum, { items }) => sum + items.length, 0);
     const name =
       inlineCode(view.merchant) + (view.environment === null ? "" : ` ${inlineCode(view.environment)}`);
@@ -80,18 +97,21 @@ function rowsOf({ views, unplanned }: ReviewInput): readonly Row[] {
 
 function outcomeOf(view: PlanView): readonly [rank: number, outcome: string] {
   if (view.errors.length > 0) return [1, `**${counted(view.errors.length, "problem")}**`];
-  if (view.refusals.length > 0) return [2, "**would be refused**"];
+  if (view.refusals.length > 0) return [2, "sums" in view ? "**breaks rules**" : "**would be refused**"];
   if (view.risks.length > 0) return [3, "risks"];
-  return changesOf(view.counts) > 0 || view.deferred.length > 0 ? [4, "changes"] : [5, "no changes"];
+  const differs = changesOf(view.counts) > 0 || view.deferred.length > 0;
+  if ("sums" in view) return differs ? [4, "drift"] : [5, "no drift"];
+  return differs ? [4, "changes"] : [5, "no changes"];
 }
 
 function hasFold(view: PlanView): boolean {
   return view.groups.length > 0 || view.deferred.length > 0 || view.warnings.length > 0;
 }
 
-function foldOf(view: PlanView, command: ReviewInput["command"]): Fold {
-  const summary = `${inlineCode(view.merchant)} ${countsText(view.counts)}`;
-  const people = command === "drift" ? [] : peopleLines(view.impact);
+function foldOf(view: PlanView | DriftView): Fold {
+  const sums = "sums" in view ? sumsText(view.sums, view.counts) : countsText(view.counts);
+  const summary = `${inlineCode(view.merchant)} ${sums}`;
+  const people = peopleLines(view.impact, view.told);
   const warnings = warningLines(view);
   const build = (details: boolean, members: boolean): string =>
     folded(summary, [

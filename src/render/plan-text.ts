@@ -73,24 +73,24 @@ function renderBody(view: PlanView, style: Style, extent: Extent): readonly stri
 }
 
 /** What a reviewer must not miss, in a line each or a few. */
-function renderRisks(risks: readonly RiskView[], style: Style, extent: Extent): readonly string[] {
+export function renderRisks(risks: readonly RiskView[], style: Style, extent: Extent): readonly string[] {
   if (risks.length === 0) return [];
   return [
     "",
     `  ${style.bold("Risks")}`,
-    ...risks.flatMap(({ kind, items }) => {
+    ...risks.flatMap(({ kind, items, told }) => {
       const shown = extent === "verbose" ? items : items.slice(0, RISKS_SHOWN);
       const more = items.length - shown.length;
-      const told = shown.map(({ name, what, resource }) =>
+      const texts = shown.map(({ name, what, resource }) =>
         oneLine(kind !== "removals" ? `${name}: ${what}` : resource === "role" ? `role ${name}` : name),
       );
       // A removal stands among the changes with its reason; what is gained may come from afar, so each has its line.
       const rows =
         kind === "removals"
-          ? wrapList(told, style.columns - 6)
-          : told.flatMap((one) => hangingFrom(one, style));
+          ? wrapList(texts, style.columns - 6)
+          : texts.flatMap((one) => hangingFrom(one, style));
       return [
-        `    ${style.red("!")} ${riskTitle(kind, items)}`,
+        `    ${style.red("!")} ${riskTitle(kind, items, told)}`,
         ...rows.map((row) => `      ${row}`),
         ...(more > 0 ? [`      ${style.dim(moreText(more))}`] : []),
       ];
@@ -113,7 +113,8 @@ function renderDeferred(row: DeferredView, style: Style): readonly string[] {
   return [head, ...hanging(oneLine(row.until), DETAIL_INDENT, style.columns).map(style.dim)];
 }
 
-function renderRefusal(
+/** What a rule has against a plan, or against what is live. */
+export function renderRefusal(
   { rule, code, message, hint, allow, place }: RefusalView,
   style: Style,
 ): readonly string[] {
@@ -147,9 +148,12 @@ export function renderHeading({ merchant, environment, service }: PlanView, styl
 }
 
 /** One change with its details. */
-export function renderRow({ kind, name, remark, details }: RowView, style: Style): readonly string[] {
+export function renderRow(
+  { kind, verb = kind, name, remark, details }: RowView,
+  style: Style,
+): readonly string[] {
   const paint = paintOf(kind, style);
-  const label = paint(`${SYMBOLS[kind]} ${kind}`);
+  const label = paint(`${SYMBOLS[kind]} ${verb}`);
   const note = remark === "" ? "" : style.dim(` (${oneLine(remark)})`);
   return [`    ${label} ${oneLine(name)}${note}`, ...details.flatMap((one) => renderDetail(one, style))];
 }

@@ -1,7 +1,7 @@
 import type { Change, Counts, Finding, Impact, Plan, Refusal } from "../model/plan.ts";
 import { type RowView, rowOf } from "./change-view.ts";
 import { type RiskView, risksOf } from "./risk-view.ts";
-import { counted, grouped } from "./words.ts";
+import { counted, grouped, type Told } from "./words.ts";
 
 /** The changes of one resource, in the order of the plan. */
 export interface GroupView {
@@ -36,6 +36,7 @@ export interface PlanView {
   readonly impact: Impact;
   /** What a reviewer must not miss, besides errors and refusals. */
   readonly risks: readonly RiskView[];
+  readonly told: Told;
   readonly groups: readonly GroupView[];
   readonly deferred: readonly DeferredView[];
   readonly refusals: readonly RefusalView[];
@@ -66,6 +67,7 @@ export function planView(plan: Plan, placeOf: PlaceOf = () => null): PlanView {
     counts: addCounts([roles, members]),
     impact: plan.impact,
     risks: risksOf(plan),
+    told: "plan",
     groups: [group("Roles", "role"), group("Members", "member")].filter(({ rows }) => rows.length > 0),
     deferred: plan.deferred.map(({ change, role, waitsFor }) => ({
       ...rowOf(change),

@@ -1,6 +1,6 @@
 import type { Change, MemberChange, Plan, RoleRef } from "../model/plan.ts";
 import { rowOf } from "./change-view.ts";
-import { counted } from "./words.ts";
+import { counted, type Told, toldWhere } from "./words.ts";
 
 /** What a reviewer must not miss: who becomes an administrator, who gains what does harm, what is removed. */
 export type RiskKind = "administrators" | "sensitive" | "removals";
@@ -17,6 +17,7 @@ export interface RiskItem {
 export interface RiskView {
   readonly kind: RiskKind;
   readonly items: readonly RiskItem[];
+  readonly told: Told;
 }
 
 const ADMINISTRATORS: ReadonlySet<string | null> = new Set(["role_owner", "role_admin"]);
@@ -36,7 +37,7 @@ export function isSensitive(permission: string): boolean {
 }
 
 /** The risks of a plan, the gravest kind first. */
-export function risksOf(plan: Plan): readonly RiskView[] {
+export function risksOf(plan: Pick<Plan, "changes" | "impact">): readonly RiskView[] {
   const administrators = plan.changes.flatMap((change) =>
     change.resource === "member" ? administratorOf(change) : [],
   );
@@ -48,9 +49,9 @@ export function risksOf(plan: Plan): readonly RiskView[] {
     .map((item): RiskItem => ({ ...item, resource: "member" }));
   const removals = plan.changes.filter(isRemoval).map(removalOf);
   const risks: readonly RiskView[] = [
-    { kind: "administrators", items: administrators },
-    { kind: "sensitive", items: sensitive },
-    { kind: "removals", items: removals },
+    { kind: "administrators", items: administrators, told: "plan" },
+    { kind: "sensitive", items: sensitive, told: "plan" },
+    { kind: "removals", items: removals, told: "plan" },
   ];
   return risks.filter(({ items }) => items.length > 0);
 }
@@ -76,21 +77,23 @@ function removalOf(change: Change): RiskItem {
   return { name, what: rowOf(change).remark, resource };
 }
 
-/** "1 member becomes an administrator", "2 members and 1 role are removed". */
-export function riskTitle(kind: RiskKind, items: readonly RiskItem[]): string {
+/** "1 member becomes an administrator", "2 members and 1 role were removed outside git". */
+export function riskTitle(kind: RiskKind, items: readonly RiskItem[], told: Told = "plan"): string {
   const members = items.filter(({ resource }) => resource === "member").length;
   const roles = items.length - members;
+  const one = items.length === 1;
+  const verb = (now: string, past: string): string => (told === "plan" ? now : past);
   switch (kind) {
-    case "administrators":
-      return members === 1
-        ? "1 member becomes an administrator"
-        : `${counted(members, "member")} become administrators`;
+    case "administrators": {
+      const what = one ? "an administrator" : "administrators";
+      return `${counted(members, "member")} ${verb(one ? "becomes" : "become", "became")} ${what}${toldWhere(told)}`;
+    }
     case "sensitive":
-      return `${counted(members, "member")} ${members === 1 ? "gains" : "gain"} sensitive permissions`;
+      return `${counted(members, "member")} ${verb(one ? "gains" : "gain", "gained")} sensitive permissions${toldWhere(told)}`;
     case "removals": {
       const what = [members > 0 ? counted(members, "member") : "", roles > 0 ? counted(roles, "role") : ""];
       const text = what.filter((part) => part !== "").join(" and ");
-      return `${text} ${items.length === 1 ? "is" : "are"} removed`;
+      return `${text} ${one ? verb("is", "was") : verb("are", "were")} removed${toldWhere(told)}`;
     }
     default:
       return kind satisfies never;

@@ -3,6 +3,23 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
+/** What is told: a plan, what happened outside git, or what differs while nobody knows which side moved. */
+export type Told = "plan" | "outside-git" | "unknown";
+
+/** The end of a sentence about something that happened. */
+export function toldWhere(told: Told): string {
+  switch (told) {
+    case "plan":
+      return "";
+    case "outside-git":
+      return " outside git";
+    case "unknown":
+      return " (outside git, or not applied yet)";
+    default:
+      return told satisfies never;
+  }
+}
+
 /** "9,980"; not by toLocaleString, which loads the tables of all languages, in a third of a short run's time. */
 export function grouped(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { driftOf } from "../../src/plan/drift.ts";
-import { desired, live, liveRole, planOf, role } from "../support/build.ts";
+import { driftText, driftView } from "../../src/render/drift-view.ts";
+import { desired, live, liveMember, liveRole, member, planOf, role, SYNC, until } from "../support/build.ts";
 
-const PLAN = planOf(
-  desired({ roles: [role("Cashier", { permissions: ["a"] })] }),
-  live([liveRole("role_1", "Cashier")]),
-);
+const DESIRED = desired({ roles: [role("Cashier", { permissions: ["a"] })] });
+const LIVE = live([liveRole("role_1", "Cashier")]);
+const PLAN = planOf(DESIRED, LIVE);
 
 test.each([
   ["the live one, after the commit", 1_000_000, 2_000_000, "outside-git"],
@@ -14,6 +14,70 @@ test.each([
   ["nobody knows, without git", null, 1_000_000, "unknown"],
   ["nobody knows, when it is not live", 1_000_000, null, "unknown"],
 ])("it is told which side moved: %s", (_, file, is, cause) => {
-  const { changes } = driftOf(PLAN, { file: () => file, live: () => is });
+  const { changes } = driftOf({ desired: DESIRED, live: LIVE }, PLAN, { file: () => file, live: () => is });
   expect(changes.map((change) => change.cause)).toEqual([cause]);
+});
+
+const AT = { file: () => 0, live: () => 1_000_000 };
+
+test("what happened is told, and not its revert: who gained and lost what outside git", () => {
+  const want = desired({ members: [member("a@example.com", { roles: ["role_manager"] })] });
+  const is = live(
+    [
+      liveRole("role_admin", "Admin", { predefined: true, permissions: ["x"] }),
+      liveRole("role_manager", "Manager", { predefined: true, permissions: ["y"] }),
+    ],
+    [
+      liveMember("a", "a@example.com", { roles: ["role_admin"] }),
+      liveMember("b", "b@example.com", { roles: ["role_admin"] }),
+    ],
+  );
+  const drift = driftOf({ desired: want, live: is }, planOf(want, is), AT);
+  expect(drift.changes.map(({ event }) => event)).toEqual(["changed", "added"]);
+  expect(drift.impact).toEqual({
+    members: [
+      { name: "a@example.com", gained: ["x"], lost: ["y"], unknownGained: [], unknownLost: [] },
+      { name: "b@example.com", gained: ["x"], lost: [], unknownGained: [], unknownLost: [] },
+    ],
+    permissions: [
+      { permission: "x", gained: 2, lost: 0 },
+      { permission: "y", gained: 0, lost: 1 },
+    ],
+    roles: [
+      { name: "Admin", before: 0, after: 2 },
+      { name: "Manager", before: 1, after: 0 },
+    ],
+  });
+});
+
+test("a policy that live access breaks is told, whichever side moved, and also by the name that a role gets", () => {
+  const policies = { ...desired().policies, maxHolders: { Season: 0 } };
+  const want = desired({ policies, roles: [role("Season", { previously: "Seasonal" })] });
+  const is = live(
+    [liveRole("role_1", "Seasonal")],
+    [liveMember("a", "a@example.com", { roles: ["role_1"] })],
+  );
+  const { violations } = driftOf({ desired: want, live: is }, planOf(want, is), AT);
+  expect(violations).toMatchObject([
+    { code: "max-holders", message: 'The role "Season" has 1 holder, and 0 are allowed: a@example.com.' },
+  ]);
+});
+
+test("an end date that is past is nobody's doing outside git", () => {
+  const want = desired({ members: [member("a@example.com", { until: until("2026-01-31") })] });
+  const is = live([], [liveMember("a", "a@example.com")]);
+  const { changes } = driftOf({ desired: want, live: is }, planOf(want, is), AT);
+  expect(changes).toMatchObject([{ cause: "not-applied", event: null }]);
+});
+
+test("those who would move along with a replaced role have done nothing", () => {
+  const sync = { ...SYNC, replaceRoles: true };
+  const want = desired({ sync, roles: [role("Till", { permissions: ["x"], metadata: { a: 1 } })] });
+  const is = live(
+    [liveRole("role_1", "Till", { permissions: ["x"] })],
+    [liveMember("a", "a@example.com", { roles: ["role_1"] })],
+  );
+  const drift = driftOf({ desired: want, live: is }, planOf(want, is), AT);
+  expect(drift.changes.map(({ event }) => event)).toEqual(["changed", null]);
+  expect(driftText(driftView(drift).sums)).toBe("1 difference (1 changed outside git)");
 });

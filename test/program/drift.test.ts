@@ -11,6 +11,10 @@ const SEED = `merchants:
       - { name: Cashier, id: role_c, permissions: [b], updated_at: "2026-03-01T00:00:00Z", created_at: "2026-01-01T00:00:00Z" }
       - { name: Lead, id: role_l, permissions: [b], updated_at: "2026-01-01T00:00:00Z", created_at: "2026-01-01T00:00:00Z" }
     members: [{ email: owner@example.com, roles: [role_owner] }]
+  - code: MC0DEMO2
+    members:
+      - { email: owner@example.com, roles: [role_owner] }
+      - { email: bob@example.com, roles: [role_admin] }
 keys:
   - { key: sk_test_sandbox, owner: owner@example.com }
 `;
@@ -55,12 +59,54 @@ test("with git it is told what changed outside it, and what is merged but not ap
   git("-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "--quiet", "-m", "access");
   const { code, stdout } = await rolecall(["drift"], { cwd, env: sandbox.env });
   expect(code).toBe(2);
-  expect(stdout.indexOf("Changed outside git")).toBeLessThan(stdout.indexOf("~ update Cashier"));
+  expect(stdout.indexOf("Changed outside git")).toBeLessThan(stdout.indexOf("~ changed outside git Cashier"));
   expect(stdout.indexOf("Merged, but not applied")).toBeLessThan(stdout.indexOf("~ update Lead"));
-  expect(stdout).toContain("Drift: 2 differences (1 outside git, 1 not applied).");
+  expect(stdout).toContain("Drift: 2 differences (1 changed outside git, 1 not applied).");
   const json = await rolecall(["drift", "--format", "json"], { cwd, env: sandbox.env });
   const [{ changes }] = JSON.parse(json.stdout).drifts;
   expect(changes.map(({ cause }: { cause: string }) => cause)).toEqual(["outside-git", "not-applied"]);
+  expect(changes.map(({ event }: { event: string }) => event)).toEqual(["changed", null]);
+  const markdown = await rolecall(["drift", "--format", "markdown"], { cwd, env: sandbox.env });
+  expect(markdown.stdout).toContain(
+    "## ⚠️ rolecall drift: 2 differences (1 changed outside git, 1 not applied)",
+  );
+});
+
+const SHOP = `version: 1
+merchant: MC0DEMO2
+checks:
+  - { can: members_delete, only: [owner@example.com] }
+`;
+const OWNER = `members: [{ email: owner@example.com, roles: [role_owner] }]\n`;
+
+test("an administrator who was added outside git stands at the top, with the check that this breaks", async () => {
+  await writeFile(join(cwd, "shop2.yaml"), SHOP + OWNER);
+  const date = "2020-02-01T00:00:00Z";
+  const env = { PATH: process.env["PATH"], GIT_COMMITTER_DATE: date, GIT_AUTHOR_DATE: date, HOME: cwd };
+  const git = (...args: readonly string[]) => execFileSync("git", args, { cwd, env, stdio: "ignore" });
+  git("add", "shop2.yaml");
+  git("-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "--quiet", "-m", "shop");
+  const { code, stdout } = await rolecall(["drift", "shop2.yaml"], { cwd, env: sandbox.env });
+  expect(code).toBe(2);
+  expect(stdout).toContain("check check-only: bob@example.com has members_delete, through Admin");
+  expect(stdout).toContain("written at shop2.yaml:4:5");
+  expect(stdout).toContain("Access: 1 member gained or lost permissions outside git");
+  expect(stdout).toContain("! 1 member became an administrator outside git");
+  expect(stdout).toContain("+ added outside git bob@example.com");
+  expect(stdout).toContain("Drift: live access breaks 1 rule; 1 difference (1 added outside git).");
+  const json = await rolecall(["drift", "shop2.yaml", "--format", "json"], { cwd, env: sandbox.env });
+  const [{ violations, impact, risks }] = JSON.parse(json.stdout).drifts;
+  expect(violations).toMatchObject([{ code: "check-only", name: "bob@example.com" }]);
+  expect(impact.members).toMatchObject([{ name: "bob@example.com", lost: [] }]);
+  expect(risks[0]).toMatchObject({ kind: "administrators", items: [{ name: "bob@example.com" }] });
+});
+
+test("live access that breaks a rule is a difference, also where the files manage no members", async () => {
+  await writeFile(join(cwd, "shop3.yaml"), SHOP);
+  const { code, stdout } = await rolecall(["drift", "shop3.yaml", "--quiet"], { cwd, env: sandbox.env });
+  expect(stdout).toContain("Live access breaks these rules:");
+  expect(stdout).toContain("Drift: live access breaks 1 rule.");
+  expect(code).toBe(2);
 });
 
 test("without differences there is no drift", async () => {

@@ -12,7 +12,6 @@ import {
   withServiceOptions,
 } from "../options.ts";
 import { extentOf, outputTo, styleFor } from "../output.ts";
-import type { Planned } from "../planning.ts";
 import type { Prepared } from "../prepare.ts";
 
 const FORMATS = ["text", "json", "markdown"] as const;
@@ -25,7 +24,8 @@ export function driftCommand(io: Io, done: (code: ExitCode) => void): Command {
     .summary("show what differs, and which side moved; changes nothing")
     .description(
       "Compares the files with what is live, and tells for each difference which side moved last: " +
-        "the live one, outside git, or the file, merged but not applied. Changes nothing.",
+        "the live one, outside git, or the file, merged but not applied. Tells who gained and lost what " +
+        "by it, and which policies and checks the live access breaks. Changes nothing.",
     )
     .argument("[path...]", "files or folders (default: access/)")
     .addHelpText(
@@ -39,7 +39,8 @@ Examples:
 The time of a file's entry is that of the last commit that touched its lines; without git,
 or for what is not there any more, it is not known which side moved.
 
-Exits 0 without drift, 2 with drift, 1 when a merchant could not be read.
+Exits 0 without drift, 2 with drift or where what is live breaks a policy or check, 1 when a merchant
+could not be read.
 `,
     )
     .action(async (paths: readonly string[], options: Options) => done(await drift(paths, options, io)));
@@ -51,26 +52,17 @@ async function drift(paths: readonly string[], options: Options, io: Io): Promis
   const prepared = await preparePlans(paths, options, io);
   try {
     const { showPlans } = await import("../show-plans.ts");
-    const drifts = await Promise.all(prepared.planned.map((planned) => toDrift(planned, io)));
-    await print(drifts.flat(), prepared, options, io);
+    const { driftsOf } = await import("../drift-times.ts");
+    const drifts = await driftsOf(prepared.planned, io);
+    await print(drifts, prepared, options, io);
     const { plans, complete } = showPlans(prepared.planned, () => undefined, options, io);
     const blocked = plans.some(({ findings }) => findings.some(({ severity }) => severity === "error"));
     if (!prepared.valid || !complete || blocked) return ExitCode.failed;
-    return plans.some(({ changes }) => changes.length > 0) ? ExitCode.differences : ExitCode.ok;
+    const differs = drifts.some(({ changes, violations }) => changes.length + violations.length > 0);
+    return differs ? ExitCode.differences : ExitCode.ok;
   } finally {
     await prepared.close();
   }
-}
-
-async function toDrift(planned: Planned, io: Io): Promise<readonly Drift[]> {
-  if (!("plan" in planned)) return [];
-  const [{ driftOf }, { driftTimes }] = await Promise.all([
-    import("../../plan/drift.ts"),
-    import("../drift-times.ts"),
-  ]);
-  const { session, plan, live } = planned;
-  if (plan.changes.length === 0) return [{ plan, changes: [] }];
-  return [driftOf(plan, await driftTimes(session.state, live, io))];
 }
 
 async function print(drifts: readonly Drift[], prepared: Prepared, options: Options, io: Io): Promise<void> {
@@ -89,7 +81,7 @@ async function print(drifts: readonly Drift[], prepared: Prepared, options: Opti
         import("../show-plans.ts"),
       ]);
       const unplanned = unplannedOf(prepared.planned);
-      const views = drifts.map(driftView);
+      const views = drifts.map((drift) => driftView(drift, prepared.placeOf));
       const { fileErrors } = prepared;
       sink.write(renderReview({ command: "drift", views, unplanned, fileErrors }, options.maxSize));
       break;
@@ -97,7 +89,9 @@ async function print(drifts: readonly Drift[], prepared: Prepared, options: Opti
     case "text": {
       if (drifts.length === 0) break;
       const { renderDrifts } = await import("../../render/drift-text.ts");
-      sink.write(renderDrifts(drifts, styleFor(sink, io, options.color), extentOf(options)));
+      const { driftView } = await import("../../render/drift-view.ts");
+      const views = drifts.map((drift) => driftView(drift, prepared.placeOf));
+      sink.write(renderDrifts(views, styleFor(sink, io, options.color), extentOf(options)));
       break;
     }
     default:

@@ -52,7 +52,7 @@ describe.each(nodesUnderTest())("$name", ({ path: node, newest }) => {
     expect(title).toBe("What is live differs from git");
     expect(labels).toEqual(["rolecall-drift"]);
     expect(body).toMatch(/^<!-- rolecall:drift:[0-9a-f]{12} -->\n<!-- rolecall:first-seen:1 /);
-    expect(body).toContain("- delete member eve@example.com");
+    expect(body).toContain("+ added: member eve@example.com (not in the file)");
     expect(body).toMatch(/eve.*is not in the file: first seen 20\d\d-\d\d-\d\d \d\d:\d\d UTC/);
     expect(body).toContain("- email: eve@example.com\n    roles:\n      - role_employee");
     expect(body).toContain("**Keep what the files say:** run the workflow that applies");

@@ -58,9 +58,9 @@ function takesPermissions({ kind, fields }: RoleChange): boolean {
   return kind === "delete" || fields.some((diff) => diff.field === "permissions" && diff.removed.length > 0);
 }
 
-/** A member who leaves, or who loses a role without getting its successor; an expired invitation gives nothing to lose. */
-function takesRoles({ kind, before, fields }: MemberChange, replaced: ReadonlySet<string>): boolean {
-  if (kind === "delete") return before.status !== "expired";
+/** A member who leaves, also one whose invitation has expired, or who loses a role without getting its successor. */
+function takesRoles({ kind, fields }: MemberChange, replaced: ReadonlySet<string>): boolean {
+  if (kind === "delete") return true;
   if (kind !== "update") return false;
   return fields.some(
     (diff) =>

@@ -73,13 +73,15 @@ describe("removals", () => {
     expect(briefRefusals(planOf({ ...want, members: more }, live(roles, eight)))).toEqual([]);
   });
 
-  test("a lost pending invitation counts, an expired one does not", () => {
+  test("invitations count as in the plan, also expired ones", () => {
     const pending = crowd(8).map(({ id, user }) => invited(id, user?.email ?? ""));
     expect(briefRefusals(planOf(desired({ members: [] }), live([], pending)))).toEqual([
       "guard max-removals",
     ]);
     const expired = pending.map((one) => ({ ...one, status: "expired" as const }));
-    expect(briefRefusals(planOf(desired({ members: [] }), live([], expired)))).toEqual([]);
+    expect(briefRefusals(planOf(desired({ members: [] }), live([], expired)))).toEqual([
+      "guard max-removals",
+    ]);
   });
 
   test("roles are judged apart from members", () => {
@@ -283,7 +285,7 @@ describe("an override", () => {
         other,
         [parseOverride(text)].flatMap((one) => one ?? []),
       ),
-    ).toEqual({ refusals: other.refusals, used: [] });
+    ).toEqual({ refusals: other.refusals, overridden: [], used: [] });
   });
 
   test("needs guard, value and enough of the fingerprint", () => {

@@ -11,7 +11,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 /** The YAML files that the paths name; a folder stands for all of them below it. Absolute, sorted, each once. */
 export async function findYamlFiles(paths: readonly string[], cwd: string): Promise<readonly string[]> {
-  const wanted = paths.length > 0 ? paths : [DEFAULT_PATH];
+  const wanted = paths.length > 0 ? paths : [defaultPath(cwd)];
   const files = [...new Set(wanted.flatMap((path) => expand(path, cwd)))].sort();
   if (files.length === 0) {
     throw new RolecallError("no-files", `There is no YAML file in ${wanted.join(", ")}.`, {
@@ -33,6 +33,16 @@ export function namesProject(paths: readonly string[], cwd: string): boolean {
         (path) => isFolder(path) && (basename(path) === DEFAULT_PATH || isFolder(join(path, DEFAULT_PATH))),
       )
   );
+}
+
+/** Where merchants' files are looked for when no path is given: in the working directory, else in the project above it. */
+export function defaultPath(cwd: string): string {
+  const root = projectRoot(cwd, cwd);
+  for (let at = realpathSync.native(cwd); ; at = dirname(at)) {
+    const path = join(at, DEFAULT_PATH);
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return relative(cwd, path) || ".";
+    if (at === root || dirname(at) === at) return DEFAULT_PATH;
+  }
 }
 
 /** How much the files hold together, in bytes; what cannot be read is told when it is read. */
@@ -129,10 +139,10 @@ function expand(path: string, cwd: string): readonly string[] {
   }
 }
 
-/** Relative to the working directory where it lies below it. */
+/** Relative to the working directory where it lies in the same project. */
 function shownPath(real: string, cwd: string): string {
-  const root = realpathSync.native(cwd);
-  return isInside(root, real) ? relative(root, real) : real;
+  const working = realpathSync.native(cwd);
+  return isInside(working, real) || isInside(projectRoot(cwd, cwd), real) ? relative(working, real) : real;
 }
 
 function isInside(folder: string, file: string): boolean {

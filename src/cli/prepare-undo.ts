@@ -7,7 +7,7 @@ import { normalizeServiceUrl } from "../plan/service-url.ts";
 import { netEffects } from "../plan/undo/net-effects.ts";
 import { undoPlan } from "../plan/undo/undo-plan.ts";
 import { accessFor } from "./credentials.ts";
-import { DEFAULT_PATH } from "./files.ts";
+import { defaultPath } from "./files.ts";
 import type { Io } from "./io.ts";
 import { isError, type Loaded, loadStates } from "./load.ts";
 import type { OutputOptions, ServiceOptions } from "./options.ts";
@@ -94,7 +94,7 @@ async function settingsFor(
   io: Io,
 ): Promise<{ readonly state: DesiredState; readonly loaded: Loaded }> {
   const without: Loaded = { sources: [], states: [], diagnostics: [] };
-  const anyFile = paths.length > 0 || (await isThere(resolve(io.cwd, DEFAULT_PATH)));
+  const anyFile = paths.length > 0 || (await isThere(resolve(io.cwd, defaultPath(io.cwd))));
   const loaded = anyFile
     ? await loadStates(paths, { merchants: [], cwd: io.cwd, now: io.now(), outputs: [options.out] })
     : without;

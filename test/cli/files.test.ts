@@ -42,6 +42,25 @@ test("without a path the folder access/ is read", async () => {
   expect(await names([])).toEqual(["access/a.yaml"]);
 });
 
+test("from a subfolder of the project its access/ is read, and files are named from there", async () => {
+  await put(".git/HEAD", "access/a.yaml", "scripts/deep/run.sh", "shared/b.yaml");
+  for (const [folder, file] of [
+    ["scripts/deep", "../../access/a.yaml"],
+    ["access", "a.yaml"],
+  ] as const) {
+    const from = join(cwd, folder);
+    const [found = ""] = await findYamlFiles([], from);
+    expect(found).toBe(join(cwd, "access/a.yaml"));
+    expect(await sourceReader(from)(found, null)).toMatchObject({ ok: true, file });
+    expect(await sourceReader(from)("../shared/b.yaml", file)).toMatchObject({ ok: true });
+  }
+});
+
+test("outside of a repository no folder above is read", async () => {
+  await put("access/a.yaml", "scripts/run.sh");
+  await expect(findYamlFiles([], join(cwd, "scripts"))).rejects.toMatchObject({ code: "file-unreadable" });
+});
+
 test("a file that is named twice is read once", async () => {
   await put("access/a.yaml");
   expect(await names(["access", "access/a.yaml"])).toEqual(["access/a.yaml"]);

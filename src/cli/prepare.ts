@@ -158,7 +158,8 @@ export async function tellDiagnostics(
   options: OutputOptions,
   io: Io,
 ): Promise<void> {
-  if (diagnostics.length === 0) return;
+  const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
+  if (shown.length === 0) return;
   const { renderDiagnostics } = await import("../render/diagnostics-text.ts");
-  io.stderr.write(`${renderDiagnostics(diagnostics, styleFor(io.stderr, io, options.color))}\n`);
+  io.stderr.write(`${renderDiagnostics(shown, styleFor(io.stderr, io, options.color))}\n`);
 }

@@ -13,9 +13,10 @@ const SETTLED_AFTER_MS = 24 * 60 * 60 * 1000;
  */
 export async function tellUnfinishedRuns(
   planned: readonly Planned[],
-  options: { readonly color: boolean },
+  options: { readonly color: boolean; readonly quiet?: true },
   io: Io,
 ): Promise<void> {
+  if (options.quiet) return;
   const plans = planned.flatMap((one) => ("plan" in one ? [one.plan] : []));
   const runs = plans.length === 0 ? [] : await listRuns(io.cwd).catch(() => []);
   if (runs.length === 0) return;

@@ -64,6 +64,24 @@ describe("validate", () => {
     expect([github.code, sarif.code]).toEqual([1, 1]);
   });
 
+  test("leaves warnings out with --quiet in every format, and never errors", async () => {
+    await put(
+      "access/shop.yaml",
+      "version: 1\nmerchant: MC1\nmembers: [{ email: a@example.com, roles: [{ role: role_owner, until: 2001-01-31 }] }]\n",
+    );
+    for (const format of ["text", "json", "github", "sarif"]) {
+      const args = ["validate", "--format", format];
+      expect((await rolecall(args, { cwd })).stdout).toContain("until-past");
+      const quiet = await rolecall([...args, "--quiet"], { cwd });
+      expect(quiet.stdout).not.toContain("2001-01-31");
+      expect(quiet.code).toBe(0);
+    }
+    await put("access/bad.yaml", "version: 1\nmerchant: MC2\nrolls: []\n");
+    const bad = await rolecall(["plan", "--quiet", "--base-url", "http://127.0.0.1:1"], { cwd });
+    expect(bad.stderr).toContain("[unknown-key]");
+    expect(bad.stderr).not.toContain("[until-past]");
+  });
+
   test("knows with --as-of what will have ended", async () => {
     await put(
       "access/shop.yaml",

@@ -50,7 +50,8 @@ async function validate(paths: readonly string[], options: Options, io: Io): Pro
     now: options.asOf ?? io.now(),
     filesOnly: true,
   });
-  io.stdout.write(await render(diagnostics, sources.length, options, io));
+  const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
+  io.stdout.write(await render(shown, sources.length, options, io));
   if (diagnostics.some(isError)) return ExitCode.failed;
   return diagnostics.some(isRefusal) ? ExitCode.refused : ExitCode.ok;
 }
@@ -75,10 +76,9 @@ async function render(
       return diagnosticsSarif(diagnostics, { version: VERSION, rules: diagnosticTable() });
     }
     case "text": {
-      const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
-      if (shown.length === 0) return `${counted(files, "file")} valid.\n`;
+      if (diagnostics.length === 0) return `${counted(files, "file")} valid.\n`;
       const { renderDiagnostics } = await import("../../render/diagnostics-text.ts");
-      return renderDiagnostics(shown, styleFor(io.stdout, io, options.color));
+      return renderDiagnostics(diagnostics, styleFor(io.stdout, io, options.color));
     }
     default:
       return format satisfies never;

@@ -36,9 +36,9 @@ export function collect(
         reporter.result(...result);
         copy.result(...result);
       },
-      verified: (plan) => {
-        reporter.verified(plan);
-        copy.verified(plan);
+      verified: (plan, leftOut) => {
+        reporter.verified(plan, leftOut);
+        copy.verified(plan, leftOut);
       },
       unverified: (...why) => {
         reporter.unverified(...why);

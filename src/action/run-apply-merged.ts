@@ -69,7 +69,8 @@ async function apply(step: Step, branch: string, pull: Pull | null, stopper: Sto
       ...planAnnotations(plans, loaded.states, loaded.sources, placeOf),
     ];
     annotate(step.masked ? maskedAnnotations(annotations) : annotations, log);
-    const reporter = applyReporter({ format: "text", color: false }, placeOf, io);
+    const overrides = parseOverrides(overridesIn(inputs.allow));
+    const reporter = applyReporter({ format: "text", color: false }, placeOf, io, overrides);
     reporter.plans(plans);
     const outputs = {
       ...planOutputs(plans),
@@ -88,7 +89,6 @@ async function apply(step: Step, branch: string, pull: Pull | null, stopper: Sto
 
     const unread = problemsOf(planned, loaded.valid, plans);
     if (unread !== null) return await refuse(loaded.valid ? ENDS.unread : ENDS.invalid, unread);
-    const overrides = parseOverrides(overridesIn(inputs.allow));
     const standing = standingRefusals(plans, overrides).flatMap(({ merchant, refusals }) =>
       refusals.map(({ message }) => oneLine(`${merchant}: ${message}`)),
     );

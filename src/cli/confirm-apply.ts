@@ -1,7 +1,9 @@
 import type { PasswordChange } from "../model/apply.ts";
 import { RolecallError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
+import type { Style } from "../render/style.ts";
 import type { Io } from "./io.ts";
+import { styleFor } from "./output.ts";
 import type { Session } from "./planning.ts";
 import { type Question, questionsFor } from "./questions.ts";
 import { terminalOf } from "./terminal.ts";
@@ -11,10 +13,16 @@ export interface Due {
   readonly session: Session;
   readonly plan: Plan;
   readonly passwords?: readonly PasswordChange[];
+  /** How many changes somebody has left out of the plan; absent: none. */
+  readonly leftOut?: number;
 }
 
 /** Asks until everything is answered or one answer is no; without a terminal it refuses to guess. */
-export async function confirmApply(due: readonly Due[], io: Io): Promise<boolean> {
+export async function confirmApply(
+  due: readonly Due[],
+  { color }: { readonly color: boolean },
+  io: Io,
+): Promise<boolean> {
   const { asks, draws } = terminalOf(io);
   if (!asks) {
     throw new RolecallError(
@@ -25,7 +33,7 @@ export async function confirmApply(due: readonly Due[], io: Io): Promise<boolean
       },
     );
   }
-  const ask = draws ? await drawnQuestion() : await plainQuestion();
+  const ask = draws ? await drawnQuestion(styleFor(io.stderr, io, color)) : await plainQuestion();
   const asked = due.map(({ session, plan, passwords = [] }) => ({
     plan,
     environment: session.environment,
@@ -38,12 +46,12 @@ export async function confirmApply(due: readonly Due[], io: Io): Promise<boolean
 type Ask = (question: Question) => Promise<boolean>;
 
 /** Loaded here only: a terminal is the one place that needs Ink. */
-async function drawnQuestion(): Promise<Ask> {
+async function drawnQuestion(style: Style): Promise<Ask> {
   const { confirm } = await import("../render/tui/confirm.tsx");
   return (question) => {
     // Before the first drawing: keys that are pressed early shall not be echoed into it.
     process.stdin.setRawMode(true);
-    return confirm(question, process.stderr);
+    return confirm(question, style, process.stderr);
   };
 }
 

@@ -128,7 +128,7 @@ function stoppedCode(results: readonly ApplyResult[]): ExitCode {
 
 /** Whether a fresh plan has nothing left but what is deferred. */
 async function verify(
-  { session, plan: { merchant }, journal }: Running,
+  { session, plan: { merchant }, leftOut = 0, journal }: Running,
   { hurry, cause }: Stopper,
   reporter: ApplyReporter,
 ): Promise<boolean> {
@@ -139,7 +139,7 @@ async function verify(
     return false;
   }
   const { plan } = looked;
-  reporter.verified(plan);
+  reporter.verified(plan, leftOut);
   const { left, errors } = residueOf(plan);
   const deferred = plan.deferred.map(({ change }) => briefly(change));
   const recorded = await orFailure(journal.write({ type: "verified", left: left.map(briefly), deferred }));

@@ -12,8 +12,8 @@ export interface Selection {
   readonly planned: readonly Planned[];
   /** What the fresh plans have that nobody has looked at: a sentence each. */
   readonly objections: readonly string[];
-  /** How many changes are left out. */
-  readonly leftOut: number;
+  /** How many changes are left out, by merchant. */
+  readonly leftOut: ReadonlyMap<string, number>;
 }
 
 /**
@@ -52,9 +52,8 @@ export async function selectChanges(
         made,
         selected.map(({ approved }) => approved),
       ),
-      leftOut: selected.reduce(
-        (sum, { full, approved }) => sum + full.changes.length - approved.changes.length,
-        0,
+      leftOut: new Map(
+        selected.map(({ full, approved }) => [full.merchant, full.changes.length - approved.changes.length]),
       ),
     };
   } finally {

@@ -26,16 +26,21 @@ export function overrideFor(plan: Plan, { override }: Refusal): string | null {
   return override === null ? null : `${override}@${plan.fingerprint.slice(0, SHORTEST)}`;
 }
 
-/** The refusals of a plan that stand, and the overrides that are for this plan. */
+/** The refusals of a plan that stand, those that do not, and the overrides that are for this plan. */
 export function applyOverrides(
   plan: Plan,
   overrides: readonly Override[],
-): { readonly refusals: readonly Refusal[]; readonly used: readonly Override[] } {
+): {
+  readonly refusals: readonly Refusal[];
+  readonly overridden: readonly Refusal[];
+  readonly used: readonly Override[];
+} {
   const used = overrides.filter(({ fingerprint }) => plan.fingerprint.startsWith(fingerprint));
-  const refusals = plan.refusals.filter(
-    ({ override }) => override === null || !used.some(({ what }) => covers(what, override)),
+  const overridden = plan.refusals.filter(
+    ({ override }) => override !== null && used.some(({ what }) => covers(what, override)),
   );
-  return { refusals, used };
+  const refusals = plan.refusals.filter((refusal) => !overridden.includes(refusal));
+  return { refusals, overridden, used };
 }
 
 /** A count covers every smaller one; everything else has to be the same. */

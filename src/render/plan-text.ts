@@ -49,6 +49,8 @@ function renderPlan(view: PlanView, style: Style, extent: Extent): string {
     ...renderFindings(extent === "quiet" ? { ...view, warnings: [] } : view, style),
     ...(view.refusals.length > 0 ? ["", `  ${style.red(style.bold("An apply would be refused:"))}`] : []),
     ...view.refusals.flatMap((refusal) => renderRefusal(refusal, style)),
+    ...(view.overridden.length > 0 ? [""] : []),
+    ...view.overridden.flatMap((refusal) => renderOverridden(refusal, style)),
   ];
   if (extent !== "quiet" || lines.length > 1) lines.push("");
   lines.push(`  ${style.bold("Plan:")} ${countsText(view.counts)}.`);
@@ -128,6 +130,17 @@ export function renderRefusal(
     ...(allow === null
       ? []
       : [`      ${style.cyan("→")} If it is meant: apply --allow ${oneLine(shellWord(allow))}`]),
+  ];
+}
+
+function renderOverridden({ rule, code, message }: RefusalView, style: Style): readonly string[] {
+  const [first = "", ...rest] = wrapText(
+    `overridden: ${rule} ${code}: ${oneLine(message)}`,
+    style.columns - 4,
+  );
+  return [
+    `  ${style.yellow("overridden")}${first.slice("overridden".length)}`,
+    ...rest.map((line) => `    ${line}`),
   ];
 }
 

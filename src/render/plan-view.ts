@@ -40,6 +40,8 @@ export interface PlanView {
   readonly groups: readonly GroupView[];
   readonly deferred: readonly DeferredView[];
   readonly refusals: readonly RefusalView[];
+  /** What would be refused, had nobody overridden it. */
+  readonly overridden: readonly RefusalView[];
   readonly errors: readonly Finding[];
   readonly warnings: readonly Finding[];
   /** Environment variables that an apply reads first passwords from; by name. */
@@ -52,13 +54,22 @@ const FINGERPRINT_SHOWN = 12;
 export type PlaceOf = (plan: Plan, refusal: Refusal) => string | null;
 
 /** What every format shows of a plan: they differ in dress only, so they cannot disagree. */
-export function planView(plan: Plan, placeOf: PlaceOf = () => null): PlanView {
+export function planView(
+  plan: Plan,
+  placeOf: PlaceOf = () => null,
+  overridden: readonly Refusal[] = [],
+): PlanView {
   const { roles, members } = plan.summary;
   const group = (title: string, resource: Change["resource"]): GroupView => ({
     title,
     rows: plan.changes.filter((change) => change.resource === resource).map(rowOf),
   });
   const fingerprint = plan.fingerprint.slice(0, FINGERPRINT_SHOWN);
+  const refusalView = (refusal: Refusal): RefusalView => {
+    const { rule, code, message, hint, override } = refusal;
+    const allow = override === null ? null : `${override}@${fingerprint}`;
+    return { rule, code, message, hint, allow, place: placeOf(plan, refusal) };
+  };
   return {
     merchant: plan.merchant,
     environment: plan.environment,
@@ -73,11 +84,8 @@ export function planView(plan: Plan, placeOf: PlaceOf = () => null): PlanView {
       ...rowOf(change),
       until: `waits until ${oneOf(waitsFor)} has accepted: "${role}" would have too few holders`,
     })),
-    refusals: plan.refusals.map((refusal) => {
-      const { rule, code, message, hint, override } = refusal;
-      const allow = override === null ? null : `${override}@${fingerprint}`;
-      return { rule, code, message, hint, allow, place: placeOf(plan, refusal) };
-    }),
+    refusals: plan.refusals.filter((refusal) => !overridden.includes(refusal)).map(refusalView),
+    overridden: overridden.map(refusalView),
     errors: plan.findings.filter(({ severity }) => severity === "error"),
     warnings: plan.findings.filter(({ severity }) => severity === "warning"),
     passwords: [...new Set(plan.changes.flatMap(passwordOf))].sort(),

@@ -19,13 +19,17 @@ export function residueOf(plan: Plan): Residue {
   };
 }
 
-/** What was found when everything was read again: that nothing is left, or what is, by name, and what waits for whom. */
-export function renderVerified(plan: Plan, style: Style): string {
+/** What was found when everything was read again: that nothing is left but what was left out, or what is, by name, and what waits for whom. */
+export function renderVerified(plan: Plan, leftOut: number, style: Style): string {
   const { left, errors } = residueOf(plan);
   const merchant = oneLine(plan.merchant);
   const deferred = plan.deferred.map(deferredLine);
   if (left.length + errors.length === 0) {
-    const but = plan.deferred.length === 0 ? "" : ` but what waits (${plan.deferred.length})`;
+    const rest = [
+      ...(plan.deferred.length === 0 ? [] : [`what waits (${plan.deferred.length})`]),
+      ...(leftOut === 0 ? [] : [`what was left out (${leftOut})`]),
+    ];
+    const but = rest.length === 0 ? "" : ` but ${rest.join(" and ")}`;
     return [`${style.green("✓")} ${merchant}: read again, nothing is left to do${but}.\n`, ...deferred].join(
       "",
     );

@@ -75,6 +75,8 @@ describe("a file that has lost most of its members", () => {
     expect(apply.stderr).toMatch(/^journal: \S+\.jsonl\n$/);
     expect(apply.code).toBe(0);
     expect(apply.stdout).toContain("read again, nothing is left to do");
+    expect(apply.stdout).toContain("  overridden: guard max-removals: ");
+    expect(apply.stdout).not.toContain("refused");
     expect(await shop.writes()).toHaveLength(5);
   });
 

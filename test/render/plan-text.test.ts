@@ -27,6 +27,18 @@ test("several merchants end with the sum of all", () => {
   );
 });
 
+test("what was overridden is told so, and not that it would be refused", () => {
+  const plan = richPlan();
+  const [first, ...rest] = plan.refusals;
+  if (first === undefined) throw new Error("nothing is refused");
+  const one = renderPlans([planView(plan, undefined, [first])], PLAIN);
+  expect(one).toContain(`  overridden: ${first.rule} ${first.code}: `);
+  expect(one.match(/^ {4}(guard|policy|check) /gm)).toHaveLength(rest.length);
+  const all = renderPlans([planView(plan, undefined, plan.refusals)], PLAIN);
+  expect(all).not.toContain("refused");
+  expect(all).not.toContain("If it is meant");
+});
+
 test("a merchant with nothing to change says so", () => {
   const plan = planOf(desired({ roles: [role("Cashier")] }), live([liveRole("role_1", "Cashier")]));
   expect(renderPlans([planView(plan)], PLAIN)).toBe(

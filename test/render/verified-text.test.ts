@@ -20,11 +20,17 @@ function deferred(plan: Plan): Plan {
 }
 
 test("where nothing is left it says so", () => {
-  expect(renderVerified(clean(), PLAIN)).toBe("✓ MC1: read again, nothing is left to do.\n");
+  expect(renderVerified(clean(), 0, PLAIN)).toBe("✓ MC1: read again, nothing is left to do.\n");
+});
+
+test("what was left out is no difference, and is not forgotten", () => {
+  expect(renderVerified(clean(), 2, PLAIN)).toBe(
+    "✓ MC1: read again, nothing is left to do but what was left out (2).\n",
+  );
 });
 
 test("what waits is no difference, and stands apart with whom it waits for", () => {
-  expect(renderVerified(deferred(clean()), PLAIN)).toBe(
+  expect(renderVerified(deferred(clean()), 0, PLAIN)).toBe(
     [
       "✓ MC1: read again, nothing is left to do but what waits (1).",
       '    delete member ada@example.com: waits until bob@example.com or cy@example.com has accepted, so that "Owner" keeps enough holders',
@@ -34,7 +40,7 @@ test("what waits is no difference, and stands apart with whom it waits for", () 
 });
 
 test("what is left is named, with its fields, and made safe to show", () => {
-  expect(renderVerified(deferred(planOf(WANT, IS)), PLAIN)).toBe(
+  expect(renderVerified(deferred(planOf(WANT, IS)), 0, PLAIN)).toBe(
     [
       "",
       "✗ MC1: read again, and 2 changes are left; somebody else may have changed something meanwhile:",
@@ -50,7 +56,7 @@ test("what is left is named, with its fields, and made safe to show", () => {
 
 test("an error of the new plan is no clean end", () => {
   const twice = live([], [liveMember("mem_1", "ada@example.com"), liveMember("mem_2", "ada@example.com")]);
-  const text = renderVerified(planOf(desired({ members: [member("ada@example.com")] }), twice), PLAIN);
+  const text = renderVerified(planOf(desired({ members: [member("ada@example.com")] }), twice), 0, PLAIN);
   expect(text).toContain("✗ MC1: read again, and 1 problem is left");
   expect(text).toContain("    error: ");
 });

@@ -143,13 +143,14 @@ export async function applyPlanned(
     { confirmApply },
     { runApply },
   ] = await loadApplying();
-  const reporter = applyReporter(options, placeOf, progress.io);
+  const reporter = applyReporter(options, placeOf, progress.io, consent.overrides);
   const selection = await select(prepared, options, io);
   if (selection === null) {
     reporter.say("Nothing was changed.");
     return ExitCode.failed;
   }
   const { planned, objections, leftOut } = selection;
+  const allOut = [...leftOut.values()].reduce((sum, one) => sum + one, 0);
   showPlans(planned, reporter.plans, options, io);
   if (!valid || !isSound(planned)) {
     reporter.say("Nothing was changed: solve the problems above first.");
@@ -164,10 +165,14 @@ export async function applyPlanned(
   }
   const rotations = rotationsFor(options.rotatePassword, looks);
   const due = looks
-    .map((one) => ({ ...one, passwords: rotations.get(one.plan.merchant) ?? [] }))
+    .map((one) => ({
+      ...one,
+      passwords: rotations.get(one.plan.merchant) ?? [],
+      leftOut: leftOut.get(one.plan.merchant) ?? 0,
+    }))
     .filter(({ plan, passwords }) => plan.changes.length + passwords.length > 0);
   if (due.length === 0) {
-    reporter.say("Nothing to do.");
+    reporter.say(allOut > 0 ? `Nothing to do: ${leftOutText(allOut)}.` : "Nothing to do.");
     return ExitCode.ok;
   }
   for (const { plan, passwords } of due) reporter.passwords(plan.merchant, passwords);
@@ -176,7 +181,7 @@ export async function applyPlanned(
     due.flatMap(({ passwords }) => passwords),
     io.env,
   );
-  if (!(options.yes || (await confirmApply(due, io)))) {
+  if (!(options.yes || (await confirmApply(due, options, io)))) {
     reporter.say("Nothing was changed.");
     return ExitCode.failed;
   }
@@ -195,8 +200,12 @@ export async function applyPlanned(
     return code === ExitCode.ok && isCutOff(io) ? ExitCode.partial : code;
   } finally {
     await progress.rest();
-    if (leftOut > 0) reporter.say(`${counted(leftOut, "change")} left out; the next plan shows them again.`);
+    if (allOut > 0) reporter.say(`${leftOutText(allOut)}.`);
   }
+}
+
+function leftOutText(count: number): string {
+  return `${counted(count, "change")} left out; the next plan shows ${count === 1 ? "it" : "them"} again`;
 }
 
 /** Whether a part of what was told is missing where it is kept. */
@@ -224,7 +233,7 @@ async function select(
 ): Promise<Selection | null> {
   const due = planned.some((one) => "plan" in one && one.plan.changes.length > 0);
   if (!options.interactive || !valid || !due || !isSound(planned)) {
-    return { planned, objections: [], leftOut: 0 };
+    return { planned, objections: [], leftOut: new Map() };
   }
   const { selectChanges } = await import("../select-changes.ts");
   return selectChanges(planned, options, progress, io);

@@ -1,6 +1,7 @@
 import { Box, render, Text, useApp, useInput } from "ink";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { oneLine } from "../escape.ts";
+import type { Style } from "../style.ts";
 import { type Line, typeInto } from "./typing.ts";
 
 /** A question that is answered by typing one exact word. */
@@ -12,11 +13,16 @@ export interface Question {
 }
 
 /** Asks on a terminal; true when the exact answer was typed, false for anything else, Escape and Ctrl-C. */
-export async function confirm(question: Question, stdout: NodeJS.WriteStream): Promise<boolean> {
+export async function confirm(
+  question: Question,
+  style: Style,
+  stdout: NodeJS.WriteStream,
+): Promise<boolean> {
   let typed: string | null = null;
   const app = render(
     <Prompt
       question={question}
+      style={style}
       onAnswer={(text) => {
         typed = text;
       }}
@@ -30,6 +36,8 @@ export async function confirm(question: Question, stdout: NodeJS.WriteStream): P
 /** What the prompt needs: the question, and where the typed text goes. */
 export interface PromptProps {
   readonly question: Question;
+  /** Ink's own colours know nothing of NO_COLOR and `--no-color`. */
+  readonly style: Style;
   /** Takes what was typed, or null when it was left without an answer; called once. */
   readonly onAnswer: (text: string | null) => void;
 }
@@ -41,7 +49,7 @@ function reply({ state, text }: Line, answer: string): string {
 }
 
 /** One line of text, ended by Enter; Escape, Ctrl-C and Ctrl-D leave without an answer. */
-export function Prompt({ question, onAnswer }: PromptProps): ReactNode {
+export function Prompt({ question, style, onAnswer }: PromptProps): ReactNode {
   const { exit } = useApp();
   const [shown, setShown] = useState<Line>({ state: "open", text: "" });
   // Several pieces of input may come before the next drawing, so the line itself is not React's.
@@ -61,14 +69,13 @@ export function Prompt({ question, onAnswer }: PromptProps): ReactNode {
   const [first, ...rest] = question.lines;
   return (
     <Box flexDirection="column" marginTop={1}>
-      <Text bold>{first}</Text>
+      <Text>{style.bold(first ?? "")}</Text>
       {rest.map((text) => (
         <Text key={text}>{text}</Text>
       ))}
       <Text>
-        Type <Text color="yellow">{question.answer}</Text> to go on, anything else to leave:{" "}
-        {oneLine(shown.text)}
-        {shown.state === "open" && <Text inverse> </Text>}
+        Type {style.yellow(question.answer)} to go on, anything else to leave: {oneLine(shown.text)}
+        {shown.state === "open" && "_"}
       </Text>
       {shown.state !== "open" && <Text>{reply(shown, question.answer)}</Text>}
     </Box>

@@ -1,5 +1,6 @@
 import { render } from "ink-testing-library";
 import { expect, test } from "vitest";
+import { PLAIN } from "../../../src/render/style.ts";
 import { Prompt } from "../../../src/render/tui/confirm.tsx";
 import { eventually } from "../../support/eventually.ts";
 
@@ -16,7 +17,9 @@ interface Asked {
 
 function ask(): Asked {
   const answers: (string | null)[] = [];
-  const { stdin, lastFrame } = render(<Prompt question={QUESTION} onAnswer={(text) => answers.push(text)} />);
+  const { stdin, lastFrame } = render(
+    <Prompt question={QUESTION} style={PLAIN} onAnswer={(text) => answers.push(text)} />,
+  );
   return { stdin, frame: lastFrame, answers };
 }
 
@@ -36,6 +39,21 @@ test("the prompt says what will happen and what has to be typed", () => {
   expect(frame()).toContain(
     "11 changes at MC1, 3 of them removals.\nIt is not a test account.\nType MC1 to go on",
   );
+});
+
+test("the prompt has the colours that its style has, and no others", () => {
+  const style = {
+    ...PLAIN,
+    bold: (text: string) => `<b>${text}</b>`,
+    yellow: (text: string) => `<y>${text}</y>`,
+  };
+  const coloured = render(
+    <Prompt question={QUESTION} style={style} onAnswer={() => undefined} />,
+  ).lastFrame();
+  expect(coloured).toContain("<b>11 changes at MC1, 3 of them removals.</b>");
+  expect(coloured).toContain("Type <y>MC1</y> to go on");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: no escape sequence of Ink's own
+  expect(ask().frame()).not.toMatch(/\u001b/);
 });
 
 test.each(["yes", "mc1"])("what is typed (%s) is handed on as it is", async (text) => {

@@ -5,7 +5,7 @@ import { RolecallError } from "../model/errors.ts";
 import { projectRoot } from "./project-root.ts";
 
 /** Where merchants' files are looked for when no path is given. */
-export const DEFAULT_PATH = "access";
+const DEFAULT_PATH = "access";
 
 const MAX_BYTES = 64 * 1024 * 1024;
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Metadata } from "../model/json.ts";
 import type { LiveMember, LiveRole, MemberStatus } from "../model/live.ts";
+import { markRounded, unmark } from "./exact-numbers.ts";
 
 /** Fields that the contract does not name are let through and left out; a null stands for an absent field. */
 const absent = <T extends z.ZodType>(schema: T) => schema.nullish();
@@ -73,12 +74,14 @@ export interface Membership {
 
 /** Reads a role; throws a SyntaxError for what is not JSON, a TypeError for what is not a role. */
 export function readRole(body: string): LiveRole {
-  return toRole(parse(roleSchema, body));
+  const { data, marked } = parse(roleSchema, body);
+  return toRole(data, marked);
 }
 
 /** Reads a role list. */
 export function readRoles(body: string): readonly LiveRole[] {
-  const roles = parse(roleListSchema, body).items.map(toRole);
+  const { data, marked } = parse(roleListSchema, body);
+  const roles = data.items.map((item) => toRole(item, marked));
   const ids = new Set(roles.map(({ id }) => id));
   if (ids.size < roles.length) throw new TypeError("with a role that is there twice");
   return roles;
@@ -86,13 +89,15 @@ export function readRoles(body: string): readonly LiveRole[] {
 
 /** Reads a member. */
 export function readMember(body: string): LiveMember {
-  return toMember(parse(memberSchema, body), unshared);
+  const { data, marked } = parse(memberSchema, body);
+  return toMember(data, marked, unshared);
 }
 
 /** Reads a page of members; `share` may give one list of roles for all that say the same. */
 export function readMemberPage(body: string, share: ShareRoles = unshared): Page<LiveMember> {
-  const { items, total_count } = parse(memberListSchema, body);
-  return { items: items.map((item) => toMember(item, share)), total: total_count ?? null };
+  const { data, marked } = parse(memberListSchema, body);
+  const { items, total_count } = data;
+  return { items: items.map((item) => toMember(item, marked, share)), total: total_count ?? null };
 }
 
 type ShareRoles = (roles: readonly string[]) => readonly string[];
@@ -101,7 +106,7 @@ const unshared: ShareRoles = (roles) => roles;
 
 /** Reads a page of the caller's memberships. */
 export function readMembershipPage(body: string): Page<Membership> {
-  const { items, total_count } = parse(membershipListSchema, body);
+  const { items, total_count } = parse(membershipListSchema, body).data;
   return {
     items: items.map(({ id, resource_id, status }) => ({
       id,
@@ -115,7 +120,7 @@ export function readMembershipPage(body: string): Page<Membership> {
 /** Reads the id of what was created; null where the answer, for whatever reason, does not tell it. */
 export function readCreatedId(body: string): string | null {
   try {
-    return parse(createdSchema, body).id;
+    return parse(createdSchema, body).data.id;
   } catch {
     return null;
   }
@@ -131,9 +136,16 @@ export function readUpdatedMember(id: string, body: string): LiveMember | null {
   }
 }
 
-function parse<T>(schema: z.ZodType<T>, body: string): T {
-  const read = schema.safeParse(parseJson(body));
-  if (read.success) return read.data;
+interface Parsed<T> {
+  readonly data: T;
+  /** Numbers that would be rounded stand in it as marked texts. */
+  readonly marked: boolean;
+}
+
+function parse<T>(schema: z.ZodType<T>, body: string): Parsed<T> {
+  const marked = markRounded(body);
+  const read = schema.safeParse(parseJson(marked ?? body));
+  if (read.success) return { data: read.data, marked: marked !== null };
   const [issue] = read.error.issues;
   throw new TypeError(`with something else than the contract says at ${issue?.path.join(".") || "its root"}`);
 }
@@ -147,14 +159,14 @@ function parseJson(body: string): unknown {
   }
 }
 
-function toRole(wire: z.infer<typeof roleSchema>): LiveRole {
+function toRole(wire: z.infer<typeof roleSchema>, marked: boolean): LiveRole {
   return {
     id: wire.id,
     name: wire.name,
     ...(wire.description != null && { description: wire.description }),
     permissions: wire.permissions,
     predefined: wire.is_predefined ?? false,
-    metadata: toMetadata(wire.metadata),
+    ...toMetadata(wire.metadata, marked),
     updatedAt: wire.updated_at ?? "",
   };
 }
@@ -165,7 +177,7 @@ function toStatus(wire: unknown): MemberStatus {
   return STATUSES.find((status) => status === wire) ?? "unknown";
 }
 
-function toMember(wire: z.infer<typeof memberSchema>, share: ShareRoles): LiveMember {
+function toMember(wire: z.infer<typeof memberSchema>, marked: boolean, share: ShareRoles): LiveMember {
   const { user, invite } = wire;
   return {
     id: wire.id,
@@ -181,7 +193,7 @@ function toMember(wire: z.infer<typeof memberSchema>, share: ShareRoles): LiveMe
       },
     }),
     ...(hasText(invite?.email) && { invite: { email: invite.email, expiresAt: invite?.expires_at ?? "" } }),
-    metadata: toMetadata(wire.metadata),
+    ...toMetadata(wire.metadata, marked),
     updatedAt: wire.updated_at ?? "",
   };
 }
@@ -199,6 +211,11 @@ function toUserType(user: NonNullable<z.infer<typeof memberSchema>["user"]>): st
 
 const NO_METADATA: Metadata = {};
 
-function toMetadata(metadata: Metadata | null | undefined): Metadata {
-  return metadata ?? NO_METADATA;
+function toMetadata(
+  metadata: Metadata | null | undefined,
+  marked: boolean,
+): Pick<LiveMember, "metadata" | "rounded"> {
+  if (!metadata || !marked) return { metadata: metadata ?? NO_METADATA };
+  const { metadata: plain, rounded } = unmark(metadata);
+  return { metadata: plain, ...(rounded.length > 0 && { rounded }) };
 }

@@ -12,6 +12,8 @@ export interface LiveRole {
   /** Provided by the service itself: it can be held, but never changed or removed. */
   readonly predefined: boolean;
   readonly metadata: Metadata;
+  /** The properties of `metadata` with a number that had to be rounded; absent where there is none. */
+  readonly rounded?: readonly string[];
   /** ISO 8601. */
   readonly updatedAt: string;
   /** Nothing but the id is known: the service does not answer for it. */
@@ -58,6 +60,8 @@ export interface LiveMember {
   readonly user?: LiveUser;
   readonly invite?: LiveInvite;
   readonly metadata: Metadata;
+  /** The properties of `metadata` with a number that had to be rounded; absent where there is none. */
+  readonly rounded?: readonly string[];
   /** ISO 8601. */
   readonly updatedAt: string;
 }

@@ -17,6 +17,7 @@ import { refuse } from "./refusals.ts";
 import { roleResolver } from "./resolve.ts";
 import { roleFinder } from "./role-names.ts";
 import { planRoles, type RolePlan } from "./roles.ts";
+import { roundingChanges } from "./rounding.ts";
 import { type Matches, matchesAny, type Scope, scopeOf } from "./scope.ts";
 import { withoutLeftOut } from "./select.ts";
 import { keepHeldRoles } from "./still-held.ts";
@@ -63,7 +64,11 @@ export function judgeChanges(
 ): Plan {
   const { guards, merchant } = desired;
   const found = { roles: roles.changes, members: members.changes };
-  const wanted = withoutLeftOut(found, leaveOut);
+  const rounding = roundingChanges([...found.roles, ...found.members], live);
+  const wanted = withoutLeftOut(
+    found,
+    new Set([...leaveOut, ...rounding.map(({ change }) => change.fingerprint)]),
+  );
   const joined = accessBefore(scope, wanted, true);
   const joinedAfter = accessAfter(joined, wanted, true);
   const minHolders = guardMinHolders(guards.minHolders, joined, joinedAfter, wanted.members);
@@ -135,6 +140,7 @@ export function judgeChanges(
         ...(byFile ? assumedRoles(desired, scope) : []),
         ...roles.discoveries,
         ...members.discoveries,
+        ...rounding.map(({ discovery }) => discovery),
         ...minHolders.discoveries,
         ...judged.discoveries,
         ...(byFile ? likelyRenames(changes.roles, before, after) : []),

@@ -1,4 +1,4 @@
-import type { Finding } from "../model/plan.ts";
+import type { Change, Finding } from "../model/plan.ts";
 import { list } from "./refusals.ts";
 
 /** What the planner has found out about one role or member; `wording` turns it into a Finding. */
@@ -6,6 +6,13 @@ export type Discovery =
   | { readonly code: "role-ambiguous"; readonly name: string; readonly ids: readonly string[] }
   | { readonly code: "role-pin-missing"; readonly name: string; readonly id: string }
   | { readonly code: "role-pin-predefined"; readonly name: string; readonly id: string }
+  | {
+      readonly code: "metadata-rounded";
+      readonly name: string;
+      readonly resource: Finding["resource"];
+      readonly kind: Change["kind"];
+      readonly properties: readonly string[];
+    }
   | { readonly code: "role-not-retrieved"; readonly name: string }
   | { readonly code: "role-needs-permissions"; readonly name: string }
   | { readonly code: "role-previously-left"; readonly name: string; readonly previously: string }
@@ -47,6 +54,13 @@ export type Discovery =
   | { readonly code: "member-invitation-lost"; readonly name: string; readonly run: string }
   | { readonly code: "member-role-gone"; readonly name: string; readonly role: string }
   | { readonly code: "member-mfa-unknown"; readonly name: string; readonly role: string };
+
+const NOT_DONE: Readonly<Record<Change["kind"], string>> = {
+  create: "created",
+  update: "changed",
+  replace: "replaced",
+  delete: "removed",
+};
 
 const SERVICE_ACCOUNTS: Readonly<Record<string, string | undefined>> = {
   service_account: "a service account",
@@ -90,6 +104,16 @@ export function wording(found: Discovery): Finding {
         "role",
         `Role "${name}" is pinned to ${found.id}, which the service itself provides and nobody can change.`,
         'Take it out of "roles:"; members can hold it by its id.',
+      );
+    case "metadata-rounded":
+      return warning(
+        found.resource,
+        `A number in the metadata of ${name} has more digits than can be kept (${found.properties
+          .map((property) => JSON.stringify(property))
+          .join(
+            ", ",
+          )}); it would be written back as another number, so ${name} is not ${NOT_DONE[found.kind]}.`,
+        "Change it at the service, or declare the metadata with that number as text, in quotes.",
       );
     case "role-not-retrieved":
       return warning(

@@ -39,6 +39,20 @@ function without(resource: Resource, [name = "", ...inner]: readonly string[]): 
     : resource;
 }
 
+/** No number of JavaScript: 2^53 and one. */
+const LARGE_NUMBER = "9007199254740993";
+
+/** An answer with a number in the metadata of each resource that no double can hold. */
+export function withLargeNumbers(answer: Answer): Answer {
+  const place = "\u0000large number";
+  const { body, ...rest } = mapResources(answer, (resource) => ({
+    ...resource,
+    metadata: { ...Object(resource["metadata"]), large_number: place },
+  }));
+  if (body === undefined || rest.status >= 300) return answer;
+  return { ...rest, text: JSON.stringify(body).replaceAll(JSON.stringify(place), LARGE_NUMBER) };
+}
+
 /** The ways in which a service may not answer for a predefined role. */
 export const PREDEFINED_ANSWERS = ["not-found", "other-id"] as const;
 

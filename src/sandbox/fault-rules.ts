@@ -123,6 +123,8 @@ const ruleSchema = z.discriminatedUnion("kind", [
     ...aim,
     fields: z.array(z.string().min(1, "must not be empty")).min(1, "must name a field"),
   }),
+  /** A number in all metadata that no double can hold. */
+  z.strictObject({ kind: z.literal("large-numbers"), ...aim }),
   predefinedRole,
   z.strictObject({ kind: z.literal("reset-before"), ...aim }),
   z.strictObject({ kind: z.literal("reset-after"), ...aim }),

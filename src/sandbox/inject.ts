@@ -1,4 +1,4 @@
-import { hidePredefined, withoutFields, withUnknownFields } from "./altered-answers.ts";
+import { hidePredefined, withLargeNumbers, withoutFields, withUnknownFields } from "./altered-answers.ts";
 import { ConnectionLost } from "./connection-lost.ts";
 import type { FaultRule } from "./fault-rules.ts";
 import type { Hit } from "./faults.ts";
@@ -55,6 +55,7 @@ export async function injectBefore(hits: readonly Hit[], ports: FaultPorts): Pro
       case "unknown-fields":
       case "expired-invitation":
       case "without-fields":
+      case "large-numbers":
       case "predefined-role":
       case "replacing-put":
       case "reset-after":
@@ -98,6 +99,9 @@ export async function injectAfter(
         break;
       case "without-fields":
         answer = withoutFields(answer, rule.fields);
+        break;
+      case "large-numbers":
+        answer = withLargeNumbers(answer);
         break;
       case "predefined-role":
         answer = hidePredefined(answer, rule.answer, ports.request);

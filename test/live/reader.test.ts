@@ -55,6 +55,24 @@ describe("reading a merchant", () => {
     });
   });
 
+  test("tells which metadata it had to round, also far inside, and nothing else", async () => {
+    const member = JSON.stringify(
+      wireMember("mem_a", { metadata: { a: "NUMBER", b: [{ c: "NUMBER" }], d: 7 } }),
+    );
+    const text = `{"items":[${member},${JSON.stringify(wireMember("mem_b", { metadata: { d: 7 } }))}],"total_count":2}`;
+    const answers = connectTo(({ path }) =>
+      path === MEMBERS ? new Response(text.replaceAll('"NUMBER"', "9007199254740993")) : json({ items: [] }),
+    );
+    const { members } = await answers.reader.read("MC1", []);
+    expect(members.map(({ metadata, rounded }) => ({ metadata, rounded }))).toEqual([
+      {
+        metadata: { a: 9007199254740992, b: [{ c: 9007199254740992 }], d: 7 },
+        rounded: ["a", "b"],
+      },
+      { metadata: { d: 7 }, rounded: undefined },
+    ]);
+  });
+
   test("takes a user who was disabled for disabled, and an empty address for none", async () => {
     const user = { id: "u", email: " ", mfa_on_login_enabled: true, disabled_at: "2026-01-01T00:00:00Z" };
     const nobody = { id: "v", email: "", disabled_at: null };

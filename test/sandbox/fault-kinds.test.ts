@@ -117,6 +117,15 @@ const ANSWERED: readonly Kind[] = [
     },
   },
   {
+    rule: { kind: "large-numbers" },
+    done: true,
+    looks: (got, usual) => {
+      expect(got.status).toBe(usual.status);
+      if (usual.text === "") expect(got.text).toBe("");
+      else expect(got.text).toContain('"large_number":9007199254740993}');
+    },
+  },
+  {
     rule: { kind: "partial-json" },
     done: true,
     looks: (got, usual) => {

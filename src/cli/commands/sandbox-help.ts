@@ -56,6 +56,7 @@ times, or each with a probability. What it does is its kind:
   replacing-put    a member's PUT empties the fields that it does not hold
   unknown-fields   fields that the contract does not know
   without-fields   leaves fields out of each role and member: fields, such as [user.type, metadata]
+  large-numbers    a number of more than 2^53 in all metadata
   predefined-role  a predefined role is not answered for: answer (not-found, or other-id)
   reset-before     breaks the connection, and nothing was done
   reset-after      breaks the connection when the write has taken effect

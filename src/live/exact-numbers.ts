@@ -1,0 +1,69 @@
+import type { JsonValue, Metadata } from "../model/json.ts";
+
+/** Stands in front of the digits of a number that JSON.parse would round; no text of the service begins so. */
+const MARK = "\u0000rounded number ";
+
+/** Finds quickly that a body may hold such a number: one of 16 digits, or with an exponent. */
+const SUSPECT = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/;
+
+/** Texts, which are passed over, and numbers. */
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+const MOST_DIGITS = 400;
+
+/** A JSON text in which each number that would be rounded is a marked text; null where there is none. */
+export function markRounded(json: string): string | null {
+  if (!SUSPECT.test(json)) return null;
+  let found = false;
+  const marked = json.replace(TOKENS, (token) => {
+    if (token.startsWith('"') || isExact(token)) return token;
+    found = true;
+    return JSON.stringify(MARK + token);
+  });
+  return found ? marked : null;
+}
+
+/** Metadata with its marked numbers rounded after all, and the properties that have one. */
+export function unmark(metadata: Metadata): {
+  readonly metadata: Metadata;
+  readonly rounded: readonly string[];
+} {
+  const rounded: string[] = [];
+  const entries = Object.entries(metadata).map(([key, value]) => {
+    let has = false;
+    const plain = mapNumbers(value, () => {
+      has = true;
+    });
+    if (has) rounded.push(key);
+    return [key, plain] as const;
+  });
+  return { metadata: Object.fromEntries(entries), rounded };
+}
+
+function mapNumbers(value: JsonValue, onMark: () => void): JsonValue {
+  if (typeof value === "string" && value.startsWith(MARK)) {
+    onMark();
+    return Number(value.slice(MARK.length));
+  }
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((item: JsonValue) => mapNumbers(item, onMark));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapNumbers(item, onMark)]));
+}
+
+/** Whether JSON.stringify writes the number that JSON.parse makes of this one as the same number. */
+function isExact(token: string): boolean {
+  if (token.length > MOST_DIGITS) return false;
+  const value = Number(token);
+  return Number.isFinite(value) && normalForm(token) === normalForm(String(value));
+}
+
+/** Sign, digits without zeros at either end, and the power of ten that they are multiplied with. */
+function normalForm(number: string): string {
+  const [mantissa = "", exponent = "0"] = number.toLowerCase().split("e");
+  const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");
+  const digits = `${whole}${fraction}`.replace(/^0+/, "");
+  const short = digits.replace(/0+$/, "");
+  if (short === "") return "0";
+  const power = Number(exponent) - fraction.length + digits.length - short.length;
+  return `${number.startsWith("-") ? "-" : ""}${short}e${power}`;
+}

@@ -35,7 +35,7 @@ const neverInCi = {
 };
 
 /**
- * The pool alone: the rest of undici (fetch, requests as streams, proxies, mocks, caches) is most of what there would be
+ * The pool and how it connects: the rest of undici (fetch, requests as streams, proxies, mocks, caches) is most of what there would be
  * to load, and an eighth of a second where a machine is slow.
  */
 const onlyThePool = {
@@ -44,7 +44,8 @@ const onlyThePool = {
   load: (id) =>
     id === "\0only-the-pool"
       ? `import Pool from "undici/lib/dispatcher/pool.js";
-         export { Pool };`
+         import buildConnector from "undici/lib/core/connect.js";
+         export { buildConnector, Pool };`
       : null,
 };
 

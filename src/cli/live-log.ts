@@ -15,30 +15,37 @@ export function liveLog(io: Io, verbose: boolean): (event: LiveEvent) => void {
   const isTold = ({ reason, ms }: { readonly reason: string; readonly ms: number }): boolean =>
     io.now() + ms <= (told.get(reason) ?? 0) + SAME_WAIT_MS;
   return (event) => {
-    switch (event.type) {
-      case "request":
-        if (verbose && event.attempt > 1) tell(`${event.method} ${event.path} attempt ${event.attempt}`);
-        break;
-      case "answer":
-        if (verbose) tell(`${event.method} ${event.path} ${event.status} ${Math.round(event.ms)} ms`);
-        break;
-      case "no-answer":
-        if (verbose)
-          tell(`${event.method} ${event.path} no answer: ${event.reason} ${Math.round(event.ms)} ms`);
-        break;
-      case "wait":
-        if ((verbose || event.ms >= SHORTEST_WAIT_TOLD_MS) && !isTold(event)) {
-          told.set(event.reason, io.now() + event.ms);
-          tell(`waiting ${(event.ms / 1000).toFixed(1)} s: ${event.reason}`);
-        }
-        break;
-      case "read":
-        break;
-      case "caller-unknown":
-        if (verbose) tell(`the key belongs to no member: ${event.reason}`);
-        break;
-      default:
-        event satisfies never;
+    if (event.type !== "wait") {
+      const line = verbose ? lineFor(event) : null;
+      if (line !== null) tell(line);
+    } else if ((verbose || event.ms >= SHORTEST_WAIT_TOLD_MS) && !isTold(event)) {
+      told.set(event.reason, io.now() + event.ms);
+      tell(`waiting ${(event.ms / 1000).toFixed(1)} s: ${event.reason}`);
     }
   };
+}
+
+function lineFor(event: Exclude<LiveEvent, { readonly type: "wait" }>): string | null {
+  switch (event.type) {
+    case "request":
+      return event.attempt > 1 ? `${event.method} ${event.path} attempt ${event.attempt}` : null;
+    case "answer":
+      return `${event.method} ${event.path} ${event.status} ${Math.round(event.ms)} ms`;
+    case "no-answer":
+      return `${event.method} ${event.path} no answer: ${event.reason} ${Math.round(event.ms)} ms`;
+    case "proxy":
+      return proxyText(event);
+    case "read":
+      return null;
+    case "caller-unknown":
+      return `the key belongs to no member: ${event.reason}`;
+    default:
+      return event satisfies never;
+  }
+}
+
+function proxyText({ service, proxy, because }: LiveEvent & { readonly type: "proxy" }): string {
+  return proxy === null
+    ? `${service} is reached directly, without a proxy (${because})`
+    : `${service} is reached through the proxy ${proxy} (${because})`;
 }

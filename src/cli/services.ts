@@ -1,3 +1,4 @@
+import type { ServiceOptions } from "../live/service.ts";
 import { RolecallError } from "../model/errors.ts";
 import type { LiveEvent } from "../model/ports.ts";
 import type { Access } from "./credentials.ts";
@@ -24,32 +25,46 @@ export interface Services {
 
 /** Makes ready to reach services. */
 export async function openServices(options: ReachOptions, io: Io): Promise<Services> {
-  const { connect } = await import("../live/service.ts");
+  const [{ connect }, { checkBaseUrl }, { proxyFor }] = await Promise.all([
+    import("../live/service.ts"),
+    import("../live/transport.ts"),
+    import("./proxy.ts"),
+  ]);
   const { emit, concurrency, retryFor: retryForMs, signal } = options;
   const services = new Map<string, Service>();
+  const logged = new Set<string>();
+  const proxyTo = (baseUrl: URL): Pick<ServiceOptions, "proxy"> => {
+    const { origin } = baseUrl;
+    const choice = proxyFor(baseUrl, io.env);
+    if (choice === null) return {};
+    const { proxy, because } = choice;
+    if (!logged.has(origin)) emit({ type: "proxy", service: origin, proxy: proxy?.origin ?? null, because });
+    logged.add(origin);
+    return proxy === null ? {} : { proxy };
+  };
   return {
     of(access) {
       const { baseUrl, key, keySource } = access;
       const id = JSON.stringify([baseUrl, key]);
       const { now, sleep, later, pause, random } = io;
-      const service =
-        services.get(id) ??
-        withSource(access, () =>
-          connect({
-            baseUrl,
-            key,
-            keySource,
-            concurrency,
-            retryForMs,
-            emit,
-            now,
-            sleep,
-            later,
-            pause,
-            random,
-            ...(signal && { signal }),
-          }),
-        );
+      const known = services.get(id);
+      if (known) return known;
+      const url = withSource(access, () => checkBaseUrl(baseUrl));
+      const service = connect({
+        baseUrl,
+        key,
+        keySource,
+        concurrency,
+        retryForMs,
+        emit,
+        now,
+        sleep,
+        later,
+        pause,
+        random,
+        ...proxyTo(url),
+        ...(signal && { signal }),
+      });
       services.set(id, service);
       return service;
     },
@@ -60,9 +75,9 @@ export async function openServices(options: ReachOptions, io: Io): Promise<Servi
 }
 
 /** Nothing is sent yet, so what does not connect is the base URL: the message says who gave it. */
-function withSource<T>({ baseUrlSource }: Access, connect: () => T): T {
+function withSource<T>({ baseUrlSource }: Access, check: () => T): T {
   try {
-    return connect();
+    return check();
   } catch (error) {
     if (!(error instanceof RolecallError)) throw error;
     const { code, message, hint } = error;

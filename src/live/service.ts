@@ -5,7 +5,8 @@ import { createLimiter } from "./limiter.ts";
 import { createReader } from "./reader.ts";
 import { createRecords } from "./records.ts";
 import { DEFAULT_RETRY, retryFor } from "./retry.ts";
-import { checkBaseUrl, type Later, type OpenTransport, undiciTransport } from "./transport.ts";
+import { checkBaseUrl, type Later, LIMITS, type OpenTransport, undiciTransport } from "./transport.ts";
+import { createTunnel, type ProxyServer } from "./tunnel.ts";
 import { createWriter } from "./writer.ts";
 
 /** How a service is reached, and the client's ways to the world. */
@@ -27,6 +28,8 @@ export interface ServiceOptions {
   readonly emit: (event: LiveEvent) => void;
   /** Once aborted, nothing is waited for and repeated any more: what is in the air ends, well or with its failure. */
   readonly signal?: AbortSignal;
+  /** Opens tunnels to the service; absent: it is reached directly. */
+  readonly proxy?: ProxyServer;
   /** Instead of HTTP. */
   readonly transport?: OpenTransport;
 }
@@ -41,8 +44,8 @@ export interface Service {
 
 /** Makes a client for a service and key; nothing is sent yet. Throws RolecallError for a base URL that will not do. */
 export function connect(options: ServiceOptions): Service {
-  const { concurrency, now, sleep, later, signal } = options;
-  const transport = options.transport ?? undiciTransport(checkBaseUrl(options.baseUrl), concurrency, later);
+  const { concurrency, now, sleep, signal } = options;
+  const transport = options.transport ?? openTransport(checkBaseUrl(options.baseUrl), options);
   const closing = new AbortController();
   const hurry = AbortSignal.any(signal ? [signal, closing.signal] : [closing.signal]);
   // Nobody listens any more once it is closed.
@@ -67,4 +70,12 @@ export function connect(options: ServiceOptions): Service {
       await transport.close();
     },
   };
+}
+
+function openTransport(
+  baseUrl: URL,
+  { proxy, concurrency, later }: Pick<ServiceOptions, "proxy" | "concurrency" | "later">,
+): OpenTransport {
+  const tunnel = proxy ? createTunnel(baseUrl, proxy, LIMITS.connectTimeoutMs) : null;
+  return undiciTransport(baseUrl, concurrency, later, LIMITS, tunnel);
 }

@@ -1,5 +1,6 @@
 import { type Dispatcher, Pool } from "undici";
 import { RolecallError } from "../model/errors.ts";
+import type { Tunnel } from "./tunnel.ts";
 
 /** One HTTP request, relative to the base URL. */
 export interface TransportRequest {
@@ -57,7 +58,7 @@ export interface TransportLimits {
   readonly maxBodyBytes: number;
 }
 
-const LIMITS: TransportLimits = {
+export const LIMITS: TransportLimits = {
   connectTimeoutMs: 10_000,
   answerTimeoutMs: 30_000,
   wholeTimeoutMs: 120_000,
@@ -67,17 +68,18 @@ const LIMITS: TransportLimits = {
 /** Runs something after so many milliseconds, unless the returned function is called before. */
 export type Later = (ms: number, run: () => void) => () => void;
 
-/** Talks HTTP to one service through a pool of connections; follows no redirect. */
+/** Talks HTTP to one service through a pool of connections, or of tunnels through a proxy; follows no redirect. */
 export function undiciTransport(
   baseUrl: URL,
   connections: number,
   later: Later,
   limits: TransportLimits = LIMITS,
+  tunnel: Tunnel | null = null,
 ): OpenTransport {
   const pool = new Pool(baseUrl.origin, {
     connections,
     pipelining: 1,
-    connect: { timeout: limits.connectTimeoutMs },
+    connect: tunnel?.connect ?? { timeout: limits.connectTimeoutMs },
     headersTimeout: limits.answerTimeoutMs,
     bodyTimeout: limits.answerTimeoutMs,
     maxResponseSize: limits.maxBodyBytes,
@@ -85,7 +87,9 @@ export function undiciTransport(
   const prefix = baseUrl.pathname.replace(/\/+$/, "");
   return {
     // Whoever closes has the answers it wants; what is still in the air would only hold up the end.
-    close: () => pool.destroy(),
+    close: async () => {
+      await Promise.all([pool.destroy(), tunnel?.close()]);
+    },
     async send({ method, path, headers, body, signal, notAfter, withinMs = limits.wholeTimeoutMs }) {
       signal?.throwIfAborted();
       notAfter?.throwIfAborted();

@@ -42,6 +42,16 @@ export type LiveEvent =
       readonly members: number;
       readonly total: number | null;
     }
+  /** A proxy is set for a service, and used or not; told once for each service. */
+  | {
+      readonly type: "proxy";
+      /** Its origin. */
+      readonly service: string;
+      /** Origin of the proxy, without credentials; null where it is not used. */
+      readonly proxy: string | null;
+      /** The environment variable that says so, or why it is not used. */
+      readonly because: string;
+    }
   /** It could not be found out which member the key belongs to; told once for each service and key. */
   | { readonly type: "caller-unknown"; readonly reason: string };
 

@@ -48,6 +48,7 @@ export function trafficMeter(): TrafficMeter {
           waits.set(event.reason, Math.max(waits.get(event.reason) ?? 0, event.until));
           break;
         case "read":
+        case "proxy":
         case "caller-unknown":
           break;
         default:

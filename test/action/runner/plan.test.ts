@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { startConnectProxy } from "../../support/connect-proxy.ts";
 import { nodesUnderTest } from "../support/nodes.ts";
 import { openRepository, type Repository, type StepEnd } from "../support/repository.ts";
 
@@ -73,6 +74,17 @@ describe.each(nodesUnderTest())("$name", ({ path: node, newest }) => {
     expect(JSON.parse(await readFile(end.outputs["plan-path"] ?? "", "utf8"))).toMatchObject({ format: 1 });
     expect(await readFile(end.outputs["report-path"] ?? "", "utf8")).toContain("create role Cashier");
     expect(await repository.writes()).toEqual([]);
+  });
+
+  test("a service behind a proxy is reached as the step's environment says", async () => {
+    const proxy = await startConnectProxy();
+    await repository.propose(7, { [FILE]: WITH_ROLE });
+    const end = await plan({}, { env: { HTTP_PROXY: `http://ada:s3cret@${proxy.host}` } });
+    await proxy.close();
+    expect(end.code).toBe(0);
+    expect(end.outputs["result"]).toBe("changes");
+    expect(proxy.asked[0]).toMatchObject({ credentials: "ada:s3cret" });
+    expect(onlyComment()).not.toContain("s3cret");
   });
 
   test("a second push edits the comment in place, first to planning, though others have copied its marker", async () => {

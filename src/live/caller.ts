@@ -1,4 +1,5 @@
 import { RolecallError } from "../model/errors.ts";
+import type { LiveState } from "../model/live.ts";
 import type { LiveEvent } from "../model/ports.ts";
 import type { Client } from "./client.ts";
 import { listAll, PAGE_SIZE } from "./pager.ts";
@@ -9,21 +10,23 @@ import { type Membership, readMembershipPage } from "./wire.ts";
 /** Longest that one answer about the caller is waited for, in milliseconds: nothing else shall be late for it. */
 const ANSWER_WITHIN_MS = 5_000;
 
-/** Tells which member of a merchant the key belongs to; null where it belongs to none, or that cannot be found out. */
-export type FindCaller = (merchant: string) => Promise<string | null>;
+/** Tells which member of a merchant the key belongs to, if any, or that it cannot be found out. */
+export type FindCaller = (merchant: string) => Promise<Pick<LiveState, "callerId" | "callerUnknown">>;
 
 /** Asks the service once, for all merchants; where that fails, says so once, and nobody is known. */
 export function createCaller(client: Client, emit: (event: LiveEvent) => void): FindCaller {
-  let asked: Promise<readonly Membership[]> | undefined;
+  let asked: Promise<readonly Membership[] | null> | undefined;
   return async (merchant) => {
     asked ??= listMemberships(client).catch((error: unknown) => {
       if (!(error instanceof RolecallError)) throw error;
       emit({ type: "caller-unknown", reason: reasonOf(error) });
-      return [];
+      return null;
     });
-    const own = (await asked).filter(({ merchant: code }) => code === merchant);
+    const memberships = await asked;
+    if (memberships === null) return { callerId: null, callerUnknown: true };
+    const own = memberships.filter(({ merchant: code }) => code === merchant);
     // An old invitation may stand beside the membership that counts.
-    return (own.find(({ status }) => status === "accepted") ?? own[0])?.id ?? null;
+    return { callerId: (own.find(({ status }) => status === "accepted") ?? own[0])?.id ?? null };
   };
 }
 

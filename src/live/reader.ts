@@ -17,12 +17,12 @@ export function createReader(
 ): LiveReader {
   return {
     async read(merchant, roleIds, expected = 0) {
-      const [state, callerId] = await Promise.all([
+      const [state, caller] = await Promise.all([
         together(client, (calls) => readAll(calls, { merchant, roleIds, expected }, emit)),
         // Its answer is waited for but shortly: not while the file may still be read, which can keep everything else.
         Promise.resolve(roleIds).then(() => findCaller(merchant)),
       ]);
-      return { ...state, callerId };
+      return { ...state, ...caller };
     },
   };
 }
@@ -64,7 +64,7 @@ async function readAll(
   client: Client,
   { merchant, roleIds, expected }: Wanted,
   emit: (event: LiveEvent) => void,
-): Promise<Omit<LiveState, "callerId">> {
+): Promise<Omit<LiveState, "callerId" | "callerUnknown">> {
   const known = new Set<string>();
   const unanswered = new Set<string>();
   const retrieve = async (ids: ReadonlySet<string>): Promise<readonly LiveRole[]> => {

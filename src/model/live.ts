@@ -74,4 +74,6 @@ export interface LiveState {
   readonly members: readonly LiveMember[];
   /** The member that the API key belongs to; null where the key belongs to nobody, or the service does not tell. */
   readonly callerId: string | null;
+  /** It could not be found out whether the key belongs to a member, and to which. */
+  readonly callerUnknown?: true;
 }

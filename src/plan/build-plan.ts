@@ -136,6 +136,7 @@ export function judgeChanges(
     findings: sortFindings([
       ...judged.findings,
       ...[
+        ...(live.callerUnknown ? [{ code: "caller-unknown", name: "the API key" } as const] : []),
         ...(byFile ? declaredAndIgnored(desired, matches) : []),
         ...(byFile ? assumedRoles(desired, scope) : []),
         ...roles.discoveries,

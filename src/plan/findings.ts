@@ -6,6 +6,7 @@ export type Discovery =
   | { readonly code: "role-ambiguous"; readonly name: string; readonly ids: readonly string[] }
   | { readonly code: "role-pin-missing"; readonly name: string; readonly id: string }
   | { readonly code: "role-pin-predefined"; readonly name: string; readonly id: string }
+  | { readonly code: "caller-unknown"; readonly name: string }
   | {
       readonly code: "metadata-rounded";
       readonly name: string;
@@ -104,6 +105,12 @@ export function wording(found: Discovery): Finding {
         "role",
         `Role "${name}" is pinned to ${found.id}, which the service itself provides and nobody can change.`,
         'Take it out of "roles:"; members can hold it by its id.',
+      );
+    case "caller-unknown":
+      return warning(
+        "member",
+        "The service does not tell which member the API key belongs to, so no guard keeps the key from locking itself out.",
+        "The key of a user with the scope user.profile_readonly can ask for that; --verbose says why it failed.",
       );
     case "metadata-rounded":
       return warning(

@@ -57,8 +57,8 @@ describe("the member that the key belongs to", () => {
     ["shifts its list", 3, () => json({ items: [], total_count: 9 })],
   ])("stays unknown where the service %s, which is told once and soon", async (_, attempts, memberships) => {
     const { state, asked, told, clock, reader } = await readWith(memberships);
-    expect(state).toEqual({ merchant: "MC1", callerId: null, roles: [], members: [] });
-    expect((await reader.read("MC2", [])).callerId).toBeNull();
+    expect(state).toEqual({ merchant: "MC1", callerId: null, callerUnknown: true, roles: [], members: [] });
+    expect((await reader.read("MC2", [])).callerUnknown).toBe(true);
     expect(asked).toHaveLength(attempts);
     expect(told).toHaveLength(1);
     expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(2000);

@@ -243,6 +243,9 @@ describe("locking oneself out", () => {
     });
     expect(briefRefusals(planOf(want, is))).toEqual(["guard self-lockout me@example.com"]);
     expect(briefRefusals(planOf(want, { ...is, callerId: null }))).toEqual([]);
+    expect(briefFindings(planOf(want, { ...is, callerId: null }))).toEqual([]);
+    const unknown = planOf(want, { ...is, callerId: null, callerUnknown: true });
+    expect(briefFindings(unknown)).toEqual(["warning caller-unknown the API key"]);
   });
 
   test("nor does the caller lose what the next run needs, also through a change of its role", () => {

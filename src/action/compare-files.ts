@@ -5,6 +5,7 @@ import { baseStates } from "./base-states.ts";
 import { configDiff } from "./config-diff.ts";
 import { ActionError } from "./failure.ts";
 import { GithubError } from "./github.ts";
+import { withNewIgnores } from "./ignore-risks.ts";
 import { planOutputs } from "./plan-outputs.ts";
 import { type LoadedFiles, matchGlob } from "./prepare-action.ts";
 import { about, publish, shown } from "./publish-plan.ts";
@@ -32,7 +33,11 @@ export async function withoutKeys(
   const plans = configDiff(loaded.states, base, matchGlob, io.now());
   log.notice("There is no API key in this run: the files are compared with those of the base branch only.");
   const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
-  const views = shown(step, plans).map((one) => planView(one));
+  const views = await withNewIgnores(
+    shown(step, plans).map((one) => planView(one)),
+    loaded.states,
+    step,
+  );
   const head = new Set(loaded.states.map(({ merchant }) => merchant));
   const gone =
     loaded.valid && inputs.merchants.length === 0 && inputs.shard === null

@@ -20,7 +20,10 @@ export async function publish(
   await step.summarise(renderSummary(page));
   const { views, unplanned, fileErrors } = page.review;
   const bad = unplanned.length > 0 || fileErrors > 0;
-  const worth = changes || bad || views.some(({ refusals, errors }) => refusals.length + errors.length > 0);
+  const worth =
+    changes ||
+    bad ||
+    views.some(({ refusals, errors, risks }) => refusals.length + errors.length + risks.length > 0);
   const url =
     context.pull && (await isNewest(step))
       ? await comment.show((size) => renderPage(page, size), worth)

@@ -17,6 +17,7 @@ import { compared, withoutKeys } from "./compare-files.ts";
 import { guardPlanEvent } from "./event-guard.ts";
 import { ActionError } from "./failure.ts";
 import { GithubError } from "./github.ts";
+import { withNewIgnores } from "./ignore-risks.ts";
 import { maskAddresses, maskText } from "./mask-addresses.ts";
 import { planOutputs } from "./plan-outputs.ts";
 import { keysNamedBy, lacksKeys, loadFiles, orActionError, planFiles } from "./prepare-action.ts";
@@ -73,7 +74,11 @@ async function plan(step: Step, comment: PullComment): Promise<StepResult> {
     const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
     const review: ReviewInput = {
       command: "plan",
-      views: shown(step, plans).map((one) => planView(one, placeOf)),
+      views: await withNewIgnores(
+        shown(step, plans).map((one) => planView(one, placeOf)),
+        loaded.states,
+        step,
+      ),
       unplanned: step.masked ? maskAddresses(unplanned) : unplanned,
       fileErrors: fileErrors.length,
     };

@@ -134,7 +134,9 @@ function joinMembers(first: DesiredMember, second: DesiredMember): DesiredMember
     first.roles === undefined && second.roles === undefined
       ? {}
       : { roles: uniqueGrants([...(first.roles ?? []), ...(second.roles ?? [])]) };
-  return { ...second, ...first, ...roles };
+  // Without roles it matters whether the merchant's own file, which comes last, says anything of the member.
+  const origin = first.roles === undefined ? { origin: second.origin } : {};
+  return { ...second, ...first, ...roles, ...origin };
 }
 
 function normaliseMember(member: FileMember, origin: Origin): DesiredMember {

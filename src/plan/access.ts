@@ -32,6 +32,8 @@ export interface PersonAccess {
 /** Who holds what, and what that grants, at one moment; a replaced role keeps its key. */
 export interface Access {
   readonly roles: ReadonlyMap<string, RoleAccess>;
+  /** Keys of the roles that are gone, and grant nothing any more. */
+  readonly removed: ReadonlySet<string>;
   /** Each once, those who are there in the order of the live state, and behind them whoever the plan adds. */
   readonly people: readonly PersonAccess[];
 }
@@ -47,15 +49,18 @@ export interface AccessChanges {
  * which is right for counting holders; apart they are right for what each grants.
  */
 export function accessBefore(
-  { roles, members, ignoredMembers }: Scope,
+  { roles, ignoredLiveRoles, members, ignoredMembers }: Scope,
   changes: AccessChanges,
   joined: boolean,
 ): Access {
   const successors = joined ? successorsOf(changes.roles) : NO_SUCCESSORS;
   const people = members.map((member) => personAccess(member, successors, false));
   for (const member of ignoredMembers) people.push(personAccess(member, successors, true));
+  // What is ignored comes first: where names are the same, a rule means the role that is not ignored.
+  const all = [...ignoredLiveRoles, ...roles];
   return {
-    roles: new Map(roles.map((role) => [successors.get(role.id) ?? role.id, roleAccess(role)])),
+    roles: new Map(all.map((role) => [successors.get(role.id) ?? role.id, roleAccess(role)])),
+    removed: new Set(),
     people,
   };
 }
@@ -69,8 +74,9 @@ export function hasSuccessors({ roles }: AccessChanges): boolean {
 export function accessAfter(before: Access, changes: AccessChanges, joined: boolean): Access {
   const keyOf = roleKeys(changes.roles, joined);
   const roles = rolesAfter(before.roles, changes.roles, joined);
+  const removed = new Set([...before.removed, ...before.roles.keys()].filter((key) => !roles.has(key)));
   // Where nobody changes, nobody has to be compared either.
-  if (changes.members.length === 0) return { roles, people: before.people };
+  if (changes.members.length === 0) return { roles, removed, people: before.people };
   const changeOf = new Map(changes.members.map((change) => [change.id, change]));
   const people: PersonAccess[] = [];
   for (const was of before.people) {
@@ -84,7 +90,7 @@ export function accessAfter(before: Access, changes: AccessChanges, joined: bool
     const is = change.kind === "create" ? personAfter(change, null, keyOf) : null;
     if (is !== null) added.set(is.name.toLowerCase(), is);
   }
-  return { roles, people: [...people, ...added.values()] };
+  return { roles, removed, people: [...people, ...added.values()] };
 }
 
 /** Somebody as a change leaves them; null where it removes them. */
@@ -162,14 +168,14 @@ const NOTHING: Granted = { permissions: new Set(), unknown: [] };
 
 /** What people have through their roles; people with the same roles share one answer. */
 export function granting(
-  { roles }: Access,
+  { roles, removed }: Access,
   counts: (person: PersonAccess) => boolean = isActive,
 ): (person: PersonAccess | undefined) => Granted {
   const known = new Map<string, Granted>();
   return (person) => {
     if (person === undefined || !counts(person)) return NOTHING;
     const key = JSON.stringify(person.roles);
-    const found = known.get(key) ?? grantedBy(person.roles, roles);
+    const found = known.get(key) ?? grantedBy(person.roles, roles, removed);
     known.set(key, found);
     return found;
   };
@@ -188,8 +194,10 @@ export function rolesGranting(
     .sort();
 }
 
-function grantedBy(keys: readonly string[], roles: Access["roles"]): Granted {
-  const held = keys.map((key) => roles.get(key) ?? { name: key, permissions: null });
+function grantedBy(keys: readonly string[], roles: Access["roles"], removed: Access["removed"]): Granted {
+  const held = keys
+    .filter((key) => !removed.has(key))
+    .map((key) => roles.get(key) ?? { name: key, permissions: null });
   return {
     permissions: new Set(held.flatMap(({ permissions }) => permissions ?? [])),
     unknown: held.filter(({ permissions }) => permissions === null).map(({ name }) => name),

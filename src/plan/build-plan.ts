@@ -7,6 +7,7 @@ import { type Discovery, wording } from "./findings.ts";
 import { planFingerprint } from "./fingerprint.ts";
 import { guardPlan } from "./guards.ts";
 import { likelyRenames } from "./hints.ts";
+import { ignoredAccess } from "./ignored.ts";
 import { impactOf } from "./impact.ts";
 import { judgePlan } from "./judge.ts";
 import type { LostInvitation } from "./lost-invitations.ts";
@@ -44,7 +45,13 @@ export function buildPlan(input: PlanInput): Plan {
   const { sync } = desired;
   const scope = scopeOf(live, desired.ignore, matches);
   const roles = planRoles(desired.roles, scope, sync);
-  const members = planMembers(desired.members, scope, { sync, roles: roleResolver(roles, scope), now, lost });
+  const members = planMembers(desired.members, scope, {
+    sync,
+    roles: roleResolver(roles, scope),
+    now,
+    lost,
+    file: desired.origin.file,
+  });
   return judgeChanges(input, { scope, roles, members, byFile: true });
 }
 
@@ -137,7 +144,7 @@ export function judgeChanges(
       ...judged.findings,
       ...[
         ...(live.callerUnknown ? [{ code: "caller-unknown", name: "the API key" } as const] : []),
-        ...(byFile ? declaredAndIgnored(desired, matches) : []),
+        ...(byFile ? [...declaredAndIgnored(desired, matches), ...ignoredAccess(scope)] : []),
         ...(byFile ? assumedRoles(desired, scope) : []),
         ...roles.discoveries,
         ...members.discoveries,

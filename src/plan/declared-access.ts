@@ -39,5 +39,5 @@ function declaredAccess({ roles = [], members = [] }: DesiredState, now: number)
       },
     ];
   });
-  return { roles: access, people };
+  return { roles: access, removed: new Set(), people };
 }

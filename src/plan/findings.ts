@@ -49,6 +49,14 @@ export type Discovery =
     }
   | { readonly code: "member-ignored"; readonly name: string }
   | { readonly code: "role-ignored"; readonly name: string }
+  | { readonly code: "roles-ignored"; readonly name: string; readonly roles: readonly string[] }
+  | {
+      readonly code: "members-ignored";
+      readonly name: string;
+      readonly count: number;
+      /** Members by what they hold. */
+      readonly groups: readonly { readonly held: string; readonly members: readonly string[] }[];
+    }
   | { readonly code: "member-role-ignored"; readonly name: string; readonly role: string }
   | { readonly code: "member-status-unknown"; readonly name: string }
   | { readonly code: "member-expired"; readonly name: string; readonly pinned: boolean }
@@ -67,6 +75,8 @@ const SERVICE_ACCOUNTS: Readonly<Record<string, string | undefined>> = {
   service_account: "a service account",
   system_account: "a system account",
 };
+
+const IGNORED_HINT = "No plan changes or removes it, but policies and checks judge it all the same.";
 
 /** Words a discovery: the one place where the planner's messages stand. */
 export function wording(found: Discovery): Finding {
@@ -244,6 +254,15 @@ export function wording(found: Discovery): Finding {
         `The role "${name}" is declared, and "ignore.roles" keeps that name out of every plan.`,
         "Take the entry out, or the pattern.",
       );
+    case "roles-ignored": {
+      const what = found.roles.length === 1 ? "1 live role is" : `${found.roles.length} live roles are`;
+      return warning("role", `${what} ignored: ${list(found.roles)}.`, IGNORED_HINT);
+    }
+    case "members-ignored": {
+      const what = found.count === 1 ? "1 live member is" : `${found.count} live members are`;
+      const who = found.groups.map(({ held, members }) => `${held} (${list(members)})`);
+      return warning("member", `${what} ignored: ${list(who)}.`, IGNORED_HINT);
+    }
     case "member-role-ignored":
       return error(
         "member",

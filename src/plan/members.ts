@@ -24,6 +24,8 @@ export interface MemberContext {
   readonly now: number;
   /** By address in lower case. */
   readonly lost: ReadonlyMap<string, LostInvitation>;
+  /** The merchant's own file: the others may be shared with merchants of other members. */
+  readonly file: string;
 }
 
 /** Compares the declared members with the live ones, and moves the holders of replaced roles. */
@@ -94,7 +96,8 @@ function planMember(
   const lost = context.lost.get(name.toLowerCase());
   switch (match.found) {
     case "none":
-      return at.gone ? [] : present(createMember(at.member, lost, context.roles, report));
+      if (at.gone || (lost === undefined && isShared(at.member, context))) return [];
+      return present(createMember(at.member, lost, context.roles, report));
     case "pin-missing":
       if (!at.gone && lost?.id === match.id && match.namesakes === 0) {
         return present(createMember(at.member, lost, context.roles, report));
@@ -116,6 +119,11 @@ function planMember(
     default:
       return match satisfies never;
   }
+}
+
+/** An entry of a shared file that says nothing of roles is about a member wherever there is one, and creates nobody. */
+function isShared({ roles, managed, origin }: DesiredMember, { file }: MemberContext): boolean {
+  return roles === undefined && managed === undefined && origin.file !== file;
 }
 
 function planFound(

@@ -14,6 +14,8 @@ export interface Scope {
   readonly setAside: ReadonlySet<string>;
   /** Ids and names of roles that nothing may be done with. */
   readonly ignoredRoles: ReadonlySet<string>;
+  /** Roles that are left out, but may be held. */
+  readonly ignoredLiveRoles: readonly LiveRole[];
   /** Members who are left out, but may hold roles. */
   readonly ignoredMembers: readonly LiveMember[];
 }
@@ -24,12 +26,14 @@ export function scopeOf(live: LiveState, ignore: IgnorePatterns, matches: Matche
   const ignoredMember = (member: LiveMember): boolean =>
     matchesAny(ignore.members, [...addressesOf(member), member.id], matches);
   const roles = live.roles.filter((role) => !ignoredRole(role));
+  const ignoredLiveRoles = roles.length === live.roles.length ? [] : live.roles.filter(ignoredRole);
   const all = ignore.members.length === 0;
   return {
     roles: roles.map((role) => ({ ...role, name: nameBeforeSetAside(role.name) })),
     members: all ? live.members : live.members.filter((member) => !ignoredMember(member)),
     setAside: new Set(roles.filter(({ name }) => name.endsWith(SET_ASIDE)).map(({ id }) => id)),
-    ignoredRoles: new Set(live.roles.filter(ignoredRole).flatMap(({ id, name }) => [id, name])),
+    ignoredRoles: new Set(ignoredLiveRoles.flatMap(({ id, name }) => [id, name])),
+    ignoredLiveRoles,
     ignoredMembers: all ? [] : live.members.filter(ignoredMember),
   };
 }

@@ -9,7 +9,7 @@ import { PLAIN } from "./style.ts";
 import { counted, shellWord, type Told } from "./words.ts";
 
 const TOLD: readonly Told[] = ["plan", "outside-git", "unknown"];
-const KINDS: readonly RiskKind[] = ["administrators", "sensitive", "removals"];
+const KINDS: readonly RiskKind[] = ["administrators", "sensitive", "removals", "ignored"];
 
 /** What a reviewer must not miss, of all merchants together: problems first, then refusals, then risks. */
 export function mergedRisks(input: ReviewInput): readonly RiskBlock[] {

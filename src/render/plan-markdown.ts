@@ -54,7 +54,7 @@ function verdictOf(input: ReviewInput): string {
       return differencesIn(sums) === 0 ? ["✅", "no drift"] : ["⚠️", driftText(sums)];
     }
     if (refusals > 0) return ["⛔", `an apply would be refused, for ${counted(refusals, "reason")}`];
-    if (changes === 0) return ["✅", "no changes"];
+    if (changes === 0) return risky ? ["⚠️", "no changes, with risks"] : ["✅", "no changes"];
     return risky ? ["⚠️", "changes with risks"] : ["✅", "changes without risks"];
   })();
   const deferred = views.reduce((sum, view) => sum + view.deferred.length, 0);

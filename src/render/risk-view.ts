@@ -1,9 +1,9 @@
 import type { Change, MemberChange, Plan, RoleRef } from "../model/plan.ts";
 import { rowOf } from "./change-view.ts";
-import { counted, type Told, toldWhere } from "./words.ts";
+import { counted, grouped, type Told, toldWhere } from "./words.ts";
 
-/** What a reviewer must not miss: who becomes an administrator, who gains what does harm, what is removed. */
-export type RiskKind = "administrators" | "sensitive" | "removals";
+/** What a reviewer must not miss: who becomes an administrator, who gains what does harm, what is removed, what is ignored from now on. */
+export type RiskKind = "administrators" | "sensitive" | "removals" | "ignored";
 
 /** One thing that a reviewer must not miss; texts are raw. */
 export interface RiskItem {
@@ -95,6 +95,8 @@ export function riskTitle(kind: RiskKind, items: readonly RiskItem[], told: Told
       const text = what.filter((part) => part !== "").join(" and ");
       return `${text} ${one ? verb("is", "was") : verb("are", "were")} removed${toldWhere(told)}`;
     }
+    case "ignored":
+      return one ? "1 entry of ignore is new" : `${grouped(items.length)} entries of ignore are new`;
     default:
       return kind satisfies never;
   }

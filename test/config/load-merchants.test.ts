@@ -27,6 +27,37 @@ function load(files: Readonly<Record<string, string>>, roots = Object.keys(files
 }
 
 describe("a merchant's file with what it includes", () => {
+  test("does not take all roles from somebody to whom an included one gives some", async () => {
+    const { merchants, diagnostics } = await load({
+      "access/a.yaml": `merchant: A
+include: [../shared/people.yaml]
+members: [{ email: ADA@example.com, roles: [] }]
+`,
+      "shared/people.yaml": "members: [{ email: ada@example.com, roles: [role_admin] }]\n",
+    });
+    expect(diagnostics.map(({ code, file, span }) => `${file}:${span?.line} ${code}`)).toEqual([
+      "access/a.yaml:4 conflicting-roles",
+    ]);
+    expect(diagnostics[0]?.message).toContain("shared/people.yaml:2");
+    expect(merchants[0]?.state).toBeNull();
+  });
+
+  test("has the place of its own entry for somebody who stands in an included one, too", async () => {
+    const { merchants, diagnostics } = await load({
+      "access/a.yaml": `merchant: A
+include: [../shared/people.yaml]
+members: [{ email: ada@example.com, metadata: {} }]
+`,
+      "shared/people.yaml":
+        "members: [{ email: ada@example.com, until: 2027-01-31 }, { email: bob@example.com }]\n",
+    });
+    expect(diagnostics).toEqual([]);
+    expect(merchants[0]?.state?.members?.map(({ origin }) => origin.file)).toEqual([
+      "access/a.yaml",
+      "shared/people.yaml",
+    ]);
+  });
+
   test("has the sections of all, the included ones first", async () => {
     const { merchants, diagnostics, sources } = await load({
       "access/a.yaml": `merchant: A

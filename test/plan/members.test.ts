@@ -221,7 +221,10 @@ test("an ignored role cannot be given", () => {
     ignore: { roles: ["Cashier"], members: [] },
     members: [member("ada@example.com", { roles: ["Cashier"] })],
   });
-  expect(briefFindings(planOf(want, live([CASHIER])))).toEqual(["error member-role-ignored ada@example.com"]);
+  expect(briefFindings(planOf(want, live([CASHIER])))).toEqual([
+    "error member-role-ignored ada@example.com",
+    "warning roles-ignored ignore.roles",
+  ]);
 });
 
 test("an unlisted member is removed where members are authoritative, and left alone where they are additive", () => {

@@ -41,7 +41,7 @@ describe("holders", () => {
     const holder = [liveMember("mem_o", "o@e.x", { roles: ["role_owner"] })];
     const ignore = { roles: ["role_*"], members: [] };
     expect(briefRefusals(planOf(desired({ ignore, members: [] }), live([OWNER], holder)))).toEqual([
-      "guard min-holders role_owner",
+      "guard min-holders Owner",
     ]);
     expect(briefRefusals(planOf(desired({ members: [] }), live([], holder)))).toEqual([
       "guard min-holders role_owner",
@@ -122,7 +122,12 @@ describe("ignored members", () => {
     const want = desired({ ignore: both, roles: [role("Clerk")], members: [member("b@ag.x")] });
     expect(
       briefFindings(planOf(want, live([liveRole("role_1", "Clerk")], [liveMember("mem_1", "b@ag.x")]))),
-    ).toEqual(["error member-ignored b@ag.x", "error role-ignored Clerk"]);
+    ).toEqual([
+      "error member-ignored b@ag.x",
+      "error role-ignored Clerk",
+      "warning members-ignored ignore.members",
+      "warning roles-ignored ignore.roles",
+    ]);
   });
 });
 

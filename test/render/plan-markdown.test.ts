@@ -155,7 +155,12 @@ test("whatever the plans and the size, a review fits, is well-formed, and tells 
           }
           if (counted)
             expect(markdown).toMatch(
-              { administrators: /administrator/, sensitive: /sensitive/, removals: /removed/ }[kind],
+              {
+                administrators: /administrator/,
+                sensitive: /sensitive/,
+                removals: /removed/,
+                ignored: /ignore/,
+              }[kind],
             );
         }
       }

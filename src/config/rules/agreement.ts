@@ -50,6 +50,35 @@ export function agreeingGrants({ members, twice }: MerchantView): readonly Locat
   return [...byAddress.values()].flatMap(conflicts);
 }
 
+/** A member is not told to have no roles in one file, and given some in another. */
+export function agreeingRoles({ members, drafts, twice }: MerchantView): readonly LocatedProblem[] {
+  if (drafts.length < 2) {
+    return [];
+  }
+  const given = new Map<string, DraftMember>();
+  for (const member of members) {
+    const { address, grants } = member;
+    if (address !== null && twice.has(address) && grants.length > 0 && !given.has(address)) {
+      given.set(address, member);
+    }
+  }
+  return members.flatMap((member): readonly LocatedProblem[] => {
+    const { email, address, file, grants, rolesComplete } = member;
+    const other = address === null ? undefined : given.get(address);
+    const isEmpty = rolesComplete && grants.length === 0;
+    return email === null || other === undefined || other.file === file || !isEmpty
+      ? []
+      : [
+          {
+            code: "conflicting-roles",
+            email,
+            place: memberSite(member, "roles"),
+            first: memberSite(other, "roles"),
+          },
+        ];
+  });
+}
+
 function conflicts(entries: readonly DraftMember[]): readonly LocatedProblem[] {
   const firsts = new Map<string, GrantOf>();
   return entries.flatMap((member) =>

@@ -2,7 +2,7 @@ import { TooMuchWork } from "../access.ts";
 import { type MerchantDrafts, type MerchantView, viewMerchant } from "../merchant-view.ts";
 import type { LocatedProblem } from "../problem.ts";
 import type { Steps } from "../steps.ts";
-import { agreeingGrants, agreeingMembers, agreeingSettings } from "./agreement.ts";
+import { agreeingGrants, agreeingMembers, agreeingRoles, agreeingSettings } from "./agreement.ts";
 import { metAtMost, metCannot, metOnly } from "./checks.ts";
 import { noDuplicateMembers, noDuplicateRoles, previousNames } from "./identity.ts";
 import {
@@ -24,6 +24,7 @@ const RULES: readonly MerchantRule[] = [
   previousNames,
   agreeingMembers,
   agreeingGrants,
+  agreeingRoles,
   agreeingSettings,
   currentRoleNames,
   knownRoles,

@@ -45,6 +45,18 @@ describe.each(nodesUnderTest())("$name", ({ path: node, newest }) => {
     return repository.github.comments[0]?.body ?? "";
   };
 
+  test("a new entry of ignore is a risk, and one that the base has already is none", async () => {
+    await repository.propose(7, {
+      [FILE]: `${BASE}ignore: { members: ["ben@*"] }\n`.replace(/.*ben@example.*\n/, ""),
+    });
+    await plan();
+    const body = onlyComment();
+    expect(body).toContain("## ⚠️ rolecall plan: no changes, with risks");
+    expect(body).toContain("### ⚠️ 1 entry of ignore is new");
+    expect(body).toContain("+ MC1: member ben@*: members that match are left alone from now on");
+    expect(body).toContain("1 live member is ignored: Employee (ben@example.com).");
+  });
+
   test("a first plan is one comment with verdict, commit, changes and what happens on merge", async () => {
     const head = await repository.propose(7, { [FILE]: WITH_ROLE });
     const end = await plan();

@@ -56,7 +56,8 @@ async function runIn(cwd: string, service: Service, scenario: Scenario, seed: nu
   const saw: Ended[] = [];
   const untouched = await standing(service);
 
-  await service.control("PUT", "/faults", { seed, rules: scenario.faults });
+  const always = scenario.replacingPut ? [{ kind: "replacing-put" }] : [];
+  await service.control("PUT", "/faults", { seed, rules: [...scenario.faults, ...always] });
   const keys = scenario.racing ? [KEYS.first, KEYS.second] : [KEYS.first];
   // Only what is to be killed, or to race, needs a process of its own.
   const alone = scenario.crash.kind === "none" && !scenario.racing;
@@ -64,11 +65,13 @@ async function runIn(cwd: string, service: Service, scenario: Scenario, seed: nu
   const cut = watchFor(service, scenario.crash, children);
   const ended = await Promise.all(children.map((child) => child.ended));
   service.watch(null);
-  await service.control("DELETE", "/faults");
+  await service.control("PUT", "/faults", { seed, rules: always });
   saw.push(...ended);
 
   const disturbed = await journalsIn(join(cwd, ".rolecall", "runs"));
+  const between = await standing(service);
   const recovered = await recover(setting(KEYS.after), saw);
+  const after = await standing(service);
   const sent = await service.requests();
   const journals = await journalsIn(join(cwd, ".rolecall", "runs"));
   const ofKey = (key: string): readonly Sent[] =>
@@ -78,7 +81,9 @@ async function runIn(cwd: string, service: Service, scenario: Scenario, seed: nu
     ...ended.flatMap((one, index) => outsideOf(plannedBy(one), ofKey(keys[index] ?? ""))),
     ...ended.flatMap(badEnd),
     ...recovered.broken,
-    ...duplicates(await standing(service)),
+    ...duplicates(after),
+    ...(isUndisturbed(scenario, ended) ? lostMetadata(scenario, untouched, between) : []),
+    ...lostMetadata(scenario, between, after),
     ...invitedTwice(sent, untouched.members),
     ...touchedIgnored(sent, untouched.members),
     ...disagreements({ journals: disturbed, sent: keys.flatMap(ofKey), everyone: sent }, scenario),
@@ -173,9 +178,35 @@ async function recover(
   return { times: null, broken: [`after ${MOST_RECOVERIES} undisturbed applies something is still left`] };
 }
 
+/** Whether nobody but the apply itself has changed anything, and all of it was done. */
+function isUndisturbed({ racing, crash, faults }: Scenario, ended: readonly Ended[]): boolean {
+  const alone = !racing && crash.kind === "none";
+  const meddled = faults.some((fault) => /concurrent-edit|shift/.test(JSON.stringify(fault)));
+  return alone && !meddled && ended.every(({ code }) => code === 0);
+}
+
+/** Members who have lost metadata that the file does not manage. */
+function lostMetadata({ want }: Scenario, before: Standing, after: Standing): readonly string[] {
+  const managed = new Set(
+    (want.members ?? []).flatMap((one) =>
+      "metadata" in one && one.metadata !== undefined && "email" in one ? [`${one.email}`.toLowerCase()] : [],
+    ),
+  );
+  const now = new Map(after.list.map(({ id, metadata }) => [id, JSON.stringify(metadata ?? {})]));
+  return before.list
+    .filter(({ id, email }) => now.has(id) && !managed.has(email?.toLowerCase() ?? ""))
+    .filter(({ id, metadata }) => now.get(id) !== JSON.stringify(metadata ?? {}))
+    .map(({ id, email }) => `metadata that no file manages was lost: ${email ?? id}`);
+}
+
 interface Standing {
   readonly roles: readonly { readonly name: string }[];
-  readonly list: readonly { readonly status: string; readonly email: string | null }[];
+  readonly list: readonly {
+    readonly id: string;
+    readonly status: string;
+    readonly email: string | null;
+    readonly metadata: object | undefined;
+  }[];
   /** Id → address, in lower case. */
   readonly members: ReadonlyMap<string, string>;
 }
@@ -185,6 +216,7 @@ interface MemberResource {
   readonly status: string;
   readonly user?: { readonly email: string };
   readonly invite?: { readonly email: string };
+  readonly metadata?: object;
 }
 
 /** What is there now, as somebody else sees it. */
@@ -194,9 +226,10 @@ async function standing(service: Service): Promise<Standing> {
   const members = (await service.control("GET", `${base}/members?limit=25`)) as {
     items: readonly MemberResource[];
   };
-  const list = members.items.map(({ id, status, user, invite }) => ({
+  const list = members.items.map(({ id, status, user, invite, metadata }) => ({
     id,
     status,
+    metadata,
     email: user?.email ?? invite?.email ?? null,
   }));
   return {

@@ -5,6 +5,8 @@ export interface Scenario {
   readonly world: World;
   readonly want: Want;
   readonly faults: readonly object[];
+  /** The service empties what a member's PUT does not hold. */
+  readonly replacingPut: boolean;
   readonly crash: Crash;
   /** A second apply of the same files at the same time. */
   readonly racing: boolean;
@@ -287,6 +289,7 @@ const scenario: fc.Arbitrary<Scenario> = world.chain((live) =>
     want: want(live),
     faults,
     crash,
+    replacingPut: fc.nat(3).map((lot) => lot === 0),
     racing: fc.nat(6).map((lot) => lot === 0),
     recheck: fc.nat(4).map((lot) => lot > 0),
     concurrency: fc.constantFrom(1, 4, 10),

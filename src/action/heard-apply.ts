@@ -26,6 +26,9 @@ export function collect(
       plans: reporter.plans,
       passwords: reporter.passwords,
       journal: reporter.journal,
+      failed: reporter.failed,
+      refused: reporter.refused,
+      ended: reporter.ended,
       say: reporter.say,
       event: (event) => {
         reporter.event(event);

@@ -1,12 +1,14 @@
-import type { ApplyEvent, ApplyResult, PasswordChange, StopCause } from "../model/apply.ts";
-import type { Failure } from "../model/errors.ts";
+import type { ApplyEvent, ApplyResult, Outcome, PasswordChange, StopCause } from "../model/apply.ts";
+import { type Failure, RolecallError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import { applyOverrides, type Override } from "../plan/overrides.ts";
 import { renderApplyEvent, renderApplyResult, renderPasswords } from "../render/apply-text.ts";
 import { oneLine } from "../render/escape.ts";
+import { eventJson, type FailureJson, failureJson } from "../render/json.ts";
 import { renderPlans } from "../render/plan-text.ts";
 import { type PlaceOf, type PlanView, planView } from "../render/plan-view.ts";
 import { renderUnverified, renderVerified, residueOf } from "../render/verified-text.ts";
+import { ExitCode, exitCodeFor } from "./exit-code.ts";
 import type { Io } from "./io.ts";
 import type { OutputOptions } from "./options.ts";
 import { extentOf, styleFor } from "./output.ts";
@@ -15,6 +17,10 @@ import { extentOf, styleFor } from "./output.ts";
 export interface ApplyReporter {
   /** The plans, before anything is changed. */
   plans(plans: readonly Plan[]): void;
+  /** Why merchants have no plan. */
+  failed(failures: readonly FailureJson[]): void;
+  /** Why nothing is changed, a sentence each. */
+  refused(reasons: readonly string[]): void;
   /** The passwords that are to be set besides one merchant's plan. */
   passwords(merchant: string, passwords: readonly PasswordChange[]): void;
   event(event: ApplyEvent): void;
@@ -26,6 +32,8 @@ export interface ApplyReporter {
   unverified(merchant: string, why: Failure | string): void;
   /** Where the journal is; an empty name stands for none. */
   journal(merchant: string, file: string): void;
+  /** How all of it ended; nothing comes after it. */
+  ended(exitCode: ExitCode): void;
   /** A sentence for people, on stderr. */
   say(text: string): void;
 }
@@ -46,17 +54,27 @@ export function applyReporter(
 }
 
 function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
-  const line = (event: object): void => io.stdout.write(`${JSON.stringify(event)}\n`);
+  const line = <Event extends { readonly type: string }>(event: Event): void =>
+    io.stdout.write(eventJson(event, new Date(io.now()).toISOString()));
+  const ends: { readonly merchant: string; readonly result: ApplyResult }[] = [];
   return {
     plans: (plans) => {
       for (const plan of plans) line({ type: "planned", merchant: plan.merchant, plan });
     },
+    failed: (failures) => {
+      for (const failure of failures) line({ type: "failed", ...failure });
+    },
+    refused: (reasons) => {
+      line({ type: "refused", reasons });
+      sayRefused(reasons, say);
+    },
+    ended: (exitCode) => line({ type: "summary", ...summaryOf(ends, exitCode) }),
     event: line,
     passwords: (merchant, passwords) => {
       for (const { name, passwordEnv } of passwords)
         line({ type: "password-planned", merchant, name, passwordEnv });
     },
-    result: () => undefined,
+    result: (merchant, result) => void ends.push({ merchant, result }),
     verified: (plan, leftOut) => {
       const { left, errors } = residueOf(plan);
       line({
@@ -76,6 +94,47 @@ function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
       }),
     journal: (merchant, file) => line({ type: "journal", merchant, file }),
     say,
+  };
+}
+
+function sayRefused(reasons: readonly string[], say: (text: string) => void): void {
+  for (const reason of reasons) say(reason);
+  say("Refused: nothing was changed.");
+}
+
+/** Tells programs of an error that ended an apply. */
+export function failedWith(reporter: ApplyReporter, error: unknown): void {
+  if (!(error instanceof RolecallError)) return;
+  reporter.failed([failureJson(null, error.failure)]);
+  reporter.ended(exitCodeFor(error));
+}
+
+const STATUSES: Readonly<Record<ExitCode, string>> = {
+  [ExitCode.ok]: "done",
+  [ExitCode.failed]: "failed",
+  [ExitCode.differences]: "done",
+  [ExitCode.refused]: "refused",
+  [ExitCode.partial]: "partial",
+  [ExitCode.bug]: "failed",
+};
+
+/** What all merchants' outcomes come to. */
+function summaryOf(ends: readonly { readonly result: ApplyResult }[], exitCode: ExitCode): object {
+  const outcomes = ends.flatMap(({ result }) => result.outcomes);
+  const sum = (status: Outcome["status"]): number => outcomes.filter((one) => one.status === status).length;
+  return {
+    status: STATUSES[exitCode],
+    exitCode,
+    merchants: ends.length,
+    writes: ends.reduce((all, { result }) => all + result.writes, 0),
+    changes: {
+      done: sum("done"),
+      failed: sum("failed"),
+      stale: sum("stale"),
+      unknown: sum("unknown"),
+      unfinished: sum("unfinished"),
+      "not-started": sum("not-started"),
+    },
   };
 }
 
@@ -103,6 +162,10 @@ function textReporter(
     verified: (plan, leftOut) => io.stdout.write(renderVerified(plan, leftOut, style)),
     unverified: (merchant, why) => io.stdout.write(renderUnverified(merchant, why, style)),
     journal: (_merchant, file) => say(`journal: ${oneLine(file)}`),
+    // The commands say it on stderr, in whatever format.
+    failed: () => undefined,
+    refused: (reasons) => sayRefused(reasons, say),
+    ended: () => undefined,
     say,
   };
 }

@@ -1,3 +1,5 @@
+import type { RolecallError } from "../model/errors.ts";
+
 /** The process's exit codes; scripts rely on them, so a number never changes its meaning. */
 export const ExitCode = {
   /** Done; for `plan` also when there are changes. */
@@ -13,6 +15,11 @@ export const ExitCode = {
   /** A bug in rolecall. */
   bug: 70,
 } as const;
+
+/** The exit code of an error that ends a command. */
+export function exitCodeFor({ code }: RolecallError): ExitCode {
+  return code === "override-stray" ? ExitCode.refused : ExitCode.failed;
+}
 
 /** One of the exit codes. */
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];

@@ -12,7 +12,7 @@ import { sandboxCommand } from "./commands/sandbox.ts";
 import { schemaCommand } from "./commands/schema.ts";
 import { undoCommand } from "./commands/undo.ts";
 import { validateCommand } from "./commands/validate.ts";
-import { ExitCode } from "./exit-code.ts";
+import { ExitCode, exitCodeFor } from "./exit-code.ts";
 import { HELP_COLUMNS } from "./help-columns.ts";
 import type { Io } from "./io.ts";
 import { styleFor } from "./output.ts";
@@ -47,7 +47,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
       // Not before there is a failure: every start would load it.
       const { renderFailure } = await import("../render/failure-text.ts");
       io.stderr.write(renderFailure(error.failure, style));
-      return error.code === "override-stray" ? ExitCode.refused : ExitCode.failed;
+      return exitCodeFor(error);
     }
     io.stderr.write(bugReport(error));
     return ExitCode.bug;

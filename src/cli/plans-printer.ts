@@ -1,5 +1,5 @@
 import type { Plan } from "../model/plan.ts";
-import { plansJson } from "../render/json.ts";
+import { type FailureJson, plansJson } from "../render/json.ts";
 import { renderReview, type UnplannedView } from "../render/plan-markdown.ts";
 import { renderPlans } from "../render/plan-text.ts";
 import { type PlaceOf, planView } from "../render/plan-view.ts";
@@ -16,6 +16,7 @@ export interface Printing {
   readonly placeOf: PlaceOf;
   /** How many errors the files have. */
   readonly fileErrors: number;
+  readonly failures: readonly FailureJson[];
   readonly sink: Sink;
 }
 
@@ -23,12 +24,12 @@ export interface Printing {
 export type PrintPlans = (plans: readonly Plan[], unplanned: readonly UnplannedView[]) => void;
 
 /** Prints plans in the format that was asked for. */
-export function plansPrinter({ options, placeOf, fileErrors, sink }: Printing, io: Io): PrintPlans {
+export function plansPrinter({ options, placeOf, fileErrors, failures, sink }: Printing, io: Io): PrintPlans {
   return (plans, unplanned) => {
     const views = plans.map((plan) => planView(plan, placeOf));
     switch (options.format) {
       case "json":
-        return sink.write(plansJson(plans));
+        return sink.write(plansJson(plans, failures));
       case "markdown":
         return sink.write(renderReview({ command: "plan", views, unplanned, fileErrors }, options.maxSize));
       case "text":

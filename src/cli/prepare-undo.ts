@@ -14,7 +14,7 @@ import type { OutputOptions, ServiceOptions } from "./options.ts";
 import { type FoundRun, findRun } from "./past-runs.ts";
 import { rulePlaces } from "./places.ts";
 import { openSessions, planAll } from "./planning.ts";
-import { type Prepared, tellDiagnostics } from "./prepare.ts";
+import { failuresOf, type Prepared, tellDiagnostics } from "./prepare.ts";
 import { openProgress } from "./progress.ts";
 
 /** The plan that takes a run back, and what comes back differently or not at all. */
@@ -58,7 +58,18 @@ export async function prepareUndo(
     const placeOf = rulePlaces(loaded.states, loaded.sources);
     const fileErrors = loaded.diagnostics.filter(isError).length;
     const valid = fileErrors === 0;
-    return { run: found.name, notes, planned, valid, fileErrors, placeOf, progress, close: sessions.close };
+    const failures = failuresOf(loaded, planned);
+    return {
+      run: found.name,
+      notes,
+      planned,
+      valid,
+      fileErrors,
+      failures,
+      placeOf,
+      progress,
+      close: sessions.close,
+    };
   } catch (error) {
     await sessions.close();
     throw error;

@@ -2,6 +2,7 @@ import type { Meanwhile } from "../config/library.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { LiveEvent } from "../model/ports.ts";
+import { diagnosticFailure, type FailureJson, failureJson } from "../render/json.ts";
 import type { PlaceOf } from "../render/plan-view.ts";
 import { isInShard } from "./in-shard.ts";
 import type { Io } from "./io.ts";
@@ -20,6 +21,8 @@ export interface Prepared {
   readonly valid: boolean;
   /** How many errors the files have. */
   readonly fileErrors: number;
+  /** What is wrong with the files, and why merchants have no plan. */
+  readonly failures: readonly FailureJson[];
   readonly placeOf: PlaceOf;
   /** At rest; for what comes after the plans. */
   readonly progress: Progress;
@@ -55,7 +58,15 @@ export async function preparePlans(
     const [planned] = await Promise.all([planning, loadTheRest(options, io)]);
     const { rulePlaces } = await loadPlaces();
     const placeOf = rulePlaces(loaded.states, loaded.sources);
-    return { planned, valid: fileErrors === 0, fileErrors, placeOf, progress, close: sessions.close };
+    return {
+      planned,
+      valid: fileErrors === 0,
+      fileErrors,
+      failures: failuresOf(loaded, planned),
+      placeOf,
+      progress,
+      close: sessions.close,
+    };
   } catch (error) {
     await (await opening).close();
     throw error;
@@ -85,6 +96,17 @@ async function loadTheRest({ waiting }: PrepareOptions, io: Io): Promise<void> {
     await io.pause();
     await load();
   }
+}
+
+/** What keeps merchants from having a plan: errors in files, then what each could not be planned for. */
+export function failuresOf(
+  { diagnostics }: Pick<Loaded, "diagnostics">,
+  planned: readonly Planned[],
+): readonly FailureJson[] {
+  return [
+    ...diagnostics.filter(isError).map(diagnosticFailure),
+    ...planned.flatMap((one) => ("plan" in one ? [] : [failureJson(one.merchant, one.error.failure)])),
+  ];
 }
 
 /** Keeps what is told until somebody is ready to hear it: before that a board does not know whom it is about. */

@@ -200,5 +200,17 @@ export const planFileSchema = z
   .strictObject({
     format: z.literal(1),
     plans: z.array(planSchema).meta({ description: "One for each merchant." }),
+    failures: z
+      .array(
+        z.strictObject({
+          merchant: text.nullable(),
+          file: text.nullable().meta({ description: "Of a problem in a file: where." }),
+          code: text,
+          message: text,
+          hint: text.nullable(),
+        }),
+      )
+      .optional()
+      .meta({ description: "Why a merchant has no plan, or a file cannot be used." }),
   })
   .meta({ title: "rolecall plan", description: "What an apply would change, for one or more merchants." });

@@ -1,19 +1,42 @@
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Drift } from "../model/drift.ts";
+import type { Failure } from "../model/errors.ts";
 import type { UndoNote } from "../model/past-run.ts";
 import type { Plan } from "../model/plan.ts";
 import { driftRisks } from "./drift-view.ts";
 import type { ListedRun } from "./runs-text.ts";
 
-/** The plans as JSON, one object for all merchants. */
-export function plansJson(plans: readonly Plan[]): string {
-  return `${JSON.stringify({ format: 1, plans }, null, 2)}\n`;
+/** Why a merchant has no plan, or a file cannot be used, for other programs. */
+export interface FailureJson {
+  /** Null where a file has the problem. */
+  readonly merchant: string | null;
+  /** The file and the place in it, such as `access/shop.yaml:3:1`; null where it is no matter of a file. */
+  readonly file: string | null;
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string | null;
+}
+
+/** Returns a merchant's failure for other programs. */
+export function failureJson(merchant: string | null, { code, message, hint }: Failure): FailureJson {
+  return { merchant, file: null, code, message, hint: hint ?? null };
+}
+
+/** Returns an error in a file for other programs. */
+export function diagnosticFailure({ code, message, hint, file, span }: Diagnostic): FailureJson {
+  const place = span === undefined ? file : `${file}:${span.line}:${span.column}`;
+  return { merchant: null, file: place, code, message, hint: hint ?? null };
+}
+
+/** The plans as JSON, one object for all merchants, and why others have none. */
+export function plansJson(plans: readonly Plan[], failures: readonly FailureJson[] = []): string {
+  return `${JSON.stringify({ format: 1, plans, failures }, null, 2)}\n`;
 }
 
 /** How merchants differ from their files, and the risks of what happened, as JSON. */
-export function driftsJson(drifts: readonly Drift[]): string {
+export function driftsJson(drifts: readonly Drift[], failures: readonly FailureJson[] = []): string {
   const shown = drifts.map((drift) => ({ ...drift, risks: driftRisks(drift) }));
-  return `${JSON.stringify({ format: 1, drifts: shown }, null, 2)}\n`;
+  return `${JSON.stringify({ format: 1, drifts: shown, failures }, null, 2)}\n`;
 }
 
 /** Problems in files as JSON. */
@@ -31,7 +54,13 @@ export function runsJson(runs: readonly ListedRun[]): string {
   return `${JSON.stringify({ format: 1, runs: shown }, null, 2)}\n`;
 }
 
+/** One event of an apply, as a line for other programs; `at` is ISO 8601. */
+export function eventJson<Event extends { readonly type: string }>(event: Event, at: string): string {
+  const { type, ...rest } = event;
+  return `${JSON.stringify({ type, at, ...rest })}\n`;
+}
+
 /** What an undo does not bring back, ahead of its plan, as one event for other programs. */
-export function undoNotesJson(run: string, notes: readonly UndoNote[]): string {
-  return `${JSON.stringify({ type: "undo", run, notes })}\n`;
+export function undoNotesJson(run: string, notes: readonly UndoNote[], at: string): string {
+  return eventJson({ type: "undo", run, notes }, at);
 }

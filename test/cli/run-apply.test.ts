@@ -238,7 +238,7 @@ test("a member that somebody else has changed stops the run as stale, and exits 
     "apply-ended",
     "journal",
   ]);
-  expect(events.at(-1)).toEqual({ type: "journal", merchant: "MC1", file: ".rolecall/runs/MC1.jsonl" });
+  expect(events.at(-1)).toMatchObject({ type: "journal", merchant: "MC1", file: ".rolecall/runs/MC1.jsonl" });
 });
 
 test("an apply that stopped after a first request of several counts as part-way", async () => {

@@ -95,11 +95,11 @@ describe("the main job", () => {
       cwd,
       env: own.env,
     });
-    const types = apply.stdout
+    const events = apply.stdout
       .trimEnd()
       .split("\n")
-      .map((line) => JSON.parse(line).type);
-    expect(types).toEqual([
+      .map((line) => JSON.parse(line));
+    expect(events.map(({ type }) => type)).toEqual([
       "planned",
       "apply-started",
       "phase-started",
@@ -111,8 +111,50 @@ describe("the main job", () => {
       "apply-ended",
       "verified",
       "journal",
+      "summary",
     ]);
+    const [summary, ...others] = events.reverse();
+    expect(summary).toMatchObject({
+      status: "done",
+      exitCode: 0,
+      merchants: 1,
+      writes: 2,
+      changes: { done: 2, failed: 0, stale: 0, unknown: 0, unfinished: 0, "not-started": 0 },
+    });
+    for (const { at } of [summary, ...others]) expect(new Date(at).toISOString()).toBe(at);
     await own.stop();
+  });
+
+  test("--format json tells why there is no plan, with code and hint, and how it all ended", async () => {
+    const nobody = { ...sandbox.env, ROLECALL_API_KEY: "sk_test_nobody" };
+    const failure = { merchant: "MC0DEMO1", file: null, code: "unauthorized" };
+    for (const command of ["plan", "drift"]) {
+      const { stdout, code } = await rolecall([command, "shop.yaml", "--format", "json"], {
+        cwd,
+        env: nobody,
+      });
+      expect(JSON.parse(stdout).failures).toMatchObject([failure]);
+      expect(JSON.parse(stdout).failures[0].hint).not.toBeNull();
+      expect(code).toBe(1);
+    }
+    const eventsOf = async (...args: readonly string[]) => {
+      const { stdout } = await rolecall(["apply", "--format", "json", ...args], { cwd, env: nobody });
+      return stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+    };
+    const end = { type: "summary", status: "failed", exitCode: 1, writes: 0 };
+    expect(await eventsOf("shop.yaml", "--yes")).toMatchObject([{ type: "failed", ...failure }, end]);
+    await writeFile(join(cwd, "bad.yaml"), "version: 1\nmerchant: MC2\nrolls: []\n");
+    expect(await eventsOf("bad.yaml", "--yes")).toMatchObject([
+      { type: "failed", merchant: null, file: "bad.yaml:3:1", code: "unknown-key" },
+      end,
+    ]);
+    expect(await eventsOf("none.yaml", "--yes")).toMatchObject([
+      { type: "failed", merchant: null, code: "file-unreadable" },
+      end,
+    ]);
   });
 
   test("--verbose tells each request on stderr, and never the key", async () => {

@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import { oneLine } from "../../render/escape.ts";
 import { counted } from "../../render/words.ts";
+import type { ApplyReporter } from "../apply-reporter.ts";
 import type { Consent } from "../approval.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io, OutputLoss } from "../io.ts";
@@ -97,7 +98,7 @@ async function apply(paths: readonly string[], options: Options, io: Io): Promis
     import("../stopper.ts"),
     import("../progress.ts"),
   ]);
-  const consent = await readConsent(options, io);
+  const consent = await readConsent(options, io).catch(endedEarly(options, io));
   const progress = await openProgress(options, io);
   const stopper = createStopper((text) => progress.io.stderr.write(`${text}\n`), io);
   try {
@@ -105,7 +106,7 @@ async function apply(paths: readonly string[], options: Options, io: Io): Promis
       paths,
       { ...options, signal: stopper.hurry, progress, waiting: loadApplying },
       io,
-    );
+    ).catch(endedEarly(options, io));
     try {
       const [{ tellUnfinishedRuns }, { fileJournals }] = await Promise.all([
         import("../unfinished-runs.ts"),
@@ -122,28 +123,56 @@ async function apply(paths: readonly string[], options: Options, io: Io): Promis
   }
 }
 
+/** Tells programs of an error before there are plans, and throws it again. */
+export function endedEarly(options: OutputOptions, io: Io): (error: unknown) => Promise<never> {
+  return async (error) => {
+    const { applyReporter, failedWith } = await import("../apply-reporter.ts");
+    failedWith(
+      applyReporter(options, () => null, io),
+      error,
+    );
+    throw error;
+  };
+}
+
+/** What carrying out plans needs besides the plans. */
+type Means = Pick<RunOptions, "stopper" | "openJournal"> & { readonly consent: Consent };
+
 /** Shows plans, lets somebody select where that was asked for, asks, and carries them out, unless something is against it. */
 export async function applyPlanned(
   prepared: Omit<Prepared, "close">,
   options: ApplyOptions,
-  {
-    stopper,
-    openJournal,
-    consent,
-  }: Pick<RunOptions, "stopper" | "openJournal"> & { readonly consent: Consent },
+  means: Means,
   io: Io,
 ): Promise<ExitCode> {
-  const { valid, placeOf, progress } = prepared;
+  const { applyReporter, failedWith } = await import("../apply-reporter.ts");
+  const reporter = applyReporter(options, prepared.placeOf, prepared.progress.io, means.consent.overrides);
+  try {
+    const code = await reviewAndApply(prepared, options, means, reporter, io);
+    reporter.ended(code);
+    return code;
+  } catch (error) {
+    failedWith(reporter, error);
+    throw error;
+  }
+}
+
+async function reviewAndApply(
+  prepared: Omit<Prepared, "close">,
+  options: ApplyOptions,
+  { stopper, openJournal, consent }: Means,
+  reporter: ApplyReporter,
+  io: Io,
+): Promise<ExitCode> {
+  const { valid, progress, failures } = prepared;
   const [
     { showPlans },
-    { applyReporter },
     { watchedReporter },
     { passwordsFor },
     { rotationsFor },
     { confirmApply },
     { runApply },
   ] = await loadApplying();
-  const reporter = applyReporter(options, placeOf, progress.io, consent.overrides);
   const selection = await select(prepared, options, io);
   if (selection === null) {
     reporter.say("Nothing was changed.");
@@ -152,6 +181,7 @@ export async function applyPlanned(
   const { planned, objections, leftOut } = selection;
   const allOut = [...leftOut.values()].reduce((sum, one) => sum + one, 0);
   showPlans(planned, reporter.plans, options, io);
+  reporter.failed(failures);
   if (!valid || !isSound(planned)) {
     reporter.say("Nothing was changed: solve the problems above first.");
     return ExitCode.failed;
@@ -159,8 +189,7 @@ export async function applyPlanned(
   const looks = planned.flatMap((one) => ("plan" in one ? [one] : []));
   const refused = [...objections, ...(await refusal(looks, consent))];
   if (refused.length > 0) {
-    for (const sentence of refused) reporter.say(sentence);
-    reporter.say("Refused: nothing was changed.");
+    reporter.refused(refused);
     return ExitCode.refused;
   }
   const rotations = rotationsFor(options.rotatePassword, looks);
@@ -217,7 +246,6 @@ function isCutOff({ outputLost }: Io): boolean {
 const loadApplying = () =>
   Promise.all([
     import("../show-plans.ts"),
-    import("../apply-reporter.ts"),
     import("../watched-reporter.ts"),
     import("../passwords.ts"),
     import("../rotations.ts"),

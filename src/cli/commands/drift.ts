@@ -71,7 +71,7 @@ async function print(drifts: readonly Drift[], prepared: Prepared, options: Opti
   switch (format) {
     case "json": {
       const { driftsJson } = await import("../../render/json.ts");
-      sink.write(driftsJson(drifts));
+      sink.write(driftsJson(drifts, prepared.failures));
       break;
     }
     case "markdown": {

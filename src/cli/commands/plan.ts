@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
 import type { Plan } from "../../model/plan.ts";
+import type { FailureJson } from "../../render/json.ts";
 import { parseAsOf } from "../as-of.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io, Sink } from "../io.ts";
@@ -87,7 +88,7 @@ async function plan(paths: readonly string[], options: Options, io: Io): Promise
         : plansPrinter({ ...prepared, options: { ...options, format }, sink: output.sink }, io);
     const { plans, complete } = showPlans(prepared.planned, print, options, io);
     await output.end();
-    if (options.out !== undefined) await savePlans(plans, options.out, io);
+    if (options.out !== undefined) await savePlans(plans, prepared.failures, options.out, io);
     const blocked = plans.some((one) => one.findings.some(({ severity }) => severity === "error"));
     if (!prepared.valid || !complete || blocked) return ExitCode.failed;
     if (plans.some(({ refusals }) => refusals.length > 0)) return ExitCode.refused;
@@ -137,11 +138,16 @@ async function pagePrinter(
 }
 
 /** Saves plans as JSON, whole or not at all. */
-export async function savePlans(plans: readonly Plan[], out: string, io: Io): Promise<void> {
+export async function savePlans(
+  plans: readonly Plan[],
+  failures: readonly FailureJson[],
+  out: string,
+  io: Io,
+): Promise<void> {
   const { plansJson } = await import("../../render/json.ts");
   const stream = standardStream(out);
-  if (stream !== null) return io[stream].write(plansJson(plans));
+  if (stream !== null) return io[stream].write(plansJson(plans, failures));
   const { writeAtomically } = await import("../atomic-write.ts");
-  await writeAtomically(resolve(io.cwd, out), plansJson(plans), { shown: out });
+  await writeAtomically(resolve(io.cwd, out), plansJson(plans, failures), { shown: out });
   io.stderr.write(`Saved as ${out}.\n`);
 }

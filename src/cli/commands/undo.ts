@@ -13,7 +13,7 @@ import {
 import { styleFor } from "../output.ts";
 import { checkOutputs, standardStream } from "../output-path.ts";
 import type { UndoPrepared } from "../prepare-undo.ts";
-import type { ApplyOptions } from "./apply.ts";
+import { type ApplyOptions, endedEarly } from "./apply.ts";
 
 type Options = Omit<ServiceOptions, "shard"> &
   OutputOptions<"text" | "json"> &
@@ -75,13 +75,14 @@ async function undo(run: string, paths: readonly string[], options: Options, io:
     import("../stopper.ts"),
     import("../approval.ts"),
   ]);
-  const consent = await readConsent(options, io);
+  const early = changesNothing(options) ? rethrow : endedEarly(options, io);
+  const consent = await readConsent(options, io).catch(early);
   const stopper = createStopper((text) => io.stderr.write(`${text}\n`), io);
   try {
-    const prepared = await prepareUndo(run, paths, { ...options, signal: stopper.hurry }, io);
+    const prepared = await prepareUndo(run, paths, { ...options, signal: stopper.hurry }, io).catch(early);
     try {
       await tellNotes(prepared, options, io);
-      if (options.dryRun || options.out !== undefined) return await onlyShow(prepared, options, io);
+      if (changesNothing(options)) return await onlyShow(prepared, options, io);
       const [{ applyPlanned }, { fileJournals }] = await Promise.all([
         import("./apply.ts"),
         import("../journal-file.ts"),
@@ -101,12 +102,19 @@ async function undo(run: string, paths: readonly string[], options: Options, io:
   }
 }
 
+function changesNothing({ dryRun, out }: Options): boolean {
+  return dryRun === true || out !== undefined;
+}
+
+function rethrow(error: unknown): never {
+  throw error;
+}
+
 /** What does not come back stands ahead of the plan; for programs as the first event, or beside the plan on stderr. */
 async function tellNotes({ run, notes }: UndoPrepared, options: Options, io: Io): Promise<void> {
-  const saved = options.dryRun || options.out !== undefined;
-  if (options.format === "json" && !saved) {
+  if (options.format === "json" && !changesNothing(options)) {
     const { undoNotesJson } = await import("../../render/json.ts");
-    io.stdout.write(undoNotesJson(run, notes));
+    io.stdout.write(undoNotesJson(run, notes, new Date(io.now()).toISOString()));
     return;
   }
   const { renderUndoNotes } = await import("../../render/runs-text.ts");
@@ -137,7 +145,7 @@ async function onlyShow(prepared: UndoPrepared, options: Options, io: Io): Promi
   );
   if (options.out !== undefined && complete) {
     const { savePlans } = await import("./plan.ts");
-    await savePlans(plans, options.out, io);
+    await savePlans(plans, prepared.failures, options.out, io);
   }
   if (!complete || !prepared.valid) return ExitCode.failed;
   return plans.some(({ refusals }) => refusals.length > 0) ? ExitCode.refused : ExitCode.ok;

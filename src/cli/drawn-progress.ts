@@ -26,15 +26,15 @@ export function drawnProgress({ verbose, color }: ProgressOptions, io: Io): Prog
     draws: true,
     live(event) {
       log(event);
-      reading?.live(event, io.now());
-      applying?.live(event, io.now());
+      reading?.live(event, io.monotonic());
+      applying?.live(event, io.monotonic());
     },
     reading(merchants) {
       const progress = readingProgress(merchants);
       reading = progress;
       stage.raise(async () => {
         const { readingLines } = await import("../render/tui/reading-lines.ts");
-        return (size) => readingLines(progress.view(io.now()), size, style);
+        return (size) => readingLines(progress.view(io.monotonic()), size, style);
       });
     },
     read: (merchant, problem) => reading?.ended(merchant, problem),
@@ -45,10 +45,10 @@ export function drawnProgress({ verbose, color }: ProgressOptions, io: Io): Prog
       applying = progress;
       stage.raise(async () => {
         const { applyLines } = await import("../render/tui/apply-lines.ts");
-        return (size) => applyLines(progress.view(io.now()), size, style);
+        return (size) => applyLines(progress.view(io.monotonic()), size, style);
       });
     },
-    applied: (event) => applying?.apply(event, io.now()),
+    applied: (event) => applying?.apply(event, io.monotonic()),
     async rest() {
       await stage.lower();
       reading = null;

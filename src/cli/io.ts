@@ -25,6 +25,8 @@ export interface Io {
   readonly stdinIsTTY: boolean;
   /** Milliseconds since the epoch. */
   now(): number;
+  /** Milliseconds since some moment, on a clock that is never set back: for waiting and measuring. */
+  monotonic(): number;
   /** Milliseconds; rejects with the signal's reason when it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Runs something after so many milliseconds, unless the returned function is called before. */

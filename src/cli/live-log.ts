@@ -13,13 +13,13 @@ export function liveLog(io: Io, verbose: boolean): (event: LiveEvent) => void {
   /** Until when a wait for a reason has been told. */
   const told = new Map<string, number>();
   const isTold = ({ reason, ms }: { readonly reason: string; readonly ms: number }): boolean =>
-    io.now() + ms <= (told.get(reason) ?? 0) + SAME_WAIT_MS;
+    io.monotonic() + ms <= (told.get(reason) ?? 0) + SAME_WAIT_MS;
   return (event) => {
     if (event.type !== "wait") {
       const line = verbose ? lineFor(event) : null;
       if (line !== null) tell(line);
     } else if ((verbose || event.ms >= SHORTEST_WAIT_TOLD_MS) && !isTold(event)) {
-      told.set(event.reason, io.now() + event.ms);
+      told.set(event.reason, io.monotonic() + event.ms);
       tell(`waiting ${(event.ms / 1000).toFixed(1)} s: ${event.reason}`);
     }
   };

@@ -26,6 +26,7 @@ export function nodeIo({
       return process.stdin.isTTY === true;
     },
     now: () => Date.now(),
+    monotonic: () => performance.now(),
     sleep: async (ms, signal) => {
       await delay(ms, undefined, signal ? { signal } : {});
     },

@@ -32,13 +32,13 @@ export function plainProgress({ verbose }: ProgressOptions, io: Io): Progress {
     draws: false,
     live(event) {
       log(event);
-      reading?.live(event, io.now());
-      applying?.live(event, io.now());
+      reading?.live(event, io.monotonic());
+      applying?.live(event, io.monotonic());
     },
     reading(merchants) {
       const progress = readingProgress(merchants);
       reading = progress;
-      begin(() => readingText(progress.view(io.now())));
+      begin(() => readingText(progress.view(io.monotonic())));
     },
     read: (merchant, problem) => reading?.ended(merchant, problem),
     applying(plans) {
@@ -46,9 +46,9 @@ export function plainProgress({ verbose }: ProgressOptions, io: Io): Progress {
         plans.map(({ merchant, changes }) => ({ merchant, changes: changes.length })),
       );
       applying = progress;
-      begin(() => applyText(progress.view(io.now())));
+      begin(() => applyText(progress.view(io.monotonic())));
     },
-    applied: (event) => applying?.apply(event, io.now()),
+    applied: (event) => applying?.apply(event, io.monotonic()),
     async rest() {
       over.abort();
       reading = null;

@@ -14,7 +14,10 @@ export interface AttemptOptions {
   readonly keySource: string;
   /** What no message may repeat. */
   readonly secrets: ReadonlySet<string>;
+  /** Milliseconds on a clock that is never set back. */
   readonly now: () => number;
+  /** Milliseconds since the epoch. */
+  readonly date: () => number;
   /** Lets everything else that is ready have its turn. */
   readonly pause: () => Promise<void>;
   readonly emit: (event: LiveEvent) => void;
@@ -44,7 +47,7 @@ export async function attempt<T>(
   options: AttemptOptions,
   landed: () => void,
 ): Promise<Ended<T>> {
-  const { transport, emit, now, pause, keySource, key, secrets } = options;
+  const { transport, emit, now, date, pause, keySource, key, secrets } = options;
   const { method, path, operation } = call;
   const attempted: Attempted = {
     operation,
@@ -67,7 +70,7 @@ export async function attempt<T>(
       landed();
       await pause();
     }
-    return judge(call, answer, attempted, now());
+    return judge(call, answer, attempted, date());
   } catch (error) {
     if (!(error instanceof LostAnswer)) throw error;
     emit({ type: "no-answer", method, path, reason: error.message, ms: now() - sent });
@@ -100,7 +103,7 @@ function judge<T>(call: Call<T>, answer: TransportResponse, attempted: Attempted
   if (status === 404 && call.method === "DELETE" && attempted.doubt) {
     return { ok: true, value: call.read("") };
   }
-  const retryAfterMs = parseRetryAfter(answer.header("retry-after"), now);
+  const retryAfterMs = parseRetryAfter(answer.header("retry-after"), sentOn(answer, now));
   const trouble: Trouble | null =
     status === 429
       ? { kind: "rate-limited", retryAfterMs }
@@ -108,6 +111,12 @@ function judge<T>(call: Call<T>, answer: TransportResponse, attempted: Attempted
         ? { kind: "uncertain", retryAfterMs }
         : null;
   return { ok: false, error: answerFailure(answer, attempted), trouble, status };
+}
+
+/** When the service sent an answer, by its own clock if it says so: a date in it is meant by that one. */
+function sentOn(answer: TransportResponse, now: number): number {
+  const date = Date.parse(answer.header("date") ?? "");
+  return Number.isNaN(date) ? now : date;
 }
 
 function isWell({ status }: TransportResponse): boolean {

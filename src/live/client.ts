@@ -114,11 +114,11 @@ export function createClient(options: ClientOptions): Client {
         verdict = "ok";
         release();
       });
-      verdict = verdictOf(ended);
+      verdict = ended.ok ? "ok" : "other";
       if (ended.ok) return ended;
       const next = whatNext(call, ended, course);
       // Before the permit goes back, or whoever is next would still slip out.
-      if (next?.kind === "wait" && ended.trouble?.kind === "rate-limited") limiter.pause(next.ms);
+      if (ended.trouble?.kind === "rate-limited") verdict = refusal(next);
       return { ...ended, next };
     } catch (error) {
       // It still waited for its connection.
@@ -145,8 +145,8 @@ export function createClient(options: ClientOptions): Client {
       retryAfter: next.asked,
       leftMs: Math.max(0, course.began + policyOf(call).totalMs - now()),
     });
-    // The limiter makes everyone wait for that.
-    if (trouble.kind === "rate-limited") return;
+    // The limiter makes everyone wait as long, and this request is first then.
+    if (trouble.kind === "rate-limited" && limiter.pausedAfter(now() + next.ms - 1)) return;
     await hurried(call, sleep(next.ms, either(hurry, call.signal)), hurry, course.last);
   };
 
@@ -231,9 +231,8 @@ const REASONS: Readonly<Record<Trouble["kind"], string>> = {
   uncertain: "the service or the connection failed",
 };
 
-function verdictOf(ended: Ended<unknown>): Verdict {
-  if (ended.ok) return "ok";
-  return ended.status === 429 ? "rate-limited" : "other";
+function refusal(next: Next | null): Verdict {
+  return next?.kind === "wait" ? { retryMs: next.ms, asked: next.asked } : { retryMs: 0, asked: true };
 }
 
 /** Looks again; what that ends with is told of a write that may have been done, where one may. */

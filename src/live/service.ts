@@ -19,7 +19,10 @@ export interface ServiceOptions {
   readonly concurrency: number;
   /** How long one request is tried for in all, in milliseconds; absent: five minutes. */
   readonly retryForMs?: number;
+  /** Milliseconds since the epoch: for the dates of answers. */
   readonly now: () => number;
+  /** Milliseconds on a clock that is never set back. */
+  readonly monotonic: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly later: Later;
   /** Lets everything else that is ready have its turn. */
@@ -44,7 +47,7 @@ export interface Service {
 
 /** Makes a client for a service and key; nothing is sent yet. Throws RolecallError for a base URL that will not do. */
 export function connect(options: ServiceOptions): Service {
-  const { concurrency, now, sleep, signal } = options;
+  const { concurrency, now, monotonic, sleep, signal } = options;
   const transport = options.transport ?? openTransport(checkBaseUrl(options.baseUrl), options);
   const closing = new AbortController();
   const hurry = AbortSignal.any(signal ? [signal, closing.signal] : [closing.signal]);
@@ -52,9 +55,11 @@ export function connect(options: ServiceOptions): Service {
   const emit = (event: LiveEvent): void => {
     if (!closing.signal.aborted) options.emit(event);
   };
-  const limiter = createLimiter({ concurrency, now, sleep, closing: hurry });
+  const limiter = createLimiter({ concurrency, now: monotonic, sleep, closing: hurry });
   const client = createClient({
     ...options,
+    now: monotonic,
+    date: now,
     emit,
     transport: transport.send,
     limiter,

@@ -29,7 +29,7 @@ export type LiveEvent =
       readonly status: number | null;
       readonly reason: string;
       readonly ms: number;
-      /** When the wait ends, in milliseconds since the epoch. */
+      /** When the wait ends, in milliseconds on the clock that is never set back. */
       readonly until: number;
       /** The service asked for just this wait. */
       readonly retryAfter: boolean;

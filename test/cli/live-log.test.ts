@@ -4,7 +4,7 @@ import { testIo } from "../support/io.ts";
 
 function logging(verbose = false) {
   const clock = { now: 1000 };
-  const { io, written } = testIo({ now: () => clock.now });
+  const { io, written } = testIo({ monotonic: () => clock.now });
   const log = liveLog(io, verbose);
   const wait = (ms: number, reason = "the service asks for fewer requests (429)") =>
     log({

@@ -9,7 +9,7 @@ function world() {
   const clock = { now: 0 };
   const sleepers: (() => void)[] = [];
   const { io, written } = testIo({
-    now: () => clock.now,
+    monotonic: () => clock.now,
     sleep: (_, signal) =>
       new Promise((resolve, reject) => {
         signal?.addEventListener("abort", () => reject(signal.reason));

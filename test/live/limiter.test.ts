@@ -10,6 +10,8 @@ function make(concurrency: number, closing?: AbortSignal) {
   };
 }
 
+const refused = (retryMs: number) => ({ retryMs, asked: true });
+
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Asks for so many turns and gives those that are granted. */
@@ -42,27 +44,41 @@ describe("the limiter", () => {
     expect(await ask(make(2).limiter, 50)).toHaveLength(2);
   });
 
-  test("is halved once by all the 429s of one round, and again by those of the next", async () => {
-    const { limiter } = make(4);
+  test("goes on at once where one request is refused and those sent after it pass", async () => {
+    const { limiter, clock } = make(8);
+    const before = clock.now();
     const permits = await ask(limiter, 4);
-    for (const permit of permits) permit.release("rate-limited");
-    expect(limiter.width()).toBe(2);
-    for (const permit of await ask(limiter, 2)) permit.release("rate-limited");
-    expect(limiter.width()).toBe(1);
-    for (const permit of await ask(limiter, 1)) permit.release("rate-limited");
-    expect(limiter.width()).toBe(1);
+    permits[1]?.release(refused(1000));
+    for (const index of [0, 2, 3]) permits[index]?.release("ok");
+    expect(limiter.width()).toBeGreaterThanOrEqual(4);
+    for (const permit of await Promise.all([limiter.acquire(false), limiter.acquire(false)]))
+      permit.release("ok");
+    expect(clock.now()).toBe(before);
   });
 
-  test("grows back by about one for each full round", async () => {
-    const { limiter } = make(4);
-    for (const permit of await ask(limiter, 4)) permit.release("rate-limited");
-    const widths: number[] = [];
-    for (let round = 0; round < 4; round += 1) {
-      const turns = Array.from({ length: limiter.width() }, () => limiter.acquire(false));
-      for (const permit of await Promise.all(turns)) permit.release("ok");
-      widths.push(limiter.width());
-    }
-    expect(widths).toEqual([2, 3, 4, 4]);
+  test("makes everyone wait where the next ones are refused, too, and is halved once for all of them", async () => {
+    const { limiter, clock } = make(8);
+    const first = await ask(limiter, 4);
+    await clock.sleep(10);
+    for (const permit of first) permit.release(refused(1000));
+    expect(limiter.width()).toBe(4);
+    const probes = await Promise.all([limiter.acquire(false), limiter.acquire(false)]);
+    const before = clock.now();
+    for (const permit of probes) permit.release(refused(1000));
+    expect(limiter.width()).toBe(2);
+    const next = await limiter.acquire(false);
+    expect(clock.now() - before).toBe(1000);
+    next.release("ok");
+    expect(limiter.width()).toBe(2);
+  });
+
+  test("makes everyone wait at once where a long wait is asked for", async () => {
+    const { limiter, clock } = make(4);
+    const before = clock.now();
+    for (const permit of await ask(limiter, 1)) permit.release(refused(60_000));
+    expect(limiter.pausedAfter(before + 59_000)).toBe(true);
+    await limiter.acquire(true);
+    expect(clock.now() - before).toBe(60_000);
   });
 
   test("does not change its mind for other failures", async () => {
@@ -88,32 +104,11 @@ describe("the limiter", () => {
 
   test("learns nothing from a turn that was not used", async () => {
     const { limiter } = make(8);
-    for (const permit of await ask(limiter, 1)) permit.release("rate-limited");
+    for (const permit of await ask(limiter, 1)) permit.release(refused(1000));
     const [since, width] = [limiter.refusedSince(), limiter.width()];
     expect(since).not.toBeNull();
     for (const permit of await ask(limiter, 2)) permit.release("unused");
     expect([limiter.refusedSince(), limiter.width()]).toEqual([since, width]);
-  });
-
-  test("knows whether it has paused since", async () => {
-    const { limiter, clock } = make(1);
-    const before = clock.now();
-    expect(limiter.pausedAfter(before)).toBe(false);
-    limiter.pause(1000);
-    await limiter.acquire(false);
-    expect(limiter.pausedAfter(before)).toBe(true);
-    expect(limiter.pausedAfter(clock.now())).toBe(false);
-  });
-
-  test("holds everyone for a pause, and for the longer of two", async () => {
-    const { limiter, clock } = make(4);
-    const start = clock.now();
-    limiter.pause(1000);
-    const waiting = [limiter.acquire(false), limiter.acquire(true)];
-    limiter.pause(5000);
-    limiter.pause(10);
-    await Promise.all(waiting);
-    expect(clock.now() - start).toBe(5000);
   });
 
   test("turns away whoever gave up, and everyone when it is closed during a pause", async () => {
@@ -122,7 +117,7 @@ describe("the limiter", () => {
     const gone = new AbortController();
     gone.abort(new Error("gave up"));
     await expect(limiter.acquire(false, gone.signal)).rejects.toThrow("gave up");
-    limiter.pause(60_000);
+    (await limiter.acquire(false)).release(refused(60_000));
     const waiting = limiter.acquire(false);
     closing.abort(new Error("closed"));
     await expect(waiting).rejects.toThrow("closed");

@@ -64,4 +64,38 @@ describe("how long a request is tried for", () => {
     expect(new Set(failures.map(({ code }) => code))).toEqual(new Set(["rate-limited"]));
     expect(clock.now() - began).toBeLessThanOrEqual(150_000);
   });
+
+  test.each([-3_600_000, 3_600_000])(
+    "does not depend on a wall clock that is set by %i ms meanwhile",
+    async (step) => {
+      let wall = Date.parse("2026-06-01T12:00:00Z");
+      const { writer, seen, clock } = connectTo(
+        (_, count) => {
+          if (count > 2) return json({});
+          wall += step;
+          return refused("20");
+        },
+        { now: () => wall },
+      );
+      const began = clock.now();
+      await writer("MC1").deleteRole("role_a");
+      expect(clock.now() - began).toBe(40_000);
+      expect(seen).toHaveLength(3);
+    },
+  );
+
+  test("takes a date from the service by the service's own clock", async () => {
+    const { writer, clock } = connectTo((_, count) =>
+      count > 1
+        ? json({})
+        : problem(
+            429,
+            {},
+            { date: "Mon, 01 Jan 2024 00:00:00 GMT", "retry-after": "Mon, 01 Jan 2024 00:00:30 GMT" },
+          ),
+    );
+    const began = clock.now();
+    await writer("MC1").deleteRole("role_a");
+    expect(clock.now() - began).toBe(30_000);
+  });
 });

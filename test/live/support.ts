@@ -33,6 +33,8 @@ interface HarnessOptions {
   readonly concurrency?: number;
   readonly retryForMs?: number;
   readonly signal?: AbortSignal;
+  /** The wall clock, where it is not the one that waits. */
+  readonly now?: () => number;
 }
 
 /**
@@ -80,7 +82,8 @@ export function connectToFetch(
     key: options.key ?? KEY,
     keySource: "RETAIL_API_KEY",
     concurrency: options.concurrency ?? 8,
-    now: clock.now,
+    now: options.now ?? clock.now,
+    monotonic: clock.now,
     sleep: clock.sleep,
     later: () => () => undefined,
     pause: async () => undefined,

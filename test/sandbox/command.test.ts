@@ -43,6 +43,7 @@ async function run(...args: string[]) {
     stderr: sink("stderr"),
     outputLost: new AbortController().signal,
     stdinIsTTY: false,
+    monotonic: () => 0,
     now: () => Date.now(),
     sleep: async () => undefined,
     later: () => () => undefined,

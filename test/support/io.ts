@@ -24,6 +24,7 @@ export function testIo(rest: Partial<Io> = {}): TestIo {
     outputLost: new AbortController().signal,
     stdinIsTTY: false,
     now: () => 0,
+    monotonic: () => 0,
     sleep: async () => undefined,
     later: () => () => undefined,
     pause: async () => undefined,

@@ -217,7 +217,7 @@ function notRestored({ fields }: Emptied, failure: Failure | null): Failure {
   return {
     code: "not-restored",
     message: `The service emptied ${fields.join(" and ")}, which the update did not hold. It is not restored: ${why}`,
-    hint: 'To restore it, run "rolecall undo latest".',
+    hint: (failure?.code === "not-restored" && failure.hint) || 'To restore it, run "rolecall undo latest".',
     ...(failure?.request && { request: failure.request }),
   };
 }

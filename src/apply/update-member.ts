@@ -2,6 +2,7 @@ import { RolecallError } from "../model/errors.ts";
 import type { LiveMember } from "../model/live.ts";
 import type { RoleRef } from "../model/plan.ts";
 import type { LiveRecords, LiveWriter, LookAgain, MemberUpdate } from "../model/ports.ts";
+import { word } from "./differences.ts";
 import {
   filledFields,
   type MemberField,
@@ -16,6 +17,8 @@ import { isPasswordChange } from "./step.ts";
 /** Fields that the service has emptied, since the update did not hold them. */
 export interface Emptied {
   readonly fields: readonly MemberField[];
+  /** Properties of emptied metadata with numbers that had to be rounded when they were read: they cannot be sent back. */
+  readonly rounded: readonly string[];
   /** The member as it was before. */
   readonly before: MemberFields;
 }
@@ -49,7 +52,9 @@ export async function updateMember(
     return null;
   }
   const before = fieldsOf(found ?? (await readMember(id, context))) ?? plannedFields(change, context);
+  const rounded = sentFields(change).has("metadata") ? [] : (found?.rounded ?? []);
   if (putSemantics.replaces) {
+    if (rounded.length > 0) throw tooLarge(rounded);
     await writer.updateMember(id, { ...wholeOf(before), ...body }, lookAgain);
     return null;
   }
@@ -57,18 +62,29 @@ export async function updateMember(
   const sent = sentFields(change);
   const omitted = filledFields(before).filter((field) => !sent.has(field));
   const fields = await emptiedFields(id, omitted, answered, context);
-  return fields.length === 0 ? null : { fields, before };
+  return fields.length === 0 ? null : { fields, before, rounded };
 }
 
 /** Sends a member whole, to restore what the service has emptied. Throws RolecallError. */
 export async function restoreMember(
   change: MemberUpdateChange,
-  { before }: Emptied,
+  { before, rounded }: Emptied,
   context: UpdateContext,
   lookAgain: LookAgain | undefined,
 ): Promise<void> {
   const { password: _, ...body } = changedFields(change, { ...context, password: () => "" });
-  await context.writer.updateMember(change.id, { ...wholeOf(before), ...body }, lookAgain);
+  const metadata = Object.entries(before.metadata).filter(([key]) => !rounded.includes(key));
+  const whole = wholeOf({ ...before, metadata: Object.fromEntries(metadata) });
+  await context.writer.updateMember(change.id, { ...whole, ...body }, lookAgain);
+  if (rounded.length > 0) throw tooLarge(rounded);
+}
+
+function tooLarge(properties: readonly string[]): RolecallError {
+  return new RolecallError(
+    "not-restored",
+    `The service empties what an update does not hold, and the metadata ${properties.map(word).join(", ")} holds numbers too large to be sent exactly.`,
+    { hint: "Change this member by hand, or make these numbers texts." },
+  );
 }
 
 function changedFields(

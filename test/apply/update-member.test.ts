@@ -245,6 +245,27 @@ describe("a service that empties what an update does not hold", () => {
     expect(members["mem_1"]).toEqual({ roles: ["role_2"], metadata: {}, nickname: "Till 7" });
   });
 
+  test("gets no rounded number back: the rest is restored, and the run stops and says so", async () => {
+    const text = '{"n": 12345678901234567890, "team": "a"}';
+    const is: Fields = { roles: ["role_1"], metadata: JSON.parse(text) };
+    const exact = (): Response =>
+      new Response(
+        JSON.stringify(wireMember("mem_1", { roles: ["role_1"], metadata: "M" })).replace('"M"', text),
+        { headers: { "content-type": "application/json" } },
+      );
+    const plan = planFor({ mem_1: { roles: ["Courier"] } }, is);
+    const retrieve = (count: number): Response | undefined => (count === 1 ? exact() : undefined);
+    const { sent, outcome } = await apply(plan, { mem_1: is }, { replaces: true, retrieve });
+    expect(sent).toEqual([{ roles: ["role_2"] }, { roles: ["role_2"], metadata: { team: "a" } }]);
+    expect(outcome).toMatchObject({
+      status: "failed",
+      failure: {
+        code: "not-restored",
+        message: expect.stringMatching(/the metadata n holds numbers too large/),
+      },
+    });
+  });
+
   test("that refuses to take it back stops the run, which says what is empty and how to restore it", async () => {
     const refuse = (update: number): Response | undefined =>
       update === 2 ? problem(403, { detail: "Not now." }) : undefined;

@@ -17,6 +17,8 @@ const userSchema = z.strictObject({
   disabledAt: z.number().optional(),
   nickname: z.string().optional(),
   classicId: z.number(),
+  /** Digests of the passwords that a managed user has had. */
+  passwords: z.array(z.string()).readonly().optional(),
 });
 
 const inviteSchema = z.strictObject({ email: z.string(), expiresAt: z.number() });
@@ -31,6 +33,9 @@ export const memberSchema = z.strictObject({
   user: userSchema.readonly().optional(),
   invite: inviteSchema.readonly().optional(),
   metadata: metadata.optional(),
+  attributes: z.record(z.string(), z.unknown()).readonly().optional(),
+  /** The deprecated ones: access follows from the roles alone. */
+  permissions: z.array(z.string()).readonly().optional(),
   createdAt: z.number(),
   updatedAt: z.number(),
 });

@@ -21,7 +21,12 @@ export function userId(email: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
-/** The number that a user has in the deprecated `classic` object. */
+/** What is kept of a password: enough to know it again. */
+export function passwordDigest(memberId: string, password: string): string {
+  return digest(["password", memberId, password]).toString("base64url");
+}
+
+/** The number that a user has in the deprecated `classic` object: it fits 32 bits with a sign. */
 export function classicId(email: string): number {
-  return digest(["classic", email.toLowerCase()]).readUInt32BE(0);
+  return digest(["classic", email.toLowerCase()]).readUInt32BE(0) >>> 1;
 }

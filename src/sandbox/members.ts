@@ -1,6 +1,6 @@
 import { checkBody, createMemberBody, updateMemberBody } from "./body.ts";
 import type { Member, User } from "./data.ts";
-import { classicId, userId } from "./ids.ts";
+import { classicId, passwordDigest, userId } from "./ids.ts";
 import { memberList } from "./member-list.ts";
 import type { Call, MerchantOperation } from "./operation.ts";
 import { type Answer, ProblemError } from "./problem.ts";
@@ -86,7 +86,16 @@ function create(call: Call, merchant: Account): Answer {
   const common = { roles, metadata, createdAt: renewed?.createdAt ?? call.now, updatedAt: call.now };
   const id = renewed?.id ?? nextId(call.store, "mem", merchant);
   const member: Member = managed
-    ? { id, ...common, status: "accepted", user: userAt(email, { type: "managed_user", nickname }) }
+    ? {
+        id,
+        ...common,
+        status: "accepted",
+        user: userAt(email, {
+          type: "managed_user",
+          nickname,
+          passwords: withPassword(id, undefined, body.password),
+        }),
+      }
     : { id, ...common, status: "pending", invite: { email, expiresAt: call.now + INVITATION_MS } };
   addMember(merchant, member);
   return { status: 201, body: memberResource(member, call.now) };
@@ -100,6 +109,9 @@ function update(call: Call, merchant: Account): Answer {
   const before = existing(merchant, call.id);
   const body = checkBody(updateMemberBody, call.body);
   refuseAttributes(body);
+  if (body.user !== undefined && before.user === undefined) {
+    throw new ProblemError(400, `${before.id} is only invited: there is no user to change yet.`);
+  }
   if (body.user !== undefined && before.user?.type !== "managed_user") {
     throw new ProblemError(422, `The user of ${before.id} is not managed by the merchant.`);
   }
@@ -109,15 +121,45 @@ function update(call: Call, merchant: Account): Answer {
     ...before,
     roles: body.roles === undefined ? absent.roles : knownRoles(merchant, body.roles),
     metadata: body.metadata ?? absent.metadata,
-    user: before.user && { ...before.user, nickname },
+    user: before.user && {
+      ...before.user,
+      nickname,
+      passwords: withPassword(before.id, before.user.passwords, body.user?.password),
+    },
     updatedAt: touch(before, call.now),
   };
   replaceMember(merchant, member);
   return { status: 200, body: memberResource(member, call.now) };
 }
 
+/** The passwords that a user has had, with a new one; none may come twice. */
+function withPassword(
+  id: string,
+  before: User["passwords"],
+  password: string | undefined,
+): User["passwords"] {
+  if (password === undefined) return before;
+  const digest = passwordDigest(id, password);
+  if (before?.includes(digest))
+    throw new ProblemError(403, "This password was used before: choose another one.");
+  return [...(before ?? []), digest];
+}
+
+function isAcceptedOwner({ roles, status }: Member): boolean {
+  return status === "accepted" && roles.includes("role_owner");
+}
+
+function hasOtherOwner({ members }: Account, than: Member): boolean {
+  for (const member of members.values()) if (member.id !== than.id && isAcceptedOwner(member)) return true;
+  return false;
+}
+
 function remove(call: Call, merchant: Account): Answer {
-  removeMember(merchant, existing(merchant, call.id));
+  const member = existing(merchant, call.id);
+  if (isAcceptedOwner(member) && !hasOtherOwner(merchant, member)) {
+    throw new ProblemError(403, `${member.id} is the last owner, and cannot be removed.`);
+  }
+  removeMember(merchant, member);
   return { status: 200 };
 }
 

@@ -29,11 +29,16 @@ function parentFilter(query: URLSearchParams): Filter {
   if (id === undefined || type === undefined) {
     throw new ProblemError(400, "resource.parent.id and resource.parent.type must be given together.");
   }
-  if ((id === "null") !== (type === "null")) {
+  if (isNone(id) !== isNone(type)) {
     throw new ProblemError(400, "resource.parent.id and resource.parent.type must be null together.");
   }
-  if (id === "null") return ({ account }) => account.parent === undefined;
+  if (isNone(id)) return ({ account }) => account.parent === undefined;
   return ({ account }) => account.parent?.id === id && account.parent.type === type;
+}
+
+/** How "no parent" is written in a query. */
+function isNone(text: string): boolean {
+  return text === "null" || text === "";
 }
 
 function filters(query: URLSearchParams, now: number): Filter[] {

@@ -52,7 +52,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** A Problem Details answer; `instance` leads to the request's entry in the request log. */
+/** A Problem Details answer; the path of `instance` leads to the request's entry in the request log. */
 export function problemAnswer(
   status: number,
   detail: string,
@@ -69,7 +69,7 @@ export function problemAnswer(
       title,
       status,
       detail,
-      instance: `/_sandbox/requests/${request}`,
+      instance: `https://rolecall.invalid/_sandbox/requests/${request}`,
     },
   };
 }

@@ -32,6 +32,9 @@ const member = z
       .regex(/^mem_[A-Za-z0-9_-]+$/, "must look like mem_…")
       .optional(),
     metadata: metadataSchema.optional(),
+    attributes: z.record(z.string(), z.unknown()).optional(),
+    /** The deprecated ones, which grant nothing here. */
+    permissions: permissionsSchema.optional(),
     mfa: z.boolean().default(false),
     managed: z.strictObject({ nickname: z.string().optional() }).optional(),
     service_account: z.boolean().default(false),

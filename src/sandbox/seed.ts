@@ -59,9 +59,9 @@ function userOf(member: SeedMember, email: string, updatedAt: number): Member["u
 
 function buildMember(member: SeedMember, id: string, roles: readonly string[], now: number): Member {
   const times = timesOf(member);
-  const { email, metadata } = member;
+  const { email, metadata, attributes, permissions } = member;
   const status = member.status === "expired" ? "pending" : member.status;
-  const common = { id, roles, status, metadata, ...times };
+  const common = { id, roles, status, metadata, attributes, permissions, ...times };
   if (member.no_address || email === undefined) return common;
   return status === "pending"
     ? { ...common, invite: { email, expiresAt: expiryOf(member, times.createdAt, now) } }

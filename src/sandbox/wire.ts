@@ -37,13 +37,13 @@ function userResource(user: User): object {
 function common(member: Member, now: number): object {
   return {
     roles: member.roles,
-    // Deprecated: access follows from the roles alone.
-    permissions: [],
+    permissions: member.permissions ?? [],
     created_at: time(member.createdAt),
     updated_at: time(member.updatedAt),
     invite: member.invite && { email: member.invite.email, expires_at: time(member.invite.expiresAt) },
     status: statusOf(member, now),
     metadata: member.metadata,
+    attributes: member.attributes,
   };
 }
 

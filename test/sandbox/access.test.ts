@@ -20,7 +20,7 @@ function seedWith(permissions: readonly string[]): string {
 merchants:
   - code: MC1
     roles: [{ name: X, id: role_x }]
-    members: [{ email: ada@example.com, id: mem_x, roles: [role_owner] }]
+    members: [{ email: ada@example.com, id: mem_x, roles: [role_admin] }]
   - code: MC2
 keys: [{ key: sk_live_some, owner: ada@example.com, merchants: [MC1], permissions: [${permissions}] }]
 `;
@@ -179,9 +179,9 @@ describe("every Problem", () => {
       title: "Not Found",
       status: 404,
       detail: "There is no role role_none.",
-      instance: "/_sandbox/requests/1",
+      instance: "https://rolecall.invalid/_sandbox/requests/1",
     });
-    const entry = await call("GET", got.body.instance, { key: null });
+    const entry = await call("GET", new URL(got.body.instance).pathname, { key: null });
     expect(entry.body).toMatchObject({ number: 1, status: 404, path: `${ROLES}/role_none` });
   });
 });

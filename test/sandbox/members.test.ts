@@ -172,18 +172,40 @@ describe("updating a member", () => {
     const path = `${MEMBERS}/${body.id}`;
     const got = await call("PUT", path, { body: { user: { nickname: "Till 8", password: "abcdefgh" } } });
     expect(got.body.user.nickname).toBe("Till 8");
-    const kept = await call("PUT", path, { body: { user: { password: "abcdefgh" } } });
+    const kept = await call("PUT", path, { body: { user: { password: "abcdefgh-2" } } });
     expect(kept.body.user.nickname).toBe("Till 8");
     expect((await call("PUT", path, { body: { user: { password: "short" } } })).status).toBe(400);
     expect((await call("PUT", path, { body: { user: { email: "x@x.example" } } })).status).toBe(400);
   });
 
+  test("refuses a password that was used before, and only for the same user: 403", async () => {
+    const { call } = start();
+    const managed = (email: string) => ({ email, roles: [], is_managed_user: true, password: "password-1" });
+    const { body: till } = await call("POST", MEMBERS, { body: managed("till-1@x.example") });
+    expect((await call("POST", MEMBERS, { body: managed("till-2@x.example") })).status).toBe(201);
+    const set = async (password: string) =>
+      (await call("PUT", `${MEMBERS}/${till.id}`, { body: { user: { password } } })).status;
+    expect([await set("password-1"), await set("password-2"), await set("password-2")]).toEqual([
+      403, 200, 403,
+    ]);
+    expect(await set("password-1")).toBe(403);
+    expect((await call("PUT", `${MEMBERS}/${till.id}`, { body: { user: { nickname: "T" } } })).status).toBe(
+      200,
+    );
+  });
+
+  test("refuses user data of somebody who is only invited: 400", async () => {
+    const { call } = start();
+    const { body: bob } = await call("POST", MEMBERS, { body: BOB });
+    const got = await call("PUT", `${MEMBERS}/${bob.id}`, { body: { user: { nickname: "Bob" } } });
+    expect([got.status, kindOf(got)]).toEqual([400, "bad-request"]);
+  });
+
   test("refuses user data of somebody who is not managed: 422", async () => {
     const { call } = start();
-    const { body } = await call("POST", MEMBERS, { body: BOB });
-    expect((await call("PUT", `${MEMBERS}/${body.id}`, { body: { user: { nickname: "B" } } })).status).toBe(
-      422,
-    );
+    const { body } = await call("GET", MEMBERS);
+    const got = await call("PUT", `${MEMBERS}/${body.items[0].id}`, { body: { user: { nickname: "B" } } });
+    expect(got.status).toBe(422);
   });
 
   test("refuses unknown roles (422), attributes (403) and unknown members (404)", async () => {
@@ -209,6 +231,16 @@ describe("deleting a member", () => {
     const again = await call("POST", MEMBERS, { body: BOB });
     expect(again.status).toBe(201);
     expect(again.body.id).not.toBe(body.id);
+  });
+
+  test("refuses the last owner who has accepted: 403", async () => {
+    const { call } = start();
+    const { body } = await call("GET", MEMBERS);
+    const owner = `${MEMBERS}/${body.items[0].id}`;
+    const { body: bob } = await call("POST", MEMBERS, { body: { ...BOB, roles: ["role_owner"] } });
+    expect((await call("DELETE", owner)).status).toBe(403);
+    await call("POST", `/_sandbox/merchants/MC0DEMO1/members/${bob.id}/accept`, { key: null });
+    expect((await call("DELETE", owner)).status).toBe(200);
   });
 
   test("takes it out of the list and leaves the others in their order", async () => {

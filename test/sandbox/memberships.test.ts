@@ -52,6 +52,7 @@ describe("the memberships of the key's owner", () => {
     ["?resource.parent.id=org_1&resource.parent.type=franchise", "MC4"],
     ["?resource.parent.id=org_2&resource.parent.type=organization", ""],
     ["?resource.parent.id=null&resource.parent.type=null", "MC2 org_1"],
+    ["?resource.parent.id=&resource.parent.type=", "MC2 org_1"],
   ])("with %s are: %s", async (query, expected) => {
     expect(await held(query)).toBe(expected);
   });

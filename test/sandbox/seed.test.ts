@@ -82,6 +82,20 @@ describe("a seed", () => {
     expect(old.invite.expires_at).toBe("2026-01-01T00:00:00.000Z");
   });
 
+  test("shows the attributes and the deprecated permissions that it gives a member", async () => {
+    const seed = `
+merchants:
+  - code: MC1
+    members:
+      - { email: a@x.example, roles: [role_owner], attributes: { tier: 2 }, permissions: [legacy_view] }`;
+    const { call } = start({ seed });
+    const shown = { attributes: { tier: 2 }, permissions: ["legacy_view"] };
+    const { items } = (await call("GET", "/v0.1/merchants/MC1/members")).body;
+    expect(items[0]).toMatchObject(shown);
+    expect(items[0].user.classic.user_id).toBeLessThan(2 ** 31);
+    expect((await call("GET", "/v0.1/memberships")).body.items[0]).toMatchObject(shown);
+  });
+
   test("brings an expired invitation expired, whatever the clock says", async () => {
     const { call } = start({ seed: SEED, now: () => Date.parse("2001-01-01T00:00:00Z") });
     expect((await call("GET", `${BASE}/members?status=expired`)).body.total_count).toBe(1);

@@ -39,6 +39,13 @@ async function everything({ call }: Harness): Promise<string> {
   return [...texts, memberships].map(({ text }) => text).join("\n");
 }
 
+/** The last owner cannot be removed. */
+const TWO_MEMBERS = `
+merchants:
+  - code: MC0DEMO1
+    members: [{ email: ada@example.com }, { email: owner@example.com, roles: [role_owner] }]
+`;
+
 describe("a saved state", () => {
   test("brings everything back, and goes on with new ids", async () => {
     let state = "";
@@ -126,7 +133,7 @@ describe("a write", () => {
     ["PUT", "/_sandbox/merchants/MC0DEMO1/members/ID/status", { status: "unknown" }],
   ])("by %s %s is saved too", async (method, path, body) => {
     const saves: string[] = [];
-    const { call } = start({ save: async (text) => void saves.push(text) });
+    const { call } = start({ seed: TWO_MEMBERS, save: async (text) => void saves.push(text) });
     const { items } = (await call("GET", MEMBERS)).body;
     expect(saves).toHaveLength(0);
     await call(method, path.replace("ID", items[0].id), body && { body });
@@ -165,7 +172,7 @@ describe("a write", () => {
 
   test("that finds its work done already waits until that is saved", async () => {
     const disk = slowDisk();
-    const { call } = start({ save: disk.save });
+    const { call } = start({ seed: TWO_MEMBERS, save: disk.save });
     const { items } = (await call("GET", MEMBERS)).body;
     const ended: number[] = [];
     for (let i = 0; i < 2; i += 1) {

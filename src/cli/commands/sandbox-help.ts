@@ -18,7 +18,8 @@ A seed:
       members:
         - { email: ada@example.com, roles: [role_owner] }
         - { email: bob@example.com, roles: [Shift Lead], status: pending }
-        - { email: bot@example.com, type: system_account }   user.type; any word will do
+        - { email: bot@example.com, type: system_account }    user.type; any word will do
+        - { email: eve@example.com, attributes: { tier: 2 }, permissions: [legacy_view] }
   keys:                     without them: sk_test_sandbox, for everything
     - { key: sk_test_ada, owner: ada@example.com, permissions: [roles_list, merchant_read] }
 A merchant is a test account unless it says sandbox: false.

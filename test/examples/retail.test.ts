@@ -28,6 +28,9 @@ test("the example's files are in the canonical style", async () => {
   expect({ code, stdout }).toEqual({ code: 0, stdout: "3 as they should be\n" });
 });
 
+const NO_DOMAIN =
+  "none of the allowed domains: example.com, ledger.example, harbour.example, station.example.";
+
 test("the first plan changes a little of everything and leaves most as it is", async () => {
   const plans = await firstPlans();
   expect(plans.map(({ merchant, summary }) => ({ merchant, ...summary }))).toEqual([
@@ -43,7 +46,10 @@ test("the first plan changes a little of everything and leaves most as it is", a
     },
   ]);
   expect(plans.flatMap(({ findings }) => findings.map(({ message }) => message))).toEqual([
+    "1 live member is ignored: Accountant (year-end@auditor.example).",
+    `Already so: The address stock-sync@apps.example is in ${NO_DOMAIN}`,
     "stock-sync@apps.example is a service account that the file does not list; it is left alone.",
+    `Already so: The address year-end@auditor.example is in ${NO_DOMAIN}`,
   ]);
 });
 
@@ -88,11 +94,13 @@ test("the read-only key plans the same, and an apply with it changes nothing", a
   expect(await firstPlans()).toEqual(before);
 });
 
-test("somebody who is to be ignored is in no plan", async () => {
+test("somebody who is to be ignored is in no plan's changes, and no refusal", async () => {
   const path = "/_sandbox/v0.1/merchants/MC4F7K2P/members?email=year-end@auditor.example";
   const { items } = (await (await fetch(sandbox.url + path)).json()) as { readonly items: unknown };
   expect(items).toHaveLength(1);
-  expect(JSON.stringify(await firstPlans())).not.toContain("auditor.example");
+  for (const { changes, deferred, impact, refusals } of await firstPlans()) {
+    expect(JSON.stringify([changes, deferred, impact, refusals])).not.toContain("auditor.example");
+  }
 });
 
 describe("what the example's texts tell to try", () => {

@@ -1,12 +1,9 @@
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
-import { locate } from "../config/locate.ts";
 import type { DesiredState, Origin } from "../model/desired.ts";
 import type { Drift } from "../model/drift.ts";
 import type { LiveState } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
 import { type DriftTimes, driftOf } from "../plan/drift.ts";
-import { type FileTimes, gitTimes } from "./git-times.ts";
+import { entryTime, type History, readHistory } from "./entry-times.ts";
 import type { Io } from "./io.ts";
 import type { Planned } from "./planning.ts";
 
@@ -40,15 +37,9 @@ async function driftTimes(state: DesiredState, live: LiveState, io: Io): Promise
       // What no file lists any more has no line: all that can be said is when its files were last touched.
       if (origin === undefined) return known(newest);
       const history = files.get(origin.file);
-      const span = history && locate(history.text, origin.path);
-      return span ? history.times.lines(span.line, span.endLine) : null;
+      return history ? entryTime(history, origin) : null;
     },
   };
-}
-
-interface History {
-  readonly text: string;
-  readonly times: FileTimes;
 }
 
 async function readHistories(state: DesiredState, io: Io): Promise<ReadonlyMap<string, History>> {
@@ -56,11 +47,7 @@ async function readHistories(state: DesiredState, io: Io): Promise<ReadonlyMap<s
   const files = [...new Set([state.origin.file, ...entries.map(({ origin }) => origin.file)])];
   const histories = await Promise.all(
     files.map(async (file): Promise<[string, History]> => {
-      const [text, times] = await Promise.all([
-        readFile(resolve(io.cwd, file), "utf8"),
-        gitTimes(file, io.cwd, io.now()),
-      ]);
-      return [file, { text, times }];
+      return [file, await readHistory(file, io)];
     }),
   );
   return new Map(histories);

@@ -44,6 +44,18 @@ export function withMerchantOption(command: Command): Command {
   );
 }
 
+/** Adds `--reinvite`: whose expired invitations are renewed whatever the files say. */
+export function withReinviteOption(command: Command): Command {
+  return command.addOption(
+    new Option(
+      "--reinvite <email>",
+      "renew this expired invitation whatever sync.reinvite says; may be given more than once",
+    )
+      .argParser((email: string, all: readonly string[]) => [...all, email])
+      .default([], "none"),
+  );
+}
+
 /** Adds the options of the commands that talk to the service for all merchants. */
 export function withServiceOptions(command: Command): Command {
   return withConnectionOptions(withMerchantOption(command)).option(

@@ -16,6 +16,8 @@ export interface PlanningOptions {
   readonly baseUrl?: string;
   /** The moment that end dates are held against, in milliseconds since the epoch; absent: now. */
   readonly asOf?: number;
+  /** Addresses whose expired invitations are renewed whatever the files say. */
+  readonly reinvite?: readonly string[];
   /** Makes the plan, in place of the comparison with the file. */
   readonly makePlan?: (input: PlanInput) => Plan;
   /** Role ids that are needed besides those that the file names. */
@@ -70,12 +72,21 @@ export async function sessionsAt(
   options: PlanningOptions,
   io: Io,
 ): Promise<Sessions> {
-  const [{ buildPlan, namedRoleIds }, { lostInvitations }, { default: picomatch }] = await Promise.all([
+  const [
+    { buildPlan, namedRoleIds },
+    { lostInvitations },
+    { renewalOf },
+    { entryTimes },
+    { default: picomatch },
+  ] = await Promise.all([
     import("../plan/build-plan.ts"),
     import("./lost-invitations.ts"),
+    import("./renewals.ts"),
+    import("./entry-times.ts"),
     import("picomatch"),
   ]);
   const matches = globMatcher(picomatch);
+  const entryTime = entryTimes(io);
   const { makePlan = buildPlan, roleIds = [], ahead } = options;
   const open = (state: DesiredState): Session => {
     const access = accessFor(state, options.baseUrl, io.env);
@@ -90,6 +101,7 @@ export async function sessionsAt(
         const read = await (ahead?.take(state, access, named) ??
           reader.read(state.merchant, named, state.members?.length));
         const lost = await lostInvitations(state, read, access.baseUrl, io);
+        const renewal = await renewalOf(state, read, options.reinvite ?? [], entryTime);
         const live = await withRolesOf(lost, read, records(state.merchant));
         const plan = makePlan({
           desired: { ...state, ...environmentOf(access) },
@@ -97,6 +109,7 @@ export async function sessionsAt(
           service: access.baseUrl,
           now: options.asOf ?? io.now(),
           lost,
+          renewal,
           matches,
           leaveOut,
         });

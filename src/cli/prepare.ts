@@ -12,6 +12,7 @@ import { styleFor } from "./output.ts";
 import { type Planned, planAll, sessionsAt } from "./planning.ts";
 import { openProgress, type Progress } from "./progress.ts";
 import { readAhead } from "./read-ahead.ts";
+import { checkReinvited } from "./renewals.ts";
 import { openServices } from "./services.ts";
 
 /** The merchants' plans, and how to let go of the service afterwards. */
@@ -48,6 +49,7 @@ export async function preparePlans(
       pause: nowAndThen(io),
       begun: (head) => void reading.then((ahead) => ahead.begin(head)),
     });
+    if (options.reinvite) checkReinvited(options.reinvite, states);
     const [services, ahead] = await Promise.all([opening, reading]);
     const sessions = await sessionsAt(services, states, { ...options, ahead }, io);
     progress.reading(states.map(({ merchant }) => merchant));
@@ -164,6 +166,7 @@ function isMeant(merchant: string, { merchant: picked, shard }: PrepareOptions):
 type PrepareOptions = ServiceOptions &
   OutputOptions & {
     readonly asOf?: number;
+    readonly reinvite?: readonly string[];
     /** Where the result is written, of `--output` and `--out`. */
     readonly output?: string;
     readonly out?: string;

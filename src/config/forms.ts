@@ -21,5 +21,8 @@ export const MEMBER_ID = /^mem_[A-Za-z0-9_-]+$/;
 /** A share of what is live. */
 export const SHARE = /^(?:100|[1-9]?[0-9])%$/;
 
+/** A period in weeks, days or hours. */
+export const PERIOD = /^[1-9][0-9]{0,4}[wdh]$/;
+
 /** A role as a check names it. */
 export const ROLE_ENTRY = /^role:\s*\S/;

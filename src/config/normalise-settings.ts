@@ -1,4 +1,11 @@
-import type { GuardSettings, IgnorePatterns, Policies, RemovalLimit, SyncOptions } from "../model/desired.ts";
+import type {
+  GuardSettings,
+  IgnorePatterns,
+  Policies,
+  Reinvite,
+  RemovalLimit,
+  SyncOptions,
+} from "../model/desired.ts";
 import { present, unique } from "./present.ts";
 import type { MerchantFile } from "./schema/merchant-file.ts";
 
@@ -15,9 +22,16 @@ export function normaliseSync(all: readonly Content[]): SyncOptions {
   return {
     roles: roles ?? "authoritative",
     members: members ?? "authoritative",
-    reinvite: reinvite ?? true,
+    reinvite: typeof reinvite === "boolean" ? reinvite : period(reinvite?.for ?? "30d"),
     replaceRoles: replace_roles ?? false,
   };
+}
+
+const HOUR = 3_600_000;
+const UNITS: Readonly<Record<string, number>> = { w: 168 * HOUR, d: 24 * HOUR, h: HOUR };
+
+function period(text: string): Exclude<Reinvite, boolean> {
+  return { text, ms: Number.parseInt(text, 10) * (UNITS[text.slice(-1)] ?? Number.NaN) };
 }
 
 /** The globs of all files. */

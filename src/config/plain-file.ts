@@ -1,4 +1,14 @@
-import { MEMBER_ID, MERCHANT, NOT_BLANK, ONE_LINE, ROLE_ENTRY, ROLE_ID, SHARE, VARIABLE } from "./forms.ts";
+import {
+  MEMBER_ID,
+  MERCHANT,
+  NOT_BLANK,
+  ONE_LINE,
+  PERIOD,
+  ROLE_ENTRY,
+  ROLE_ID,
+  SHARE,
+  VARIABLE,
+} from "./forms.ts";
 import { includeMistake } from "./include-path.ts";
 import { MAX_CHECKS, MAX_INCLUDES, MAX_METADATA, MAX_PERMISSIONS } from "./limits.ts";
 import type { MerchantFile } from "./schema/merchant-file.ts";
@@ -121,7 +131,12 @@ const hasPlainKeys = mapping(
     environment: oneOf("live", "test"),
     api: mapping({ base_url: baseUrl, key_env: matching(VARIABLE) }),
     include: list(includePath, MAX_INCLUDES),
-    sync: mapping({ roles: modes, members: modes, reinvite: flag, replace_roles: flag }),
+    sync: mapping({
+      roles: modes,
+      members: modes,
+      reinvite: either(flag, mapping({ for: matching(PERIOD) }, ["for"])),
+      replace_roles: flag,
+    }),
     ignore: mapping({ roles: texts, members: texts }),
     guards: mapping({
       max_removals: either(count, matching(SHARE)),

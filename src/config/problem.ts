@@ -24,6 +24,7 @@ export type FormatCode =
   | "bad-include"
   | "bad-member-id"
   | "bad-merchant"
+  | "bad-period"
   | "bad-removal-limit"
   | "bad-role-id"
   | "bad-until"

@@ -29,6 +29,7 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "bad-member-id": error("The id of a member begins with `mem_`."),
   "bad-merchant": error("A merchant code has 1 to 64 letters, digits, hyphens and underscores."),
   "bad-number": error("A number in metadata can be sent exactly as it is written."),
+  "bad-period": error("`reinvite.for` is a number of weeks, days or hours such as `30d`."),
   "bad-removal-limit": error("`max_removals` is a share such as `25%`, or a count."),
   "bad-role-id": error("The id of a role begins with `role_`."),
   "bad-until": error("`until` is a date that exists, or a timestamp with its zone."),

@@ -58,12 +58,14 @@ export interface DesiredMember {
   readonly origin: Origin;
 }
 
+/** Whether expired invitations are renewed, or only while the entry's last commit is younger than a period. */
+export type Reinvite = boolean | { readonly text: string; readonly ms: number };
+
 /** How a merchant's file is brought together with what is live. */
 export interface SyncOptions {
   readonly roles: SyncMode;
   readonly members: SyncMode;
-  /** An expired invitation of a listed member is replaced by a new one. */
-  readonly reinvite: boolean;
+  readonly reinvite: Reinvite;
   /** A role whose metadata changed may be replaced, since the service cannot update it in place. */
   readonly replaceRoles: boolean;
 }

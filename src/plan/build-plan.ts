@@ -11,7 +11,7 @@ import { ignoredAccess } from "./ignored.ts";
 import { impactOf } from "./impact.ts";
 import { judgePlan } from "./judge.ts";
 import type { LostInvitation } from "./lost-invitations.ts";
-import { type MemberPlan, planMembers } from "./members.ts";
+import { type MemberPlan, planMembers, type Renewal } from "./members.ts";
 import { guardMinHolders } from "./min-holders.ts";
 import { by, byCodeUnit } from "./order.ts";
 import { refuse } from "./refusals.ts";
@@ -33,6 +33,7 @@ export interface PlanInput {
   readonly now: number;
   /** By address in lower case, the expired invitations that earlier runs have removed and not renewed. */
   readonly lost?: ReadonlyMap<string, LostInvitation>;
+  readonly renewal?: Renewal;
   /** Whether a glob matches a text. */
   readonly matches: Matches;
   /** Fingerprints of changes that somebody chose to leave out; what cannot be made without them is left out, too. */
@@ -41,7 +42,7 @@ export interface PlanInput {
 
 /** Computes what would make the live state the desired one: pure, and the same bytes for the same inputs. */
 export function buildPlan(input: PlanInput): Plan {
-  const { desired, live, now, matches, lost = new Map() } = input;
+  const { desired, live, now, matches, lost = new Map(), renewal = {} } = input;
   const { sync } = desired;
   const scope = scopeOf(live, desired.ignore, matches);
   const roles = planRoles(desired.roles, scope, sync);
@@ -51,6 +52,7 @@ export function buildPlan(input: PlanInput): Plan {
     now,
     lost,
     file: desired.origin.file,
+    renewal,
   });
   return judgeChanges(input, { scope, roles, members, byFile: true });
 }

@@ -59,7 +59,15 @@ export type Discovery =
     }
   | { readonly code: "member-role-ignored"; readonly name: string; readonly role: string }
   | { readonly code: "member-status-unknown"; readonly name: string }
-  | { readonly code: "member-expired"; readonly name: string; readonly pinned: boolean }
+  | { readonly code: "member-expired"; readonly name: string }
+  | {
+      readonly code: "member-not-accepted";
+      readonly name: string;
+      /** The day on which its entry was last committed. */
+      readonly since: string;
+      readonly period: string;
+    }
+  | { readonly code: "member-pin-renewed"; readonly name: string; readonly id: string; readonly now: string }
   | { readonly code: "member-invitation-lost"; readonly name: string; readonly run: string }
   | { readonly code: "member-role-gone"; readonly name: string; readonly role: string }
   | { readonly code: "member-mfa-unknown"; readonly name: string; readonly role: string };
@@ -275,9 +283,19 @@ export function wording(found: Discovery): Finding {
       return warning(
         "member",
         `The invitation of ${name} has expired, and no new one is sent.`,
-        found.pinned
-          ? "The entry is pinned to the expired one: take its id out."
-          : 'Set "sync.reinvite: true", or leave it out, to have a new one sent.',
+        `Take "sync.reinvite: false" out, or send one with --reinvite ${name}.`,
+      );
+    case "member-not-accepted":
+      return warning(
+        "member",
+        `${name} has not accepted since ${found.since}, when the entry was last changed, and no new invitation is sent after ${found.period}.`,
+        `Remove the entry, or send one more with --reinvite ${name}.`,
+      );
+    case "member-pin-renewed":
+      return warning(
+        "member",
+        `The entry of ${name} is pinned to ${found.id}, an invitation that has expired; it stands for ${found.now} now.`,
+        `Write "id: ${found.now}", or take the id out.`,
       );
     case "member-invitation-lost":
       return warning(

@@ -4,8 +4,16 @@ import { by, byCodeUnit } from "./order.ts";
 export type Match<Live> =
   | { readonly found: "none" }
   | { readonly found: "one"; readonly live: Live; readonly leftovers: readonly Live[] }
-  /** `namesakes`: how many live entries have the key all the same. */
-  | { readonly found: "pin-missing"; readonly id: string; readonly namesakes: number }
+  /**
+   * `namesakes`: how many live entries have the key all the same; `heir`: the only one of them, where no other entry
+   * is pinned to it.
+   */
+  | {
+      readonly found: "pin-missing";
+      readonly id: string;
+      readonly namesakes: number;
+      readonly heir: Live | null;
+    }
   | { readonly found: "many"; readonly live: readonly Live[] };
 
 /** Live entries, and what matching needs to know of them. */
@@ -14,6 +22,8 @@ export interface Candidates<Live> {
   /** The distinct keys that people use for it: several, or none. */
   readonly keysOf: (live: Live) => readonly string[];
   readonly isLeftover: (live: Live) => boolean;
+  /** When a leftover became one, as a text that sorts by time: of several the latest counts. */
+  readonly endedAt: (live: Live) => string;
 }
 
 /** Where a live entry stands in its list: told apart by that, nobody's id has to be looked up. */
@@ -85,13 +95,13 @@ export function matchAll<Entry, Live extends { readonly id: string }, Result>(
   candidates: Candidates<Live>,
   use: (entry: Entry, match: Match<Live>) => Result,
 ): Matches<Live, Result> {
-  const { live, isLeftover } = candidates;
+  const { live, isLeftover, endedAt } = candidates;
   const { idOf } = declared;
   const pinning = entries.filter((entry) => idOf(entry) !== undefined);
   const others = pinning.length === 0 ? entries : entries.filter((entry) => idOf(entry) === undefined);
   const pins = pinnedBy(new Set(pinning.map(idOf)), live);
   const claimed = new Uint8Array(live.length);
-  const known: Known<Live> = { live, index: indexLive(candidates), ...pins, claimed, isLeftover };
+  const known: Known<Live> = { live, index: indexLive(candidates), ...pins, claimed, isLeftover, endedAt };
   const results: Result[] = [];
   for (const some of [pinning, others]) {
     const { sorted, keys } = byKey(some, declared);
@@ -151,12 +161,11 @@ function pinnedBy(ids: ReadonlySet<string | undefined>, live: readonly { readonl
   return { pins, pinned };
 }
 
-interface Known<Live> extends Pins {
+interface Known<Live> extends Pins, Pick<Candidates<Live>, "isLeftover" | "endedAt"> {
   readonly live: readonly Live[];
   readonly index: Index<Live>;
   /** 1 for every live entry that is spoken for, so never unlisted. */
   readonly claimed: Uint8Array;
-  readonly isLeftover: (live: Live) => boolean;
 }
 
 const NONE = { found: "none" } as const;
@@ -172,19 +181,40 @@ function matchPin<Live>(known: Known<Live>, id: string, key: string): Match<Live
   const [pinned] = standing(live, pins.get(id) ?? -1);
   if (pinned === undefined) {
     const same = withKey(known, key);
+    const [only, ...more] = same;
+    const isFree =
+      only !== undefined && more.length === 0 && !known.pinned.has(only.at) && claimed[only.at] === 0;
     for (const { at } of same) claimed[at] = 1;
-    return { found: "pin-missing", id, namesakes: same.length };
+    return { found: "pin-missing", id, namesakes: same.length, heir: isFree ? only.live : null };
   }
   claimed[pinned.at] = 1;
-  return { found: "one", live: pinned.live, leftovers: NOBODY };
+  // What a pin names may be over, and something else of its key have taken its place.
+  return known.isLeftover(pinned.live) ? matchLeftover(known, pinned, key) : one(pinned.live);
+}
+
+/** A pinned leftover stands for itself, or for the only entry of its key that is none; others of its key are leftovers. */
+function matchLeftover<Live>(known: Known<Live>, pinned: Standing<Live>, key: string): Match<Live> {
+  const { claimed, isLeftover } = known;
+  const same = withKey(known, key).filter(({ at }) => !known.pinned.has(at) && claimed[at] === 0);
+  const [current = pinned, ...more] = same.filter(({ live }) => !isLeftover(live));
+  for (const { at } of same) claimed[at] = 1;
+  if (more.length > 0) return { found: "many", live: same.map(({ live }) => live) };
+  return one(
+    current.live,
+    [pinned, ...same].filter((other) => other !== current),
+  );
+}
+
+function one<Live>(live: Live, leftovers: readonly Standing<Live>[] = NOBODY): Match<Live> {
+  return { found: "one", live, leftovers: leftovers.map((other) => other.live) };
 }
 
 /**
  * The key decides, among the entries that nobody pins. Of several, one that alone is no leftover wins; where all are
- * leftovers, the first in the order of ids stands for them.
+ * leftovers, the latest stands for them, of several such ones the first in the order of ids.
  */
 function matchKey<Live>(known: Known<Live>, key: string): Match<Live> {
-  const { live, index, pinned, claimed, isLeftover } = known;
+  const { live, index, pinned, claimed, isLeftover, endedAt } = known;
   const at = index.first.get(key);
   const alone = at === undefined || index.several.has(key) ? undefined : live[at];
   // As nearly everybody is matched.
@@ -192,15 +222,19 @@ function matchKey<Live>(known: Known<Live>, key: string): Match<Live> {
     claimed[at] = 1;
     return { found: "one", live: alone, leftovers: NOBODY };
   }
+  const latest = (a: Standing<Live>, b: Standing<Live>): Standing<Live> =>
+    endedAt(b.live) > endedAt(a.live) ? b : a;
   const same = withKey(known, key).filter((one) => !pinned.has(one.at));
   const [first] = same;
   if (first === undefined) return NONE;
-  const isContested = same.some((one) => claimed[one.at] === 1);
-  for (const one of same) claimed[one.at] = 1;
-  const [current = first, ...more] = same.filter((one) => !isLeftover(one.live));
-  if (isContested || more.length > 0) return { found: "many", live: same.map((one) => one.live) };
-  const leftovers = same.filter((one) => one !== current).map((one) => one.live);
-  return { found: "one", live: current.live, leftovers };
+  const isContested = same.some((each) => claimed[each.at] === 1);
+  for (const each of same) claimed[each.at] = 1;
+  const [current = same.reduce(latest, first), ...more] = same.filter((each) => !isLeftover(each.live));
+  if (isContested || more.length > 0) return { found: "many", live: same.map((each) => each.live) };
+  return one(
+    current.live,
+    same.filter((each) => each !== current),
+  );
 }
 
 function withKey<Live>({ live, index }: Known<Live>, key: string): readonly Standing<Live>[] {

@@ -16,6 +16,20 @@ export interface MemberPlan {
   readonly discoveries: readonly Discovery[];
 }
 
+/** When an entry was last committed: the day in UTC, and milliseconds since the epoch. */
+export interface Committed {
+  readonly day: string;
+  readonly at: number;
+}
+
+/** What decides on expired invitations besides the file; addresses in lower case. */
+export interface Renewal {
+  /** Whose invitation is to be renewed whatever the file says. */
+  readonly asked?: ReadonlySet<string>;
+  /** When entries were last committed; absent: unknown, and renewed. */
+  readonly committed?: ReadonlyMap<string, Committed>;
+}
+
 /** What planning members depends on besides the members. */
 export interface MemberContext {
   readonly sync: Pick<SyncOptions, "members" | "reinvite">;
@@ -26,6 +40,7 @@ export interface MemberContext {
   readonly lost: ReadonlyMap<string, LostInvitation>;
   /** The merchant's own file: the others may be shared with merchants of other members. */
   readonly file: string;
+  readonly renewal: Renewal;
 }
 
 /** Compares the declared members with the live ones, and moves the holders of replaced roles. */
@@ -50,7 +65,7 @@ function planDeclared(
   context: MemberContext,
   report: Report,
 ): { readonly changes: readonly MemberChange[]; readonly unclaimed: readonly LiveMember[] } {
-  const candidates = { live, keysOf: addressKeysOf, isLeftover: isExpired };
+  const candidates = { live, keysOf: addressKeysOf, isLeftover: isExpired, endedAt };
   const { results, unclaimed } = matchAll(desired, DECLARED, candidates, (member, match) =>
     planMember(memberAt(member, context.now), match, context, report),
   );
@@ -99,6 +114,7 @@ function planMember(
       if (at.gone || (lost === undefined && isShared(at.member, context))) return [];
       return present(createMember(at.member, lost, context.roles, report));
     case "pin-missing":
+      if (match.heir?.status === "pending") return planPinned(at, match.heir, context, report);
       if (!at.gone && lost?.id === match.id && match.namesakes === 0) {
         return present(createMember(at.member, lost, context.roles, report));
       }
@@ -109,7 +125,7 @@ function planMember(
       report({ code: "member-ambiguous", name, ids: match.live.map(({ id }) => id) });
       return [];
     case "one": {
-      const found = planFound(at, match.live, context, report);
+      const found = planPinned(at, match.live, context, report);
       if (match.leftovers.length === 0) return found;
       const leftovers = match.leftovers.map((leftover) =>
         deleteMember(leftover, context.roles, "invitation-expired"),
@@ -126,12 +142,25 @@ function isShared({ roles, managed, origin }: DesiredMember, { file }: MemberCon
   return roles === undefined && managed === undefined && origin.file !== file;
 }
 
+/** Plans for whom an entry stands for, which may be another one than the expired invitation that it is pinned to. */
+function planPinned(
+  at: MemberAt,
+  live: LiveMember,
+  context: MemberContext,
+  report: Report,
+): readonly MemberChange[] {
+  const { email: name, id } = at.member;
+  if (id !== undefined && id !== live.id) report({ code: "member-pin-renewed", name, id, now: live.id });
+  return planFound(at, live, context, report);
+}
+
 function planFound(
   { member, gone, ended }: MemberAt,
   live: LiveMember,
-  { sync, roles }: MemberContext,
+  context: MemberContext,
   report: Report,
 ): readonly MemberChange[] {
+  const { roles } = context;
   const name = member.email;
   if (live.user && member.id !== undefined && !addressKeysOf(live).includes(name.toLowerCase())) {
     report({ code: "member-pin-other", name, id: live.id, address: addressOf(live) ?? live.id });
@@ -141,11 +170,24 @@ function planFound(
   if (live.status === "unknown") report({ code: "member-status-unknown", name });
   if (member.managed && live.user && !isManaged(live)) report({ code: "member-not-managed", name });
   if (live.status === "expired") {
-    // A pinned one would be gone with its id, and the pin would point to nobody.
-    if (sync.reinvite && member.id === undefined) return present(reinviteMember(member, live, roles, report));
-    report({ code: "member-expired", name, pinned: member.id !== undefined });
+    const obstacle = obstacleToRenewal(name, context);
+    if (obstacle === null) return present(reinviteMember(member, live, roles, report));
+    report(obstacle);
   }
   return present(updateMember(member, live, roles, report, ended ? "access-ended" : "declared"));
+}
+
+/** Why an expired invitation is not renewed; null where it is. */
+function obstacleToRenewal(
+  name: string,
+  { sync: { reinvite }, renewal: { asked, committed }, now }: MemberContext,
+): Discovery | null {
+  const key = name.toLowerCase();
+  if (reinvite === true || asked?.has(key)) return null;
+  if (reinvite === false) return { code: "member-expired", name };
+  const since = committed?.get(key);
+  if (since === undefined || now - since.at < reinvite.ms) return null;
+  return { code: "member-not-accepted", name, since: since.day, period: reinvite.text };
 }
 
 const NOTHING: readonly never[] = [];
@@ -168,4 +210,9 @@ function addressKeysOf(live: LiveMember): readonly string[] {
 
 function isExpired(live: LiveMember): boolean {
   return live.status === "expired";
+}
+
+/** When an invitation has expired, ISO 8601. */
+function endedAt({ invite }: LiveMember): string {
+  return invite?.expiresAt ?? "";
 }

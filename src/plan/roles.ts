@@ -62,6 +62,7 @@ export function planRoles(
     live: live.filter(({ idOnly }) => !idOnly),
     keysOf: (role: LiveRole) => (names.has(role.id) ? [role.name] : []),
     isLeftover: () => false,
+    endedAt: () => "",
   };
   const { results: pairs, unclaimed } = matchAll(desired, declared, candidates, (entry, match) => ({
     entry,

@@ -56,6 +56,7 @@ describe("the JSON Schema that editors use", () => {
       "sync.roles",
       "sync.members",
       "sync.reinvite",
+      "sync.reinvite.for",
       "sync.replace_roles",
       "ignore",
       "ignore.roles",

@@ -57,6 +57,8 @@ function codes(text: string): readonly string[] {
   return parse(text).diagnostics.map(({ code }) => code);
 }
 
+const RENEWED = { text: "30d", ms: 30 * 86_400_000 };
+
 describe("a file without mistakes", () => {
   test("becomes the state that it describes, each entry with its origin", () => {
     const file = "access/retail.yaml";
@@ -137,7 +139,7 @@ describe("a file without mistakes", () => {
   test("leaves unmanaged what it leaves out, without so much as an undefined field", () => {
     expect(parse(HEAD).state).toStrictEqual({
       merchant: "MC4F7K2P",
-      sync: { roles: "authoritative", members: "authoritative", reinvite: true, replaceRoles: false },
+      sync: { roles: "authoritative", members: "authoritative", reinvite: RENEWED, replaceRoles: false },
       ignore: { roles: [], members: [] },
       guards: { protect: { roles: [], members: [] } },
       policies: {

@@ -16,7 +16,7 @@ const FULL = {
   environment: "live",
   api: { base_url: "https://api.example.com/v1", key_env: "RETAIL_API_KEY" },
   include: ["../shared/retail.yaml"],
-  sync: { roles: "authoritative", members: "additive", reinvite: true, replace_roles: false },
+  sync: { roles: "authoritative", members: "additive", reinvite: { for: "30d" }, replace_roles: false },
   ignore: { roles: ["Legacy *"], members: ["*@auditor.example"] },
   guards: {
     max_removals: "25%",

@@ -89,7 +89,7 @@ describe("for any file", () => {
               sync: {
                 roles: "authoritative",
                 members: "authoritative",
-                reinvite: true,
+                reinvite: { text: "30d", ms: 30 * 86_400_000 },
                 replaceRoles: false,
                 ...file.sync,
               },

@@ -61,6 +61,7 @@ const CASES: Readonly<Record<string, string>> = {
   "sync.roles": `${BASE.replace("  - { name: Legacy }\n", "")}sync: { roles: additive }\n`,
   "sync.members": `${BASE.replace("  - { email: till@example.com }\n", "")}sync: { members: additive }\n`,
   "sync.reinvite": `${BASE}sync: { reinvite: false }\n`,
+  "sync.reinvite.for": `${BASE}sync: { reinvite: { for: 10d } }\n`,
   "sync.replace_roles": `${BASE.replace("refund] }", "refund], metadata: { owner: b } }")}sync: { replace_roles: true }\n`,
   ignore: `${BASE.replace("  - { name: Legacy }\n", "")}ignore: { roles: ["Leg*"] }\n`,
   "ignore.roles": `${BASE.replace("  - { name: Legacy }\n", "")}ignore: { roles: ["Leg*"] }\n`,
@@ -143,7 +144,10 @@ async function outcome(text: string): Promise<unknown> {
   const state = merchants[0]?.state;
   if (!state || errors.length > 0) return { errors: errors.map(({ code, message }) => [code, message]) };
   const { key, baseUrl } = accessFor(state, undefined, ENV);
-  return { key, plan: buildPlan({ desired: state, live: LIVE, service: baseUrl, now: NOW, matches }) };
+  const at = NOW - 20 * 86_400_000;
+  const renewal = { committed: new Map([["late@example.com", { at, day: "2026-05-26" }]]) };
+  const input = { desired: state, live: LIVE, service: baseUrl, now: NOW, matches, renewal };
+  return { key, plan: buildPlan(input) };
 }
 
 test.each(Object.entries(CASES))("the key %s changes what is done", async (key, text) => {

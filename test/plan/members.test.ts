@@ -109,29 +109,6 @@ test("expired invitations beside a live membership are leftovers, and removed", 
   ]);
 });
 
-test("an expired invitation of a listed member is replaced by a new one, and others of it are removed", () => {
-  const expired = { status: "expired" } as const;
-  const is = live(
-    [],
-    [invited("mem_1", "ada@example.com", expired), invited("mem_2", "ada@example.com", expired)],
-  );
-  const plan = planOf(desired({ members: [member("ada@example.com")] }), is);
-  expect(plan.changes.map(({ kind, id, reason }) => [kind, id, reason])).toEqual([
-    ["replace", "mem_1", "invitation-expired"],
-    ["delete", "mem_2", "invitation-expired"],
-  ]);
-});
-
-test("no new invitation is sent where reinvite is off, or the entry is pinned to the expired one", () => {
-  const is = live([], [invited("mem_1", "ada@example.com", { status: "expired" })]);
-  const off = desired({ sync: { ...SYNC, reinvite: false }, members: [member("ada@example.com")] });
-  const pinned = desired({ members: [member("ada@example.com", { id: "mem_1" })] });
-  for (const want of [off, pinned]) {
-    expect(brief(planOf(want, is))).toEqual([]);
-    expect(briefFindings(planOf(want, is))).toEqual(["warning member-expired ada@example.com"]);
-  }
-});
-
 test("a grant whose end is past is gone, one that has not come yet stays", () => {
   const want = desired({
     roles: [role("Cashier")],

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -92,5 +93,50 @@ describe("an expired invitation that could not be renewed once it was removed", 
     expect(flat(apply.stdout)).toContain("the file does not say which roles to give");
     expect(apply.code).toBe(0);
     expect(await members()).toMatchObject([{}, { invite: { email: "new@example.com" } }]);
+  });
+});
+
+describe("an expired invitation whose entry was committed long ago", () => {
+  beforeEach(async () => {
+    const date = "2020-05-17T08:00:00Z";
+    const env = {
+      PATH: process.env["PATH"],
+      GIT_COMMITTER_DATE: date,
+      GIT_AUTHOR_DATE: date,
+      HOME: shop.folder,
+    };
+    const git = (...args: readonly string[]) =>
+      execFileSync("git", args, { cwd: shop.folder, env, stdio: "ignore" });
+    git("init", "--quiet");
+    git("add", "mc1.yaml");
+    git("-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "--quiet", "-m", "shop");
+  });
+
+  test("is told of, and renewed once with --reinvite", async () => {
+    const plan = await shop.run(["plan", "mc1.yaml", "--detailed-exitcode"]);
+    expect(flat(plan.stdout)).toContain("ben@example.com has not accepted since 2020-05-17");
+    expect(plan.code).toBe(0);
+    const apply = await shop.run(["apply", "mc1.yaml", "--yes", "--reinvite", "Ben@example.com"]);
+    expect(apply.code).toBe(0);
+    expect(await members()).toMatchObject([{}, RENEWED]);
+  });
+
+  test("is renewed when the entry changes, and without git", async () => {
+    const changes = async () => (await shop.run(["plan", "mc1.yaml", "--detailed-exitcode"])).code;
+    await shop.write(
+      "mc1.yaml",
+      FILE.replace("ben@example.com }", "ben@example.com, metadata: { desk: 1 } }"),
+    );
+    expect(await changes()).toBe(2);
+    await shop.write("mc1.yaml", FILE);
+    expect(await changes()).toBe(0);
+    await rm(join(shop.folder, ".git"), { recursive: true });
+    expect(await changes()).toBe(2);
+  });
+
+  test("--reinvite takes listed addresses only", async () => {
+    const plan = await shop.run(["plan", "mc1.yaml", "--reinvite", "bne@example.com"]);
+    expect(plan.stderr).toContain("--reinvite bne@example.com: no file lists this address.");
+    expect(plan.code).toBe(1);
   });
 });

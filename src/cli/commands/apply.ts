@@ -10,6 +10,7 @@ import {
   type ServiceOptions,
   withOutputOptions,
   withQuietOption,
+  withReinviteOption,
   withServiceOptions,
 } from "../options.ts";
 import { hasNoReader } from "../output-loss.ts";
@@ -29,7 +30,7 @@ export type ApplyOptions = Pick<ServiceOptions, "concurrency"> &
     readonly interactive?: true;
   };
 
-type Options = ServiceOptions & ApplyOptions;
+type Options = ServiceOptions & ApplyOptions & { readonly reinvite: readonly string[] };
 
 /** `apply`: plans again, asks, changes what differs, and looks whether anything is left. */
 export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -85,7 +86,7 @@ stopped part-way or something is left.
 `,
     )
     .action(async (paths: readonly string[], options: Options) => done(await apply(paths, options, io)));
-  return withOutputOptions(withQuietOption(withServiceOptions(command)));
+  return withOutputOptions(withQuietOption(withServiceOptions(withReinviteOption(command))));
 }
 
 async function apply(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {

@@ -12,6 +12,7 @@ import {
   withDocumentOptions,
   withOutputOptions,
   withQuietOption,
+  withReinviteOption,
   withServiceOptions,
 } from "../options.ts";
 import { standardStream } from "../output-path.ts";
@@ -26,6 +27,7 @@ type Options = ServiceOptions &
     readonly detailedExitcode?: true;
     readonly out?: string;
     readonly asOf?: number;
+    readonly reinvite: readonly string[];
     readonly interactive?: true;
   };
 
@@ -54,6 +56,8 @@ Examples:
                                         for a comment in a review
   rolecall plan --format html -o plan.html
                                         a page with the access before and after
+  rolecall plan --reinvite bob@example.com
+                                        renews an invitation that has expired; give it to apply, too
   rolecall plan --as-of 2027-02-01      what a run on that day would do
 
 The API key comes from the environment: the variable that the file names in api.key_env,
@@ -64,7 +68,9 @@ when there are changes, 3 when a guard, a policy or a check would refuse the app
 `,
     )
     .action(async (paths: readonly string[], options: Options) => done(await plan(paths, options, io)));
-  return withDocumentOptions(withOutputOptions(withQuietOption(withServiceOptions(command)), FORMATS));
+  return withDocumentOptions(
+    withOutputOptions(withQuietOption(withServiceOptions(withReinviteOption(command))), FORMATS),
+  );
 }
 
 async function plan(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {

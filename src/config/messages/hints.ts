@@ -1,3 +1,4 @@
+import { PERIOD } from "../forms.ts";
 import type { Kind, Path } from "../problem.ts";
 import { daysInMonth, untilMistake } from "../until.ts";
 import { BEGINNING } from "./yaml.ts";
@@ -56,6 +57,9 @@ export function conversion(path: Path, wanted: readonly Kind[], value: unknown):
     return SETS;
   }
   if (wanted.includes("boolean") && typeof value === "string") {
+    if (PERIOD.test(value)) {
+      return `For a period, write { for: ${value} }.`;
+    }
     return booleanHint(value);
   }
   if (wanted.includes("text") && (typeof value === "number" || typeof value === "boolean")) {

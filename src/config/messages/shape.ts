@@ -96,6 +96,10 @@ export const SHAPE_WORDS: Words<ShapeProblem["code"]> = {
     message: `${quote(value)} is not a merchant code.`,
     hint: "1 to 64 letters, digits, hyphens and underscores, such as MC4F7K2P.",
   })),
+  "bad-period": formatWords(({ value }) => ({
+    message: `"for" must be a period such as 30d, not ${asWritten(value)}.`,
+    hint: "A whole number of weeks (w), days (d) or hours (h); to renew for ever, write reinvite: true.",
+  })),
   "bad-removal-limit": formatWords(({ value }) => ({
     message: `"max_removals" must be a share such as 25%, or a whole number, not ${asWritten(value)}.`,
     hint: removalHint(value),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SHARE } from "../forms.ts";
+import { PERIOD, SHARE } from "../forms.ts";
 import type { FormatCode } from "../problem.ts";
 import { count, environmentVariable, matching, text } from "./values.ts";
 
@@ -48,14 +48,30 @@ export const sync = z
     roles: syncMode("roles", "a live custom role that this file does not list"),
     members: syncMode("members", "a live member that this file does not list"),
     reinvite: z
-      .boolean()
+      .union([
+        z.boolean(),
+        z
+          .strictObject({
+            for: matching(PERIOD, "bad-period").meta({
+              title: "Renewed for",
+              description:
+                "How long after the last commit of the member's entry its invitation is renewed: weeks (w), days (d) or hours (h).",
+              examples: ["30d"],
+            }),
+          })
+          .meta({
+            title: "Renewal period",
+            description: "For how long the expired invitations of a listed member are renewed.",
+            examples: [{ for: "30d" }],
+          }),
+      ])
       .optional()
       .meta({
         title: "Invite again",
         description:
-          "Whether the expired invitation of a listed member is replaced by a new one; false leaves it expired.",
-        default: true,
-        examples: [false],
+          "Whether the expired invitation of a listed member is renewed: true, false, or only while the last commit of its entry is younger than a period; afterwards the plan has a warning. What git does not know is always renewed.",
+        default: { for: "30d" },
+        examples: [{ for: "30d" }],
       }),
     replace_roles: z
       .boolean()

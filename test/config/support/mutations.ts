@@ -41,7 +41,7 @@ const file = part({
   sync: part({
     roles: fc.constantFrom("authoritative", "additive"),
     members: fc.constantFrom("authoritative", "additive"),
-    reinvite: fc.boolean(),
+    reinvite: fc.constantFrom<unknown>(true, false, { for: "30d" }, { for: "0d" }, { for: 30 }, {}),
     replace_roles: fc.boolean(),
   }),
   ignore: part({ roles: some(word), members: some(fc.constantFrom("*@x.example", "a?", "[")) }),

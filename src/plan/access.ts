@@ -100,15 +100,17 @@ function personAfter(
   keyOf: (ref: RoleRef) => string,
 ): PersonAccess | null {
   if (after === null) return null;
+  // A user whom the merchant manages is there at once, and has turned nothing on yet.
+  const isMade = kind !== "update" && after.managed !== null;
   return {
     id,
     name,
     email: after.email,
-    status: kind === "update" ? (was?.status ?? "unknown") : "invited",
+    status: kind === "update" ? (was?.status ?? "unknown") : isMade ? "accepted" : "invited",
     roles: [...new Set(after.roles.map(keyOf))],
     serviceAccount: was === null ? false : was.serviceAccount,
     ignored: false,
-    mfa: was?.mfa ?? null,
+    mfa: isMade ? false : (was?.mfa ?? null),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { DesiredState } from "../model/desired.ts";
 import type { LiveState } from "../model/live.ts";
 import type { Change, Counts, Deferred, Finding, Plan, Refusal } from "../model/plan.ts";
-import { accessAfter, accessBefore, hasSuccessors } from "./access.ts";
+import { type AccessChanges, accessAfter, accessBefore, hasSuccessors } from "./access.ts";
 import { declaredViolations } from "./declared-access.ts";
 import { type Discovery, wording } from "./findings.ts";
 import { planFingerprint } from "./fingerprint.ts";
@@ -81,23 +81,26 @@ export function judgeChanges(
   const joined = accessBefore(scope, wanted, true);
   const joinedAfter = accessAfter(joined, wanted, true);
   const minHolders = guardMinHolders(guards.minHolders, joined, joinedAfter, wanted.members);
-  const waiting = new Set(minHolders.deferred.map(({ change }) => change.fingerprint));
+  const own = new Set(minHolders.deferred.map(({ change }) => change.fingerprint));
+  const deferred = [
+    ...minHolders.deferred,
+    ...deferredInWhole(guards.minHolders, scope, found, wanted).filter(
+      ({ change }) => !own.has(change.fingerprint),
+    ),
+  ];
+  const waiting = new Set(deferred.map(({ change }) => change.fingerprint));
   const memberChanges = wanted.members.filter(({ fingerprint }) => !waiting.has(fingerprint));
-  const held = keepHeldRoles(
-    { roles: wanted.roles, members: memberChanges },
-    minHolders.deferred,
-    live.members,
-  );
+  const held = keepHeldRoles({ roles: wanted.roles, members: memberChanges }, deferred, live.members);
 
   const changes = { roles: held.changes, members: memberChanges };
   // The same as joined, but where a replacement was cut short: a large merchant is not gone through once more.
   const apart = hasSuccessors(wanted);
-  const waits = minHolders.deferred.length + held.deferred.length > 0;
+  const waits = deferred.length + held.deferred.length > 0;
   const before = apart ? accessBefore(scope, changes, false) : joined;
   const after = apart || waits ? accessAfter(before, changes, false) : joinedAfter;
   // What one role waits for must not cost another one its holders.
   const still =
-    minHolders.deferred.length > 0
+    deferred.length > 0
       ? guardMinHolders(guards.minHolders, joined, accessAfter(joined, changes, true), changes.members)
       : { refusals: [], deferred: [] };
   const guarded = guardPlan({
@@ -130,9 +133,7 @@ export function judgeChanges(
     },
     impact: impactOf(before, after),
     changes: all,
-    deferred: [...held.deferred, ...minHolders.deferred].sort(
-      by(({ change }) => `${change.name} ${change.id}`),
-    ),
+    deferred: [...held.deferred, ...deferred].sort(by(({ change }) => `${change.name} ${change.id}`)),
     refusals: sortRefusals([
       ...roles.objections.map(refuse),
       ...minHolders.refusals,
@@ -157,6 +158,20 @@ export function judgeChanges(
       ].map(wording),
     ]),
   };
+}
+
+/** Returns what waits in the whole plan: to leave another change out makes none of it due. */
+function deferredInWhole(
+  settings: DesiredState["guards"]["minHolders"],
+  scope: Scope,
+  whole: AccessChanges,
+  part: AccessChanges,
+): readonly Deferred[] {
+  if (part === whole) return [];
+  const before = accessBefore(scope, whole, true);
+  const { deferred } = guardMinHolders(settings, before, accessAfter(before, whole, true), whole.members);
+  const kept = new Set(part.members.map(({ fingerprint }) => fingerprint));
+  return deferred.filter(({ change }) => kept.has(change.fingerprint));
 }
 
 /** What is declared and to be ignored at once would be created beside what is there already. */

@@ -27,9 +27,7 @@ const ALWAYS_ALLOWED = 3;
 /** Removals and demotions, roles and members apart: many at once are more often a mistake than meant. */
 function guardRemovals({ settings, scope, changes }: Guarded): readonly Refusal[] {
   const limit = settings.maxRemovals ?? DEFAULT_LIMIT;
-  const replaced = new Set(
-    changes.roles.flatMap(({ kind, id }) => (kind === "replace" && id !== null ? id : [])),
-  );
+  const replaced = replacedBy(changes);
   const judge = (resource: "role" | "member", removals: number, live: number): readonly Refusal[] => {
     const allowed = allowedRemovals(limit, live);
     return removals > allowed ? [refuse({ code: "max-removals", resource, removals, live, allowed })] : [];
@@ -72,10 +70,28 @@ function takesRoles({ kind, fields }: MemberChange, replaced: ReadonlySet<string
   );
 }
 
+/** Ids of the roles that others take the place of. */
+function replacedBy({ roles }: AccessChanges): ReadonlySet<string> {
+  return new Set(roles.flatMap(({ kind, id }) => (kind === "replace" && id !== null ? id : [])));
+}
+
+/** A member to whom nothing happens but that replaced roles become their successors. */
+function movesAlong(change: MemberChange, replaced: ReadonlySet<string>): boolean {
+  return (
+    change.kind === "update" &&
+    !takesRoles(change, replaced) &&
+    change.fields.every((diff) => diff.field === "roles" && diff.added.length === diff.removed.length)
+  );
+}
+
 function guardProtected({ settings: { protect }, scope, changes, matches }: Guarded): readonly Refusal[] {
   if (protect.roles.length + protect.members.length === 0) return [];
   const addresses = new Map(scope.members.map((member) => [member.id, addressesOf(member)]));
-  const touched = [...changes.roles, ...changes.members].filter(({ kind }) => kind !== "create");
+  const replaced = replacedBy(changes);
+  const touched = [
+    ...changes.roles.filter(({ kind }) => kind !== "create"),
+    ...changes.members.filter((change) => change.kind !== "create" && !movesAlong(change, replaced)),
+  ];
   return touched.flatMap((change) => {
     const { resource, name, kind, id, before } = change;
     const names = [id ?? name, name, nameOf(before) ?? name, ...(addresses.get(id ?? "") ?? [])];

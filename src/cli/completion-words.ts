@@ -1,5 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { defaultPath } from "./files.ts";
+import { projectRoot } from "./project-root.ts";
 
 /** Nobody reads more suggestions than this, and a folder of everything shall not hold a shell up. */
 const MOST = 500;
@@ -15,19 +18,26 @@ export interface CompletionWords {
   merchantFiles(): readonly string[];
   /** Files of the folder itself with one of these endings. */
   files(...endings: readonly string[]): readonly string[];
+  /** Names of past runs, the newest first, and "latest". */
+  runs(): readonly string[];
 }
 
-/** Words for completion in a working directory. */
-export function completionWords(cwd: string): CompletionWords {
+/** Words for completion in a working directory; `current` is the word so far, which may lead elsewhere. */
+export function completionWords(cwd: string, current: string): CompletionWords {
+  // Of "--output=../x" the value.
+  const word = current.replace(/^--[\w-]+=/, "");
+  const elsewhere = /^(?:\.{0,2}\/|~\/)/.test(word);
   const yamlFiles = (): readonly string[] => filesBelow(cwd, "", 0).filter((file) => /\.ya?ml$/i.test(file));
   return {
     merchants() {
-      const codes = yamlFiles()
-        .filter((file) => file.startsWith("access/"))
-        .flatMap((file) => merchantIn(join(cwd, file)) ?? []);
+      const access = resolve(cwd, defaultPath(cwd));
+      const codes = filesBelow(access, "", 1)
+        .filter((file) => /\.ya?ml$/i.test(file))
+        .flatMap((file) => merchantIn(join(access, file)) ?? []);
       return [...new Set(codes)].sort();
     },
     merchantFiles() {
+      if (elsewhere) return entriesAt(cwd, word, [".yaml", ".yml"]);
       const files = yamlFiles();
       const folders = files.flatMap((file) =>
         file.includes("/") ? file.slice(0, file.lastIndexOf("/")) : [],
@@ -35,10 +45,34 @@ export function completionWords(cwd: string): CompletionWords {
       return [...new Set([...folders, ...files])].sort();
     },
     files: (...endings) =>
-      filesBelow(cwd, "", DEEPEST)
-        .filter((file) => endings.some((ending) => file.endsWith(ending)))
-        .sort(),
+      elsewhere
+        ? entriesAt(cwd, word, endings)
+        : filesBelow(cwd, "", DEEPEST)
+            .filter((file) => endings.some((ending) => file.endsWith(ending)))
+            .sort(),
+    runs() {
+      const journals = filesBelow(join(projectRoot(cwd, cwd), ".rolecall", "runs"), "", DEEPEST);
+      const names = journals.flatMap((file) => /^(.+)\.jsonl$/.exec(file)?.[1] ?? []);
+      return ["latest", ...names.sort().reverse()];
+    },
   };
+}
+
+/** Folders and files with one of these endings in the folder that a word leads to, such as `../` or `/srv/ac`. */
+function entriesAt(cwd: string, word: string, endings: readonly string[]): readonly string[] {
+  const before = word.slice(0, word.lastIndexOf("/") + 1);
+  try {
+    return readdirSync(resolve(cwd, before.replace(/^~(?=\/)/, homedir())), { withFileTypes: true })
+      .filter(({ name }) => !name.startsWith("."))
+      .flatMap((entry) => {
+        if (entry.isDirectory()) return `${before}${entry.name}/`;
+        return endings.some((ending) => entry.name.endsWith(ending)) ? `${before}${entry.name}` : [];
+      })
+      .slice(0, MOST)
+      .sort();
+  } catch {
+    return [];
+  }
 }
 
 function filesBelow(root: string, folder: string, depth: number): readonly string[] {

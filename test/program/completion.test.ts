@@ -59,6 +59,37 @@ test("paths are completed to merchants' files and their folders", async () => {
   expect(await complete("schema", "")).toEqual(["merchant", "plan"]);
 });
 
+test("paths elsewhere are completed step by step, and so are past runs", async () => {
+  await mkdir(join(cwd, ".rolecall", "runs"), { recursive: true });
+  await writeFile(join(cwd, ".rolecall", "runs", "2026-11-21T13-05-00-123Z-MC2.jsonl"), "");
+  const from = async (folder: string, ...words: readonly string[]) =>
+    (await rolecall(["complete", "--", ...words], { cwd: join(cwd, folder) })).stdout
+      .split("\n")
+      .flatMap((line) => (line === "" || line.startsWith(":") ? [] : String(line.split("\t")[0])));
+  expect(await from("access/north", "plan", "../")).toEqual(["../broken.yaml", "../north/", "../shop.yaml"]);
+  expect(await from("", "plan", `${cwd}/acc`)).toEqual([`${cwd}/access/`]);
+  expect(await from("access", "apply", "--approved", "../pl")).toEqual(["../plan.json"]);
+  expect(await from("", "undo", "2026")).toEqual(["2026-11-21T13-05-00-123Z-MC2"]);
+  expect(await from("", "runs", "")).toEqual(["latest", "2026-11-21T13-05-00-123Z-MC2"]);
+  expect(await from("", "plan", "--format=m")).toEqual(["markdown"]);
+});
+
+test.each([
+  ["--format = m", 4, "markdown"],
+  ["--merchant =", 3, "MC10\nMC2"],
+])("bash completes what stands behind an equals sign: %s", async (words, at, expected) => {
+  const script = `
+    rolecall() { "${process.execPath}" "${BIN}" "$@"; }
+    compopt() { :; }
+    source <(rolecall completion bash)
+    COMP_WORDS=(rolecall plan ${words}) COMP_CWORD=${at}
+    __rolecall_tab
+    printf '%s\\n' "\${COMPREPLY[@]}"
+  `;
+  const { stdout, stderr } = await run("bash", ["--norc", "--noprofile", "-c", script], { cwd });
+  expect([stderr, stdout]).toEqual(["", `${expected}\n`]);
+});
+
 test("a bash that reads the script completes, also where bash-completion is not installed, and twice", async () => {
   const script = `
     rolecall() { "${process.execPath}" "${BIN}" "$@"; }
@@ -72,7 +103,7 @@ test("a bash that reads the script completes, also where bash-completion is not 
   `;
   const { stdout, stderr } = await run("bash", ["--norc", "--noprofile", "-c", script], { cwd });
   expect(stderr).toBe("");
-  expect(stdout).toBe("MC10\nMC2\ncomplete -F __rolecall_complete rolecall\n");
+  expect(stdout).toBe("MC10\nMC2\ncomplete -F __rolecall_tab rolecall\n");
 });
 
 test.each([

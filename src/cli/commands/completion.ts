@@ -42,7 +42,21 @@ declare -F _get_comp_words_by_ref > /dev/null || _get_comp_words_by_ref() {
 }
 {
 `;
-const AFTER_BASH = "} 2> /dev/null\n";
+const AFTER_BASH = `} 2> /dev/null
+
+# Bash takes --format=m for three words, and completes the last one.
+__rolecall_tab() {
+  local COMP_WORDS=("\${COMP_WORDS[@]}") COMP_CWORD=$COMP_CWORD COMP_LINE=$COMP_LINE
+  if [[ \${COMP_WORDS[COMP_CWORD]} == = ]]; then
+    COMP_WORDS[COMP_CWORD]= COMP_LINE=\${COMP_LINE//=/ }
+  elif ((COMP_CWORD > 1)) && [[ \${COMP_WORDS[COMP_CWORD - 1]} == = ]]; then
+    COMP_WORDS=("\${COMP_WORDS[@]:0:COMP_CWORD-1}" "\${COMP_WORDS[@]:COMP_CWORD}")
+    COMP_CWORD=$((COMP_CWORD - 1)) COMP_LINE=\${COMP_LINE//=/ }
+  fi
+  __rolecall_complete "$@"
+}
+complete -F __rolecall_tab rolecall
+`;
 
 /** `complete`: what the script of `completion` asks with each Tab; for no one else. */
 export function completeCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -53,7 +67,7 @@ export function completeCommand(io: Io, done: (code: ExitCode) => void): Command
     .action(async (words: readonly string[]) => {
       const { RootCommand } = await import("@bomb.sh/tab");
       const root = new RootCommand();
-      if (command.parent) describe(root, command.parent, completionWords(io.cwd));
+      if (command.parent) describe(root, command.parent, completionWords(io.cwd, words.at(-1) ?? ""));
       root.parse([...words]);
       done(ExitCode.ok);
     });
@@ -82,7 +96,9 @@ function describeOne(target: Described, command: Command, words: CompletionWords
       ? () => argChoices
       : argument.name() === "path"
         ? words.merchantFiles
-        : () => [];
+        : argument.name() === "run"
+          ? words.runs
+          : () => [];
     target.argument(argument.name(), suggest(values), variadic);
   }
 }

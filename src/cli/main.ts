@@ -15,6 +15,7 @@ import { validateCommand } from "./commands/validate.ts";
 import { ExitCode, exitCodeFor } from "./exit-code.ts";
 import { HELP_COLUMNS } from "./help-columns.ts";
 import type { Io } from "./io.ts";
+import { suggestOption } from "./option-hints.ts";
 import { styleFor } from "./output.ts";
 import { VERSION } from "./version.ts";
 
@@ -77,6 +78,8 @@ async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
     }),
     { hidden: true },
   );
+  const allCommands = (): readonly Command[] =>
+    [...COMMANDS.values()].map((declare) => declare(io, () => undefined));
   for (const command of [program, ...program.commands]) {
     command
       .helpOption("-h, --help", "print help")
@@ -84,6 +87,7 @@ async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
       .configureOutput({
         writeOut: (text) => io.stdout.write(text),
         writeErr: (text) => io.stderr.write(text),
+        outputError: (text, write) => write(suggestOption(text, command, allCommands)),
         getOutHelpWidth: () => Math.min(io.stdout.columns ?? HELP_COLUMNS, HELP_COLUMNS),
         getErrHelpWidth: () => Math.min(io.stderr.columns ?? HELP_COLUMNS, HELP_COLUMNS),
         // Help has none, and to ask would open the streams.

@@ -14,6 +14,7 @@ import { openProgress, type Progress } from "./progress.ts";
 import { readAhead } from "./read-ahead.ts";
 import { checkReinvited } from "./renewals.ts";
 import { openServices } from "./services.ts";
+import { emptyShard } from "./shard.ts";
 
 /** The merchants' plans, and how to let go of the service afterwards. */
 export interface Prepared {
@@ -154,6 +155,9 @@ export async function loadDeclared(
   });
   await tellDiagnostics(loaded.diagnostics, options, io);
   const states = loaded.states.filter(({ merchant }) => isMeant(merchant, options));
+  if (options.shard && states.length === 0 && loaded.states.length > 0 && !options.quiet) {
+    io.stderr.write(emptyShard(options.shard));
+  }
   return { loaded, states, fileErrors: loaded.diagnostics.filter(isError).length, now };
 }
 

@@ -4,6 +4,11 @@ export interface Shard {
   readonly count: number;
 }
 
+/** Says that no merchant falls into a shard. */
+export function emptyShard({ index, count }: Shard): string {
+  return `warning: no merchant is in shard ${index}/${count}; the other shards have all of them.\n`;
+}
+
 /** Reads `2/5`; null where it is no part of a whole. */
 export function readShard(text: string): Shard | null {
   const [, index, count] = /^(\d+)\/(\d+)$/.exec(text) ?? [];

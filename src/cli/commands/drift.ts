@@ -2,6 +2,7 @@ import { Command } from "commander";
 import type { Drift } from "../../model/drift.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
+import { warnWithoutEffect } from "../option-hints.ts";
 import {
   type DocumentOptions,
   type OutputOptions,
@@ -43,7 +44,12 @@ Exits 0 without drift, 2 with drift or where what is live breaks a policy or che
 could not be read.
 `,
     )
-    .action(async (paths: readonly string[], options: Options) => done(await drift(paths, options, io)));
+    .action(async (paths: readonly string[], options: Options, command: Command) => {
+      if (options.format !== "markdown" && !options.quiet) {
+        warnWithoutEffect(command, { maxSize: "without --format markdown" }, io.stderr.write);
+      }
+      done(await drift(paths, options, io));
+    });
   return withDocumentOptions(withOutputOptions(withQuietOption(withServiceOptions(command)), FORMATS));
 }
 

@@ -3,10 +3,11 @@ import type { DesiredState } from "../../model/desired.ts";
 import { ExitCode } from "../exit-code.ts";
 import { MAX_JOBS } from "../fleet-matrix.ts";
 import type { Io } from "../io.ts";
+import { warnWithoutEffect } from "../option-hints.ts";
 import { type OutputOptions, wholeNumber, withMerchantOption, withOutputOptions } from "../options.ts";
 import { styleFor } from "../output.ts";
 import { parseShard } from "../parse-shard.ts";
-import type { Shard } from "../shard.ts";
+import { emptyShard, type Shard } from "../shard.ts";
 
 type Options = OutputOptions & {
   readonly merchant: readonly string[];
@@ -39,7 +40,12 @@ Examples:
 Exits 1 when a file has an error.
 `,
     )
-    .action(async (paths: readonly string[], options: Options) => done(await list(paths, options, io)));
+    .action(async (paths: readonly string[], options: Options, command: Command) => {
+      if (options.format !== "json") {
+        warnWithoutEffect(command, { jobs: "without --format json" }, io.stderr.write);
+      }
+      done(await list(paths, options, io));
+    });
   return withOutputOptions(withMerchantOption(command));
 }
 
@@ -62,6 +68,7 @@ async function list(paths: readonly string[], options: Options, io: Io): Promise
     io.stderr.write(`${renderDiagnostics(errors, styleFor(io.stderr, io, options.color))}\n`);
   }
   const states = shard ? loaded.states.filter((state) => isInShard(state.merchant, shard)) : loaded.states;
+  if (shard && states.length === 0 && loaded.states.length > 0) io.stderr.write(emptyShard(shard));
   if (options.format === "json") io.stdout.write(`${JSON.stringify(fleetMatrix(states, options.jobs))}\n`);
   else io.stdout.write(await table(states));
   return errors.length > 0 ? ExitCode.failed : ExitCode.ok;

@@ -5,6 +5,7 @@ import type { FailureJson } from "../../render/json.ts";
 import { parseAsOf } from "../as-of.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io, Sink } from "../io.ts";
+import { warnWithoutEffect } from "../option-hints.ts";
 import {
   type DocumentOptions,
   type OutputOptions,
@@ -67,7 +68,12 @@ Exits 0 (also when there are changes), 1 when it could not be done, 2 with --det
 when there are changes, 3 when a guard, a policy or a check would refuse the apply.
 `,
     )
-    .action(async (paths: readonly string[], options: Options) => done(await plan(paths, options, io)));
+    .action(async (paths: readonly string[], options: Options, command: Command) => {
+      if (options.format !== "markdown" && !options.quiet) {
+        warnWithoutEffect(command, { maxSize: "without --format markdown" }, io.stderr.write);
+      }
+      done(await plan(paths, options, io));
+    });
   return withDocumentOptions(
     withOutputOptions(withQuietOption(withServiceOptions(withReinviteOption(command))), FORMATS),
   );

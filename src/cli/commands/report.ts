@@ -3,6 +3,7 @@ import type { AccessReport } from "../../model/access-report.ts";
 import { parseAsOf } from "../as-of.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
+import { warnWithoutEffect } from "../option-hints.ts";
 import {
   type ServiceOptions,
   withOutputFileOption,
@@ -46,7 +47,17 @@ come from the files.
 Exits 0, or 1 when a file has an error or a merchant could not be read.
 `,
     )
-    .action(async (paths: readonly string[], options: Options) => done(await report(paths, options, io)));
+    .action(async (paths: readonly string[], options: Options, command: Command) => {
+      if (options.declared && !options.quiet) {
+        const offline = "with --declared, which asks no service";
+        warnWithoutEffect(
+          command,
+          { baseUrl: offline, concurrency: offline, retryFor: offline },
+          io.stderr.write,
+        );
+      }
+      done(await report(paths, options, io));
+    });
   return withOutputFileOption(withQuietOption(withServiceOptions(command)));
 }
 

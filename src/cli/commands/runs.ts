@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { RolecallError } from "../../model/errors.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
+import { warnWithoutEffect } from "../option-hints.ts";
 import { type OutputOptions, wholeNumber, withMerchantOption, withOutputOptions } from "../options.ts";
 import { styleFor } from "../output.ts";
 import type { FoundRun } from "../past-runs.ts";
@@ -36,9 +37,10 @@ it is sent, so that after a crash it is known what is not known.
 Exits 0, or 1 when the run cannot be found or read.
 `,
     )
-    .action(async (run: string | undefined, options: Options) =>
-      done(run === undefined ? await list(options, io) : await show(run, options, io)),
-    );
+    .action(async (run: string | undefined, options: Options, command: Command) => {
+      if (run !== undefined) warnWithoutEffect(command, { limit: "where one run is named" }, io.stderr.write);
+      done(run === undefined ? await list(options, io) : await show(run, options, io));
+    });
   return withOutputOptions(withMerchantOption(command));
 }
 

@@ -104,6 +104,33 @@ export function normalisePolicies(all: readonly Content[], currentName: (role: s
   });
 }
 
+/** Returns the roles that rules of included files name, and no rule of the merchant's own; undefined if there are none. */
+export function sharedRuleRoles(main: Content, all: readonly Content[]): readonly string[] | undefined {
+  const own = new Set(ruleRoles(main));
+  const shared = all
+    .filter(({ file }) => file !== main.file)
+    .flatMap(ruleRoles)
+    .filter((role) => !own.has(role));
+  return shared.length === 0 ? undefined : unique(shared);
+}
+
+function ruleRoles({ content: { guards, policies, checks } }: Content): readonly string[] {
+  return [
+    ...Object.keys(guards?.min_holders ?? {}),
+    ...(policies?.separate?.flat() ?? []),
+    ...Object.keys(policies?.max_holders ?? {}),
+    ...(policies?.require_until ?? []),
+    ...(policies?.require_mfa ?? []),
+    ...(checks ?? []).flatMap((check) =>
+      "only" in check
+        ? check.only.flatMap((holder) =>
+            holder.startsWith("role:") ? [holder.slice("role:".length).trim()] : [],
+          )
+        : [],
+    ),
+  ];
+}
+
 /** One record of several that agree wherever two of them speak. */
 function merged<T extends object>(records: readonly (T | undefined)[]): Partial<T> {
   return Object.assign({}, ...records) as Partial<T>;

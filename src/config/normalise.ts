@@ -15,6 +15,7 @@ import {
   normalisePatterns,
   normalisePolicies,
   normaliseSync,
+  sharedRuleRoles,
 } from "./normalise-settings.ts";
 import { present, unique } from "./present.ts";
 import { renamedRoles } from "./renamed-roles.ts";
@@ -48,6 +49,7 @@ export function normalise(main: Content, all: readonly Content[]): DesiredState 
     ignore: normalisePatterns(all.map(({ content }) => content.ignore)),
     guards: normaliseGuards(all, currentName),
     policies: normalisePolicies(all, currentName),
+    sharedRuleRoles: sharedRuleRoles(main, all)?.map(currentName),
     checks: all.flatMap(({ file, content }) =>
       (content.checks ?? []).map((check, index) =>
         normaliseCheck(check, { file, path: ["checks", index] }, currentName),

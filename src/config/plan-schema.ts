@@ -121,6 +121,9 @@ const counts = z
     replace: count,
     delete: count,
     unchanged: count,
+    unmanaged: count.exactOptional().meta({
+      description: "How many are live where the file has no such section; absent where it has one.",
+    }),
   })
   .meta({ id: "counts", description: "How many there are of each kind." });
 

@@ -1,4 +1,4 @@
-import { suggest } from "./suggest.ts";
+import { suggest } from "../lib/suggest.ts";
 
 // Words that other tools use for the same thing.
 const VALUES: Readonly<Record<string, string>> = {

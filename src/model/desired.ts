@@ -133,6 +133,8 @@ export interface DesiredState extends Addressed {
   readonly guards: GuardSettings;
   readonly policies: Policies;
   readonly checks: readonly Check[];
+  /** Roles that only rules of included files name: another merchant that includes them may have these. Absent: none. */
+  readonly sharedRuleRoles?: readonly string[];
   /** Absent: roles are not managed here. */
   readonly roles?: readonly DesiredRole[];
   /** Absent: members are not managed here. */

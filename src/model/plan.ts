@@ -173,6 +173,8 @@ export interface Counts {
   readonly replace: number;
   readonly delete: number;
   readonly unchanged: number;
+  /** How many are live where the file has no such section; absent where it has one. */
+  readonly unmanaged?: number;
 }
 
 /** What would change for one merchant: plain data that can be written as JSON and read back. */

@@ -3,6 +3,7 @@ import type { LiveState } from "../model/live.ts";
 import type { Change, Counts, Deferred, Finding, Plan, Refusal } from "../model/plan.ts";
 import { type AccessChanges, accessAfter, accessBefore, hasSuccessors } from "./access.ts";
 import { declaredViolations } from "./declared-access.ts";
+import { declaredAndIgnored } from "./declared-and-ignored.ts";
 import { type Discovery, wording } from "./findings.ts";
 import { planFingerprint } from "./fingerprint.ts";
 import { guardPlan } from "./guards.ts";
@@ -19,7 +20,8 @@ import { roleResolver } from "./resolve.ts";
 import { roleFinder } from "./role-names.ts";
 import { planRoles, type RolePlan } from "./roles.ts";
 import { roundingChanges } from "./rounding.ts";
-import { type Matches, matchesAny, type Scope, scopeOf } from "./scope.ts";
+import { rolesInRules, unknownInRules } from "./rule-roles.ts";
+import { type Matches, type Scope, scopeOf } from "./scope.ts";
 import { withoutLeftOut } from "./select.ts";
 import { keepHeldRoles } from "./still-held.ts";
 
@@ -45,7 +47,7 @@ export function buildPlan(input: PlanInput): Plan {
   const { desired, live, now, matches, lost = new Map(), renewal = {} } = input;
   const { sync } = desired;
   const scope = scopeOf(live, desired.ignore, matches);
-  const roles = planRoles(desired.roles, scope, sync);
+  const roles = planRoles(desired.roles, scope, { ...sync, named: new Set(namedRoleIds(desired)) });
   const members = planMembers(desired.members, scope, {
     sync,
     roles: roleResolver(roles, scope),
@@ -128,8 +130,16 @@ export function judgeChanges(
     ...place,
     fingerprint: planFingerprint(place, all),
     summary: {
-      roles: count(changes.roles, roles.unchanged + leftAsIs(found.roles, wanted.roles)),
-      members: count(changes.members, members.unchanged + leftAsIs(found.members, wanted.members)),
+      roles: count(
+        changes.roles,
+        roles.unchanged + leftAsIs(found.roles, wanted.roles),
+        byFile && desired.roles === undefined,
+      ),
+      members: count(
+        changes.members,
+        members.unchanged + leftAsIs(found.members, wanted.members),
+        byFile && desired.members === undefined,
+      ),
     },
     impact: impactOf(before, after),
     changes: all,
@@ -147,7 +157,8 @@ export function judgeChanges(
       ...judged.findings,
       ...[
         ...(live.callerUnknown ? [{ code: "caller-unknown", name: "the API key" } as const] : []),
-        ...(byFile ? [...declaredAndIgnored(desired, matches), ...ignoredAccess(scope)] : []),
+        ...(byFile ? declaredAndIgnored(desired, scope, matches) : []),
+        ...(byFile ? [...unknownInRules(desired, scope, roles), ...ignoredAccess(scope)] : []),
         ...(byFile ? assumedRoles(desired, scope) : []),
         ...roles.discoveries,
         ...members.discoveries,
@@ -174,22 +185,6 @@ function deferredInWhole(
   return deferred.filter(({ change }) => kept.has(change.fingerprint));
 }
 
-/** What is declared and to be ignored at once would be created beside what is there already. */
-function declaredAndIgnored(
-  { roles = [], members = [], ignore }: DesiredState,
-  matches: Matches,
-): readonly Discovery[] {
-  if (ignore.roles.length + ignore.members.length === 0) return [];
-  return [
-    ...roles
-      .filter(({ name, id }) => matchesAny(ignore.roles, [name, id ?? name], matches))
-      .map(({ name }): Discovery => ({ code: "role-ignored", name })),
-    ...members
-      .filter(({ email, id }) => matchesAny(ignore.members, [email, id ?? email], matches))
-      .map(({ email }): Discovery => ({ code: "member-ignored", name: email })),
-  ];
-}
-
 /** Roles that the file names, and that the service does not answer for: it has the last word on them. */
 function assumedRoles(desired: DesiredState, { roles }: Scope): readonly Discovery[] {
   const assumed = roles.filter(({ idOnly }) => idOnly);
@@ -206,18 +201,15 @@ function shortOfHolders({ change, role }: Deferred): Refusal {
 }
 
 /** The role ids that a desired state names: a reader must know of them even where no member holds them. */
-export function namedRoleIds({ roles, members, guards, policies }: DesiredState): readonly string[] {
+export function namedRoleIds(desired: DesiredState): readonly string[] {
+  const { roles, members } = desired;
   const declared = new Set(roles?.map((role) => role.name));
   const granted = new Set<string>();
   for (const member of members ?? []) for (const { role } of member.roles ?? []) granted.add(role);
   const named = [
     ...(roles ?? []).flatMap((role) => role.id ?? []),
     ...granted,
-    ...Object.keys(guards.minHolders ?? {}),
-    ...policies.separate.flat(),
-    ...Object.keys(policies.maxHolders),
-    ...policies.requireUntil,
-    ...policies.requireMfa,
+    ...rolesInRules(desired),
   ].filter((name) => name.startsWith("role_") && !declared.has(name));
   return [...new Set(named)].sort(byCodeUnit);
 }
@@ -229,14 +221,15 @@ function leftAsIs(found: readonly Change[], wanted: readonly Change[]): number {
   return touched(found) - touched(wanted);
 }
 
-function count(changes: readonly Change[], unchanged: number): Counts {
+function count(changes: readonly Change[], untouched: number, isUnmanaged: boolean): Counts {
   const of = (kind: Change["kind"]): number => changes.filter((change) => change.kind === kind).length;
   return {
     create: of("create"),
     update: of("update"),
     replace: of("replace"),
     delete: of("delete"),
-    unchanged,
+    unchanged: isUnmanaged ? 0 : untouched,
+    ...(isUnmanaged && { unmanaged: untouched }),
   };
 }
 

@@ -18,6 +18,14 @@ export type Discovery =
   | { readonly code: "role-needs-permissions"; readonly name: string }
   | { readonly code: "role-previously-left"; readonly name: string; readonly previously: string }
   | { readonly code: "role-name-taken"; readonly name: string; readonly id: string }
+  | { readonly code: "role-name-case"; readonly name: string; readonly live: string }
+  | {
+      readonly code: "rule-role-unknown";
+      readonly name: string;
+      readonly near: string | null;
+      /** Only rules of included files name it. */
+      readonly shared: boolean;
+    }
   | { readonly code: "role-likely-renamed"; readonly name: string; readonly previously: string }
   | {
       readonly code: "role-few-holders";
@@ -29,7 +37,12 @@ export type Discovery =
   | { readonly code: "member-ambiguous"; readonly name: string; readonly ids: readonly string[] }
   | { readonly code: "member-pin-missing"; readonly name: string; readonly id: string }
   | { readonly code: "member-needs-roles"; readonly name: string }
-  | { readonly code: "member-role-unknown"; readonly name: string; readonly role: string }
+  | {
+      readonly code: "member-role-unknown";
+      readonly name: string;
+      readonly role: string;
+      readonly near: string | null;
+    }
   | {
       readonly code: "member-role-ambiguous";
       readonly name: string;
@@ -164,6 +177,17 @@ export function wording(found: Discovery): Finding {
         `The name "${name}" belongs to the live role ${found.id}, which this plan leaves alone.`,
         "Choose another name, or list that role as well.",
       );
+    case "role-name-case":
+      return error(
+        "role",
+        `"${name}" would be created, and differs from the live role "${found.live}" by upper and lower case alone.`,
+        `If the live role is meant, write "${found.live}", or add "previously: ${found.live}" to rename it. If it is another role, list "${found.live}" as well, or choose another name.`,
+      );
+    case "rule-role-unknown": {
+      const message = `A policy, guard or check names "${name}", which is neither declared nor live: it has no effect.`;
+      const hint = found.near === null ? "Correct the name, or remove it." : `Did you mean "${found.near}"?`;
+      return found.shared ? warning("role", message, hint) : error("role", message, hint);
+    }
     case "role-likely-renamed":
       return warning(
         "role",
@@ -204,7 +228,9 @@ export function wording(found: Discovery): Finding {
       return error(
         "member",
         `${name} is to hold "${found.role}", but there is no such role in the file or at the service.`,
-        'Correct the name, declare the role under "roles:", or use the id of a predefined role.',
+        found.near === null
+          ? 'Correct the name, declare the role under "roles:", or use the id of a predefined role.'
+          : `Did you mean "${found.near}"? Otherwise declare the role under "roles:".`,
       );
     case "member-role-ambiguous":
       return error(
@@ -253,13 +279,13 @@ export function wording(found: Discovery): Finding {
     case "member-ignored":
       return error(
         "member",
-        `${name} is declared, and "ignore.members" keeps that address out of every plan.`,
+        `${name} is declared, and "ignore.members" keeps that address, or its live member's id, out of every plan.`,
         "Take the entry out, or the pattern.",
       );
     case "role-ignored":
       return error(
         "role",
-        `The role "${name}" is declared, and "ignore.roles" keeps that name out of every plan.`,
+        `The role "${name}" is declared, and "ignore.roles" keeps that name, or its live role's id, out of every plan.`,
         "Take the entry out, or the pattern.",
       );
     case "roles-ignored": {

@@ -85,7 +85,7 @@ function roleSums(before: Access, after: Access, touched: readonly BeforeAndAfte
   const more = new Map<string, number>();
   for (const { was, is } of touched) {
     countRoles(was, -1, more);
-    countRoles(is, 1, more);
+    countRoles(is, 1, more, after.removed);
   }
   const other = new Map([...more].filter(([, sum]) => sum !== 0));
   if (other.size === 0) return [];
@@ -100,9 +100,16 @@ function roleSums(before: Access, after: Access, touched: readonly BeforeAndAfte
     .sort(by((sum) => `${sum.name} ${sum.before} ${sum.after}`));
 }
 
-function countRoles(person: PersonAccess | undefined, by: number, counts: Map<string, number>): void {
+const NONE: ReadonlySet<string> = new Set();
+
+function countRoles(
+  person: PersonAccess | undefined,
+  by: number,
+  counts: Map<string, number>,
+  removed: ReadonlySet<string> = NONE,
+): void {
   if (person === undefined || !isActive(person)) return;
-  for (const key of person.roles) counts.set(key, (counts.get(key) ?? 0) + by);
+  for (const key of person.roles) if (!removed.has(key)) counts.set(key, (counts.get(key) ?? 0) + by);
 }
 
 /** The people who hold a role, in the order of their names. */

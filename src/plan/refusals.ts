@@ -40,6 +40,7 @@ export type Objection =
       readonly live: Metadata;
     }
   | { readonly code: "role-replace-pinned"; readonly name: string; readonly id: string }
+  | { readonly code: "role-replace-named"; readonly name: string; readonly id: string }
   | { readonly code: "role-still-held"; readonly name: string; readonly holders: readonly string[] }
   | { readonly code: "email-domains"; readonly name: string; readonly domains: readonly string[] }
   | { readonly code: "separate"; readonly name: string; readonly roles: readonly string[] }
@@ -176,6 +177,17 @@ export function word(objection: Objection, tense: Tense): Refusal {
         name,
         `Role "${name}" has to be replaced for its metadata, but is pinned to ${id}, which would be gone.`,
         `Take "id: ${id}" out of the role.`,
+        null,
+      );
+    }
+    case "role-replace-named": {
+      const { name, id } = objection;
+      return guard(
+        code,
+        "role",
+        name,
+        `Role "${name}" has to be replaced for its metadata, but the file names it by ${id}, which would be gone.`,
+        `Name the role "${name}" in grants, guards, policies and checks, instead of ${id}.`,
         null,
       );
     }

@@ -1,3 +1,5 @@
+import { openSuggester } from "../lib/suggest.ts";
+import { PREDEFINED_ROLES } from "../model/live.ts";
 import type { RoleRef } from "../model/plan.ts";
 import type { Discovery } from "./findings.ts";
 import { byCodeUnit } from "./order.ts";
@@ -42,6 +44,9 @@ export function roleResolver(plan: RolePlan, { roles: live, ignoredRoles }: Scop
       idsByName.set(role.name, [...(idsByName.get(role.name) ?? []), role.id].sort(byCodeUnit));
     }
   }
+  const suggest = openSuggester([
+    ...new Set([...plan.declared.keys(), ...live.map(({ name }) => name), ...PREDEFINED_ROLES]),
+  ]);
   const refOf = (id: string): RoleRef => ({ id, name: names.get(id) ?? id });
   const declaredRef = (name: string, id: string | null): RoleRef => (id === null ? { id, name } : refOf(id));
 
@@ -56,7 +61,10 @@ export function roleResolver(plan: RolePlan, { roles: live, ignoredRoles }: Scop
     if (ignoredRoles.has(role)) return (name) => ({ code: "member-role-ignored", name, role });
     // An id before a name: whoever can name a role at the service could capture what a file means by the id.
     const [id, ...others] = names.has(role) ? [role] : (idsByName.get(role) ?? []);
-    if (id === undefined) return (name) => ({ code: "member-role-unknown", name, role });
+    if (id === undefined) {
+      const near = suggest(role);
+      return (name) => ({ code: "member-role-unknown", name, role, near });
+    }
     if (others.length > 0) {
       return (name) => ({ code: "member-role-ambiguous", name, role, ids: [id, ...others] });
     }

@@ -35,7 +35,7 @@ const NOTHING: RolePlan = {
 export function planRoles(
   desired: readonly DesiredRole[] | undefined,
   { roles: live, setAside }: Pick<Scope, "roles" | "setAside">,
-  sync: Pick<SyncOptions, "roles" | "replaceRoles">,
+  sync: Pick<SyncOptions, "roles" | "replaceRoles"> & { readonly named: ReadonlySet<string> },
 ): RolePlan {
   const custom = live.filter((role) => !role.predefined);
   if (desired === undefined) {
@@ -71,7 +71,7 @@ export function planRoles(
   const left = unclaimed.filter(({ predefined }) => !predefined);
   const aside = asideByName(left, setAside);
   const planned = pairs.map(({ entry: role, match }) =>
-    planRole(role, match, { replaceRoles: sync.replaceRoles, aside: aside.get(role.name), free, setAside }),
+    planRole(role, match, { ...sync, aside: aside.get(role.name), free, setAside }),
   );
   const spoken = new Set(planned.flatMap(({ change }) => change?.id ?? []));
   const unlisted = left.filter(({ id }) => !spoken.has(id));
@@ -86,7 +86,11 @@ export function planRoles(
     changes,
     unchanged: custom.length - touched,
     objections: planned.flatMap(({ objections }) => objections ?? []),
-    discoveries: [...planned.flatMap(({ discoveries }) => discoveries), ...collisions],
+    discoveries: [
+      ...planned.flatMap(({ discoveries }) => discoveries),
+      ...collisions,
+      ...caseVariants(changes, unlisted),
+    ],
     declared: new Map(
       pairs.flatMap(({ entry, match }, index) => declaredId(entry, match, planned[index]?.change)),
     ),
@@ -98,6 +102,8 @@ export function planRoles(
 
 interface RoleContext {
   readonly replaceRoles: boolean;
+  /** Role ids that grants, guards, policies and checks name. */
+  readonly named: ReadonlySet<string>;
   /** What an earlier run set aside to make room for this role. */
   readonly aside: LiveRole | undefined;
   /** Live names that nobody pins. */
@@ -135,7 +141,7 @@ function planRole(role: DesiredRole, match: Match<LiveRole>, context: RoleContex
 }
 
 function planFound(role: DesiredRole, live: LiveRole, context: RoleContext): PlannedRole {
-  const { replaceRoles, aside, free, setAside } = context;
+  const { replaceRoles, named, aside, free, setAside } = context;
   const { name, id: pin, previously } = role;
   const { id, predefined } = live;
   if (predefined) return { change: null, discoveries: [{ code: "role-pin-predefined", name, id }] };
@@ -144,10 +150,10 @@ function planFound(role: DesiredRole, live: LiveRole, context: RoleContext): Pla
   const left = live.name === name && previously !== undefined && previously !== name && free.has(previously);
   const discoveries: Discovery[] = left ? [{ code: "role-previously-left", name, previously }] : [];
   const differs = metadataDiffers(role, live);
-  if (differs && replaceRoles && pin === undefined)
+  if (differs && replaceRoles && pin === undefined && !named.has(id))
     return { change: replaceRole(role, live, null), discoveries };
   const objection: Objection = replaceRoles
-    ? { code: "role-replace-pinned", name, id }
+    ? { code: pin === undefined ? "role-replace-named" : "role-replace-pinned", name, id }
     : { code: "role-metadata-fixed", name, id, live: live.metadata };
   return {
     change: updateRole(role, live, setAside.has(id)),
@@ -166,6 +172,15 @@ function resume(role: DesiredRole, aside: LiveRole, live: LiveRole): PlannedRole
     discoveries: [],
     ...(wrong && { objections: [{ code: "role-metadata-fixed", name, id: live.id, live: live.metadata }] }),
   };
+}
+
+/** Roles to be created whose names differ from those of unlisted ones by case alone. */
+function caseVariants(changes: readonly RoleChange[], unlisted: readonly LiveRole[]): readonly Discovery[] {
+  const names = new Map(unlisted.map(({ name }) => [name.toLowerCase(), name]));
+  return changes.flatMap(({ kind, name }): readonly Discovery[] => {
+    const live = kind === "create" ? names.get(name.toLowerCase()) : undefined;
+    return live === undefined ? [] : [{ code: "role-name-case", name, live }];
+  });
 }
 
 /** Roles that would get a name which another one keeps: the service would refuse. */

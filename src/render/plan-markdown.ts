@@ -80,17 +80,18 @@ function rowsOf({ views, unplanned }: ReviewInput): readonly Row[] {
     }),
   );
   const planned = views.map((view): Row => {
-    const { create, update, replace, delete: remove, unchanged } = view.counts;
+    const { create, update, replace, delete: remove, unchanged, unmanaged = 0 } = view.counts;
     const [rank, outcome] = outcomeOf(view);
     const changed =
       "sums" in view
         ? [view.sums.added, view.sums.changed, view.sums.removed, view.sums.notApplied + view.sums.unknown]
         : [create, update, replace, remove];
-    const numbers = [...changed, unchanged].map(grouped);
+    const numbers = changed.map(grouped);
+    const kept = grouped(unchanged) + (unmanaged > 0 ? ` (${grouped(unmanaged)} not managed)` : "");
     const risks = view.risks.reduce((sum, { items }) => sum + items.length, 0);
     const name =
       inlineCode(view.merchant) + (view.environment === null ? "" : ` ${inlineCode(view.environment)}`);
-    return { text: `| ${name} | ${outcome} | ${numbers.join(" | ")} | ${risks} |`, rank };
+    return { text: `| ${name} | ${outcome} | ${numbers.join(" | ")} | ${kept} | ${risks} |`, rank };
   });
   return [...failed, ...planned].sort((a, b) => a.rank - b.rank);
 }

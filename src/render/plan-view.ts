@@ -99,18 +99,21 @@ function passwordOf(change: Change): readonly string[] {
 
 /** Sums counts up. */
 export function addCounts(counts: readonly Counts[]): Counts {
-  const sum = (key: keyof Counts): number => counts.reduce((total, one) => total + one[key], 0);
+  const sum = (key: keyof Counts): number => counts.reduce((total, one) => total + (one[key] ?? 0), 0);
+  const unmanaged = sum("unmanaged");
   return {
     create: sum("create"),
     update: sum("update"),
     replace: sum("replace"),
     delete: sum("delete"),
     unchanged: sum("unchanged"),
+    ...(unmanaged > 0 && { unmanaged }),
   };
 }
 
-/** "2 to create, 1 to update; 31 unchanged", or "no changes; 34 unchanged". */
-export function countsText({ create, update, replace, delete: remove, unchanged }: Counts): string {
+/** "2 to create, 1 to update; 31 unchanged", or "no changes; 34 unchanged, 412 not managed". */
+export function countsText(counts: Counts): string {
+  const { create, update, replace, delete: remove } = counts;
   const parts = [
     [create, "to create"],
     [update, "to update"],
@@ -118,7 +121,13 @@ export function countsText({ create, update, replace, delete: remove, unchanged 
     [remove, "to delete"],
   ] as const;
   const changes = parts.filter(([count]) => count > 0).map(([count, what]) => `${grouped(count)} ${what}`);
-  return `${changes.length === 0 ? "no changes" : changes.join(", ")}; ${grouped(unchanged)} unchanged`;
+  return `${changes.length === 0 ? "no changes" : changes.join(", ")}; ${untouchedText(counts)}`;
+}
+
+/** "31 unchanged", "412 not managed", or both. */
+function untouchedText({ unchanged, unmanaged = 0 }: Counts): string {
+  const kept = unchanged > 0 || unmanaged === 0 ? [`${grouped(unchanged)} unchanged`] : [];
+  return [...kept, ...(unmanaged > 0 ? [`${grouped(unmanaged)} not managed`] : [])].join(", ");
 }
 
 /** "2 problems to solve before it can be applied." */

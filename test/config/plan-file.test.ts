@@ -38,7 +38,11 @@ function refusedPlan(): Plan {
     sync: { ...SYNC, replaceRoles: true },
     guards: { protect: { roles: [], members: ["cy@*"] } },
     roles: [role("Cashier", { permissions: ["catalog_view"], metadata: { owner: "b" } })],
-    members: [member("bob@example.com", { roles: ["role_owner"] }), member("cy@example.com", { roles: [] })],
+    members: [
+      member("bob@example.com", { roles: ["role_owner"] }),
+      member("cy@example.com", { roles: [] }),
+      member("new@example.com", { roles: ["role_owner"] }),
+    ],
     checks: [{ kind: "at-most", can: "members_update", atMost: 0, origin: { file: "shop.yaml", path: [] } }],
   });
   return planOf(want, live(roles, members));

@@ -92,3 +92,40 @@ test("a metadata change touches nobody's access", () => {
   const want = desired({ members: [member("a@example.com", { roles: ["Lead"], metadata: { team: "x" } })] });
   expect(planOf(want, is).impact).toEqual({ members: [], permissions: [], roles: [] });
 });
+
+test("whoever holds a role that goes only loses, also members whom the file does not manage", () => {
+  const is = live(
+    [liveRole("role_1", "Cashier", { permissions: ["refunds_create"] })],
+    [
+      liveMember("mem_1", "ada@example.com", { roles: ["role_1"] }),
+      liveMember("mem_2", "bot@example.com", {
+        roles: ["role_1"],
+        user: { id: "u2", email: "bot@example.com", mfaOnLogin: false, type: "service_account" },
+      }),
+    ],
+  );
+  const { impact } = planOf(desired({ roles: [] }), is);
+  expect(impact.members).toEqual(
+    ["ada@example.com", "bot@example.com"].map((name) => ({
+      name,
+      gained: [],
+      lost: ["refunds_create"],
+      unknownGained: [],
+      unknownLost: [],
+    })),
+  );
+  expect(impact.roles).toEqual([{ name: "Cashier", before: 2, after: 0 }]);
+});
+
+test("a section that the file does not have is not managed, whatever is live", () => {
+  const is = live([liveRole("role_1", "Cashier")], [liveMember("mem_1", "ada@example.com")]);
+  const none = { create: 0, update: 0, replace: 0, delete: 0, unchanged: 0 };
+  expect(planOf(desired({ roles: [role("Cashier")] }), is).summary).toEqual({
+    roles: { ...none, unchanged: 1 },
+    members: { ...none, unmanaged: 1 },
+  });
+  expect(planOf(desired({ members: [] }), is).summary).toEqual({
+    roles: { ...none, unmanaged: 1 },
+    members: { ...none, delete: 1 },
+  });
+});

@@ -360,3 +360,34 @@ test("a member whose entry says nothing of roles goes with a replaced role to it
     after: { roles: [{ id: null, name: "Cashier" }] },
   });
 });
+
+test.each([
+  ["Casheir", "Cashier"],
+  ["role_employe", "role_employee"],
+  ["cashier", "Cashier"],
+  ["Something else", null],
+])("a role that nobody knows, %s, comes with the live or predefined name that is near: %s", (name, near) => {
+  const want = desired({ members: [member("ada@example.com", { roles: [name] })] });
+  const [finding] = planOf(want, live([CASHIER])).findings;
+  expect(finding?.code).toBe("member-role-unknown");
+  if (near === null) expect(finding?.hint).toContain("Correct the name");
+  else expect(finding?.hint).toContain(`Did you mean "${near}"?`);
+});
+
+test("what is ignored by its id and declared by its name or address is an error, not a creation that would fail", () => {
+  const is = live([liveRole("role_1", "Clerk")], [liveMember("mem_1", "Ada@example.com")]);
+  const want = desired({
+    ignore: { roles: ["role_1"], members: ["mem_1"] },
+    roles: [role("Clerk")],
+    members: [member("ada@example.com")],
+  });
+  expect(briefFindings(planOf(want, is)).slice(0, 2)).toEqual([
+    "error member-ignored ada@example.com",
+    "error role-ignored Clerk",
+  ]);
+  const renamed = desired({
+    ignore: { roles: ["role_1"], members: [] },
+    roles: [role("Till", { previously: "Clerk" })],
+  });
+  expect(briefFindings(planOf(renamed, is))[0]).toBe("error role-ignored Till");
+});

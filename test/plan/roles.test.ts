@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import type { DesiredState } from "../../src/model/desired.ts";
 import { SET_ASIDE } from "../../src/model/plan.ts";
 import {
   brief,
@@ -288,4 +289,78 @@ test("a removal and a creation with the same permissions, or the same holders, a
     live([liveRole("role_1", "Old")], [liveMember("mem_1", "ada@example.com", { roles: ["role_1"] })]),
   );
   expect(briefFindings(sameHolders)).toEqual(["warning role-likely-renamed New"]);
+});
+
+test.each([
+  ["a grant", { members: [member("ada@example.com", { roles: ["role_1"] })] }],
+  ["a guard", { guards: { protect: { roles: [], members: [] }, minHolders: { role_1: 1 } } }],
+  ["a policy", { policies: { ...desired().policies, requireMfa: ["role_1"] } }],
+  [
+    "a check",
+    { checks: [{ kind: "only", can: "p", only: ["role:role_1"], origin: { file: "shop.yaml", path: [] } }] },
+  ],
+] as const)(
+  "a role that %s names by its id is not replaced, since that would name nothing then",
+  (_, rest) => {
+    const is = live(
+      [liveRole("role_1", "Cashier", { metadata: { owner: "x" } })],
+      [liveMember("mem_1", "ada@example.com", { roles: ["role_1"] })],
+    );
+    const plan = planOf(desired({ sync: REPLACE, roles: [role("Cashier", { metadata: {} })], ...rest }), is);
+    expect(briefRefusals(plan)).toEqual(["guard role-replace-named Cashier"]);
+    expect(plan.refusals[0]?.message).toContain("the file names it by role_1");
+    expect(plan.changes).toEqual([]);
+  },
+);
+
+test("a role whose name differs from a live one by case alone is an error that asks which is meant", () => {
+  const is = live([liveRole("role_1", "Cashier")]);
+  const plan = planOf(desired({ roles: [role("cashier")] }), is);
+  expect(briefFindings(plan)).toContain("error role-name-case cashier");
+  expect(plan.findings[0]?.hint).toContain('write "Cashier", or add "previously: Cashier"');
+  const renamed = planOf(desired({ roles: [role("cashier", { previously: "Cashier" })] }), is);
+  expect([brief(renamed), briefFindings(renamed)]).toEqual([["update role cashier"], []]);
+  const both = planOf(desired({ roles: [role("cashier"), role("Cashier")] }), is);
+  expect([brief(both), briefFindings(both)]).toEqual([["create role cashier"], []]);
+});
+
+describe("a role that a rule names and nobody has", () => {
+  const rules = {
+    policies: { ...desired().policies, requireUntil: ["Seasonl"], requireMfa: ["role_7Kq2Zz91"] },
+  };
+  const is = live([liveRole("role_1", "Seasonal")]);
+  const found = (rest: Partial<DesiredState>) =>
+    planOf(desired({ ...rules, ...rest }), is).findings.map(({ severity, name, hint }) => ({
+      severity,
+      name,
+      hint,
+    }));
+  const unknown = { severity: "error", name: "Seasonl", hint: 'Did you mean "Seasonal"?' };
+
+  test("is an error, with a suggestion from what is live", () => {
+    const gone = { severity: "error", name: "role_7Kq2Zz91", hint: "Correct the name, or remove it." };
+    expect(found({})).toEqual([unknown, gone]);
+    expect(found({ sync: { ...SYNC, roles: "additive" }, roles: [] })).toEqual([unknown, gone]);
+  });
+
+  test("is only warned of where a shared file names it, since another merchant may have it", () => {
+    const [first, second] = found({ sharedRuleRoles: ["Seasonl"] });
+    expect([first?.severity, first?.name]).toEqual(["error", "role_7Kq2Zz91"]);
+    expect(second).toEqual({ ...unknown, severity: "warning" });
+  });
+
+  test("is none of the plan's business where the files list all roles, but for ids", () => {
+    expect(found({ roles: [role("Seasonal")] }).map(({ name }) => name)).toEqual(["role_7Kq2Zz91"]);
+  });
+
+  test("may be ignored", () => {
+    expect(found({ ignore: { roles: ["Seasonl"], members: [] } }).map(({ name }) => name)).toContain(
+      "Seasonl",
+    );
+    const ignored = desired({
+      policies: { ...desired().policies, requireMfa: ["Seasonal"] },
+      ignore: { roles: ["role_1"], members: [] },
+    });
+    expect(planOf(ignored, is).findings.map(({ code }) => code)).not.toContain("rule-role-unknown");
+  });
 });

@@ -1,9 +1,9 @@
+import { isSlip, openSuggester } from "../../lib/suggest.ts";
 import { PREDEFINED_ROLES } from "../../model/live.ts";
 import { type Draft, grantPath, siteOf } from "../draft.ts";
 import { entriesAt, type MerchantView, pairsAt } from "../merchant-view.ts";
 import type { LocatedProblem, Site } from "../problem.ts";
 import { renamedRoles } from "../renamed-roles.ts";
-import { isSlip, openSuggester } from "../suggest.ts";
 import { fieldsOf, listOf, textOf } from "../values.ts";
 
 interface Reference {

@@ -1,0 +1,40 @@
+import type { DesiredState } from "../model/desired.ts";
+import type { LiveMember } from "../model/live.ts";
+import type { Discovery } from "./findings.ts";
+import { addressesOf, type Matches, matchesAny, type Scope } from "./scope.ts";
+
+/**
+ * Reports what is declared and ignored at once, by its name or by the id of what is live: it would be created beside
+ * what is there already.
+ */
+export function declaredAndIgnored(
+  { roles = [], members = [], ignore }: DesiredState,
+  scope: Scope,
+  matches: Matches,
+): readonly Discovery[] {
+  if (ignore.roles.length + ignore.members.length === 0) return [];
+  const names = new Set(scope.roles.map(({ name }) => name));
+  const isIgnoredRole = (name: string): boolean => scope.ignoredRoles.has(name) && !names.has(name);
+  const addressesIn = (live: readonly LiveMember[]): ReadonlySet<string> =>
+    new Set(live.flatMap(addressesOf).map((address) => address.toLowerCase()));
+  const ignoredAddresses = addressesIn(scope.ignoredMembers);
+  const addresses = ignoredAddresses.size === 0 ? ignoredAddresses : addressesIn(scope.members);
+  const isIgnoredAddress = (address: string): boolean =>
+    ignoredAddresses.has(address) && !addresses.has(address);
+  return [
+    ...roles
+      .filter(
+        ({ name, id, previously }) =>
+          matchesAny(ignore.roles, [name, id ?? name], matches) ||
+          (id === undefined && [name, previously].some((one) => one !== undefined && isIgnoredRole(one))),
+      )
+      .map(({ name }): Discovery => ({ code: "role-ignored", name })),
+    ...members
+      .filter(
+        ({ email, id }) =>
+          matchesAny(ignore.members, [email, id ?? email], matches) ||
+          (id === undefined && isIgnoredAddress(email.toLowerCase())),
+      )
+      .map(({ email }): Discovery => ({ code: "member-ignored", name: email })),
+  ];
+}

@@ -1,0 +1,57 @@
+import { openSuggester } from "../lib/suggest.ts";
+import type { DesiredState } from "../model/desired.ts";
+import { PREDEFINED_ROLES } from "../model/live.ts";
+import type { Discovery } from "./findings.ts";
+import type { RolePlan } from "./roles.ts";
+import type { Scope } from "./scope.ts";
+
+/** Returns the roles that guards, policies and checks name, each once. */
+export function rolesInRules({
+  guards,
+  policies,
+  checks,
+}: Pick<DesiredState, "guards" | "policies" | "checks">): readonly string[] {
+  const allowed = checks.flatMap((check) =>
+    check.kind === "only"
+      ? check.only.flatMap((holder) => (holder.startsWith("role:") ? [holder.slice("role:".length)] : []))
+      : [],
+  );
+  return [
+    ...new Set([
+      ...Object.keys(guards.minHolders ?? {}),
+      ...policies.separate.flat(),
+      ...Object.keys(policies.maxHolders),
+      ...policies.requireUntil,
+      ...policies.requireMfa,
+      ...allowed,
+    ]),
+  ];
+}
+
+/**
+ * Reports roles that rules name and that are neither declared nor live, so that the rules would have no effect. Names
+ * are known from the files alone where those list all roles; ids are not.
+ */
+export function unknownInRules(
+  desired: DesiredState,
+  { roles: live, ignoredRoles }: Scope,
+  { changes }: RolePlan,
+): readonly Discovery[] {
+  const named = rolesInRules(desired);
+  if (named.length === 0) return [];
+  const gone = new Set(changes.flatMap(({ kind, id }) => (kind === "delete" && id !== null ? [id] : [])));
+  const staying = live.filter(({ id }) => !gone.has(id));
+  const names = [...(desired.roles ?? []), ...staying].map(({ name }) => name);
+  const known = new Set([...names, ...staying.map(({ id }) => id), ...ignoredRoles]);
+  const namesComplete = desired.roles !== undefined && desired.sync.roles === "authoritative";
+  const suggest = openSuggester([...new Set([...names, ...PREDEFINED_ROLES])]);
+  const shared = new Set(desired.sharedRuleRoles);
+  return named
+    .filter((role) => !known.has(role) && (role.startsWith("role_") || !namesComplete))
+    .map((role) => ({
+      code: "rule-role-unknown",
+      name: role,
+      near: suggest(role),
+      shared: shared.has(role),
+    }));
+}

@@ -181,6 +181,10 @@ export function lostAnswer(error: unknown, host: string): LostAnswer | null {
   const code = textOf(first, "code");
   const lost = (kind: LostAnswer["kind"], message: string, sent: boolean): LostAnswer =>
     new LostAnswer(kind, message, sent, error);
+  // It has no code; whatever was answered, the request has arrived somewhere.
+  if (first instanceof Error && first.name === "HTTPParserError") {
+    return lost("network", `${host} did not answer in HTTP`, true);
+  }
   if (code === "" || first instanceof TypeError || first instanceof RangeError || MISUSE.test(code))
     return null;
   const syscall = textOf(first, "syscall");
@@ -219,6 +223,16 @@ const NO_TLS: Words = { kind: "untrusted", sent: false, words: (host) => `${host
 const NETWORK: Readonly<Record<string, Words>> = {
   ECONNREFUSED: { sent: false, words: (host) => `nothing listens at ${host}` },
   ENOTFOUND: { sent: false, words: (host) => `there is no host called ${host}` },
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: {
+    sent: true,
+    words: (host) => `${host} sent more or less than its answer's length says`,
+  },
+  UND_ERR_HEADERS_OVERFLOW: { sent: true, words: (host) => `${host} sent headers that are too large` },
+  EMFILE: {
+    sent: false,
+    words: () =>
+      "this process may not open any more files or connections (EMFILE); use a smaller --concurrency, or raise `ulimit -n`",
+  },
   EAI_AGAIN: { sent: false, words: (host) => `the name ${host} cannot be looked up now` },
   ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,

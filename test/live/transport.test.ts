@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import {
   checkBaseUrl,
@@ -292,5 +292,35 @@ describe("a base URL", () => {
   ])("must not be %s", (text, code) => {
     expect(() => checkBaseUrl(text)).toThrow(expect.objectContaining({ code }));
     expect(() => checkBaseUrl(text)).not.toThrow(/hunter2/);
+  });
+});
+
+describe("an answer that is no HTTP is a lost answer", () => {
+  test.each([
+    ["garbage", "\u0000\u0001 nothing like it\r\n\r\n"],
+    ["another protocol", "SSH-2.0-OpenSSH_9.2\r\n"],
+    ["a bad chunk", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nZZ\r\n{}\r\n0\r\n\r\n"],
+    ["a bad header", "HTTP/1.1 200 OK\r\nnonsense\r\n\r\n{}"],
+    [
+      "both lengths",
+      "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+    ],
+    ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}"],
+    ["no status", "HTTP/1.1 1000 X\r\n\r\n"],
+    ["headers without end", `HTTP/1.1 200 OK\r\nx: ${"a".repeat(40_000)}\r\n\r\n{}`],
+  ])("%s", async (_, text) => {
+    const server = createTcpServer((socket) => {
+      socket.on("error", () => undefined).once("data", () => socket.end(text, "latin1"));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const transport = undiciTransport(new URL(`http://127.0.0.1:${port}`), 1, never, LIMITS);
+    const lost = await transport
+      .send({ method: "POST", path: "/", headers: {}, body: "{}" })
+      .catch((error) => error);
+    await transport.close();
+    server.close();
+    expect(lost).toBeInstanceOf(LostAnswer);
+    expect(lost).toMatchObject({ kind: "network", sent: true });
   });
 });

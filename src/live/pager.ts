@@ -5,6 +5,8 @@ import type { Page } from "./wire.ts";
 /** The most items that the contract gives in one page. */
 export const PAGE_SIZE = 25;
 const LISTINGS = 3;
+/** So many pages without anything new end a listing. */
+const MOST_REPEATED = 2;
 /** The most pages that are asked for before the first has told how many there are. */
 const AHEAD = 4;
 
@@ -30,9 +32,24 @@ export async function listAll<Item extends Listed>(
     progress = () => undefined,
   }: { readonly expected?: number; readonly progress?: Progress } = {},
 ): Promise<readonly Item[]> {
+  const firsts = new Set<string>();
+  const noting: ReadPage<Item> = async (offset) => {
+    const page = await readPage(offset);
+    if (offset === 0) firsts.add(JSON.stringify([page.total, page.items.map(({ id }) => id)]));
+    return page;
+  };
   for (let listing = 1; listing <= LISTINGS; listing += 1) {
-    const items = await listOnce(listing === 1 ? aheadOf(readPage, expected) : readPage, progress);
+    const items = await listOnce(listing === 1 ? aheadOf(noting, expected) : noting, progress);
     if (items !== null) return items;
+  }
+  if (firsts.size === 1) {
+    throw new RolecallError(
+      "listing-unstable",
+      `${what} contradicts itself: its pages do not fit its total_count.`,
+      {
+        hint: `It began in the same way each of the ${LISTINGS} times it was read, so nobody seems to be changing it. Ask the service's operators.`,
+      },
+    );
   }
   throw new RolecallError("listing-unstable", `${what} changed each of the ${LISTINGS} times it was read.`, {
     hint: "Somebody is changing it right now. Wait until that is over, then run it again.",
@@ -77,9 +94,15 @@ async function listOnce<Item extends Listed>(
   const offsets = function* (): Generator<number> {
     for (let offset = size; offset < total && sound; offset += size) yield offset;
   };
+  const ids = new Set(first.items.map(({ id }) => id));
+  let known = 0;
   const rest = await sideBySide(offsets(), async (offset) => {
     const page = await readPage(offset);
-    sound &&= isSound(page, offset);
+    const before = ids.size;
+    for (const { id } of page.items) ids.add(id);
+    if (ids.size === before) known += 1;
+    // Whatever it says it holds, it only repeats itself.
+    sound &&= isSound(page, offset) && known < MOST_REPEATED;
     read += page.items.length;
     progress(read, total);
     return page;

@@ -150,13 +150,23 @@ function parse<T>(schema: z.ZodType<T>, body: string): Parsed<T> {
   throw new TypeError(`with something else than the contract says at ${issue?.path.join(".") || "its root"}`);
 }
 
+const MOST_LEVELS = 100;
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
+}
+
 function parseJson(body: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(body);
+    value = JSON.parse(body);
   } catch {
     // The engine's own words would repeat a piece of the body.
     throw new SyntaxError(body.trim() === "" ? "with an empty body" : "with broken JSON");
   }
+  if (isDeeper(value, MOST_LEVELS)) throw new TypeError(`with JSON nested deeper than ${MOST_LEVELS} levels`);
+  return value;
 }
 
 function toRole(wire: z.infer<typeof roleSchema>, marked: boolean): LiveRole {

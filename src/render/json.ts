@@ -28,20 +28,31 @@ export function diagnosticFailure({ code, message, hint, file, span }: Diagnosti
   return { merchant: null, file: place, code, message, hint: hint ?? null };
 }
 
+/** Controls beyond ASCII, and marks that change the direction of text. */
+const UNSAFE = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** JSON that is safe to look at in a terminal, and means the same. */
+function safeJson(value: unknown, replacer: null = null, indent = 0): string {
+  return JSON.stringify(value, replacer, indent).replaceAll(
+    UNSAFE,
+    (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
 /** The plans as JSON, one object for all merchants, and why others have none. */
 export function plansJson(plans: readonly Plan[], failures: readonly FailureJson[] = []): string {
-  return `${JSON.stringify({ format: 1, plans, failures }, null, 2)}\n`;
+  return `${safeJson({ format: 1, plans, failures }, null, 2)}\n`;
 }
 
 /** How merchants differ from their files, and the risks of what happened, as JSON. */
 export function driftsJson(drifts: readonly Drift[], failures: readonly FailureJson[] = []): string {
   const shown = drifts.map((drift) => ({ ...drift, risks: driftRisks(drift) }));
-  return `${JSON.stringify({ format: 1, drifts: shown, failures }, null, 2)}\n`;
+  return `${safeJson({ format: 1, drifts: shown, failures }, null, 2)}\n`;
 }
 
 /** Problems in files as JSON. */
 export function diagnosticsJson(diagnostics: readonly Diagnostic[]): string {
-  return `${JSON.stringify({ format: 1, diagnostics }, null, 2)}\n`;
+  return `${safeJson({ format: 1, diagnostics }, null, 2)}\n`;
 }
 
 /** Past runs as JSON: what each journal holds, and how the run stands. */
@@ -51,13 +62,13 @@ export function runsJson(runs: readonly ListedRun[]): string {
       ? { name: run.name, status: run.status, ...run.past }
       : { name: run.name, status: "unreadable", reason: run.unreadable },
   );
-  return `${JSON.stringify({ format: 1, runs: shown }, null, 2)}\n`;
+  return `${safeJson({ format: 1, runs: shown }, null, 2)}\n`;
 }
 
 /** One event of an apply, as a line for other programs; `at` is ISO 8601. */
 export function eventJson<Event extends { readonly type: string }>(event: Event, at: string): string {
   const { type, ...rest } = event;
-  return `${JSON.stringify({ type, at, ...rest })}\n`;
+  return `${safeJson({ type, at, ...rest })}\n`;
 }
 
 /** What an undo does not bring back, ahead of its plan, as one event for other programs. */

@@ -335,9 +335,43 @@ describe("a list that shifts while it is read", () => {
     });
     const failure = await failureOf(reader.read("MC1", []));
     expect(failure).toMatchObject({ code: "listing-unstable" });
-    expect(failure.message).toBe("The member list of MC1 changed each of the 3 times it was read.");
+    expect(failure.message).toBe(
+      "The member list of MC1 contradicts itself: its pages do not fit its total_count.",
+    );
     expect(seen.filter(({ query }) => query.get("offset") === "0")).toHaveLength(3);
     expect(seen.length).toBeLessThan(250);
+  });
+
+  test("is given up after two pages without anything new, whatever the count says", async () => {
+    const { reader, seen } = connectTo(
+      (one) =>
+        json(one.path === MEMBERS ? { items: wireMembers(25), total_count: 1_000_000 } : { items: [] }),
+      { concurrency: 1 },
+    );
+    expect(await failureOf(reader.read("MC1", []))).toMatchObject({ code: "listing-unstable" });
+    expect(seen.filter(({ path }) => path === MEMBERS).length).toBeLessThan(250);
+  });
+
+  test("is told as changing where it is another one each time", async () => {
+    let read = 0;
+    const { reader } = connectTo((one) => {
+      if (one.path !== MEMBERS) return json({ items: [] });
+      return json({ items: wireMembers(25).slice(0, 20), total_count: 60 + read++ });
+    });
+    expect((await failureOf(reader.read("MC1", []))).message).toBe(
+      "The member list of MC1 changed each of the 3 times it was read.",
+    );
+  });
+
+  test("nested deeper than a hundred levels is a bad answer, and not asked for again", async () => {
+    const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+    const { reader, seen } = connectTo((one) =>
+      one.path === MEMBERS
+        ? new Response(`{"items":[{"id":"mem_1","roles":[],"metadata":{"a":${deep}}}],"total_count":1}`)
+        : json({ items: [] }),
+    );
+    expect(await failureOf(reader.read("MC1", []))).toMatchObject({ code: "bad-answer" });
+    expect(seen.filter(({ path }) => path === MEMBERS)).toHaveLength(1);
   });
 
   test("is given up without a count, too, where the service gives the same page for ever", async () => {

@@ -26,6 +26,8 @@ export interface Call<T> {
    * that says `done` (`read` is then given nothing), or throws.
    */
   readonly lookAgain?: LookAgain | undefined;
+  /** The address that is invited: a refusal (429) may concern that one alone. */
+  readonly address?: string;
   /** Longest that each attempt is waited for, in milliseconds, where that is less than usual. */
   readonly withinMs?: number;
   /** When it is aborted the call ends and rejects with the signal's reason; a write in the air is let finish. */

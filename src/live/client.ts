@@ -118,7 +118,7 @@ export function createClient(options: ClientOptions): Client {
       if (ended.ok) return ended;
       const next = whatNext(call, ended, course);
       // Before the permit goes back, or whoever is next would still slip out.
-      if (ended.trouble?.kind === "rate-limited") verdict = refusal(next);
+      if (ended.trouble?.kind === "rate-limited") verdict = refusal(call, next);
       return { ...ended, next };
     } catch (error) {
       // It still waited for its connection.
@@ -231,8 +231,9 @@ const REASONS: Readonly<Record<Trouble["kind"], string>> = {
   uncertain: "the service or the connection failed",
 };
 
-function refusal(next: Next | null): Verdict {
-  return next?.kind === "wait" ? { retryMs: next.ms, asked: next.asked } : { retryMs: 0, asked: true };
+function refusal({ address }: Call<unknown>, next: Next | null): Verdict {
+  const wait = next?.kind === "wait" ? { retryMs: next.ms, asked: next.asked } : { retryMs: 0, asked: true };
+  return { ...wait, ...(address !== undefined && { address }) };
 }
 
 /** Looks again; what that ends with is told of a write that may have been done, where one may. */

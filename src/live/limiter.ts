@@ -7,7 +7,11 @@ export type Verdict =
   /** Nothing was sent. */
   | "unused"
   /** A 429, for how long the request waits before it comes again, in ms, and whether the service asked for that. */
-  | { readonly retryMs: number; readonly asked: boolean };
+  | {
+      readonly retryMs: number;
+      readonly asked: boolean /** The address that was invited. */;
+      readonly address?: string;
+    };
 
 /** The right to have one request under way, until it is given back. */
 export interface Permit {
@@ -61,6 +65,9 @@ const DOUBT_SHARE = 0.25;
 /** Longest wait that the service may ask of one request alone, in ms: a longer one is meant for everyone. */
 const LONGEST_ALONE_MS = 2_000;
 
+/** For so many ms nothing else may have been refused before a refused invitation counts as one address's matter. */
+const ALONE_MS = 1_000;
+
 /** Whether a refusal concerns one request or everyone, by the answers to what was sent after it. */
 interface Doubt {
   /** When the refused request had been sent. */
@@ -90,6 +97,7 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
   /** What was sent before the last pause says nothing about the time after it. */
   let blockedAt = Number.NEGATIVE_INFINITY;
   let lastPassed = now();
+  let lastRefused: { readonly address: string | undefined; readonly at: number } | null = null;
   let waking = false;
   let refusedSince: number | null = null;
 
@@ -142,6 +150,13 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
     if (doubt.refused - doubt.passed >= BLOCKED_BY) block({ retryMs: doubt.retryMs, asked });
   };
 
+  /** Whether a refusal is about one address only: nothing else has been refused lately. */
+  const isAlone = ({ address }: Refused): boolean => {
+    const last = lastRefused;
+    lastRefused = { address, at: now() };
+    return address !== undefined && (last === null || last.address === address || now() - last.at > ALONE_MS);
+  };
+
   const grant = (): Permit => {
     const grantedAt = now();
     pacer.sent(running === 0 && grantedAt > pausedUntil);
@@ -150,8 +165,9 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
       release(verdict) {
         running -= 1;
         if (verdict === "ok") passed(grantedAt);
-        else if (typeof verdict === "object") refused(grantedAt, verdict);
-        else if (verdict === "other") refusedSince = null;
+        else if (typeof verdict === "object") {
+          if (!isAlone(verdict)) refused(grantedAt, verdict);
+        } else if (verdict === "other") refusedSince = null;
         start();
       },
     };

@@ -40,6 +40,7 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         operation: "create a member",
         path: membersPath(merchant),
         body: draftBody(member),
+        address: member.email.toLowerCase(),
         secrets: member.managed ? [member.managed.password] : [],
         what: `member ${member.email}`,
         find: (calls) => findMember(calls, merchant, member),

@@ -122,4 +122,17 @@ describe("the limiter", () => {
     closing.abort(new Error("closed"));
     await expect(waiting).rejects.toThrow("closed");
   });
+
+  test("holds back one address alone where only its invitation is refused, and everyone where a second one is", async () => {
+    const { limiter, clock } = make(4);
+    const invited = (address: string) => ({ retryMs: 60_000, asked: true, address });
+    const before = clock.now();
+    for (let times = 0; times < 3; times += 1)
+      (await limiter.acquire(false)).release(invited("a@example.com"));
+    (await limiter.acquire(false)).release("other");
+    expect(clock.now()).toBe(before);
+    (await limiter.acquire(false)).release(invited("b@example.com"));
+    await limiter.acquire(false);
+    expect(clock.now() - before).toBe(60_000);
+  });
 });

@@ -25,7 +25,7 @@ export function collect(
     watched: {
       plans: reporter.plans,
       passwords: reporter.passwords,
-      journal: reporter.journal,
+      journals: reporter.journals,
       failed: reporter.failed,
       refused: reporter.refused,
       ended: reporter.ended,

@@ -3,10 +3,10 @@ import { type Failure, RolecallError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import { applyOverrides, type Override } from "../plan/overrides.ts";
 import { renderApplyEvent, renderApplyResult, renderPasswords } from "../render/apply-text.ts";
-import { oneLine } from "../render/escape.ts";
 import { eventJson, type FailureJson, failureJson } from "../render/json.ts";
 import { renderPlans } from "../render/plan-text.ts";
 import { type PlaceOf, type PlanView, planView } from "../render/plan-view.ts";
+import { renderJournals } from "../render/runs-text.ts";
 import { renderUnverified, renderVerified, residueOf } from "../render/verified-text.ts";
 import { ExitCode, exitCodeFor } from "./exit-code.ts";
 import type { Io } from "./io.ts";
@@ -30,8 +30,8 @@ export interface ApplyReporter {
   verified(plan: Plan, leftOut: number): void;
   /** Why it is not known whether anything is left. */
   unverified(merchant: string, why: Failure | string): void;
-  /** Where the journal is; an empty name stands for none. */
-  journal(merchant: string, file: string): void;
+  /** Where the journals of the run are. */
+  journals(run: string, files: readonly string[]): void;
   /** How all of it ended; nothing comes after it. */
   ended(exitCode: ExitCode): void;
   /** A sentence for people, on stderr. */
@@ -92,7 +92,7 @@ function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
         merchant,
         ...(typeof why === "string" ? { message: why } : { message: why.message, failure: why }),
       }),
-    journal: (merchant, file) => line({ type: "journal", merchant, file }),
+    journals: (run, files) => line({ type: "journals", run, files }),
     say,
   };
 }
@@ -161,7 +161,7 @@ function textReporter(
     },
     verified: (plan, leftOut) => io.stdout.write(renderVerified(plan, leftOut, style)),
     unverified: (merchant, why) => io.stdout.write(renderUnverified(merchant, why, style)),
-    journal: (_merchant, file) => say(`journal: ${oneLine(file)}`),
+    journals: (run, files) => say(renderJournals(run, files)),
     // The commands say it on stderr, in whatever format.
     failed: () => undefined,
     refused: (reasons) => sayRefused(reasons, say),

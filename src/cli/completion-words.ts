@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { defaultPath } from "./files.ts";
+import { beginningOf } from "./find-run.ts";
+import { EXTENSION } from "./past-runs.ts";
 import { projectRoot } from "./project-root.ts";
 
 /** Nobody reads more suggestions than this, and a folder of everything shall not hold a shell up. */
@@ -18,7 +20,7 @@ export interface CompletionWords {
   merchantFiles(): readonly string[];
   /** Files of the folder itself with one of these endings. */
   files(...endings: readonly string[]): readonly string[];
-  /** Names of past runs, the newest first, and "latest". */
+  /** Ids of past runs, the newest first, and "latest". */
   runs(): readonly string[];
 }
 
@@ -50,11 +52,7 @@ export function completionWords(cwd: string, current: string): CompletionWords {
         : filesBelow(cwd, "", DEEPEST)
             .filter((file) => endings.some((ending) => file.endsWith(ending)))
             .sort(),
-    runs() {
-      const journals = filesBelow(join(projectRoot(cwd, cwd), ".rolecall", "runs"), "", DEEPEST);
-      const names = journals.flatMap((file) => /^(.+)\.jsonl$/.exec(file)?.[1] ?? []);
-      return ["latest", ...names.sort().reverse()];
-    },
+    runs: () => ["latest", ...runIds(cwd)],
   };
 }
 
@@ -86,6 +84,18 @@ function filesBelow(root: string, folder: string, depth: number): readonly strin
       .filter((entry) => entry.isDirectory() && depth < DEEPEST)
       .flatMap(({ name }) => filesBelow(root, path(name), depth + 1));
     return [...files, ...below].slice(0, MOST);
+  } catch {
+    return [];
+  }
+}
+
+function runIds(cwd: string): readonly string[] {
+  try {
+    const names = readdirSync(join(projectRoot(cwd, cwd), ".rolecall", "runs")).filter((name) =>
+      name.endsWith(EXTENSION),
+    );
+    const ids = names.map((name) => beginningOf(name.slice(0, -EXTENSION.length)));
+    return [...new Set(ids)].sort().reverse().slice(0, MOST);
   } catch {
     return [];
   }

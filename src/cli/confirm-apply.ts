@@ -17,10 +17,13 @@ export interface Due {
   readonly leftOut?: number;
 }
 
-/** Asks until everything is answered or one answer is no; without a terminal it refuses to guess. */
+/**
+ * Asks until everything is answered or one answer is no; without a terminal it refuses to guess. `undoes` is the run
+ * that is taken back.
+ */
 export async function confirmApply(
   due: readonly Due[],
-  { color }: { readonly color: boolean },
+  { color, undoes }: { readonly color: boolean; readonly undoes: string | null },
   io: Io,
 ): Promise<boolean> {
   const { asks, draws } = terminalOf(io);
@@ -39,7 +42,7 @@ export async function confirmApply(
     environment: session.environment,
     passwords: passwords.length,
   }));
-  for (const question of questionsFor(asked)) if (!(await ask(question))) return false;
+  for (const question of questionsFor(asked, undoes)) if (!(await ask(question))) return false;
   return true;
 }
 

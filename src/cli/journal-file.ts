@@ -1,4 +1,4 @@
-import { type FileHandle, lstat, mkdir, open, rm, writeFile } from "node:fs/promises";
+import { type FileHandle, lstat, mkdir, open, readdir, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { RolecallError } from "../model/errors.ts";
 import type { JournalEntry, RunStarted } from "../model/journal.ts";
@@ -20,12 +20,13 @@ export interface JournalOptions {
   readonly create?: (path: string) => Promise<Appendable>;
 }
 
-/** Opens a journal for each plan that is applied, each a file of its own in the project's folder of runs. */
+/** Opens the journals of one run: one for each plan that is applied, each a file of its own in the project's folder of runs. */
 export function fileJournals(
   io: Pick<Io, "cwd" | "env" | "now">,
   options: JournalOptions = { undoes: null },
 ): (plan: Plan) => Promise<OpenJournal> {
   let origin: Promise<RunOrigin> | undefined;
+  let id: Promise<string> | undefined;
   return async (plan) => {
     // Once for all merchants of an apply: a look at the repository takes its time.
     origin ??= options.origin ? Promise.resolve(options.origin) : lookUpOrigin(io);
@@ -34,9 +35,11 @@ export function fileJournals(
     const shown = (path: string): string => relative(io.cwd, path) || path;
     try {
       await makeFolder(folder);
-      const name = `${timeOf(io.now())}-${plan.merchant.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64)}`;
-      const { run, path, file } = await createFile(folder, name, options.create ?? createOnDisk);
-      const journal = appendTo(file, shown(path), io.now);
+      id ??= freeId(folder, io.now());
+      const run = await id;
+      const name = `${run}-${plan.merchant.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64)}`;
+      const { path, file } = await createFile(folder, name, options.create ?? createOnDisk);
+      const journal = { ...appendTo(file, shown(path), io.now), run };
       try {
         await syncFolder(folder);
         await journal.write(runStarted({ run, plan, who, undoes: options.undoes }));
@@ -92,6 +95,15 @@ function runStarted({
   };
 }
 
+/** A run's id, which no run in the folder has yet: its time, or the next free one. */
+async function freeId(folder: string, now: number): Promise<string> {
+  const names = await readdir(folder);
+  for (let at = now; ; at += 1) {
+    const id = timeOf(at);
+    if (!names.some((name) => name.startsWith(id))) return id;
+  }
+}
+
 /** Sorts by time, and is a file name everywhere: `2026-11-21T13-05-00-123Z`. */
 function timeOf(now: number): string {
   return new Date(now).toISOString().replaceAll(/[:.]/g, "-");
@@ -120,12 +132,11 @@ async function createFile(
   folder: string,
   name: string,
   create: NonNullable<JournalOptions["create"]>,
-): Promise<{ readonly run: string; readonly path: string; readonly file: Appendable }> {
+): Promise<{ readonly path: string; readonly file: Appendable }> {
   for (let count = 1; ; count += 1) {
-    const run = count === 1 ? name : `${name}-${count}`;
-    const path = join(folder, `${run}.jsonl`);
+    const path = join(folder, `${count === 1 ? name : `${name}-${count}`}.jsonl`);
     try {
-      return { run, path, file: await create(path) };
+      return { path, file: await create(path) };
     } catch (error) {
       if (!isExisting(error) || count === MOST_AT_ONCE) throw error;
     }
@@ -137,7 +148,7 @@ function createOnDisk(path: string): Promise<FileHandle> {
 }
 
 /** A journal without its first line tells nothing; that it cannot be removed either is no second problem. */
-async function discard(journal: OpenJournal, path: string): Promise<void> {
+async function discard(journal: Pick<OpenJournal, "close">, path: string): Promise<void> {
   await journal.close();
   await rm(path, { force: true }).catch(() => undefined);
 }
@@ -155,7 +166,7 @@ export type Appendable = Pick<FileHandle, "writeFile" | "sync" | "close">;
  * Appends entries in order. What comes while the disk is busy goes out together, with one sync for all. After a
  * failure nothing more is written: behind half a line, no other could be read.
  */
-export function appendTo(file: Appendable, shown: string, now: () => number): OpenJournal {
+export function appendTo(file: Appendable, shown: string, now: () => number): Omit<OpenJournal, "run"> {
   let waiting: Waiting[] = [];
   let isFlushing = false;
   let flushed: Promise<void> = Promise.resolve();

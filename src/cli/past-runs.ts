@@ -19,7 +19,8 @@ export interface StoredRun {
 export type FoundRun = StoredRun &
   ({ readonly past: PastRun; readonly status: RunStatus } | { readonly unreadable: string });
 
-const EXTENSION = ".jsonl";
+/** What the name of a journal's file ends with. */
+export const EXTENSION = ".jsonl";
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /** All journals, the newest first; none where there is no folder. */
@@ -78,46 +79,7 @@ async function readText(path: string): Promise<{ readonly text: string } | { rea
   }
 }
 
-/** Finds one run by its name, by a beginning of it that no other one has, or as "latest". */
-export async function findRun(
-  text: string,
-  { merchants }: { readonly merchants: readonly string[] },
-  io: Pick<Io, "cwd" | "now">,
-): Promise<FoundRun> {
-  const all = await listRuns(io.cwd);
-  if (all.length === 0) {
-    throw new RolecallError("run-unknown", "There are no runs yet.", {
-      hint: "Every apply leaves a journal in .rolecall/runs, on the machine that it ran on.",
-    });
-  }
-  if (text === "latest") {
-    for (const stored of all) {
-      const found = await readRun(stored, io);
-      if (merchants.length === 0 || isOf(found, merchants)) return found;
-    }
-    throw new RolecallError("run-unknown", `There is no run of ${merchants.join(", ")}.`, { hint: HINT });
-  }
-  const name = text.endsWith(EXTENSION) ? text.slice(text.lastIndexOf("/") + 1, -EXTENSION.length) : text;
-  const exact = all.find((stored) => stored.name === name);
-  const fitting = exact ? [exact] : all.filter((stored) => stored.name.startsWith(name));
-  const [only, ...more] = fitting;
-  if (only === undefined) {
-    throw new RolecallError("run-unknown", `No run is called "${text}".`, { hint: HINT });
-  }
-  if (more.length > 0) {
-    throw new RolecallError("run-unknown", `${fitting.length} runs begin with "${text}".`, {
-      hint: `Give more of the name: ${fitting
-        .slice(0, 5)
-        .map((one) => one.name)
-        .join(", ")}${fitting.length > 5 ? " …" : ""}`,
-    });
-  }
-  return readRun(only, io);
-}
-
-const HINT = '"rolecall runs" lists them.';
-
-/** Whether a run is of one of these merchants; of one that cannot be read, only its name tells. */
+/** Whether a journal is of one of these merchants; of one that cannot be read, only its name tells. */
 export function isOf(found: FoundRun, merchants: readonly string[]): boolean {
   if ("past" in found) return merchants.includes(found.past.run.merchant);
   const [, named] = /Z-(.+)$/.exec(found.name) ?? [];

@@ -20,8 +20,8 @@ export interface PlanningOptions {
   readonly reinvite?: readonly string[];
   /** Makes the plan, in place of the comparison with the file. */
   readonly makePlan?: (input: PlanInput) => Plan;
-  /** Role ids that are needed besides those that the file names. */
-  readonly roleIds?: readonly string[];
+  /** Role ids that are needed at a merchant besides those that its file names. */
+  readonly roleIds?: (merchant: string) => readonly string[];
   /** What is being read already. */
   readonly ahead?: Pick<ReadAhead, "take">;
 }
@@ -87,7 +87,7 @@ export async function sessionsAt(
   ]);
   const matches = globMatcher(picomatch);
   const entryTime = entryTimes(io);
-  const { makePlan = buildPlan, roleIds = [], ahead } = options;
+  const { makePlan = buildPlan, roleIds = () => [], ahead } = options;
   const open = (state: DesiredState): Session => {
     const access = accessFor(state, options.baseUrl, io.env);
     const { reader, writer, records } = services.of(access);
@@ -97,7 +97,7 @@ export async function sessionsAt(
       writer: writer(state.merchant),
       records: records(state.merchant),
       plan: async (leaveOut = new Set()) => {
-        const named = [...new Set([...namedRoleIds(state), ...roleIds])];
+        const named = [...new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
         const read = await (ahead?.take(state, access, named) ??
           reader.read(state.merchant, named, state.members?.length));
         const lost = await lostInvitations(state, read, access.baseUrl, io);

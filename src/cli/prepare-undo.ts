@@ -2,29 +2,30 @@ import { access } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { DesiredState } from "../model/desired.ts";
 import { RolecallError } from "../model/errors.ts";
-import type { PastRun, UndoNote } from "../model/past-run.ts";
+import type { MerchantNote, PastRun, UndoNote } from "../model/past-run.ts";
 import { normalizeServiceUrl } from "../plan/service-url.ts";
 import { netEffects } from "../plan/undo/net-effects.ts";
 import { undoPlan } from "../plan/undo/undo-plan.ts";
+import { oneLine } from "../render/escape.ts";
 import { accessFor } from "./credentials.ts";
 import { defaultPath } from "./files.ts";
+import { findRun, type Run } from "./find-run.ts";
 import type { Io } from "./io.ts";
 import { isError, type Loaded, loadStates } from "./load.ts";
 import type { OutputOptions, ServiceOptions } from "./options.ts";
-import { type FoundRun, findRun } from "./past-runs.ts";
 import { rulePlaces } from "./places.ts";
 import { openSessions, planAll } from "./planning.ts";
 import { failuresOf, type Prepared, tellDiagnostics } from "./prepare.ts";
 import { openProgress } from "./progress.ts";
 
-/** The plan that takes a run back, and what comes back differently or not at all. */
+/** The plans that take a run back, and what comes back differently or not at all. */
 export interface UndoPrepared extends Prepared {
-  /** The name of the run. */
+  /** The id of the run. */
   readonly run: string;
-  readonly notes: readonly UndoNote[];
+  readonly notes: readonly MerchantNote[];
 }
 
-/** Journal and file → live state → the plan that takes the run back. */
+/** Journals and files → live state → the plans that take the run back, one for each of its merchants. */
 export async function prepareUndo(
   text: string,
   paths: readonly string[],
@@ -32,41 +33,46 @@ export async function prepareUndo(
     OutputOptions & { readonly signal?: AbortSignal; readonly out?: string },
   io: Io,
 ): Promise<UndoPrepared> {
-  const found = await findRun(text, { merchants: options.merchant }, io);
-  const past = readable(found, options.merchant);
-  const { state, loaded } = await settingsFor(past, paths, options, io);
-  sameService(past, accessFor(state, options.baseUrl, io.env).baseUrl);
-  let notes: readonly UndoNote[] = [];
+  const run = await findRun(text, { merchants: options.merchant }, io);
+  const parts = readable(run);
+  const { states, loaded } = await settingsFor(parts, paths, options, io);
+  const undone = new Map(parts.map((past) => [past.run.merchant, past]));
+  for (const state of states) {
+    sameService(undone.get(state.merchant), accessFor(state, options.baseUrl, io.env).baseUrl);
+  }
+  const notes = new Map<string, readonly UndoNote[]>();
   const progress = await openProgress(options, io);
   const sessions = await openSessions(
-    [state],
+    states,
     {
       ...options,
       emit: progress.live,
-      roleIds: rolesOf(past),
+      roleIds: (merchant) => rolesOf(undone.get(merchant)),
       makePlan: (input) => {
+        const { merchant } = input.desired;
+        const past = undone.get(merchant);
+        if (past === undefined) throw new Error(`${merchant} is not of the run`);
         const undo = undoPlan(past, input);
-        notes = undo.notes;
+        notes.set(merchant, undo.notes);
         return undo.plan;
       },
     },
     io,
   );
   try {
-    progress.reading([state.merchant]);
+    progress.reading(states.map(({ merchant }) => merchant));
     const planned = await planAll(sessions, progress.read);
-    const placeOf = rulePlaces(loaded.states, loaded.sources);
     const fileErrors = loaded.diagnostics.filter(isError).length;
-    const valid = fileErrors === 0;
-    const failures = failuresOf(loaded, planned);
     return {
-      run: found.name,
-      notes,
+      run: run.name,
+      notes: states.flatMap(({ merchant }) =>
+        (notes.get(merchant) ?? []).map((note) => ({ ...note, merchant })),
+      ),
       planned,
-      valid,
+      valid: fileErrors === 0,
       fileErrors,
-      failures,
-      placeOf,
+      failures: failuresOf(loaded, planned),
+      placeOf: rulePlaces(loaded.states, loaded.sources),
       progress,
       close: sessions.close,
     };
@@ -78,47 +84,57 @@ export async function prepareUndo(
   }
 }
 
-function readable(found: FoundRun, merchants: readonly string[]): PastRun {
-  if (!("past" in found)) {
-    throw new RolecallError("file-invalid", `This journal cannot be read: ${found.unreadable}.`, {
-      hint: "Without it nobody knows what the run did. To go back, bring back the file as it was, and apply it.",
+/** The parts of a run that did something; all of them where none did. */
+function readable({ name, journals, status }: Run): readonly PastRun[] {
+  const parts = journals.map((journal) => {
+    if ("past" in journal) return journal.past;
+    const others = journals.length > 1 ? " To take back the rest, name its merchants with --merchant." : "";
+    throw new RolecallError("file-invalid", `This journal cannot be read: ${journal.unreadable}.`, {
+      hint: `Without it nobody knows what the run did. To go back, bring back the file as it was, and apply it.${others}`,
     });
-  }
-  const { past, name, status } = found;
-  const { merchant, pid } = past.run;
-  if (merchants.length > 0 && !merchants.includes(merchant)) {
-    throw new RolecallError("usage", `The run ${name} is of ${merchant}, not of ${merchants.join(", ")}.`);
-  }
+  });
   if (status === "running") {
-    throw new RolecallError("usage", `The run ${name} is not over: process ${pid} is still at it.`, {
-      hint: "Wait for its end, or stop it with Ctrl-C where it runs.",
-    });
+    throw new RolecallError(
+      "usage",
+      `The run ${name} is not over: process ${parts[0]?.run.pid} is still at it.`,
+      {
+        hint: "Wait for its end, or stop it with Ctrl-C where it runs.",
+      },
+    );
   }
-  return past;
+  const did = parts.filter((past) => Object.values(netEffects(past)).some((effects) => effects.length > 0));
+  return did.length > 0 ? did : parts;
 }
 
-/** Guards, policies, checks and how the service is reached, from the merchant's file; without one, the defaults. */
+/** Guards, policies, checks and how the service is reached, from the merchants' files; without one, the defaults. */
 async function settingsFor(
-  { run: { merchant, environment } }: PastRun,
+  parts: readonly PastRun[],
   paths: readonly string[],
   options: OutputOptions & { readonly out?: string },
   io: Io,
-): Promise<{ readonly state: DesiredState; readonly loaded: Loaded }> {
+): Promise<{ readonly states: readonly DesiredState[]; readonly loaded: Loaded }> {
   const without: Loaded = { sources: [], states: [], diagnostics: [] };
   const anyFile = paths.length > 0 || (await isThere(resolve(io.cwd, defaultPath(io.cwd))));
   const loaded = anyFile
     ? await loadStates(paths, { merchants: [], cwd: io.cwd, now: io.now(), outputs: [options.out] })
     : without;
   await tellDiagnostics(loaded.diagnostics, options, io);
-  const state = loaded.states.find((one) => one.merchant === merchant);
-  if (state) return { state, loaded };
-  if (loaded.diagnostics.some(isError)) {
-    throw new RolecallError("file-invalid", `The guards of ${merchant} cannot be read: a file has errors.`, {
-      hint: "Solve them first, or name the merchant's own file after the run.",
-    });
+  const known = new Map(loaded.states.map((state) => [state.merchant, state]));
+  const missing = parts.map(({ run }) => run.merchant).filter((merchant) => !known.has(merchant));
+  if (missing.length > 0) {
+    const names = oneLine(missing.join(", "));
+    if (loaded.diagnostics.some(isError)) {
+      throw new RolecallError("file-invalid", `The guards of ${names} cannot be read: a file has errors.`, {
+        hint: "Solve them first, or name the merchant's own file after the run.",
+      });
+    }
+    io.stderr.write(`No file is about ${names}: only the default guards are kept.\n`);
   }
-  io.stderr.write(`No file is about ${merchant}: only the default guards are kept.\n`);
-  return { state: { ...NO_FILE, merchant, ...(environment && { environment }) }, loaded };
+  const states = parts.map(
+    ({ run: { merchant, environment } }) =>
+      known.get(merchant) ?? { ...NO_FILE, merchant, ...(environment && { environment }) },
+  );
+  return { states, loaded };
 }
 
 const NO_FILE: Omit<DesiredState, "merchant"> = {
@@ -138,17 +154,17 @@ async function isThere(path: string): Promise<boolean> {
 }
 
 /** A key is sent to no other place than the run's, and that one only where somebody else than the journal names it. */
-function sameService({ run: { service } }: PastRun, baseUrl: string): void {
-  if (normalizeServiceUrl(service) === baseUrl) return;
-  throw new RolecallError("usage", `The run was at ${service}, and this would be at ${baseUrl}.`, {
+function sameService(past: PastRun | undefined, baseUrl: string): void {
+  if (past === undefined || normalizeServiceUrl(past.run.service) === baseUrl) return;
+  throw new RolecallError("usage", `The run was at ${past.run.service}, and this would be at ${baseUrl}.`, {
     // No command to copy: a journal may come with somebody else's commit, and name any address.
     hint: "To take it back, your key would go to the address of the run, which only the journal tells. Make sure that it is yours before you give it with --base-url.",
   });
 }
 
 /** The roles that may come back to somebody: the service lists none that it provides itself. */
-function rolesOf(past: PastRun): readonly string[] {
-  const { members } = netEffects(past);
+function rolesOf(past: PastRun | undefined): readonly string[] {
+  const { members } = netEffects(past ?? { writes: [] });
   const held = members.flatMap(({ before, after }) => [...(before?.roles ?? []), ...(after?.roles ?? [])]);
   return [...new Set(held.flatMap(({ id }) => id ?? []))].sort();
 }

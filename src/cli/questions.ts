@@ -17,8 +17,14 @@ export interface Question {
   readonly answer: string;
 }
 
-/** One question for each merchant that loses something and is no test account, the rest in a line; else one for all. */
-export function questionsFor(asked: readonly Asked[]): readonly [Question, ...Question[]] {
+/**
+ * One question for each merchant that loses something and is no test account, the rest in a line; else one for all.
+ * `run` is the run that is taken back: of that, one question only.
+ */
+export function questionsFor(
+  asked: readonly Asked[],
+  run: string | null = null,
+): readonly [Question, ...Question[]] {
   const strict = asked.filter(({ environment, plan }) => environment !== "test" && removals([plan]) > 0);
   const rest = asked.filter((one) => !strict.includes(one));
   const [first, ...others] = strict.map(
@@ -31,9 +37,24 @@ export function questionsFor(asked: readonly Asked[]): readonly [Question, ...Qu
       answer: one.plan.merchant,
     }),
   );
+  if (run !== null && others.length > 0) return [wholeRun(asked, strict, run)];
   if (first === undefined) return [{ lines: [`Apply ${changesAt(rest)}?`], answer: "yes" }];
   if (rest.length === 0) return [first, ...others];
   return [{ ...first, lines: [...first.lines, `Besides: ${changesAt(rest)}.`] }, ...others];
+}
+
+function wholeRun(asked: readonly Asked[], strict: readonly Asked[], run: string): Question {
+  const merchants = strict.map(({ plan }) => plan.merchant);
+  return {
+    lines: [
+      `${changesAt(asked)}.`,
+      ...strict.slice(0, NAMES_SHOWN).flatMap(({ plan }) => {
+        return whatGoes(plan).map((line) => `${oneLine(plan.merchant)}: ${line}`);
+      }),
+      `${namesOf(merchants)} are not test accounts.`,
+    ],
+    answer: run,
+  };
 }
 
 /** "11 changes and 1 new password at MC4F7K2P, 3 of them removals", or at "2 merchants". */

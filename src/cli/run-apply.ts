@@ -37,7 +37,12 @@ export async function runApply(
   // All of them before the first change: where one cannot be kept, nothing is changed anywhere.
   const running = await openJournals(due, options.openJournal);
   const tellJournals = (): void => {
-    for (const { plan, journal } of running) reporter.journal(plan.merchant, journal.file);
+    const [first] = running;
+    if (first === undefined) return;
+    reporter.journals(
+      first.journal.run,
+      running.map(({ journal }) => journal.file),
+    );
   };
   let intents = 0;
   stopper.changing(() => {
@@ -109,7 +114,8 @@ async function applyAll(
   for (const { plan, result } of ended) reporter.result(plan.merchant, result, stopper.cause());
   const results = ended.map(({ result }) => result);
   if (results.some(({ status }) => status === "stopped")) return stoppedCode(results);
-  const verified = await Promise.all(running.map((one) => verify(one, stopper, reporter)));
+  const stopped = aborted(stopper.hurry);
+  const verified = await Promise.all(running.map((one) => verify(one, stopper, stopped, reporter)));
   return verified.every((clean) => clean) ? ExitCode.ok : ExitCode.partial;
 }
 
@@ -129,10 +135,11 @@ function stoppedCode(results: readonly ApplyResult[]): ExitCode {
 /** Whether a fresh plan has nothing left but what is deferred. */
 async function verify(
   { session, plan: { merchant }, leftOut = 0, journal }: Running,
-  { hurry, cause }: Stopper,
+  { cause }: Stopper,
+  stopped: Promise<null>,
   reporter: ApplyReporter,
 ): Promise<boolean> {
-  const looked = await orFailure(orStopped(session.plan(), hurry));
+  const looked = await orFailure(Promise.race([stopped, session.plan()]));
   if (looked === null || "failure" in looked) {
     const why = looked?.failure ?? stoppedBy(cause());
     reporter.unverified(merchant, why);
@@ -161,11 +168,10 @@ async function orFailure<T>(asked: Promise<T>): Promise<T | { readonly failure: 
   }
 }
 
-/** What was asked for, or null where nobody waits for it any more. */
-async function orStopped<T>(asked: Promise<T>, hurry: AbortSignal): Promise<T | null> {
-  const stopped = new Promise<null>((resolve) => {
-    if (hurry.aborted) resolve(null);
-    hurry.addEventListener("abort", () => resolve(null), { once: true });
+/** Resolves when a signal is aborted: one listener, for dozens on one make Node.js warn of a leak. */
+function aborted(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(null);
+    signal.addEventListener("abort", () => resolve(null), { once: true });
   });
-  return Promise.race([stopped, asked]);
 }

@@ -1,4 +1,4 @@
-import { renderUnfinished } from "../render/runs-text.ts";
+import { type KnownRun, renderUnfinished } from "../render/runs-text.ts";
 import type { Io } from "./io.ts";
 import { styleFor } from "./output.ts";
 import { type FoundRun, isOf, listRuns, readRun } from "./past-runs.ts";
@@ -8,8 +8,8 @@ import type { Planned } from "./planning.ts";
 const SETTLED_AFTER_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Tells on stderr of each merchant whose last apply at this service was not finished, or still runs. It only tells:
- * where the journals cannot be read, planning goes on without.
+ * Tells on stderr of the runs that were the last at a merchant of this service and were not finished, or still run. It
+ * only tells: where the journals cannot be read, planning goes on without.
  */
 export async function tellUnfinishedRuns(
   planned: readonly Planned[],
@@ -20,17 +20,21 @@ export async function tellUnfinishedRuns(
   const plans = planned.flatMap((one) => ("plan" in one ? [one.plan] : []));
   const runs = plans.length === 0 ? [] : await listRuns(io.cwd).catch(() => []);
   if (runs.length === 0) return;
-  const style = styleFor(io.stderr, io, options.color);
+  const told = new Map<string, KnownRun[]>();
   for (const { merchant, service, changes } of plans) {
     const last = await lastRun(runs, merchant, service, io);
     if (last === null || !("past" in last)) continue;
     const { status, past } = last;
-    const told = status === "running" || status === "cut-short" || status === "unsure";
+    const isOpen = status === "running" || status === "cut-short" || status === "unsure";
     const age = io.now() - Date.parse(past.run.at);
-    if (told && (status === "running" || changes.length > 0 || age < SETTLED_AFTER_MS)) {
-      io.stderr.write(renderUnfinished(last, style));
+    if (isOpen && (status === "running" || changes.length > 0 || age < SETTLED_AFTER_MS)) {
+      const { run, host, pid } = past.run;
+      const together = JSON.stringify([run, host, pid, status]);
+      told.set(together, [...(told.get(together) ?? []), last]);
     }
   }
+  const style = styleFor(io.stderr, io, options.color);
+  for (const parts of told.values()) io.stderr.write(renderUnfinished(parts, style));
 }
 
 async function lastRun(

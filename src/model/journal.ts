@@ -12,7 +12,10 @@ export type JournalEntry = RunStarted | WriteIntended | WriteEnded | RunEnded | 
 export interface RunStarted {
   readonly type: "run";
   readonly format: 1;
-  /** The run's name: the journal's file name without its extension. */
+  /**
+   * The run's id, the same at all its merchants: the journals' file names begin with it. Before runs had several
+   * merchants it was the journal's file name without its extension.
+   */
   readonly run: string;
   readonly merchant: string;
   readonly environment: "live" | "test" | null;

@@ -42,6 +42,9 @@ export interface UndoNote {
   readonly message: string;
 }
 
+/** What undoing a run does not bring back, or leaves alone, at one of its merchants. */
+export type MerchantNote = UndoNote & { readonly merchant: string };
+
 /** Why an undo is not the whole way back. */
 export type UndoNoteCode =
   | "invited-again"

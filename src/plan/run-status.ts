@@ -9,6 +9,14 @@ export function runStatus(run: PastRun, alive: boolean): RunStatus {
   return verified !== null && verified.left.length > 0 ? "left" : "done";
 }
 
+/** What is to be known first of a run at several merchants. */
+const FIRST: readonly RunStatus[] = ["running", "cut-short", "unsure", "stopped", "left", "done"];
+
+/** How a run stands, all its merchants together; null where nothing is known of any. */
+export function jointStatus(statuses: readonly RunStatus[]): RunStatus | null {
+  return FIRST.find((status) => statuses.includes(status)) ?? null;
+}
+
 /** The writes of which nobody knows what became of them. */
 function unsureWrites({ writes }: Pick<PastRun, "writes">): readonly PastWrite[] {
   return writes.filter(({ outcome }) => outcome === null || outcome.status === "unknown");

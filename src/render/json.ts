@@ -1,10 +1,10 @@
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Drift } from "../model/drift.ts";
 import type { Failure } from "../model/errors.ts";
-import type { UndoNote } from "../model/past-run.ts";
+import type { MerchantNote } from "../model/past-run.ts";
 import type { Plan } from "../model/plan.ts";
 import { driftRisks } from "./drift-view.ts";
-import type { ListedRun } from "./runs-text.ts";
+import type { ShownRun } from "./runs-text.ts";
 
 /** Why a merchant has no plan, or a file cannot be used, for other programs. */
 export interface FailureJson {
@@ -55,13 +55,17 @@ export function diagnosticsJson(diagnostics: readonly Diagnostic[]): string {
   return `${safeJson({ format: 1, diagnostics }, null, 2)}\n`;
 }
 
-/** Past runs as JSON: what each journal holds, and how the run stands. */
-export function runsJson(runs: readonly ListedRun[]): string {
-  const shown = runs.map((run) =>
-    "past" in run
-      ? { name: run.name, status: run.status, ...run.past }
-      : { name: run.name, status: "unreadable", reason: run.unreadable },
-  );
+/** Past runs as JSON: what the journal of each merchant holds, and how the run stands. */
+export function runsJson(runs: readonly ShownRun[]): string {
+  const shown = runs.map(({ name, status, journals }) => ({
+    name,
+    status: status ?? "unreadable",
+    merchants: journals.map((one) =>
+      "past" in one
+        ? { merchant: one.past.run.merchant, journal: one.name, status: one.status, ...one.past }
+        : { merchant: null, journal: one.name, status: "unreadable", reason: one.unreadable },
+    ),
+  }));
   return `${safeJson({ format: 1, runs: shown }, null, 2)}\n`;
 }
 
@@ -72,6 +76,6 @@ export function eventJson<Event extends { readonly type: string }>(event: Event,
 }
 
 /** What an undo does not bring back, ahead of its plan, as one event for other programs. */
-export function undoNotesJson(run: string, notes: readonly UndoNote[], at: string): string {
+export function undoNotesJson(run: string, notes: readonly MerchantNote[], at: string): string {
   return eventJson({ type: "undo", run, notes }, at);
 }

@@ -1,10 +1,10 @@
-import type { PastRun, PastWrite, RunStatus, UndoNote } from "../model/past-run.ts";
+import type { MerchantNote, PastRun, PastWrite, RunStatus } from "../model/past-run.ts";
 import { oneLine } from "./escape.ts";
 import { cellWidth, padTo, wrapText } from "./lines.ts";
 import type { Paint, Style } from "./style.ts";
 import { counted, grouped } from "./words.ts";
 
-/** A run whose journal can be read, and how it stands. */
+/** A journal that can be read, and how its merchant's part of the run stands. */
 export interface KnownRun {
   readonly name: string;
   readonly past: PastRun;
@@ -17,6 +17,15 @@ export type ListedRun =
   /** Why it cannot be read, with its place. */
   | { readonly name: string; readonly unreadable: string };
 
+/** A run as it is shown: a journal for each of its merchants. */
+export interface ShownRun {
+  /** Its id. */
+  readonly name: string;
+  /** Of all its merchants together; null where no journal of it can be read. */
+  readonly status: RunStatus | null;
+  readonly journals: readonly ListedRun[];
+}
+
 const STATUS: Readonly<Record<RunStatus, string>> = {
   running: "still running",
   "cut-short": "cut short",
@@ -26,44 +35,80 @@ const STATUS: Readonly<Record<RunStatus, string>> = {
   done: "done",
 };
 
-function paintOf(status: RunStatus, style: Style): Paint {
-  if (status === "done") return style.green;
-  return status === "running" ? style.cyan : style.yellow;
+function statusText(status: RunStatus | null, style: Style, width = 0): string {
+  if (status === null) return style.red(padTo("unreadable", width));
+  const text = padTo(STATUS[status], width);
+  if (status === "done") return style.green(text);
+  return (status === "running" ? style.cyan : style.yellow)(text);
 }
 
 /** Past runs, one line each, the newest first. */
-export function renderRuns(runs: readonly ListedRun[], style: Style): string {
-  const rows = runs.map((run) => ("past" in run ? rowOf(run) : null));
+export function renderRuns(runs: readonly ShownRun[], style: Style): string {
+  const rows = runs.map(rowOf);
   const width = (index: number): number =>
     Math.max(0, ...rows.map((row) => cellWidth(row?.cells[index] ?? "")));
   const widths = [0, 1, 2, 3, 4].map(width);
   return runs
     .map((run, at) => {
       const row = rows[at];
-      if (!("past" in run) || !row) return `${oneLine(run.name)}  ${unreadableText(run, style)}\n`;
-      const [name = "", merchant = "", environment = "", status = "", counts = ""] = row.cells.map(
-        (cell, index) => padTo(cell, widths[index] ?? 0),
+      if (!row)
+        return `${oneLine(run.name)}  ${unreadableOf(run)
+          .map((one) => unreadableText(one, style))
+          .join("  ")}\n`;
+      const [name = "", merchant = "", environment = "", , counts = ""] = row.cells.map((cell, index) =>
+        padTo(cell, widths[index] ?? 0),
       );
-      const line = [name, merchant, environment, paintOf(run.status, style)(status), counts, row.who];
+      const line = [name, merchant, environment, statusText(run.status, style, widths[3]), counts, row.who];
       return `${line.join("  ").trimEnd()}\n`;
     })
     .join("");
 }
 
-function unreadableText(run: ListedRun, style: Style): string {
-  return "unreadable" in run ? `${style.red("unreadable")}  ${oneLine(run.unreadable)}` : "";
+function unreadableOf({ journals }: ShownRun): readonly (ListedRun & { readonly unreadable: string })[] {
+  return journals.flatMap((one) => ("unreadable" in one ? [one] : []));
 }
 
-function rowOf({ name, past, status }: KnownRun): {
+function unreadableText({ unreadable }: { readonly unreadable: string }, style: Style): string {
+  return `${style.red("unreadable")}  ${oneLine(unreadable)}`;
+}
+
+/** The journals of a run that can be read, and the first of them: what all have in common stands in each. */
+function knownOf({ journals }: ShownRun): readonly [KnownRun, readonly KnownRun[]] | null {
+  const known = journals.flatMap((one) => ("past" in one ? [one] : []));
+  const [first] = known;
+  return first === undefined ? null : [first, known];
+}
+
+interface Row {
   readonly cells: readonly string[];
   readonly who: string;
-} {
+}
+
+function rowOf(shown: ShownRun): Row | null {
+  const known = knownOf(shown);
+  if (known === null || shown.status === null) return null;
+  const [{ past }, all] = known;
   const { run } = past;
   const commit = run.commit ? `at ${commitText(run.commit)}` : "";
   const undoes = run.undoes === null ? "" : `takes back ${oneLine(run.undoes)}`;
+  const unreadable = unreadableOf(shown).length;
+  const environments = new Set(all.map((one) => one.past.run.environment ?? "-"));
   return {
-    cells: [oneLine(name), oneLine(run.merchant), run.environment ?? "-", STATUS[status], countsOf(past)],
-    who: [`by ${whoOf(past)}`, commit, undoes].filter((part) => part !== "").join(" "),
+    cells: [
+      oneLine(shown.name),
+      shown.journals.length === 1 ? oneLine(run.merchant) : counted(shown.journals.length, "merchant"),
+      [...environments].sort().join("+"),
+      STATUS[shown.status],
+      countsOf(all.map((one) => one.past)),
+    ],
+    who: [
+      `by ${whoOf(past)}`,
+      commit,
+      undoes,
+      unreadable === 0 ? "" : `(${counted(unreadable, "journal")} unreadable)`,
+    ]
+      .filter((part) => part !== "")
+      .join(" "),
   };
 }
 
@@ -76,27 +121,38 @@ function whoOf({ run: { user, host } }: PastRun): string {
 }
 
 /** "3 of 5 changes"; before the end only the writes are known. */
-function countsOf({ writes, end }: PastRun): string {
-  // Passwords that are set count with the changes, and are none of the plan.
-  const all = Object.values(end?.outcomes ?? {}).reduce((sum, count) => sum + count, 0);
-  if (end) {
-    const { done, unfinished } = end.outcomes;
-    const half = unfinished === 0 ? "" : `, ${grouped(unfinished)} unfinished`;
-    return `${grouped(done)} of ${counted(all, "change")}${half}`;
+function countsOf(journals: readonly PastRun[]): string {
+  const ends = journals.flatMap(({ end }) => end ?? []);
+  if (ends.length < journals.length) {
+    const done = journals.flatMap(({ writes }) => writes).filter(({ outcome }) => outcome?.status === "done");
+    return `${counted(done.length, "write")} done`;
   }
-  const done = writes.filter(({ outcome }) => outcome?.status === "done").length;
-  return `${counted(done, "write")} done`;
+  // Passwords that are set count with the changes, and are none of the plan.
+  const all = ends.flatMap(({ outcomes }) => Object.values(outcomes)).reduce((sum, count) => sum + count, 0);
+  const done = ends.reduce((sum, { outcomes }) => sum + outcomes.done, 0);
+  return `${grouped(done)} of ${counted(all, "change")}`;
 }
 
-/** One past run, whole: who, what became of each write, why it stopped, and what was left. */
-export function renderRun({ name, past, status }: KnownRun, style: Style): string {
-  const { run, writes, end, verified, torn } = past;
+/** One past run, whole: who, and for each merchant what became of each write, why it stopped, and what was left. */
+export function renderRun(shown: ShownRun, style: Style): string {
+  const known = knownOf(shown);
+  if (known === null)
+    return unreadableOf(shown)
+      .map((one) => `${unreadableText(one, style)}\n`)
+      .join("");
+  const [first, all] = known;
+  const { run } = first.past;
+  const ends = all.flatMap(({ past }) => past.end?.at ?? []).sort();
+  const distinct = (texts: readonly string[]): string => [...new Set(texts)].map(oneLine).join(", ");
+  const one = shown.journals.length === 1;
   const facts: readonly (readonly [string, string])[] = [
-    ["merchant", `${oneLine(run.merchant)}${run.environment ? `, ${run.environment}` : ""}`],
-    ["service", oneLine(run.service)],
+    one
+      ? ["merchant", `${oneLine(run.merchant)}${environmentText(run)}`]
+      : ["of", counted(shown.journals.length, "merchant")],
+    ["service", distinct(all.map(({ past }) => past.run.service))],
     ["begun", oneLine(run.at)],
-    ["ended", end ? oneLine(end.at) : "no end is written down"],
-    ["by", `${whoOf(past)}, rolecall ${oneLine(run.version)}, process ${run.pid}`],
+    ["ended", ends.length === all.length ? oneLine(ends.at(-1) ?? "") : "no end is written down"],
+    ["by", `${whoOf(first.past)}, rolecall ${oneLine(run.version)}, process ${run.pid}`],
     ...(run.commit
       ? ([
           [
@@ -106,14 +162,40 @@ export function renderRun({ name, past, status }: KnownRun, style: Style): strin
         ] as const)
       : []),
     ...(run.job === null ? [] : ([["job", oneLine(run.job)]] as const)),
-    ["plan", `${oneLine(run.fingerprint).slice(0, 12)}, ${counted(run.changes, "change")}`],
+    ...(one ? ([["plan", planText(run)]] as const) : []),
     ...(run.undoes === null ? [] : ([["undoes", oneLine(run.undoes)]] as const)),
   ];
+  return [
+    `${style.bold(oneLine(shown.name))}  ${statusText(shown.status, style)}\n`,
+    ...facts.map(([label, text]) => `  ${style.dim(label.padEnd(9))}${text}\n`),
+    ...(one ? [partText(first, style)] : shown.journals.map((journal) => merchantText(journal, style))),
+  ].join("");
+}
+
+function environmentText({ environment }: PastRun["run"]): string {
+  return environment ? `, ${environment}` : "";
+}
+
+function planText({ fingerprint, changes }: PastRun["run"]): string {
+  return `${oneLine(fingerprint).slice(0, 12)}, ${counted(changes, "change")}`;
+}
+
+function merchantText(journal: ListedRun, style: Style): string {
+  if ("unreadable" in journal) return `\n  ${oneLine(journal.name)}  ${unreadableText(journal, style)}\n`;
+  const { run } = journal.past;
+  return [
+    `\n  ${style.bold(oneLine(run.merchant))}${environmentText(run)}  ${statusText(journal.status, style)}\n`,
+    `    ${style.dim("plan".padEnd(9))}${planText(run)}\n`,
+    partText(journal, style).replaceAll(/^(?=.)/gm, "  "),
+  ].join("");
+}
+
+/** What became of one merchant's part. */
+function partText({ past, status }: KnownRun, style: Style): string {
+  const { writes, end, verified, torn } = past;
   const unsure = writes.filter(({ outcome }) => outcome === null || outcome.status === "unknown");
   const rest = writes.filter((write) => !unsure.includes(write));
   return [
-    `${style.bold(oneLine(name))}  ${paintOf(status, style)(STATUS[status])}\n`,
-    ...facts.map(([label, text]) => `  ${style.dim(label.padEnd(9))}${text}\n`),
     ...(torn ? ["  The last line of the journal was not written whole, and is left out.\n"] : []),
     ...(unsure.length === 0 ? [] : [unsureText(unsure, status, style)]),
     ...(rest.length === 0 ? [] : ["\n  Writes:\n", ...rest.map((write) => writeLine(write, style))]),
@@ -196,35 +278,58 @@ function verifiedText(left: readonly string[], deferred: readonly string[]): rea
   ];
 }
 
-/** What a run that was not finished means for the next one, told before the plan. */
-export function renderUnfinished({ name, past, status }: KnownRun, style: Style): string {
-  const { run, writes } = past;
-  const merchant = oneLine(run.merchant);
+/** What a run that was not finished means for the next one, told before the plan: its parts that stand alike, together. */
+export function renderUnfinished(runs: readonly KnownRun[], style: Style): string {
+  const [first] = runs;
+  if (first === undefined) return "";
+  const { past, status } = first;
+  const { run } = past;
+  const merchants = namesOf(runs.map((one) => one.past.run.merchant));
   if (status === "running") {
-    return `${style.yellow("note")}: another apply of ${merchant} is running since ${oneLine(run.at)}: ${whoOf(past)}, process ${run.pid}.\n`;
+    return `${style.yellow("note")}: another apply of ${merchants} is running since ${oneLine(run.at)}: ${whoOf(past)}, process ${run.pid}.\n`;
   }
-  const unsure = writes.filter(({ outcome }) => outcome === null || outcome.status === "unknown");
+  const unsure = runs.flatMap((one) =>
+    one.past.writes
+      .filter(({ outcome }) => outcome === null || outcome.status === "unknown")
+      .map(({ intent: { kind, resource, name } }) => {
+        const at = runs.length === 1 ? "" : ` at ${one.past.run.merchant}`;
+        return `${kind} ${resource} ${name}${at}`;
+      }),
+  );
   const ended = status === "cut-short" ? "was cut short" : "stopped";
   const unknown =
     unsure.length === 0
       ? " Every write that it began has an outcome."
-      : ` Not known to be done or not: ${unsure
-          .slice(0, MOST_NAMED)
-          .map(({ intent }) => `${intent.kind} ${intent.resource} ${oneLine(intent.name)}`)
-          .join(", ")}${unsure.length > MOST_NAMED ? `, and ${unsure.length - MOST_NAMED} more` : ""}.`;
+      : ` Not known to be done or not: ${namesOf(unsure)}.`;
   return [
-    `${style.yellow("note")}: the last apply of ${merchant}, ${oneLine(name)}, ${ended}.${unknown}\n`,
+    `${style.yellow("note")}: the last apply of ${merchants}, ${oneLine(run.run)}, ${ended}.${unknown}\n`,
     "  Planning again settles it: this plan is made from what is live now.\n",
   ].join("");
 }
 
 const MOST_NAMED = 5;
 
+function namesOf(names: readonly string[]): string {
+  const more = names.length - MOST_NAMED;
+  const shown = names.slice(0, MOST_NAMED).map(oneLine).join(", ");
+  return more > 0 ? `${shown}, and ${grouped(more)} more` : shown;
+}
+
+/** Where the journals of a run are, in one line. */
+export function renderJournals(run: string, files: readonly string[]): string {
+  const [first = "", ...more] = files;
+  if (more.length === 0) return `journal: ${oneLine(first)}`;
+  const folder = first.slice(0, Math.max(first.lastIndexOf("/"), first.lastIndexOf("\\")) + 1);
+  return `journals: ${oneLine(`${folder}${run}-*.jsonl`)} (${counted(files.length, "merchant")})`;
+}
+
 /** What an undo does not bring back, or leaves alone; told ahead of its plan. */
-export function renderUndoNotes(notes: readonly UndoNote[], style: Style): string {
+export function renderUndoNotes(notes: readonly MerchantNote[], style: Style): string {
   if (notes.length === 0) return "";
-  const rows = notes.flatMap(({ message }) => {
-    const [first = "", ...rest] = wrapText(oneLine(message), style.columns - 4);
+  const several = new Set(notes.map(({ merchant }) => merchant)).size > 1;
+  const rows = notes.flatMap(({ merchant, message }) => {
+    const text = oneLine(several ? `${merchant}: ${message}` : message);
+    const [first = "", ...rest] = wrapText(text, style.columns - 4);
     return [`  ${style.yellow("!")} ${first}\n`, ...rest.map((line) => `    ${line}\n`)];
   });
   return [`${style.bold("Not quite as it was")}\n`, ...rows, "\n"].join("");

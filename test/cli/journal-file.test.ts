@@ -57,6 +57,25 @@ describe("a run's journal", () => {
     expect(await readdir(join(cwd, ".rolecall", "runs"))).toHaveLength(20);
   });
 
+  test("shares its run's id with those of the other merchants, and with no other run of that millisecond", async () => {
+    const plans = ["MC1", "MC2"].map((merchant) => ({ ...richPlan(), merchant }));
+    const names: string[] = [];
+    for (const open of [journals(), journals()]) {
+      for (const plan of plans) {
+        const journal = await open(plan);
+        await journal.close();
+        names.push(`${journal.run} ${basename(journal.file)}`);
+      }
+    }
+    const [one, two] = ["2026-11-21T13-05-00-123Z", "2026-11-21T13-05-00-124Z"];
+    expect(names).toEqual([
+      `${one} ${one}-MC1.jsonl`,
+      `${one} ${one}-MC2.jsonl`,
+      `${two} ${two}-MC1.jsonl`,
+      `${two} ${two}-MC2.jsonl`,
+    ]);
+  });
+
   test("says who, where and what, and holds what is written to it", async () => {
     const journal = await journals()(richPlan());
     await journal.write(LEFT);
@@ -65,7 +84,7 @@ describe("a run's journal", () => {
     if (!read.ok) throw new Error(read.reason);
     const { run, verified } = read.run;
     expect(run).toMatchObject({
-      run: "2026-11-21T13-05-00-123Z-MC1",
+      run: "2026-11-21T13-05-00-123Z",
       merchant: "MC1",
       pid: process.pid,
       commit: null,

@@ -96,3 +96,16 @@ test("new passwords are part of the question", () => {
   const [only] = questionsFor([{ plan: nothing, environment: "live", passwords: 1 }]);
   expect(only.lines).toEqual(["Apply 1 new password at MC1?"]);
 });
+
+test("a run at several live merchants is taken back after one question, answered with its id", () => {
+  const all = ["MC1", "MC2", "MC3"].map((code) =>
+    asked(planned(code, 1, 1), code === "MC3" ? "test" : "live"),
+  );
+  const questions = questionsFor(all, "RUN");
+  expect(questions).toHaveLength(1);
+  expect(questions[0].answer).toBe("RUN");
+  expect(questions[0].lines[0]).toBe("6 changes at 3 merchants, 3 of them removals.");
+  expect(questions[0].lines[1]).toMatch(/^MC1: Removed: /);
+  expect(questions[0].lines.at(-1)).toBe("MC1, MC2 are not test accounts.");
+  expect(questionsFor(all.slice(0, 1), "RUN")[0].answer).toBe("MC1");
+});

@@ -48,7 +48,8 @@ async function run(
   const reporter = applyReporter({ format, color: false }, () => null, io);
   const stopper = createStopper(reporter.say, io);
   const openJournal = async ({ merchant: code }: Plan) => ({
-    file: `.rolecall/runs/${code}.jsonl`,
+    run: "RUN",
+    file: `.rolecall/runs/RUN-${code}.jsonl`,
     write: journal.write,
     close: async () => undefined,
   });
@@ -118,7 +119,7 @@ test("a second Ctrl-C leaves at once with 4, and the intent of what is in flight
   });
   await expect(run([one.due], world, { journal })).rejects.toThrow("left with 4");
   expect(world.written.stderr).toContain(
-    'Left at once: what was in flight may or may not have been done. Run "rolecall plan" to see.\njournal: .rolecall/runs/MC1.jsonl\n',
+    'Left at once: what was in flight may or may not have been done. Run "rolecall plan" to see.\njournal: .rolecall/runs/RUN-MC1.jsonl\n',
   );
   expect(journal.entries.map(({ type }) => type)).toEqual(["intent"]);
 });
@@ -126,6 +127,7 @@ test("a second Ctrl-C leaves at once with 4, and the intent of what is in flight
 test("a second Ctrl-C before anything was sent leaves with 1", async () => {
   const { world, send } = signalled();
   const openJournal = async () => ({
+    run: "RUN",
     file: "j",
     write: async () => {
       send("SIGINT");
@@ -141,9 +143,26 @@ test("a second Ctrl-C before anything was sent leaves with 1", async () => {
 test("what is done is read again, nothing is left, and the journal says so", async () => {
   const { code, stdout, stderr, entries } = await run([merchant("MC1").due], testIo());
   expect(stdout).toContain("MC1: read again, nothing is left to do.");
-  expect(stderr).toBe("journal: .rolecall/runs/MC1.jsonl\n");
+  expect(stderr).toBe("journal: .rolecall/runs/RUN-MC1.jsonl\n");
   expect(entries.at(-1)).toEqual({ type: "verified", left: [], deferred: [] });
   expect(code).toBe(0);
+});
+
+test("the journals of one run are named once, however many merchants it has", async () => {
+  const { stderr } = await run([merchant("MC1").due, merchant("MC2").due], testIo());
+  expect(stderr).toBe("journals: .rolecall/runs/RUN-*.jsonl (2 merchants)\n");
+});
+
+test("dozens of merchants are read again without a warning of a leak", async () => {
+  const warnings: Error[] = [];
+  const warned = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", warned);
+  const due = Array.from({ length: 60 }, (_, index) => merchant(`MC${index}`).due);
+  const { code } = await run(due, testIo());
+  await turn();
+  process.off("warning", warned);
+  expect(code).toBe(0);
+  expect(warnings).toEqual([]);
 });
 
 test("what somebody else has changed meanwhile is named when everything is read again", async () => {
@@ -192,7 +211,7 @@ test("where one journal cannot be opened nothing is changed anywhere, and the ot
   let closed = 0;
   const openJournal = async ({ merchant: code }: Plan) => {
     if (code === "MC2") throw new RolecallError("journal-unwritable", "No space.", { hint: "Make room." });
-    return { file: "j", write: journal.write, close: async () => void closed++ };
+    return { run: "RUN", file: "j", write: journal.write, close: async () => void closed++ };
   };
   await expect(run([one.due, two.due], testIo(), { openJournal })).rejects.toMatchObject({
     code: "journal-unwritable",
@@ -236,9 +255,13 @@ test("a member that somebody else has changed stops the run as stale, and exits 
     "change-ended",
     "apply-stopped",
     "apply-ended",
-    "journal",
+    "journals",
   ]);
-  expect(events.at(-1)).toMatchObject({ type: "journal", merchant: "MC1", file: ".rolecall/runs/MC1.jsonl" });
+  expect(events.at(-1)).toMatchObject({
+    type: "journals",
+    run: "RUN",
+    files: [".rolecall/runs/RUN-MC1.jsonl"],
+  });
 });
 
 test("an apply that stopped after a first request of several counts as part-way", async () => {
@@ -272,6 +295,7 @@ test("a bug at one merchant is thrown when the others have ended, and their jour
   });
   let ended = 0;
   const openJournal = async ({ merchant: code }: Plan) => ({
+    run: "RUN",
     file: code,
     write: code === "MC1" ? journal.write : async () => undefined,
     close: async () => {

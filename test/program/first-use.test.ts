@@ -110,7 +110,7 @@ describe("the main job", () => {
       "change-ended",
       "apply-ended",
       "verified",
-      "journal",
+      "journals",
       "summary",
     ]);
     const [summary, ...others] = events.reverse();

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openShop, type Shop } from "../support/shop.ts";
@@ -69,7 +69,7 @@ describe("undo", () => {
     expect(plan.code).toBe(0);
     const [first = "", second = ""] = await journals();
     expect(await readFile(join(shop.folder, ".rolecall", "runs", second), "utf8")).toContain(
-      `"undoes":"${first.replace(".jsonl", "")}"`,
+      `"undoes":"${first.replace("-MC1.jsonl", "")}"`,
     );
   });
 
@@ -203,4 +203,128 @@ test("a run that was cut short is told by the next plan and apply, with what is 
   expect(apply.stderr).toContain("was cut short");
   const runs = await shop.run(["runs", first.replace(".jsonl", "")]);
   expect(runs.stdout).toContain("Nobody knows what became of these");
+});
+
+describe("a run of several merchants", () => {
+  const CODES = ["MC1", "MC2", "MC3"];
+  const fileOf = (code: string): string =>
+    `version: 1\nmerchant: ${code}\nmembers:\n  - { email: ada@example.com, roles: [role_owner] }\n  - { email: ben@example.com, roles: [role_employee] }\n`;
+  let many: Shop;
+  const folder = (): string => join(many.folder, ".rolecall", "runs");
+
+  beforeEach(async () => {
+    const merchants = CODES.map(
+      (code) => `  - { code: ${code}, members: [{ email: ada@example.com, roles: [role_owner] }] }\n`,
+    );
+    many = await openShop(
+      `merchants:\n${merchants.join("")}keys:\n  - { key: sk_test_sandbox, owner: ada@example.com }\n`,
+    );
+    await mkdir(join(many.folder, "access"));
+    for (const code of CODES) await many.write(`access/${code}.yaml`, fileOf(code));
+  });
+
+  afterEach(async () => {
+    await many.stop();
+  });
+
+  test("is one line, is named once, and is taken back whole, in one run; so is the undo", async () => {
+    const apply = await many.run(["apply", "--yes"]);
+    expect(apply.stderr.match(/journal/g)).toHaveLength(1);
+    expect(apply.stderr).toMatch(/^journals: \.rolecall\/runs\/\S+Z-\*\.jsonl \(3 merchants\)$/m);
+    const [id = ""] = (await many.run(["runs"])).stdout.split("  ");
+    expect((await many.run(["runs"])).stdout).toMatch(
+      /^\S+Z {2}3 merchants {2}test {2}done {2}3 of 3 changes /,
+    );
+    const undo = await many.run(["undo", id, "--yes"]);
+    expect(undo.stdout).toContain("3 merchants: 3 to delete");
+    expect(undo.code).toBe(0);
+    const plan = await many.run(["plan"]);
+    expect(plan.stdout).toContain("3 merchants: 3 to create");
+    const again = await many.run(["undo", "latest", "--yes"]);
+    expect(again.code).toBe(0);
+    expect((await many.run(["plan", "--detailed-exitcode"])).code).toBe(0);
+    const { runs } = JSON.parse((await many.run(["runs", "--format", "json"])).stdout);
+    expect(runs.map(({ merchants }: { readonly merchants: readonly unknown[] }) => merchants.length)).toEqual(
+      [3, 3, 3],
+    );
+    expect(runs[1]).toMatchObject({
+      status: "done",
+      merchants: [{ merchant: "MC1", run: { undoes: id } }, {}, {}],
+    });
+    const words = await many.run(["complete", "--", "undo", ""]);
+    expect(words.stdout).toContain(`${id}\t`);
+    expect(words.stdout).toContain("latest\t");
+  });
+
+  test("is narrowed by every --merchant that is given, and by the name of one journal", async () => {
+    await many.run(["apply", "--yes"]);
+    const two = await many.run(["undo", "latest", "-m", "MC1", "-m", "MC3", "--yes"]);
+    expect(two.stdout).toContain("2 merchants: 2 to delete");
+    expect(two.code).toBe(0);
+    const [first = ""] = (await readdir(folder())).sort();
+    const id = first.replace("-MC1.jsonl", "");
+    const none = await many.run(["undo", id, "-m", "MC2", "-m", "MC9", "--dry-run"]);
+    expect(none.stderr).toContain(`The run ${id} is of MC1, MC2, MC3, not of MC9.`);
+    const one = await many.run(["undo", `.rolecall/runs/${id}-MC2.jsonl`, "--dry-run"]);
+    expect(one.stdout).toContain("MC2 · test");
+    expect(one.stdout).not.toContain("MC1");
+    const shown = await many.run(["runs", id, "-m", "MC2"]);
+    expect(shown.stdout).toContain("merchant MC2, test");
+    expect(shown.stdout).not.toContain("MC1");
+  });
+
+  test("is taken back as far as it came, where it stopped or was cut short", async () => {
+    await many.control("PUT", "/faults", {
+      rules: [{ kind: "status", status: 403, operation: "members.create", nth: 2 }],
+    });
+    expect((await many.run(["apply", "--yes", "--concurrency", "1"])).code).not.toBe(0);
+    await many.control("DELETE", "/faults");
+    const stopped = await many.run(["runs"]);
+    expect(stopped.stdout).toMatch(/3 merchants {2}test {2}stopped/);
+    const names = (await readdir(folder())).sort();
+    for (const name of names) {
+      const path = join(folder(), name);
+      const lines = (await readFile(path, "utf8"))
+        .split("\n")
+        .filter((line) => !line.includes('"type":"end"'));
+      await writeFile(path, lines.join("\n").replace(/"pid":\d+/, '"pid":2147483646'));
+    }
+    expect((await many.run(["runs"])).stdout).toMatch(/3 merchants {2}test {2}cut short/);
+    const plan = await many.run(["plan"]);
+    expect(plan.stderr.match(/^note: the last apply of MC1, MC2, MC3, \S+Z, was cut short\./gm)).toHaveLength(
+      1,
+    );
+    const undo = await many.run(["undo", "latest", "--yes"]);
+    expect(undo.code).toBe(0);
+    expect((await many.run(["plan"])).stdout).toContain("3 merchants: 3 to create");
+  });
+
+  test("saves a plan of all its merchants for approval", async () => {
+    await many.run(["apply", "--yes"]);
+    expect((await many.run(["undo", "latest", "--out", "back.json"])).code).toBe(0);
+    const part = await many.run(["undo", "latest", "-m", "MC1", "--out", "part.json"]);
+    expect(part.code).toBe(0);
+    const more = await many.run(["undo", "latest", "--yes", "--approved", "part.json"]);
+    expect(more.code).toBe(3);
+    const approved = await many.run(["undo", "latest", "--yes", "--approved", "back.json"]);
+    expect(approved.stdout).toContain("MC3: 1 change done.");
+    expect(approved.code).toBe(0);
+  });
+
+  test("of a former version, one journal to a run, is still listed and taken back", async () => {
+    await many.run(["apply", "--yes"]);
+    const names = (await readdir(folder())).sort();
+    for (const name of names) {
+      const path = join(folder(), name);
+      const text = await readFile(path, "utf8");
+      await writeFile(path, text.replace(/"run":"[^"]*"/, `"run":"${name.replace(".jsonl", "")}"`));
+    }
+    const { stdout } = await many.run(["runs"]);
+    expect(stdout.match(/-MC\d {2}MC\d {2}test {2}done/g)).toHaveLength(3);
+    const undo = await many.run(["undo", names[1]?.replace(".jsonl", "") ?? "", "--yes"]);
+    expect(undo.stdout).toContain("MC2: 1 change done.");
+    expect(undo.code).toBe(0);
+    const begins = await many.run(["undo", (names[1] ?? "").slice(0, 24), "--dry-run"]);
+    expect(begins.stderr).toContain("Several runs begin with");
+  });
 });

@@ -2,7 +2,15 @@ import { describe, expect, test } from "vitest";
 import type { RunEnded } from "../../src/model/journal.ts";
 import type { PastRun, PastWrite, RunStatus } from "../../src/model/past-run.ts";
 import { runStatus } from "../../src/plan/run-status.ts";
-import { renderRun, renderRuns, renderUndoNotes, renderUnfinished } from "../../src/render/runs-text.ts";
+import {
+  type KnownRun,
+  renderJournals,
+  renderRun,
+  renderRuns,
+  renderUndoNotes,
+  renderUnfinished,
+  type ShownRun,
+} from "../../src/render/runs-text.ts";
 import { PLAIN } from "../../src/render/style.ts";
 import { runStarted } from "../support/past-run.ts";
 
@@ -57,6 +65,11 @@ function ended(status: "done" | "stopped"): PastRun["end"] {
   };
 }
 
+/** A run of one merchant. */
+function alone(journal: KnownRun): ShownRun {
+  return { name: journal.name, status: journal.status, journals: [journal] };
+}
+
 function past(rest: Partial<PastRun> = {}): PastRun {
   return {
     run: { at: AT, ...runStarted({ changes: 2 }) },
@@ -75,14 +88,14 @@ test("a new password counts as a change, and is told as what it is", () => {
     writes: [{ ...one, intent: { ...one.intent, kind: "update", id: "mem_1", password: true } }],
   });
   const run = { name: NAME, past: rotated, status: "done" } as const;
-  expect(renderRuns([run], PLAIN)).toContain("1 of 1 change ");
-  expect(renderRun(run, PLAIN)).toContain("✓ set the password of member till@example.com");
+  expect(renderRuns([alone(run)], PLAIN)).toContain("1 of 1 change ");
+  expect(renderRun(alone(run), PLAIN)).toContain("✓ set the password of member till@example.com");
 });
 
 test("a write that turned out not to be needed is told as that", () => {
   const done = write(1, "ada@example.com", "done");
   const writes = done.outcome ? [{ ...done, outcome: { ...done.outcome, already: true as const } }] : [];
-  const text = renderRun({ name: NAME, past: past({ writes }), status: "done" }, PLAIN);
+  const text = renderRun(alone({ name: NAME, past: past({ writes }), status: "done" }), PLAIN);
   expect(text).toContain("✓ create member ada@example.com  was so already; nothing was sent\n");
 });
 
@@ -101,9 +114,13 @@ test.each(CASES)("a run is told to be %s", (status, run, alive) => {
 
 test("runs are listed in columns, also those that cannot be read", () => {
   const runs = [
-    { name: NAME, past: past(), status: "done" as const },
-    { name: `${NAME}-2`, past: past({ end: null }), status: "cut-short" as const },
-    { name: "broken", unreadable: ".rolecall/runs/broken.jsonl:1: it is not JSON" },
+    alone({ name: NAME, past: past(), status: "done" }),
+    alone({ name: `${NAME}-2`, past: past({ end: null }), status: "cut-short" }),
+    {
+      name: "broken",
+      status: null,
+      journals: [{ name: "broken", unreadable: ".rolecall/runs/broken.jsonl:1: it is not JSON" }],
+    },
   ];
   expect(renderRuns(runs, PLAIN)).toBe(
     [
@@ -113,6 +130,64 @@ test("runs are listed in columns, also those that cannot be read", () => {
       "",
     ].join("\n"),
   );
+});
+
+/** A run of two merchants and a third whose journal cannot be read. */
+function several(): ShownRun {
+  const at = (merchant: string, rest: Partial<PastRun>): PastRun =>
+    past({
+      ...rest,
+      run: { at: AT, ...runStarted({ run: "RUN", merchant, changes: 2, environment: "test" }) },
+    });
+  return {
+    name: "RUN",
+    status: "stopped",
+    journals: [
+      { name: "RUN-MC1", past: at("MC1", {}), status: "done" },
+      { name: "RUN-MC2", past: at("MC2", { end: ended("stopped"), verified: null }), status: "stopped" },
+      { name: "RUN-MC3", unreadable: ".rolecall/runs/RUN-MC3.jsonl: it is empty" },
+    ],
+  };
+}
+
+test("a run of several merchants is one line, with the changes of all", () => {
+  expect(renderRuns([several()], PLAIN)).toBe(
+    "RUN  3 merchants  test  stopped  2 of 3 changes  by ada@till at 0a1b2c3d4e (1 journal unreadable)\n",
+  );
+});
+
+test("a run of several merchants is shown with what all have in common once, then merchant by merchant", () => {
+  expect(renderRun(several(), PLAIN)).toMatchInlineSnapshot(`
+    "RUN  stopped
+      of       3 merchants
+      service  https://service.example
+      begun    2026-06-15T12:00:00.000Z
+      ended    2026-06-15T12:00:00.000Z
+      by       ada@till, rolecall 0.0.0, process 4711
+      commit   0a1b2c3d4e5f60718293a4b5c6d7e8f901234567
+
+      MC1, test  done
+        plan     0123456789ab, 2 changes
+
+        Writes:
+          ✓ create member ada@example.com
+
+        Changes: 1 done.
+        Read again: nothing was left to do.
+
+      MC2, test  stopped
+        plan     0123456789ab, 2 changes
+
+        Writes:
+          ✓ create member ada@example.com
+
+        Stopped: the service said no
+
+        Changes: 1 done, 1 failed.
+
+      RUN-MC3  unreadable  .rolecall/runs/RUN-MC3.jsonl: it is empty
+    "
+  `);
 });
 
 test("one run is shown with what is unknown first, why it stopped, and what was left", () => {
@@ -130,7 +205,7 @@ test("one run is shown with what is unknown first, why it stopped, and what was 
       deferred: ["delete member di@example.com"],
     },
   });
-  const text = renderRun({ name: NAME, past: run, status: "unsure" }, PLAIN);
+  const text = renderRun(alone({ name: NAME, past: run, status: "unsure" }), PLAIN);
   expect(text.indexOf("cy@example.com")).toBeLessThan(text.indexOf("ada@example.com"));
   expect(text).toContain('To find out, run "rolecall plan"');
   expect(text).toContain("✗ create member ben@example.com  failed · The service said no.");
@@ -143,14 +218,14 @@ test("one run is shown with what is unknown first, why it stopped, and what was 
 describe("before the next plan", () => {
   test("a run that was cut short is told, with what nobody knows", () => {
     const run = past({ writes: [write(1, "ada@example.com", null)], end: null });
-    expect(renderUnfinished({ name: NAME, past: run, status: "cut-short" }, PLAIN)).toBe(
+    expect(renderUnfinished([{ name: NAME, past: run, status: "cut-short" }], PLAIN)).toBe(
       `note: the last apply of MC1, ${NAME}, was cut short. Not known to be done or not: create member ada@example.com.\n` +
         "  Planning again settles it: this plan is made from what is live now.\n",
     );
   });
 
   test("another apply that still runs is told, with its process", () => {
-    const text = renderUnfinished({ name: NAME, past: past({ end: null }), status: "running" }, PLAIN);
+    const text = renderUnfinished([{ name: NAME, past: past({ end: null }), status: "running" }], PLAIN);
     expect(text).toBe(
       "note: another apply of MC1 is running since 2026-06-15T12:00:00.000Z: ada@till, process 4711.\n",
     );
@@ -179,11 +254,21 @@ test("text from a journal cannot act on a terminal or a CI log", () => {
     verified: { at: AT, type: "verified", left: [evil], deferred: [evil] },
   });
   const known = { name: evil, past: run, status: "unsure" as const };
+  const unreadable = { name: evil, unreadable: evil };
+  const both: ShownRun = { name: evil, status: "unsure", journals: [known, unreadable] };
+  const notes = ["MC1", evil].map(
+    (merchant) => ({ code: "new-id", resource: "role", name: evil, message: evil, merchant }) as const,
+  );
   const texts = [
-    renderRuns([known, { name: evil, unreadable: evil }], PLAIN),
-    renderRun(known, PLAIN),
-    renderUnfinished(known, PLAIN),
-    renderUndoNotes([{ code: "new-id", resource: "role", name: evil, message: evil }], PLAIN),
+    renderRuns([alone(known), { name: evil, status: null, journals: [unreadable] }, both], PLAIN),
+    renderRun(alone(known), PLAIN),
+    renderRun(both, PLAIN),
+    renderUnfinished([known], PLAIN),
+    renderUnfinished([known, known], PLAIN),
+    renderJournals(evil, [evil]),
+    renderJournals(evil, [evil, evil]),
+    renderUndoNotes(notes.slice(0, 1), PLAIN),
+    renderUndoNotes(notes, PLAIN),
   ];
   for (const text of texts) {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there

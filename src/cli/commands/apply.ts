@@ -137,7 +137,11 @@ export function endedEarly(options: OutputOptions, io: Io): (error: unknown) => 
 }
 
 /** What carrying out plans needs besides the plans. */
-type Means = Pick<RunOptions, "stopper" | "openJournal"> & { readonly consent: Consent };
+type Means = Pick<RunOptions, "stopper" | "openJournal"> & {
+  readonly consent: Consent;
+  /** The run that is taken back; absent for an ordinary apply. */
+  readonly undoes?: string;
+};
 
 /** Shows plans, lets somebody select where that was asked for, asks, and carries them out, unless something is against it. */
 export async function applyPlanned(
@@ -161,7 +165,7 @@ export async function applyPlanned(
 async function reviewAndApply(
   prepared: Omit<Prepared, "close">,
   options: ApplyOptions,
-  { stopper, openJournal, consent }: Means,
+  { stopper, openJournal, consent, undoes = null }: Means,
   reporter: ApplyReporter,
   io: Io,
 ): Promise<ExitCode> {
@@ -211,7 +215,7 @@ async function reviewAndApply(
     due.flatMap(({ passwords }) => passwords),
     io.env,
   );
-  if (!(options.yes || (await confirmApply(due, options, io)))) {
+  if (!(options.yes || (await confirmApply(due, { ...options, undoes }, io)))) {
     reporter.say("Nothing was changed.");
     return ExitCode.failed;
   }

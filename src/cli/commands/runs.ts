@@ -1,11 +1,11 @@
 import { Command } from "commander";
 import { RolecallError } from "../../model/errors.ts";
 import { ExitCode } from "../exit-code.ts";
+import type { Run } from "../find-run.ts";
 import type { Io } from "../io.ts";
 import { warnWithoutEffect } from "../option-hints.ts";
 import { type OutputOptions, wholeNumber, withMerchantOption, withOutputOptions } from "../options.ts";
 import { styleFor } from "../output.ts";
-import type { FoundRun } from "../past-runs.ts";
 
 type Options = OutputOptions & { readonly merchant: readonly string[]; readonly limit: number };
 
@@ -17,9 +17,9 @@ export function runsCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("runs")
     .summary("list past applies, or show one of them")
     .description(
-      "Lists the journals of past applies on this machine, the newest first; or shows one: who, from which commit, and what became of each write.",
+      "Lists past applies on this machine, the newest first; or shows one: who, from which commit, and for each merchant what became of each write.",
     )
-    .argument("[run]", 'a run\'s name, a beginning of it that no other one has, or "latest"')
+    .argument("[run]", 'a run\'s id, a beginning of it that no other one has, or "latest"')
     .option("--limit <n>", "how many to list", wholeNumber(1, MAX_LIMIT), DEFAULT_LIMIT)
     .addHelpText(
       "after",
@@ -28,11 +28,13 @@ Examples:
   rolecall runs                         the last ${DEFAULT_LIMIT} applies
   rolecall runs -m MC4F7K2P             those of one merchant
   rolecall runs latest                  the last one, whole
-  rolecall runs 2026-11-21T13-05        the one whose name begins so
+  rolecall runs latest -m MC4F7K2P      its part at one merchant
+  rolecall runs 2026-11-21T13-05        the one whose id begins so
   rolecall undo latest                  takes it back
 
-The journals are in .rolecall/runs, below the root of the project. Each write stands there before
-it is sent, so that after a crash it is known what is not known.
+One apply is one run, whatever the number of its merchants. Its journals, one for each merchant,
+are in .rolecall/runs, below the root of the project. Each write stands there before it is sent,
+so that after a crash it is known what is not known.
 
 Exits 0, or 1 when the run cannot be found or read.
 `,
@@ -45,16 +47,16 @@ Exits 0, or 1 when the run cannot be found or read.
 }
 
 async function list({ merchant, limit, ...options }: Options, io: Io): Promise<ExitCode> {
-  const [{ isOf, listRuns, readRun }, { renderRuns }, { runsJson }] = await Promise.all([
-    import("../past-runs.ts"),
+  const [{ narrowed, pastRuns }, { renderRuns }, { runsJson }] = await Promise.all([
+    import("../find-run.ts"),
     import("../../render/runs-text.ts"),
     import("../../render/json.ts"),
   ]);
-  const found: FoundRun[] = [];
-  for (const stored of await listRuns(io.cwd)) {
+  const found: Run[] = [];
+  for await (const run of pastRuns(io)) {
     if (found.length === limit) break;
-    const run = await readRun(stored, io);
-    if (merchant.length === 0 || isOf(run, merchant)) found.push(run);
+    const part = narrowed(run, merchant);
+    if (part !== null) found.push(part);
   }
   if (options.format === "json") io.stdout.write(runsJson(found));
   else if (found.length > 0) io.stdout.write(renderRuns(found, styleFor(io.stdout, io, options.color)));
@@ -67,13 +69,14 @@ async function list({ merchant, limit, ...options }: Options, io: Io): Promise<E
 
 async function show(text: string, options: Options, io: Io): Promise<ExitCode> {
   const [{ findRun }, { renderRun }, { runsJson }] = await Promise.all([
-    import("../past-runs.ts"),
+    import("../find-run.ts"),
     import("../../render/runs-text.ts"),
     import("../../render/json.ts"),
   ]);
   const found = await findRun(text, { merchants: options.merchant }, io);
-  if (!("past" in found)) {
-    throw new RolecallError("file-invalid", `This journal cannot be read: ${found.unreadable}.`, {
+  const [first] = found.journals;
+  if (found.status === null && first && "unreadable" in first) {
+    throw new RolecallError("file-invalid", `This journal cannot be read: ${first.unreadable}.`, {
       hint: "Nothing depends on it: rolecall plan reads what is live.",
     });
   }

@@ -27,10 +27,10 @@ export function undoCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("undo")
     .summary("take a past apply back, after asking")
     .description(
-      "Plans what takes a past apply back, from its journal and what is live today, shows what will not be as it was, asks, and applies it. Nothing is touched that the apply did not touch, and what was changed since stays.",
+      "Plans what takes a past apply back at all its merchants, from its journals and what is live today, shows what will not be as it was, asks, and applies it. Nothing is touched that the apply did not touch, and what was changed since stays.",
     )
-    .argument("<run>", 'a run\'s name, a beginning of it that no other one has, or "latest"')
-    .argument("[path...]", "files or folders with the merchant's guards and policies (default: access/)")
+    .argument("<run>", 'a run\'s id, a beginning of it that no other one has, or "latest"')
+    .argument("[path...]", "files or folders with the merchants' guards and policies (default: access/)")
     .option("-y, --yes", "do not ask; needed where there is no terminal")
     .option("--dry-run", "show the plan; change nothing")
     .option("--out <file>", "save the plan as JSON, for undo --approved; change nothing")
@@ -47,11 +47,12 @@ export function undoCommand(io: Io, done: (code: ExitCode) => void): Command {
 Examples:
   rolecall undo latest --dry-run        what it would do, and what it cannot do
   rolecall undo latest                  asks before it changes anything
-  rolecall undo latest -m MC4F7K2P      the last run of one merchant
+  rolecall undo latest -m MC4F7K2P      the last run of one merchant, and only there
   rolecall undo 2026-11-21T13-05 --yes  for pipelines: no question
 
-Guards, policies and checks come from the merchant's file, where there is one, and refuse as they
-do for apply. What cannot come back is told first: somebody whose accepted membership was removed
+One apply is one run: without --merchant, which may be given more than once, it is taken back at all
+its merchants, in one run of its own. Guards, policies and checks come from the merchants' files,
+where there are some, and refuse as they do for apply. What cannot come back is told first: somebody whose accepted membership was removed
 is invited again and has to accept again; roles and members that come back have new ids; the
 password of a managed user comes from the file's password_env.
 
@@ -91,7 +92,7 @@ async function undo(run: string, paths: readonly string[], options: Options, io:
       return await applyPlanned(
         prepared,
         { ...options, rotatePassword: [] },
-        { stopper, openJournal, consent },
+        { stopper, openJournal, consent, undoes: prepared.run },
         io,
       );
     } finally {

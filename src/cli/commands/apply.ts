@@ -139,8 +139,8 @@ export function endedEarly(options: OutputOptions, io: Io): (error: unknown) => 
 /** What carrying out plans needs besides the plans. */
 type Means = Pick<RunOptions, "stopper" | "openJournal"> & {
   readonly consent: Consent;
-  /** The run that is taken back; absent for an ordinary apply. */
-  readonly undoes?: string;
+  /** The run that is taken back; absent or null for an ordinary apply. */
+  readonly undoes?: string | null;
 };
 
 /** Shows plans, lets somebody select where that was asked for, asks, and carries them out, unless something is against it. */

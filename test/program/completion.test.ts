@@ -69,8 +69,8 @@ test("paths elsewhere are completed step by step, and so are past runs", async (
   expect(await from("access/north", "plan", "../")).toEqual(["../broken.yaml", "../north/", "../shop.yaml"]);
   expect(await from("", "plan", `${cwd}/acc`)).toEqual([`${cwd}/access/`]);
   expect(await from("access", "apply", "--approved", "../pl")).toEqual(["../plan.json"]);
-  expect(await from("", "undo", "2026")).toEqual(["2026-11-21T13-05-00-123Z-MC2"]);
-  expect(await from("", "runs", "")).toEqual(["latest", "2026-11-21T13-05-00-123Z-MC2"]);
+  expect(await from("", "undo", "2026")).toEqual(["2026-11-21T13-05-00-123Z"]);
+  expect(await from("", "runs", "")).toEqual(["latest", "2026-11-21T13-05-00-123Z"]);
   expect(await from("", "plan", "--format=m")).toEqual(["markdown"]);
 });
 

@@ -106,7 +106,6 @@ export type IncludeProblem =
   | { readonly code: "include-merchant"; readonly name: string; readonly merchant: string }
   | { readonly code: "include-not-read" }
   | { readonly code: "conflicting-member"; readonly email: string; readonly field: string }
-  | { readonly code: "conflicting-roles"; readonly email: string }
   | { readonly code: "conflicting-setting"; readonly path: Path }
   | { readonly code: "duplicate-merchant"; readonly merchant: string };
 

@@ -40,7 +40,6 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "check-only": refusal("Nobody has a permission but those whom a check allows it."),
   "conflicting-grant": error("A member has a role with one end, in whichever file."),
   "conflicting-member": error("What several files say of the same member agrees; its roles are joined."),
-  "conflicting-roles": error("A member is not given roles in one file and none in another."),
   "conflicting-setting": error("What several files set agrees."),
   "control-character": error("Names and other short texts are on one line, without invisible characters."),
   "duplicate-entry": warning("A list names nothing twice."),

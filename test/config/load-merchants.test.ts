@@ -36,7 +36,7 @@ members: [{ email: ADA@example.com, roles: [] }]
       "shared/people.yaml": "members: [{ email: ada@example.com, roles: [role_admin] }]\n",
     });
     expect(diagnostics.map(({ code, file, span }) => `${file}:${span?.line} ${code}`)).toEqual([
-      "access/a.yaml:4 conflicting-roles",
+      "access/a.yaml:4 conflicting-member",
     ]);
     expect(diagnostics[0]?.message).toContain("shared/people.yaml:2");
     expect(merchants[0]?.state).toBeNull();

@@ -26,14 +26,16 @@ export const ENTRY_WORDS: Words<IncludeProblem["code"] | EntryProblem["code"]> =
     message: "Only this one file was given, without what it includes.",
     hint: "Load the file together with those that it includes: loadMerchants, or the command line, does.",
   }),
-  "conflicting-member": ({ email, field }, first) => ({
-    message: `The member ${quote(email)} has another ${quote(field)} at ${first}.`,
-    hint: "The roles of a member in several files are joined; everything else must agree. Say it in one place only.",
-  }),
-  "conflicting-roles": ({ email }, first) => ({
-    message: `The member ${quote(email)} is to have no roles here, and is given some at ${first}.`,
-    hint: 'The roles of a member in several files are joined. Leave "roles:" out here, or take the roles away there.',
-  }),
+  "conflicting-member": ({ email, field }, first) =>
+    field === "roles"
+      ? {
+          message: `The member ${quote(email)} is to have no roles here, and is given some at ${first}.`,
+          hint: 'The roles of a member in several files are joined. Leave "roles:" out here, or take the roles away there.',
+        }
+      : {
+          message: `The member ${quote(email)} has another ${quote(field)} at ${first}.`,
+          hint: "The roles of a member in several files are joined; everything else must agree. Say it in one place only.",
+        },
   "conflicting-setting": ({ path }, first) => ({
     message: `${quote(path.at(-1))} under ${quote(path.at(-2))} is set to something else at ${first}.`,
     hint: "Files that are joined must agree. Set it in one of them only.",

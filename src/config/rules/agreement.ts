@@ -70,8 +70,9 @@ export function agreeingRoles({ members, drafts, twice }: MerchantView): readonl
       ? []
       : [
           {
-            code: "conflicting-roles",
+            code: "conflicting-member",
             email,
+            field: "roles",
             place: memberSite(member, "roles"),
             first: memberSite(other, "roles"),
           },

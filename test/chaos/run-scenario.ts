@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Child, Ended, Setting } from "./apply.ts";
 import { here, plannedBy, run, start } from "./apply.ts";
+import { heldNoMore } from "./held.ts";
 import { duplicatesIn, invitedTwice, outsideOf } from "./invariants.ts";
 import { disagreements, type JournalText } from "./journals.ts";
 import { type Crash, IGNORED, OWNER, type Scenario, scenarioOf } from "./scenario.ts";
@@ -56,7 +57,7 @@ async function runIn(cwd: string, service: Service, scenario: Scenario, seed: nu
   const saw: Ended[] = [];
   const untouched = await standing(service);
 
-  const always = scenario.replacingPut ? [{ kind: "replacing-put" }] : [];
+  const always = [...scenario.habits, ...(scenario.replacingPut ? [{ kind: "replacing-put" }] : [])];
   await service.control("PUT", "/faults", { seed, rules: [...scenario.faults, ...always] });
   const keys = scenario.racing ? [KEYS.first, KEYS.second] : [KEYS.first];
   // Only what is to be killed, or to race, needs a process of its own.
@@ -81,6 +82,7 @@ async function runIn(cwd: string, service: Service, scenario: Scenario, seed: nu
     ...ended.flatMap((one, index) => outsideOf(plannedBy(one), ofKey(keys[index] ?? ""))),
     ...ended.flatMap(badEnd),
     ...recovered.broken,
+    ...(recovered.times === null || scenario.racing ? [] : heldNoMore(scenario, after.list)),
     ...duplicates(after),
     ...(isUndisturbed(scenario, ended) ? lostMetadata(scenario, untouched, between) : []),
     ...lostMetadata(scenario, between, after),
@@ -205,6 +207,7 @@ interface Standing {
     readonly id: string;
     readonly status: string;
     readonly email: string | null;
+    readonly roles: readonly string[];
     readonly metadata: object | undefined;
   }[];
   /** Id → address, in lower case. */
@@ -214,6 +217,7 @@ interface Standing {
 interface MemberResource {
   readonly id: string;
   readonly status: string;
+  readonly roles: readonly string[];
   readonly user?: { readonly email: string };
   readonly invite?: { readonly email: string };
   readonly metadata?: object;
@@ -226,9 +230,10 @@ async function standing(service: Service): Promise<Standing> {
   const members = (await service.control("GET", `${base}/members?limit=25`)) as {
     items: readonly MemberResource[];
   };
-  const list = members.items.map(({ id, status, user, invite, metadata }) => ({
+  const list = members.items.map(({ id, status, user, invite, roles: held, metadata }) => ({
     id,
     status,
+    roles: held,
     metadata,
     email: user?.email ?? invite?.email ?? null,
   }));

@@ -5,6 +5,8 @@ export interface Scenario {
   readonly world: World;
   readonly want: Want;
   readonly faults: readonly object[];
+  /** What the service does for good when an address is invited whose invitation has expired. */
+  readonly habits: readonly object[];
   /** The service empties what a member's PUT does not hold. */
   readonly replacingPut: boolean;
   readonly crash: Crash;
@@ -94,7 +96,7 @@ function worldMembers(roles: readonly WorldRole[]): fc.Arbitrary<readonly WorldM
             email: fc.constant(email),
             roles: held,
             metadata,
-            status: fc.constantFrom("accepted", "accepted", "accepted", "pending", "expired"),
+            status: fc.constantFrom("accepted", "accepted", "pending", "expired", "expired"),
           })
           .map((one) =>
             TILLS.includes(email)
@@ -148,23 +150,22 @@ interface NamedRole {
 
 function wantedMembers(roles: readonly NamedRole[]): fc.Arbitrary<readonly object[]> {
   const held = fc.subarray([...roles.map(({ name }) => name), "role_employee"]);
-  return fc
-    .subarray([...PEOPLE, ...TILLS])
-    .chain((emails) =>
-      fc
-        .tuple(
-          ...emails.map((email) =>
-            fc
-              .record({ email: fc.constant(email), roles: held, metadata: maybe(metadata) })
-              .map((one) =>
-                TILLS.includes(email)
-                  ? { ...one, managed: { nickname: `At ${email}`, password_env: "TILL_PASSWORD" } }
-                  : one,
-              ),
-          ),
-        )
-        .map((members) => [{ email: OWNER, roles: ["role_owner"] }, ...members]),
-    );
+  return fc.subarray([...PEOPLE, ...TILLS]).chain((emails) =>
+    fc
+      .tuple(
+        ...emails.map((email) =>
+          fc
+            .record({ email: fc.constant(email), roles: maybe(held), metadata: maybe(metadata) })
+            .map(({ roles: some, ...one }) => (some === undefined ? one : { ...one, roles: some }))
+            .map((one) =>
+              TILLS.includes(email)
+                ? { ...one, managed: { nickname: `At ${email}`, password_env: "TILL_PASSWORD" } }
+                : one,
+            ),
+        ),
+      )
+      .map((members) => [{ email: OWNER, roles: ["role_owner"] }, ...members]),
+  );
 }
 
 const mode = fc.constantFrom("authoritative", "authoritative", "additive");
@@ -235,6 +236,8 @@ const stopping = fc
   .tuple(
     fc.oneof(
       fc.record({ kind: fc.constant("status"), status: fc.constantFrom(400, 403, 409, 422) }),
+      // Longer than the apply waits.
+      fc.record({ kind: fc.constant("status"), status: fc.constant(429), retry_after: fc.constant("60") }),
       fc.record({ kind: fc.constant("html"), effect }),
     ),
     fc.constantFrom(...WRITES),
@@ -277,6 +280,10 @@ const faults: fc.Arbitrary<readonly object[]> = fc
   )
   .map(([got, stop, edit, lot]) => [...got, ...(lot === 0 ? stop : []), ...(lot <= 1 ? edit : [])]);
 
+const habits: fc.Arbitrary<readonly object[]> = fc
+  .constantFrom(null, "conflict", "conflict", "replace", "renew")
+  .map((answer) => (answer === null ? [] : [{ kind: "expired-invitation", answer }]));
+
 const crash: fc.Arbitrary<Crash> = fc.record({
   kind: fc.constantFrom("none", "none", "SIGKILL", "SIGKILL", "SIGKILL", "SIGINT", "SIGTERM"),
   request: fc.integer({ min: 3, max: 24 }),
@@ -288,6 +295,7 @@ const scenario: fc.Arbitrary<Scenario> = world.chain((live) =>
     world: fc.constant(live),
     want: want(live),
     faults,
+    habits,
     crash,
     replacingPut: fc.nat(3).map((lot) => lot === 0),
     racing: fc.nat(6).map((lot) => lot === 0),

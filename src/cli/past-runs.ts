@@ -26,17 +26,23 @@ const MAX_BYTES = 256 * 1024 * 1024;
 /** All journals, the newest first; none where there is no folder. */
 export async function listRuns(cwd: string): Promise<readonly StoredRun[]> {
   const folder = await runsFolder(cwd);
-  const names = await readdir(folder).catch((error: unknown) => {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw new RolecallError("file-unreadable", `${relative(cwd, folder)} cannot be read.`, {
       hint: "It is where the journals of past runs are.",
       cause: error,
     });
   });
-  return names
-    .filter((name) => name.endsWith(EXTENSION))
-    .map((file) => ({ name: file.slice(0, -EXTENSION.length), file: relative(cwd, join(folder, file)) }))
-    .sort((a, b) => (isLater(a.name, b.name) ? -1 : 1));
+  return (
+    entries
+      // A FIFO or a device would be waited for without end.
+      .filter((entry) => entry.isFile() && entry.name.endsWith(EXTENSION))
+      .map(({ name: file }) => ({
+        name: file.slice(0, -EXTENSION.length),
+        file: relative(cwd, join(folder, file)),
+      }))
+      .sort((a, b) => (isLater(a.name, b.name) ? -1 : 1))
+  );
 }
 
 /** Two of one millisecond differ in a number at the end only: "-10" is later than "-9". */

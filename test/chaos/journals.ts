@@ -90,7 +90,8 @@ function untrue(
       if (intent.part === "restore") return [];
       return seen.length === 0 ? [] : [`the journal says stale, and it was sent: ${target}`];
     case "failed":
-      return committed && intent.part !== "restore"
+      // An invitation that was refused for an expired one is sent again once that is gone.
+      return committed && intent.part !== "restore" && !(intent.part === "create" && intent.id !== null)
         ? [`the journal says failed, and it was done: ${target}`]
         : [];
     default:

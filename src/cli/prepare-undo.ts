@@ -19,7 +19,7 @@ import { failuresOf, type Prepared, tellDiagnostics } from "./prepare.ts";
 import { openProgress } from "./progress.ts";
 
 /** The plans that take a run back, and what comes back differently or not at all. */
-export interface UndoPrepared extends Prepared {
+export interface UndoPrepared extends Omit<Prepared, "declared"> {
   /** The id of the run. */
   readonly run: string;
   readonly notes: readonly MerchantNote[];

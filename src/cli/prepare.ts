@@ -19,6 +19,8 @@ import { emptyShard } from "./shard.ts";
 /** The merchants' plans, and how to let go of the service afterwards. */
 export interface Prepared {
   readonly planned: readonly Planned[];
+  /** The merchants that valid files are about, of those that `--merchant` leaves in. */
+  readonly declared: readonly string[];
   /** No file has an error; those that have one are told, and have no plan. */
   readonly valid: boolean;
   /** How many errors the files have. */
@@ -66,6 +68,7 @@ export async function preparePlans(
       valid: fileErrors === 0,
       fileErrors,
       failures: failuresOf(loaded, planned),
+      declared: loaded.states.map(({ merchant }) => merchant),
       placeOf,
       progress,
       close: sessions.close,

@@ -1,7 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { rolecall } from "../support/program.ts";
 
 let cwd = "";
@@ -54,4 +55,63 @@ test("a file with an error is told, and the exit code is 1", async () => {
   expect(stdout.split("\n")).toHaveLength(4);
   expect(stderr).toContain('The file has no key "nonsense".');
   expect(code).toBe(1);
+});
+
+describe("a merchant whose file is gone", () => {
+  let project = "";
+  const git = (...args: readonly string[]) =>
+    execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.com", ...args], {
+      cwd: project,
+      env: { PATH: process.env["PATH"], HOME: project },
+    });
+  const warning = (merchant: string, file: string) =>
+    `warning: ${merchant} is no longer managed: ${file} was removed. What is live there stays as it is.\n`;
+
+  beforeEach(async () => {
+    project = await mkdtemp(join(tmpdir(), "rolecall-removed-"));
+    await mkdir(join(project, "access"));
+    for (const code of ["MC1", "MC2", "MC3"]) {
+      await writeFile(join(project, `access/${code}.yaml`), `version: 1\nmerchant: ${code}\n`);
+    }
+    git("init", "--quiet", "-b", "main");
+    git("add", ".");
+    git("commit", "--quiet", "-m", "all");
+  });
+
+  afterEach(async () => {
+    await rm(project, { recursive: true });
+  });
+
+  test("is named as long as its removal is not committed, and after the commit that removes it", async () => {
+    await rm(join(project, "access/MC2.yaml"));
+    const before = await rolecall(["list"], { cwd: project });
+    expect(before.stderr).toBe(warning("MC2", "access/MC2.yaml"));
+    git("commit", "--quiet", "-am", "remove");
+    await mkdir(join(project, "access/sub"));
+    const below = await rolecall(["list"], { cwd: join(project, "access/sub") });
+    expect(below.stderr).toBe(warning("MC2", "access/MC2.yaml"));
+    git("commit", "--quiet", "--allow-empty", "-m", "later");
+    expect((await rolecall(["list"], { cwd: project })).stderr).toBe("");
+  });
+
+  test("is named on a branch wherever it was removed there, and not where another file is about it", async () => {
+    git("update-ref", "refs/remotes/origin/main", "HEAD");
+    git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main");
+    git("rm", "--quiet", "access/MC1.yaml");
+    git("mv", "access/MC3.yaml", "access/moved.yaml");
+    git("commit", "--quiet", "-m", "remove");
+    git("commit", "--quiet", "--allow-empty", "-m", "later");
+    const { stderr, code } = await rolecall(["list"], { cwd: project });
+    expect([stderr, code]).toEqual([warning("MC1", "access/MC1.yaml"), 0]);
+    expect((await rolecall(["list", "-m", "MC2"], { cwd: project })).stderr).toBe("");
+  });
+
+  test("is named by a plan, too, unless it is to be quiet", async () => {
+    await rm(join(project, "access/MC2.yaml"));
+    const env = { ROLECALL_BASE_URL: "http://127.0.0.1:9", ROLECALL_API_KEY: "sk_test_x" };
+    const plan = await rolecall(["plan", "--retry-for", "0"], { cwd: project, env });
+    expect(plan.stderr).toContain(warning("MC2", "access/MC2.yaml"));
+    const quiet = await rolecall(["plan", "--retry-for", "0", "-q"], { cwd: project, env });
+    expect(quiet.stderr).not.toContain("no longer managed");
+  });
 });

@@ -145,7 +145,7 @@ type Means = Pick<RunOptions, "stopper" | "openJournal"> & {
 
 /** Shows plans, lets somebody select where that was asked for, asks, and carries them out, unless something is against it. */
 export async function applyPlanned(
-  prepared: Omit<Prepared, "close">,
+  prepared: Omit<Prepared, "close" | "declared">,
   options: ApplyOptions,
   means: Means,
   io: Io,
@@ -163,7 +163,7 @@ export async function applyPlanned(
 }
 
 async function reviewAndApply(
-  prepared: Omit<Prepared, "close">,
+  prepared: Omit<Prepared, "close" | "declared">,
   options: ApplyOptions,
   { stopper, openJournal, consent, undoes = null }: Means,
   reporter: ApplyReporter,
@@ -260,7 +260,7 @@ const loadApplying = () =>
 
 /** What somebody selects with `--interactive`; everything without it, and where a problem has to be solved first. */
 async function select(
-  { planned, valid, progress }: Omit<Prepared, "close">,
+  { planned, valid, progress }: Omit<Prepared, "close" | "declared">,
   options: ApplyOptions,
   io: Io,
 ): Promise<Selection | null> {

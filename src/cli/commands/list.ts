@@ -50,11 +50,13 @@ Exits 1 when a file has an error.
 }
 
 async function list(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
-  const [{ isError, loadStates }, { isInShard }, { fleetMatrix }] = await Promise.all([
-    import("../load.ts"),
-    import("../in-shard.ts"),
-    import("../fleet-matrix.ts"),
-  ]);
+  const [{ isError, loadStates }, { warnRemovedMerchants }, { isInShard }, { fleetMatrix }] =
+    await Promise.all([
+      import("../load.ts"),
+      import("../removed-merchants.ts"),
+      import("../in-shard.ts"),
+      import("../fleet-matrix.ts"),
+    ]);
   const { shard, merchant } = options;
   const loaded = await loadStates(paths, {
     merchants: merchant,
@@ -69,6 +71,10 @@ async function list(paths: readonly string[], options: Options, io: Io): Promise
   }
   const states = shard ? loaded.states.filter((state) => isInShard(state.merchant, shard)) : loaded.states;
   if (shard && states.length === 0 && loaded.states.length > 0) io.stderr.write(emptyShard(shard));
+  if (merchant.length === 0) {
+    const present = loaded.states.map((state) => state.merchant);
+    await warnRemovedMerchants(paths, present, { ...(shard && { shard }) }, io);
+  }
   if (options.format === "json") io.stdout.write(`${JSON.stringify(fleetMatrix(states, options.jobs))}\n`);
   else io.stdout.write(await table(states));
   return errors.length > 0 ? ExitCode.failed : ExitCode.ok;

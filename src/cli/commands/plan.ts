@@ -88,6 +88,10 @@ async function plan(paths: readonly string[], options: Options, io: Io): Promise
   try {
     const [{ showPlans }, { plansPrinter }, { outputTo }, { tellUnfinishedRuns }] = await loadPrinting();
     await tellUnfinishedRuns(prepared.planned, options, io);
+    if (options.merchant.length === 0 && !options.quiet) {
+      const { warnRemovedMerchants } = await import("../removed-merchants.ts");
+      await warnRemovedMerchants(paths, prepared.declared, options, io);
+    }
     if (options.interactive) await browse(prepared, options, io);
     // So that a plan that is saved to stdout stands there alone.
     const shown =

@@ -159,7 +159,7 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
 
   const grant = (): Permit => {
     const grantedAt = now();
-    pacer.sent(running === 0 && grantedAt > pausedUntil);
+    pacer.sent(running === 0, pausedUntil);
     running += 1;
     return {
       release(verdict) {

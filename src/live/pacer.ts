@@ -2,8 +2,8 @@
 export interface Pacer {
   /** Milliseconds until the next request may go out; 0 if it may go now. Called only while no pause is on. */
   due(): number;
-  /** A request goes out now. `idle`: nothing was under way or waiting before it. */
-  sent(idle: boolean): void;
+  /** A request goes out now. `idle`: nothing was under way before it; a pause was on until `pausedUntil`. */
+  sent(idle: boolean, pausedUntil: number): void;
   /** A request that went out then was answered, well or with a refusal (429). */
   answered(passed: boolean, wentOutAt: number): void;
   /** The service refuses everything: the round ends with the first request that passes again. */
@@ -31,7 +31,7 @@ const TOLERATED = 0.01;
 const MOST_FRUITLESS = 3;
 
 /** Largest share of refusals that is put down to other reasons. */
-const MOST_STRAY = 0.1;
+const MOST_STRAY = 0.06;
 
 /** First step up, as a share of the pace; each further one is twice as large, up to the largest. */
 const FIRST_STEP = 0.03;
@@ -46,6 +46,9 @@ const NEAR = 0.15;
 /** For how long a pace is kept before the first step up, in ms; longer where the same limit is met again and again. */
 const FIRST_HOLD_MS = 1_000;
 const LONGEST_HOLD_MS = 16_000;
+
+/** So long without anything to send, in ms, is no part of a round; less is a busy machine. */
+const IDLE_MS = 300;
 
 /** A pace of so many times what passes limits nothing any more. */
 const UNUSED = 4;
@@ -177,7 +180,7 @@ export function createPacer(now: () => number): Pacer {
     const { began, passed, refused, blockedAt } = ended;
     const share = refused / (passed + refused);
     const rate = rateOf(ended);
-    const isLossy = share > TOLERATED + 2 * stray && (fruitless === 0 || refused >= ROUND_REFUSALS);
+    const isLossy = share > TOLERATED + 1.5 * stray && (fruitless === 0 || refused >= ROUND_REFUSALS);
     before = blockedAt === null ? rate : null;
     if (blockedAt !== null) stopped(rate, blockedAt);
     else if (isLossy) lossy(rate, share);
@@ -192,9 +195,9 @@ export function createPacer(now: () => number): Pacer {
       // A timer that is a little early is better than a second one.
       return wait < 1 ? 0 : wait;
     },
-    sent(idle) {
+    sent(idle, pausedUntil) {
       // Time in which nobody wanted to send says nothing about a rate.
-      if (idle && now() - Math.max(answeredAt, next) > ROUND_MS) {
+      if (idle && now() - Math.max(answeredAt, next, pausedUntil) > IDLE_MS) {
         round = begin(now());
         before = null;
       }

@@ -60,6 +60,12 @@ export type Discovery =
       readonly id: string;
       readonly address: string;
     }
+  | {
+      readonly code: "member-pinned-elsewhere";
+      readonly name: string;
+      readonly id: string;
+      readonly by: string;
+    }
   | { readonly code: "member-ignored"; readonly name: string }
   | { readonly code: "role-ignored"; readonly name: string }
   | { readonly code: "roles-ignored"; readonly name: string; readonly roles: readonly string[] }
@@ -275,6 +281,12 @@ export function wording(found: Discovery): Finding {
         "member",
         `The entry of ${name} is pinned to ${found.id}, whose address is ${found.address}.`,
         "If they are two people, take the id out; if the address has changed, this is right.",
+      );
+    case "member-pinned-elsewhere":
+      return error(
+        "member",
+        `${name} is the address of ${found.id}, which the entry of ${found.by} is pinned to.`,
+        "The service takes an address only once. Take the id out of that entry, or take one of the two out.",
       );
     case "member-ignored":
       return error(

@@ -66,10 +66,29 @@ function planDeclared(
   report: Report,
 ): { readonly changes: readonly MemberChange[]; readonly unclaimed: readonly LiveMember[] } {
   const candidates = { live, keysOf: addressKeysOf, isLeftover: isExpired, endedAt };
+  const pinning = { ...context, pins: pinsByAddress(desired, live) };
   const { results, unclaimed } = matchAll(desired, DECLARED, candidates, (member, match) =>
-    planMember(memberAt(member, context.now), match, context, report),
+    planMember(memberAt(member, context.now), match, pinning, report),
   );
   return { changes: results.flat(), unclaimed };
+}
+
+/** Members that an entry of another address is pinned to. */
+type Pins = ReadonlyMap<string, { readonly id: string; readonly by: string }>;
+
+function pinsByAddress(desired: readonly DesiredMember[], live: readonly LiveMember[]): Pins {
+  const pinning = new Map(
+    desired.flatMap(({ id, email }) => (id === undefined ? [] : [[id, email] as const])),
+  );
+  if (pinning.size === 0) return new Map();
+  return new Map(
+    live.flatMap((member) => {
+      const by = pinning.get(member.id);
+      return by === undefined || isExpired(member)
+        ? []
+        : addressKeysOf(member).map((address) => [address, { id: member.id, by }] as const);
+    }),
+  );
 }
 
 function planUnlisted(
@@ -104,11 +123,16 @@ function planMoves(
 function planMember(
   at: MemberAt,
   match: Match<LiveMember>,
-  context: MemberContext,
+  context: MemberContext & { readonly pins: Pins },
   report: Report,
 ): readonly MemberChange[] {
   const name = at.member.email;
   const lost = context.lost.get(name.toLowerCase());
+  const pinned = context.pins.get(name.toLowerCase());
+  if (pinned !== undefined && !at.gone && needsInvitation(name, match, context)) {
+    report({ code: "member-pinned-elsewhere", name, ...pinned });
+    return [];
+  }
   switch (match.found) {
     case "none":
       if (at.gone || (lost === undefined && isShared(at.member, context))) return [];
@@ -152,6 +176,11 @@ function planPinned(
   const { email: name, id } = at.member;
   if (id !== undefined && id !== live.id) report({ code: "member-pin-renewed", name, id, now: live.id });
   return planFound(at, live, context, report);
+}
+
+function needsInvitation(name: string, match: Match<LiveMember>, context: MemberContext): boolean {
+  if (match.found !== "one") return match.found === "none";
+  return isExpired(match.live) && obstacleToRenewal(name, context) === null;
 }
 
 function planFound(

@@ -84,6 +84,14 @@ test("a pinned member keeps its identity whatever its address", () => {
   expect(planOf(want, is).changes.map(({ kind, id }) => [kind, id])).toEqual([["update", "mem_1"]]);
 });
 
+test("nobody is invited at the address of a member that another entry is pinned to", () => {
+  const is = live([OWNER], [liveMember("mem_1", "ada@example.com")]);
+  const pinned = member("bob@example.com", { id: "mem_1" });
+  const plan = planOf(desired({ members: [pinned, member("ada@example.com")] }), is);
+  expect(plan.changes).toEqual([]);
+  expect(briefFindings(plan)).toContain("error member-pinned-elsewhere ada@example.com");
+});
+
 test("a pin that no member has is an error, and the member of that address is not removed for it", () => {
   const want = desired({ members: [member("ada@example.com", { id: "mem_9" })] });
   const plan = planOf(want, live([], [liveMember("mem_1", "ada@example.com")]));

@@ -122,7 +122,7 @@ export const guards = z
       .meta({
         title: "Most removals",
         description:
-          "The most roles, and the most members, that one apply may remove: a share of what is live, such as 25%, or a count. Up to 3 are always allowed.",
+          "The most roles, and the most members, that one apply may remove: a share of what is live, such as 25%, of which up to 3 are always allowed, or a count.",
         default: "25%",
         examples: ["25%", 10],
       }),

@@ -1,0 +1,156 @@
+import type { LiveState } from "../../src/model/live.ts";
+import type { Change, Plan } from "../../src/model/plan.ts";
+import type { Case } from "./case.ts";
+import { type Expected, expectedOf } from "./expected.ts";
+import { refusedBy, shortages } from "./rules.ts";
+import type { Made } from "./run-program.ts";
+import { canonical, type Wanted, wantedOf } from "./wanted.ts";
+
+/** Lists in what the program and the documents disagree. */
+export function disagreements(one: Case, made: Made): readonly string[] {
+  const wanted = wantedOf(one);
+  if (wanted === null || made.plan === null) {
+    return (wanted === null) === (made.plan === null)
+      ? []
+      : [wanted === null ? "files: no error" : `files: ${made.errors.join(", ")}`];
+  }
+  const expected = expectedOf(wanted, one);
+  const codes = [
+    ...made.plan.findings.filter(({ severity }) => severity === "error").map(({ code }) => code),
+    ...made.plan.refusals.map(({ code }) => code).filter((code) => /^(?:role|member)-/.test(code)),
+  ];
+  const isHeld = [...codes, ...expected.errors].every((code) => code === "role-still-held");
+  // What still waits may hold a role that is to go.
+  if (made.plan.deferred.length > 0 && isHeld) return [];
+  if (expected.errors.size > 0 || codes.length > 0) {
+    // What follows from one error may be another one, or not.
+    return codes.some((code) => expected.errors.has(code))
+      ? []
+      : difference("errors", [...expected.errors].sort(), [...new Set(codes)].sort());
+  }
+  return [
+    ...compareRefusals(wanted, expected, made.plan, made),
+    ...compareChanges(expected, made.plan, made.before),
+    ...(leavesNoOwner(expected) ? [] : compareResult(expected, made)),
+  ];
+}
+
+/** The service keeps the last owner whatever the file says. */
+function leavesNoOwner({ members }: Expected): boolean {
+  return !members.some(({ status, roles }) => status === "accepted" && roles.includes("role_owner"));
+}
+
+function compareResult(expected: Expected, made: Made): readonly string[] {
+  return [
+    ...(made.failures.length > 0 ? [`failed: ${made.failures.join("; ")}`] : []),
+    ...(made.after === null || made.plan === null || made.plan.deferred.length > 0
+      ? []
+      : compareStates(expected, made.after)),
+  ];
+}
+
+function difference(what: string, expected: unknown, found: unknown): readonly string[] {
+  return canonical(expected) === canonical(found)
+    ? []
+    : [`${what}: expected ${canonical(expected)}, found ${canonical(found)}`];
+}
+
+function compareChanges(expected: Expected, plan: Plan, before: LiveState): readonly string[] {
+  const found = new Map(
+    [...plan.changes, ...plan.deferred.map(({ change }) => change)].map((change) => [
+      keyOf(change),
+      shown(change, before),
+    ]),
+  );
+  return [...new Set([...expected.changes.keys(), ...found.keys()])].flatMap((key) =>
+    difference(key, expected.changes.get(key), found.get(key)),
+  );
+}
+
+/** A policy is `separate` in a plan, and `policy-separate` in a file. */
+function compareRefusals(
+  wanted: Wanted,
+  expected: Expected,
+  plan: Plan,
+  { before, broken }: Made,
+): readonly string[] {
+  const predefined = new Map(
+    before.roles.flatMap(({ id, predefined: own, permissions }) => (own ? [[id, permissions] as const] : [])),
+  );
+  const found = new Set([
+    ...plan.refusals.map(({ code }) => code),
+    ...broken.map((code) => NAMES[code] ?? code.replace("policy-", "")),
+  ]);
+  const expectedCodes = refusedBy(wanted, expected, predefined);
+  // What waits is still there, which the other rules may see.
+  if (plan.deferred.length > 0) {
+    return shortages(wanted, expected).some(({ expects }) => expects)
+      ? []
+      : ["rule min-holders: found deferred"];
+  }
+  return [...new Set([...expectedCodes, ...found])].flatMap((code) =>
+    expectedCodes.has(code) === found.has(code)
+      ? []
+      : [`rule ${code}: ${found.has(code) ? "found" : "expected"} refused`],
+  );
+}
+
+/** Policies whose diagnostic has another name. */
+const NAMES: Readonly<Record<string, string>> = {
+  "policy-email-domain": "email-domains",
+  "policy-forbidden-permission": "forbid-permissions",
+};
+
+function keyOf({ kind, resource, id, name }: Change): string {
+  return `${kind} ${resource} ${id ?? (resource === "member" ? name.toLowerCase() : name)}`;
+}
+
+function shown(change: Change, { roles: live }: LiveState): object | null {
+  if (change.after === null) return null;
+  if (change.resource === "role") {
+    const { name, description, permissions, metadata } = change.after;
+    return { name, description: description ?? "", permissions: [...permissions].sort(), metadata };
+  }
+  const { roles, metadata, managed } = change.after;
+  return {
+    roles: roles
+      .map(({ id, name }) => {
+        if (id !== null && PREDEFINED.test(id)) return id;
+        // What is ignored has no name in a plan.
+        return name === id ? (live.find((role) => role.id === id)?.name ?? name) : name;
+      })
+      .sort(),
+    metadata,
+    nickname: managed?.nickname ?? null,
+  };
+}
+
+const PREDEFINED = /^role_(?:owner|admin|manager|employee|accountant|cashier)$/;
+
+function compareStates({ roles, members, live }: Expected, after: LiveState): readonly string[] {
+  const known = new Set([...live.roles, ...live.members].map(({ id }) => id));
+  const idOf = (id: string): string | null => (known.has(id) ? id : null);
+  const names = new Map(after.roles.map(({ id, name }) => [id, PREDEFINED.test(id) ? id : name]));
+  const sorted = (list: readonly object[]): readonly string[] => list.map(canonical).sort();
+  const foundRoles = after.roles
+    .filter(({ predefined }) => !predefined)
+    .map(({ id, name, description = "", permissions, metadata }) => ({
+      id: idOf(id),
+      name,
+      description,
+      permissions: [...permissions].sort(),
+      metadata,
+    }));
+  const foundMembers = after.members.map(({ id, user, invite, roles: held, metadata, status }) => ({
+    id: idOf(id),
+    email: (user?.email ?? invite?.email)?.toLowerCase() ?? null,
+    roles: held.map((role) => names.get(role) ?? role).sort(),
+    metadata,
+    status,
+    nickname: user?.nickname ?? null,
+  }));
+  return [
+    ...difference("live roles", sorted(roles), sorted(foundRoles)),
+    ...difference("live members", sorted(members), sorted(foundMembers)),
+  ];
+}

@@ -1,0 +1,411 @@
+import { matches } from "../support/build.ts";
+import type { Case, Data, RoleValue, World, WorldMember, WorldRole } from "./case.ts";
+import { canonical, type Wanted, type WantedMember } from "./wanted.ts";
+
+/** What the documents say a plan should be. */
+export interface Expected {
+  /** `update member mem_1` → what it is to be afterwards; null where it goes. */
+  readonly changes: ReadonlyMap<string, object | null>;
+  /** Codes of what keeps the plan from being applied. */
+  readonly errors: ReadonlySet<string>;
+  readonly roles: readonly RoleAfter[];
+  readonly members: readonly MemberAfter[];
+  /** What the end state has of each live role and member; null where it goes. */
+  readonly outlook: readonly Outlook[];
+  /** What a live role is called in the end. */
+  readonly finalNames: ReadonlyMap<string, string>;
+  readonly live: World;
+}
+
+export interface RoleAfter {
+  /** Null for a new one. */
+  readonly id: string | null;
+  readonly name: string;
+  readonly description: string;
+  readonly permissions: readonly string[];
+  readonly metadata: Data;
+}
+
+export interface MemberAfter {
+  readonly id: string | null;
+  readonly email: string | null;
+  /** Names of custom roles, and ids of predefined ones. */
+  readonly roles: readonly string[];
+  readonly metadata: Data;
+  readonly status: WorldMember["status"];
+  readonly nickname: string | null;
+}
+
+/** One person before and after. */
+export interface Outlook {
+  readonly before: WorldMember | null;
+  readonly after: MemberAfter | null;
+  readonly wanted: WantedMember | null;
+}
+
+const PREDEFINED = new Set([
+  "role_owner",
+  "role_admin",
+  "role_manager",
+  "role_employee",
+  "role_accountant",
+  "role_cashier",
+]);
+
+/** Works out what has to become of a world. */
+export function expectedOf(wanted: Wanted, { world }: Pick<Case, "world">): Expected {
+  const errors = new Set<string>();
+  const changes = new Map<string, object | null>();
+  const rolePlan = planRoles(wanted, world, errors, changes);
+  const outlook = planMembers({ wanted, world, roles: rolePlan, errors, changes });
+  for (const role of rolePlan.going) {
+    if (
+      outlook.some(
+        ({ before, after }) => after !== null && before !== null && after.roles.includes(gone(role)),
+      )
+    ) {
+      errors.add("role-still-held");
+    }
+  }
+  return {
+    changes,
+    errors,
+    roles: rolePlan.after,
+    members: outlook.flatMap(({ after }) => after ?? []),
+    outlook,
+    finalNames: rolePlan.names,
+    live: world,
+  };
+}
+
+interface RolePlan {
+  /** Final names of live roles by id. */
+  readonly names: ReadonlyMap<string, string>;
+  readonly declared: ReadonlyMap<string, RoleAfter>;
+  readonly going: readonly WorldRole[];
+  readonly ignored: ReadonlySet<string>;
+  readonly replaced: ReadonlySet<string>;
+  readonly after: readonly RoleAfter[];
+}
+
+/** A role that goes, as somebody's role. */
+function gone({ id }: WorldRole): string {
+  return `gone ${id}`;
+}
+
+function planRoles(
+  wanted: Wanted,
+  world: World,
+  errors: Set<string>,
+  changes: Map<string, object | null>,
+): RolePlan {
+  const isIgnored = ({ id, name }: Pick<WorldRole, "id" | "name">): boolean =>
+    wanted.ignored.roles.some((glob) => matches(glob, id) || matches(glob, name));
+  const visible = world.roles.filter((role) => !isIgnored(role));
+  const ignored = world.roles.filter(isIgnored);
+  const found =
+    wanted.roles === null
+      ? new Map<RoleValue, WorldRole>()
+      : matchRoles(wanted.roles, visible, ignored, errors);
+  const declared = new Map<string, RoleAfter>();
+  const replaced = new Set<string>();
+  for (const role of wanted.roles ?? []) {
+    const is = found.get(role) ?? null;
+    const isFormerIgnored = is === null && ignored.some(({ name }) => name === role.previously);
+    if (isFormerIgnored || isIgnored({ id: "", name: role.name })) errors.add("role-ignored");
+    const after = planRole(role, is, wanted.replaceRoles, errors, changes);
+    if (is !== null && after.id === null) replaced.add(is.id);
+    declared.set(role.name, after);
+  }
+  const kept = new Set([...found.values()].map(({ id }) => id));
+  const unlisted = visible.filter(({ id }) => !kept.has(id));
+  const going = wanted.roles === null || wanted.additive.roles ? [] : unlisted;
+  for (const role of going) changes.set(`delete role ${role.id}`, null);
+  const staying = [...ignored, ...unlisted.filter((role) => !going.includes(role))];
+  for (const role of staying) {
+    if (declared.has(role.name)) errors.add(ignored.includes(role) ? "role-ignored" : "role-name-taken");
+  }
+  const names = new Map<string, string>([
+    ...staying.map(({ id, name }) => [id, name] as const),
+    ...going.map((role) => [role.id, gone(role)] as const),
+    ...[...found].map(([{ name }, { id }]) => [id, name] as const),
+  ]);
+  return {
+    names,
+    declared,
+    going,
+    ignored: new Set(ignored.map(({ id }) => id)),
+    replaced,
+    after: [...declared.values(), ...staying.map(asIs)],
+  };
+}
+
+/** Creates, changes or replaces a role; one that is replaced is a new one, without an id. */
+function planRole(
+  role: RoleValue,
+  is: WorldRole | null,
+  replaces: boolean,
+  errors: Set<string>,
+  changes: Map<string, object | null>,
+): RoleAfter {
+  const after: RoleAfter = {
+    id: is?.id ?? null,
+    name: role.name,
+    description: role.description ?? is?.description ?? "",
+    permissions: [...(role.permissions ?? is?.permissions ?? [])].sort(),
+    metadata: role.metadata ?? is?.metadata ?? {},
+  };
+  if (is === null) {
+    if (role.permissions === undefined) errors.add("role-needs-permissions");
+    changes.set(`create role ${role.name}`, shownRole(after));
+    return after;
+  }
+  if (canonical(after.metadata) !== canonical(is.metadata)) {
+    if (!replaces) errors.add("role-metadata-fixed");
+    else if (role.id !== undefined) errors.add("role-replace-pinned");
+    changes.set(`replace role ${is.id}`, shownRole(after));
+    return { ...after, id: null };
+  }
+  if (canonical(shownRole(after)) !== canonical(shownRole(asIs(is)))) {
+    changes.set(`update role ${is.id}`, shownRole(after));
+  }
+  return after;
+}
+
+function asIs({ permissions, ...role }: WorldRole): RoleAfter {
+  return { ...role, permissions: [...permissions].sort() };
+}
+
+function shownRole({ id: _, ...rest }: RoleAfter): object {
+  return rest;
+}
+
+/** A role is its id where it is pinned, else its name, else its former name. */
+function matchRoles(
+  roles: readonly RoleValue[],
+  visible: readonly WorldRole[],
+  ignored: readonly WorldRole[],
+  errors: Set<string>,
+): ReadonlyMap<RoleValue, WorldRole> {
+  const found = new Map<RoleValue, WorldRole>();
+  const free = new Set(visible);
+  const take = (role: RoleValue, is: WorldRole | undefined): void => {
+    if (is === undefined || !free.has(is)) return;
+    found.set(role, is);
+    free.delete(is);
+  };
+  const named = (name: string | undefined): WorldRole | undefined =>
+    [...free].find((one) => one.name === name);
+  for (const role of roles) {
+    if (role.id === undefined) continue;
+    const is = visible.find(({ id }) => id === role.id);
+    if (is === undefined) {
+      errors.add("role-pin-missing");
+      if (ignored.some(({ id }) => id === role.id)) errors.add("role-ignored");
+    }
+    take(role, is);
+  }
+  const open = roles.filter(({ id }) => id === undefined);
+  // In a chain of renames a name that is live may still be the former name of another entry.
+  const moves = (role: RoleValue): boolean => {
+    const is = named(role.name);
+    if (is === undefined) return named(role.previously) !== undefined;
+    const next = open.find(({ previously }) => previously === role.name);
+    return next !== undefined && named(next.name) === undefined && named(role.previously) !== undefined;
+  };
+  const moving = new Set(open.filter(moves));
+  for (const role of open) if (!moving.has(role)) take(role, named(role.name));
+  for (const role of moving) take(role, named(role.previously));
+  return found;
+}
+
+/** What planning one member depends on, and what it adds to. */
+interface Work {
+  readonly wanted: Wanted;
+  readonly world: World;
+  readonly roles: RolePlan;
+  readonly errors: Set<string>;
+  readonly changes: Map<string, object | null>;
+}
+
+function planMembers(work: Work): readonly Outlook[] {
+  const { wanted, world, roles, errors } = work;
+  const isHidden = ({ id, email }: WorldMember): boolean => isIgnoredMember(wanted, id, email);
+  const visible = world.members.filter((one) => !isHidden(one));
+  const hidden = world.members.filter(isHidden);
+  if (hidden.some((one) => one.roles.some((id) => roles.replaced.has(id)))) errors.add("role-still-held");
+  const untouched = hidden.map((before) => ({ before, after: unchanged(before, roles), wanted: null }));
+  if (wanted.members === null) return [...untouched, ...visible.map((one) => stay(one, work))];
+  const free = new Set(visible);
+  const listed = wanted.members.flatMap((one) => {
+    const { is, leftovers } = findMember(wanted, one, world, visible, errors);
+    for (const each of is === null ? leftovers : [is, ...leftovers]) free.delete(each);
+    const own = one.ended ? (is === null ? [] : [go(is, one, work)]) : planListed(one, is, work);
+    return [...leftovers.map((each) => go(each, null, work)), ...own];
+  });
+  const rest = [...free].map((one) => {
+    const isPerson = one.type === "user" || one.type === "managed_user";
+    const stays = wanted.additive.members || one.email === null || !isPerson;
+    return stays ? stay(one, work) : go(one, null, work);
+  });
+  return [...untouched, ...listed, ...rest];
+}
+
+function unchanged(before: WorldMember, { names }: RolePlan): MemberAfter {
+  return {
+    id: before.id,
+    email: before.email?.toLowerCase() ?? null,
+    roles: before.roles.map((id) => names.get(id) ?? id).sort(),
+    metadata: before.metadata,
+    status: statusOf(before),
+    nickname: before.nickname,
+  };
+}
+
+/** Leaves somebody alone, but for a role that is replaced. */
+function stay(before: WorldMember, { roles, changes }: Work): Outlook {
+  const after = unchanged(before, roles);
+  if (before.roles.some((id) => roles.replaced.has(id))) {
+    changes.set(`update member ${before.id}`, shownMember(after));
+  }
+  return { before, after, wanted: null };
+}
+
+function go(before: WorldMember, wanted: WantedMember | null, { changes }: Work): Outlook {
+  changes.set(`delete member ${before.id}`, null);
+  return { before, after: null, wanted };
+}
+
+/** Invites, changes or invites again somebody whom the files list. */
+function planListed(one: WantedMember, is: WorldMember | null, work: Work): readonly Outlook[] {
+  const { wanted, world, roles, errors, changes } = work;
+  const held = one.roles?.map((role) => resolve(role, wanted, world, roles, errors)) ?? null;
+  if (is === null) {
+    // Nobody is invited without being told to what.
+    if (held === null) return [];
+    const after: MemberAfter = {
+      id: null,
+      email: one.email,
+      roles: [...new Set(held)].sort(),
+      metadata: one.metadata ?? {},
+      status: one.managed === null ? "pending" : "accepted",
+      nickname: one.managed?.nickname ?? null,
+    };
+    changes.set(`create member ${one.email}`, shownMember(after));
+    return [{ before: null, after, wanted: one }];
+  }
+  const same = unchanged(is, roles);
+  const ignored = is.roles.filter((id) => roles.ignored.has(id)).map((id) => roles.names.get(id) ?? id);
+  const after: MemberAfter = {
+    ...same,
+    roles: held === null ? same.roles : [...new Set([...held, ...ignored])].sort(),
+    metadata: one.metadata ?? is.metadata,
+    nickname: (is.type === "managed_user" ? one.managed?.nickname : null) ?? is.nickname,
+  };
+  if (is.status === "expired" && wanted.reinvite && canBeInvited(one, world)) {
+    const renewed: MemberAfter = {
+      ...after,
+      id: null,
+      email: one.email,
+      status: one.managed === null ? "pending" : "accepted",
+      nickname: one.managed?.nickname ?? null,
+    };
+    changes.set(`replace member ${is.id}`, shownMember(renewed));
+    return [{ before: is, after: renewed, wanted: one }];
+  }
+  const isMoved = is.roles.some(
+    (id) => roles.replaced.has(id) && after.roles.includes(roles.names.get(id) ?? id),
+  );
+  if (isMoved || canonical(shownMember(after)) !== canonical(shownMember(same))) {
+    changes.set(`update member ${is.id}`, shownMember(after));
+  }
+  return [{ before: is, after, wanted: one }];
+}
+
+/** Nobody who is a member can be invited. */
+function canBeInvited({ email }: WantedMember, { members }: World): boolean {
+  return members.every((other) => other.status === "expired" || other.email?.toLowerCase() !== email);
+}
+
+/** A user who was disabled counts as disabled, whatever the membership says. */
+export function statusOf({ status, disabledAt }: WorldMember): WorldMember["status"] {
+  return disabledAt === null ? status : "disabled";
+}
+
+function shownMember({ roles, metadata, nickname }: MemberAfter): object {
+  return { roles, metadata, nickname };
+}
+
+function isIgnoredMember({ ignored }: Wanted, id: string, email: string | null): boolean {
+  return ignored.members.some(
+    (glob) => matches(glob, id) || (email !== null && matches(glob.toLowerCase(), email.toLowerCase())),
+  );
+}
+
+interface Found {
+  readonly is: WorldMember | null;
+  readonly leftovers: readonly WorldMember[];
+}
+
+const NOBODY: Found = { is: null, leftovers: [] };
+
+/** A member is its id where it is pinned, else its address. */
+function findMember(
+  wanted: Wanted,
+  one: WantedMember,
+  world: World,
+  visible: readonly WorldMember[],
+  errors: Set<string>,
+): Found {
+  const pins = new Set(wanted.members?.flatMap(({ id }) => id ?? []));
+  const addressed = world.members.filter((each) => each.email?.toLowerCase() === one.email);
+  const free = addressed.filter((each) => visible.includes(each) && !pins.has(each.id));
+  const isTaken = addressed.some(({ id, status }) => id !== one.id && pins.has(id) && status !== "expired");
+  const pinned = visible.find(({ id }) => id === one.id) ?? null;
+  if (one.id !== null && pinned === null) {
+    // Whoever is gone needs no pin, unless somebody else could be meant.
+    if (!one.ended || addressed.length > 0) errors.add("member-pin-missing");
+    return NOBODY;
+  }
+  const isHidden =
+    isIgnoredMember(wanted, "", one.email) || addressed.some((each) => !visible.includes(each));
+  if (one.id === null && isHidden) {
+    errors.add("member-ignored");
+    return NOBODY;
+  }
+  const expired = free.filter(({ status }) => status === "expired");
+  if (pinned !== null && pinned.status !== "expired") return { is: pinned, leftovers: expired };
+  const standing = free.filter(({ status }) => status !== "expired");
+  const isKept = (pinned !== null || expired.length > 0) && !wanted.reinvite;
+  if (isTaken && standing.length === 0 && !one.ended && !isKept) {
+    errors.add("member-pinned-elsewhere");
+    return NOBODY;
+  }
+  if (standing.length > 1) {
+    errors.add("member-ambiguous");
+    return NOBODY;
+  }
+  // Beside a live membership all invitations that have expired go; else the pinned one or the first stays.
+  const [is = pinned ?? expired[0] ?? null] = standing;
+  const old = pinned === null ? expired : [pinned, ...expired];
+  return { is, leftovers: old.filter((each) => each !== is) };
+}
+
+/** The final name of a role that somebody is to hold, or the id of a predefined one. */
+function resolve(role: string, wanted: Wanted, world: World, roles: RolePlan, errors: Set<string>): string {
+  if (PREDEFINED.has(role) || roles.declared.has(role)) return role;
+  const renamed = wanted.roles?.find(({ previously }) => previously === role);
+  if (renamed !== undefined) return renamed.name;
+  const is = world.roles.find(({ id, name }) => id === role || name === role);
+  const isId = is?.id === role;
+  if (is === undefined) {
+    errors.add("member-role-unknown");
+    return role;
+  }
+  if (roles.ignored.has(is.id)) errors.add("member-role-ignored");
+  if (isId && roles.replaced.has(is.id)) errors.add("role-replace-named");
+  if (roles.going.includes(is)) errors.add("member-role-removed");
+  const final = roles.names.get(is.id) ?? role;
+  if (!isId && final !== role) errors.add("member-role-unknown");
+  return final;
+}

@@ -1,0 +1,264 @@
+import { matches } from "../support/build.ts";
+import type { CheckValue, WorldMember } from "./case.ts";
+import { type Expected, type Outlook, statusOf } from "./expected.ts";
+import type { Wanted } from "./wanted.ts";
+
+/** Permissions of a role, by its name or predefined id. */
+type Granted = (role: string) => readonly string[];
+
+/** Somebody on one side of a plan. */
+interface Person {
+  /** The same before and after. */
+  readonly key: string;
+  readonly email: string | null;
+  readonly roles: readonly string[];
+  /** Null where it is not known, or not asked for. */
+  readonly mfa: boolean | null;
+}
+
+/** Everybody as they are, as the plan leaves them, and as the files alone show them. */
+interface Sides {
+  readonly before: readonly Person[];
+  readonly after: readonly Person[];
+  readonly file: readonly Person[];
+}
+
+/** Lists the codes of the rules that refuse a plan. */
+export function refusedBy(
+  wanted: Wanted,
+  expected: Expected,
+  predefined: ReadonlyMap<string, readonly string[]>,
+): ReadonlySet<string> {
+  const names = new Map(expected.live.roles.map(({ id, name }) => [id, expected.finalNames.get(id) ?? name]));
+  const sides: Sides = {
+    before: expected.outlook.flatMap(({ before }) => (before === null ? [] : [personBefore(before, names)])),
+    after: expected.outlook.flatMap(personAfter),
+    file: (wanted.members ?? []).flatMap(({ email, roles, ended }) =>
+      ended ? [] : [{ key: email, email, roles: roles ?? [], mfa: null }],
+    ),
+  };
+  const codes = new Set<string>();
+  const put = (code: string, isRefused: boolean): void => {
+    if (isRefused) codes.add(code);
+  };
+  put("protect", touchesProtected(wanted, expected));
+  put("max-removals", removesTooMuch(wanted, expected));
+  put(
+    "min-holders",
+    shortages(wanted, expected).some(({ expects }) => !expects),
+  );
+  put("email-domains", leavesDomains(wanted));
+  put("require-until", grantsForever(wanted));
+  put("forbid-permissions", grantsForbidden(wanted, expected));
+  const { policies = {}, checks = [] } = wanted.file;
+  for (const set of policies.separate ?? []) put("separate", breaksSeparation(set, sides));
+  for (const [role, most] of Object.entries(policies.max_holders ?? {})) {
+    put(
+      "max-holders",
+      counted((one) => one.roles.includes(role), most, sides),
+    );
+  }
+  for (const role of policies.require_mfa ?? []) {
+    const lacks = (one: Person): boolean => one.roles.includes(role) && one.mfa === false;
+    put("require-mfa", compared(lacks, { ...sides, file: [] }));
+  }
+  for (const check of checks) put(codeOf(check), breaksCheck(check, wanted, expected, predefined, sides));
+  return codes;
+}
+
+function personBefore(
+  { id, email, roles, status, type, mfa }: WorldMember,
+  names: ReadonlyMap<string, string>,
+): Person {
+  const isAsked = type !== "service_account" && type !== "system_account";
+  const isKnown = email !== null && status !== "pending" && status !== "expired";
+  return {
+    key: id,
+    email: email?.toLowerCase() ?? null,
+    roles: roles.map((role) => names.get(role) ?? role),
+    mfa: isAsked && isKnown ? mfa : null,
+  };
+}
+
+function personAfter({ before, after, wanted }: Outlook): readonly Person[] {
+  if (after === null) return [];
+  const { email, roles, status } = after;
+  const managed = before === null && wanted?.managed != null;
+  const mfa =
+    before !== null && status === statusOf(before)
+      ? personBefore(before, new Map()).mfa
+      : managed
+        ? false
+        : null;
+  return [{ key: before?.id ?? email ?? "", email, roles, mfa }];
+}
+
+/** A plan is refused for who breaks a rule and did not before, and for who breaks it in the files alone. */
+function compared(breaks: (one: Person, side: keyof Sides) => boolean, sides: Sides): boolean {
+  const before = new Set(sides.before.filter((one) => breaks(one, "before")).map(({ key }) => key));
+  const isNew = sides.after.some((one) => breaks(one, "after") && !before.has(one.key));
+  return isNew || sides.file.some((one) => breaks(one, "file"));
+}
+
+/** A plan is refused where it adds somebody to too many, unless they get fewer, and where the files alone list too many. */
+function counted(counts: (one: Person, side: keyof Sides) => boolean, most: number, sides: Sides): boolean {
+  if (sides.file.filter((one) => counts(one, "file")).length > most) return true;
+  const before = sides.before.filter((one) => counts(one, "before"));
+  const after = sides.after.filter((one) => counts(one, "after"));
+  return after.length > most && after.length >= before.length
+    ? compared(counts, { ...sides, file: [] })
+    : false;
+}
+
+function breaksSeparation(set: readonly string[], sides: Sides): boolean {
+  const held = ({ roles }: Person): readonly string[] => set.filter((role) => roles.includes(role));
+  const before = new Map(sides.before.map((one) => [one.key, held(one)]));
+  const after = sides.after.filter((one) => held(one).length > 1);
+  if (sides.file.some((one) => held(one).length > 1)) return true;
+  const isWorse = after.some((one) => held(one).some((role) => !before.get(one.key)?.includes(role)));
+  return isWorse;
+}
+
+function leavesDomains({ file, members }: Wanted): boolean {
+  const domains = file.policies?.email_domains;
+  const isOutside = (email: string): boolean => {
+    const domain = email.slice(email.lastIndexOf("@") + 1);
+    return (
+      domains?.every((one) => (one.startsWith("*.") ? !domain.endsWith(one.slice(1)) : domain !== one)) ??
+      false
+    );
+  };
+  return members?.some(({ email, ended }) => !ended && isOutside(email)) ?? false;
+}
+
+/** Only the files give a role, so only they can give it without an end. */
+function grantsForever({ file, members }: Wanted): boolean {
+  const roles = file.policies?.require_until ?? [];
+  const isEndless = members?.some(
+    ({ ended, endless }) => !ended && roles.some((role) => endless.includes(role)),
+  );
+  return isEndless ?? false;
+}
+
+function grantsForbidden({ file, roles }: Wanted, expected: Expected): boolean {
+  const forbidden = file.policies?.forbid_permissions ?? [];
+  const before = new Map(
+    expected.live.roles.map(({ id, permissions }) => [expected.finalNames.get(id), permissions]),
+  );
+  const isNew = expected.roles.some(({ name, permissions }) =>
+    forbidden.some((one) => permissions.includes(one) && !before.get(name)?.includes(one)),
+  );
+  const isDeclared = roles?.some(({ permissions = [] }) =>
+    forbidden.some((one) => permissions.includes(one)),
+  );
+  return isNew || (isDeclared ?? false);
+}
+
+function codeOf(check: CheckValue): string {
+  if ("member" in check) return "check-cannot";
+  return "only" in check ? "check-only" : "check-at-most";
+}
+
+function breaksCheck(
+  check: CheckValue,
+  wanted: Wanted,
+  expected: Expected,
+  predefined: ReadonlyMap<string, readonly string[]>,
+  sides: Sides,
+): boolean {
+  const before = new Map(
+    expected.live.roles.map(({ id, permissions }) => [expected.finalNames.get(id), permissions]),
+  );
+  const after = new Map(expected.roles.map(({ name, permissions }) => [name, permissions]));
+  const file = new Map(wanted.roles?.map(({ name, permissions = [] }) => [name, permissions]));
+  const granted: Readonly<Record<keyof Sides, Granted>> = {
+    before: (role) => predefined.get(role) ?? before.get(role) ?? [],
+    after: (role) => predefined.get(role) ?? after.get(role) ?? [],
+    file: (role) => file.get(role) ?? [],
+  };
+  const can = ({ roles }: Person, permission: string, side: keyof Sides): boolean =>
+    roles.some((role) => granted[side](role).includes(permission));
+  if ("member" in check) {
+    return check.cannot.some((permission) =>
+      compared((one, side) => one.email === check.member && can(one, permission, side), sides),
+    );
+  }
+  if ("at_most" in check) return counted((one, side) => can(one, check.can, side), check.at_most, sides);
+  const listed = new Set(check.only);
+  return compared(
+    (one, side) =>
+      can(one, check.can, side) &&
+      !listed.has(one.email ?? "") &&
+      one.roles.every((role) => !listed.has(`role:${role}`)),
+    sides,
+  );
+}
+
+/** What is protected is neither changed nor removed. */
+function touchesProtected({ file }: Wanted, { changes, live }: Expected): boolean {
+  const { roles = [], members = [] } = file.guards?.protect ?? {};
+  const isTouched = (resource: string, id: string): boolean =>
+    ["update", "delete", "replace"].some((kind) => changes.has(`${kind} ${resource} ${id}`));
+  const ofRole = live.roles.some(
+    ({ id, name }) => roles.some((glob) => matches(glob, id) || matches(glob, name)) && isTouched("role", id),
+  );
+  const ofMember = live.members.some(
+    ({ id, email }) =>
+      members.some((glob) => matches(glob, id) || (email !== null && matches(glob, email.toLowerCase()))) &&
+      isTouched("member", id),
+  );
+  return ofRole || ofMember;
+}
+
+/** Counts what is removed and what something is taken from. */
+function removesTooMuch({ file }: Wanted, { changes, live, outlook, roles, finalNames }: Expected): boolean {
+  const limit = file.guards?.max_removals ?? "25%";
+  const isOver = (count: number, total: number): boolean =>
+    typeof limit === "number"
+      ? count > limit
+      : count > 3 && count > (total * Number.parseInt(limit, 10)) / 100;
+  const members = outlook.filter(({ before, after }) => {
+    // Who is invited again is given what the file says.
+    if (before === null || after?.id === null) return false;
+    return after === null || before.roles.some((id) => !after.roles.includes(finalNames.get(id) ?? id));
+  });
+  const kept = new Map(roles.map(({ name, permissions }) => [name, permissions]));
+  const fewer = live.roles.filter(({ id, permissions }) => {
+    const rest = kept.get(finalNames.get(id) ?? "");
+    const isReplaced = changes.has(`replace role ${id}`);
+    return (
+      changes.has(`delete role ${id}`) ||
+      permissions.some((one) => rest !== undefined && !isReplaced && !rest.includes(one))
+    );
+  });
+  return isOver(members.length, live.members.length) || isOver(fewer.length, live.roles.length);
+}
+
+/** Roles that would have too few accepted holders, and whether there are enough with the invited ones. */
+export function shortages(
+  { file }: Wanted,
+  { outlook, finalNames }: Expected,
+): readonly { readonly role: string; readonly expects: boolean }[] {
+  const { min_holders: given } = file.guards ?? {};
+  const isNone = given !== undefined && Object.keys(given).length === 0;
+  const fewest: Readonly<Record<string, number>> = isNone ? {} : { role_owner: 1, ...given };
+  const isService = (one: WorldMember | null): boolean =>
+    one !== null && one.type !== "user" && one.type !== "managed_user";
+  // Nobody can log in as a service account: enough are left without those, and with them.
+  return [false, true].flatMap((withServices) =>
+    Object.entries(fewest).flatMap(([role, least]) => {
+      const counted = outlook.filter(({ before }) => withServices || !isService(before));
+      const had = counted.filter(
+        ({ before }) =>
+          before !== null &&
+          statusOf(before) === "accepted" &&
+          before.roles.some((id) => (finalNames.get(id) ?? id) === role),
+      ).length;
+      const holders = counted.flatMap(({ after }) => (after?.roles.includes(role) ? [after.status] : []));
+      const has = holders.filter((status) => status === "accepted").length;
+      const invited = holders.filter((status) => status === "pending").length;
+      const needed = Math.min(least, had);
+      return has < needed ? [{ role, expects: has + invited >= needed }] : [];
+    }),
+  );
+}

@@ -1,0 +1,193 @@
+import { matches } from "../support/build.ts";
+import type { Case, Data, FileValue, GrantValue, MemberValue, RoleValue } from "./case.ts";
+
+/** Who is to hold what at a moment, as the files say it together. */
+export interface Wanted {
+  readonly roles: readonly RoleValue[] | null;
+  readonly members: readonly WantedMember[] | null;
+  readonly additive: { readonly roles: boolean; readonly members: boolean };
+  readonly reinvite: boolean;
+  readonly replaceRoles: boolean;
+  readonly ignored: { readonly roles: readonly string[]; readonly members: readonly string[] };
+  readonly file: FileValue;
+}
+
+/** One person; null is not managed. */
+export interface WantedMember {
+  readonly email: string;
+  readonly id: string | null;
+  readonly roles: readonly string[] | null;
+  readonly metadata: Data | null;
+  readonly managed: { readonly nickname: string | null } | null;
+  /** Roles that are granted without any end. */
+  readonly endless: readonly string[];
+  /** Whether all access has ended. */
+  readonly ended: boolean;
+}
+
+/** The moment at which access ends. */
+function endOf(text: string): number {
+  return text.length === 10 ? Date.parse(`${text}T00:00:00Z`) + 24 * 3_600_000 : Date.parse(text);
+}
+
+/** Reads the files of a case; null where one of them has an error. */
+export function wantedOf({ files, now }: Pick<Case, "files" | "now">): Wanted | null {
+  const all = Object.values(files);
+  const main = all[0];
+  if (main === undefined) return null;
+  const roles = joined(all.map((file) => file.roles));
+  const entries = all.map((file) => file.members);
+  const members = entries.every((one) => one === undefined) ? null : people(entries, now);
+  if (members === "conflict" || (roles !== null && !areRolesSound(roles))) return null;
+  if (roles !== null && !areNamesKnown(roles, all)) return null;
+  const pins = members?.flatMap(({ id }) => id ?? []) ?? [];
+  if (new Set(pins).size < pins.length) return null;
+  const one = <Key extends "sync" | "guards" | "policies">(key: Key) =>
+    Object.assign({}, ...all.map((file) => file[key] ?? {})) as NonNullable<FileValue[Key]>;
+  const sync = one("sync");
+  const [fewest, most] = [one("guards").min_holders ?? {}, one("policies").max_holders ?? {}];
+  if (Object.entries(fewest).some(([role, count]) => count > (most[role] ?? count))) return null;
+  return {
+    roles,
+    members,
+    additive: { roles: sync.roles === "additive", members: sync.members === "additive" },
+    reinvite: sync.reinvite ?? true,
+    replaceRoles: sync.replace_roles ?? false,
+    ignored: {
+      roles: all.flatMap((file) => file.ignore?.roles ?? []),
+      members: all.flatMap((file) => file.ignore?.members ?? []),
+    },
+    file: {
+      ...main,
+      guards: one("guards"),
+      policies: one("policies"),
+      checks: all.flatMap((file) => file.checks ?? []),
+    },
+  };
+}
+
+function joined<T>(lists: readonly (readonly T[] | undefined)[]): readonly T[] | null {
+  return lists.every((list) => list === undefined) ? null : lists.flatMap((list) => list ?? []);
+}
+
+/** No name, id or former name twice; a former name is no role's any more, unless that one was renamed too. */
+function areRolesSound(roles: readonly RoleValue[]): boolean {
+  const unique = (values: readonly (string | undefined)[]): boolean => {
+    const given = values.filter((value) => value !== undefined);
+    return new Set(given).size === given.length;
+  };
+  return (
+    unique(roles.map(({ name }) => name)) &&
+    unique(roles.map(({ id }) => id)) &&
+    unique(roles.map(({ previously }) => previously)) &&
+    roles.every((role) => endsSomewhere(role, roles))
+  );
+}
+
+/** Where all roles are declared, a name is one of theirs, a former one, or one that may be ignored. */
+function areNamesKnown(roles: readonly RoleValue[], files: readonly FileValue[]): boolean {
+  if (files.some(({ sync }) => sync?.roles === "additive")) return true;
+  const names = new Set(roles.flatMap(({ name, previously }) => [name, previously]));
+  const ignored = files.flatMap(({ ignore }) => ignore?.roles ?? []);
+  const isKnown = (role: string): boolean =>
+    names.has(role) ||
+    role.startsWith("role_") ||
+    ignored.some((glob) => glob.startsWith("*") || matches(glob, role));
+  return files.every(({ members = [] }) =>
+    members.every(({ roles: held = [] }) => held.every((grant) => isKnown(roleOf(grant)))),
+  );
+}
+
+/** Whether a chain of former names leads to one that no role has, not in a circle. */
+function endsSomewhere({ name, previously }: RoleValue, roles: readonly RoleValue[]): boolean {
+  let former = previously;
+  while (former !== undefined) {
+    const other = roles.find((one) => one.name === former);
+    if (other === undefined) return true;
+    if (other.previously === undefined || other.name === name) return false;
+    former = other.previously;
+    if (former === previously) return false;
+  }
+  return true;
+}
+
+function roleOf(grant: GrantValue): string {
+  return typeof grant === "string" ? grant : grant.role;
+}
+
+/** Joins what several files say of each person; "conflict" where they contradict one another. */
+function people(
+  lists: readonly (readonly MemberValue[] | undefined)[],
+  now: number,
+): readonly WantedMember[] | "conflict" {
+  const byEmail = new Map<string, MemberValue[]>();
+  for (const list of lists) {
+    const emails = (list ?? []).map(({ email }) => email.toLowerCase());
+    if (new Set(emails).size < emails.length) return "conflict";
+    for (const entry of list ?? []) {
+      const key = entry.email.toLowerCase();
+      byEmail.set(key, [...(byEmail.get(key) ?? []), entry]);
+    }
+  }
+  const all = [...byEmail].map(([email, entries]) => person(email, entries, now));
+  return all.includes("conflict") ? "conflict" : all.filter((one) => one !== "conflict");
+}
+
+function person(email: string, entries: readonly MemberValue[], now: number): WantedMember | "conflict" {
+  const id = agreed(entries.map((one) => one.id));
+  const metadata = agreed(entries.map((one) => one.metadata));
+  const managed = agreed(entries.map((one) => one.managed));
+  const until = agreed(entries.map((one) => one.until));
+  const given = entries.flatMap((one) => one.roles ?? []);
+  const ends = endsOf(given);
+  // No roles in one file and some in another.
+  if (given.length > 0 && entries.some(({ roles }) => roles?.length === 0)) return "conflict";
+  if (
+    ends === "conflict" ||
+    metadata === "conflict" ||
+    managed === "conflict" ||
+    until === "conflict" ||
+    id === "conflict"
+  ) {
+    return "conflict";
+  }
+  const held = [...ends].filter(([, end]) => end === null || endOf(end) > now).map(([role]) => role);
+  return {
+    email,
+    id,
+    roles: entries.every((one) => one.roles === undefined) ? null : held,
+    metadata,
+    managed: managed === null ? null : { nickname: managed.nickname ?? null },
+    endless: until === null ? [...ends].flatMap(([role, end]) => (end === null ? [role] : [])) : [],
+    ended: (until !== null && endOf(until) <= now) || (ends.size > 0 && held.length === 0),
+  };
+}
+
+/** What all those who say anything say. */
+function agreed<T>(values: readonly (T | undefined)[]): T | null | "conflict" {
+  const different = new Map(
+    values.flatMap((value) => (value === undefined ? [] : [[canonical(value), value] as const])),
+  );
+  return different.size > 1 ? "conflict" : ([...different.values()][0] ?? null);
+}
+
+/** Each role with its end: one, wherever it is granted. */
+function endsOf(grants: readonly GrantValue[]): ReadonlyMap<string, string | null> | "conflict" {
+  const ends = new Map<string, string | null>();
+  for (const grant of grants) {
+    const end = typeof grant === "string" ? null : grant.until;
+    const before = ends.get(roleOf(grant));
+    if (before !== undefined && before !== end) return "conflict";
+    ends.set(roleOf(grant), end);
+  }
+  return ends;
+}
+
+/** A text that is the same for equal values. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, one: unknown) =>
+    typeof one === "object" && one !== null && !Array.isArray(one)
+      ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : one,
+  );
+}

@@ -97,14 +97,24 @@ describe("fmt", () => {
   const UGLY =
     "# ours\nmerchant: MC1\nversion: 1\nmembers:\n    - roles: [role_owner] # all\n      email: b@example.com\n    - {email: a@example.com}\n";
 
-  test("puts files in order, keeps comments, and does nothing the second time", async () => {
+  test("puts keys in order, keeps comments and the order of entries, and does nothing the second time", async () => {
     await put("access/shop.yaml", UGLY);
     const first = await rolecall(["fmt"], { cwd });
     expect(first.stdout).toBe("formatted access/shop.yaml\n1 formatted\n");
     const text = await readFile(join(cwd, "access/shop.yaml"), "utf8");
     expect(text).toContain("# ours\nversion: 1\nmerchant: MC1\n");
+    expect(text.indexOf("b@example.com")).toBeLessThan(text.indexOf("a@example.com"));
+    expect(text).toContain("# all");
+    expect((await rolecall(["fmt"], { cwd })).stdout).toBe("1 unchanged\n");
+  });
+
+  test("--sort sorts the entries, too, and does nothing the second time", async () => {
+    await put("access/shop.yaml", UGLY);
+    expect((await rolecall(["fmt", "--sort"], { cwd })).stdout).toContain("1 formatted\n");
+    const text = await readFile(join(cwd, "access/shop.yaml"), "utf8");
     expect(text.indexOf("a@example.com")).toBeLessThan(text.indexOf("b@example.com"));
     expect(text).toContain("# all");
+    expect((await rolecall(["fmt", "--sort"], { cwd })).stdout).toBe("1 unchanged\n");
     expect((await rolecall(["fmt"], { cwd })).stdout).toBe("1 unchanged\n");
   });
 

@@ -34,7 +34,7 @@ afterAll(async () => {
 test("a folder of files gives one plan each, in the order of the codes, and one sum", async () => {
   const { stdout, code } = await rolecall(["plan"], { cwd, env: sandbox.env });
   expect(planned(stdout)).toEqual(CODES);
-  expect(stdout).toContain("5 merchants: 5 to create; 5 unchanged.");
+  expect(stdout).toContain("5 merchants: 5 to create; 5 not managed.");
   expect(code).toBe(0);
 });
 

@@ -52,7 +52,7 @@ describe("a file that has lost most of its members", () => {
         is the usual cause.
       → If it is meant: apply --allow max-removals=5@FINGERPRINT
 
-  Plan: 5 to delete; 2 unchanged.
+  Plan: 5 to delete; 1 unchanged, 1 not managed.
   An apply would be refused, for the reason above.
 `,
     );
@@ -137,13 +137,26 @@ checks:
 `;
 
   test("is no matter of an override: plan exits 3, apply refuses with 3", async () => {
-    await shop.write("shop.yaml", `${HEAD}sync: { members: additive }\n${RULES}`);
+    const members = "members: [{ email: gil@example.com, roles: [Shift Lead] }]\n";
+    await shop.write("shop.yaml", `${HEAD}sync: { members: additive }\n${RULES}${members}`);
     const plan = await shop.run(["plan", "shop.yaml"]);
     expect(plan.code).toBe(3);
-    expect(plan.stdout).toContain("check check-only: ben@example.com would have catalog_view, through Shift");
+    expect(plan.stdout).toContain("check check-only: gil@example.com would have catalog_view, through Shift");
     expect(allowed(plan.stdout)).toEqual([]);
     expect((await shop.run(["apply", "shop.yaml", "--yes"])).code).toBe(3);
     expect(await shop.writes()).toEqual([]);
+  });
+
+  test("refuses nothing that is so already, and warns of it", async () => {
+    const members = 'members: [{ email: ben@example.com, metadata: { till: "4" } }]\n';
+    await shop.write("shop.yaml", `${HEAD}sync: { members: additive }\n${RULES}${members}`);
+    const plan = await shop.run(["plan", "shop.yaml"]);
+    expect(plan.stdout).toContain(
+      "warning: Already so: ben@example.com has catalog_view, through Shift Lead",
+    );
+    expect(plan.code).toBe(0);
+    expect((await shop.run(["apply", "shop.yaml", "--yes"])).code).toBe(0);
+    expect(await shop.writes()).toEqual([expect.stringMatching(/^PUT \/v0\.1\/merchants\/MC1\/members\//)]);
   });
 
   test("lets validate exit 3, where it can be known without the network; a file that is wrong, 1", async () => {

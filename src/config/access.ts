@@ -113,7 +113,7 @@ function permissionsOf(roles: readonly DraftRole[]): ReadonlyMap<string, Readonl
   return permissions;
 }
 
-/** Members by address, the entries of several files joined. */
+/** Members by address, the entries of several files joined; without those whose membership or every grant has ended. */
 function peopleOf(
   members: readonly DraftMember[],
   keyOf: (role: string) => string,
@@ -121,6 +121,7 @@ function peopleOf(
 ): readonly Person[] {
   const people = new Map<string, Person & { readonly roles: Map<string, Held> }>();
   const gone = new Set<string>();
+  const granted = new Set<string>();
   for (const member of members) {
     const { email, address: key } = member;
     if (email === null || key === null) {
@@ -136,10 +137,13 @@ function peopleOf(
     };
     people.set(key, person);
     for (const grant of member.grants) {
+      granted.add(key);
       addGrant(person.roles, grant, member, keyOf(grant.role), now);
     }
   }
-  return [...people].flatMap(([key, person]) => (gone.has(key) ? [] : [person]));
+  return [...people].flatMap(([key, person]) =>
+    gone.has(key) || (granted.has(key) && person.roles.size === 0) ? [] : [person],
+  );
 }
 
 function addGrant(

@@ -310,6 +310,13 @@ members:
     ]);
   });
 
+  test("has no policy broken by somebody whose every grant has ended", () => {
+    const member = "{ email: cy@agency.example, roles: [{ role: role_admin, until: 2020-01-31 }] }";
+    const text = `${HEAD}policies: { email_domains: [example.com] }\nmembers: [${member}]\n`;
+    const { diagnostics } = parseMerchantFile("x.yaml", text, { now: Date.parse("2026-06-15T12:00:00Z") });
+    expect(diagnostics.map(({ code }) => code)).not.toContain("policy-email-domain");
+  });
+
   test("still gives a state where only its own policies and checks refuse it", () => {
     const { state, diagnostics } = parse(
       `${HEAD}policies: { forbid_permissions: [x] }\nroles: [{ name: A, permissions: [x] }]\n`,

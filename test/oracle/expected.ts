@@ -362,13 +362,13 @@ function findMember(
   const free = addressed.filter((each) => visible.includes(each) && !pins.has(each.id));
   const isTaken = addressed.some(({ id, status }) => id !== one.id && pins.has(id) && status !== "expired");
   const pinned = visible.find(({ id }) => id === one.id) ?? null;
+  if (isIgnoredMember(wanted, "", one.email)) errors.add("member-ignored");
   if (one.id !== null && pinned === null) {
     // Whoever is gone needs no pin, unless somebody else could be meant.
     if (!one.ended || addressed.length > 0) errors.add("member-pin-missing");
     return NOBODY;
   }
-  const isHidden =
-    isIgnoredMember(wanted, "", one.email) || addressed.some((each) => !visible.includes(each));
+  const isHidden = addressed.some((each) => !visible.includes(each));
   if (one.id === null && isHidden) {
     errors.add("member-ignored");
     return NOBODY;

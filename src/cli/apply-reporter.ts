@@ -76,12 +76,13 @@ function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
     },
     result: (merchant, result) => void ends.push({ merchant, result }),
     verified: (plan, leftOut) => {
-      const { left, errors } = residueOf(plan);
+      const { left, errors, notCreated } = residueOf(plan);
       line({
         type: "verified",
         merchant: plan.merchant,
         remaining: left,
         errors,
+        notCreated,
         deferred: plan.deferred,
         leftOut,
       });

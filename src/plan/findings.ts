@@ -227,7 +227,7 @@ export function wording(found: Discovery): Finding {
     case "member-needs-roles":
       return warning(
         "member",
-        `${name} is not a member, and the file does not say which roles to give: no invitation is sent.`,
+        `${name} is not a member, and is not created: the file does not say which roles to give.`,
         'Add "roles:" to the member; an empty list is allowed. Where an apply could not renew an expired invitation, the journal of that run knows what it held.',
       );
     case "member-role-unknown":

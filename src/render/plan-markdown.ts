@@ -5,7 +5,7 @@ import { fenced, folded, inlineCode } from "./markdown.ts";
 import { changeLines, peopleLines, warningLines } from "./markdown-changes.ts";
 import { type Fold, fitted, type Parts, type Row } from "./markdown-fit.ts";
 import { mergedRisks } from "./markdown-risks.ts";
-import { addCounts, changesOf, countsText, type PlanView } from "./plan-view.ts";
+import { addCounts, changesOf, countsText, type PlanView, untouchedText } from "./plan-view.ts";
 import { SMALLEST_REVIEW, USUAL_REVIEW } from "./review-size.ts";
 import { counted, grouped } from "./words.ts";
 
@@ -66,10 +66,10 @@ function verdictOf(input: ReviewInput): string {
   return `## ${said[0]} rolecall ${command}: ${said[1]}\n\n${merchants}: ${sums === null ? countsText(counts) : sumsText(sums, counts)}.${waiting}${files}`;
 }
 
-/** "1 added outside git; 5 unchanged". */
-function sumsText(sums: DriftSums, { unchanged }: Counts): string {
+/** "1 added outside git; 5 unchanged, 412 not managed". */
+function sumsText(sums: DriftSums, counts: Counts): string {
   const text = differencesIn(sums) + sums.violations === 0 ? "no drift" : driftText(sums);
-  return `${text}; ${grouped(unchanged)} unchanged`;
+  return `${text}; ${untouchedText(counts)}`;
 }
 
 function rowsOf({ views, unplanned }: ReviewInput): readonly Row[] {
@@ -114,11 +114,13 @@ function foldOf(view: PlanView | DriftView): Fold {
   const summary = `${inlineCode(view.merchant)} ${sums}`;
   const people = peopleLines(view.impact, view.told);
   const warnings = warningLines(view);
-  const build = (details: boolean, members: boolean): string =>
-    folded(summary, [
+  const build = (details: boolean, members: boolean): string => {
+    const changes = changeLines(view, { details, members });
+    return folded(summary, [
       ...(members && people.length > 0 ? [fenced("diff", people)] : []),
-      fenced("diff", changeLines(view, { details, members })),
+      ...(changes.length > 0 ? [fenced("diff", changes)] : []),
       ...(warnings.length > 0 ? [fenced("text", warnings)] : []),
     ]);
+  };
   return { whole: build(true, true), withoutDetails: build(false, true), withoutPeople: build(false, false) };
 }

@@ -125,7 +125,7 @@ export function countsText(counts: Counts): string {
 }
 
 /** "31 unchanged", "412 not managed", or both. */
-function untouchedText({ unchanged, unmanaged = 0 }: Counts): string {
+export function untouchedText({ unchanged, unmanaged = 0 }: Counts): string {
   const kept = unchanged > 0 || unmanaged === 0 ? [`${grouped(unchanged)} unchanged`] : [];
   return [...kept, ...(unmanaged > 0 ? [`${grouped(unmanaged)} not managed`] : [])].join(", ");
 }

@@ -9,6 +9,8 @@ import { counted } from "./words.ts";
 export interface Residue {
   readonly left: readonly Change[];
   readonly errors: readonly Finding[];
+  /** Declared members who cannot be created, since the file does not say which roles to give; no difference either. */
+  readonly notCreated: readonly string[];
 }
 
 /** What a plan that was made after an apply says is left; what is deferred is no part of it. */
@@ -16,23 +18,30 @@ export function residueOf(plan: Plan): Residue {
   return {
     left: plan.changes,
     errors: plan.findings.filter(({ severity }) => severity === "error"),
+    notCreated: plan.findings.filter(({ code }) => code === "member-needs-roles").map(({ name }) => name),
   };
 }
 
 /** What was found when everything was read again: that nothing is left but what was left out, or what is, by name, and what waits for whom. */
 export function renderVerified(plan: Plan, leftOut: number, style: Style): string {
-  const { left, errors } = residueOf(plan);
+  const { left, errors, notCreated } = residueOf(plan);
   const merchant = oneLine(plan.merchant);
   const deferred = plan.deferred.map(deferredLine);
+  const missing = notCreated.map(
+    (name) => `    member ${oneLine(name)}: not created, since the file does not say which roles to give\n`,
+  );
   if (left.length + errors.length === 0) {
     const rest = [
       ...(plan.deferred.length === 0 ? [] : [`what waits (${plan.deferred.length})`]),
       ...(leftOut === 0 ? [] : [`what was left out (${leftOut})`]),
+      ...(missing.length === 0 ? [] : [`what cannot be created (${missing.length})`]),
     ];
     const but = rest.length === 0 ? "" : ` but ${rest.join(" and ")}`;
-    return [`${style.green("✓")} ${merchant}: read again, nothing is left to do${but}.\n`, ...deferred].join(
-      "",
-    );
+    return [
+      `${style.green("✓")} ${merchant}: read again, nothing is left to do${but}.\n`,
+      ...deferred,
+      ...missing,
+    ].join("");
   }
   const counts = [
     ...(left.length > 0 ? [counted(left.length, "change")] : []),
@@ -43,6 +52,7 @@ export function renderVerified(plan: Plan, leftOut: number, style: Style): strin
     `\n${style.red("✗")} ${merchant}: read again, and ${counts} ${are} left; somebody else may have changed something meanwhile:\n`,
     ...left.map((change) => `    ${changeText(change)}\n`),
     ...errors.map(({ message }) => `    error: ${oneLine(message)}\n`),
+    ...missing,
     ...(deferred.length > 0 ? ["  Besides, what waits:\n", ...deferred] : []),
     'Run "rolecall plan" to see more, and apply again.\n',
   ].join("");

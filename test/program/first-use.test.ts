@@ -125,6 +125,18 @@ describe("the main job", () => {
     await own.stop();
   });
 
+  test("apply names a member who cannot be created without roles, also where nothing is to do", async () => {
+    const bare = "  - email: nobody@example.com\n";
+    await writeFile(
+      join(cwd, "bare.yaml"),
+      `version: 1\nmerchant: MC0DEMO1\nsync: { members: additive }\nmembers:\n${bare}`,
+    );
+    const apply = await rolecall(["apply", "bare.yaml", "--yes"], { cwd, env: sandbox.env });
+    expect(apply.stdout).toContain("warning: nobody@example.com is not a member, and is not created:");
+    expect(apply.stderr).toBe("Nothing to do: 1 member cannot be created without roles.\n");
+    expect(apply.code).toBe(0);
+  });
+
   test("--format json tells why there is no plan, with code and hint, and how it all ended", async () => {
     const nobody = { ...sandbox.env, ROLECALL_API_KEY: "sk_test_nobody" };
     const failure = { merchant: "MC0DEMO1", file: null, code: "unauthorized" };

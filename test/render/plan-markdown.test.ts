@@ -52,6 +52,14 @@ test("a review begins with the verdict and the risks, and folds the changes", as
   expectWellFormed(markdown);
 });
 
+test("a merchant with nothing but a warning has no empty block of changes", () => {
+  const { roles: _, ...bare } = member("bob@example.com");
+  const markdown = renderReview(review({ views: [planView(planOf(desired({ members: [bare] }), live()))] }));
+  expect(markdown).toContain("warning: bob@example.com is not a member, and is not created");
+  expect(markdown).not.toContain("```diff");
+  expectWellFormed(markdown);
+});
+
 describe("the verdict", () => {
   const cashier = live([liveRole("role_1", "Cashier")]);
   test.each([

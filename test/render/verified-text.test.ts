@@ -29,6 +29,17 @@ test("what was left out is no difference, and is not forgotten", () => {
   );
 });
 
+test("a member who cannot be created is named, though no request could change that", () => {
+  const { roles: _, ...bare } = member("bob\u001b[2J@example.com");
+  expect(renderVerified(planOf(desired({ members: [bare] }), live()), 0, PLAIN)).toBe(
+    [
+      "✓ MC1: read again, nothing is left to do but what cannot be created (1).",
+      "    member bob\\u{1b}[2J@example.com: not created, since the file does not say which roles to give",
+      "",
+    ].join("\n"),
+  );
+});
+
 test("what waits is no difference, and stands apart with whom it waits for", () => {
   expect(renderVerified(deferred(clean()), 0, PLAIN)).toBe(
     [

@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { oneLine } from "../../render/escape.ts";
+import { residueOf } from "../../render/verified-text.ts";
 import { counted } from "../../render/words.ts";
 import type { ApplyReporter } from "../apply-reporter.ts";
 import type { Consent } from "../approval.ts";
@@ -206,7 +207,12 @@ async function reviewAndApply(
     }))
     .filter(({ plan, passwords }) => plan.changes.length + passwords.length > 0);
   if (due.length === 0) {
-    reporter.say(allOut > 0 ? `Nothing to do: ${leftOutText(allOut)}.` : "Nothing to do.");
+    const missing = looks.reduce((sum, { plan }) => sum + residueOf(plan).notCreated.length, 0);
+    const rest = [
+      ...(allOut > 0 ? [leftOutText(allOut)] : []),
+      ...(missing > 0 ? [`${counted(missing, "member")} cannot be created without roles`] : []),
+    ];
+    reporter.say(rest.length > 0 ? `Nothing to do: ${rest.join("; ")}.` : "Nothing to do.");
     return ExitCode.ok;
   }
   for (const { plan, passwords } of due) reporter.passwords(plan.merchant, passwords);

@@ -29,7 +29,7 @@ export const ENDS = {
     verdict: "❌ rolecall apply: partly applied",
     result: "partial",
     reason: "partial",
-    message: "The apply stopped part-way. Run it again to go on.",
+    message: "Not everything was applied. Run it again to go on.",
   },
   stopped: {
     verdict: "❌ rolecall apply: stopped before anything was changed",

@@ -39,9 +39,9 @@ export function collect(
         reporter.result(...result);
         copy.result(...result);
       },
-      verified: (plan, leftOut) => {
-        reporter.verified(plan, leftOut);
-        copy.verified(plan, leftOut);
+      verified: (...found) => {
+        reporter.verified(...found);
+        copy.verified(...found);
       },
       unverified: (...why) => {
         reporter.unverified(...why);

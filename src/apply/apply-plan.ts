@@ -2,8 +2,9 @@ import type { ApplyEvent, ApplyResult, Outcome, PasswordChange, StopCause } from
 import { type Failure, RolecallError } from "../model/errors.ts";
 import type { Journal, RunEnded } from "../model/journal.ts";
 import type { Change, Plan } from "../model/plan.ts";
-import type { LiveRecords, LiveWriter } from "../model/ports.ts";
+import type { HoldBack, LiveRecords, LiveWriter } from "../model/ports.ts";
 import { carryOut, type Ended, type RunContext } from "./carry-out.ts";
+import { heldBackWork, isHeldBack, rolesStillHeld } from "./held-back.ts";
 import { PHASES, stepsOf } from "./phases.ts";
 import { runPool } from "./pool.ts";
 import type { PutSemantics } from "./put-semantics.ts";
@@ -32,7 +33,8 @@ export interface ApplyPorts {
 
 /**
  * Carries a plan out, phase by phase, and tells what became of every change; `passwords` are set besides.
- * The first change that fails, or cannot be recorded, stops the run; only a bug throws.
+ * The first change that fails, or cannot be recorded, stops the run, but for an invitation that is refused for its
+ * address alone: that waits beside the others, and is given up in the end. Only a bug throws.
  */
 export async function applyPlan(
   plan: Plan,
@@ -50,13 +52,19 @@ export async function applyPlan(
   let numbered = 0;
   let writes = 0;
   const stopped = (): boolean => first.failure !== null || stop.aborted;
+  const failed = new AbortController();
+  const fail = (failure: Failure): void => {
+    first.failure ??= failure;
+    failed.abort();
+  };
+  const heldBack = heldBackWork(AbortSignal.any([stop, failed.signal]));
   const lost = new Set<Change>();
   const unrecorded: RunContext["unrecorded"] = (failure, sent) => {
     first.unrecorded ??= failure;
-    first.failure ??= failure;
+    fail(failure);
     if (sent) lost.add(sent);
   };
-  const run: RunContext = {
+  const run: Omit<RunContext, "holdBack"> = {
     ...ports,
     merchant,
     createdRoles: new Map(),
@@ -68,11 +76,11 @@ export async function applyPlan(
     recordable: () => first.unrecorded === null,
   };
 
-  const runStep = async (step: Step): Promise<void> => {
+  const runStep = async (step: Step, holdBack: HoldBack): Promise<void> => {
     const { phase, change } = step;
     emit({ type: "change-started", merchant, phase, change });
-    const ended = await carryOut(step, run);
-    if ("failure" in ended) first.failure ??= ended.failure;
+    const ended = await carryOut(step, { ...run, holdBack });
+    if ("failure" in ended && ended.failure && !isHeldBack(ended.failure)) fail(ended.failure);
     if (ended.status === "done" && !ended.already) touched.add(change);
     const left = (progress.get(change) ?? 1) - 1;
     progress.set(change, left);
@@ -92,15 +100,26 @@ export async function applyPlan(
     const due = steps.filter((step) => step.phase === phase);
     if (stopped() || due.length === 0) continue;
     emit({ type: "phase-started", merchant, phase, changes: due.length });
-    await runPool(due, phase === "free-names" ? 1 : ports.concurrency, stopped, runStep);
+    const width = phase === "free-names" ? 1 : ports.concurrency;
+    const runSteps = (some: readonly Step[]): Promise<void> =>
+      runPool(some, width, stopped, (step) => heldBack.start((holdBack) => runStep(step, holdBack)));
+    const isFree = ({ change }: Step): boolean =>
+      phase !== "delete-roles" || !rolesStillHeld(changes, outcomes).has(change.id ?? "");
+    const [free, held] = [due.filter(isFree), due.filter((step) => !isFree(step))];
+    await runSteps(free);
+    if (held.length === 0) continue;
+    await heldBack.settle();
+    await runSteps(held.filter(isFree));
   }
+  await heldBack.settle();
 
   const all = changes.map((change) => outcomes.get(change) ?? ({ status: "not-started", change } as const));
   const whole = all.every(({ status }) => status === "done") && first.unrecorded === null;
   const cause = whole || first.failure ? null : ports.cause();
-  const unended = await journal.write(endOf(all, whole, first.failure, cause)).then(() => null, toFailure);
+  const ending = whole ? "done" : stopped() ? "stopped" : "incomplete";
+  const unended = await journal.write(endOf(all, ending, first.failure, cause)).then(() => null, toFailure);
   if (unended) unrecorded(unended, null);
-  const status = whole && unended === null ? "done" : "stopped";
+  const status = unended === null ? ending : "stopped";
   if (status === "stopped") emit({ type: "apply-stopped", merchant, failure: first.failure, cause });
   const result: ApplyResult = {
     status,
@@ -156,15 +175,15 @@ function outcomeOf(change: Change, ended: Ended, { known, more, touched }: Sofar
 
 function endOf(
   outcomes: readonly Outcome[],
-  whole: boolean,
+  status: RunEnded["status"],
   failure: Failure | null,
   cause: StopCause | null,
 ): RunEnded {
-  const sum = (status: Outcome["status"]): number => outcomes.filter((one) => one.status === status).length;
+  const sum = (word: Outcome["status"]): number => outcomes.filter((one) => one.status === word).length;
   return {
     type: "end",
-    status: whole ? "done" : "stopped",
-    cause: whole ? null : (failure?.message ?? causeSentence(cause)),
+    status,
+    cause: status === "stopped" ? (failure?.message ?? causeSentence(cause)) : null,
     outcomes: {
       done: sum("done"),
       failed: sum("failed"),

@@ -332,7 +332,7 @@ function neverArrived(failure: Failure): boolean {
   const { code, request } = failure;
   if (isOfLook(failure) || request?.attempts === 0) return true;
   const unanswered = request !== undefined && request.status === undefined;
-  return !request?.uncertain && (code === "rate-limited" || unanswered);
+  return !request?.uncertain && (code === "rate-limited" || code === "invitation-limited" || unanswered);
 }
 
 function failureOf(error: unknown): Failure {

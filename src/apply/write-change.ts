@@ -9,7 +9,15 @@ import {
   type RoleRef,
   SET_ASIDE,
 } from "../model/plan.ts";
-import type { Created, LiveRecords, LiveWriter, LookAgain, MemberDraft, RolePatch } from "../model/ports.ts";
+import type {
+  Created,
+  HoldBack,
+  LiveRecords,
+  LiveWriter,
+  LookAgain,
+  MemberDraft,
+  RolePatch,
+} from "../model/ports.ts";
 import { emptiedImage, isMemberUpdate } from "./member-fields.ts";
 import type { PutSemantics } from "./put-semantics.ts";
 import type { Step } from "./step.ts";
@@ -24,6 +32,8 @@ export interface WriteContext {
   readonly password: (variable: string) => string;
   /** Name → id of the roles that this apply has created so far. */
   readonly createdRoles: ReadonlyMap<string, string>;
+  /** How an invitation waits while its address is refused. */
+  readonly holdBack: HoldBack;
 }
 
 /** What a write has led to. */
@@ -75,7 +85,8 @@ export function reinvitationWrites(
     ...again,
     id,
     before,
-    send: async (look) => context.writer.createMember(draftOf(change.name, change.after, context), look),
+    send: async (look) =>
+      context.writer.createMember(draftOf(change.name, change.after, context), look, context.holdBack),
   };
   const remove = removal("remove", change, (expired, look) => context.writer.deleteMember(expired, look));
   return { invite, remove, again };
@@ -168,7 +179,8 @@ function memberCreation(
   part: Step["part"],
   context: WriteContext,
 ): Write {
-  const send = async () => context.writer.createMember(draftOf(name, after, context));
+  const send = async () =>
+    context.writer.createMember(draftOf(name, after, context), undefined, context.holdBack);
   return { part, id: null, before: null, after, send };
 }
 

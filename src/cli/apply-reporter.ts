@@ -26,8 +26,8 @@ export interface ApplyReporter {
   event(event: ApplyEvent): void;
   /** How one merchant ended; `cause` is what stopped the run, where something did. */
   result(merchant: string, result: ApplyResult, cause: StopCause | null): void;
-  /** What was found when everything was read again, but for so many changes that were left out. */
-  verified(plan: Plan, leftOut: number): void;
+  /** What was found when everything was read again, but for so many changes that were left out, or refused for now. */
+  verified(plan: Plan, leftOut: number, refused: number): void;
   /** Why it is not known whether anything is left. */
   unverified(merchant: string, why: Failure | string): void;
   /** Where the journals of the run are. */
@@ -75,7 +75,7 @@ function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
         line({ type: "password-planned", merchant, name, passwordEnv });
     },
     result: (merchant, result) => void ends.push({ merchant, result }),
-    verified: (plan, leftOut) => {
+    verified: (plan, leftOut, refused) => {
       const { left, errors, notCreated } = residueOf(plan);
       line({
         type: "verified",
@@ -85,6 +85,7 @@ function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
         notCreated,
         deferred: plan.deferred,
         leftOut,
+        refused,
       });
     },
     unverified: (merchant, why) =>
@@ -160,7 +161,7 @@ function textReporter(
       const lines = renderPasswords(merchant, passwords);
       if (lines !== null) io.stdout.write(`${lines}\n`);
     },
-    verified: (plan, leftOut) => io.stdout.write(renderVerified(plan, leftOut, style)),
+    verified: (plan, leftOut, refused) => io.stdout.write(renderVerified(plan, leftOut, style, refused)),
     unverified: (merchant, why) => io.stdout.write(renderUnverified(merchant, why, style)),
     journals: (run, files) => say(renderJournals(run, files)),
     // The commands say it on stderr, in whatever format.

@@ -3,7 +3,7 @@ import { type PutSemantics, unknownPutSemantics } from "../apply/put-semantics.t
 import type { ApplyResult, StopCause } from "../model/apply.ts";
 import { type Failure, RolecallError } from "../model/errors.ts";
 import type { JournalEntry } from "../model/journal.ts";
-import type { Plan } from "../model/plan.ts";
+import type { Change, Plan } from "../model/plan.ts";
 import { oneLine } from "../render/escape.ts";
 import { briefly, residueOf } from "../render/verified-text.ts";
 import type { ApplyReporter } from "./apply-reporter.ts";
@@ -106,7 +106,8 @@ async function applyAll(
         result = await applyPlan(plan, ports, passwords);
       } finally {
         // One merchant that stops, stops the run: nothing new starts elsewhere either.
-        if (result?.status !== "done") stopper.stop({ by: "merchant", merchant: plan.merchant });
+        if (result === undefined || result.status === "stopped")
+          stopper.stop({ by: "merchant", merchant: plan.merchant });
       }
       return { plan, result };
     }),
@@ -115,8 +116,22 @@ async function applyAll(
   const results = ended.map(({ result }) => result);
   if (results.some(({ status }) => status === "stopped")) return stoppedCode(results);
   const stopped = aborted(stopper.hurry);
-  const verified = await Promise.all(running.map((one) => verify(one, stopper, stopped, reporter)));
-  return verified.every((clean) => clean) ? ExitCode.ok : ExitCode.partial;
+  const verified = await Promise.all(
+    running.map((one, at) => verify(one, refusedBy(results[at]), stopper, stopped, reporter)),
+  );
+  if (!verified.every((clean) => clean)) return ExitCode.partial;
+  return results.every(({ status }) => status === "done") ? ExitCode.ok : stoppedCode(results);
+}
+
+/** What was not done because an address was refused, in short. */
+function refusedBy(result: ApplyResult | undefined): ReadonlySet<string> {
+  const undone = (result?.outcomes ?? []).filter(({ status }) => status !== "done");
+  return new Set(undone.map(({ change }) => targetOf(change)));
+}
+
+/** A change by what it is about: it may be of another kind by now. */
+function targetOf({ resource, name }: Change): string {
+  return `${resource} ${name}`;
 }
 
 /** What all of them lead to; a bug in one is thrown when the others have ended, so that their journals are whole. */
@@ -132,9 +147,10 @@ function stoppedCode(results: readonly ApplyResult[]): ExitCode {
   return results.some(({ writes }) => writes > 0) ? ExitCode.partial : ExitCode.failed;
 }
 
-/** Whether a fresh plan has nothing left but what is deferred. */
+/** Whether a fresh plan has nothing left but what is deferred, or was refused. */
 async function verify(
   { session, plan: { merchant }, leftOut = 0, journal }: Running,
+  refused: ReadonlySet<string>,
   { cause }: Stopper,
   stopped: Promise<null>,
   reporter: ApplyReporter,
@@ -146,12 +162,13 @@ async function verify(
     return false;
   }
   const { plan } = looked;
-  reporter.verified(plan, leftOut);
   const { left, errors } = residueOf(plan);
+  const unexpected = left.filter((change) => !refused.has(targetOf(change)));
+  reporter.verified({ ...plan, changes: unexpected }, leftOut, left.length - unexpected.length);
   const deferred = plan.deferred.map(({ change }) => briefly(change));
   const recorded = await orFailure(journal.write({ type: "verified", left: left.map(briefly), deferred }));
   if (recorded?.failure) reporter.say(oneLine(recorded.failure.message));
-  return left.length + errors.length === 0 && !recorded?.failure;
+  return unexpected.length + errors.length === 0 && !recorded?.failure;
 }
 
 function stoppedBy(cause: StopCause | null): string {

@@ -89,7 +89,7 @@ const writeEnded = z.object({
 const runEnded = z.object({
   at,
   type: z.literal("end"),
-  status: z.enum(["done", "stopped"]),
+  status: z.enum(["done", "incomplete", "stopped"]),
   cause: z.string().nullable(),
   outcomes: z.object({
     done: count,

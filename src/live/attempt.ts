@@ -2,7 +2,7 @@ import type { RolecallError } from "../model/errors.ts";
 import type { LiveEvent } from "../model/ports.ts";
 import type { Attempted } from "./attempted.ts";
 import type { Call } from "./call.ts";
-import { answerFailure, badAnswer, isHtml, lostFailure } from "./failures.ts";
+import { answerFailure, badAnswer, invitationLimited, isHtml, lostFailure } from "./failures.ts";
 import { type Next, parseRetryAfter, type Trouble } from "./retry.ts";
 import { LostAnswer, type Transport, type TransportRequest, type TransportResponse } from "./transport.ts";
 
@@ -110,7 +110,12 @@ function judge<T>(call: Call<T>, answer: TransportResponse, attempted: Attempted
       : status >= 500 || status === 424
         ? { kind: "uncertain", retryAfterMs }
         : null;
-  return { ok: false, error: answerFailure(answer, attempted), trouble, status };
+  const failure = answerFailure(answer, attempted);
+  const error =
+    trouble?.kind === "rate-limited" && call.address !== undefined
+      ? invitationLimited(failure, call.address, now, trouble.retryAfterMs)
+      : failure;
+  return { ok: false, error, trouble, status };
 }
 
 /** When the service sent an answer, by its own clock if it says so: a date in it is meant by that one. */

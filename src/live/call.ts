@@ -1,5 +1,5 @@
 import type { RolecallError } from "../model/errors.ts";
-import type { LookAgain } from "../model/ports.ts";
+import type { HoldBack, LookAgain } from "../model/ports.ts";
 import type { Operation } from "./operations.ts";
 import type { RetryPolicy } from "./retry.ts";
 import type { TransportRequest } from "./transport.ts";
@@ -28,6 +28,8 @@ export interface Call<T> {
   readonly lookAgain?: LookAgain | undefined;
   /** The address that is invited: a refusal (429) may concern that one alone. */
   readonly address?: string;
+  /** How an invitation waits while its address is refused; absent: like any other request. */
+  readonly holdBack?: HoldBack | undefined;
   /** Longest that each attempt is waited for, in milliseconds, where that is less than usual. */
   readonly withinMs?: number;
   /** When it is aborted the call ends and rejects with the signal's reason; a write in the air is let finish. */

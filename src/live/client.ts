@@ -5,6 +5,7 @@ import { notDone } from "./create-failures.ts";
 import { notKnown, overtaken } from "./doubt-failures.ts";
 import { notSent } from "./failures.ts";
 import { gaveUp } from "./gave-up.ts";
+import { type HeldBack, waitBeside } from "./hold-back.ts";
 import type { Limiter, Permit, Verdict } from "./limiter.ts";
 import { type Next, nextWait, type RetryPolicy, type Trouble } from "./retry.ts";
 
@@ -57,7 +58,8 @@ export function createClient(options: ClientOptions): Client {
 
   /** Throws for a write that may not leave any more: it ends with the failure that it had, if it had one. */
   const checkHurry = (call: Call<unknown>, course: Course): void => {
-    if (isWrite(call) && hurry.aborted) throw course.last ?? notSent(call);
+    const isStopped = hurry.aborted || course.heldBack?.holdBack.stop.aborted;
+    if (isWrite(call) && isStopped) throw course.last ?? notSent(call);
   };
 
   const acquire = (call: Call<unknown>, course: Course): Promise<Permit> => {
@@ -139,12 +141,18 @@ export function createClient(options: ClientOptions): Client {
       path,
       attempt: course.attempts,
       status,
-      reason: REASONS[trouble.kind],
+      reason: reasonOf(call, trouble),
       ms: next.ms,
       until: now() + next.ms,
       retryAfter: next.asked,
       leftMs: Math.max(0, course.began + policyOf(call).totalMs - now()),
     });
+    if (trouble.kind === "rate-limited" && call.holdBack) {
+      call.holdBack.held();
+      course.heldBack = { ...course.heldBack, until: now() + next.ms, holdBack: call.holdBack };
+      if (!(await waitBeside(course.heldBack, options))) throw failed.error;
+      return;
+    }
     // The limiter makes everyone wait as long, and this request is first then.
     if (trouble.kind === "rate-limited" && limiter.pausedAfter(now() + next.ms - 1)) return;
     await hurried(call, sleep(next.ms, either(hurry, call.signal)), hurry, course.last);
@@ -223,6 +231,15 @@ interface Course {
   looks: number;
   /** Why it has to be sent again. */
   last?: RolecallError;
+  /** Its address was refused. */
+  heldBack?: HeldBack;
+}
+
+/** Why a request waits, for progress and the log. */
+function reasonOf({ address }: Call<unknown>, { kind }: Trouble): string {
+  return kind === "rate-limited" && address !== undefined
+    ? `the service asks for fewer invitations of ${address} (429)`
+    : REASONS[kind];
 }
 
 const REASONS: Readonly<Record<Trouble["kind"], string>> = {
@@ -233,7 +250,7 @@ const REASONS: Readonly<Record<Trouble["kind"], string>> = {
 
 function refusal({ address }: Call<unknown>, next: Next | null): Verdict {
   const wait = next?.kind === "wait" ? { retryMs: next.ms, asked: next.asked } : { retryMs: 0, asked: true };
-  return { ...wait, ...(address !== undefined && { address }) };
+  return { ...wait, ...(address !== undefined && { address: address.toLowerCase() }) };
 }
 
 /** Looks again; what that ends with is told of a write that may have been done, where one may. */

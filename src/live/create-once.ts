@@ -9,7 +9,10 @@ import { readCreatedId } from "./wire.ts";
 
 /** Something to create, and how to look whether it is there. */
 export interface Creation
-  extends Pick<Call<unknown>, "operation" | "path" | "body" | "secrets" | "address" | "lookAgain"> {
+  extends Pick<
+    Call<unknown>,
+    "operation" | "path" | "body" | "secrets" | "address" | "holdBack" | "lookAgain"
+  > {
   /** What it is called in messages, as in `role "Cashier"`. */
   readonly what: string;
   readonly find: (client: Client) => Promise<Found>;

@@ -29,6 +29,40 @@ export function answerFailure(answer: TransportResponse, attempted: Attempted): 
   );
 }
 
+/**
+ * Words a refusal of one invited address: says when to try again. `now` is in ms since the epoch, `waitMs` what the
+ * service asks for, `null` if nothing.
+ */
+export function invitationLimited(
+  { request, cause }: RolecallError,
+  address: string,
+  now: number,
+  waitMs: number | null,
+): RolecallError {
+  const at = waitMs === null ? Number.NaN : now + waitMs;
+  // Beyond the year 9999 nobody waits.
+  const isKnown = at < Date.UTC(10_000, 0);
+  const when = isKnown ? `after ${minuteOf(at, now)}` : "later";
+  return new RolecallError(
+    "invitation-limited",
+    `${tame(address)}: too many invitations were sent to this address; try again ${when}.`,
+    {
+      hint: "Run apply again then: it goes on with what is left.",
+      ...(request && { request }),
+      ...(isKnown && { retryAt: new Date(at).toISOString() }),
+      cause,
+    },
+  );
+}
+
+/** The end of a moment's minute, such as "14:05 UTC", with its day where that is not today's. */
+function minuteOf(at: number, now: number): string {
+  const end = new Date(Math.ceil(at / 60_000) * 60_000).toISOString();
+  const day = end.slice(0, 10);
+  const time = `${end.slice(11, 16)} UTC`;
+  return day === new Date(now).toISOString().slice(0, 10) ? time : `${day}, ${time}`;
+}
+
 /** Words a request that got no answer. */
 export function lostFailure(lost: LostAnswer, attempted: Attempted): RolecallError {
   const { method, path, write, doubt } = attempted;

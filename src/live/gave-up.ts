@@ -4,6 +4,8 @@ import { reworded } from "./reworded.ts";
 
 /** The failure of a request that is not sent again: says why, and what to do about it. */
 export function gaveUp(error: RolecallError, because: GiveUp): RolecallError {
+  // It says itself when to try again, and no option makes that sooner.
+  if (error.code === "invitation-limited") return error;
   const sentence = wordsOf(because);
   if (sentence === null) return error;
   // What it says of a refusal is of one after many tries.

@@ -35,12 +35,13 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         read: nothing,
         lookAgain,
       }),
-    createMember: (member, lookAgain) =>
+    createMember: (member, lookAgain, holdBack) =>
       createOnce(client, {
         operation: "create a member",
         path: membersPath(merchant),
         body: draftBody(member),
-        address: member.email.toLowerCase(),
+        // A managed user is not invited, and others may be removed for it in the same run.
+        ...(!member.managed && { address: member.email, holdBack }),
         secrets: member.managed ? [member.managed.password] : [],
         what: `member ${member.email}`,
         find: (calls) => findMember(calls, merchant, member),

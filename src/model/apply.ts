@@ -91,9 +91,12 @@ export type ApplyEvent =
     }
   | { readonly type: "apply-ended"; readonly merchant: string; readonly result: ApplyResult };
 
-/** What became of a plan; `stopped` when anything in it was not done, or not recorded. */
+/**
+ * What became of a plan; `stopped` when a failure or somebody ended it early, or something is not recorded; `incomplete`
+ * when everything is done but for invitations that were refused for their address alone, and what depends on them.
+ */
 export interface ApplyResult {
-  readonly status: "done" | "stopped";
+  readonly status: "done" | "incomplete" | "stopped";
   /** One for each planned change, in the plan's order, then one for each new password. */
   readonly outcomes: readonly Outcome[];
   /** How many writes the service has carried out, or may have. */

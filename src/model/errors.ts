@@ -26,6 +26,8 @@ export type ErrorCode =
   | "unprocessable"
   | "dependency-failed"
   | "rate-limited"
+  /** Too many invitations were sent to one address; nothing else is refused. */
+  | "invitation-limited"
   | "service-failed"
   | "unexpected-status"
   | "port-taken"
@@ -67,12 +69,15 @@ export interface Failure {
   readonly message: string;
   readonly hint?: string;
   readonly request?: FailedRequest;
+  /** When to try again, ISO 8601; absent where the service does not say it. */
+  readonly retryAt?: string;
 }
 
 /** What a RolecallError carries besides its code and message. */
 export interface ErrorDetails {
   readonly hint?: string;
   readonly request?: FailedRequest;
+  readonly retryAt?: string;
   readonly cause?: unknown;
 }
 
@@ -81,6 +86,7 @@ export class RolecallError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | undefined;
   readonly request: FailedRequest | undefined;
+  readonly retryAt: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? {} : { cause: details.cause });
@@ -88,11 +94,18 @@ export class RolecallError extends Error {
     this.code = code;
     this.hint = details.hint;
     this.request = details.request;
+    this.retryAt = details.retryAt;
   }
 
   /** The part of it that is data: for outcomes and for showing. */
   get failure(): Failure {
-    const { code, message, hint, request } = this;
-    return { code, message, ...(hint !== undefined && { hint }), ...(request && { request }) };
+    const { code, message, hint, request, retryAt } = this;
+    return {
+      code,
+      message,
+      ...(hint !== undefined && { hint }),
+      ...(request && { request }),
+      ...(retryAt !== undefined && { retryAt }),
+    };
   }
 }

@@ -79,7 +79,8 @@ export interface WriteEnded {
 /** The apply has ended; without this line it was cut short. */
 export interface RunEnded {
   readonly type: "end";
-  readonly status: "done" | "stopped";
+  /** `incomplete`: but for invitations that were refused for their address alone, and what depends on them. */
+  readonly status: "done" | "incomplete" | "stopped";
   /** Why it stopped, in a sentence; null where it did not. */
   readonly cause: string | null;
   /** How many of the plan's changes ended how. */

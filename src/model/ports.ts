@@ -126,6 +126,16 @@ export interface LiveRecords {
  */
 export type LookAgain = (doubt: boolean) => Promise<"go" | "done">;
 
+/** How the creation of a member waits while the service refuses its address, and everything else goes on. */
+export interface HoldBack {
+  /** Called when the address is refused and is to be tried again later. */
+  readonly held: () => void;
+  /** Aborted when everything else is done: from then on only a short wait is worth it. */
+  readonly ending: AbortSignal;
+  /** Aborted when it is not to be tried again. */
+  readonly stop: AbortSignal;
+}
+
 /**
  * Writes to one merchant; each call throws RolecallError, with the request in it, when the service does not do it.
  * Whoever has looked right before a call passes on how: it is done again where the request had to wait meanwhile.
@@ -135,7 +145,7 @@ export interface LiveWriter {
   updateRole(id: string, patch: RolePatch, lookAgain?: LookAgain): Promise<void>;
   deleteRole(id: string, lookAgain?: LookAgain): Promise<void>;
   /** `lookAgain` is about an expired invitation that the new one takes the place of. */
-  createMember(member: MemberDraft, lookAgain?: LookAgain): Promise<Created>;
+  createMember(member: MemberDraft, lookAgain?: LookAgain, holdBack?: HoldBack): Promise<Created>;
   /** Returns the member as the service answers it; null where the answer does not hold it, or nothing was sent. */
   updateMember(id: string, update: MemberUpdate, lookAgain?: LookAgain): Promise<LiveMember | null>;
   deleteMember(id: string, lookAgain?: LookAgain): Promise<void>;

@@ -6,6 +6,7 @@ export function runStatus(run: PastRun, alive: boolean): RunStatus {
   if (end === null) return alive ? "running" : "cut-short";
   if (unsureWrites(run).length > 0) return "unsure";
   if (end.status === "stopped") return "stopped";
+  if (end.status === "incomplete") return "left";
   return verified !== null && verified.left.length > 0 ? "left" : "done";
 }
 

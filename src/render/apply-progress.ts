@@ -8,7 +8,7 @@ import { counted, grouped } from "./words.ts";
 /** How far the apply at one merchant is. */
 export interface ApplyingMerchant {
   readonly merchant: string;
-  readonly state: "waiting" | "applying" | "stopped" | "done";
+  readonly state: "waiting" | "applying" | "stopped" | "incomplete" | "done";
   readonly phase: Phase | null;
   /** Of the phase: how many of its changes have ended, and how many there are. */
   readonly phaseEnded: number;
@@ -92,7 +92,8 @@ export function applyProgress(
           update(merchant, (known) => ({
             done: known.done + done,
             failed: known.failed + failed,
-            phaseEnded: known.phaseEnded + 1,
+            // What was held back ends in a later phase.
+            phaseEnded: known.phaseEnded + (event.phase === known.phase ? 1 : 0),
           }));
           break;
         }

@@ -31,6 +31,8 @@ export function renderApplyEvent(event: ApplyEvent, style: Style): string | null
     case "stale":
       return `${style.red("✗")} ${what} stale: ${oneLine(outcome.failure.message)}`;
     case "failed":
+      if (refusalOf(outcome))
+        return `${style.yellow("!")} ${oneLine(`${merchant}  ${outcome.failure.message}`)}`;
       return `${style.red("✗")} ${what} failed: ${oneLine(outcome.failure.message)}`;
     case "unknown":
       return `${style.yellow("?")} ${what} unknown: ${oneLine(outcome.failure.message)}`;
@@ -81,6 +83,7 @@ export function renderApplyResult(
     ...sumOf(of("not-started").length, "not started"),
   ].join(", ");
   if (result.status === "done") return `${style.bold(oneLine(merchant))}: ${sums}.\n`;
+  if (result.status === "incomplete") return incompleteText(merchant, sums, result, style);
 
   const failures = failuresOf(result);
   return [
@@ -98,6 +101,34 @@ export function renderApplyResult(
       style.columns,
     ).map((line) => `${line}\n`),
   ].join("");
+}
+
+/** How an apply ended in which everything was done but what was refused for its address alone. */
+function incompleteText(merchant: string, sums: string, { outcomes }: ApplyResult, style: Style): string {
+  const unfinished = outcomes.filter(({ status }) => status === "unfinished");
+  const rest = outcomes.filter(({ status }) => status === "not-started");
+  const refusals = outcomes.flatMap((outcome) => refusalOf(outcome) ?? []);
+  // Each address is listed; the service's own account differs in no more than that: once for each kind.
+  const kinds = new Map(refusals.toReversed().map((one) => [one.request?.problem?.type, one]));
+  const message = "The service refused invitations for now (429).";
+  return [
+    `\n${style.bold(oneLine(merchant))}: incomplete. ${sums}.\n`,
+    `  refused for now${rest.length === 0 ? " (everything else is done)" : ""}:\n`,
+    ...refusals.map((failure) => `    ${style.yellow(oneLine(failure.message))}\n`),
+    ...listing("unfinished (the next run goes on with it)", unfinished, style.yellow),
+    ...listing("not started (their holders are still to be invited)", rest, style.dim),
+    "\n",
+    renderFailures(
+      [...kinds.values()].map((failure) => ({ ...failure, message })),
+      style,
+    ),
+  ].join("");
+}
+
+/** Why an invitation was refused for its address alone; `null` if it was not. */
+function refusalOf(outcome: Outcome): Failure | null {
+  const failure = "failure" in outcome ? outcome.failure : undefined;
+  return failure?.code === "invitation-limited" ? failure : null;
 }
 
 /** Every failure with what to do about it, once; what the failure's own hint says is not said again. */

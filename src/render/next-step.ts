@@ -20,6 +20,7 @@ const NEXT_STEPS: Readonly<Record<ErrorCode, string | typeof HINT | null>> = {
   unprocessable: "The service takes the request for meaningless: correct the file as the detail says.",
   "dependency-failed": "Something that the service depends on has failed: wait until it is back.",
   "rate-limited": HINT,
+  "invitation-limited": HINT,
   "service-failed": "The service has a problem of its own: wait until it is back.",
   "unexpected-status": HINT,
   network: "Check the network and the base URL, and that the service is up.",

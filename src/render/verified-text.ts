@@ -22,8 +22,11 @@ export function residueOf(plan: Plan): Residue {
   };
 }
 
-/** What was found when everything was read again: that nothing is left but what was left out, or what is, by name, and what waits for whom. */
-export function renderVerified(plan: Plan, leftOut: number, style: Style): string {
+/**
+ * What was found when everything was read again: that nothing is left but what was left out or refused for now, or what
+ * is, by name, and what waits for whom.
+ */
+export function renderVerified(plan: Plan, leftOut: number, style: Style, refused = 0): string {
   const { left, errors, notCreated } = residueOf(plan);
   const merchant = oneLine(plan.merchant);
   const deferred = plan.deferred.map(deferredLine);
@@ -34,6 +37,7 @@ export function renderVerified(plan: Plan, leftOut: number, style: Style): strin
     const rest = [
       ...(plan.deferred.length === 0 ? [] : [`what waits (${plan.deferred.length})`]),
       ...(leftOut === 0 ? [] : [`what was left out (${leftOut})`]),
+      ...(refused === 0 ? [] : [`what was refused (${refused})`]),
       ...(missing.length === 0 ? [] : [`what cannot be created (${missing.length})`]),
     ];
     const but = rest.length === 0 ? "" : ` but ${rest.join(" and ")}`;

@@ -115,6 +115,17 @@ const ruleSchema = z.discriminatedUnion("kind", [
     ...aim,
     operation: z.literal("members.update").optional(),
   }),
+  /** So many invitations of one address in a while, at whatever merchant; further ones are refused (429). */
+  z.strictObject({
+    kind: z.literal("invitation-limit"),
+    ...aim,
+    operation: z.literal("members.create").optional(),
+    limit: z.number().int().min(0).default(1),
+    /** In seconds. */
+    window: z.number().int().min(1).max(86_400).default(3600),
+    /** Only for this address; absent: for each. */
+    email: z.string().min(1, "must not be empty").optional(),
+  }),
   /** Fields that the contract does not know, in each resource. */
   z.strictObject({ kind: z.literal("unknown-fields"), ...aim }),
   /** Without some fields of each resource: a service that is older or newer than the contract. */

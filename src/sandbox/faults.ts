@@ -1,5 +1,6 @@
 import { editFits } from "./edits.ts";
 import type { FaultRule, FaultSettings } from "./fault-rules.ts";
+import { createInvitationLimiter, type InvitationLimiter } from "./invitation-limit.ts";
 import { createRandom } from "./random.ts";
 import { isLaterPage } from "./shift.ts";
 
@@ -8,6 +9,8 @@ export interface Hit {
   readonly rule: FaultRule;
   /** From 0 to below 1, for what the rule leaves open. */
   readonly chance: number;
+  /** Counts for the rule, if it is a limit of invitations. */
+  readonly invitations?: InvitationLimiter;
 }
 
 /** The faults that are set, with their counters. */
@@ -21,7 +24,8 @@ export interface Faults extends FaultSettings {
 /** Says whether a rule could do anything to a request. */
 function matches(rule: FaultRule, operation: string, query: URLSearchParams): boolean {
   if (rule.operation !== undefined && rule.operation !== operation) return false;
-  if (rule.kind === "expired-invitation") return operation === "members.create";
+  if (rule.kind === "expired-invitation" || rule.kind === "invitation-limit")
+    return operation === "members.create";
   if (rule.kind === "predefined-role") return operation === "roles.retrieve";
   if (rule.kind === "replacing-put") return operation === "members.update";
   if (rule.kind === "shift") return isLaterPage(operation, query);
@@ -33,6 +37,7 @@ function matches(rule: FaultRule, operation: string, query: URLSearchParams): bo
 function aim(rule: FaultRule, random: () => number): () => Hit | null {
   let seen = 0;
   let hits = 0;
+  const counted = rule.kind === "invitation-limit" && { invitations: createInvitationLimiter(rule) };
   return () => {
     seen += 1;
     if (rule.nth !== undefined && seen !== rule.nth) return null;
@@ -40,7 +45,7 @@ function aim(rule: FaultRule, random: () => number): () => Hit | null {
     if (rule.times !== undefined && hits >= rule.times) return null;
     if (rule.probability !== undefined && random() >= rule.probability) return null;
     hits += 1;
-    return { rule, chance: random() };
+    return { rule, chance: random(), ...counted };
   };
 }
 

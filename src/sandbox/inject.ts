@@ -54,6 +54,7 @@ export async function injectBefore(hits: readonly Hit[], ports: FaultPorts): Pro
       case "content-type":
       case "unknown-fields":
       case "expired-invitation":
+      case "invitation-limit":
       case "without-fields":
       case "large-numbers":
       case "predefined-role":
@@ -128,6 +129,7 @@ export async function injectAfter(
       case "latency":
       case "reset-before":
       case "expired-invitation":
+      case "invitation-limit":
       case "replacing-put":
       case "concurrent-edit":
       case "shift":

@@ -4,6 +4,7 @@ import { classicId, passwordDigest, userId } from "./ids.ts";
 import { memberList } from "./member-list.ts";
 import type { Call, MerchantOperation } from "./operation.ts";
 import { type Answer, ProblemError } from "./problem.ts";
+import { retryAfterHeaders } from "./rate-limit.ts";
 import {
   type Account,
   addMember,
@@ -68,6 +69,15 @@ function takeExpired({ expired }: Call, merchant: Account, email: string): Membe
   return expired === "renew" ? first : undefined;
 }
 
+/** Answers 429 for an address that was invited too often of late. */
+function refuseTooMany({ invitations = [], now }: Call, email: string): void {
+  const waits = invitations.flatMap((one) => one.wait(email, now) ?? []);
+  if (waits.length === 0) return;
+  throw new ProblemError(429, `Too many invitations were sent to ${email}.`, {
+    ...retryAfterHeaders("seconds", Math.max(...waits), now),
+  });
+}
+
 function list(call: Call, merchant: Account): Answer {
   return { status: 200, body: memberList(merchant, call.query, call.now) };
 }
@@ -81,6 +91,7 @@ function create(call: Call, merchant: Account): Answer {
     throw new ProblemError(422, "A managed user needs a password.");
   }
   refuseTakenAddress(call, merchant, body.email);
+  if (!managed) refuseTooMany(call, body.email);
   const { email, metadata, nickname } = body;
   const renewed = takeExpired(call, merchant, email);
   const common = { roles, metadata, createdAt: renewed?.createdAt ?? call.now, updatedAt: call.now };
@@ -98,6 +109,7 @@ function create(call: Call, merchant: Account): Answer {
       }
     : { id, ...common, status: "pending", invite: { email, expiresAt: call.now + INVITATION_MS } };
   addMember(merchant, member);
+  if (!managed) for (const one of call.invitations ?? []) one.sent(email, call.now);
   return { status: 201, body: memberResource(member, call.now) };
 }
 

@@ -1,3 +1,4 @@
+import type { InvitationLimiter } from "./invitation-limit.ts";
 import type { Answer } from "./problem.ts";
 import type { Account, Store } from "./store.ts";
 
@@ -13,6 +14,8 @@ export interface Call {
   readonly body: unknown;
   /** Absent: an expired invitation stays beside the new one. */
   readonly expired?: (typeof EXPIRED_ANSWERS)[number] | undefined;
+  /** Limits on the invitations of one address. */
+  readonly invitations?: readonly InvitationLimiter[];
   /** An update replaces the whole resource: fields that its body does not hold are emptied. */
   readonly replacing?: boolean;
   /** Milliseconds since the epoch. */

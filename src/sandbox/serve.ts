@@ -46,7 +46,7 @@ async function handle(
   operation: Operation,
   key: ApiKey,
   c: SandboxContext,
-  behaviour: Pick<Call, "expired" | "replacing"> = {},
+  behaviour: Pick<Call, "expired" | "invitations" | "replacing"> = {},
 ): Promise<Answer> {
   const { store } = world;
   const { trace } = c.var;
@@ -133,8 +133,9 @@ async function answerKey(world: World, fetch: Fetch, operation: Operation, c: Sa
   const ports = faultPorts(world, fetch, operation, query, c);
   const early = await injectBefore(hits, ports);
   const expired = hits.flatMap(({ rule }) => (rule.kind === "expired-invitation" ? rule.answer : []))[0];
+  const invitations = hits.flatMap((hit) => hit.invitations ?? []);
   const replacing = hits.some(({ rule }) => rule.kind === "replacing-put");
-  const answer = early ?? (await handle(world, operation, key, c, { expired, replacing }));
+  const answer = early ?? (await handle(world, operation, key, c, { expired, invitations, replacing }));
   return toResponse(await injectAfter(hits, answer, ports));
 }
 

@@ -79,7 +79,9 @@ for the merchant code instead. Anything else changes nothing.
 
 Each role and member is looked at once more right before it is changed or removed. If it is
 no longer what was planned, or if a change fails, the run stops: what was done stays done and
-is listed, and running it again goes on from there. Ctrl-C lets what is in flight end, then
+is listed, and running it again goes on from there. An invitation that is refused because its
+address was invited too often (429) stops nothing: everything else is done, and whoever is
+still refused then is listed with the time to come back. Ctrl-C lets what is in flight end, then
 stops; a second one leaves at once.
 
 Exits 0 when all is done, 1 when nothing was changed, 3 when it was refused, 4 when it

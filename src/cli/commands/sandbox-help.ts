@@ -54,6 +54,8 @@ times, or each with a probability. What it does is its kind:
   content-type     the right answer under the wrong type: type (text/plain), null for none
   expired-invitation  who invites an address whose invitation has expired is answered otherwise: answer
                    (conflict: 409 until that is deleted; replace: the new one takes its place; renew: with its id)
+  invitation-limit  429 where an address was invited too often: limit (1), in window (3600 seconds); email
+                   (counts that address only)
   replacing-put    a member's PUT empties the fields that it does not hold
   unknown-fields   fields that the contract does not know
   without-fields   leaves fields out of each role and member: fields, such as [user.type, metadata]

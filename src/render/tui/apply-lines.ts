@@ -33,9 +33,10 @@ export function applyLines(view: ApplyView, { columns, rows }: Size, style: Styl
 
 const RANK: Readonly<Record<ApplyingMerchant["state"], number>> = {
   stopped: 0,
-  applying: 1,
-  waiting: 2,
-  done: 3,
+  incomplete: 1,
+  applying: 2,
+  waiting: 3,
+  done: 4,
 };
 
 function headlines(view: ApplyView, columns: number, style: Style): readonly string[] {
@@ -77,6 +78,12 @@ function merchantPieces(one: ApplyingMerchant, width: number, style: Style): rea
       return [["  … ", style.cyan], [`${code}${sum}`], [phaseText(one)]];
     case "stopped":
       return [["  ✗ ", style.red], [`${code}${sum}`], [`stopped, ${grouped(failed)} failed`, style.red]];
+    case "incomplete":
+      return [
+        ["  ! ", style.yellow],
+        [`${code}${sum}`],
+        [`${grouped(failed)} refused for now`, style.yellow],
+      ];
     case "done":
       return [["  ✓ ", style.green], [`${code}${sum}`], [readAgainText(one)]];
     default:

@@ -1,0 +1,62 @@
+import type { Outcome } from "../model/apply.ts";
+import type { Failure } from "../model/errors.ts";
+import type { Change } from "../model/plan.ts";
+import type { HoldBack } from "../model/ports.ts";
+import { isReinvitation } from "./write-change.ts";
+
+/** Work whose address is refused for now, and which waits beside everything else. */
+export interface HeldBackWork {
+  /** Does some work; resolves when it has ended, or is held back. */
+  start(work: (holdBack: HoldBack) => Promise<void>): Promise<void>;
+  /** Waits for what is held back, as long as that is worth it. */
+  settle(): Promise<void>;
+}
+
+/** Keeps work that is held back; once `stop` is aborted, none of it is tried again. */
+export function heldBackWork(stop: AbortSignal): HeldBackWork {
+  const ending = new AbortController();
+  const waiting: Promise<unknown>[] = [];
+  const thrown: unknown[] = [];
+  return {
+    start(work) {
+      return new Promise((resolve, reject) => {
+        let isHeld = false;
+        const held = (): void => {
+          if (isHeld) return;
+          isHeld = true;
+          waiting.push(ended);
+          resolve();
+        };
+        const ended = work({ held, ending: ending.signal, stop }).then(resolve, (error: unknown) => {
+          if (isHeld) thrown.push(error);
+          else reject(error);
+        });
+      });
+    },
+    async settle() {
+      ending.abort();
+      await Promise.all(waiting);
+      if (thrown.length > 0) throw thrown[0];
+    },
+  };
+}
+
+/** Whether a failure is one address's matter, and stops nothing else. */
+export function isHeldBack(failure: Failure | undefined): boolean {
+  return failure?.code === "invitation-limited";
+}
+
+/** The ids of roles that expired invitations still hold, because no new one is in their place. */
+export function rolesStillHeld(
+  changes: readonly Change[],
+  outcomes: ReadonlyMap<Change, Outcome>,
+): ReadonlySet<string> {
+  return new Set(
+    changes.flatMap((change) => {
+      const outcome = outcomes.get(change);
+      if (!isReinvitation(change) || outcome?.status === "done") return [];
+      if (outcome !== undefined && "removed" in outcome) return [];
+      return change.before.roles.flatMap(({ id }) => id ?? []);
+    }),
+  );
+}

@@ -1,0 +1,105 @@
+import { describe, expect, test } from "vitest";
+import type { RolecallError } from "../../src/model/errors.ts";
+import type { HoldBack } from "../../src/model/ports.ts";
+import { connectTo, type Handler, json, problem } from "./support.ts";
+
+const ADA = { email: "ada@example.com", roles: [] };
+
+/** Refuses the first invitations, as long as `times` says. */
+function refusing(times: number, headers: Readonly<Record<string, string>>): Handler {
+  return (_, count) =>
+    count <= times ? problem(429, { detail: "Too many invitations." }, headers) : json({ id: "mem_1" }, 201);
+}
+
+/** Invites an address; `held` is called when it waits beside everything else. */
+function invite(
+  handler: Handler,
+  { held = () => undefined, ...rest }: Partial<HoldBack> & { readonly hurry?: AbortSignal } = {},
+) {
+  const { hurry, ...signals } = rest;
+  const harness = connectTo(handler, hurry ? { signal: hurry } : {});
+  const none = new AbortController().signal;
+  const sent = harness
+    .writer("MC1")
+    .createMember(ADA, undefined, { held, ending: none, stop: none, ...signals });
+  return { harness, sent };
+}
+
+async function failureOf(sent: Promise<unknown>): Promise<RolecallError> {
+  return sent.then(
+    () => expect.unreachable("it was refused"),
+    (error: RolecallError) => error,
+  );
+}
+
+describe("an invitation that is refused for its address", () => {
+  test("waits as long as it is asked to, and is sent again", async () => {
+    let held = 0;
+    const { harness, sent } = invite(refusing(2, { "retry-after": "30" }), { held: () => void held++ });
+    expect(await sent).toMatchObject({ id: "mem_1" });
+    expect([held, harness.clock.slept]).toEqual([2, [30_000, 30_000]]);
+    expect(harness.events.find(({ type }) => type === "wait")).toMatchObject({
+      reason: "the service asks for fewer invitations of ada@example.com (429)",
+    });
+  });
+
+  test.each([
+    ["3600", "after 13:00 UTC", "2026-06-01T13:00:00.000Z"],
+    ["61", "after 12:02 UTC", "2026-06-01T12:01:01.000Z"],
+    ["86400", "after 2026-06-02, 12:00 UTC", "2026-06-02T12:00:00.000Z"],
+    ["Mon, 01 Jun 2026 14:05:00 GMT", "after 14:05 UTC", "2026-06-01T14:05:00.000Z"],
+    ["99999999999999999999", "later", undefined],
+  ])("says when to try again (Retry-After: %s)", async (header, when, retryAt) => {
+    const stop = AbortSignal.abort();
+    const { harness, sent } = invite(refusing(1, { "retry-after": header }), { stop });
+    const error = await failureOf(sent);
+    expect(error).toMatchObject({ code: "invitation-limited", retryAt });
+    expect(error.message).toBe(
+      `ada@example.com: too many invitations were sent to this address; try again ${when}.`,
+    );
+    expect(harness.clock.slept).toEqual([]);
+  });
+
+  test("is given up at once where it is asked to wait for an hour", async () => {
+    let held = 0;
+    const { harness, sent } = invite(refusing(1, { "retry-after": "3600" }), { held: () => void held++ });
+    expect(await failureOf(sent)).toMatchObject({ code: "invitation-limited", request: { attempts: 1 } });
+    expect([held, harness.clock.slept]).toEqual([0, []]);
+  });
+
+  test("is given up when everything else is done, unless its time is near", async () => {
+    for (const [seconds, attempts] of [
+      [60, 1],
+      [4, 3],
+    ] as const) {
+      const ending = new AbortController();
+      const handler = refusing(9, { "retry-after": `${seconds}` });
+      const { sent } = invite(handler, { held: () => ending.abort(), ending: ending.signal });
+      expect(await failureOf(sent)).toMatchObject({ code: "invitation-limited", request: { attempts } });
+    }
+  });
+
+  test("is not sent again once the run has stopped, or is to end", async () => {
+    for (const stops of ["stop", "hurry"] as const) {
+      const end = new AbortController();
+      const { harness, sent } = invite(refusing(1, { "retry-after": "30" }), {
+        held: () => queueMicrotask(() => end.abort()),
+        [stops]: end.signal,
+      });
+      expect(await failureOf(sent)).toMatchObject({ code: "invitation-limited" });
+      expect(harness.seen).toHaveLength(1);
+    }
+  });
+
+  test("waits longer each time where the service does not say how long", async () => {
+    const { harness, sent } = invite(refusing(4, {}));
+    await sent;
+    expect(harness.clock.slept).toEqual([125, 250, 500, 1000]);
+  });
+});
+
+test("a managed user is not invited: a refusal of its creation is nobody's own matter", async () => {
+  const harness = connectTo(refusing(1, { "retry-after": "3600" }));
+  const sent = harness.writer("MC1").createMember({ ...ADA, managed: { password: "correct horse" } });
+  expect(await failureOf(sent)).toMatchObject({ code: "rate-limited" });
+});

@@ -52,15 +52,12 @@ interface Waiter {
 /** How many requests go out together before the service has answered any: half of what may be, but so many at least. */
 const GENTLE_START = 4;
 
-/** How many may be under way while it is open whether the service refuses everyone. */
-const PROBES = 2;
+/** So many refusals in a row, with nothing that was sent later passing, say that everything is refused. */
+const BLOCKED_BY = 3;
 
-/** So many more refusals than successes say that it does. */
-const BLOCKED_BY = 2;
-
-/** Longest that everyone waits for a refusal that may concern one request alone, in ms, and as a share of the time since the last. */
-const LONGEST_DOUBT_MS = 200;
-const DOUBT_SHARE = 0.25;
+/** First wait for everyone where the service does not ask for one, in ms; it doubles until something passes. */
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 10_000;
 
 /** Longest wait that the service may ask of one request alone, in ms: a longer one is meant for everyone. */
 const LONGEST_ALONE_MS = 2_000;
@@ -68,21 +65,23 @@ const LONGEST_ALONE_MS = 2_000;
 /** For so many ms nothing else may have been refused before a refused invitation counts as one address's matter. */
 const ALONE_MS = 1_000;
 
-/** Whether a refusal concerns one request or everyone, by the answers to what was sent after it. */
+/** So long without anything to send, in ms, is no part of what a rate is learnt from; less is a busy machine. */
+const IDLE_MS = 300;
+
+/** Refusals in a row, none of which is known to concern one request alone. */
 interface Doubt {
-  /** When the refused request had been sent. */
+  /** When the first refused request was sent. */
   readonly since: number;
-  /** When its refusal came. */
-  readonly from: number;
-  passed: number;
+  /** How many refusals there have been. */
   refused: number;
-  retryMs: number;
+  /** Whether nothing else was under way when the first came. */
+  readonly alone: boolean;
 }
 
 /**
  * One limiter for each service and key.
- * A refusal among successes holds back its request alone. Where the next ones are refused, too, everyone waits, half as
- * many may be under way from then on, and the pace is what has passed.
+ * A refusal holds back its request alone if something that was sent after it passes. If the next ones are refused, too,
+ * everyone waits, half as many may be under way from then on, and the pace is what has passed.
  */
 export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptions): Limiter {
   const others: Waiter[] = [];
@@ -90,64 +89,50 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
   const pacer = createPacer(now);
   let width = Math.min(concurrency, Math.max(GENTLE_START, concurrency / 2));
   let running = 0;
+  let releasedAt = now();
   let careful = false;
   let doubt: Doubt | null = null;
-  let doubtEnded = now();
   let pausedUntil = Number.NEGATIVE_INFINITY;
   /** What was sent before the last pause says nothing about the time after it. */
   let blockedAt = Number.NEGATIVE_INFINITY;
-  let lastPassed = now();
+  /** How many pauses there have been since something passed. */
+  let pauses = 0;
   let lastRefused: { readonly address: string | undefined; readonly at: number } | null = null;
   let waking = false;
   let refusedSince: number | null = null;
 
-  const pause = (ms: number): void => {
-    pausedUntil = Math.max(pausedUntil, now() + Math.ceil(ms));
-  };
-
-  const passed = (grantedAt: number): void => {
+  const passed = (sentAt: number): void => {
     refusedSince = null;
-    lastPassed = now();
-    pacer.answered(true, grantedAt);
-    if (!doubt) width = Math.min(concurrency, width + (careful ? Math.max(1 / width, 1 / 8) : 1));
-    if (!doubt || grantedAt < doubt.since || grantedAt <= blockedAt) return;
-    doubt.passed += 1;
-    if (doubt.passed < Math.min(PROBES, concurrency) || doubt.passed <= doubt.refused) return;
-    doubt = null;
-    doubtEnded = now();
-    pausedUntil = Math.min(pausedUntil, now());
+    width = Math.min(concurrency, width + (careful ? Math.max(1 / width, 1 / 8) : 1));
+    pacer.passed(sentAt);
+    if (sentAt < blockedAt) return;
+    pauses = 0;
+    if (doubt && sentAt >= doubt.since) doubt = null;
   };
 
   /** Everyone waits; half as many may be under way from then on. */
   const block = ({ retryMs, asked }: Refused): void => {
-    // Each time longer than before, where nothing says how long.
-    pause(asked ? retryMs : Math.max(retryMs, LONGEST_DOUBT_MS, (now() - lastPassed) / 2));
-    if (isLong({ retryMs, asked })) pacer.paused(pausedUntil);
-    else pacer.blocked();
+    const backoff = Math.min(FIRST_PAUSE_MS * 2 ** pauses, LONGEST_PAUSE_MS);
+    const wait = asked ? retryMs : Math.max(retryMs, backoff);
+    // Where a pace is known, hardly more is asked for than is allowed: whole seconds would be too long.
+    const isShort = pauses === 0 && pacer.isPacing() && !isLong({ retryMs, asked });
+    pausedUntil = Math.max(pausedUntil, now() + Math.ceil(isShort ? Math.min(wait, FIRST_PAUSE_MS) : wait));
+    pacer.blocked(pausedUntil);
     careful = true;
-    width = Math.max(1, width / 2);
+    if (!pacer.isPacing()) width = Math.max(1, width / 2);
     blockedAt = now();
-    doubt = { since: blockedAt, from: blockedAt, passed: 0, refused: BLOCKED_BY - 1, retryMs: 0 };
+    pauses += 1;
+    doubt = null;
   };
 
-  const refused = (grantedAt: number, refusal: Refused): void => {
-    const { retryMs, asked } = refusal;
+  const refused = (sentAt: number, refusal: Refused): void => {
     refusedSince ??= now();
-    pacer.answered(false, grantedAt);
-    if (grantedAt <= blockedAt) return;
-    if (isLong(refusal)) {
-      block(refusal);
-      return;
-    }
-    if (!doubt) {
-      doubt = { since: grantedAt, from: now(), passed: 0, refused: 0, retryMs };
-      pause(Math.min(retryMs, LONGEST_DOUBT_MS, DOUBT_SHARE * (now() - doubtEnded)));
-      return;
-    }
-    doubt.retryMs = Math.max(doubt.retryMs, retryMs);
-    // Those that were under way together are one sign, not many.
-    if (grantedAt >= doubt.from) doubt.refused += 1;
-    if (doubt.refused - doubt.passed >= BLOCKED_BY) block({ retryMs: doubt.retryMs, asked });
+    if (sentAt < blockedAt) return;
+    if (pacer.refused(sentAt) && !isLong(refusal)) return;
+    doubt ??= { since: sentAt, refused: 0, alone: running === 0 };
+    doubt.refused += 1;
+    const isBlocked = pauses > 0 || doubt.refused >= (doubt.alone ? BLOCKED_BY - 1 : BLOCKED_BY);
+    if (isBlocked || isLong(refusal)) block(refusal);
   };
 
   /** Whether a refusal is about one address only: nothing else has been refused lately. */
@@ -158,26 +143,24 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
   };
 
   const grant = (): Permit => {
-    const grantedAt = now();
-    pacer.sent(running === 0, pausedUntil);
+    const sentAt = now();
+    pacer.sent();
     running += 1;
     return {
       release(verdict) {
         running -= 1;
-        if (verdict === "ok") passed(grantedAt);
+        releasedAt = now();
+        if (verdict === "ok") passed(sentAt);
         else if (typeof verdict === "object") {
-          if (!isAlone(verdict)) refused(grantedAt, verdict);
+          if (!isAlone(verdict)) refused(sentAt, verdict);
         } else if (verdict === "other") refusedSince = null;
         start();
       },
     };
   };
 
-  /** How many may be under way now. */
-  const most = (): number => {
-    if (!doubt) return Math.floor(width);
-    return Math.min(Math.floor(width), doubt.since === blockedAt ? 1 : PROBES);
-  };
+  /** How many may be under way now: one at a time to find out whether a pause is over, or a refusal concerns everyone. */
+  const most = (): number => (pauses > 0 || doubt ? 1 : Math.floor(width));
 
   const start = (): void => {
     while (running < most() && urgent.length + others.length > 0) {
@@ -221,6 +204,8 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
   return {
     acquire: (isUrgent, signal) =>
       new Promise((resolve, reject) => {
+        const isIdle = running + urgent.length + others.length === 0 && now() - releasedAt > IDLE_MS;
+        if (isIdle && now() > pausedUntil) pacer.idle();
         (isUrgent ? urgent : others).push({ signal, resolve, reject });
         start();
       }),

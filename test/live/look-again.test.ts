@@ -131,10 +131,10 @@ describe("a write that somebody has looked before", () => {
     expect(seen.filter(({ method }) => method === "PATCH")).toHaveLength(3);
   });
 
-  test("ends where the service asks to wait again after each look", async () => {
+  test("ends where the service asks to wait again after each look, and says that it was not sent", async () => {
     const handler: Handler = ({ path, method }) =>
       method === "GET" && path.endsWith("role_a") ? json(wireRole("role_a")) : refused("50");
-    const { writer, records, events, clock } = connectTo(handler, {
+    const { writer, records, seen, events, clock } = connectTo(handler, {
       concurrency: 1,
       retryForMs: 120_000,
     });
@@ -152,7 +152,14 @@ describe("a write that somebody has looked before", () => {
     await look(false);
     const began = clock.now();
     const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, look));
-    expect(failure.code).toBe("rate-limited");
+    expect(failure).toMatchObject({
+      code: "rate-limited",
+      message:
+        "PATCH /v0.1/merchants/MC1/roles/role_a was not sent: the service asked to wait again and again.",
+      hint: "It was tried for 2 min; --retry-for allows more.",
+      request: { attempts: 0 },
+    });
+    expect(seen.filter(({ method }) => method === "PATCH")).toEqual([]);
     expect(clock.now() - began).toBeLessThan(600_000);
   });
 });

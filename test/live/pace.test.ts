@@ -5,8 +5,8 @@ import { createClock } from "../support/clock.ts";
 import { runs } from "../support/property-runs.ts";
 import { type Allowance, fixedWindow, tokenBucket, type Worked, workAt } from "./rate-limited-service.ts";
 
-const SECONDS = 90;
-const SETTLED = 30;
+const SECONDS = 40;
+const SETTLED = 10;
 
 /** The share of what is allowed that passed, and the share of the requests that were refused, from a second on. */
 function shares({ passed, refused }: Worked, perSecond: number, from: number) {
@@ -51,8 +51,9 @@ describe.each(KINDS)("a service that counts in %s", (_, allowing) => {
         retryAfter: "seconds",
       });
       const settled = shares(worked, perSecond, SETTLED);
-      expect(settled.used).toBeGreaterThanOrEqual(0.88);
-      expect(settled.refused).toBeLessThanOrEqual(0.025);
+      expect(settled.used).toBeGreaterThanOrEqual(0.9);
+      // Of few requests a second, the few that find out about a limit are a larger share.
+      expect(settled.refused).toBeLessThanOrEqual(perSecond < 25 ? 0.06 : 0.02);
       const whole = shares(worked, perSecond, 0);
       expect(whole.used).toBeGreaterThanOrEqual(0.85);
       expect(worked.mostUnderWay).toBeLessThanOrEqual(concurrency);
@@ -82,7 +83,7 @@ test("a limit that was taken for much too low is found out later", async () => {
   });
   const last = worked.passed.filter((at) => at >= 60_000).length / 20;
   expect(last).toBeGreaterThan(60);
-  expect(worked.refused.length / worked.passed.length).toBeLessThan(0.06);
+  expect(worked.refused.length / worked.passed.length).toBeLessThan(0.02);
 });
 
 test("a limit that is lowered while work is under way is kept to, and one that is raised is found", async () => {

@@ -262,8 +262,19 @@ async function attempt(
     const sent: Sent = await write.send(run.recheck ? lookAgain : undefined, found);
     return { status: "done", ...sent, ...(seen.already && { already: true }) };
   } catch (error) {
-    return undone(failureOf(error));
+    const failure = failureOf(error);
+    if (isPasswordChange(step.change) && isRepeatedPassword(failure)) {
+      return { status: "done", id: write.id, adopted: true };
+    }
+    return undone(failure);
   }
+}
+
+/** Whether a password was sent again after a lost answer, and refused because the service has it by then. */
+function isRepeatedPassword({ request }: Failure): boolean {
+  const { type, title, detail } = request?.problem ?? {};
+  if (!request?.uncertain || request.status !== 403) return false;
+  return /password/i.test(`${title} ${detail}`) && /used|reuse/i.test(`${type} ${title} ${detail}`);
 }
 
 function undone(failure: Failure): Undone | Stale {

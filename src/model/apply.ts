@@ -17,7 +17,10 @@ export type Outcome =
       readonly status: "done";
       readonly change: Change;
       readonly id: string | null;
-      /** The answer to its create was lost, and what it made was found and taken over. */
+      /**
+       * The answer to its create was lost, and what it made was found and taken over; or that to a new password, which the
+       * service then refused as used before.
+       */
       readonly adopted: boolean;
       /** It was so already when it was looked at, and nothing had to be sent. */
       readonly already?: true;

@@ -6,7 +6,7 @@ import { renderFailures } from "./failure-text.ts";
 import { wrapText } from "./lines.ts";
 import { nextStepFor } from "./next-step.ts";
 import type { Paint, Style } from "./style.ts";
-import { counted, grouped } from "./words.ts";
+import { adoptedText, counted, grouped } from "./words.ts";
 
 const DONE = { create: "created", update: "updated", replace: "replaced", delete: "deleted" } as const;
 const WAS_SO = {
@@ -27,7 +27,7 @@ export function renderApplyEvent(event: ApplyEvent, style: Style): string | null
   const what = `${oneLine(merchant)}  ${nameOf(outcome.change)}`;
   switch (outcome.status) {
     case "done":
-      return `${style.green("✓")} ${what} ${doneWord(outcome)}${outcome.adopted ? " (its answer was lost; it was found)" : ""}`;
+      return `${style.green("✓")} ${what} ${doneWord(outcome)}${outcome.adopted ? ` (${adoptedText(isPassword(outcome.change))})` : ""}`;
     case "stale":
       return `${style.red("✗")} ${what} stale: ${oneLine(outcome.failure.message)}`;
     case "failed":

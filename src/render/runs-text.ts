@@ -2,7 +2,7 @@ import type { MerchantNote, PastRun, PastWrite, RunStatus } from "../model/past-
 import { oneLine } from "./escape.ts";
 import { cellWidth, padTo, wrapText } from "./lines.ts";
 import type { Paint, Style } from "./style.ts";
-import { counted, grouped } from "./words.ts";
+import { adoptedText, counted, grouped } from "./words.ts";
 
 /** A journal that can be read, and how its merchant's part of the run stands. */
 export interface KnownRun {
@@ -254,7 +254,7 @@ function writeLine({ intent, outcome }: PastWrite, style: Style): string {
   const more = [
     id === null ? "" : oneLine(id),
     status === "done" ? "" : status.replace("-", " "),
-    outcome?.adopted ? "its answer was lost; it was found" : "",
+    outcome?.adopted ? adoptedText(intent.password === true) : "",
     outcome?.already ? "was so already; nothing was sent" : "",
     outcome?.failure ? oneLine(outcome.failure.message) : "",
   ].filter((text) => text !== "");

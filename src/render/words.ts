@@ -34,3 +34,10 @@ export function shellWord(text: string): string {
 export function moreText(count: number): string {
   return `… and ${grouped(count)} more (--verbose shows all)`;
 }
+
+/** How a write whose answer was lost turned out to be done. */
+export function adoptedText(isPassword: boolean): string {
+  return isPassword
+    ? "its answer was lost; sent again, the password was refused as used before"
+    : "its answer was lost; it was found";
+}

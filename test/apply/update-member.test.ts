@@ -319,6 +319,35 @@ describe("a new password", () => {
     expect(result.status).toBe("done");
   });
 
+  const used = (): Response =>
+    problem(403, { title: "Forbidden", detail: "This password was used before: choose another one." });
+
+  test.each([true, false])(
+    "whose answer was lost, and which is then refused as used before, is set (recheck: %s)",
+    async (recheck) => {
+      const before = (update: number) => (update === 1 ? problem(502) : used());
+      const { outcome, sent, result } = await apply(nothing, { mem_1: till }, { before, recheck }, [
+        rotation,
+      ]);
+      expect(sent).toHaveLength(2);
+      expect(outcome).toMatchObject({ status: "done", id: "mem_1", adopted: true });
+      expect(result).toMatchObject({ status: "done", writes: 1 });
+    },
+  );
+
+  test("that is refused as used before at once has failed", async () => {
+    const { outcome, sent } = await apply(nothing, { mem_1: till }, { before: used }, [rotation]);
+    expect(sent).toHaveLength(1);
+    expect(outcome).toMatchObject({ status: "failed" });
+  });
+
+  test("whose answer was lost, and which is then refused for anything else, may be set or not", async () => {
+    const before = (update: number) =>
+      update === 1 ? problem(502) : problem(403, { detail: "The key may not update members." });
+    const { outcome } = await apply(nothing, { mem_1: till }, { before }, [rotation]);
+    expect(outcome).toMatchObject({ status: "unknown" });
+  });
+
   test("costs a replaced member nothing, and is not sent again", async () => {
     const { sent, members, intents } = await apply(nothing, { mem_1: till }, { replaces: true }, [rotation]);
     expect(members["mem_1"]).toEqual(till);

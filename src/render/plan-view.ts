@@ -1,6 +1,7 @@
 import type { Change, Counts, Finding, Impact, Plan, Refusal } from "../model/plan.ts";
 import { type RowView, rowOf } from "./change-view.ts";
 import { type RiskView, risksOf } from "./risk-view.ts";
+import { joinSame } from "./same-findings.ts";
 import { counted, grouped, type Told } from "./words.ts";
 
 /** The changes of one resource, in the order of the plan. */
@@ -43,6 +44,7 @@ export interface PlanView {
   /** What would be refused, had nobody overridden it. */
   readonly overridden: readonly RefusalView[];
   readonly errors: readonly Finding[];
+  /** Those that say the same of several roles or members are one. */
   readonly warnings: readonly Finding[];
   /** Environment variables that an apply reads first passwords from; by name. */
   readonly passwords: readonly string[];
@@ -87,7 +89,7 @@ export function planView(
     refusals: plan.refusals.filter((refusal) => !overridden.includes(refusal)).map(refusalView),
     overridden: overridden.map(refusalView),
     errors: plan.findings.filter(({ severity }) => severity === "error"),
-    warnings: plan.findings.filter(({ severity }) => severity === "warning"),
+    warnings: joinSame(plan.findings.filter(({ severity }) => severity === "warning")),
     passwords: [...new Set(plan.changes.flatMap(passwordOf))].sort(),
   };
 }

@@ -28,8 +28,7 @@ const NEXT_STEPS: Readonly<Record<ErrorCode, string | typeof HINT | null>> = {
   "bad-answer": HINT,
   "listing-unstable": "Somebody is changing this account right now: wait until they are done.",
   stale: "Somebody has changed it since it was planned: find out whether the file still says what is wanted.",
-  "journal-unwritable":
-    "Nothing is changed that cannot be recorded: free space on the disk, and make the folder writable.",
+  "journal-unwritable": HINT,
   "not-restored": HINT,
   usage: HINT,
   "file-unreadable": null,

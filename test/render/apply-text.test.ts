@@ -117,7 +117,11 @@ test("a failure's own hint and the next step are not both told", () => {
 test("where all is done and only the record is not whole, it says so", () => {
   const { outcomes } = stoppedAfter();
   const done = outcomes.map(({ change }) => ({ status: "done", change, id: null, adopted: false }) as const);
-  const journalFailure = { code: "journal-unwritable", message: "The journal cannot be written." } as const;
+  const journalFailure = {
+    code: "journal-unwritable",
+    message: "The journal cannot be written.",
+    hint: "The disk is full: make room.",
+  } as const;
   const result = {
     status: "stopped",
     outcomes: done,
@@ -127,9 +131,7 @@ test("where all is done and only the record is not whole, it says so", () => {
   } as const;
   const text = renderApplyResult("MC1", result, null, PLAIN);
   expect(text).toContain("MC1: stopped. 12 changes done.\n");
-  expect(text).toContain(
-    "error: The journal cannot be written.\n  → Nothing is changed that cannot be recorded",
-  );
+  expect(text).toContain("error: The journal cannot be written.\n  → The disk is full: make room.\n");
   expect(ending(result)).toBe('What was done stays done. Run "rolecall plan" to see that nothing is left.');
   expect(text).not.toContain("without a record");
   const unrecorded = outcomes.slice(0, 1).map(({ change }) => change);

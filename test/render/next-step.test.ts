@@ -33,10 +33,7 @@ test.each<[code: ErrorCode, says: string]>([
     "stale",
     "Somebody has changed it since it was planned: find out whether the file still says what is wanted.",
   ],
-  [
-    "journal-unwritable",
-    "Nothing is changed that cannot be recorded: free space on the disk, and make the folder writable.",
-  ],
+  ["journal-unwritable", HINT],
   ["usage", HINT],
 ])("after %s it says in one sentence what to do", (code, says) => {
   expect(nextStepFor("failed", { code, message: "It failed.", hint: HINT })).toBe(says);

@@ -13,6 +13,9 @@ export interface OutputLoss {
   readonly code: string;
 }
 
+/** What asks a process to end: Ctrl-C, another process, or a terminal that was closed. */
+export type StopSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
+
 /** Everything that a command may touch of the world; the one place where it enters, so that tests pass their own. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -35,8 +38,8 @@ export interface Io {
   pause(): Promise<void>;
   /** At least 0, below 1. */
   random(): number;
-  /** Calls back on SIGINT and SIGTERM until the returned function is called. */
-  onStopSignal(listener: (signal: "SIGINT" | "SIGTERM") => void): () => void;
+  /** Calls back on SIGINT, SIGTERM and SIGHUP until the returned function is called. */
+  onStopSignal(listener: (signal: StopSignal) => void): () => void;
   /** Ends the process at once. */
   leave(code: number): never;
 }

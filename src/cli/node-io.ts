@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Io, OutputLoss, Sink } from "./io.ts";
+import type { Io, OutputLoss, Sink, StopSignal } from "./io.ts";
 import { type OnLost, standardSink } from "./standard-sink.ts";
+
+const STOP_SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 /** What of the world a program may bring itself. */
 type Brought = Partial<Record<OutputLoss["stream"], (onLost: OnLost) => Sink>>;
@@ -37,8 +39,10 @@ export function nodeIo({
     pause: turns(),
     random: () => Math.random(),
     onStopSignal(listener) {
-      process.on("SIGINT", listener).on("SIGTERM", listener);
-      return () => process.off("SIGINT", listener).off("SIGTERM", listener);
+      for (const signal of STOP_SIGNALS) process.on(signal, listener);
+      return () => {
+        for (const signal of STOP_SIGNALS) process.off(signal, listener);
+      };
     },
     leave: (code) => process.exit(code),
   };

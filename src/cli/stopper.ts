@@ -19,7 +19,10 @@ export interface Stopper {
   close(): void;
 }
 
-/** Listens to SIGINT and SIGTERM. Until something is changed, the first of them ends the process at once. */
+/**
+ * Listens to SIGINT, SIGTERM and SIGHUP. Until something is changed, the first of them ends the process at once. A
+ * terminal that is closed may send SIGHUP twice, by way of its shell, and nobody is there any more who is in a hurry.
+ */
 export function createStopper(say: (text: string) => void, io: Io): Stopper {
   const [stopping, hurrying] = [new AbortController(), new AbortController()];
   let cause: StopCause | null = null;
@@ -42,6 +45,7 @@ export function createStopper(say: (text: string) => void, io: Io): Stopper {
   if (outputLost.aborted) onLost();
   outputLost.addEventListener("abort", onLost);
   const ignoreSignals = io.onStopSignal((signal) => {
+    if (signal === "SIGHUP" && signals > 0) return;
     signals += 1;
     if (leave === null) {
       say(`${signal}: nothing was changed.`);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Io } from "../../src/cli/io.ts";
+import type { Io, StopSignal } from "../../src/cli/io.ts";
 import { createStopper } from "../../src/cli/stopper.ts";
 import { testIo } from "../support/io.ts";
 
@@ -21,7 +21,14 @@ function start() {
   });
   const stopper = createStopper((text) => void said.push(text), io);
   const lose = () => losing.abort({ stream: "stdout", code: "ENOSPC" });
-  return { stopper, said, left, lose, send: () => listen("SIGINT"), listening: () => listening };
+  return {
+    stopper,
+    said,
+    left,
+    lose,
+    send: (signal: StopSignal = "SIGINT") => listen(signal),
+    listening: () => listening,
+  };
 }
 
 test("Ctrl-C while it reads or asks leaves at once with 1, and says that nothing was changed", () => {
@@ -40,6 +47,18 @@ test("Ctrl-C while things change stops what is to come, and nothing is waited fo
   expect(stopper.cause()).toEqual({ by: "signal", signal: "SIGINT" });
   expect(left).toEqual([]);
   send();
+  expect(left).toEqual([4]);
+});
+
+test("a terminal that is closed stops it like Ctrl-C, however often that is signalled", () => {
+  const { stopper, send, left } = start();
+  stopper.changing(() => 4);
+  send("SIGHUP");
+  send("SIGHUP");
+  expect(stopper.hurry.aborted).toBe(true);
+  expect(stopper.cause()).toEqual({ by: "signal", signal: "SIGHUP" });
+  expect(left).toEqual([]);
+  send("SIGTERM");
   expect(left).toEqual([4]);
 });
 

@@ -35,7 +35,11 @@ export async function loadStates(paths: readonly string[], options: LoadOptions)
   const { merchants, cwd, outputs = [] } = options;
   const files = await findYamlFiles(paths, cwd);
   const loaded = await load(files, namesProject(paths, cwd), options);
-  checkOutputs(outputs, [...files, ...loaded.sources.map(({ file }) => file)], cwd);
+  if (outputs.some((path) => path !== undefined)) {
+    const { journalFiles } = await import("./past-runs.ts");
+    const read = [...files, ...loaded.sources.map(({ file }) => file), ...(await journalFiles(cwd))];
+    checkOutputs(outputs, read, cwd);
+  }
   const states = loaded.merchants
     .flatMap(({ state }) => state ?? [])
     .sort((a, b) => (a.merchant < b.merchant ? -1 : 1));

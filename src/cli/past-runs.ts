@@ -45,6 +45,12 @@ export async function listRuns(cwd: string): Promise<readonly StoredRun[]> {
   );
 }
 
+/** Paths of all journals that can be listed. */
+export async function journalFiles(cwd: string): Promise<readonly string[]> {
+  const stored = await listRuns(cwd).catch(() => []);
+  return stored.map(({ file }) => file);
+}
+
 /** Two of one millisecond differ in a number at the end only: "-10" is later than "-9". */
 function isLater(one: string, other: string): boolean {
   const collator = new Intl.Collator("en", { numeric: true });

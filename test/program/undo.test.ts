@@ -86,6 +86,22 @@ describe("undo", () => {
     expect(plan.code).toBe(0);
   });
 
+  test("never overwrites a journal with a plan, whichever command makes it", async () => {
+    await applied();
+    const [journal] = await journals();
+    const file = `.rolecall/runs/${journal}`;
+    const before = await readFile(join(shop.folder, file), "utf8");
+    for (const command of [
+      ["undo", "latest"],
+      ["plan", "mc1.yaml"],
+    ]) {
+      const refused = await shop.run([...command, "--out", file]);
+      expect(refused.stderr).toContain(`${file} is read by this command, and would be overwritten.`);
+      expect(refused.code).toBe(1);
+    }
+    expect(await readFile(join(shop.folder, file), "utf8")).toBe(before);
+  });
+
   test("changes nothing with --dry-run and --out, and applies just what was saved and approved", async () => {
     await applied();
     const writes = await shop.writes();

@@ -70,7 +70,10 @@ part-way or something is left.
 }
 
 async function undo(run: string, paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
-  checkOutputs([options.out], [options.approved], io.cwd);
+  if (options.out !== undefined) {
+    const { journalFiles } = await import("../past-runs.ts");
+    checkOutputs([options.out], [options.approved, ...(await journalFiles(io.cwd))], io.cwd);
+  }
   const [{ prepareUndo }, { createStopper }, { readConsent }] = await Promise.all([
     import("../prepare-undo.ts"),
     import("../stopper.ts"),

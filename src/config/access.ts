@@ -1,14 +1,6 @@
-import {
-  type DraftEnd,
-  type DraftGrant,
-  type DraftMember,
-  type DraftRole,
-  grantPath,
-  memberSite,
-  siteOf,
-} from "./draft.ts";
+import { type DraftEnd, type DraftMember, type DraftRole, grantPath, memberSite, siteOf } from "./draft.ts";
 import type { Site } from "./problem.ts";
-import { renamedRoles } from "./renamed-roles.ts";
+import { rolesByOtherNames } from "./renamed-roles.ts";
 
 /** A role that somebody certainly holds, and where that is written. */
 interface Held {
@@ -45,18 +37,19 @@ export interface Access {
   readonly through: (person: Person, permission: string) => string | null;
 }
 
+/** What an access is worked out from. */
+interface AccessDrafts {
+  readonly roles: readonly DraftRole[];
+  readonly members: readonly DraftMember[];
+  /** The merchant's own file. */
+  readonly main: string;
+}
+
 /** Works out who holds what at a time. */
-export function openAccess(
-  roles: readonly DraftRole[],
-  members: readonly DraftMember[],
-  now: number,
-): Access {
-  const names = new Map([
-    ...renamedRoles(roles),
-    ...roles.flatMap(({ id, name }) => (id === null || name === null ? [] : [[id, name] as const])),
-  ]);
+export function openAccess({ roles, members, main }: AccessDrafts, now: number): Access {
+  const names = rolesByOtherNames(roles);
   const keyOf = (role: string) => names.get(role) ?? role;
-  const people = peopleOf(members, keyOf, now);
+  const people = peopleOf(members, { main, keyOf, now });
   const holders = indexBy(people, (person) => person.roles.keys());
   const granting = indexBy(
     roles,
@@ -113,51 +106,54 @@ function permissionsOf(roles: readonly DraftRole[]): ReadonlyMap<string, Readonl
   return permissions;
 }
 
-/** Members by address, the entries of several files joined; without those whose membership or every grant has ended. */
-function peopleOf(
-  members: readonly DraftMember[],
-  keyOf: (role: string) => string,
-  now: number,
-): readonly Person[] {
-  const people = new Map<string, Person & { readonly roles: Map<string, Held> }>();
-  const gone = new Set<string>();
-  const granted = new Set<string>();
-  for (const member of members) {
-    const { email, address: key } = member;
-    if (email === null || key === null) {
-      continue;
-    }
-    if (!isCertain(member.end, now)) {
-      gone.add(key);
-    }
-    const person = people.get(key) ?? {
-      email,
-      site: memberSite(member, "email"),
-      roles: new Map<string, Held>(),
-    };
-    people.set(key, person);
-    for (const grant of member.grants) {
-      granted.add(key);
-      addGrant(person.roles, grant, member, keyOf(grant.role), now);
-    }
-  }
-  return [...people].flatMap(([key, person]) =>
-    gone.has(key) || (granted.has(key) && person.roles.size === 0) ? [] : [person],
-  );
+interface PeopleContext {
+  readonly main: string;
+  readonly keyOf: (role: string) => string;
+  readonly now: number;
 }
 
-function addGrant(
-  roles: Map<string, Held>,
-  grant: DraftGrant,
-  member: DraftMember,
-  key: string,
-  now: number,
-): void {
-  const { role, end } = grant;
-  if (isCertain(end, now) && !roles.has(key)) {
-    const site = siteOf(member.file, grantPath(member, grant));
-    roles.set(key, { role, site, ends: end !== null || member.end !== null });
+/**
+ * Members by address, the entries of several files joined; without those whose membership or every grant has ended, and
+ * those whom only shared files mention, without making them members.
+ */
+function peopleOf(members: readonly DraftMember[], { main, keyOf, now }: PeopleContext): readonly Person[] {
+  const byAddress = new Map<string, [DraftMember, ...DraftMember[]]>();
+  for (const member of members) {
+    const { email, address } = member;
+    if (email === null || address === null) {
+      continue;
+    }
+    const known = byAddress.get(address);
+    if (known === undefined) {
+      byAddress.set(address, [member]);
+    } else {
+      known.push(member);
+    }
   }
+  return [...byAddress.values()].flatMap((entries): readonly Person[] => {
+    const isListed = entries.some(
+      ({ file, fields }) =>
+        file === main || Object.hasOwn(fields, "roles") || Object.hasOwn(fields, "managed"),
+    );
+    if (!isListed || !entries.every(({ end }) => isCertain(end, now))) {
+      return [];
+    }
+    const membershipEnds = entries.some(({ end }) => end !== null);
+    const roles = new Map<string, Held>();
+    for (const member of entries) {
+      for (const grant of member.grants) {
+        const { role, end } = grant;
+        const key = keyOf(role);
+        if (isCertain(end, now) && !roles.has(key)) {
+          const site = siteOf(member.file, grantPath(member, grant));
+          roles.set(key, { role, site, ends: end !== null || membershipEnds });
+        }
+      }
+    }
+    const hasEnded = roles.size === 0 && entries.some(({ grants }) => grants.length > 0);
+    const [first] = entries;
+    return hasEnded ? [] : [{ email: first.email ?? "", site: memberSite(first, "email"), roles }];
+  });
 }
 
 /** Whether there certainly is access before this end. */

@@ -48,7 +48,7 @@ export function viewMerchant({ main, drafts, complete, now }: MerchantDrafts): M
     twice: addressesTwice(members),
     granted: grantedBy(members),
     access: () => {
-      access ??= openAccess(roles, members, now);
+      access ??= openAccess({ roles, members, main }, now);
       return access;
     },
   };

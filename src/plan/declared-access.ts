@@ -2,6 +2,7 @@ import type { DesiredState } from "../model/desired.ts";
 import type { Access, PersonAccess, RoleAccess } from "./access.ts";
 import { memberAt } from "./at.ts";
 import { violationsIn } from "./judge.ts";
+import { isMention } from "./members.ts";
 import { roleFinder } from "./role-names.ts";
 import type { Violation } from "./violation.ts";
 
@@ -14,7 +15,7 @@ export function declaredViolations(desired: DesiredState, now: number): readonly
 }
 
 /** Who holds what by the files alone; a role that they only name stands under that name, and grants nothing known. */
-function declaredAccess({ roles = [], members = [] }: DesiredState, now: number): Access {
+function declaredAccess({ roles = [], members = [], origin }: DesiredState, now: number): Access {
   const keys = new Map<string, string>();
   const access = new Map<string, RoleAccess>();
   for (const { name, id = null, permissions = [] } of roles) {
@@ -24,7 +25,7 @@ function declaredAccess({ roles = [], members = [] }: DesiredState, now: number)
   const people = members.flatMap((declared): readonly PersonAccess[] => {
     const { member, gone } = memberAt(declared, now);
     const { email, id = null, roles: grants = [] } = member;
-    if (gone) return [];
+    if (gone || isMention(member, origin.file)) return [];
     const held = grants.map(({ role }) => keys.get(role) ?? role);
     return [
       {

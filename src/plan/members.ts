@@ -135,7 +135,7 @@ function planMember(
   }
   switch (match.found) {
     case "none":
-      if (at.gone || (lost === undefined && isShared(at.member, context))) return [];
+      if (at.gone || (lost === undefined && isMention(at.member, context.file))) return [];
       return present(createMember(at.member, lost, context.roles, report));
     case "pin-missing":
       if (match.heir?.status === "pending") return planPinned(at, match.heir, context, report);
@@ -162,7 +162,7 @@ function planMember(
 }
 
 /** An entry of a shared file that says nothing of roles is about a member wherever there is one, and creates nobody. */
-function isShared({ roles, managed, origin }: DesiredMember, { file }: MemberContext): boolean {
+export function isMention({ roles, managed, origin }: DesiredMember, file: string): boolean {
   return roles === undefined && managed === undefined && origin.file !== file;
 }
 

@@ -94,8 +94,8 @@ function requireUntil({ policies, members = [] }: Rules, { access, find }: Judge
       const { id, name, email } = person;
       const member = declared.get(id ?? "") ?? declared.get((email ?? name).toLowerCase());
       const grant = member?.roles?.find((one) => find(one.role) === key);
-      if (grant?.until || (grant && member?.until)) return [];
-      const listed = grant !== undefined;
+      if (grant?.until || member?.until) return [];
+      const listed = grant !== undefined ? "grant" : member !== undefined ? "member" : null;
       return [
         {
           objection: { code: "require-until", name, role, listed },

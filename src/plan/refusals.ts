@@ -50,7 +50,13 @@ export type Objection =
       readonly holders: readonly string[];
       readonly max: number;
     }
-  | { readonly code: "require-until"; readonly name: string; readonly role: string; readonly listed: boolean }
+  | {
+      readonly code: "require-until";
+      readonly name: string;
+      readonly role: string;
+      /** What the file says: of the grant, only of the member, or nothing. */
+      readonly listed: "grant" | "member" | null;
+    }
   | { readonly code: "require-mfa"; readonly name: string; readonly role: string }
   | { readonly code: "forbid-permissions"; readonly name: string; readonly permissions: readonly string[] }
   | {
@@ -92,6 +98,13 @@ export function alreadySo({ code, resource, name, check, message, hint }: Refusa
     hint: `This plan does not make it worse. ${hint}`,
   };
 }
+
+const UNTIL_HINTS = {
+  grant: (role: string): string => `Write { role: ${role}, until: 2027-01-31 }.`,
+  member: (role: string): string =>
+    `Add "until:" to the member, or list { role: ${role}, until: 2027-01-31 } among its roles.`,
+  nothing: (): string => "Nothing in the file says when it ends: list the member, with an end date.",
+};
 
 /** Words an objection: the one place where refusals are worded. */
 export function word(objection: Objection, tense: Tense): Refusal {
@@ -228,7 +241,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
         code,
         "role",
         name,
-        `The role "${name}" ${have} ${holders.length} ${holders.length === 1 ? "holder" : "holders"}, and ${max} are allowed: ${list(holders)}.`,
+        `The role "${name}" ${have} ${holders.length} ${holders.length === 1 ? "holder" : "holders"}, and ${max} ${max === 1 ? "is" : "are"} allowed: ${list(holders)}.`,
         "Take it from somebody, or raise policies.max_holders.",
       );
     }
@@ -239,9 +252,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
         "member",
         name,
         `${name} ${hold} "${role}" without an end date.`,
-        listed
-          ? `Write { role: ${role}, until: 2027-01-31 }.`
-          : "Nothing in the file says when it ends: list the member, with an end date.",
+        UNTIL_HINTS[listed ?? "nothing"](role),
       );
     }
     case "require-mfa": {

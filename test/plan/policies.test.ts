@@ -84,6 +84,24 @@ describe("policies", () => {
     ]);
   });
 
+  test("the end of a membership is an end of the roles that the file does not list", () => {
+    const policies = { ...NONE, requireUntil: ["Payer"] };
+    const members = [
+      { email: "a@example.com", until: until("2027-01-31"), origin: ORIGIN },
+      { email: "b@example.com", origin: ORIGIN },
+    ];
+    const is = live(LIVE_ROLES, [
+      liveMember("mem_1", "a@example.com", { roles: ["role_2"] }),
+      liveMember("mem_2", "b@example.com", { roles: ["role_2"] }),
+    ]);
+    const { refusals, findings } = planOf(desired({ policies, roles: ROLES, members }), is);
+    expect(refusals).toEqual([]);
+    expect(findings.map(({ message, hint }) => `${message} ${hint}`)).toEqual([
+      'Already so: b@example.com holds "Payer" without an end date. This plan does not make it worse. ' +
+        'Add "until:" to the member, or list { role: Payer, until: 2027-01-31 } among its roles.',
+    ]);
+  });
+
   test("holders need MFA on login; of somebody invited it is not known yet", () => {
     const policies = { ...NONE, requireMfa: ["Payer"] };
     const user = { id: "u", email: "b@example.com", mfaOnLogin: true, type: "user" };

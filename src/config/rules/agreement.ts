@@ -1,6 +1,7 @@
 import { type Draft, type DraftGrant, type DraftMember, grantPath, memberSite, siteOf } from "../draft.ts";
 import type { MerchantView } from "../merchant-view.ts";
 import type { LocatedProblem, Path, Site } from "../problem.ts";
+import { rolesByOtherNames } from "../renamed-roles.ts";
 import { fieldsOf, sameValue, valueAt } from "../values.ts";
 
 const FIELDS = ["id", "until", "metadata", "managed"];
@@ -32,13 +33,16 @@ export function agreeingMembers({ members, drafts }: MerchantView): readonly Loc
   );
 }
 
-/** A member is given a role with one end, or with none. */
-export function agreeingGrants({ members, twice }: MerchantView): readonly LocatedProblem[] {
+/** A member is given a role with one end, or with none, by whichever of its names. */
+export function agreeingGrants({ roles, members, twice }: MerchantView): readonly LocatedProblem[] {
+  const names = rolesByOtherNames(roles);
+  const nameOf = (role: string): string => names.get(role) ?? role;
   const byAddress = new Map<string, DraftMember[]>();
   // Only whoever stands there twice, or is given a role twice, can be given it with two ends.
   for (const member of members) {
-    const { address, repeated } = member;
-    if (address !== null && (repeated || twice.has(address))) {
+    const { address, grants, repeated } = member;
+    const isGivenTwice = repeated || (grants.length > 1 && grants.some(({ role }) => names.has(role)));
+    if (address !== null && (isGivenTwice || twice.has(address))) {
       const known = byAddress.get(address);
       if (known === undefined) {
         byAddress.set(address, [member]);
@@ -47,7 +51,7 @@ export function agreeingGrants({ members, twice }: MerchantView): readonly Locat
       }
     }
   }
-  return [...byAddress.values()].flatMap(conflicts);
+  return [...byAddress.values()].flatMap((entries) => conflicts(entries, nameOf));
 }
 
 /** A member is not told to have no roles in one file, and given some in another. */
@@ -80,14 +84,17 @@ export function agreeingRoles({ members, drafts, twice }: MerchantView): readonl
   });
 }
 
-function conflicts(entries: readonly DraftMember[]): readonly LocatedProblem[] {
+function conflicts(
+  entries: readonly DraftMember[],
+  nameOf: (role: string) => string,
+): readonly LocatedProblem[] {
   const firsts = new Map<string, GrantOf>();
   return entries.flatMap((member) =>
     member.grants.flatMap((grant): readonly LocatedProblem[] => {
       const { role } = grant;
-      const first = firsts.get(role);
+      const first = firsts.get(nameOf(role));
       if (first === undefined) {
-        firsts.set(role, { member, grant });
+        firsts.set(nameOf(role), { member, grant });
         return [];
       }
       return endOf(first.grant) === endOf(grant)

@@ -49,62 +49,6 @@ const onlyThePool = {
       : null,
 };
 
-/** commander would load what it takes to run subcommands that are programs of their own; rolecall has none. */
-const noProgramsBelow = {
-  name: "no-programs-below",
-  resolveId: (id, from) =>
-    id === "node:child_process" && from?.includes("commander") ? "\0no-programs-below" : null,
-  load: (id) => (id === "\0no-programs-below" ? "export {};" : null),
-};
-
-/** picocolors would open stdout to see whether it is a terminal; whether there are colours is rolecall's own question. */
-const colorsWhenAsked = {
-  name: "colors-when-asked",
-  transform: {
-    filter: { id: /picocolors\.js$/ },
-    handler: (code) => code.replace("p.stdout", "false"),
-  },
-};
-
-/**
- * js-yaml makes at its start what only other dialects and writing take, and does not say that it can be left out. And
- * Node.js 20 gives an object that begins with a spread a shape of its own each time, which no compiled code knows.
- */
-const quickYaml = {
-  name: "quick-yaml",
-  transform: {
-    filter: { id: /js-yaml\.mjs$/ },
-    handler: (code) => {
-      const state = /const state = \{(?=\s*\.\.\.DEFAULT_PARSER_OPTIONS,)/;
-      if (!state.test(code)) throw new Error("js-yaml makes its parser's state in another way now");
-      return code
-        .replace(state, "$& depth: 0,")
-        .replaceAll(/^(var \w+ = )(?=new |define\w+Tag\(|\w+\.withTags\()/gm, "$1/* @__PURE__ */ ");
-    },
-  },
-};
-
-/**
- * string-width makes a segmenter and patterns of all emoji at its start, which takes a fiftieth of a second, and needs
- * none of them for ASCII: they are made when they are asked for.
- */
-const widthWhenAsked = {
-  name: "width-when-asked",
-  transform: {
-    filter: { id: /string-width[\\/]index\.js$/ },
-    handler: (code) => {
-      const made = [...code.matchAll(/^const (segmenter|\w+Regex) = (.+);$/gm)];
-      if (made.length < 5) throw new Error("string-width makes its patterns in another way now");
-      return made.reduce((text, [line, name, value]) => {
-        const [, source, flags] = /^\/(.+)\/([a-z]*)$/.exec(value) ?? [];
-        const fresh = source === undefined ? value : `new RegExp(${JSON.stringify(source)}, "${flags}")`;
-        const asked = text.replace(line, "").replaceAll(new RegExp(`\\b${name}\\b`, "g"), `${name}()`);
-        return `${asked}\nlet ${name}Made;\nfunction ${name}() {\n\treturn (${name}Made ??= ${fresh});\n}\n`;
-      }, code);
-    },
-  },
-};
-
 const transform = { target: "node20.19", define: { "process.env.NODE_ENV": '"production"' } };
 
 /** Small, but with the names that a stack trace is read by. */
@@ -127,11 +71,11 @@ const groups = [
   {
     name: "start",
     priority: 1,
-    test: /src[\\/]cli[\\/](exit-code|help-columns|node-io|standard-sink|version)\.|package\.json$/,
+    test: /src[\\/]cli[\\/](exit-code|node-io|standard-sink|version)\.|package\.json$/,
   },
   {
     name: "commands",
-    test: /no-programs-below|node_modules[\\/](commander|picocolors)[\\/]|src[\\/](cli[\\/](commands[\\/]|(as-of|completion-words|duration|fleet-matrix|main|options|output|parse-shard|shard)\.)|model[\\/]errors\.|render[\\/](escape|review-size|style|words)\.)/,
+    test: /node_modules[\\/]commander[\\/]|src[\\/](cli[\\/](commands[\\/]|(as-of|completion-words|duration|fleet-matrix|main|options|output|parse-shard|shard)\.)|model[\\/]errors\.|render[\\/](escape|review-size|style|words)\.)/,
   },
   {
     name: "files",
@@ -147,7 +91,6 @@ await program();
 await starter();
 await drawing();
 await keepImages(dist);
-keepHelp();
 await action();
 declarations();
 
@@ -157,15 +100,7 @@ async function program() {
     cwd: root,
     input: { program: "src/program.ts", api: "src/index.ts" },
     platform: "node",
-    plugins: [
-      colorsWhenAsked,
-      drawnElsewhere,
-      noProgramsBelow,
-      quickYaml,
-      widthWhenAsked,
-      onlyThePool,
-      pageAssets(),
-    ],
+    plugins: [drawnElsewhere, onlyThePool, pageAssets()],
     transform,
     onLog,
   });
@@ -199,12 +134,6 @@ async function starter() {
   const build = await rolldown({ cwd: root, input: "src/bin.ts", platform: "node", transform, onLog });
   await build.write({ ...bundled, file: join(dist, "bin.js"), format: "cjs" });
   await build.close();
-}
-
-/** Asked for again and again: kept, so that it takes no command to be loaded. */
-function keepHelp() {
-  const help = execFileSync(process.execPath, [join(dist, "bin.js"), "--help"]);
-  writeFileSync(join(dist, "help.txt"), help);
 }
 
 /** What draws, loaded by the program where there is a terminal. */

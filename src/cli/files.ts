@@ -45,17 +45,6 @@ export function defaultPath(cwd: string): string {
   }
 }
 
-/** How much the files hold together, in bytes; what cannot be read is told when it is read. */
-export function sizeOf(files: readonly string[]): number {
-  return files.reduce((sum, file) => {
-    try {
-      return sum + statSync(file).size;
-    } catch {
-      return sum;
-    }
-  }, 0);
-}
-
 /** A file's path as it is shown, and its content. */
 export interface TextFile {
   readonly file: string;

@@ -3,7 +3,7 @@ import type { LoadedMerchants } from "../config/load-merchants.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { RolecallError } from "../model/errors.ts";
-import { findYamlFiles, namesProject, sizeOf, sourceReader } from "./files.ts";
+import { findYamlFiles, namesProject, sourceReader } from "./files.ts";
 import { checkOutputs } from "./output-path.ts";
 
 /** What the files say, and everything that is wrong with them. */
@@ -24,8 +24,6 @@ export interface LoadOptions {
   readonly now: number;
   /** Where results are to be written: none of the files. */
   readonly outputs?: readonly (string | undefined)[];
-  /** Nothing is read but the files. */
-  readonly filesOnly?: true;
   /** What else goes on while files are read; absent: nothing. */
   readonly meanwhile?: Meanwhile;
 }
@@ -47,17 +45,11 @@ export async function loadStates(paths: readonly string[], options: LoadOptions)
   return { sources, states: pick(states, merchants, diagnostics), diagnostics };
 }
 
-/** From here on files leave much behind when they are read, in bytes. */
-const LARGE = 512 * 1024;
-
 async function load(
   files: readonly string[],
   wholeProject: boolean,
-  { cwd, now, filesOnly, meanwhile }: LoadOptions,
+  { cwd, now, meanwhile }: LoadOptions,
 ): Promise<LoadedMerchants> {
-  const bytes = sizeOf(files);
-  // To set it takes 4 ms.
-  if (!filesOnly || bytes > LARGE) (await import("./engine.ts")).setEngine(bytes);
   const { loadMerchants } = await import("../config/load-merchants.ts");
   return loadMerchants(files, sourceReader(cwd), { now, wholeProject, ...meanwhile });
 }

@@ -13,7 +13,6 @@ import { schemaCommand } from "./commands/schema.ts";
 import { undoCommand } from "./commands/undo.ts";
 import { validateCommand } from "./commands/validate.ts";
 import { ExitCode, exitCodeFor } from "./exit-code.ts";
-import { HELP_COLUMNS } from "./help-columns.ts";
 import type { Io } from "./io.ts";
 import { suggestOption } from "./option-hints.ts";
 import { styleFor } from "./output.ts";
@@ -90,7 +89,7 @@ async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
         outputError: (text, write) => write(suggestOption(text, command, allCommands)),
         getOutHelpWidth: () => Math.min(io.stdout.columns ?? HELP_COLUMNS, HELP_COLUMNS),
         getErrHelpWidth: () => Math.min(io.stderr.columns ?? HELP_COLUMNS, HELP_COLUMNS),
-        // Help has none, and to ask would open the streams.
+        // Help has none.
         getOutHasColors: () => false,
         getErrHasColors: () => false,
       });
@@ -98,6 +97,9 @@ async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
   await program.parseAsync(argv, { from: "user" });
   return exitCode;
 }
+
+/** How wide help is where there is room. */
+const HELP_COLUMNS = 80;
 
 const HELP = `
 Try it without any account:

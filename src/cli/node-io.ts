@@ -1,17 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Io, OutputLoss, Sink, StopSignal } from "./io.ts";
+import type { Io, OutputLoss, StopSignal } from "./io.ts";
 import { type OnLost, standardSink } from "./standard-sink.ts";
 
 const STOP_SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-/** What of the world a program may bring itself. */
-type Brought = Partial<Record<OutputLoss["stream"], (onLost: OnLost) => Sink>>;
-
 /** The world of the running process. */
-export function nodeIo({
-  stdout = (onLost) => standardSink(1, () => process.stdout, onLost),
-  stderr = (onLost) => standardSink(2, () => process.stderr, onLost),
-}: Brought = {}): Io {
+export function nodeIo(): Io {
   const losing = new AbortController();
   const lost =
     (stream: OutputLoss["stream"]): OnLost =>
@@ -20,8 +14,8 @@ export function nodeIo({
   return {
     env: process.env,
     cwd: process.cwd(),
-    stdout: stdout(lost("stdout")),
-    stderr: stderr(lost("stderr")),
+    stdout: standardSink(process.stdout, lost("stdout")),
+    stderr: standardSink(process.stderr, lost("stderr")),
     outputLost: losing.signal,
     // Opened when it is asked for: most commands never do.
     get stdinIsTTY() {

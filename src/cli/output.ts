@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
-import picocolors from "picocolors";
-import { type Extent, PLAIN, type Style } from "../render/style.ts";
+import { type Extent, type Paint, PLAIN, type Style } from "../render/style.ts";
 import type { Io, Sink } from "./io.ts";
 import { standardStream } from "./output-path.ts";
 
@@ -9,11 +8,23 @@ const MAX_COLUMNS = 120;
 /** How to dress text for a stream: colours on a terminal, unless NO_COLOR, FORCE_COLOR or `--no-color` say otherwise. */
 export function styleFor(sink: Sink, io: Io, color: boolean): Style {
   const { isTTY, columns } = sink;
-  const wanted = color && wantsColor(io.env, isTTY);
-  const { bold, dim, red, green, yellow, cyan } = picocolors.createColors(wanted);
   const width = isTTY ? Math.min(columns ?? PLAIN.columns, MAX_COLUMNS) : PLAIN.columns;
-  return { bold, dim, red, green, yellow, cyan, columns: width };
+  return { ...(color && wantsColor(io.env, isTTY) ? ANSI : PLAIN), columns: width };
 }
+
+/** Puts text between two escape sequences; `again` takes the place of an end inside it, which would end this one, too. */
+function paint(begin: string, end: string, again = begin): Paint {
+  return (text) => `${begin}${text.replaceAll(end, again)}${end}`;
+}
+
+const ANSI: Omit<Style, "columns"> = {
+  bold: paint("\x1b[1m", "\x1b[22m", "\x1b[22m\x1b[1m"),
+  dim: paint("\x1b[2m", "\x1b[22m", "\x1b[22m\x1b[2m"),
+  red: paint("\x1b[31m", "\x1b[39m"),
+  green: paint("\x1b[32m", "\x1b[39m"),
+  yellow: paint("\x1b[33m", "\x1b[39m"),
+  cyan: paint("\x1b[36m", "\x1b[39m"),
+};
 
 function wantsColor(env: Io["env"], isTTY: boolean): boolean {
   if (env["NO_COLOR"]) return false;

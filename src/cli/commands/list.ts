@@ -62,7 +62,6 @@ async function list(paths: readonly string[], options: Options, io: Io): Promise
     merchants: merchant,
     cwd: io.cwd,
     now: io.now(),
-    filesOnly: true,
   });
   const errors = loaded.diagnostics.filter(isError);
   if (errors.length > 0) {

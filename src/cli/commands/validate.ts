@@ -48,7 +48,6 @@ async function validate(paths: readonly string[], options: Options, io: Io): Pro
     merchants: options.merchant,
     cwd: io.cwd,
     now: options.asOf ?? io.now(),
-    filesOnly: true,
   });
   const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
   io.stdout.write(await render(shown, sources.length, options, io));

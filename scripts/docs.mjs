@@ -7,9 +7,7 @@ import { reference } from "./reference.mjs";
 const root = resolve(import.meta.dirname, "..");
 const target = join(root, "docs", "file.md");
 
-const { merchantJsonSchema, diagnosticTable } = await import(
-  pathToFileURL(join(root, "dist/index.mjs")).href
-);
+const { merchantJsonSchema, diagnosticTable } = await import(pathToFileURL(join(root, "dist/index.js")).href);
 const head = readFileSync(join(root, "docs", "file.head.md"), "utf8");
 const text = reference(head, merchantJsonSchema(), diagnosticTable());
 

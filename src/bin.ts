@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-import { chunkLoader, imageFolder } from "./start/chunks.ts";
+import { enableCompileCache } from "./cli/compile-cache.ts";
 
-const dist = import.meta.dirname;
-chunkLoader({ folder: dist, images: imageFolder(dist) })("./program.js");
+enableCompileCache();
+// Whatever is imported statically would be compiled before the cache is enabled.
+await import("./program.ts");

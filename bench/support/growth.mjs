@@ -1,4 +1,4 @@
-import { buildPlan } from "../../dist/index.mjs";
+import { buildPlan } from "../../dist/index.js";
 import { repeat } from "./measure.mjs";
 import { inputOf } from "./plan-input.mjs";
 

@@ -1,4 +1,4 @@
-import { parseMerchantFile } from "../../dist/index.mjs";
+import { parseMerchantFile } from "../../dist/index.js";
 import { EMPLOYEE, fileOf, rolesOf, wireMember } from "./shop.mjs";
 
 const NOW = Date.UTC(2026, 0, 1);

@@ -79,7 +79,8 @@ function start(
   const { cwd = ROOT, env = {}, node = [], bin = BIN } = options;
   return spawn(process.execPath, [...node, bin, ...args], {
     cwd,
-    env: { PATH: process.env["PATH"], ...env },
+    // Tests leave nothing in the user's cache.
+    env: { PATH: process.env["PATH"], NODE_DISABLE_COMPILE_CACHE: "1", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
 }

@@ -1,0 +1,2 @@
+export { default as buildConnector } from "undici/lib/core/connect.js";
+export { default as Pool } from "undici/lib/dispatcher/pool.js";

@@ -3,11 +3,12 @@ import { type Failure, RolecallError } from "../model/errors.ts";
 import type { Journal, RunEnded } from "../model/journal.ts";
 import type { Change, Plan } from "../model/plan.ts";
 import type { HoldBack, LiveRecords, LiveWriter } from "../model/ports.ts";
-import { carryOut, type Ended, type RunContext } from "./carry-out.ts";
+import { carryOut } from "./carry-out.ts";
 import { heldBackWork, isHeldBack, rolesStillHeld } from "./held-back.ts";
 import { PHASES, stepsOf } from "./phases.ts";
 import { runPool } from "./pool.ts";
 import type { PutSemantics } from "./put-semantics.ts";
+import type { Ended, RunContext } from "./run-context.ts";
 import type { Step } from "./step.ts";
 
 /** Everything that an apply needs of the world. */

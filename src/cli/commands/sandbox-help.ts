@@ -52,7 +52,7 @@ times, or each with a probability. What it does is its kind:
   stall            no answer for ms, then a broken connection; effect
   html             a page of HTML where JSON belongs: status, effect
   content-type     the right answer under the wrong type: type (text/plain), null for none
-  expired-invitation  who invites an address whose invitation has expired is answered otherwise: answer
+  expired-invitation  a new invitation of an address whose invitation has expired is answered otherwise: answer
                    (conflict: 409 until that is deleted; replace: the new one takes its place; renew: with its id)
   invitation-limit  429 where an address was invited too often: limit (1), in window (3600 seconds); email
                    (counts that address only)

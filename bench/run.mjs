@@ -4,6 +4,7 @@ import { cases as apply } from "./cases/apply.mjs";
 import { cases as plan } from "./cases/plan.mjs";
 import { cases as pure } from "./cases/pure.mjs";
 import { rateLimit } from "./cases/rate-limit.mjs";
+import { rates } from "./cases/rates.mjs";
 import { cases as render } from "./cases/render.mjs";
 import { cases as start } from "./cases/start.mjs";
 import { cases as validate } from "./cases/validate.mjs";
@@ -14,7 +15,7 @@ import { cases as validate } from "./cases/validate.mjs";
  * atLeast, unit }, noise, values }. Each value is one whole measurement, and the median of them counts; a target that is
  * missed by no more than the noise, a share of it, is said and fails nothing.
  */
-const CASES = [...plan, ...apply, ...start, ...validate, ...pure, ...render, rateLimit];
+const CASES = [...plan, ...apply, ...start, ...validate, ...pure, ...render, rateLimit, rates];
 
 const { values: options } = parseArgs({
   options: {

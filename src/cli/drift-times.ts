@@ -13,7 +13,10 @@ export async function driftsOf(planned: readonly Planned[], io: Io): Promise<rea
     planned.map(async (one): Promise<readonly Drift[]> => {
       if (!("plan" in one)) return [];
       const { session, plan, live } = one;
-      const times = plan.changes.length === 0 ? NO_TIMES : await driftTimes(session.state, live, io);
+      const times =
+        plan.changes.length + plan.refusals.length === 0
+          ? NO_TIMES
+          : await driftTimes(session.state, live, io);
       return [driftOf({ desired: session.state, live }, plan, times)];
     }),
   );

@@ -1,11 +1,13 @@
 import type { DesiredState } from "../model/desired.ts";
 import type { Drift, DriftCause, DriftEvent, DriftViolation } from "../model/drift.ts";
 import type { LiveState } from "../model/live.ts";
-import type { Change, Impact, Plan, Refusal } from "../model/plan.ts";
+import type { Change, Finding, Impact, Plan, Refusal } from "../model/plan.ts";
 import { type AccessChanges, accessAfter, accessBefore } from "./access.ts";
+import { differencesOf } from "./drift-plan.ts";
 import { hash } from "./fingerprint.ts";
 import { impactOf } from "./impact.ts";
 import { judgeLive } from "./judge.ts";
+import { alreadySo } from "./refusals.ts";
 import { roleFinder } from "./role-names.ts";
 import { scopeOf } from "./scope.ts";
 
@@ -22,7 +24,8 @@ export interface DriftInput {
 }
 
 /** Tells a plan as drift: which side of each change moved last, what that gave to whom, and which rules are broken. */
-export function driftOf(input: DriftInput, plan: Plan, times: DriftTimes): Drift {
+export function driftOf(input: DriftInput, planned: Plan, times: DriftTimes): Drift {
+  const plan = differencesOf(planned, input.desired, input.live);
   const changes = plan.changes.map((change) => {
     const fileChangedAt = times.file(change);
     const liveChangedAt = times.live(change);
@@ -31,7 +34,15 @@ export function driftOf(input: DriftInput, plan: Plan, times: DriftTimes): Drift
     return { fingerprint, cause, event: eventOf(change, cause), fileChangedAt, liveChangedAt };
   });
   const reverted = plan.changes.filter((_, index) => changes[index]?.event !== null);
-  return { plan, changes, ...judgedLive(input, plan, reverted) };
+  const judged = judgedLive(input, plan, reverted);
+  return { plan: { ...plan, findings: findingsOf(plan, judged.violations) }, changes, ...judged };
+}
+
+/** Leaves out what the violations say already. */
+function findingsOf({ findings }: Plan, violations: readonly Refusal[]): readonly Finding[] {
+  const keyOf = ({ code, resource, name }: Finding): string => JSON.stringify([code, resource, name]);
+  const told = new Set(violations.map((violation) => keyOf(alreadySo(violation))));
+  return findings.filter((finding) => !told.has(keyOf(finding)));
 }
 
 /** A commit is told in whole seconds, so the live side has to be later by more than that. */

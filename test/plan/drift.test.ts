@@ -81,3 +81,67 @@ test("those who would move along with a replaced role have done nothing", () => 
   expect(drift.changes.map(({ event }) => event)).toEqual(["changed", null]);
   expect(driftText(driftView(drift).sums)).toBe("1 difference (1 changed outside git)");
 });
+
+test("a role's metadata that differs is a difference, also where no apply can change it", () => {
+  const want = desired({ roles: [role("Cashier", { permissions: ["b"], metadata: { owner: "ops" } })] });
+  const is = live([liveRole("role_1", "Cashier", { permissions: ["b"], metadata: { owner: "till" } })]);
+  const drift = driftOf({ desired: want, live: is }, planOf(want, is), AT);
+  expect(drift.changes.map(({ cause, event }) => [cause, event])).toEqual([["outside-git", "changed"]]);
+  const { groups, sums } = driftView(drift);
+  expect(driftText(sums)).toBe("1 difference (1 changed outside git)");
+  expect(groups[0]?.rows[0]?.verb).toBe("changed outside git");
+  const named = { ...want, roles: [role("Cashier", { permissions: ["a"], metadata: { owner: "ops" } })] };
+  const { plan } = driftOf({ desired: named, live: is }, planOf(named, is), AT);
+  expect(plan.changes.map(({ fields }) => fields.map(({ field }) => field))).toEqual([
+    ["permissions", "metadata"],
+  ]);
+});
+
+test("nobody has changed the roles of somebody who only moves along with a replaced role", () => {
+  const sync = { ...SYNC, replaceRoles: true };
+  const roles = [role("Cashier", { permissions: ["a"], metadata: { owner: "ops" } }), role("Till")];
+  const members = [
+    member("a@example.com", { roles: ["Cashier"], metadata: { n: "2" } }),
+    member("b@example.com", { roles: ["Till"] }),
+    member("c@example.com", { roles: ["Cashier", "Till"] }),
+  ];
+  const want = desired({ sync, roles, members });
+  const is = live(
+    [liveRole("role_1", "Cashier", { permissions: ["a"] }), liveRole("role_2", "Till")],
+    [
+      liveMember("a", "a@example.com", { roles: ["role_1"], metadata: { n: "1" } }),
+      liveMember("b", "b@example.com", { roles: ["role_1", "role_2"] }),
+      liveMember("c", "c@example.com", { roles: ["role_1"] }),
+    ],
+  );
+  const { changes } = driftOf({ desired: want, live: is }, planOf(want, is), AT).plan;
+  const names = (refs: readonly { readonly name: string }[]) => refs.map(({ name }) => name).join();
+  const told = changes.map(({ name, fields }) => [
+    name,
+    ...fields.map((diff) =>
+      diff.field === "roles" ? `+${names(diff.added)} -${names(diff.removed)}` : diff.field,
+    ),
+  ]);
+  expect(told).toEqual([
+    ["Cashier", "metadata"],
+    ["a@example.com", "metadata"],
+    ["b@example.com", "+ -Cashier"],
+    ["c@example.com", "+Till -"],
+  ]);
+});
+
+test("a rule that live access breaks is told once", () => {
+  const policies = { ...desired().policies, requireMfa: ["Cashier"], maxHolders: { Cashier: 0 } };
+  const want = desired({
+    policies,
+    sync: { ...SYNC, members: "additive" },
+    roles: [role("Cashier")],
+    members: [],
+  });
+  const is = live([liveRole("role_1", "Cashier")], [liveMember("a", "a@example.com", { roles: ["role_1"] })]);
+  const planned = planOf(want, is);
+  expect(planned.findings).toHaveLength(2);
+  const { plan, violations } = driftOf({ desired: want, live: is }, planned, AT);
+  expect(violations).toHaveLength(2);
+  expect(plan.findings).toEqual([]);
+});

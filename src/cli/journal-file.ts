@@ -121,8 +121,11 @@ async function makeFolder(folder: string): Promise<void> {
     }
   }
   const ignore = join(dirname(folder), ".gitignore");
-  await writeFile(ignore, "*\n", { flag: "wx", mode: 0o600 }).catch((error: unknown) => {
-    if (!isExisting(error)) throw error;
+  await writeFile(ignore, "*\n", { flag: "wx", mode: 0o600 }).catch(async (error: unknown) => {
+    if (isExisting(error)) return;
+    // An empty one ignores nothing, and would stay.
+    await rm(ignore, { force: true }).catch(() => undefined);
+    throw error;
   });
 }
 

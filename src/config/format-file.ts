@@ -14,7 +14,12 @@ import { atOnce } from "./steps.ts";
 /** A file in its canonical form, or why it was left alone. */
 export type FormattedFile =
   | { readonly text: string; readonly changed: boolean }
+  /** In how many characters a file may be to be formatted; this one is longer. */
+  | { readonly longest: number }
   | { readonly diagnostics: readonly Diagnostic[] };
+
+/** To read a text with its comments takes about 500 bytes of memory and 5 µs for each of its characters. */
+const LONGEST = 700_000;
 
 const BOM = "\uFEFF";
 
@@ -23,6 +28,7 @@ const MAX_ROUNDS = 4;
 
 /** Puts a file in canonical order and style; what it means, its comments, line ends and byte order mark stay. */
 export function formatFile(file: string, text: string, entries: EntryOrder = "kept"): FormattedFile {
+  if (text.length > LONGEST) return { longest: LONGEST };
   const { problems } = atOnce(readSource(file, text, parse(text), checkSchema, Number.NEGATIVE_INFINITY));
   if (problems.some(isError)) {
     return { diagnostics: diagnose(new Map([[file, text]]), problems) };

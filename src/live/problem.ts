@@ -1,4 +1,5 @@
 import type { Problem } from "../model/errors.ts";
+import { isDeeper, MOST_LEVELS } from "./wire.ts";
 
 const MAX_FIELD = 4000;
 const MAX_EXTENSIONS = 10;
@@ -80,6 +81,7 @@ export function tame(value: string): string {
 function objectIn(body: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(body);
+    if (isDeeper(value, MOST_LEVELS)) return undefined;
     const first: unknown = Array.isArray(value) ? value[0] : value;
     return typeof first === "object" && first !== null ? { ...first } : undefined;
   } catch {

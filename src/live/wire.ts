@@ -150,9 +150,11 @@ function parse<T>(schema: z.ZodType<T>, body: string): Parsed<T> {
   throw new TypeError(`with something else than the contract says at ${issue?.path.join(".") || "its root"}`);
 }
 
-const MOST_LEVELS = 100;
+/** JSON from the service that is nested deeper is no proper answer. */
+export const MOST_LEVELS = 100;
 
-function isDeeper(value: unknown, levels: number): boolean {
+/** Whether a value is nested deeper than so many levels. */
+export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }

@@ -119,6 +119,25 @@ describe("fmt", () => {
     expect(await readdir(join(cwd, "access"))).toEqual([".shop.yaml.draft", "shop.yaml"]);
   });
 
+  test("leaves a file alone that is too large to format, says so, and formats the others", async () => {
+    const many = Array.from(
+      { length: 20_000 },
+      (_, index) => `  - {email: "p${index}@example.com", roles: []}\n`,
+    );
+    const large = `version: 1\nmerchant: LARGE\nmembers:\n${many.join("")}`;
+    await put("large.yaml", large);
+    await put("shop.yaml", UNTIDY);
+    expect(await fmt()).toEqual({
+      code: 0,
+      stdout: [
+        "formatted access/shop.yaml",
+        "access/large.yaml is too large to format, and stays as it is: it is longer than 700,000 characters. Split it with include.",
+        "1 formatted, 1 too large\n",
+      ].join("\n"),
+    });
+    expect(await get("large.yaml")).toBe(large);
+  });
+
   test("a name of a file cannot give a pipeline orders", async () => {
     await put("a\n::error::.yaml", UNTIDY);
     expect((await fmt()).stdout).toBe("formatted access/a\\n::error::.yaml\n1 formatted\n");

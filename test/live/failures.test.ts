@@ -100,6 +100,13 @@ describe("a service that says no", () => {
     ]);
   });
 
+  test("with a body that is nested without end says what the status says", async () => {
+    const deep = `{"detail":"No.","errors":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
+    const { failure } = await update(() => new Response(deep, { status: 422 }));
+    expect(failure.code).toBe("unprocessable");
+    expect(failure.request).not.toHaveProperty("problem");
+  });
+
   test("with hundreds of members shows the first ones", async () => {
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`m${index}`, index]));
     const { failure } = await update(() => problem(422, many));

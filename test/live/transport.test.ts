@@ -254,6 +254,18 @@ describe("an error of a connection", () => {
   });
 });
 
+test("says what to do where this process may open nothing more", () => {
+  for (const syscall of ["connect", "socket", "open"]) {
+    const error = Object.assign(new Error("EMFILE"), { code: "EMFILE", syscall });
+    expect(lostAnswer(error, "api.example.com")).toMatchObject({
+      kind: "network",
+      sent: false,
+      message:
+        "this process may not open any more files or connections (EMFILE); use a smaller --concurrency, or raise `ulimit -n`",
+    });
+  }
+});
+
 describe("what is no connection's fault", () => {
   test.each<[string, unknown]>([
     ["a bug", new TypeError("x is not a function")],

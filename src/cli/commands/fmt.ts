@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 import type { FormattedFile } from "../../config/format-file.ts";
 import { oneLine } from "../../render/escape.ts";
+import { grouped } from "../../render/words.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { styleFor } from "../output.ts";
@@ -35,7 +36,8 @@ Examples:
   rolecall fmt --sort                   sorts the entries of each group, too
   rolecall fmt --check                  for a pipeline: is everything formatted?
 
-A file with errors is left alone, and its errors are told; then the exit code is 1.
+A file with errors is left alone, and its errors are told; then the exit code is 1. So is,
+with a warning, one that is longer than 700,000 characters.
 `,
     )
     .action(async (paths: readonly string[], options: Options) => done(await fmt(paths, options, io)));
@@ -60,6 +62,9 @@ async function fmt(paths: readonly string[], options: Options, io: Io): Promise<
     if (!options.check) await writeAtomically(resolve(io.cwd, file), text, { shown: oneLine(file) });
     io.stdout.write(`${options.check ? "would format" : "formatted"} ${oneLine(file)}\n`);
   }
+  for (const { file, result } of results) {
+    if ("longest" in result) io.stderr.write(`${tooLarge(oneLine(file), result.longest)}\n`);
+  }
   const diagnostics = results.flatMap(({ result }) => ("diagnostics" in result ? result.diagnostics : []));
   io.stdout.write(renderDiagnostics(diagnostics, styleFor(io.stdout, io, options.color)));
   const counts = count(results.map(({ result }) => result));
@@ -71,20 +76,27 @@ interface Counts {
   readonly changed: number;
   readonly unchanged: number;
   readonly bad: number;
+  readonly tooLarge: number;
+}
+
+function tooLarge(file: string, longest: number): string {
+  return `${file} is too large to format, and stays as it is: it is longer than ${grouped(longest)} characters. Split it with include.`;
 }
 
 function count(results: readonly FormattedFile[]): Counts {
   const bad = results.filter((result) => "diagnostics" in result).length;
   const changed = results.filter((result) => "text" in result && result.changed).length;
-  return { changed, bad, unchanged: results.length - changed - bad };
+  const large = results.filter((result) => "longest" in result).length;
+  return { changed, bad, tooLarge: large, unchanged: results.length - changed - bad - large };
 }
 
 /** "1 formatted, 4 unchanged, 1 with errors". */
-function sum({ changed, unchanged, bad }: Counts, check: boolean): string {
+function sum({ changed, unchanged, bad, tooLarge: large }: Counts, check: boolean): string {
   const parts = [
     [changed, check ? "to format" : "formatted"],
     [unchanged, check ? "as they should be" : "unchanged"],
     [bad, "with errors"],
+    [large, "too large"],
   ] as const;
   return parts
     .filter(([number]) => number > 0)

@@ -214,11 +214,15 @@ function hasText(text: string | null | undefined): text is string {
   return text != null && text.trim() !== "";
 }
 
-/** Older answers tell the type by two booleans, newer ones by its name. */
+const UNKNOWN_TYPE = "unknown";
+
+/** Older answers tell the type by two booleans, newer ones by its name; what tells neither may be no person. */
 function toUserType(user: NonNullable<z.infer<typeof memberSchema>["user"]>): string {
   const { type, virtual_user, service_account_user } = user;
-  if (type == null) return service_account_user ? "service_account" : virtual_user ? "managed_user" : "user";
-  return typeof type === "string" ? type : "unknown";
+  if (type != null) return typeof type === "string" && type !== "" ? type : UNKNOWN_TYPE;
+  if (service_account_user) return "service_account";
+  if (virtual_user) return "managed_user";
+  return service_account_user === false ? "user" : UNKNOWN_TYPE;
 }
 
 const NO_METADATA: Metadata = {};

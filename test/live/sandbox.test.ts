@@ -88,6 +88,13 @@ describe("against the sandbox", () => {
     expect(members[0]?.user?.type).toBe("robot");
   });
 
+  test("a user of whom neither type nor booleans are told is of an unknown type", async () => {
+    const fields = ["user.type", "user.virtual_user", "user.service_account_user"];
+    const { reader } = await start({ rules: [{ kind: "without-fields", fields }] });
+    const { members } = await reader.read(MERCHANT, []);
+    expect(members.map(({ user }) => user?.type)).toEqual(["unknown"]);
+  });
+
   test.each(["not-found", "other-id"])(
     "a predefined role is taken as it stands where it is %s",
     async (answer) => {

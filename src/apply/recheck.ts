@@ -57,7 +57,7 @@ export async function lookAt(
  * What was to be removed and is gone is as it was to be. An invitation that was to be replaced is not: whoever removed
  * it may have meant that, or have sent a new one.
  */
-function goneIsDone({ resource, kind }: Change): boolean {
+export function goneIsDone({ resource, kind }: Change): boolean {
   return kind === "delete" || (kind === "replace" && resource === "role");
 }
 

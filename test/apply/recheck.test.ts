@@ -119,6 +119,25 @@ describe("a role that is to be updated", () => {
   });
 });
 
+test("what is gone when it is to be removed, right after it was looked at, is done", async () => {
+  const is = live([], [liveMember("mem_1", "ada@example.com")]);
+  const service = modelService(is);
+  const writer = {
+    ...service.writer,
+    deleteMember: async () => {
+      throw new RolecallError("not-found", "no such member", {
+        request: { method: "DELETE", path: "/members/mem_1", status: 404, attempts: 1 },
+      });
+    },
+  };
+  const plan = planOf(desired({ members: [] }), is);
+  const told = async (recheck: boolean) =>
+    (await applyPlan(plan, applyPorts(service, { writer, recheck }))).outcomes.map(tell);
+  expect(await told(true)).toEqual(["done: delete member ada@example.com (already)"]);
+  // Nobody has seen it there: the address may be wrong.
+  expect(await told(false)).toEqual(["failed: delete member ada@example.com (no such member)"]);
+});
+
 describe("what is to be removed", () => {
   const IS = live(
     [liveRole("role_1", "Cashier", { permissions: ["a"] })],

@@ -113,7 +113,7 @@ async function listOnce<Item extends Listed>(
   return items.size === total ? [...items.values()] : null;
 }
 
-/** Without a count the only sign of the end is a page that is shorter than the first, or empty. */
+/** Without a count the only sign of the end is a page with nothing on it: a short one may be one with something left out. */
 async function listToTheEnd<Item extends Listed>(
   first: Page<Item>,
   readPage: ReadPage<Item>,
@@ -127,6 +127,6 @@ async function listToTheEnd<Item extends Listed>(
     // The same item twice: the list has shifted, or the service gives the same page for ever.
     if (items.size < read) return null;
     if (page !== first) progress(read, null);
-    if (page.items.length < first.items.length) return [...items.values()];
+    if (page.items.length === 0) return [...items.values()];
   }
 }

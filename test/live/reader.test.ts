@@ -268,6 +268,18 @@ describe("reading a merchant", () => {
     });
   });
 
+  test("goes on behind a page that is shorter than the others, counted by nobody", async () => {
+    const pages: Readonly<Record<string, readonly object[]>> = {
+      0: wireMembers(60).slice(0, 25),
+      25: wireMembers(60).slice(25, 49),
+      49: wireMembers(60).slice(49),
+    };
+    const { reader } = connectTo(({ path, query }) =>
+      json({ items: path === MEMBERS ? (pages[query.get("offset") ?? "0"] ?? []) : [] }),
+    );
+    expect((await reader.read("MC1", [])).members).toHaveLength(60);
+  });
+
   test("encodes what stands in the path, and refuses what would leave its segment", async () => {
     const { reader, seen } = connectTo(() => json({ items: [], total_count: 0 }));
     await reader.read("M/C?1#", []);

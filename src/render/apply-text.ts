@@ -73,7 +73,8 @@ export function renderApplyResult(
   const of = (status: Outcome["status"]): readonly Outcome[] =>
     result.outcomes.filter((outcome) => outcome.status === status);
   // Of a change that is half done "0 changes done" would be half a lie.
-  const noneDone = of("done").length === 0 && of("unfinished").length > 0;
+  const half = result.outcomes.some((outcome) => outcome.status === "unfinished" || "removed" in outcome);
+  const noneDone = of("done").length === 0 && half;
   const sums = [
     ...(noneDone ? [] : [`${counted(of("done").length, "change")} done`]),
     ...sumOf(of("failed").length, "failed"),

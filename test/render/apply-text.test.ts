@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import type { ApplyResult, Outcome, StopCause } from "../../src/model/apply.ts";
+import type { Change } from "../../src/model/plan.ts";
 import { renderApplyEvent, renderApplyResult, renderPasswords } from "../../src/render/apply-text.ts";
 import { PLAIN } from "../../src/render/style.ts";
+import { desired, invited, live, member, planOf } from "../support/build.ts";
 import { richPlan } from "../support/rich-plan.ts";
 
 const CONFLICT = {
@@ -76,6 +78,16 @@ test("where it is unknown whether a change was done, it claims neither", () => {
   expect(ending(stoppedAfter("unknown"))).toBe(
     'It is not known whether anything was changed. To go on, run "rolecall plan" to see what is done and what is left, and apply again.',
   );
+});
+
+test("of nothing but removed invitations it does not say that no change is done", () => {
+  const change = planOf(
+    desired({ members: [member("ada@example.com")] }),
+    live([], [invited("mem_1", "ada@example.com", { status: "expired" })]),
+  ).changes[0] as Change;
+  const outcomes = [{ status: "unknown", change, failure: LOST, removed: true }] as const;
+  const text = renderApplyResult("MC1", { ...stoppedAfter(), outcomes }, null, PLAIN);
+  expect(text).toContain("MC1: stopped. 1 unknown.\n");
 });
 
 test("after Ctrl-C there is no problem to solve", () => {

@@ -6,7 +6,7 @@ import { renderApplyEvent, renderApplyResult, renderPasswords } from "../render/
 import { eventJson, type FailureJson, failureJson } from "../render/json.ts";
 import { renderPlans } from "../render/plan-text.ts";
 import { type PlaceOf, type PlanView, planView } from "../render/plan-view.ts";
-import { renderJournals } from "../render/runs-text.ts";
+import { renderJournals } from "../render/run-notices.ts";
 import { renderUnverified, renderVerified, residueOf } from "../render/verified-text.ts";
 import { ExitCode, exitCodeFor } from "./exit-code.ts";
 import type { Io } from "./io.ts";

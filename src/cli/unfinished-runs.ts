@@ -1,4 +1,5 @@
-import { type KnownRun, renderUnfinished } from "../render/runs-text.ts";
+import { renderUnfinished } from "../render/run-notices.ts";
+import type { KnownRun } from "../render/runs-text.ts";
 import type { Io } from "./io.ts";
 import { styleFor } from "./output.ts";
 import { type FoundRun, isOf, listRuns, readRun } from "./past-runs.ts";

@@ -2,15 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { RunEnded } from "../../src/model/journal.ts";
 import type { PastRun, PastWrite, RunStatus } from "../../src/model/past-run.ts";
 import { runStatus } from "../../src/plan/run-status.ts";
-import {
-  type KnownRun,
-  renderJournals,
-  renderRun,
-  renderRuns,
-  renderUndoNotes,
-  renderUnfinished,
-  type ShownRun,
-} from "../../src/render/runs-text.ts";
+import { renderJournals, renderUndoNotes, renderUnfinished } from "../../src/render/run-notices.ts";
+import { type KnownRun, renderRun, renderRuns, type ShownRun } from "../../src/render/runs-text.ts";
 import { PLAIN } from "../../src/render/style.ts";
 import { runStarted } from "../support/past-run.ts";
 

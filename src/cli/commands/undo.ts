@@ -121,7 +121,7 @@ async function tellNotes({ run, notes }: UndoPrepared, options: Options, io: Io)
     io.stdout.write(undoNotesJson(run, notes, new Date(io.now()).toISOString()));
     return;
   }
-  const { renderUndoNotes } = await import("../../render/runs-text.ts");
+  const { renderUndoNotes } = await import("../../render/run-notices.ts");
   const sink = options.format === "json" ? io.stderr : shownOn(options, io);
   sink.write(renderUndoNotes(notes, styleFor(sink, io, options.color)));
 }

@@ -3,7 +3,7 @@ import type { LiveState } from "../model/live.ts";
 import type { Change, Counts, Deferred, Finding, Plan, Refusal } from "../model/plan.ts";
 import { type AccessChanges, accessAfter, accessBefore, hasSuccessors } from "./access.ts";
 import { declaredViolations } from "./declared-access.ts";
-import { declaredAndIgnored } from "./declared-and-ignored.ts";
+import { declaredAndIgnored, withoutIgnoredPins } from "./declared-and-ignored.ts";
 import { type Discovery, wording } from "./findings.ts";
 import { planFingerprint } from "./fingerprint.ts";
 import { guardPlan } from "./guards.ts";
@@ -160,8 +160,7 @@ export function judgeChanges(
         ...(byFile ? declaredAndIgnored(desired, scope, matches) : []),
         ...(byFile ? [...unknownInRules(desired, scope, roles), ...ignoredAccess(scope)] : []),
         ...(byFile ? assumedRoles(desired, scope) : []),
-        ...roles.discoveries,
-        ...members.discoveries,
+        ...withoutIgnoredPins([...roles.discoveries, ...members.discoveries], scope),
         ...rounding.map(({ discovery }) => discovery),
         ...minHolders.discoveries,
         ...judged.discoveries,

@@ -17,6 +17,7 @@ export function declaredAndIgnored(
   const isIgnoredRole = (name: string): boolean => scope.ignoredRoles.has(name) && !names.has(name);
   const addressesIn = (live: readonly LiveMember[]): ReadonlySet<string> =>
     new Set(live.flatMap(addressesOf).map((address) => address.toLowerCase()));
+  const ignoredIds = new Set(scope.ignoredMembers.map(({ id }) => id));
   const ignoredAddresses = addressesIn(scope.ignoredMembers);
   const addresses = ignoredAddresses.size === 0 ? ignoredAddresses : addressesIn(scope.members);
   const isIgnoredAddress = (address: string): boolean =>
@@ -26,6 +27,7 @@ export function declaredAndIgnored(
       .filter(
         ({ name, id, previously }) =>
           matchesAny(ignore.roles, [name, id ?? name], matches) ||
+          (id !== undefined && scope.ignoredRoles.has(id)) ||
           (id === undefined && [name, previously].some((one) => one !== undefined && isIgnoredRole(one))),
       )
       .map(({ name }): Discovery => ({ code: "role-ignored", name })),
@@ -33,8 +35,22 @@ export function declaredAndIgnored(
       .filter(
         ({ email, id }) =>
           matchesAny(ignore.members, [email, id ?? email], matches) ||
+          (id !== undefined && ignoredIds.has(id)) ||
           (id === undefined && isIgnoredAddress(email.toLowerCase())),
       )
       .map(({ email }): Discovery => ({ code: "member-ignored", name: email })),
   ];
+}
+
+/** Returns the discoveries but those of a pin to something ignored, which is there, though no plan sees it. */
+export function withoutIgnoredPins(
+  discoveries: readonly Discovery[],
+  { ignoredRoles, ignoredMembers }: Scope,
+): readonly Discovery[] {
+  if (ignoredRoles.size + ignoredMembers.length === 0) return discoveries;
+  return discoveries.filter((found) => {
+    if (found.code === "role-pin-missing") return !ignoredRoles.has(found.id);
+    if (found.code === "member-pin-missing") return !ignoredMembers.some(({ id }) => id === found.id);
+    return true;
+  });
 }

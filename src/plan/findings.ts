@@ -103,7 +103,8 @@ const SERVICE_ACCOUNTS: Readonly<Record<string, string | undefined>> = {
   system_account: "a system account",
 };
 
-const IGNORED_HINT = "No plan changes or removes it, but policies and checks judge it all the same.";
+const IGNORED_HINT =
+  "No plan changes or removes what is ignored, but policies and checks judge it all the same.";
 
 /** Words a discovery: the one place where the planner's messages stand. */
 export function wording(found: Discovery): Finding {
@@ -291,13 +292,13 @@ export function wording(found: Discovery): Finding {
     case "member-ignored":
       return error(
         "member",
-        `${name} is declared, and "ignore.members" keeps that address, or its live member's id, out of every plan.`,
+        `${name} is declared, and "ignore.members" keeps that address, or its live member, out of every plan.`,
         "Take the entry out, or the pattern.",
       );
     case "role-ignored":
       return error(
         "role",
-        `The role "${name}" is declared, and "ignore.roles" keeps that name, or its live role's id, out of every plan.`,
+        `The role "${name}" is declared, and "ignore.roles" keeps that name, or its live role, out of every plan.`,
         "Take the entry out, or the pattern.",
       );
     case "roles-ignored": {
@@ -307,7 +308,7 @@ export function wording(found: Discovery): Finding {
     case "members-ignored": {
       const what = found.count === 1 ? "1 live member is" : `${found.count} live members are`;
       const who = found.groups.map(({ held, members }) => `${held} (${list(members)})`);
-      return warning("member", `${what} ignored: ${list(who)}.`, IGNORED_HINT);
+      return warning("member", `${what} ignored: ${list(who, "; ")}.`, IGNORED_HINT);
     }
     case "member-role-ignored":
       return error(

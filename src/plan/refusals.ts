@@ -346,7 +346,7 @@ function quoted(resource: "role" | "member", name: string): string {
 const LIST_LIMIT = 5;
 
 /** The first few of a list, and how many more there are. */
-export function list(items: readonly string[]): string {
-  const shown = items.slice(0, LIST_LIMIT).join(", ");
+export function list(items: readonly string[], separator = ", "): string {
+  const shown = items.slice(0, LIST_LIMIT).join(separator);
   return items.length > LIST_LIMIT ? `${shown} and ${items.length - LIST_LIMIT} more` : shown;
 }

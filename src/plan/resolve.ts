@@ -44,9 +44,15 @@ export function roleResolver(plan: RolePlan, { roles: live, ignoredRoles }: Scop
       idsByName.set(role.name, [...(idsByName.get(role.name) ?? []), role.id].sort(byCodeUnit));
     }
   }
-  const suggest = openSuggester([
-    ...new Set([...plan.declared.keys(), ...live.map(({ name }) => name), ...PREDEFINED_ROLES]),
+  const custom = live.filter(({ predefined }) => !predefined);
+  const nearest = openSuggester([
+    ...new Set([...plan.declared.keys(), ...custom.map(({ name }) => name), ...PREDEFINED_ROLES]),
   ]);
+  // A member holds a predefined role by its id; the name that it is shown by is no way to name it.
+  const predefined = new Map(
+    live.flatMap((role) => (role.predefined ? [[role.name.toLowerCase(), role.id] as const] : [])),
+  );
+  const suggest = (role: string): string | null => predefined.get(role.toLowerCase()) ?? nearest(role);
   const refOf = (id: string): RoleRef => ({ id, name: names.get(id) ?? id });
   const declaredRef = (name: string, id: string | null): RoleRef => (id === null ? { id, name } : refOf(id));
 

@@ -90,3 +90,33 @@ test("an included entry without roles creates nobody, and the file's own still h
   const own = planOf(desired({ members: [{ ...shared, origin: ORIGIN }] }), live());
   expect(briefFindings(own)).toEqual(["warning member-needs-roles bob@example.com"]);
 });
+
+test("a pin to something ignored is told as such, and not as an id that is not there", () => {
+  const roles = [role("Cashier", { id: "role_1", permissions: ["pay"] })];
+  const members = [member("new@example.com", { id: "mem_e", roles: [] })];
+  const errors = plan({ roles, members }).findings.filter(({ severity }) => severity === "error");
+  expect(errors.map(({ code, name }) => [code, name])).toEqual([
+    ["member-ignored", "new@example.com"],
+    ["role-ignored", "Cashier"],
+  ]);
+});
+
+test("those who are ignored and hold several roles are told apart", () => {
+  const held = [liveMember("mem_b", "bob@auditor.example", { roles: ["role_1", "role_admin"] }), EVE];
+  const { findings } = planOf(
+    desired({ ignore: { roles: [], members: ["*@auditor.example"] } }),
+    live([ADMIN, LEGACY], held),
+  );
+  expect(findings.map(({ message, hint }) => `${message} ${hint}`)).toEqual([
+    "2 live members are ignored: Admin (eve@auditor.example); Admin, Legacy A (bob@auditor.example). " +
+      "No plan changes or removes what is ignored, but policies and checks judge it all the same.",
+  ]);
+});
+
+test("a predefined role is suggested by its id to whoever writes its name", () => {
+  const members = [member("new@example.com", { roles: ["Admin"] })];
+  const { findings } = planOf(desired({ members }), live([ADMIN]));
+  expect(findings.map(({ hint }) => hint)).toEqual([
+    'Did you mean "role_admin"? Otherwise declare the role under "roles:".',
+  ]);
+});

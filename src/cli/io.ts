@@ -34,8 +34,6 @@ export interface Io {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Runs something after so many milliseconds, unless the returned function is called before. */
   later(ms: number, run: () => void): () => void;
-  /** Lets everything else that is ready have its turn. */
-  pause(): Promise<void>;
   /** At least 0, below 1. */
   random(): number;
   /** Calls back on SIGINT, SIGTERM and SIGHUP until the returned function is called. */

@@ -51,7 +51,7 @@ async function load(
   { cwd, now, meanwhile }: LoadOptions,
 ): Promise<LoadedMerchants> {
   const { loadMerchants } = await import("../config/load-merchants.ts");
-  return loadMerchants(files, sourceReader(cwd), { now, wholeProject, ...meanwhile });
+  return loadMerchants(files, sourceReader(cwd), { now, wholeProject, ...(meanwhile && { meanwhile }) });
 }
 
 function pick(

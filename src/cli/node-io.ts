@@ -30,7 +30,6 @@ export function nodeIo(): Io {
       const timer = setTimeout(run, ms);
       return () => clearTimeout(timer);
     },
-    pause: turns(),
     random: () => Math.random(),
     onStopSignal(listener) {
       for (const signal of STOP_SIGNALS) process.on(signal, listener);
@@ -40,18 +39,4 @@ export function nodeIo(): Io {
     },
     leave: (code) => process.exit(code),
   };
-}
-
-/** Gives everybody who pauses a turn of the event loop of their own, in the order in which they came. */
-function turns(): () => Promise<void> {
-  const waiting: (() => void)[] = [];
-  const next = (): void => {
-    waiting.shift()?.();
-    if (waiting.length > 0) setImmediate(next);
-  };
-  return () =>
-    new Promise((go) => {
-      waiting.push(go);
-      if (waiting.length === 1) setImmediate(next);
-    });
 }

@@ -49,8 +49,8 @@ export async function preparePlans(
   const reading = opening.then((services) => readAhead(services, isWanted, options.baseUrl, io));
   try {
     const { loaded, states, fileErrors } = await loadDeclared(paths, options, io, {
-      pause: nowAndThen(io),
-      begun: (head) => void reading.then((ahead) => ahead.begin(head)),
+      begun: async (head) => (await reading).begin(head),
+      pause: () => io.sleep(0),
     });
     if (options.reinvite) checkReinvited(options.reinvite, states);
     const [services, ahead] = await Promise.all([opening, reading]);
@@ -60,7 +60,7 @@ export async function preparePlans(
     const planning = planAll(sessions, progress.read);
     // Whatever is to be planned has been taken.
     ahead.drop();
-    const [planned] = await Promise.all([planning, loadTheRest(options, io)]);
+    const [planned] = await Promise.all([planning, loadPlaces(), options.waiting?.()]);
     const { rulePlaces } = await loadPlaces();
     const placeOf = rulePlaces(loaded.states, loaded.sources);
     return {
@@ -82,27 +82,6 @@ export async function preparePlans(
 }
 
 const loadPlaces = () => import("./places.ts");
-
-/** For how long others may be kept from their turn, in milliseconds. */
-const LONGEST_TURN_MS = 4;
-
-/** Pauses where the last pause is some milliseconds ago. */
-function nowAndThen({ now, pause }: Io): () => Promise<void> {
-  let last = now();
-  return async () => {
-    if (now() - last < LONGEST_TURN_MS) return;
-    await pause();
-    last = now();
-  };
-}
-
-/** Loads what comes after reading, one after the other, so that no answer has to wait for all of it. */
-async function loadTheRest({ waiting }: PrepareOptions, io: Io): Promise<void> {
-  for (const load of [loadPlaces, ...(waiting ? [waiting] : [])]) {
-    await io.pause();
-    await load();
-  }
-}
 
 /** What keeps merchants from having a plan: errors in files, then what each could not be planned for. */
 export function failuresOf(

@@ -46,7 +46,7 @@ export async function openServices(options: ReachOptions, io: Io): Promise<Servi
     of(access) {
       const { baseUrl, key, keySource } = access;
       const id = JSON.stringify([baseUrl, key]);
-      const { now, monotonic, sleep, later, pause, random } = io;
+      const { now, monotonic, sleep, later, random } = io;
       const known = services.get(id);
       if (known) return known;
       const url = withSource(access, () => checkBaseUrl(baseUrl));
@@ -61,7 +61,6 @@ export async function openServices(options: ReachOptions, io: Io): Promise<Servi
         monotonic,
         sleep,
         later,
-        pause,
         random,
         ...proxyTo(url),
         ...(signal && { signal }),

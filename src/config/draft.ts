@@ -1,6 +1,5 @@
 import type { Until } from "../model/desired.ts";
 import type { Path, Site } from "./problem.ts";
-import { mapInSteps, type Steps } from "./steps.ts";
 import { parseUntil } from "./until.ts";
 import { fieldsOf, listOf, textOf } from "./values.ts";
 
@@ -58,15 +57,13 @@ export interface Draft {
 }
 
 /** Takes from a plain value what can be taken. */
-export function* draft(file: string, value: unknown): Steps<Draft> {
+export function draft(file: string, value: unknown): Draft {
   const fields = fieldsOf(value);
   return {
     file,
     fields,
     roles: listOf(fields["roles"]).map((entry, index) => draftRole(file, index, fieldsOf(entry))),
-    members: yield* mapInSteps(listOf(fields["members"]), (entry, index) =>
-      draftMember(file, index, fieldsOf(entry)),
-    ),
+    members: listOf(fields["members"]).map((entry, index) => draftMember(file, index, fieldsOf(entry))),
   };
 }
 

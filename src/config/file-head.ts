@@ -1,8 +1,7 @@
 import type { Addressed } from "../model/desired.ts";
-import { plainFile } from "./plain-file.ts";
-import type { PlainPart } from "./plain-yaml.ts";
+import { firstPiece } from "./plain-yaml.ts";
 import { present } from "./present.ts";
-import { atOnce } from "./steps.ts";
+import { checkSchema } from "./schema-problems.ts";
 import { fieldsOf, listOf } from "./values.ts";
 import { endsWithMembers } from "./yaml-pieces.ts";
 
@@ -16,10 +15,13 @@ export interface FileHead extends Addressed {
  * Reads the head of a file from the first part of its text; null where that does not certainly tell whose file it is and
  * how its service is reached. What may still come must not mean another address or key than the one that is asked with.
  */
-export function fileHead(file: string, text: string, { value, length }: PlainPart): FileHead | null {
+export function fileHead(file: string, text: string): FileHead | null {
+  const first = firstPiece(text);
+  if (first === null) return null;
+  const { length } = first.text;
   if (length < text.length && !endsWithMembers(text)) return null;
-  const { merchant, environment, api, members } = fieldsOf(value);
-  const head = atOnce(plainFile(present({ version: 1, merchant, environment, api })));
+  const { merchant, environment, api, members } = fieldsOf(first.value);
+  const { file: head } = checkSchema(present({ version: 1, merchant, environment, api }));
   if (head?.merchant === undefined) return null;
   return present({
     merchant: head.merchant,

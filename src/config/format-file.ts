@@ -7,9 +7,7 @@ import { type EntryOrder, sortDocument } from "./format-order.ts";
 import { printDocument, WRITTEN_TAG } from "./format-print.ts";
 import { parse } from "./parse.ts";
 import { isError } from "./rule-table.ts";
-import { checkSchema } from "./schema-problems.ts";
 import { readSource } from "./source.ts";
-import { atOnce } from "./steps.ts";
 
 /** A file in its canonical form, or why it was left alone. */
 export type FormattedFile =
@@ -29,7 +27,7 @@ const MAX_ROUNDS = 4;
 /** Puts a file in canonical order and style; what it means, its comments, line ends and byte order mark stay. */
 export function formatFile(file: string, text: string, entries: EntryOrder = "kept"): FormattedFile {
   if (text.length > LONGEST) return { longest: LONGEST };
-  const { problems } = atOnce(readSource(file, text, parse(text), checkSchema, Number.NEGATIVE_INFINITY));
+  const { problems } = readSource(file, text, parse(text), Number.NEGATIVE_INFINITY);
   if (problems.some(isError)) {
     return { diagnostics: diagnose(new Map([[file, text]]), problems) };
   }

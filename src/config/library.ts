@@ -1,13 +1,9 @@
 import { type FileHead, fileHead } from "./file-head.ts";
 import { isYamlName } from "./include-path.ts";
 import { MAX_LENGTH } from "./limits.ts";
-import type { Parsed } from "./parse.ts";
-import { plainFile } from "./plain-file.ts";
-import { readPlain } from "./plain-yaml.ts";
+import { parsePlain } from "./plain-yaml.ts";
 import type { FileCode, Site } from "./problem.ts";
-import type { Checked } from "./schema-problems.ts";
 import { type Include, readSource, type Source } from "./source.ts";
-import { withPauses } from "./steps.ts";
 
 /** A file's text under the one name that it is known and shown by, or why it cannot be read. */
 export type ReadResult =
@@ -43,10 +39,10 @@ export interface Library {
 
 /** What goes on while files are read. */
 export interface Meanwhile {
-  /** Called between pieces of work of some milliseconds each, so that others get their turn. */
-  readonly pause: () => Promise<void>;
   /** Hears whose a file is as soon as its beginning tells; whether the rest is right is not known then. */
-  readonly begun: (head: FileHead) => void;
+  readonly begun: (head: FileHead) => Promise<void>;
+  /** Called before the files are read whole, before they are judged together, and after that. */
+  readonly pause: () => Promise<void>;
 }
 
 /** Reads files and what they include, round by round, each file once. */
@@ -54,7 +50,7 @@ export async function openLibrary(
   files: readonly string[],
   read: ReadSource,
   now: number,
-  meanwhile: Meanwhile,
+  meanwhile: Meanwhile | undefined,
 ): Promise<Library> {
   const sources = new Map<string, Source>();
   const targets = new Map<Include, Source>();
@@ -68,14 +64,14 @@ export async function openLibrary(
     if (known !== undefined) {
       return known;
     }
-    const value = await parsed(result, meanwhile, site === null);
-    const check = await checkerOf(value, meanwhile);
-    const steps = readSource(result.file, result.text, value, check, now);
-    const source = await withPauses(steps, meanwhile.pause);
+    // The thorough reader is loaded only for a file that needs it.
+    const parsed = parsePlain(result.text) ?? (await import("./parse.ts")).parse(result.text);
+    const source = readSource(result.file, result.text, parsed, now);
     sources.set(result.file, source);
     return source;
   };
   const given = await Promise.all(files.map((file) => read(file, null)));
+  if (meanwhile) await begin(given, meanwhile);
   const roots = new Set<Source>();
   for (const [index, result] of given.entries()) {
     const root = await add(result, files[index] ?? "", null);
@@ -106,26 +102,13 @@ export async function openLibrary(
   };
 }
 
-/** The thorough reader is loaded only for a file that needs it. */
-async function parsed(
-  { file, text }: { readonly file: string; readonly text: string },
-  { pause, begun }: Meanwhile,
-  isRoot: boolean,
-): Promise<Parsed> {
-  const steps = readPlain(text);
-  for (let first = true; ; first = false) {
-    const step = steps.next();
-    if (step.done) return step.value ?? (await import("./parse.ts")).parse(text);
-    const head = first && isRoot ? fileHead(file, text, step.value) : null;
-    if (head !== null) begun(head);
-    await pause();
+/** Tells whose files these are. */
+async function begin(given: readonly ReadResult[], { begun, pause }: Meanwhile): Promise<void> {
+  for (const result of given) {
+    const head = result.ok ? fileHead(result.file, result.text) : null;
+    if (head !== null) await begun(head);
   }
-}
-
-/** The schema is loaded only for a file that may be wrong. */
-async function checkerOf({ value }: Parsed, { pause }: Meanwhile): Promise<(value: unknown) => Checked> {
-  const file = await withPauses(plainFile(value), pause);
-  return file === null ? (await import("./schema-problems.ts")).checkSchema : () => ({ file, problems: [] });
+  await pause();
 }
 
 /** A link that ends in .yaml may lead to a file of another kind, whose text must not be shown. */

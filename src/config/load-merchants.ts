@@ -4,7 +4,6 @@ import { duplicateMerchants } from "./duplicate-merchants.ts";
 import { type FailedRead, type Library, type Meanwhile, openLibrary, type ReadSource } from "./library.ts";
 import { type Assembled, assemble } from "./merchant.ts";
 import type { LocatedProblem } from "./problem.ts";
-import { withPauses } from "./steps.ts";
 
 /** A merchant's file; `state` is null exactly when it or a file that it includes has an error that is no refusal. */
 export interface LoadedMerchant {
@@ -23,21 +22,25 @@ export interface LoadedMerchants {
 }
 
 /** What loading depends on besides the files. */
-export interface LoadingOptions extends Partial<Meanwhile> {
+export interface LoadingOptions {
   /** Milliseconds since the epoch: says which ends are past. */
   readonly now: number;
   /** Whether the files are all of the project's, so that no other merchant can have what a shared rule names. */
   readonly wholeProject?: boolean;
+  /** What goes on while files are read; absent: nothing. */
+  readonly meanwhile?: Meanwhile;
 }
 
 /** Reads merchants' files with all that they include, each file once; nothing is thrown for a bad one. */
 export async function loadMerchants(
   files: readonly string[],
   read: ReadSource,
-  { now, wholeProject = false, pause = async () => undefined, begun = () => undefined }: LoadingOptions,
+  { now, wholeProject = false, meanwhile }: LoadingOptions,
 ): Promise<LoadedMerchants> {
-  const library = await openLibrary(files, read, now, { pause, begun });
-  const assembled = await assembleAll(library, now, pause);
+  const library = await openLibrary(files, read, now, meanwhile);
+  await meanwhile?.pause();
+  const assembled = assembleAll(library, now);
+  await meanwhile?.pause();
   const duplicates = duplicateMerchants(
     assembled.map(({ main: { file, draft } }) => ({ file, merchant: draft?.fields["merchant"] })),
   );
@@ -66,11 +69,7 @@ export async function loadMerchants(
 }
 
 /** Every file that stands for itself, and of those that only include one another the first. */
-async function assembleAll(
-  library: Library,
-  now: number,
-  pause: Meanwhile["pause"],
-): Promise<readonly Assembled[]> {
+function assembleAll(library: Library, now: number): readonly Assembled[] {
   const included = new Set(library.targets.values());
   const alone = library.roots.filter(
     (source) =>
@@ -78,12 +77,12 @@ async function assembleAll(
   );
   const assembled: Assembled[] = [];
   for (const source of alone) {
-    assembled.push(await withPauses(assemble(source, library.resolve, now), pause));
+    assembled.push(assemble(source, library.resolve, now));
   }
   const reached = new Set(assembled.flatMap(({ sources }) => sources));
   for (const source of library.roots) {
     if (!reached.has(source)) {
-      const one = await withPauses(assemble(source, library.resolve, now), pause);
+      const one = assemble(source, library.resolve, now);
       assembled.push(one);
       for (const each of one.sources) {
         reached.add(each);

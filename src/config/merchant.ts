@@ -5,7 +5,6 @@ import type { LocatedProblem } from "./problem.ts";
 import { isError } from "./rule-table.ts";
 import { checkMerchant } from "./rules/merchant-rules.ts";
 import type { Source } from "./source.ts";
-import type { Steps } from "./steps.ts";
 
 /** What a merchant's file and all that it includes say together. */
 export interface Assembled {
@@ -18,13 +17,12 @@ export interface Assembled {
 }
 
 /** Puts a merchant's file together with what it includes. */
-export function* assemble(main: Source, resolve: Resolve, now: number): Steps<Assembled> {
+export function assemble(main: Source, resolve: Resolve, now: number): Assembled {
   const joined = join(main, resolve);
-  const broken = yield* rules(joined, now);
+  const broken = rules(joined, now);
   const problems = [...missingMerchant(main), ...joined.problems, ...broken].map((problem) =>
     problem.place.file === main.file ? problem : { ...problem, via: main.file },
   );
-  yield;
   const failed = [...problems, ...joined.sources.flatMap((source) => source.problems)].some(isError);
   return {
     main,
@@ -34,7 +32,7 @@ export function* assemble(main: Source, resolve: Resolve, now: number): Steps<As
   };
 }
 
-function rules({ main, sources, complete }: Joined, now: number): Steps<readonly LocatedProblem[]> {
+function rules({ main, sources, complete }: Joined, now: number): readonly LocatedProblem[] {
   const drafts = sources.flatMap(({ draft }) => (draft === null ? [] : [draft]));
   return checkMerchant({ main: main.file, drafts, complete, now });
 }

@@ -5,9 +5,7 @@ import { assemble } from "./merchant.ts";
 import { parse } from "./parse.ts";
 import { parsePlain } from "./plain-yaml.ts";
 import type { LocatedProblem } from "./problem.ts";
-import { checkSchema } from "./schema-problems.ts";
 import { readSource } from "./source.ts";
-import { atOnce } from "./steps.ts";
 
 /** What a merchant's file says, and everything that is wrong with it; the state is null exactly when there is an error that is no refusal. */
 export interface ParsedMerchantFile {
@@ -25,11 +23,11 @@ export function parseMerchantFile(
   text: string,
   { now = Number.NEGATIVE_INFINITY }: { readonly now?: number } = {},
 ): ParsedMerchantFile {
-  const source = atOnce(readSource(file, text, parsePlain(text) ?? parse(text), checkSchema, now));
+  const source = readSource(file, text, parsePlain(text) ?? parse(text), now);
   const unread = source.includes.map(
     ({ site }): LocatedProblem => ({ code: "include-not-read", place: site }),
   );
-  const { state, problems } = atOnce(assemble(source, () => null, now));
+  const { state, problems } = assemble(source, () => null, now);
   const all = [...source.problems, ...unread, ...problems];
   return {
     state,

@@ -1,7 +1,7 @@
-import { readPlain } from "./plain-yaml.ts";
+import { joined, plainPieces } from "./plain-yaml.ts";
 import type { Path } from "./problem.ts";
 import { fieldsOf, listOf } from "./values.ts";
-import { HEAD, yamlPieces } from "./yaml-pieces.ts";
+import { HEAD } from "./yaml-pieces.ts";
 
 /** A piece of a plain text that means by itself what it means there. */
 export interface Part {
@@ -15,22 +15,18 @@ export interface Part {
 
 /** The parts of a text, of about so many UTF-16 units; null where it is not plain, and can be read as a whole only. */
 export function partsOf(text: string, size: number): readonly Part[] | null {
-  const steps = readPlain(text, size);
+  const pieces = plainPieces(text, size);
+  if (pieces === null || joined(pieces) === null) return null;
   const parts: Part[] = [];
   let start = 0;
-  for (const piece of yamlPieces(text, size)) {
-    const step = steps.next();
-    if (step.done) return null;
+  for (const piece of pieces) {
     const added = parts.length > 0 ? HEAD.length : 0;
-    parts.push({
-      text: piece,
-      shift: start - added,
-      from: parts.at(-1)?.to ?? 0,
-      to: listOf(fieldsOf(step.value.value)["members"]).length,
-    });
-    start += piece.length - added;
+    const from = parts.at(-1)?.to ?? 0;
+    const to = from + listOf(fieldsOf(piece.value)["members"]).length;
+    parts.push({ text: piece.text, shift: start - added, from, to });
+    start += piece.text.length - added;
   }
-  return steps.next().value === null ? null : parts;
+  return parts;
 }
 
 /** Where in a part a path of the whole leads, one after the other to be tried; null where it takes the whole to tell. */

@@ -5,8 +5,7 @@ import type { Parsed } from "./parse.ts";
 import { inFile, type LocatedProblem, type Problem, type Site } from "./problem.ts";
 import { checkSource } from "./rules/source-rules.ts";
 import type { MerchantFile } from "./schema/merchant-file.ts";
-import type { Checked } from "./schema-problems.ts";
-import type { Steps } from "./steps.ts";
+import { checkSchema } from "./schema-problems.ts";
 import { listOf } from "./values.ts";
 
 /** A file that another one includes: the path as it stands there, and where. */
@@ -27,14 +26,13 @@ export interface Source {
   readonly problems: readonly LocatedProblem[];
 }
 
-/** Judges one file's text and what it was parsed to; `check` knows the schema. Nothing is thrown for a bad one. */
-export function* readSource(
+/** Judges one file's text and what it was parsed to. Nothing is thrown for a bad one. */
+export function readSource(
   file: string,
   text: string,
   { value, readable, problems: faults }: Parsed,
-  check: (value: unknown) => Checked,
   now: number,
-): Steps<Source> {
+): Source {
   if (isSandboxSeed(value)) {
     const seed: Problem = { code: "sandbox-seed", place: { at: "key", path: ["merchants"] } };
     return { file, text, content: null, draft: null, includes: [], problems: located(file, [[seed]]) };
@@ -43,12 +41,9 @@ export function* readSource(
   if (!readable) {
     return { file, text, content: null, draft: null, includes: [], problems: located(file, found) };
   }
-  yield;
-  const checked = check(value);
-  yield;
-  const read = yield* draft(file, value);
-  yield;
-  const broken = yield* checkSource(read, now);
+  const checked = checkSchema(value);
+  const read = draft(file, value);
+  const broken = checkSource(read, now);
   return {
     file,
     text,

@@ -18,8 +18,6 @@ export interface AttemptOptions {
   readonly now: () => number;
   /** Milliseconds since the epoch. */
   readonly date: () => number;
-  /** Lets everything else that is ready have its turn. */
-  readonly pause: () => Promise<void>;
   readonly emit: (event: LiveEvent) => void;
   /** Once aborted, no write leaves any more. */
   readonly hurry: AbortSignal;
@@ -47,7 +45,7 @@ export async function attempt<T>(
   options: AttemptOptions,
   landed: () => void,
 ): Promise<Ended<T>> {
-  const { transport, emit, now, date, pause, keySource, key, secrets } = options;
+  const { transport, emit, now, date, keySource, key, secrets } = options;
   const { method, path, operation } = call;
   const attempted: Attempted = {
     operation,
@@ -64,12 +62,8 @@ export async function attempt<T>(
   try {
     const answer = await transport(requestOf(call, key, options.hurry));
     emit({ type: "answer", method, path, status: answer.status, ms: now() - sent });
-    // Of many answers that come together the last need not wait until all the others are read, before it is followed by
-    // the next request. After a write nothing goes out before its answer is understood.
-    if (method === "GET" && isWell(answer)) {
-      landed();
-      await pause();
-    }
+    // After a write nothing goes out before its answer is understood.
+    if (method === "GET" && isWell(answer)) landed();
     return judge(call, answer, attempted, date());
   } catch (error) {
     if (!(error instanceof LostAnswer)) throw error;

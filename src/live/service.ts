@@ -25,8 +25,6 @@ export interface ServiceOptions {
   readonly monotonic: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly later: Later;
-  /** Lets everything else that is ready have its turn. */
-  readonly pause: () => Promise<void>;
   readonly random: () => number;
   readonly emit: (event: LiveEvent) => void;
   /** Once aborted, nothing is waited for and repeated any more: what is in the air ends, well or with its failure. */

@@ -86,7 +86,6 @@ export function connectToFetch(
     monotonic: clock.now,
     sleep: clock.sleep,
     later: () => () => undefined,
-    pause: async () => undefined,
     random: () => 0.5,
     emit: (event) => events.push(event),
     transport: inProcess(fetch),

@@ -47,7 +47,6 @@ async function run(...args: string[]) {
     now: () => Date.now(),
     sleep: async () => undefined,
     later: () => () => undefined,
-    pause: async () => undefined,
     random: () => 0,
     onStopSignal: (listener) => {
       signal = () => listener("SIGTERM");

@@ -27,7 +27,6 @@ export function testIo(rest: Partial<Io> = {}): TestIo {
     monotonic: () => 0,
     sleep: async () => undefined,
     later: () => () => undefined,
-    pause: async () => undefined,
     random: () => 0,
     onStopSignal: () => () => undefined,
     leave: () => {

@@ -228,7 +228,7 @@ async function reviewAndApply(
     return ExitCode.failed;
   }
   // What was written last may still turn out to be lost.
-  await io.pause();
+  await io.sleep(0);
   if (io.outputLost.aborted) {
     reporter.say("Nothing was changed, since not all of the plan could be shown.");
     return ExitCode.failed;

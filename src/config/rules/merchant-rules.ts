@@ -1,7 +1,6 @@
 import { TooMuchWork } from "../access.ts";
 import { type MerchantDrafts, type MerchantView, viewMerchant } from "../merchant-view.ts";
 import type { LocatedProblem } from "../problem.ts";
-import type { Steps } from "../steps.ts";
 import { agreeingGrants, agreeingMembers, agreeingRoles, agreeingSettings } from "./agreement.ts";
 import { metAtMost, metCannot, metOnly } from "./checks.ts";
 import { noDuplicateMembers, noDuplicateRoles, previousNames } from "./identity.ts";
@@ -43,14 +42,9 @@ const RULES: readonly MerchantRule[] = [
 ];
 
 /** Everything that is wrong with the files of one merchant together. */
-export function* checkMerchant(drafts: MerchantDrafts): Steps<readonly LocatedProblem[]> {
+export function checkMerchant(drafts: MerchantDrafts): readonly LocatedProblem[] {
   const view = viewMerchant(drafts);
-  const found: (readonly LocatedProblem[])[] = [];
-  for (const rule of RULES) {
-    yield;
-    found.push(judge(rule, view, drafts.main));
-  }
-  return found.flat();
+  return RULES.flatMap((rule) => judge(rule, view, drafts.main));
 }
 
 function judge(rule: MerchantRule, view: MerchantView, main: string): readonly LocatedProblem[] {

@@ -1,6 +1,5 @@
 import type { Draft } from "../draft.ts";
 import type { Problem } from "../problem.ts";
-import type { Steps } from "../steps.ts";
 import { futureEnds } from "./ends.ts";
 import { clearRoleNames } from "./identity.ts";
 import { plainMaps, plainMetadata } from "./plain-values.ts";
@@ -20,11 +19,6 @@ const RULES: readonly SourceRule[] = [
 ];
 
 /** Everything that is wrong with one file beyond the form of its single values, whichever merchant includes it. */
-export function* checkSource(draft: Draft, now: number): Steps<readonly Problem[]> {
-  const found: (readonly Problem[])[] = [];
-  for (const rule of RULES) {
-    found.push(rule(draft, now));
-    yield;
-  }
-  return found.flat();
+export function checkSource(draft: Draft, now: number): readonly Problem[] {
+  return RULES.flatMap((rule) => rule(draft, now));
 }

@@ -35,9 +35,9 @@ export function collect(
         progress.applied(event);
         copy.event(event);
       },
-      result: (...result) => {
-        reporter.result(...result);
-        copy.result(...result);
+      results: (...results) => {
+        reporter.results(...results);
+        copy.results(...results);
       },
       verified: (...found) => {
         reporter.verified(...found);

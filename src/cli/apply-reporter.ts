@@ -2,7 +2,12 @@ import type { ApplyEvent, ApplyResult, Outcome, PasswordChange, StopCause } from
 import { type Failure, RolecallError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import { applyOverrides, type Override } from "../plan/overrides.ts";
-import { renderApplyEvent, renderApplyResult, renderPasswords } from "../render/apply-text.ts";
+import {
+  renderApplyEvent,
+  renderApplyResult,
+  renderApplyTotal,
+  renderPasswords,
+} from "../render/apply-text.ts";
 import { eventJson, type FailureJson, failureJson } from "../render/json.ts";
 import { renderPlans } from "../render/plan-text.ts";
 import { type PlaceOf, type PlanView, planView } from "../render/plan-view.ts";
@@ -24,8 +29,8 @@ export interface ApplyReporter {
   /** The passwords that are to be set besides one merchant's plan. */
   passwords(merchant: string, passwords: readonly PasswordChange[]): void;
   event(event: ApplyEvent): void;
-  /** How one merchant ended; `cause` is what stopped the run, where something did. */
-  result(merchant: string, result: ApplyResult, cause: StopCause | null): void;
+  /** How each merchant ended; `cause` is what stopped the run, where something did. */
+  results(ends: readonly MerchantEnd[], cause: StopCause | null): void;
   /** What was found when everything was read again, but for so many changes that were left out, or refused for now. */
   verified(plan: Plan, leftOut: number, refused: number): void;
   /** Why it is not known whether anything is left. */
@@ -36,6 +41,12 @@ export interface ApplyReporter {
   ended(exitCode: ExitCode): void;
   /** A sentence for people, on stderr. */
   say(text: string): void;
+}
+
+/** How an apply ended at one merchant. */
+export interface MerchantEnd {
+  readonly merchant: string;
+  readonly result: ApplyResult;
 }
 
 type ReporterOptions = OutputOptions & { readonly verbose?: true };
@@ -56,7 +67,7 @@ export function applyReporter(
 function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
   const line = <Event extends { readonly type: string }>(event: Event): void =>
     io.stdout.write(eventJson(event, new Date(io.now()).toISOString()));
-  const ends: { readonly merchant: string; readonly result: ApplyResult }[] = [];
+  let ended: readonly MerchantEnd[] = [];
   return {
     plans: (plans) => {
       for (const plan of plans) line({ type: "planned", merchant: plan.merchant, plan });
@@ -68,13 +79,15 @@ function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
       line({ type: "refused", reasons });
       sayRefused(reasons, say);
     },
-    ended: (exitCode) => line({ type: "summary", ...summaryOf(ends, exitCode) }),
+    ended: (exitCode) => line({ type: "summary", ...summaryOf(ended, exitCode) }),
     event: line,
     passwords: (merchant, passwords) => {
       for (const { name, passwordEnv } of passwords)
         line({ type: "password-planned", merchant, name, passwordEnv });
     },
-    result: (merchant, result) => void ends.push({ merchant, result }),
+    results: (ends) => {
+      ended = ends;
+    },
     verified: (plan, leftOut, refused) => {
       const { left, errors, notCreated } = residueOf(plan);
       line({
@@ -121,7 +134,7 @@ const STATUSES: Readonly<Record<ExitCode, string>> = {
 };
 
 /** What all merchants' outcomes come to. */
-function summaryOf(ends: readonly { readonly result: ApplyResult }[], exitCode: ExitCode): object {
+function summaryOf(ends: readonly MerchantEnd[], exitCode: ExitCode): object {
   const outcomes = ends.flatMap(({ result }) => result.outcomes);
   const sum = (status: Outcome["status"]): number => outcomes.filter((one) => one.status === status).length;
   return {
@@ -156,7 +169,19 @@ function textReporter(
       const line = renderApplyEvent(event, style);
       if (line !== null) io.stdout.write(`${line}\n`);
     },
-    result: (merchant, result, cause) => io.stdout.write(renderApplyResult(merchant, result, cause, style)),
+    results: (ends, cause) => {
+      const several = ends.length > 1;
+      for (const { merchant, result } of ends)
+        io.stdout.write(renderApplyResult(merchant, result, cause, style, several));
+      if (several)
+        io.stdout.write(
+          renderApplyTotal(
+            ends.map(({ result }) => result),
+            cause,
+            style,
+          ),
+        );
+    },
     passwords: (merchant, passwords) => {
       const lines = renderPasswords(merchant, passwords);
       if (lines !== null) io.stdout.write(`${lines}\n`);

@@ -112,7 +112,10 @@ async function applyAll(
       return { plan, result };
     }),
   );
-  for (const { plan, result } of ended) reporter.result(plan.merchant, result, stopper.cause());
+  reporter.results(
+    ended.map(({ plan, result }) => ({ merchant: plan.merchant, result })),
+    stopper.cause(),
+  );
   const results = ended.map(({ result }) => result);
   if (results.some(({ status }) => status === "stopped")) return stoppedCode(results);
   const stopped = aborted(stopper.hurry);

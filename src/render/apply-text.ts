@@ -63,26 +63,18 @@ export function renderPasswords(merchant: string, passwords: readonly PasswordCh
     .join("");
 }
 
-/** How an apply ended: the sum, and where it stopped, why, what was not done, and how to go on. */
+/**
+ * How an apply ended at one merchant: the sum, and where it stopped, why, what was not done, and how to go on. Where
+ * nothing failed there, and it is one of several, the total says the latter once for all of them.
+ */
 export function renderApplyResult(
   merchant: string,
   result: ApplyResult,
   cause: StopCause | null,
   style: Style,
+  oneOfSeveral = false,
 ): string {
-  const of = (status: Outcome["status"]): readonly Outcome[] =>
-    result.outcomes.filter((outcome) => outcome.status === status);
-  // Of a change that is half done "0 changes done" would be half a lie.
-  const half = result.outcomes.some((outcome) => outcome.status === "unfinished" || "removed" in outcome);
-  const noneDone = of("done").length === 0 && half;
-  const sums = [
-    ...(noneDone ? [] : [`${counted(of("done").length, "change")} done`]),
-    ...sumOf(of("failed").length, "failed"),
-    ...sumOf(of("stale").length, "stale"),
-    ...sumOf(of("unknown").length, "unknown"),
-    ...sumOf(of("unfinished").length, "unfinished"),
-    ...sumOf(of("not-started").length, "not started"),
-  ].join(", ");
+  const { of, sums } = sumUp(result.outcomes);
   if (result.status === "done") return `${style.bold(oneLine(merchant))}: ${sums}.\n`;
   if (result.status === "incomplete") return incompleteText(merchant, sums, result, style);
 
@@ -95,12 +87,11 @@ export function renderApplyResult(
     ...listing("unfinished (the next run goes on with it)", of("unfinished"), style.yellow),
     ...listing("not started", of("not-started"), style.dim),
     ...withoutRecord(result, style),
-    "\n",
-    ...(failures.length === 0 ? [] : [renderFailures(failures, style), "\n"]),
-    ...wrapText(
-      `${failures.length === 0 ? causeText(cause) : ""}${howToGoOn(result, failures.length > 0)}`,
-      style.columns,
-    ).map((line) => `${line}\n`),
+    ...(failures.length === 0
+      ? oneOfSeveral
+        ? []
+        : ["\n", ending(`${causeText(cause)}${howToGoOn(result, false)}`, style)]
+      : ["\n", renderFailures(failures, style), "\n", ending(howToGoOn(result, true), style)]),
   ].join("");
 }
 
@@ -132,6 +123,58 @@ function refusalOf(outcome: Outcome): Failure | null {
   return failure?.code === "invitation-limited" ? failure : null;
 }
 
+/** How an apply ended at all of several merchants: the sum, and where it stopped, why, and how to go on. */
+export function renderApplyTotal(
+  results: readonly ApplyResult[],
+  cause: StopCause | null,
+  style: Style,
+): string {
+  const outcomes = results.flatMap((result) => result.outcomes);
+  const { sums } = sumUp(outcomes);
+  const merchants = style.bold(counted(results.length, "merchant"));
+  const stopped = results.some(({ status }) => status === "stopped");
+  if (!stopped) {
+    const done = results.every(({ status }) => status === "done");
+    return done ? `${merchants}: ${sums}.\n` : `\n${merchants}: incomplete. ${sums}.\n`;
+  }
+  const writes = results.reduce((all, result) => all + result.writes, 0);
+  const failed = results.some((result) => failuresOf(result).length > 0);
+  return [
+    `\n${merchants}: stopped. ${sums}.\n`,
+    ending(`${causeText(cause)}${howToGoOn({ outcomes, writes }, failed)}`, style),
+  ].join("");
+}
+
+function ending(text: string, { columns }: Style): string {
+  return wrapText(text, columns)
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+interface Sums {
+  of(status: Outcome["status"]): readonly Outcome[];
+  /** "2 changes done, 1 failed". */
+  readonly sums: string;
+}
+
+function sumUp(outcomes: readonly Outcome[]): Sums {
+  const of: Sums["of"] = (status) => outcomes.filter((outcome) => outcome.status === status);
+  // Of a change that is half done "0 changes done" would be half a lie.
+  const half = outcomes.some((outcome) => outcome.status === "unfinished" || "removed" in outcome);
+  const noneDone = of("done").length === 0 && half;
+  const sums = [
+    ...(noneDone ? [] : [`${counted(of("done").length, "change")} done`]),
+    ...sumOf(of("failed").length, "failed"),
+    ...sumOf(of("stale").length, "stale"),
+    ...sumOf(of("unknown").length, "unknown"),
+    ...sumOf(of("unfinished").length, "unfinished"),
+    ...sumOf(of("not-started").length, "not started"),
+  ].join(", ");
+  return { of, sums };
+}
+
+type Carried = Pick<ApplyResult, "outcomes" | "writes">;
+
 /** Every failure with what to do about it, once; what the failure's own hint says is not said again. */
 function failuresOf({ outcomes, journalFailure }: ApplyResult): readonly Failure[] {
   const failed = outcomes.flatMap((outcome) =>
@@ -161,7 +204,7 @@ function causeText(cause: StopCause | null): string {
   }
 }
 
-function howToGoOn({ outcomes, writes }: ApplyResult, hasFailures: boolean): string {
+function howToGoOn({ outcomes, writes }: Carried, hasFailures: boolean): string {
   const has = (status: Outcome["status"]): boolean => outcomes.some((outcome) => outcome.status === status);
   const unknown = outcomes.filter(({ status }) => status === "unknown").length;
   const plan = 'run "rolecall plan"';

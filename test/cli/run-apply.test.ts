@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { applyReporter } from "../../src/cli/apply-reporter.ts";
 import type { Due } from "../../src/cli/confirm-apply.ts";
+import type { StopSignal } from "../../src/cli/io.ts";
 import { type RunOptions, runApply } from "../../src/cli/run-apply.ts";
 import { createStopper } from "../../src/cli/stopper.ts";
 import { RolecallError } from "../../src/model/errors.ts";
@@ -59,8 +60,8 @@ async function run(
 }
 
 /** A world in which signals come when a test says so; leaving is an error that it can see. */
-function signalled(): { readonly world: TestIo; readonly send: (signal: "SIGINT" | "SIGTERM") => void } {
-  let listen: (signal: "SIGINT" | "SIGTERM") => void = () => undefined;
+function signalled(): { readonly world: TestIo; readonly send: (signal: StopSignal) => void } {
+  let listen: (signal: StopSignal) => void = () => undefined;
   const world = testIo({
     onStopSignal: (listener) => {
       listen = listener;

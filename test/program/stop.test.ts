@@ -106,8 +106,12 @@ keys:
     expect(sent).toBeLessThan(150);
     expect(text).not.toContain("failed");
     expect(text).not.toContain("error:");
-    const notStarted = [...text.matchAll(/, (\d+) not started\.$/gm)].map(([, count]) => Number(count));
+    const notStarted = [...text.matchAll(/^MC\d+: .*, (\d+) not started\.$/gm)].map(([, count]) =>
+      Number(count),
+    );
     expect(notStarted.reduce((sum, count) => sum + count, 0)).toBe(300 - sent);
+    expect(text).toContain(`60 merchants: stopped. ${sent} changes done, ${300 - sent} not started.\n`);
+    expect(text.match(/It was stopped by SIGINT/g)).toHaveLength(1);
     expect(code).toBe(4);
   } finally {
     await many.stop();

@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
 import type { ApplyResult, Outcome, StopCause } from "../../src/model/apply.ts";
 import type { Change } from "../../src/model/plan.ts";
-import { renderApplyEvent, renderApplyResult, renderPasswords } from "../../src/render/apply-text.ts";
+import {
+  renderApplyEvent,
+  renderApplyResult,
+  renderApplyTotal,
+  renderPasswords,
+} from "../../src/render/apply-text.ts";
 import { PLAIN } from "../../src/render/style.ts";
 import { desired, invited, live, member, planOf } from "../support/build.ts";
 import { richPlan } from "../support/rich-plan.ts";
@@ -98,6 +103,20 @@ test("after Ctrl-C there is no problem to solve", () => {
   expect(ending(stoppedAfter(), cause)).toBe(
     "It was stopped by SIGINT. Nothing was changed. To go on, run it again.",
   );
+});
+
+test("several merchants that stop say why once, with the sum of all of them", () => {
+  const cause = { by: "signal", signal: "SIGINT" } as const;
+  const ends = [stoppedAfter("done"), stoppedAfter()];
+  const text = [
+    ...ends.map((result, index) => renderApplyResult(`MC${index + 1}`, result, cause, PLAIN, true)),
+    renderApplyTotal(ends, cause, PLAIN),
+  ].join("");
+  expect(text).toContain(
+    `\n2 merchants: stopped. 1 change done, 23 not started.\nIt was stopped by SIGINT. What was done stays done. To go on, run it again.\n`,
+  );
+  expect(text.match(/SIGINT/g)).toHaveLength(1);
+  expect(text).toContain("MC2: stopped. 0 changes done, 12 not started.\n");
 });
 
 test("a merchant that stops because of another one names it", () => {

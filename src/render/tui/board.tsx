@@ -35,10 +35,24 @@ const BACK_ONE_LINE = "\u001b[1A\u001b[2K\r";
 /** Draws a board on stderr, until it is closed. It listens to no keys: Ctrl-C stays what it is. */
 export function openBoard(source: LineSource, { stdout, stderr }: Streams): Board {
   let above: Above | null = null;
+  let height = 0;
+  const counted: LineSource = {
+    ...source,
+    lines(size) {
+      const lines = source.lines(size);
+      height = lines.length;
+      return lines;
+    },
+  };
+  // When a signal ends the process, Ink leaves the last drawing where it is.
+  const leave = (): void => {
+    if (above !== null) stderr.write(BACK_ONE_LINE.repeat(height));
+  };
   const direct = { stdout, stderr };
   const app: Instance = render(
     <Lines
-      source={source}
+      source={counted}
+      onGone={leave}
       onReady={(ready) => {
         above = ready;
       }}
@@ -68,10 +82,11 @@ type Above = Readonly<Record<"stdout" | "stderr", (text: string) => void>>;
 interface LinesProps {
   readonly source: LineSource;
   readonly onReady: (above: Above) => void;
+  readonly onGone: () => void;
 }
 
 /** Shows the lines of a source as they come. */
-function Lines({ source, onReady }: LinesProps): ReactNode {
+function Lines({ source, onReady, onGone }: LinesProps): ReactNode {
   useSyncExternalStore(source.subscribe, source.version);
   const size = useSize();
   const { write: writeBeside } = useStdout();
@@ -79,6 +94,7 @@ function Lines({ source, onReady }: LinesProps): ReactNode {
   useLayoutEffect(() => {
     onReady({ stderr: writeBeside, stdout: writeToOther });
   }, [onReady, writeBeside, writeToOther]);
+  useLayoutEffect(() => onGone, [onGone]);
   return <Frame lines={source.lines(size)} />;
 }
 

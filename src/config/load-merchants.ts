@@ -103,13 +103,18 @@ function unknownToAll(assembled: readonly Assembled[], wholeProject: boolean): r
     reports.set(key, [...(reports.get(key) ?? []), problem]);
   }
   return [...reports.values()].flatMap((all): readonly LocatedProblem[] => {
-    const best = all.find(({ near }) => near !== null) ?? all[0];
-    if (best === undefined) return [];
-    const { via: _, ...problem } = best;
-    const { file } = problem.place;
+    const complete = all.filter(({ open }) => !open);
+    const open = complete.length < all.length;
+    const best = complete.find(({ near }) => near !== null) ?? complete[0];
+    // What nobody declares may be live where roles are not managed: only a likely slip is worth a word before a plan.
+    if (best === undefined || (open && best.near === null)) return [];
+    const { via: _, role, near, place } = best;
+    const { file } = place;
     const including = assembled.filter(({ sources }) => sources.some((source) => source.file === file));
     if (all.length < including.length) return [];
-    return [wholeProject ? { ...problem, code: "unknown-role" } : problem];
+    return wholeProject && !open
+      ? [{ code: "unknown-role", role, near, place }]
+      : [{ code: "unknown-shared-role", role, near, open, place }];
   });
 }
 

@@ -137,7 +137,13 @@ export type EntryProblem =
   | { readonly code: "previous-role-name"; readonly role: string; readonly name: string }
   | { readonly code: "unknown-role"; readonly role: string; readonly near: string | null }
   /** A rule that several merchants share; another one of them may have the role. */
-  | { readonly code: "unknown-shared-role"; readonly role: string; readonly near: string | null }
+  | {
+      readonly code: "unknown-shared-role";
+      readonly role: string;
+      readonly near: string | null;
+      /** Some merchant may have roles that its files do not declare. */
+      readonly open: boolean;
+    }
   | { readonly code: "unknown-member"; readonly email: string; readonly near: string | null }
   | { readonly code: "until-after-membership"; readonly until: string; readonly membership: string }
   | { readonly code: "until-past"; readonly until: string; readonly what: "grant" | "membership" };

@@ -315,13 +315,20 @@ checks: [{ can: q, only: ["role:Seasonal"] }]
     expect(merchants[0]?.state?.merchant).toBe("A");
   });
 
-  test("may name roles of merchants whose roles the files do not tell", async () => {
+  test("may name roles of merchants whose roles the files do not tell; a likely slip is warned of", async () => {
     const { diagnostics } = await load(
       { ...files, "c.yaml": "merchant: C\ninclude: [shared.yaml]\n" },
       [...roots, "c.yaml"],
       true,
     );
-    expect(diagnostics).toEqual([]);
+    expect(diagnostics.map(({ code, severity, message, hint }) => [severity, code, message, hint])).toEqual([
+      [
+        "warning",
+        "unknown-shared-role",
+        'No merchant that includes this file declares a role called "Stok Keeper", so this rule has an effect only where such a role is live.',
+        'Did you mean "Stock Keeper"?',
+      ],
+    ]);
   });
 });
 

@@ -108,8 +108,10 @@ export const ENTRY_WORDS: Words<IncludeProblem["code"] | EntryProblem["code"]> =
     message: `No role is called ${quote(role)}.`,
     hint: unknownRoleHint(near),
   }),
-  "unknown-shared-role": ({ role, near }) => ({
-    message: `None of the given merchants that include this file has a role called ${quote(role)}, so this rule has no effect on them.`,
+  "unknown-shared-role": ({ role, near, open }) => ({
+    message: open
+      ? `No merchant that includes this file declares a role called ${quote(role)}, so this rule has an effect only where such a role is live.`
+      : `None of the given merchants that include this file has a role called ${quote(role)}, so this rule has no effect on them.`,
     hint: near === null ? "Check the name, or validate all merchants together." : didYouMean(near),
   }),
   "unknown-member": ({ email, near }) => ({

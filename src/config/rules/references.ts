@@ -13,9 +13,7 @@ interface Reference {
 
 /** Roles are named by their ids or declared names, where no others can exist; a shared rule may mean another merchant's. */
 export function knownRoles(merchant: MerchantView): readonly LocatedProblem[] {
-  if (!merchant.rolesComplete) {
-    return [];
-  }
+  const open = !merchant.rolesComplete;
   const names = new Set(merchant.roles.flatMap(({ name }) => name ?? []));
   const renamed = renamedRoles(merchant.roles);
   const suggest = openSuggester([...names]);
@@ -24,20 +22,20 @@ export function knownRoles(merchant: MerchantView): readonly LocatedProblem[] {
     role.startsWith("role_") || names.has(role) || renamed.has(role) || mayBeIgnored(role);
   const rules = ruleReferences(merchant);
   const isOwn = ({ site }: Reference) => site.file === merchant.main;
-  const problems = (code: "unknown-role" | "unknown-shared-role", references: readonly Reference[]) =>
-    references.flatMap(({ text: role, site: place }): readonly LocatedProblem[] => {
+  const unknown = (references: readonly Reference[]) =>
+    references.flatMap(({ text: role, site: place }) => {
       if (isKnown(role)) {
         return [];
       }
       const near =
         suggest(role) ?? PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? null;
-      return [{ code, role, near, place }];
+      return [{ role, near, place }];
     });
+  const own = open ? [] : [...grantReferences(merchant, isKnown), ...rules.filter(isOwn)];
   return [
-    ...problems("unknown-role", [...grantReferences(merchant, isKnown), ...rules.filter(isOwn)]),
-    ...problems(
-      "unknown-shared-role",
-      rules.filter((rule) => !isOwn(rule)),
+    ...unknown(own).map((found): LocatedProblem => ({ code: "unknown-role", ...found })),
+    ...unknown(rules.filter((rule) => !isOwn(rule))).map(
+      (found): LocatedProblem => ({ code: "unknown-shared-role", open, ...found }),
     ),
   ];
 }

@@ -28,6 +28,7 @@ members:
     roles: [Cashier]
   - { email: cleo@example.com, roles: [Cashier] }
 `;
+const PASSWORD = { TILL_8: "long enough" };
 const APPLY = ["apply", "mc1.yaml", "--yes", "--concurrency", "1"];
 
 let shop: Shop;
@@ -44,11 +45,17 @@ afterEach(async () => {
 const faults = (...rules: readonly object[]) => shop.control("PUT", "/faults", { rules });
 
 /** Starts an apply, sends a signal once it has told something, and waits for its end. */
-async function interrupted(told: string, signal: NodeJS.Signals, args = APPLY, { folder, sandbox } = shop) {
+async function interrupted(
+  told: string,
+  signal: NodeJS.Signals,
+  args = APPLY,
+  { folder, sandbox } = shop,
+  env: Readonly<Record<string, string>> = {},
+) {
   const bin = resolve(import.meta.dirname, "../../dist/bin.js");
   const child = spawn(process.execPath, [bin, ...args], {
     cwd: folder,
-    env: { PATH: process.env["PATH"], ...sandbox.env },
+    env: { PATH: process.env["PATH"], ...sandbox.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let text = "";
@@ -72,13 +79,16 @@ test("SIGTERM during a long wait while it reads ends at once: nothing was change
 });
 
 test("Ctrl-C during a long wait while it writes ends at once, and tells what was done", async () => {
+  // Not an invitation, which would wait beside everything else.
+  const managed = "email: till-8@example.com, managed: { nickname: Till 8, password_env: TILL_8 }";
+  await shop.write("mc1.yaml", FILE.replace("email: cleo@example.com", managed));
   await faults({ kind: "status", status: 429, operation: "members.create", retry_after: "100" });
-  const { code, text } = await interrupted("waiting 100.0 s", "SIGINT");
+  const { code, text } = await interrupted("waiting 100.0 s", "SIGINT", APPLY, shop, PASSWORD);
   expect(text).toContain("MC1: stopped. 1 change done, 1 not started.\n");
   expect(text).toContain("It was stopped by SIGINT. What was done stays done. To go on, run it again.\n");
   expect(code).toBe(4);
   await shop.control("DELETE", "/faults");
-  expect((await shop.run(APPLY)).stdout).toContain("MC1: 1 change done.");
+  expect((await shop.run(APPLY, PASSWORD)).stdout).toContain("MC1: 1 change done.");
 });
 
 test("Ctrl-C at sixty merchants sends nothing more: only what was in flight ends, the rest is not started", async () => {

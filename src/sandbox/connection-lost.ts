@@ -10,9 +10,10 @@ export interface PartialAnswer {
 
 /** Thrown instead of an answer where a fault breaks the connection: on a socket it is destroyed, in a test `fetch` rejects with this. */
 export class ConnectionLost extends Error {
-  readonly partial: PartialAnswer | null;
+  /** A text: bytes that are no HTTP. */
+  readonly partial: PartialAnswer | string | null;
 
-  constructor(reason: string, partial: PartialAnswer | null = null) {
+  constructor(reason: string, partial: PartialAnswer | string | null = null) {
     super(`the sandbox broke the connection: ${reason}`);
     this.name = "ConnectionLost";
     this.partial = partial;

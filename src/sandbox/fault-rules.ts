@@ -2,6 +2,7 @@ import { z } from "zod";
 import { OPERATIONS } from "./access.ts";
 import { PREDEFINED_ANSWERS } from "./altered-answers.ts";
 import { EDITS, editFits } from "./edits.ts";
+import { NOT_HTTP_ANSWERS } from "./not-http.ts";
 import { EXPIRED_ANSWERS } from "./operation.ts";
 import { SHIFTS } from "./shift.ts";
 
@@ -137,6 +138,13 @@ const ruleSchema = z.discriminatedUnion("kind", [
   /** A number in all metadata that no double can hold. */
   z.strictObject({ kind: z.literal("large-numbers"), ...aim }),
   predefinedRole,
+  /** An answer that is no HTTP, then a broken connection. */
+  z.strictObject({
+    kind: z.literal("not-http"),
+    ...aim,
+    effect,
+    answer: z.enum(NOT_HTTP_ANSWERS).default("garbage"),
+  }),
   z.strictObject({ kind: z.literal("reset-before"), ...aim }),
   z.strictObject({ kind: z.literal("reset-after"), ...aim }),
   /** Half of the body, then a broken connection. */

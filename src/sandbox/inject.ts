@@ -2,6 +2,7 @@ import { hidePredefined, withLargeNumbers, withoutFields, withUnknownFields } fr
 import { ConnectionLost } from "./connection-lost.ts";
 import type { FaultRule } from "./fault-rules.ts";
 import type { Hit } from "./faults.ts";
+import { NOT_HTTP_BYTES } from "./not-http.ts";
 import { type Answer, answerText, problemAnswer } from "./problem.ts";
 
 /** What faults need of the world around a request. */
@@ -29,6 +30,10 @@ async function stall(rule: FaultRule & { kind: "stall" }, { sleep }: FaultPorts)
   throw new ConnectionLost("stalled");
 }
 
+function notHttp({ answer }: FaultRule & { kind: "not-http" }): ConnectionLost {
+  return new ConnectionLost("with something that is no HTTP", NOT_HTTP_BYTES[answer]);
+}
+
 /** Does the faults that come before the operation; an answer means that the operation is not done at all. */
 export async function injectBefore(hits: readonly Hit[], ports: FaultPorts): Promise<Answer | undefined> {
   for (const { rule, chance } of hits) {
@@ -41,6 +46,9 @@ export async function injectBefore(hits: readonly Hit[], ports: FaultPorts): Pro
         break;
       case "reset-before":
         throw new ConnectionLost("before the operation");
+      case "not-http":
+        if (rule.effect === "before") throw notHttp(rule);
+        break;
       case "concurrent-edit":
       case "shift":
         await ports.interfere(rule, chance);
@@ -112,6 +120,9 @@ export async function injectAfter(
         break;
       case "reset-after":
         throw new ConnectionLost("after the operation");
+      case "not-http":
+        if (rule.effect === "after") throw notHttp(rule);
+        break;
       case "truncate":
         throw truncated(answer);
       case "partial-json":

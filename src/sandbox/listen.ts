@@ -25,6 +25,10 @@ function breakConnection(outgoing: ServerResponse, { partial }: ConnectionLost):
     outgoing.destroy();
     return;
   }
+  if (typeof partial === "string") {
+    outgoing.socket?.write(partial, () => outgoing.destroy());
+    return;
+  }
   outgoing.writeHead(partial.status, {
     ...(partial.contentType !== null && { "content-type": partial.contentType }),
     "content-length": partial.length,

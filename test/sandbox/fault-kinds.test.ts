@@ -138,6 +138,8 @@ const ANSWERED: readonly Kind[] = [
 
 const BROKEN: readonly { readonly rule: object; readonly done: boolean; readonly partial: boolean }[] = [
   { rule: { kind: "reset-before" }, done: false, partial: false },
+  { rule: { kind: "not-http", answer: "bad-chunk" }, done: false, partial: true },
+  { rule: { kind: "not-http", effect: "after" }, done: true, partial: true },
   { rule: { kind: "reset-after" }, done: true, partial: false },
   { rule: { kind: "stall" }, done: false, partial: false },
   { rule: { kind: "stall", effect: "after", ms: 5 }, done: true, partial: false },
@@ -179,7 +181,8 @@ describe.each(CALLS)("$name", (called) => {
     if ("got" in seen) throw new Error(`answered with ${seen.got.status}`);
     expect(await stateOf(harness)).toEqual(done ? usual.after : before);
     expect(seen.lost.partial === null).toBe(!partial);
-    if (seen.lost.partial !== null) {
+    if (typeof seen.lost.partial === "string") expect(seen.lost.partial).not.toContain(usual.got.text);
+    else if (seen.lost.partial !== null) {
       const { text, length, status } = seen.lost.partial;
       expect(status).toBe(usual.got.status);
       expect(Buffer.byteLength(text)).toBeLessThan(length);

@@ -63,6 +63,7 @@ times, or each with a probability. What it does is its kind:
   predefined-role  a predefined role is not answered for: answer (not-found, or other-id)
   reset-before     breaks the connection, and nothing was done
   reset-after      breaks the connection when the write has taken effect
+  not-http         an answer that is no HTTP: answer (garbage, bad-header, bad-chunk, both-lengths), effect
   truncate         half of the body, then a broken connection
   partial-json     half of the body, as if it were all
   concurrent-edit  somebody else edits just before; edit, to what the request is about: roles, metadata, accept,

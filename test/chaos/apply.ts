@@ -85,10 +85,10 @@ export function here(args: readonly string[], setting: Setting): Child {
   return { ended: run(args, setting), signal: async () => undefined };
 }
 
-/** The plan that an apply said it would carry out; null where it came to none. */
-export function plannedBy({ stdout }: Ended): Plan | null {
+/** The plan for a merchant that an apply said it would carry out; null where it came to none. */
+export function plannedBy({ stdout }: Ended, merchant: string): Plan | null {
   for (const event of eventsOf(stdout)) {
-    if (event["type"] === "planned") return event["plan"] as Plan;
+    if (event["type"] === "planned" && event["merchant"] === merchant) return event["plan"] as Plan;
   }
   return null;
 }

@@ -6,8 +6,8 @@ import { here, plannedBy, run, start } from "./apply.ts";
 import { heldNoMore } from "./held.ts";
 import { duplicatesIn, invitedTwice, outsideOf } from "./invariants.ts";
 import { disagreements, type JournalText } from "./journals.ts";
-import { type Crash, IGNORED, OWNER, type Scenario, scenarioOf } from "./scenario.ts";
-import { MERCHANT, type Sent, type Service, startService } from "./service.ts";
+import { type Crash, IGNORED, OWNER, type Scenario, type Shop, scenarioOf } from "./scenario.ts";
+import { type Sent, type Service, startService } from "./service.ts";
 
 /** What came of a scenario. */
 export interface Report {
@@ -41,7 +41,9 @@ const MOST_RECOVERIES = 4;
 export async function runScenario(seed: number): Promise<Report> {
   const scenario = scenarioOf(seed);
   const cwd = await mkdtemp(join(tmpdir(), "rolecall-chaos-"));
-  const service = await startService(scenario.world, Object.values(KEYS));
+  const shops = shopsOf(scenario);
+  const worlds = new Map(shops.map(({ merchant, world }) => [merchant, world]));
+  const service = await startService(worlds, Object.values(KEYS));
   try {
     return await runIn(cwd, service, scenario, seed);
   } finally {
@@ -50,12 +52,23 @@ export async function runScenario(seed: number): Promise<Report> {
   }
 }
 
+/** The scenario at one of its merchants. */
+type AtMerchant = Scenario & { readonly merchant: string };
+
+function shopsOf(scenario: Scenario): readonly AtMerchant[] {
+  const shops: readonly Shop[] = [scenario, ...scenario.further];
+  return shops.map(({ world, want }, index) => ({ ...scenario, world, want, merchant: `MC${index}CHAOS` }));
+}
+
 async function runIn(cwd: string, service: Service, scenario: Scenario, seed: number): Promise<Report> {
   await mkdir(join(cwd, "access"));
-  await writeFile(join(cwd, "access", "chaos.yaml"), fileOf(scenario));
+  const shops = shopsOf(scenario);
+  for (const shop of shops) await writeFile(join(cwd, "access", `${shop.merchant}.yaml`), fileOf(shop));
+  const standings = (): Promise<readonly Standing[]> =>
+    Promise.all(shops.map(({ merchant }) => standing(service, merchant)));
   const setting = (key: string): Setting => ({ cwd, url: service.url, key, password: PASSWORD });
   const saw: Ended[] = [];
-  const untouched = await standing(service);
+  const untouched = await standings();
 
   const always = [...scenario.habits, ...(scenario.replacingPut ? [{ kind: "replacing-put" }] : [])];
   await service.control("PUT", "/faults", { seed, rules: [...scenario.faults, ...always] });
@@ -70,29 +83,37 @@ async function runIn(cwd: string, service: Service, scenario: Scenario, seed: nu
   saw.push(...ended);
 
   const disturbed = await journalsIn(join(cwd, ".rolecall", "runs"));
-  const between = await standing(service);
+  const between = await standings();
   const recovered = await recover(setting(KEYS.after), saw);
-  const after = await standing(service);
+  const after = await standings();
   const sent = await service.requests();
   const journals = await journalsIn(join(cwd, ".rolecall", "runs"));
   const ofKey = (key: string): readonly Sent[] =>
     sent.filter((one) => one.key?.endsWith(key.slice(-4)) && !one.somebody_else);
 
+  const brokenAt = (shop: AtMerchant, at: number): readonly string[] => {
+    const [before, cutOff, end] = [untouched[at] ?? NOBODY, between[at] ?? NOBODY, after[at] ?? NOBODY];
+    const isHere = ({ path }: Sent): boolean => path.includes(`/merchants/${shop.merchant}/`);
+    const isOf = ({ file }: JournalText): boolean => file.includes(`-${shop.merchant}`);
+    const everyone = sent.filter(isHere);
+    const by = (key: string): readonly Sent[] => ofKey(key).filter(isHere);
+    const later = journals.slice(disturbed.length);
+    return [
+      ...ended.flatMap((one, index) => outsideOf(plannedBy(one, shop.merchant), by(keys[index] ?? ""))),
+      ...(recovered.times === null || shop.racing ? [] : heldNoMore(shop, end.list)),
+      ...duplicates(end),
+      ...(isUndisturbed(shop, ended) ? lostMetadata(shop, before, cutOff) : []),
+      ...lostMetadata(shop, cutOff, end),
+      ...invitedTwice(everyone, before.members),
+      ...touchedIgnored(everyone, before.members),
+      ...disagreements({ journals: disturbed.filter(isOf), sent: keys.flatMap(by), everyone }, shop),
+      ...disagreements({ journals: later.filter(isOf), sent: by(KEYS.after), everyone }, shop),
+    ].map((text) => `${shop.merchant}: ${text}`);
+  };
   const broken = [
-    ...ended.flatMap((one, index) => outsideOf(plannedBy(one), ofKey(keys[index] ?? ""))),
     ...ended.flatMap(badEnd),
     ...recovered.broken,
-    ...(recovered.times === null || scenario.racing ? [] : heldNoMore(scenario, after.list)),
-    ...duplicates(after),
-    ...(isUndisturbed(scenario, ended) ? lostMetadata(scenario, untouched, between) : []),
-    ...lostMetadata(scenario, between, after),
-    ...invitedTwice(sent, untouched.members),
-    ...touchedIgnored(sent, untouched.members),
-    ...disagreements({ journals: disturbed, sent: keys.flatMap(ofKey), everyone: sent }, scenario),
-    ...disagreements(
-      { journals: journals.slice(disturbed.length), sent: ofKey(KEYS.after), everyone: sent },
-      scenario,
-    ),
+    ...shops.flatMap(brokenAt),
     ...secretsIn([
       ...journals.map(({ text }) => text),
       ...saw.flatMap(({ stdout, stderr }) => [stdout, stderr]),
@@ -117,10 +138,10 @@ async function runIn(cwd: string, service: Service, scenario: Scenario, seed: nu
   };
 }
 
-function fileOf({ want }: Scenario): string {
+function fileOf({ want, merchant }: AtMerchant): string {
   return JSON.stringify({
     version: 1,
-    merchant: MERCHANT,
+    merchant,
     ignore: { members: ["*@auditor.example"] },
     guards: { max_removals: "100%", protect: { members: [OWNER] } },
     ...want,
@@ -214,6 +235,8 @@ interface Standing {
   readonly members: ReadonlyMap<string, string>;
 }
 
+const NOBODY: Standing = { roles: [], list: [], members: new Map() };
+
 interface MemberResource {
   readonly id: string;
   readonly status: string;
@@ -224,8 +247,8 @@ interface MemberResource {
 }
 
 /** What is there now, as somebody else sees it. */
-async function standing(service: Service): Promise<Standing> {
-  const base = `/v0.1/merchants/${MERCHANT}`;
+async function standing(service: Service, merchant: string): Promise<Standing> {
+  const base = `/v0.1/merchants/${merchant}`;
   const roles = (await service.control("GET", `${base}/roles`)) as { items: readonly { name: string }[] };
   const members = (await service.control("GET", `${base}/members?limit=25`)) as {
     items: readonly MemberResource[];

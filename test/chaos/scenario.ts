@@ -1,11 +1,17 @@
 import fc from "fast-check";
 
-/** One try: a world, what the files want of it, what goes wrong meanwhile, and how the apply is cut short. */
-export interface Scenario {
+/** A merchant: what is live there, and what its file wants of it. */
+export interface Shop {
   readonly world: World;
   readonly want: Want;
+}
+
+/** One try: one or more merchants, what goes wrong meanwhile, and how the apply is cut short. */
+export interface Scenario extends Shop {
+  /** Merchants that are applied in the same run. */
+  readonly further: readonly Shop[];
   readonly faults: readonly object[];
-  /** What the service does for good when an address is invited whose invitation has expired. */
+  /** How the service behaves for good. */
   readonly habits: readonly object[];
   /** The service empties what a member's PUT does not hold. */
   readonly replacingPut: boolean;
@@ -218,6 +224,11 @@ const passing = fc
       }),
       fc.record({ kind: fc.constantFrom("reset-before", "reset-after", "truncate", "partial-json") }),
       fc.record({ kind: fc.constantFrom("content-type", "unknown-fields") }),
+      fc.record({
+        kind: fc.constant("not-http"),
+        answer: fc.constantFrom("garbage", "bad-header", "bad-chunk", "both-lengths"),
+        effect,
+      }),
       fc.record({ kind: fc.constant("stall"), ms: fc.constantFrom(5, 40), effect }),
       fc.record({ kind: fc.constant("latency"), ms: fc.constant(0), jitter_ms: fc.constant(15) }),
     ),
@@ -271,18 +282,42 @@ const meddling = fc
   )
   .chain((rule) => once.map((aim) => ({ ...aim, ...rule })));
 
+/** One address, or each, has been invited too often: for a moment, or for longer than the apply lasts. */
+const limit = fc.record({
+  kind: fc.constant("invitation-limit"),
+  limit: fc.constantFrom(0, 1),
+  window: fc.constantFrom(1, 2, 3600),
+  email: maybe(fc.constantFrom(...PEOPLE)),
+});
+
 const faults: fc.Arbitrary<readonly object[]> = fc
   .tuple(
+    fc.array(limit.map(withoutUndefined), { maxLength: 1 }),
     fc.array(passing, { maxLength: 3 }),
     fc.array(stopping, { maxLength: 1 }),
     fc.array(meddling, { maxLength: 1 }),
     fc.nat(3),
   )
-  .map(([got, stop, edit, lot]) => [...got, ...(lot === 0 ? stop : []), ...(lot <= 1 ? edit : [])]);
+  .map(([limits, got, stop, edit, lot]) => [
+    ...limits,
+    ...got,
+    ...(lot === 0 ? stop : []),
+    ...(lot <= 1 ? edit : []),
+  ]);
+
+function withoutUndefined(rule: object): object {
+  return Object.fromEntries(Object.entries(rule).filter(([, value]) => value !== undefined));
+}
 
 const habits: fc.Arbitrary<readonly object[]> = fc
-  .constantFrom(null, "conflict", "conflict", "replace", "renew")
-  .map((answer) => (answer === null ? [] : [{ kind: "expired-invitation", answer }]));
+  .tuple(
+    fc.constantFrom(null, "conflict", "conflict", "replace", "renew"),
+    fc.constantFrom(null, null, "not-found", "other-id"),
+  )
+  .map(([expired, predefined]) => [
+    ...(expired === null ? [] : [{ kind: "expired-invitation", answer: expired }]),
+    ...(predefined === null ? [] : [{ kind: "predefined-role", answer: predefined }]),
+  ]);
 
 const crash: fc.Arbitrary<Crash> = fc.record({
   kind: fc.constantFrom("none", "none", "SIGKILL", "SIGKILL", "SIGKILL", "SIGINT", "SIGTERM"),
@@ -290,10 +325,15 @@ const crash: fc.Arbitrary<Crash> = fc.record({
   when: fc.constantFrom("before", "after"),
 });
 
-const scenario: fc.Arbitrary<Scenario> = world.chain((live) =>
+const shop: fc.Arbitrary<Shop> = world.chain((live) =>
+  fc.record({ world: fc.constant(live), want: want(live) }),
+);
+
+const scenario: fc.Arbitrary<Scenario> = shop.chain((first) =>
   fc.record({
-    world: fc.constant(live),
-    want: want(live),
+    world: fc.constant(first.world),
+    want: fc.constant(first.want),
+    further: fc.nat(2).chain((lot) => fc.array(shop, { maxLength: lot === 0 ? 2 : 0 })),
     faults,
     habits,
     crash,

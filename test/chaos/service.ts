@@ -2,9 +2,6 @@ import { listen } from "../../src/sandbox/listen.ts";
 import { createSandbox } from "../../src/sandbox/sandbox.ts";
 import { OWNER, type World } from "./scenario.ts";
 
-/** The merchant that every scenario is about. */
-export const MERCHANT = "MC0CHAOS";
-
 /** A request that somebody with a key has sent, as the service's own log tells it. */
 export interface Sent {
   readonly number: number;
@@ -40,10 +37,13 @@ export interface Hook {
   after(request: number): Promise<void>;
 }
 
-/** Starts it with a world, and these keys, each for everything. */
-export async function startService(world: World, keys: readonly string[]): Promise<Service> {
+/** Starts it with merchants' worlds by their codes, and these keys, each for everything. */
+export async function startService(
+  worlds: ReadonlyMap<string, World>,
+  keys: readonly string[],
+): Promise<Service> {
   const seed = {
-    merchants: [{ code: MERCHANT, roles: world.roles, members: world.members }],
+    merchants: [...worlds].map(([code, { roles, members }]) => ({ code, roles, members })),
     keys: keys.map((key) => ({ key, owner: OWNER })),
   };
   let hook: Hook | null = null;

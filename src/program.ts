@@ -14,7 +14,8 @@ function onOutputLost(): void {
   if (hasNoReader(loss)) return;
   if (loss.stream === "stdout") io.stderr.write(`error: ${describeLoss(loss)}.\n`);
   process.once("exit", () => {
-    process.exitCode ||= ExitCode.failed;
+    const { exitCode = ExitCode.ok } = process;
+    if (exitCode === ExitCode.ok || exitCode === ExitCode.differences) process.exitCode = ExitCode.failed;
   });
 }
 

@@ -4,6 +4,7 @@ import { RolecallError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Approval } from "../plan/approve.ts";
 import type { Override } from "../plan/overrides.ts";
+import { unreadableReason } from "./files.ts";
 import type { Io } from "./io.ts";
 import type { Look } from "./planning.ts";
 import { parseOverrides } from "./refusals.ts";
@@ -28,7 +29,7 @@ export async function readConsent(
 async function readApproved(file: string, io: Io): Promise<readonly Plan[]> {
   const { parsePlanFile } = await import("../config/plan-file.ts");
   const text = await readFile(resolve(io.cwd, file), "utf8").catch((error: unknown) => {
-    throw new RolecallError("file-unreadable", `${file} cannot be read.`, {
+    throw new RolecallError("file-unreadable", `${file} cannot be read: ${unreadableReason(error)}.`, {
       hint: 'It is what "rolecall plan --out" wrote.',
       cause: error,
     });

@@ -121,7 +121,7 @@ function expand(path: string, cwd: string): readonly string[] {
       .map((entry) => join(entry.parentPath, entry.name))
       .filter((file) => !/(^|[\\/])(\.|node_modules[\\/])/.test(relative(absolute, file)));
   } catch (error) {
-    throw new RolecallError("file-unreadable", `${path} cannot be read: ${reason(error)}.`, {
+    throw new RolecallError("file-unreadable", `${path} cannot be read: ${unreadableReason(error)}.`, {
       hint: "Check the path; without one, rolecall reads the folder access/.",
       cause: error,
     });
@@ -144,7 +144,8 @@ function isOfProject(root: string, file: string): boolean {
   return isInside(root, file) && !relative(root, file).split(/[\\/]/).includes(".git");
 }
 
-function reason(error: unknown): string {
+/** Why a path cannot be read. */
+export function unreadableReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as NodeJS.ErrnoException;
   if (code === "ENOENT") return "there is no such file or folder";

@@ -38,7 +38,7 @@ function lineFor(event: Exclude<LiveEvent, { readonly type: "wait" }>): string |
     case "read":
       return null;
     case "caller-unknown":
-      return `the key belongs to no member: ${event.reason}`;
+      return `the member that the key belongs to is not known: ${event.reason}`;
     default:
       return event satisfies never;
   }

@@ -1,5 +1,6 @@
 import type { Meanwhile } from "../config/library.ts";
 import type { LoadedMerchants } from "../config/load-merchants.ts";
+import { suggest } from "../lib/suggest.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { RolecallError } from "../model/errors.ts";
@@ -64,10 +65,21 @@ function pick(
   const missing = merchants.filter((merchant) => !known.has(merchant));
   if (missing.length > 0 && !diagnostics.some(isError)) {
     throw new RolecallError("usage", `No file is about merchant ${missing.join(", ")}.`, {
-      hint: `The files are about ${[...known].join(", ") || "none"}.`,
+      hint: hintFor(missing, [...known]),
     });
   }
   return states.filter(({ merchant }) => merchants.includes(merchant));
+}
+
+const MOST_NAMED = 5;
+
+/** The codes that were probably meant, else some of those that there are. */
+function hintFor(missing: readonly string[], known: readonly string[]): string {
+  const near = missing.flatMap((merchant) => suggest(merchant, known) ?? []);
+  if (near.length > 0) return `Did you mean ${near.join(", ")}?`;
+  const more = known.length - MOST_NAMED;
+  const rest = more > 0 ? `, and ${more} more: "rolecall list" lists them` : "";
+  return `The files are about ${known.slice(0, MOST_NAMED).join(", ") || "none"}${rest}.`;
 }
 
 /** Whether a diagnostic keeps its file from being used; a refusal does not. */

@@ -24,6 +24,8 @@ export function checkOutputs(
   const known = new Set(inputs.flatMap((path) => (path === undefined ? [] : (identityOf(path, cwd) ?? []))));
   const taken = new Set<string>();
   for (const path of named) {
+    if (path === "")
+      throw new RolecallError("usage", "The name of a file to write is empty.", { hint: "Name a file." });
     const identity = standardStream(path) ?? identityOf(path, cwd) ?? placeFor(path, cwd);
     if (identity === null) continue;
     if (known.has(identity)) {

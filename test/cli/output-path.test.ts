@@ -42,6 +42,7 @@ test("two results do not go to one place", () => {
 
 test("what can be no file is told before the work begins", () => {
   expect(check("none/plan.json")).toThrow("none/plan.json cannot be written: its folder does not exist.");
+  expect(check("")).toThrow("The name of a file to write is empty.");
   expect(check("access")).toThrow("access cannot be written: it is a folder.");
   expect(check("access/shop.yaml/plan.json")).toThrow("its folder is not a folder");
 });

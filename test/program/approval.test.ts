@@ -126,7 +126,7 @@ test("a file of a newer format, or none at all, is no approval, and says what to
     "nowhere.json",
     ...unreachable,
   ]);
-  expect(missing.stderr).toContain("nowhere.json cannot be read.");
+  expect(missing.stderr).toContain("nowhere.json cannot be read: there is no such file or folder.");
   expect(missing.code).toBe(1);
   expect(await shop.writes()).toEqual([]);
 });

@@ -189,6 +189,8 @@ test.runIf(process.platform === "linux")(
       ["--help"],
       ["validate", "mc1.yaml"],
       ["plan", "mc1.yaml"],
+      ["drift", "mc1.yaml"],
+      ["plan", "mc1.yaml", "--detailed-exitcode"],
       ["fmt", "."],
     ]) {
       expect(await onFullDisk("stdout", args)).toEqual({ code: 1, text: told });

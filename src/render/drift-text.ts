@@ -3,7 +3,7 @@ import { oneLine } from "./escape.ts";
 import { renderImpact } from "./impact-text.ts";
 import { renderFindings, renderHeading, renderRefusal, renderRisks, renderRow } from "./plan-text.ts";
 import type { Extent, Style } from "./style.ts";
-import { counted } from "./words.ts";
+import { counted, deferredText } from "./words.ts";
 
 /** How merchants differ from their files: the rules that live access breaks, what happened, and which side moved. */
 export function renderDrifts(views: readonly DriftView[], style: Style, extent: Extent = "normal"): string {
@@ -38,5 +38,6 @@ function renderDrift(view: DriftView, style: Style, extent: Extent): string {
   ];
   if (extent !== "quiet" || lines.length > 1) lines.push("");
   lines.push(`  ${style.bold("Drift:")} ${driftText(sums)}.`);
+  if (view.deferred.length > 0) lines.push(` ${deferredText(view.deferred.length)}`);
   return `${lines.join("\n")}\n`;
 }

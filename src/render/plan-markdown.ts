@@ -7,7 +7,7 @@ import { type Fold, fitted, type Parts, type Row } from "./markdown-fit.ts";
 import { mergedRisks } from "./markdown-risks.ts";
 import { addCounts, changesOf, countsText, type PlanView, untouchedText } from "./plan-view.ts";
 import { SMALLEST_REVIEW, USUAL_REVIEW } from "./review-size.ts";
-import { counted, grouped } from "./words.ts";
+import { counted, deferredText, grouped } from "./words.ts";
 
 /** A merchant that could not be read, and why. */
 export interface UnplannedView {
@@ -62,8 +62,7 @@ function verdictOf(input: ReviewInput): string {
     fileErrors > 0
       ? ` The files have ${counted(fileErrors, "error")}: \`rolecall validate\` tells them.`
       : "";
-  const waiting = deferred > 0 ? ` ${counted(deferred, "removal")} deferred.` : "";
-  return `## ${said[0]} rolecall ${command}: ${said[1]}\n\n${merchants}: ${sums === null ? countsText(counts) : sumsText(sums, counts)}.${waiting}${files}`;
+  return `## ${said[0]} rolecall ${command}: ${said[1]}\n\n${merchants}: ${sums === null ? countsText(counts) : sumsText(sums, counts)}.${deferredText(deferred)}${files}`;
 }
 
 /** "1 added outside git; 5 unchanged, 412 not managed". */

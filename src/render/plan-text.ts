@@ -15,7 +15,7 @@ import {
 import { type RiskView, riskTitle } from "./risk-view.ts";
 import type { Extent, Paint, Style } from "./style.ts";
 import { wordDiffText } from "./word-diff.ts";
-import { counted, moreText, shellWord } from "./words.ts";
+import { counted, deferredText, moreText, shellWord } from "./words.ts";
 
 const SYMBOLS = { create: "+", update: "~", replace: "±", delete: "-" } as const;
 const LABEL_WIDTH = 13;
@@ -54,6 +54,7 @@ function renderPlan(view: PlanView, style: Style, extent: Extent): string {
   ];
   if (extent !== "quiet" || lines.length > 1) lines.push("");
   lines.push(`  ${style.bold("Plan:")} ${countsText(view.counts)}.`);
+  if (view.deferred.length > 0) lines.push(` ${deferredText(view.deferred.length)}`);
   if (view.passwords.length > 0 && extent !== "quiet") lines.push(...renderPasswords(view.passwords, style));
   if (view.errors.length > 0) lines.push(`  ${style.red(errorsText(view.errors))}`);
   if (view.refusals.length > 0) lines.push(`  ${style.red(refusalsText(view.refusals))}`);

@@ -41,3 +41,8 @@ export function adoptedText(isPassword: boolean): string {
     ? "its answer was lost; sent again, the password was refused as used before"
     : "its answer was lost; it was found";
 }
+
+/** " 2 removals deferred.", to follow a sum; empty where nothing waits. */
+export function deferredText(count: number): string {
+  return count > 0 ? ` ${counted(count, "removal")} deferred.` : "";
+}

@@ -116,6 +116,7 @@ test("a removal that waits says for whom, apart from the changes", () => {
              few holders
 
   Plan: no changes; 1 unchanged.
+  1 removal deferred.
 `);
 });
 

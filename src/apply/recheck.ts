@@ -57,7 +57,7 @@ export async function lookAt(
  * What was to be removed and is gone is as it was to be. An invitation that was to be replaced is not: whoever removed
  * it may have meant that, or have sent a new one.
  */
-export function goneIsDone({ resource, kind }: Change): boolean {
+function goneIsDone({ resource, kind }: Change): boolean {
   return kind === "delete" || (kind === "replace" && resource === "role");
 }
 
@@ -77,7 +77,15 @@ async function lookAtRole(
   if (found === null) return "gone";
   if (after !== null && roleDifferences(after, found).length === 0) return "done";
   const marked = withoutMark(found.name) === withoutMark(before.name) ? found.name : before.name;
-  return roleDifferences({ ...before, name: renamedRoles.get(id) ?? marked }, found);
+  const differences = roleDifferences({ ...before, name: renamedRoles.get(id) ?? marked }, found);
+  if (after !== null || differences.length > 0) return differences;
+  // A service may remove a role that somebody has got meanwhile, and take it from them.
+  const holder = await records.holder(id, signal);
+  return holder === null ? [] : [`now held by ${word(addressOf(holder))}`];
+}
+
+function addressOf({ id, user, invite }: LiveMember): string {
+  return user?.email ?? invite?.email ?? id;
 }
 
 async function lookAtMember(

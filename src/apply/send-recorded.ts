@@ -2,7 +2,7 @@ import { type Failure, RolecallError } from "../model/errors.ts";
 import type { WriteIntended } from "../model/journal.ts";
 import type { LiveMember } from "../model/live.ts";
 import type { LookAgain } from "../model/ports.ts";
-import { goneIsDone, lookAt } from "./recheck.ts";
+import { lookAt } from "./recheck.ts";
 import type { Done, Ended, RunContext, Stale, Undone } from "./run-context.ts";
 import { isPasswordChange, type Step } from "./step.ts";
 import type { Emptied } from "./update-member.ts";
@@ -91,16 +91,25 @@ async function attempt(
     if (isPasswordChange(step.change) && isRepeatedPassword(failure)) {
       return { status: "done", id: write.id, adopted: true };
     }
-    if (run.recheck && isGoneSince(step, failure)) {
+    if (run.recheck && isNotFound(failure) && (await isGone(step, write, run))) {
       return { status: "done", id: write.id, adopted: false, already: true };
     }
     return undone(failure);
   }
 }
 
-/** Whether what was to be removed is gone, which a look has found a moment ago. */
-function isGoneSince({ change }: Step, { code, request }: Failure): boolean {
-  return goneIsDone(change) && code === "not-found" && request?.method === "DELETE";
+function isNotFound({ code, request }: Failure): boolean {
+  return code === "not-found" && request?.method === "DELETE";
+}
+
+/** Whether what was to be removed is gone since it was looked at. */
+async function isGone(step: Step, write: Write, run: RunContext): Promise<boolean> {
+  try {
+    return (await lookAt(step, write, run, false)).as === "done";
+  } catch (error) {
+    failureOf(error);
+    return false;
+  }
 }
 
 /** Whether a password was sent again after a lost answer, and refused because the service has it by then. */

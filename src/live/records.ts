@@ -2,8 +2,8 @@ import { RolecallError } from "../model/errors.ts";
 import type { LiveRole } from "../model/live.ts";
 import type { LiveRecords } from "../model/ports.ts";
 import type { Client } from "./client.ts";
-import { membersPath, rolesPath } from "./paths.ts";
-import { readMember, readRole } from "./wire.ts";
+import { membersPath, query, rolesPath } from "./paths.ts";
+import { readMember, readMemberPage, readRole } from "./wire.ts";
 
 /** Looks at single roles and members of one merchant through a client. */
 export function createRecords(client: Client, merchant: string): LiveRecords {
@@ -19,6 +19,17 @@ export function createRecords(client: Client, merchant: string): LiveRecords {
           signal,
         }),
       ),
+    holder: async (role, signal) => {
+      const { items } = await client.send({
+        operation: "list members",
+        method: "GET",
+        path: `${membersPath(merchant)}${query({ roles: role, limit: 1 })}`,
+        read: readMemberPage,
+        signal,
+      });
+      // A service that knows no such filter answers with anybody.
+      return items.find(({ roles }) => roles.includes(role)) ?? null;
+    },
   };
 }
 

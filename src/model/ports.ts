@@ -118,6 +118,8 @@ export interface Created {
 export interface LiveRecords {
   role(id: string, signal?: AbortSignal): Promise<LiveRole | null>;
   member(id: string, signal?: AbortSignal): Promise<LiveMember | null>;
+  /** Somebody who holds a role; null where nobody does. */
+  holder(roleId: string, signal?: AbortSignal): Promise<LiveMember | null>;
 }
 
 /**

@@ -49,6 +49,7 @@ function lying(truth: LiveRecords, picks: readonly number[]): { records: LiveRec
   const records: LiveRecords = {
     role: async (id) => tell(id, await truth.role(id), roleLies),
     member: async (id) => tell(id, await truth.member(id), memberLies),
+    holder: truth.holder,
   };
   return { records, lied };
 }

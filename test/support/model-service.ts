@@ -114,7 +114,11 @@ export function modelService(start: LiveState, expiredMode: ExpiredMode = "besid
   };
   return {
     writer,
-    records: { role: async (id) => look(roles, id), member: async (id) => look(members, id) },
+    records: {
+      role: async (id) => look(roles, id),
+      member: async (id) => look(members, id),
+      holder: async (id) => [...members.values()].find((one) => one.roles.includes(id)) ?? null,
+    },
     calls,
     looks,
     passwords,

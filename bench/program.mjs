@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
+import { BIN } from "./support/package.mjs";
 
 const root = resolve(import.meta.dirname, "..");
-const bin = join(root, "dist", "bin.js");
 
-/** Runs the built program, and waits for its end. */
+/** Runs the installed program, and waits for its end. */
 export async function rolecall(args, env) {
   const child = start(args, env);
   const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
@@ -38,7 +38,7 @@ export async function startSandbox(args) {
 }
 
 function start(args, env) {
-  return spawn(process.execPath, [bin, ...args], {
+  return spawn(process.execPath, [BIN, ...args], {
     cwd: root,
     env: { PATH: process.env.PATH, ...env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -1,6 +1,9 @@
-import { figure, inFolder, ratios } from "../support/measure.mjs";
-import { rolecall, runNode } from "../support/process.mjs";
+import { resolve } from "node:path";
+import { figure, inFolder, ratios, repeat } from "../support/measure.mjs";
+import { cpuOf, rolecall, runNode } from "../support/process.mjs";
 import { SMALL_FILE } from "../support/shop.mjs";
+
+const ACTION = resolve(import.meta.dirname, "../../dist/action.mjs");
 
 /** A start is short, and easily disturbed. */
 const OFTEN = 4;
@@ -8,30 +11,23 @@ const noise = 0.08;
 const bare = async () => (await runNode(["-e", "0"])).ms;
 const started = (args, options) => async () => (await rolecall(args, options)).ms;
 
-/** What it costs to start, beside a node that does nothing. */
+/** The cost of a start. */
 export const cases = [
-  figure({
-    name: "start-version",
-    title: "start: `--version`",
-    target: { atMost: 1.3, unit: "× `node -e 0`" },
-    noise,
-    measure: (runs) => ratios(OFTEN * runs, started(["--version"]), bare),
-  }),
-  figure({
-    name: "start-help",
-    title: "start: `--help`",
-    target: { atMost: 1.3, unit: "× `node -e 0`" },
-    noise,
-    measure: (runs) => ratios(OFTEN * runs, started(["--help"]), bare),
-  }),
   figure({
     name: "start-validate",
     title: "start: `validate` of a file of 50 lines",
-    target: { atMost: 1.7, unit: "× `node -e 0`" },
+    target: { atMost: 3, unit: "× `node -e 0`" },
     noise,
     measure: (runs) =>
       inFolder({ "access/shop.yaml": SMALL_FILE }, (cwd) =>
         ratios(OFTEN * runs, started(["validate"], { cwd }), bare),
       ),
+  }),
+  figure({
+    name: "start-action",
+    title: "start: the action, CPU until it says that it has no inputs",
+    target: { atMost: 150, unit: "ms" },
+    noise,
+    measure: (runs) => repeat(OFTEN * runs, () => cpuOf([ACTION])),
   }),
 ];

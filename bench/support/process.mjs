@@ -3,11 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-
-const ROOT = resolve(import.meta.dirname, "../..");
-
-/** The built program. */
-const BIN = join(ROOT, "dist/bin.js");
+import { BIN } from "./package.mjs";
 
 /** Runs node with these arguments to its end: { ms, code, stdout, stderr }; the time is that of the whole process. */
 export async function runNode(args, { cwd, env = {} } = {}) {
@@ -24,7 +20,7 @@ export async function runNode(args, { cwd, env = {} } = {}) {
   return { ms: Number(process.hrtime.bigint() - began) / 1e6, code, stdout, stderr };
 }
 
-/** Runs the built program, and throws where it does not end with the expected code. */
+/** Runs the installed program, and throws where it does not end with the expected code. */
 export async function rolecall(args, { expect = 0, node = [], ...options } = {}) {
   const ended = await runNode([...node, BIN, ...args], options);
   if (ended.code !== expect) {
@@ -35,15 +31,27 @@ export async function rolecall(args, { expect = 0, node = [], ...options } = {})
 
 /** The most memory that a run of the program ever holds, in MiB. */
 export async function peakOf(args, options = {}) {
+  const { maxRSS } = await usageOf((measured) => rolecall(args, { ...options, ...measured }), options);
+  return maxRSS / 1024;
+}
+
+/** The processor time that node takes for these arguments, user and system, in ms. */
+export async function cpuOf(args, options = {}) {
+  const run = ({ node, env }) => runNode([...node, ...args], { ...options, env });
+  const { userCPUTime, systemCPUTime } = await usageOf(run, options);
+  return (userCPUTime + systemCPUTime) / 1000;
+}
+
+/** What node says that a run has used: { maxRSS in KiB, userCPUTime and systemCPUTime in µs }. */
+async function usageOf(run, { env } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "rolecall-bench-"));
-  const file = join(folder, "peak");
+  const file = join(folder, "usage.json");
   try {
-    await rolecall(args, {
-      ...options,
-      node: ["--import", resolve(import.meta.dirname, "tell-peak.mjs")],
-      env: { ...options.env, ROLECALL_BENCH_PEAK: file },
+    await run({
+      node: ["--import", resolve(import.meta.dirname, "tell-usage.mjs")],
+      env: { ...env, ROLECALL_BENCH_USAGE: file },
     });
-    return Number(readFileSync(file, "utf8")) / 1024;
+    return JSON.parse(readFileSync(file, "utf8"));
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -1,6 +1,5 @@
 import { Command, Option } from "commander";
 import { oneLine } from "../../render/escape.ts";
-import { residueOf } from "../../render/verified-text.ts";
 import { counted } from "../../render/words.ts";
 import type { ApplyReporter } from "../apply-reporter.ts";
 import type { Consent } from "../approval.ts";
@@ -209,6 +208,7 @@ async function reviewAndApply(
     }))
     .filter(({ plan, passwords }) => plan.changes.length + passwords.length > 0);
   if (due.length === 0) {
+    const { residueOf } = await import("../../render/verified-text.ts");
     const missing = looks.reduce((sum, { plan }) => sum + residueOf(plan).notCreated.length, 0);
     const rest = [
       ...(allOut > 0 ? [leftOutText(allOut)] : []),

@@ -276,7 +276,8 @@ function hurried<T>(
   last: RolecallError | undefined,
 ): Promise<T> {
   return waited.catch((reason: unknown) => {
-    throw hurry.aborted && !call.signal?.aborted ? (last ?? notSent(call)) : reason;
+    // A wait may be ended by the signal and by another request's failure at once.
+    throw hurry.aborted && !(reason instanceof RolecallError) ? (last ?? notSent(call)) : reason;
   });
 }
 

@@ -43,6 +43,12 @@ describe("a run that is stopped", () => {
     expect(clock.now()).toBe(began);
   });
 
+  test("ends a look that waits to be sent again with the failure it had, not with the signal's own error", async () => {
+    const { records, stop } = stoppedAtFirstWait(() => problem(503));
+    const look = records("MC1").role("role_a", AbortSignal.any([stop.signal]));
+    expect(await failureOf(look)).toMatchObject({ code: "service-failed", request: { status: 503 } });
+  });
+
   test("says of what had not been sent that it was not", async () => {
     const { writer } = stoppedAtFirstWait(() => problem(429, {}, { "retry-after": "100" }));
     const first = failureOf(writer("MC1").createRole({ name: "A", permissions: [] }));

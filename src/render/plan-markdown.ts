@@ -99,9 +99,9 @@ function outcomeOf(view: PlanView): readonly [rank: number, outcome: string] {
   if (view.errors.length > 0) return [1, `**${counted(view.errors.length, "problem")}**`];
   if (view.refusals.length > 0) return [2, "sums" in view ? "**breaks rules**" : "**would be refused**"];
   if (view.risks.length > 0) return [3, "risks"];
-  const differs = changesOf(view.counts) > 0 || view.deferred.length > 0;
-  if ("sums" in view) return differs ? [4, "drift"] : [5, "no drift"];
-  return differs ? [4, "changes"] : [5, "no changes"];
+  if (changesOf(view.counts) > 0) return [4, "sums" in view ? "drift" : "changes"];
+  if (view.deferred.length > 0) return [4, "deferred only"];
+  return [5, "sums" in view ? "no drift" : "no changes"];
 }
 
 function hasFold(view: PlanView): boolean {

@@ -6,7 +6,7 @@ import { type ReviewInput, renderReview } from "../../src/render/plan-markdown.t
 import { planView } from "../../src/render/plan-view.ts";
 import { SMALLEST_REVIEW } from "../../src/render/review-size.ts";
 import { desiredStates, liveStates } from "../support/arbitrary.ts";
-import { desired, live, liveRole, member, planOf, role } from "../support/build.ts";
+import { desired, invited, live, liveMember, liveRole, member, planOf, role } from "../support/build.ts";
 import { HOSTILE, HOSTILE_TEXTS } from "../support/hostile.ts";
 import { hostilePlan } from "../support/hostile-plan.ts";
 import { runs } from "../support/property-runs.ts";
@@ -211,4 +211,19 @@ describe("a name means nothing to Markdown", () => {
       { numRuns: runs(60) },
     );
   });
+});
+
+test("a merchant at which removals only wait is told apart from one that changes, and from one that does not", () => {
+  const owner = liveRole("role_owner", "Owner", { predefined: true });
+  const is = live(
+    [owner],
+    [
+      liveMember("mem_1", "old@example.com", { roles: ["role_owner"] }),
+      invited("mem_2", "new@example.com", { roles: ["role_owner"] }),
+    ],
+  );
+  const want = desired({ members: [member("new@example.com", { roles: ["role_owner"] })] });
+  const markdown = renderReview(review({ views: [planView(planOf(want, is))] }));
+  expect(markdown).toContain("✅ rolecall plan: no changes");
+  expect(markdown).toContain("| deferred only | 0 | 0 | 0 | 0 |");
 });

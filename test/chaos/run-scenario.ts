@@ -98,11 +98,14 @@ async function runIn(cwd: string, service: Service, scenario: Scenario, seed: nu
     const everyone = sent.filter(isHere);
     const by = (key: string): readonly Sent[] => ofKey(key).filter(isHere);
     const later = journals.slice(disturbed.length);
+    const undisturbed = isUndisturbed(shop, ended);
     return [
       ...ended.flatMap((one, index) => outsideOf(plannedBy(one, shop.merchant), by(keys[index] ?? ""))),
-      ...(recovered.times === null || shop.racing ? [] : heldNoMore(shop, end.list)),
+      ...(recovered.times === null || shop.racing
+        ? []
+        : heldNoMore(shop, end.list, undisturbed ? [] : everyone)),
       ...duplicates(end),
-      ...(isUndisturbed(shop, ended) ? lostMetadata(shop, before, cutOff) : []),
+      ...(undisturbed ? lostMetadata(shop, before, cutOff) : []),
       ...lostMetadata(shop, cutOff, end),
       ...invitedTwice(everyone, before.members),
       ...touchedIgnored(everyone, before.members),

@@ -2,5 +2,5 @@
 import { enableCompileCache } from "./cli/compile-cache.ts";
 
 enableCompileCache();
-// Whatever is imported statically would be compiled before the cache is enabled.
+// Static imports would be compiled before the cache is enabled.
 await import("./program.ts");

@@ -17,7 +17,7 @@ export interface ApplyPorts {
   readonly records: LiveRecords;
   /** Whether each resource is looked at again before it is written. */
   readonly recheck: boolean;
-  /** What is known of the service; to be shared by all merchants of a run that are on it. */
+  /** Knowledge of the service, shared by all merchants of a run that use it. */
   readonly putSemantics: PutSemantics;
   /** Where each write is recorded, before it is sent and when it has ended. */
   readonly journal: Journal;

@@ -5,7 +5,7 @@ import type { Step } from "./step.ts";
 import type { Emptied } from "./update-member.ts";
 import type { WriteContext } from "./write-change.ts";
 
-/** What carrying out a step needs, and what this run has done so far. */
+/** The ports that a step needs, and the progress of the run so far. */
 export interface RunContext extends WriteContext {
   /** Whether each resource is looked at before it is written. */
   readonly recheck: boolean;

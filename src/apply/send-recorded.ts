@@ -125,7 +125,7 @@ function undone(failure: Failure): Undone | Stale {
   return { status: "failed", failure: isOfLook(failure) ? notLookedAt(failure) : failure };
 }
 
-/** Whether it was a look that failed, and the write itself was not sent, or refused. */
+/** Tells whether the recheck failed, so that the write itself was not sent, or was refused. */
 function isOfLook({ request }: Failure): boolean {
   return request?.method === "GET";
 }

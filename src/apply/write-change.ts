@@ -36,7 +36,7 @@ export interface WriteContext {
   readonly holdBack: HoldBack;
 }
 
-/** What a write has led to. */
+/** The result of a write. */
 export interface Sent extends Created {
   /** Fields that the service has emptied besides. */
   readonly emptied?: Emptied;

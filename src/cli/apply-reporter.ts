@@ -31,11 +31,11 @@ export interface ApplyReporter {
   event(event: ApplyEvent): void;
   /** How each merchant ended; `cause` is what stopped the run, where something did. */
   results(ends: readonly MerchantEnd[], cause: StopCause | null): void;
-  /** What was found when everything was read again, but for so many changes that were left out, or refused for now. */
+  /** Reports the verification, apart from changes that were left out or refused for now. */
   verified(plan: Plan, leftOut: number, refused: number): void;
   /** Why it is not known whether anything is left. */
   unverified(merchant: string, why: Failure | string): void;
-  /** Where the journals of the run are. */
+  /** Reports the paths of the run's journals. */
   journals(run: string, files: readonly string[]): void;
   /** How all of it ended; nothing comes after it. */
   ended(exitCode: ExitCode): void;
@@ -133,7 +133,7 @@ const STATUSES: Readonly<Record<ExitCode, string>> = {
   [ExitCode.bug]: "failed",
 };
 
-/** What all merchants' outcomes come to. */
+/** The totals over all merchants' outcomes. */
 function summaryOf(ends: readonly MerchantEnd[], exitCode: ExitCode): object {
   const outcomes = ends.flatMap(({ result }) => result.outcomes);
   const sum = (status: Outcome["status"]): number => outcomes.filter((one) => one.status === status).length;

@@ -112,7 +112,7 @@ async function statIfThere(path: string): Promise<Stats | null> {
   return stat(path).catch(nullIfMissing);
 }
 
-/** Where a path leads whose file is not there yet, also through links. */
+/** Resolves a path whose file does not exist yet, through links. */
 async function linkTarget(path: string): Promise<string> {
   const info = await lstat(path).catch(nullIfMissing);
   return info?.isSymbolicLink() ? linkTarget(resolve(dirname(path), await readlink(path))) : path;

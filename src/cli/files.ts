@@ -35,7 +35,7 @@ export function namesProject(paths: readonly string[], cwd: string): boolean {
   );
 }
 
-/** Where merchants' files are looked for when no path is given: in the working directory, else in the project above it. */
+/** Returns the folder of merchants' files if no path is given: in the working directory, else in the project above it. */
 export function defaultPath(cwd: string): string {
   const root = projectRoot(cwd, cwd);
   for (let at = realpathSync.native(cwd); ; at = dirname(at)) {

@@ -19,7 +19,7 @@ const MOST_NAMED = 5;
 
 const HINT = '"rolecall runs" lists them.';
 
-/** What the names of a run's journals begin with. */
+/** The prefix of the names of a run's journals. */
 export function beginningOf(name: string): string {
   return TIME.exec(name)?.[0] ?? name;
 }

@@ -13,7 +13,7 @@ export interface OutputLoss {
   readonly code: string;
 }
 
-/** What asks a process to end: Ctrl-C, another process, or a terminal that was closed. */
+/** Signals that ask a process to end: Ctrl-C, another process, or a closed terminal. */
 export type StopSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
 /** Everything that a command may touch of the world; the one place where it enters, so that tests pass their own. */

@@ -23,7 +23,7 @@ export interface LoadOptions {
   readonly cwd: string;
   /** The moment that end dates are held against, in milliseconds since the epoch. */
   readonly now: number;
-  /** Where results are to be written: none of the files. */
+  /** Paths of results, which must not be any of the files. */
   readonly outputs?: readonly (string | undefined)[];
   /** What else goes on while files are read; absent: nothing. */
   readonly meanwhile?: Meanwhile;

@@ -42,7 +42,7 @@ export function checkOutputs(
   }
 }
 
-/** What tells a regular file from all others, whatever its name; null where there is none. */
+/** Returns the identity of a regular file, whatever its name; null if there is none. */
 function identityOf(path: string, cwd: string): string | null {
   const info = statIfThere(resolve(cwd, path));
   return info?.isFile() ? `${info.dev}:${info.ino}` : null;

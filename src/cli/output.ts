@@ -45,7 +45,7 @@ export interface Output {
   end(): Promise<void>;
 }
 
-/** Where a command's result goes: stdout, or with `--output` another stream or a file. */
+/** The destination of a command's result: stdout, or with `--output` another stream or a file. */
 export function outputTo(file: string | undefined, io: Io): Output {
   const stream = file === undefined ? "stdout" : standardStream(file);
   if (file === undefined || stream !== null)

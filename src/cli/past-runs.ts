@@ -19,7 +19,7 @@ export interface StoredRun {
 export type FoundRun = StoredRun &
   ({ readonly past: PastRun; readonly status: RunStatus } | { readonly unreadable: string });
 
-/** What the name of a journal's file ends with. */
+/** The suffix of a journal's file name. */
 export const EXTENSION = ".jsonl";
 const MAX_BYTES = 256 * 1024 * 1024;
 

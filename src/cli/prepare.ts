@@ -25,7 +25,7 @@ export interface Prepared {
   readonly valid: boolean;
   /** How many errors the files have. */
   readonly fileErrors: number;
-  /** What is wrong with the files, and why merchants have no plan. */
+  /** Errors of the files, and reasons why merchants have no plan. */
   readonly failures: readonly FailureJson[];
   readonly placeOf: PlaceOf;
   /** At rest; for what comes after the plans. */
@@ -83,7 +83,7 @@ export async function preparePlans(
 
 const loadPlaces = () => import("./places.ts");
 
-/** What keeps merchants from having a plan: errors in files, then what each could not be planned for. */
+/** Returns the reasons why merchants have no plan: errors in files, then failures of single merchants. */
 export function failuresOf(
   { diagnostics }: Pick<Loaded, "diagnostics">,
   planned: readonly Planned[],
@@ -153,7 +153,7 @@ type PrepareOptions = ServiceOptions &
   OutputOptions & {
     readonly asOf?: number;
     readonly reinvite?: readonly string[];
-    /** Where the result is written, of `--output` and `--out`. */
+    /** Destinations of results, from `--output` and `--out`. */
     readonly output?: string;
     readonly out?: string;
     readonly signal?: AbortSignal;

@@ -15,7 +15,7 @@ export function checkReinvited(emails: readonly string[], states: readonly Desir
   });
 }
 
-/** What decides on the expired invitations of a merchant. Git is asked only where one is there and its age counts. */
+/** Decides which expired invitations of a merchant are renewed. Git is asked only where one is there and its age counts. */
 export async function renewalOf(
   { sync, members = [] }: Pick<DesiredState, "sync" | "members">,
   live: Pick<LiveState, "members">,

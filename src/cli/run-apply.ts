@@ -89,7 +89,7 @@ async function applyAll(
             try {
               await journal.write(entry);
             } catch (error) {
-              // What waits for its turn anywhere shall not be sent: it could not be recorded either.
+              // Queued writes must not be sent: they could not be recorded either.
               stopper.halt({ by: "merchant", merchant: plan.merchant });
               throw error;
             }
@@ -126,7 +126,7 @@ async function applyAll(
   return results.every(({ status }) => status === "done") ? ExitCode.ok : stoppedCode(results);
 }
 
-/** What was not done because an address was refused, in short. */
+/** Summarises the changes that were not made because an address was refused. */
 function refusedBy(result: ApplyResult | undefined): ReadonlySet<string> {
   const undone = (result?.outcomes ?? []).filter(({ status }) => status !== "done");
   return new Set(undone.map(({ change }) => targetOf(change)));

@@ -2,7 +2,7 @@ import type { StopCause } from "../model/apply.ts";
 import { ExitCode } from "./exit-code.ts";
 import type { Io, OutputLoss } from "./io.ts";
 
-/** What ends an apply before its time: a signal, a merchant that stopped, or output that cannot be written. */
+/** Stops an apply early: for a signal, a merchant that stopped, or output that cannot be written. */
 export interface Stopper {
   /** Aborted when nothing new is to start. */
   readonly signal: AbortSignal;

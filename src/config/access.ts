@@ -37,7 +37,7 @@ export interface Access {
   readonly through: (person: Person, permission: string) => string | null;
 }
 
-/** What an access is worked out from. */
+/** Input that access is computed from. */
 interface AccessDrafts {
   readonly roles: readonly DraftRole[];
   readonly members: readonly DraftMember[];

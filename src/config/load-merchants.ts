@@ -27,7 +27,7 @@ export interface LoadingOptions {
   readonly now: number;
   /** Whether the files are all of the project's, so that no other merchant can have what a shared rule names. */
   readonly wholeProject?: boolean;
-  /** What goes on while files are read; absent: nothing. */
+  /** Hooks that run while files are read; absent: none. */
   readonly meanwhile?: Meanwhile;
 }
 
@@ -106,7 +106,7 @@ function unknownToAll(assembled: readonly Assembled[], wholeProject: boolean): r
     const complete = all.filter(({ open }) => !open);
     const open = complete.length < all.length;
     const best = complete.find(({ near }) => near !== null) ?? complete[0];
-    // What nobody declares may be live where roles are not managed: only a likely slip is worth a word before a plan.
+    // An undeclared role may be live where roles are not managed: only a likely slip is reported before a plan.
     if (best === undefined || (open && best.near === null)) return [];
     const { via: _, role, near, place } = best;
     const { file } = place;

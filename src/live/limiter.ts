@@ -93,7 +93,7 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
   let careful = false;
   let doubt: Doubt | null = null;
   let pausedUntil = Number.NEGATIVE_INFINITY;
-  /** What was sent before the last pause says nothing about the time after it. */
+  /** Start of the last pause: answers to earlier requests say nothing about the time after it. */
   let blockedAt = Number.NEGATIVE_INFINITY;
   /** How many pauses there have been since something passed. */
   let pauses = 0;
@@ -114,7 +114,7 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
   const block = ({ retryMs, asked }: Refused): void => {
     const backoff = Math.min(FIRST_PAUSE_MS * 2 ** pauses, LONGEST_PAUSE_MS);
     const wait = asked ? retryMs : Math.max(retryMs, backoff);
-    // Where a pace is known, hardly more is asked for than is allowed: whole seconds would be too long.
+    // With a known pace, little more is sent than allowed: whole seconds would be too long.
     const isShort = pauses === 0 && pacer.isPacing() && !isLong({ retryMs, asked });
     pausedUntil = Math.max(pausedUntil, now() + Math.ceil(isShort ? Math.min(wait, FIRST_PAUSE_MS) : wait));
     pacer.blocked(pausedUntil);

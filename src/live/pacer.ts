@@ -96,14 +96,14 @@ export function createPacer(now: () => number): Pacer {
     forgettable = Math.max(ROUND_ANSWERS, answers.length);
   };
 
-  /** What passed per second from then on; null before there has been a whole round. */
+  /** Returns the rate of passed requests since then, per second; null before a whole round. */
   const rate = (from: number): number | null => {
     const ms = now() - from;
     if (ms < ROUND_MS) return null;
     return (1000 * answers.filter(({ at, passed }) => passed && at > from).length) / ms;
   };
 
-  /** What has passed per second at the present pace, in whole rounds: of few a second, several are counted. */
+  /** Returns the rate of passed requests at the present pace, over whole rounds: over several if few pass. */
   const lately = (): number | null => {
     const wanted = Math.min(LOOK_BACK_MS, (1000 * ROUND_ANSWERS) / (pace ?? 1000));
     const rounds = Math.floor(

@@ -101,7 +101,7 @@ async function listOnce<Item extends Listed>(
     const before = ids.size;
     for (const { id } of page.items) ids.add(id);
     if (ids.size === before) known += 1;
-    // Whatever it says it holds, it only repeats itself.
+    // The list only repeats itself, whatever its count says.
     sound &&= isSound(page, offset) && known < MOST_REPEATED;
     read += page.items.length;
     progress(read, total);

@@ -32,7 +32,7 @@ export function problemOf(body: string, clean: (text: string) => string): Proble
   };
 }
 
-/** What older operations, which have forms of their own, call a detail. */
+/** Names that older operations use for the detail. */
 const OTHER_DETAILS = ["message", "error_message", "error_description", "error"];
 
 const STANDARD: ReadonlySet<string> = new Set(["type", "title", "status", "detail", "instance"]);

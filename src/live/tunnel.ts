@@ -46,7 +46,7 @@ export function createTunnel(target: URL, { origin, authorization }: ProxyServer
   };
 }
 
-/** Whatever breaks on the way to the proxy, the request itself has not left. */
+/** Failures on the way to the proxy: the request itself was not sent. */
 function proxyFailure(error: unknown, host: string): LostAnswer {
   const lost = lostAnswer(error, `${host} (the proxy)`);
   return new LostAnswer(

@@ -31,7 +31,7 @@ const memberSchema = z.object({
       id: z.string(),
       email: absent(z.string()),
       mfa_on_login_enabled: absent(z.boolean()),
-      // Whatever else it may be is a type that nothing is known of.
+      // Any other value is an unknown type.
       type: z.unknown().optional(),
       virtual_user: absent(z.boolean()),
       service_account_user: absent(z.boolean()),

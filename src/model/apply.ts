@@ -49,7 +49,7 @@ export type Phase =
   | "delete-members"
   | "delete-roles";
 
-/** What stopped a merchant's apply other than a failure of its own: another merchant's, somebody, or that nothing can be told any more. */
+/** The cause that stopped a merchant's apply other than its own failure: another merchant's failure, a signal, or lost output. */
 export type StopCause =
   | { readonly by: "merchant"; readonly merchant: string }
   | { readonly by: "signal"; readonly signal: string }
@@ -95,7 +95,7 @@ export type ApplyEvent =
   | { readonly type: "apply-ended"; readonly merchant: string; readonly result: ApplyResult };
 
 /**
- * What became of a plan; `stopped` when a failure or somebody ended it early, or something is not recorded; `incomplete`
+ * The result of a plan; `stopped` when a failure or somebody ended it early, or something is not recorded; `incomplete`
  * when everything is done but for invitations that were refused for their address alone, and what depends on them.
  */
 export interface ApplyResult {

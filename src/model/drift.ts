@@ -6,7 +6,7 @@ import type { Impact, Plan, Refusal } from "./plan.ts";
  */
 export type DriftCause = "outside-git" | "not-applied" | "unknown";
 
-/** What somebody did at the service, which the plan's change would revert. */
+/** A change made at the service, which the plan would revert. */
 export type DriftEvent = "added" | "removed" | "changed";
 
 /** What is known of one change that a plan would make. */
@@ -32,7 +32,7 @@ export interface Drift {
   readonly plan: Plan;
   /** One for each of the plan's changes, in their order. */
   readonly changes: readonly DriftedChange[];
-  /** What people gained and lost by the events. */
+  /** Permissions that people gained and lost by the events. */
   readonly impact: Impact;
   /** Every policy and check that what is live breaks. */
   readonly violations: readonly DriftViolation[];

@@ -42,7 +42,7 @@ export interface UndoNote {
   readonly message: string;
 }
 
-/** What undoing a run does not bring back, or leaves alone, at one of its merchants. */
+/** A note about what an undo does not restore, or leaves alone, at one merchant. */
 export type MerchantNote = UndoNote & { readonly merchant: string };
 
 /** Why an undo is not the whole way back. */

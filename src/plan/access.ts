@@ -56,7 +56,7 @@ export function accessBefore(
   const successors = joined ? successorsOf(changes.roles) : NO_SUCCESSORS;
   const people = members.map((member) => personAccess(member, successors, false));
   for (const member of ignoredMembers) people.push(personAccess(member, successors, true));
-  // What is ignored comes first: where names are the same, a rule means the role that is not ignored.
+  // Ignored roles come first: of equal names, a rule means the role that is not ignored.
   const all = [...ignoredLiveRoles, ...roles];
   return {
     roles: new Map(all.map((role) => [successors.get(role.id) ?? role.id, roleAccess(role)])),

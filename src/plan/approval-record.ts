@@ -73,7 +73,7 @@ export function nameHash(name: string): string {
   return createHash("sha256").update(name.toLowerCase()).digest("hex").slice(0, 32);
 }
 
-/** What is left of a new invitation when the expired one is gone already, or is still beside it. */
+/** Returns the remaining half of a renewal whose expired invitation is gone already, or still beside the new one. */
 function secondHalf(change: Change): readonly Change[] {
   if (change.resource !== "member" || change.kind !== "replace") return [];
   const { resumed: _, fingerprint: __, ...rest } = change;

@@ -17,7 +17,7 @@ export interface DriftTimes {
   readonly live: (change: Change) => number | null;
 }
 
-/** What a plan was made from, as far as drift depends on it. */
+/** The part of a plan's input that drift depends on. */
 export interface DriftInput {
   readonly desired: DesiredState;
   readonly live: LiveState;
@@ -79,7 +79,7 @@ function judgedLive(
   const scope = scopeOf(live, { roles: [], members: [] }, () => false);
   const all = split(plan.changes);
   const some = split(reverted);
-  // Whoever is given a role that is to come has to find it.
+  // Members who get a role that is to be created must find it.
   const created = all.roles.filter(({ kind }) => kind === "create");
   const base = { roles: [...new Set([...created, ...some.roles])], members: some.members };
   const apart = accessBefore(scope, base, false);

@@ -6,10 +6,10 @@ import { mfaUnknown, policyViolations } from "./policies.ts";
 import { alreadySo, type Tense, word } from "./refusals.ts";
 import type { Judged, Rules, Violation } from "./violation.ts";
 
-/** What policies and checks say of a plan. */
+/** The verdict of policies and checks on a plan. */
 export interface Judgement {
   readonly refusals: readonly Refusal[];
-  /** What is broken already, and not made worse. */
+  /** Rules that are broken already and do not get worse. */
   readonly findings: readonly Finding[];
   readonly discoveries: readonly Discovery[];
 }
@@ -19,7 +19,7 @@ export function violationsIn(rules: Rules, judged: Judged): readonly Violation[]
   return [...policyViolations(rules, judged), ...checkViolations(rules.checks, judged)];
 }
 
-/** What a plan is judged on besides what it leaves behind; `declared` is what the files break by themselves. */
+/** Access that a plan is compared with; `declared` returns what the files break by themselves. */
 export interface Comparison {
   readonly before: Access;
   readonly declared: () => readonly Violation[];

@@ -13,7 +13,7 @@ export interface LostInvitation {
 }
 
 /**
- * What a run did to the invitations of addresses, in lower case: the lost one, or null where the address was invited or
+ * Effects of a run on the invitations of addresses, in lower case: the lost one, or null where the address was invited or
  * removed as planned. An address that is not in it, the run has left as it was.
  */
 export function invitationsAfter({

@@ -188,7 +188,7 @@ function matchPin<Live>(known: Known<Live>, id: string, key: string): Match<Live
     return { found: "pin-missing", id, namesakes: same.length, heir: isFree ? only.live : null };
   }
   claimed[pinned.at] = 1;
-  // What a pin names may be over, and something else of its key have taken its place.
+  // A pinned entry may be gone, and another one with its key may have taken its place.
   return known.isLeftover(pinned.live) ? matchLeftover(known, pinned, key) : one(pinned.live);
 }
 

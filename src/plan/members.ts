@@ -22,7 +22,7 @@ export interface Committed {
   readonly at: number;
 }
 
-/** What decides on expired invitations besides the file; addresses in lower case. */
+/** Input to the renewal of expired invitations besides the file; addresses in lower case. */
 export interface Renewal {
   /** Whose invitation is to be renewed whatever the file says. */
   readonly asked?: ReadonlySet<string>;

@@ -54,7 +54,7 @@ export type Objection =
       readonly code: "require-until";
       readonly name: string;
       readonly role: string;
-      /** What the file says: of the grant, only of the member, or nothing. */
+      /** Coverage by the file: the grant, only the member, or nothing. */
       readonly listed: "grant" | "member" | null;
     }
   | { readonly code: "require-mfa"; readonly name: string; readonly role: string }

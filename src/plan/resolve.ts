@@ -17,7 +17,7 @@ export interface RoleResolver {
   refOf(id: string): RoleRef;
   /** The reference that takes the place of a held role: another one only where the role is replaced. */
   successorOf(id: string): RoleRef;
-  /** What takes the place of a role id that was held once; nothing where that role is not there, or is removed. */
+  /** Returns the successor of a role id that was held once; undefined if that role is gone or removed. */
   stillHeld(id: string): readonly RoleRef[];
   /** The live id that a role's name or id stands for; null where there is none yet, or it cannot be resolved. */
   idOf(role: string): string | null;

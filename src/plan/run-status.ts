@@ -10,7 +10,7 @@ export function runStatus(run: PastRun, alive: boolean): RunStatus {
   return verified !== null && verified.left.length > 0 ? "left" : "done";
 }
 
-/** What is to be known first of a run at several merchants. */
+/** Returns the most important status of a run at several merchants. */
 const FIRST: readonly RunStatus[] = ["running", "cut-short", "unsure", "stopped", "left", "done"];
 
 /** How a run stands, all its merchants together; null where nothing is known of any. */

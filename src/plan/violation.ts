@@ -21,7 +21,7 @@ export interface Violation {
   readonly rule: string;
   /** The member or role that breaks it; null where it is all together. */
   readonly subject: Subject | null;
-  /** What makes it up: it gets worse with anything else that is not fewer. */
+  /** The items that break the rule: it gets worse with any new item, unless they become fewer. */
   readonly extent: readonly string[];
   /** Of a check: which one, in one line. */
   readonly check: string | null;

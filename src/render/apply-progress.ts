@@ -92,7 +92,7 @@ export function applyProgress(
           update(merchant, (known) => ({
             done: known.done + done,
             failed: known.failed + failed,
-            // What was held back ends in a later phase.
+            // Changes that were held back end in a later phase.
             phaseEnded: known.phaseEnded + (event.phase === known.phase ? 1 : 0),
           }));
           break;

@@ -239,7 +239,7 @@ function listing(title: string, outcomes: readonly Outcome[], paint: Paint): rea
   return [`  ${title}:\n`, ...rows];
 }
 
-/** Where an expired invitation is gone and no new one is known to be there: what it held. */
+/** Describes an expired invitation that is gone without a known successor: what it held. */
 function removalText(outcome: Outcome): string {
   const { change, status } = outcome;
   if (!("removed" in outcome) || change.resource !== "member" || change.before === null) return "";
@@ -255,7 +255,7 @@ function removalText(outcome: Outcome): string {
   ].join("");
 }
 
-/** What was sent and is recorded nowhere but here. */
+/** Changes that were sent and are recorded nowhere but here. */
 function withoutRecord({ outcomes, unrecorded }: ApplyResult, style: Style): readonly string[] {
   const lost = new Set(unrecorded);
   const rows = outcomes.flatMap(({ status, change }) =>

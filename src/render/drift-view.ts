@@ -24,7 +24,7 @@ export interface DriftView extends PlanView {
   readonly sums: DriftSums;
 }
 
-/** What every format shows of a drift, by the side that moved; its refusals are the rules that live access breaks. */
+/** The view of a drift that every format shows, by the side that moved; its refusals are the rules that live access breaks. */
 export function driftView(drift: Drift, placeOf?: PlaceOf): DriftView {
   const { plan, changes, impact, violations } = drift;
   const listed = plan.changes.flatMap((change, index) => {

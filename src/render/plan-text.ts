@@ -116,7 +116,7 @@ function renderDeferred(row: DeferredView, style: Style): readonly string[] {
   return [head, ...hanging(oneLine(row.until), DETAIL_INDENT, style.columns).map(style.dim)];
 }
 
-/** What a rule has against a plan, or against what is live. */
+/** Objections of a rule to a plan, or to live access. */
 export function renderRefusal(
   { rule, code, message, hint, allow, place }: RefusalView,
   style: Style,

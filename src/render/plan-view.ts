@@ -41,7 +41,7 @@ export interface PlanView {
   readonly groups: readonly GroupView[];
   readonly deferred: readonly DeferredView[];
   readonly refusals: readonly RefusalView[];
-  /** What would be refused, had nobody overridden it. */
+  /** Refusals that are overridden. */
   readonly overridden: readonly RefusalView[];
   readonly errors: readonly Finding[];
   /** Those that say the same of several roles or members are one. */

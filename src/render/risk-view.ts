@@ -2,7 +2,7 @@ import type { Change, MemberChange, Plan, RoleRef } from "../model/plan.ts";
 import { rowOf } from "./change-view.ts";
 import { counted, grouped, type Told, toldWhere } from "./words.ts";
 
-/** What a reviewer must not miss: who becomes an administrator, who gains what does harm, what is removed, what is ignored from now on. */
+/** Risks for a reviewer: who becomes an administrator, who gains what does harm, what is removed, what is ignored from now on. */
 export type RiskKind = "administrators" | "sensitive" | "removals" | "ignored";
 
 /** One thing that a reviewer must not miss; texts are raw. */

@@ -5,7 +5,7 @@ import { type KnownRun, whoOf } from "./runs-text.ts";
 import type { Style } from "./style.ts";
 import { counted, grouped } from "./words.ts";
 
-/** What a run that was not finished means for the next one, told before the plan: its parts that stand alike, together. */
+/** Notices about an unfinished run, shown before the next plan; equal parts together. */
 export function renderUnfinished(runs: readonly KnownRun[], style: Style): string {
   const [first] = runs;
   if (first === undefined) return "";
@@ -42,7 +42,7 @@ function namesOf(names: readonly string[]): string {
   return more > 0 ? `${shown}, and ${grouped(more)} more` : shown;
 }
 
-/** Where the journals of a run are, in one line. */
+/** Returns the paths of a run's journals in one line. */
 export function renderJournals(run: string, files: readonly string[]): string {
   const [first = "", ...more] = files;
   if (more.length === 0) return `journal: ${oneLine(first)}`;
@@ -50,7 +50,7 @@ export function renderJournals(run: string, files: readonly string[]): string {
   return `journals: ${oneLine(`${folder}${run}-*.jsonl`)} (${counted(files.length, "merchant")})`;
 }
 
-/** What an undo does not bring back, or leaves alone; told ahead of its plan. */
+/** Notes on what an undo does not restore, or leaves alone, shown before its plan. */
 export function renderUndoNotes(notes: readonly MerchantNote[], style: Style): string {
   if (notes.length === 0) return "";
   const several = new Set(notes.map(({ merchant }) => merchant)).size > 1;

@@ -191,7 +191,7 @@ function merchantText(journal: ListedRun, style: Style): string {
   ].join("");
 }
 
-/** What became of one merchant's part. */
+/** The result of one merchant's part. */
 function partText({ past, status }: KnownRun, style: Style): string {
   const { writes, end, verified, torn } = past;
   const unsure = writes.filter(({ outcome }) => outcome === null || outcome.status === "unknown");

@@ -23,7 +23,7 @@ export function residueOf(plan: Plan): Residue {
 }
 
 /**
- * What was found when everything was read again: that nothing is left but what was left out or refused for now, or what
+ * The result of the verification: that nothing is left but what was left out or refused for now, or what
  * is, by name, and what waits for whom.
  */
 export function renderVerified(plan: Plan, leftOut: number, style: Style, refused = 0): string {

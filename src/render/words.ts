@@ -3,7 +3,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
-/** What is told: a plan, what happened outside git, or what differs while nobody knows which side moved. */
+/** The subject of a text: a plan, changes made outside git, or differences whose side is unknown. */
 export type Told = "plan" | "outside-git" | "unknown";
 
 /** The end of a sentence about something that happened. */

@@ -21,7 +21,7 @@ export function userId(email: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
-/** What is kept of a password: enough to know it again. */
+/** Returns the digest of a password, by which it is recognised. */
 export function passwordDigest(memberId: string, password: string): string {
   return digest(["password", memberId, password]).toString("base64url");
 }

@@ -138,7 +138,7 @@ export function endedEarly(options: OutputOptions, io: Io): (error: unknown) => 
   };
 }
 
-/** What carrying out plans needs besides the plans. */
+/** Dependencies of an apply besides the plans. */
 type Means = Pick<RunOptions, "stopper" | "openJournal"> & {
   readonly consent: Consent;
   /** The run that is taken back; absent or null for an ordinary apply. */
@@ -227,7 +227,7 @@ async function reviewAndApply(
     reporter.say("Nothing was changed.");
     return ExitCode.failed;
   }
-  // What was written last may still turn out to be lost.
+  // The loss of the last output may be noticed only now.
   await io.sleep(0);
   if (io.outputLost.aborted) {
     reporter.say("Nothing was changed, since not all of the plan could be shown.");

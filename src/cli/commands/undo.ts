@@ -126,7 +126,7 @@ async function tellNotes({ run, notes }: UndoPrepared, options: Options, io: Io)
   sink.write(renderUndoNotes(notes, styleFor(sink, io, options.color)));
 }
 
-/** Where the plan is shown: beside stdout where the saved one goes there. */
+/** Chooses the stream that shows the plan: stderr if the saved one goes to stdout. */
 function shownOn({ out }: Options, io: Io): Sink {
   return out !== undefined && standardStream(out) === "stdout" ? io.stderr : io.stdout;
 }

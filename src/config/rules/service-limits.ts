@@ -3,7 +3,7 @@ import { MAX_ADDRESS, MAX_NICKNAME, MAX_ROLES } from "../limits.ts";
 import type { Path, Problem } from "../problem.ts";
 import { fieldsOf, textOf } from "../values.ts";
 
-/** What a member is given fits into what the service takes, as far as that is known; it has the last word. */
+/** Members stay within the known limits of the service, which has the last word. */
 export function withinLimits({ members }: Draft): readonly Problem[] {
   return members
     .filter(mayExceed)

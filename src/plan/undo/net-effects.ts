@@ -103,7 +103,7 @@ function addMember(
   if (part === "create" || part === "whole") add(effects, { id: created, name, before: null, after });
 }
 
-/** What the service emptied, and the run did not get to restore for certain. */
+/** Fields that the service emptied and the run did not restore for certain. */
 function addEmptied(
   members: Map<string, Effect<MemberImage>>,
   { intent: { id, name, before } }: PastWrite,

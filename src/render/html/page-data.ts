@@ -150,7 +150,7 @@ export function pageMerchant({ report, view }: PageMerchantInput): PageMerchant 
   };
 }
 
-/** What is said of a type of user; nothing of somebody who was invited. */
+/** Returns the note on a type of user; none for somebody who was invited. */
 function typeNotes(type: string): readonly string[] {
   switch (type) {
     case "user":

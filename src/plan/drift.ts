@@ -38,11 +38,11 @@ export function driftOf(input: DriftInput, planned: Plan, times: DriftTimes): Dr
   return { plan: { ...plan, findings: findingsOf(plan, judged.violations) }, changes, ...judged };
 }
 
-/** Leaves out what the violations say already. */
+/** Leaves out what the violations say already, and what is about the revert and not about what happened. */
 function findingsOf({ findings }: Plan, violations: readonly Refusal[]): readonly Finding[] {
   const keyOf = ({ code, resource, name }: Finding): string => JSON.stringify([code, resource, name]);
   const told = new Set(violations.map((violation) => keyOf(alreadySo(violation))));
-  return findings.filter((finding) => !told.has(keyOf(finding)));
+  return findings.filter((finding) => finding.code !== "role-likely-renamed" && !told.has(keyOf(finding)));
 }
 
 /** A commit is told in whole seconds, so the live side has to be later by more than that. */

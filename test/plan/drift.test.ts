@@ -145,3 +145,13 @@ test("a rule that live access breaks is told once", () => {
   expect(violations).toHaveLength(2);
   expect(plan.findings).toEqual([]);
 });
+
+test("a role that was renamed outside git is told as what happened, without a word on its revert as a rename", () => {
+  const want = desired({ roles: [role("Cashier", { permissions: ["a"] })] });
+  const is = live([liveRole("role_1", "Till", { permissions: ["a"] })]);
+  const plan = planOf(want, is);
+  expect(plan.findings.map(({ code }) => code)).toEqual(["role-likely-renamed"]);
+  const drift = driftOf({ desired: want, live: is }, plan, AT);
+  expect(drift.changes.map(({ event }) => event).sort()).toEqual(["added", "removed"]);
+  expect(drift.plan.findings).toEqual([]);
+});

@@ -1,3 +1,4 @@
+import { isLiteral } from "../lib/globs.ts";
 import { openSuggester } from "../lib/suggest.ts";
 import type { DesiredState } from "../model/desired.ts";
 import { PREDEFINED_ROLES } from "../model/live.ts";
@@ -38,7 +39,8 @@ export function unknownInRules(
   { changes }: RolePlan,
 ): readonly Discovery[] {
   const named = rolesInRules(desired);
-  if (named.length === 0) return [];
+  const guarded = desired.guards.protect.roles.filter(isLiteral);
+  if (named.length + guarded.length === 0) return [];
   const gone = new Set(changes.flatMap(({ kind, id }) => (kind === "delete" && id !== null ? [id] : [])));
   const staying = live.filter(({ id }) => !gone.has(id));
   const names = [...(desired.roles ?? []), ...staying].map(({ name }) => name);
@@ -46,12 +48,32 @@ export function unknownInRules(
   const namesComplete = desired.roles !== undefined && desired.sync.roles === "authoritative";
   const suggest = openSuggester([...new Set([...names, ...PREDEFINED_ROLES])]);
   const shared = new Set(desired.sharedRuleRoles);
-  return named
-    .filter((role) => !known.has(role) && (role.startsWith("role_") || !namesComplete))
-    .map((role) => ({
-      code: "rule-role-unknown",
-      name: role,
-      near: suggest(role),
-      shared: shared.has(role),
-    }));
+  const unknown = named.filter((role) => !known.has(role) && (role.startsWith("role_") || !namesComplete));
+  return [...new Set([...unknown, ...unprotected(guarded, desired, live, known)])].map((role) => ({
+    code: "rule-role-unknown",
+    name: role,
+    near: suggest(role),
+    shared: shared.has(role),
+  }));
+}
+
+/**
+ * Returns the names that protect nothing. Unlike other rules, protection is about live roles that no file lists, too:
+ * it refuses their removal.
+ */
+function unprotected(
+  guarded: readonly string[],
+  { roles = [] }: DesiredState,
+  live: Scope["roles"],
+  known: ReadonlySet<string>,
+): readonly string[] {
+  const meant = new Set(
+    [
+      ...known,
+      ...live.flatMap(({ id, name }) => [id, name]),
+      ...roles.flatMap(({ previously }) => previously ?? []),
+      ...PREDEFINED_ROLES,
+    ].map((role) => role.toLowerCase()),
+  );
+  return guarded.filter((role) => !meant.has(role.toLowerCase()));
 }

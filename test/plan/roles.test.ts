@@ -364,3 +364,30 @@ describe("a role that a rule names and nobody has", () => {
     expect(planOf(ignored, is).findings.map(({ code }) => code)).not.toContain("rule-role-unknown");
   });
 });
+
+describe("the name of a role that is to be protected", () => {
+  const is = live([liveRole("role_1", "Cashier"), liveRole("role_2", "Till")]);
+  const unknown = (name: string, rest: Partial<DesiredState> = {}) => {
+    const guards = { protect: { roles: [name], members: [] } };
+    return planOf(desired({ guards, roles: [role("Cashier")], ...rest }), is)
+      .findings.filter(({ code }) => code === "rule-role-unknown")
+      .map(({ severity, hint }) => `${severity}: ${hint}`);
+  };
+
+  test("is an error where no such role is declared or live, since it would protect nothing", () => {
+    expect(unknown("Cashir")).toEqual(['error: Did you mean "Cashier"?']);
+    expect(unknown("role_3")).toEqual(["error: Correct the name, or remove it."]);
+    expect(unknown("Cashir", { sharedRuleRoles: ["Cashir"] })).toEqual(['warning: Did you mean "Cashier"?']);
+  });
+
+  test("may be a live role that no file lists, a provided or an ignored one, one to come, and of any case", () => {
+    for (const name of ["Till", "role_2", "role_owner", "cashier"]) expect(unknown(name)).toEqual([]);
+    expect(unknown("Till", { ignore: { roles: ["T*"], members: [] } })).toEqual([]);
+    expect(unknown("New", { roles: [role("New", { permissions: ["p"] })] })).toEqual([]);
+  });
+
+  test("may be a previous one, and a glob that matches nobody yet", () => {
+    expect(unknown("Former", { roles: [role("Cashier", { previously: "Former" })] })).toEqual([]);
+    expect(unknown("Season*")).toEqual([]);
+  });
+});

@@ -19,7 +19,10 @@ export function declaredAndIgnored(
     new Set(live.flatMap(addressesOf).map((address) => address.toLowerCase()));
   const ignoredIds = new Set(scope.ignoredMembers.map(({ id }) => id));
   const ignoredAddresses = addressesIn(scope.ignoredMembers);
-  const addresses = ignoredAddresses.size === 0 ? ignoredAddresses : addressesIn(scope.members);
+  // Beside somebody ignored an expired invitation cannot be renewed, so that an entry has to stand for another one.
+  const addresses = addressesIn(
+    ignoredAddresses.size === 0 ? [] : scope.members.filter(({ status }) => status !== "expired"),
+  );
   const isIgnoredAddress = (address: string): boolean =>
     ignoredAddresses.has(address) && !addresses.has(address);
   return [

@@ -67,6 +67,7 @@ export function expectedOf(wanted: Wanted, { world }: Pick<Case, "world">): Expe
       errors.add("role-still-held");
     }
   }
+  if (protectsNothing(wanted, world)) errors.add("rule-role-unknown");
   return {
     changes,
     errors,
@@ -76,6 +77,15 @@ export function expectedOf(wanted: Wanted, { world }: Pick<Case, "world">): Expe
     finalNames: rolePlan.names,
     live: world,
   };
+}
+
+/** A name or id that is protected, and that no role has, is a slip; a glob may match roles to come. */
+function protectsNothing({ file, roles }: Wanted, world: World): boolean {
+  const names = [
+    ...(roles ?? []).flatMap(({ name, previously }) => [name, previously]),
+    ...world.roles.flatMap(({ id, name }) => [id, name]),
+  ];
+  return (file.guards?.protect?.roles ?? []).some((role) => !role.includes("*") && !names.includes(role));
 }
 
 interface RolePlan {
@@ -362,14 +372,19 @@ function findMember(
   const free = addressed.filter((each) => visible.includes(each) && !pins.has(each.id));
   const isTaken = addressed.some(({ id, status }) => id !== one.id && pins.has(id) && status !== "expired");
   const pinned = visible.find(({ id }) => id === one.id) ?? null;
-  if (isIgnoredMember(wanted, "", one.email)) errors.add("member-ignored");
+  if (isIgnoredMember(wanted, one.id ?? "", one.email)) errors.add("member-ignored");
   if (one.id !== null && pinned === null) {
-    // Whoever is gone needs no pin, unless somebody else could be meant.
-    if (!one.ended || addressed.length > 0) errors.add("member-pin-missing");
-    return NOBODY;
+    return findHeir(
+      one,
+      world,
+      addressed.filter((each) => visible.includes(each)),
+      pins,
+      errors,
+    );
   }
   const isHidden = addressed.some((each) => !visible.includes(each));
-  if (one.id === null && isHidden) {
+  const isSeen = addressed.some((each) => visible.includes(each) && each.status !== "expired");
+  if (one.id === null && isHidden && !isSeen) {
     errors.add("member-ignored");
     return NOBODY;
   }
@@ -389,6 +404,26 @@ function findMember(
   const [is = pinned ?? expired[0] ?? null] = standing;
   const old = pinned === null ? expired : [pinned, ...expired];
   return { is, leftovers: old.filter((each) => each !== is) };
+}
+
+/** Finds what an entry stands for whose id is not to be seen: the renewal of the invitation that it named, or nothing. */
+function findHeir(
+  { id: gone, ended }: WantedMember,
+  { members }: World,
+  addressed: readonly WorldMember[],
+  pins: ReadonlySet<string>,
+  errors: Set<string>,
+): Found {
+  if (members.some(({ id }) => id === gone)) {
+    errors.add("member-ignored");
+    return NOBODY;
+  }
+  const [heir, ...more] = addressed;
+  const isRenewal = heir?.status === "pending" && more.length === 0 && !pins.has(heir.id);
+  if (isRenewal) return { is: heir, leftovers: [] };
+  // Whoever is gone needs no pin, unless somebody else could be meant.
+  if (!ended || addressed.length > 0) errors.add("member-pin-missing");
+  return NOBODY;
 }
 
 /** The final name of a role that somebody is to hold, or the id of a predefined one. */

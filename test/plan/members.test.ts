@@ -399,3 +399,16 @@ test("what is ignored by its id and declared by its name or address is an error,
   });
   expect(briefFindings(planOf(renamed, is))[0]).toBe("error role-ignored Till");
 });
+
+test("an entry is for who of its address is not ignored, and no invitation is renewed beside an ignored member", () => {
+  const beside = (status: "pending" | "expired") => {
+    const is = live(
+      [],
+      [liveMember("mem_1", "ada@example.com"), invited("mem_2", "ada@example.com", { status })],
+    );
+    const ignore = { roles: [], members: ["mem_1"] };
+    return briefFindings(planOf(desired({ ignore, members: [member("ada@example.com")] }), is));
+  };
+  expect(beside("pending")).not.toContain("error member-ignored ada@example.com");
+  expect(beside("expired")).toContain("error member-ignored ada@example.com");
+});

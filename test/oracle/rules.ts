@@ -225,10 +225,8 @@ function removesTooMuch({ file }: Wanted, { changes, live, outlook, roles, final
   const kept = new Map(roles.map(({ name, permissions }) => [name, permissions]));
   const fewer = live.roles.filter(({ id, permissions }) => {
     const rest = kept.get(finalNames.get(id) ?? "");
-    const isReplaced = changes.has(`replace role ${id}`);
     return (
-      changes.has(`delete role ${id}`) ||
-      permissions.some((one) => rest !== undefined && !isReplaced && !rest.includes(one))
+      changes.has(`delete role ${id}`) || permissions.some((one) => rest !== undefined && !rest.includes(one))
     );
   });
   return isOver(members.length, live.members.length) || isOver(fewer.length, live.roles.length);

@@ -319,3 +319,16 @@ test("policies and checks are not overridden", () => {
   const plan = planOf(desired({ policies, sync: SYNC, roles: [role("R", { permissions: ["a"] })] }), live());
   expect(plan.refusals.map((refusal) => overrideFor(plan, refusal))).toEqual([null]);
 });
+
+test("a replaced role that loses a permission counts as a removal, as one that is changed in place does", () => {
+  const sync = { ...SYNC, replaceRoles: true };
+  const is = live([liveRole("role_1", "Cashier", { permissions: ["a", "b"], metadata: { team: "a" } })]);
+  const refused = (permissions: readonly string[]) => {
+    const guards = { ...OPEN, maxRemovals: { count: 0 } };
+    return briefRefusals(
+      planOf(desired({ sync, guards, roles: [role("Cashier", { permissions, metadata: {} })] }), is),
+    );
+  };
+  expect(refused(["a", "b"])).toEqual([]);
+  expect(refused(["a"])).toEqual([expect.stringContaining("max-removals")]);
+});

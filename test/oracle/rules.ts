@@ -83,7 +83,7 @@ function personBefore(
 function personAfter({ before, after, wanted }: Outlook): readonly Person[] {
   if (after === null) return [];
   const { email, roles, status } = after;
-  const managed = before === null && wanted?.managed != null;
+  const managed = after.id === null && wanted?.managed != null;
   const mfa =
     before !== null && status === statusOf(before)
       ? personBefore(before, new Map()).mfa

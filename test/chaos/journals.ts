@@ -84,7 +84,10 @@ function untrue(
   const committed = seen.some((one) => one.committed);
   switch (outcome?.status) {
     case "done":
-      return committed ? [] : [`the journal says done, the service never did it: ${target}`];
+      // Somebody else removed it first.
+      return committed || outcome.already
+        ? []
+        : [`the journal says done, the service never did it: ${target}`];
     case "stale":
       // The update that is restored was sent to the same member before.
       if (intent.part === "restore") return [];

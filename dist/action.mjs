@@ -8,19 +8,19 @@ import * as path$1 from "path";
 import * as http from "http";
 import * as https from "https";
 import * as events from "events";
+import { BlockList, isIP } from "node:net";
 import { promisify } from "node:util";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { createHash } from "node:crypto";
-import { appendFile, lstat, mkdir, open, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { appendFile, lstat, mkdir, open, readFile, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, posix, relative, resolve, sep } from "node:path";
 import { StringDecoder } from "string_decoder";
 import * as child from "child_process";
 import { setTimeout as setTimeout$1 } from "timers";
 import { setTimeout as setTimeout$2 } from "node:timers/promises";
-import { existsSync as existsSync$1, fstatSync, readFileSync as readFileSync$1, readdirSync, realpathSync, statSync, writeSync } from "node:fs";
+import { existsSync as existsSync$1, readFileSync as readFileSync$1, readdirSync, realpathSync, statSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
 import { execFile } from "node:child_process";
-import { setFlagsFromString } from "node:v8";
 
 // \0rolldown/runtime.js
 var __create = Object.create;
@@ -23775,7 +23775,7 @@ var require_undici = /* @__PURE__ */ __commonJSMin(((exports, module) => {
 
 // node_modules/@actions/http-client/lib/index.js
 var import_tunnel = /* @__PURE__ */ __toESM(require_tunnel(), 1);
-var import_undici$1 = require_undici();
+var import_undici$2 = require_undici();
 var __awaiter$10 = void 0 && (void 0).__awaiter || function(thisArg, _arguments, P, generator) {
 	function adopt(value) {
 		return value instanceof P ? value : new P(function(resolve) {
@@ -24237,7 +24237,7 @@ var HttpClient = class {
 		if (this._keepAlive) proxyAgent = this._proxyAgentDispatcher;
 		if (proxyAgent) return proxyAgent;
 		const usingSsl = parsedUrl.protocol === "https:";
-		proxyAgent = new import_undici$1.ProxyAgent(Object.assign({
+		proxyAgent = new import_undici$2.ProxyAgent(Object.assign({
 			uri: proxyUrl.href,
 			pipelining: !this._keepAlive ? 0 : 1
 		}, (proxyUrl.username || proxyUrl.password) && { token: `Basic ${Buffer.from(`${proxyUrl.username}:${proxyUrl.password}`).toString("base64")}` }));
@@ -24770,7 +24770,7 @@ var __awaiter$6 = void 0 && (void 0).__awaiter || function(thisArg, _arguments, 
 		step((generator = generator.apply(thisArg, _arguments || [])).next());
 	});
 };
-const { chmod, copyFile, lstat: lstat$1, mkdir: mkdir$1, open: open$3, readdir, rename, rm: rm$1, rmdir, stat, symlink, unlink } = fs.promises;
+const { chmod, copyFile, lstat: lstat$1, mkdir: mkdir$1, open: open$3, readdir: readdir$1, rename, rm: rm$1, rmdir, stat, symlink, unlink } = fs.promises;
 const IS_WINDOWS$1 = process.platform === "win32";
 const READONLY = fs.constants.O_RDONLY;
 function exists(fsPath) {
@@ -24828,7 +24828,7 @@ function tryGetExecutablePath(filePath, extensions) {
 					try {
 						const directory = path$1.dirname(filePath);
 						const upperName = path$1.basename(filePath).toUpperCase();
-						for (const actualName of yield readdir(directory)) if (upperName === actualName.toUpperCase()) {
+						for (const actualName of yield readdir$1(directory)) if (upperName === actualName.toUpperCase()) {
 							filePath = path$1.join(directory, actualName);
 							break;
 						}
@@ -25778,39 +25778,11 @@ function getIDToken(aud) {
 }
 
 // src/cli/standard-sink.ts
-/** As much as any pipe takes before somebody reads, in bytes. */
-const LITTLE = 4096;
-/**
-* Standard output or error. To open its stream takes a tenth of a short run's time, so the first few bytes for a file,
-* a pipe or a socket are written without it.
-*/
-function standardSink(fd, open) {
-	if (!isPlain$2(fd)) return streamSink(open());
-	let stream;
-	let left = LITTLE;
-	return {
-		write: (text) => {
-			const bytes = Buffer.from(text);
-			if (stream === void 0 && bytes.length <= left) {
-				left -= bytes.length;
-				const rest = writtenUntil(fd, bytes);
-				if (rest === null) return;
-				stream = streamSink(open());
-				stream.write(rest);
-			} else {
-				stream ??= streamSink(open());
-				stream.write(text);
-			}
-		},
-		isTTY: false,
-		columns: void 0
-	};
-}
-/** A standard stream that is open. */
-function streamSink(stream) {
+/** Standard output or error. Once a write has failed, nothing more is written. */
+function standardSink(stream, onLost) {
 	let open = true;
-	stream.on("error", (error) => {
-		if (error.code !== "EPIPE") throw error;
+	stream.on("error", ({ code = "EIO" }) => {
+		if (open) onLost(code);
 		open = false;
 	});
 	return {
@@ -25823,34 +25795,31 @@ function streamSink(stream) {
 		}
 	};
 }
-/** Writes at once what it can, and gives back the rest; null where there is none. */
-function writtenUntil(fd, bytes) {
-	try {
-		const written = writeSync(fd, bytes);
-		return written === bytes.length ? null : bytes.subarray(written);
-	} catch {
-		return bytes;
-	}
-}
-/** Whether it is certainly no terminal, and is written to in the same way as a file. */
-function isPlain$2(fd) {
-	if (process.platform === "win32") return false;
-	const kind = fstatSync(fd);
-	return kind.isFile() || kind.isFIFO() || kind.isSocket();
-}
 
 // src/cli/node-io.ts
+const STOP_SIGNALS = [
+	"SIGINT",
+	"SIGTERM",
+	"SIGHUP"
+];
 /** The world of the running process. */
-function nodeIo({ stdout = standardSink(1, () => process.stdout), stderr = standardSink(2, () => process.stderr) } = {}) {
+function nodeIo() {
+	const losing = new AbortController();
+	const lost = (stream) => (code) => losing.abort({
+		stream,
+		code
+	});
 	return {
 		env: process.env,
 		cwd: process.cwd(),
-		stdout,
-		stderr,
+		stdout: standardSink(process.stdout, lost("stdout")),
+		stderr: standardSink(process.stderr, lost("stderr")),
+		outputLost: losing.signal,
 		get stdinIsTTY() {
 			return process.stdin.isTTY === true;
 		},
 		now: () => Date.now(),
+		monotonic: () => performance.now(),
 		sleep: async (ms, signal) => {
 			await setTimeout$2(ms, void 0, signal ? { signal } : {});
 		},
@@ -25858,26 +25827,15 @@ function nodeIo({ stdout = standardSink(1, () => process.stdout), stderr = stand
 			const timer = setTimeout(run, ms);
 			return () => clearTimeout(timer);
 		},
-		pause: turns(),
 		random: () => Math.random(),
 		onStopSignal(listener) {
-			process.on("SIGINT", listener).on("SIGTERM", listener);
-			return () => process.off("SIGINT", listener).off("SIGTERM", listener);
+			for (const signal of STOP_SIGNALS) process.on(signal, listener);
+			return () => {
+				for (const signal of STOP_SIGNALS) process.off(signal, listener);
+			};
 		},
 		leave: (code) => process.exit(code)
 	};
-}
-/** Gives everybody who pauses a turn of the event loop of their own, in the order in which they came. */
-function turns() {
-	const waiting = [];
-	const next = () => {
-		waiting.shift()?.();
-		if (waiting.length > 0) setImmediate(next);
-	};
-	return () => new Promise((go) => {
-		waiting.push(go);
-		if (waiting.length === 1) setImmediate(next);
-	});
 }
 
 // src/render/escape.ts
@@ -25885,13 +25843,13 @@ function turns() {
 * Control characters, line separators, bidirectional overrides, invisible marks and lone surrogates: whatever could
 * make a terminal show something else than what is there. The two joiners stay: scripts and emoji need them.
 */
-const UNSAFE$2 = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu;
+const UNSAFE$3 = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu;
 /** What nearly all texts are: nothing in them has to be looked at twice. */
 const PLAIN_TEXT = /^[\x20-\x7e]*$/;
 /** One line of text from a file or the service, made safe for a terminal and for a CI log. */
 function oneLine(text) {
 	if (PLAIN_TEXT.test(text) && !text.includes("::") && !text.includes("##[")) return text;
-	return text.replace(UNSAFE$2, visible$1).replaceAll(/(?<=^|\s)::/g, ":\\:").replaceAll("##[", "#\\#[");
+	return text.replace(UNSAFE$3, visible$1).replaceAll(/(?<=^|\s)::/g, ":\\:").replaceAll("##[", "#\\#[");
 }
 function visible$1(character) {
 	if (character === "\n") return "\\n";
@@ -26683,7 +26641,7 @@ function getProxyAgentDispatcher(destinationUrl) {
 function getProxyFetch(destinationUrl) {
 	const httpDispatcher = getProxyAgentDispatcher(destinationUrl);
 	const proxyFetch = (url, opts) => __awaiter(this, void 0, void 0, function* () {
-		return (0, import_undici$1.fetch)(url, Object.assign(Object.assign({}, opts), { dispatcher: httpDispatcher }));
+		return (0, import_undici$2.fetch)(url, Object.assign(Object.assign({}, opts), { dispatcher: httpDispatcher }));
 	});
 	return proxyFetch;
 }
@@ -29389,12 +29347,12 @@ paginateRest.VERSION = VERSION$1;
 
 // node_modules/@actions/github/lib/utils.js
 const context = new Context();
-const baseUrl$1 = getApiBaseUrl();
+const baseUrl = getApiBaseUrl();
 const defaults = {
-	baseUrl: baseUrl$1,
+	baseUrl,
 	request: {
-		agent: getProxyAgent(baseUrl$1),
-		fetch: getProxyFetch(baseUrl$1)
+		agent: getProxyAgent(baseUrl),
+		fetch: getProxyFetch(baseUrl)
 	}
 };
 const GitHub = Octokit.plugin(restEndpointMethods, paginateRest).defaults(defaults);
@@ -29492,10 +29450,10 @@ function connectGithub({ token, apiUrl, owner, repo }, world) {
 	octokit.hook.wrap("request", async (request, options) => {
 		const repeatable = options.method === "GET" || options.url.endsWith("/graphql");
 		try {
-			return await withRetries(async () => request(options), refusalOf, repeatable, world);
+			return await withRetries(async () => request(options), refusalOf$1, repeatable, world);
 		} catch (error) {
 			const path = options.url.replace(/\{[^}]*\}/g, "…");
-			throw new GithubError(refusalOf(error)?.status ?? 0, `${options.method} ${path}: ${messageOf(error)}`);
+			throw new GithubError(refusalOf$1(error)?.status ?? 0, `${options.method} ${path}: ${messageOf(error)}`);
 		}
 	});
 	const here = {
@@ -29666,7 +29624,7 @@ function pullOf$1({ number, head, base, merged_at, merge_commit_sha }) {
 		mergedAs
 	};
 }
-function refusalOf(error) {
+function refusalOf$1(error) {
 	if (!(error instanceof Error) || !("status" in error) || typeof error.status !== "number") return null;
 	const response = "response" in error ? error.response : {};
 	return {
@@ -29684,8 +29642,8 @@ function messageOf(error) {
 function eventContext(env, eventText) {
 	const [owner, repo] = (env["GITHUB_REPOSITORY"] ?? "").split("/");
 	if (!owner || !repo) throw new ActionError("usage", "GITHUB_REPOSITORY is not set: this is not a GitHub workflow.");
-	const payload = record$3(parse$3(eventText));
-	const repository = record$3(payload["repository"]);
+	const payload = record$2(parse$3(eventText));
+	const repository = record$2(payload["repository"]);
 	const serverUrl = env["GITHUB_SERVER_URL"] || "https://github.com";
 	return {
 		event: env["GITHUB_EVENT_NAME"] ?? "",
@@ -29693,8 +29651,8 @@ function eventContext(env, eventText) {
 		repo,
 		sha: env["GITHUB_SHA"] ?? "",
 		ref: env["GITHUB_REF"] ?? "",
-		pull: pullOf(record$3(payload["pull_request"])),
-		defaultBranch: string$2(repository["default_branch"]),
+		pull: pullOf(record$2(payload["pull_request"])),
+		defaultBranch: string$1(repository["default_branch"]),
 		isPublic: typeof repository["private"] === "boolean" ? !repository["private"] : null,
 		apiUrl: env["GITHUB_API_URL"] || "https://api.github.com",
 		serverUrl,
@@ -29704,12 +29662,12 @@ function eventContext(env, eventText) {
 	};
 }
 function pullOf(pull) {
-	const [head, base] = [record$3(pull["head"]), record$3(pull["base"])];
-	const [headRepo, baseRepo] = [record$3(head["repo"]), record$3(base["repo"])];
+	const [head, base] = [record$2(pull["head"]), record$2(pull["base"])];
+	const [headRepo, baseRepo] = [record$2(head["repo"]), record$2(base["repo"])];
 	const [headSha, baseSha, baseRef] = [
-		string$2(head["sha"]),
-		string$2(base["sha"]),
-		string$2(base["ref"])
+		string$1(head["sha"]),
+		string$1(base["sha"]),
+		string$1(base["ref"])
 	];
 	const { number } = pull;
 	if (typeof number !== "number" || !headSha || !baseSha || !baseRef) return null;
@@ -29718,7 +29676,7 @@ function pullOf(pull) {
 		headSha,
 		baseSha,
 		baseRef,
-		fork: string$2(headRepo["full_name"]) !== string$2(baseRepo["full_name"])
+		fork: string$1(headRepo["full_name"]) !== string$1(baseRepo["full_name"])
 	};
 }
 function parse$3(text) {
@@ -29728,10 +29686,10 @@ function parse$3(text) {
 		return {};
 	}
 }
-function record$3(value) {
+function record$2(value) {
 	return typeof value === "object" && value !== null ? value : {};
 }
-function string$2(value) {
+function string$1(value) {
 	return typeof value === "string" ? value : null;
 }
 
@@ -29862,6 +29820,67 @@ function maskAddresses(value) {
 	if (Array.isArray(value)) return value.map(maskAddresses);
 	if (typeof value === "object" && value !== null) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskAddresses(inner)]));
 	return value;
+}
+
+// src/model/errors.ts
+var RolecallError;
+var init_errors$2 = __esmMin((() => {
+	RolecallError = class extends Error {
+		code;
+		hint;
+		request;
+		retryAt;
+		constructor(code, message, details = {}) {
+			super(message, details.cause === void 0 ? {} : { cause: details.cause });
+			this.name = "RolecallError";
+			this.code = code;
+			this.hint = details.hint;
+			this.request = details.request;
+			this.retryAt = details.retryAt;
+		}
+		/** The part of it that is data: for outcomes and for showing. */
+		get failure() {
+			const { code, message, hint, request, retryAt } = this;
+			return {
+				code,
+				message,
+				...hint !== void 0 && { hint },
+				...request && { request },
+				...retryAt !== void 0 && { retryAt }
+			};
+		}
+	};
+}));
+
+// src/plan/overrides.ts
+init_errors$2();
+const SHORTEST = 12;
+/** Reads `max-removals=12@0a1b2c3d4e5f`; null where it is none. */
+function parseOverride(text) {
+	const at = text.lastIndexOf("@");
+	const [what, fingerprint] = [text.slice(0, at), text.slice(at + 1)];
+	return at > 0 && what.includes("=") && /^[0-9a-f]+$/.test(fingerprint) && fingerprint.length >= SHORTEST ? {
+		text,
+		what,
+		fingerprint
+	} : null;
+}
+/** The refusals of a plan that stand, those that do not, and the overrides that are for this plan. */
+function applyOverrides(plan, overrides) {
+	const used = overrides.filter(({ fingerprint }) => plan.fingerprint.startsWith(fingerprint));
+	const overridden = plan.refusals.filter(({ override }) => override !== null && used.some(({ what }) => covers$1(what, override)));
+	return {
+		refusals: plan.refusals.filter((refusal) => !overridden.includes(refusal)),
+		overridden,
+		used
+	};
+}
+/** A count covers every smaller one; everything else has to be the same. */
+function covers$1(given, needed) {
+	if (given === needed) return true;
+	const [guard, count] = needed.split("=");
+	const [givenGuard, givenCount = ""] = given.split("=");
+	return guard === "max-removals" && givenGuard === guard && /^\d+$/.test(givenCount) && Number(givenCount) >= Number(count);
 }
 
 // node_modules/ansi-regex/index.js
@@ -30710,6 +30729,15 @@ function wrapText(text, width) {
 function counted(count, one, many = `${one}s`) {
 	return `${grouped(count)} ${count === 1 ? one : many}`;
 }
+/** The end of a sentence about something that happened. */
+function toldWhere(told) {
+	switch (told) {
+		case "plan": return "";
+		case "outside-git": return " outside git";
+		case "unknown": return " (outside git, or not applied yet)";
+		default: return told;
+	}
+}
 /** "9,980"; not by toLocaleString, which loads the tables of all languages, in a third of a short run's time. */
 function grouped(count) {
 	return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
@@ -30722,9 +30750,17 @@ function shellWord(text) {
 function moreText(count) {
 	return `… and ${grouped(count)} more (--verbose shows all)`;
 }
+/** How a write whose answer was lost turned out to be done. */
+function adoptedText(isPassword) {
+	return isPassword ? "its answer was lost; sent again, the password was refused as used before" : "its answer was lost; it was found";
+}
+/** " 2 removals deferred.", to follow a sum; empty where nothing waits. */
+function deferredText(count) {
+	return count > 0 ? ` ${counted(count, "removal")} deferred.` : "";
+}
 
 // src/render/failure-text.ts
-/** Failures, each kind once: those that differ in no more than path and instance are one, with their number. */
+/** Failures, each kind once: those that differ in no more than path, instance and extensions are one, with their number. */
 function renderFailures(failures, style) {
 	const kinds = /* @__PURE__ */ new Map();
 	for (const failure of failures) {
@@ -30751,9 +30787,10 @@ function renderFailure(failure, style, times = 1) {
 			["title", problem.title],
 			["status", problem.status?.toString()],
 			["detail", problem.detail],
-			["instance", problem.instance]
+			["instance", problem.instance],
+			...(problem.extensions ?? []).map(({ name, value }) => [oneLine(name), value])
 		];
-		for (const [name, value] of fields) if (value !== void 0) lines.push(`  ${style.dim(name.padEnd(9))}${oneLine(value)}`);
+		for (const [name, value] of fields) if (value !== void 0) lines.push(`  ${style.dim(`${name} `.padEnd(9))}${oneLine(value)}`);
 	}
 	if (request && request.attempts > 1) lines.push(`  ${style.dim("sent".padEnd(9))}${counted(request.attempts, "time")}`);
 	if (hint !== void 0) {
@@ -30772,7 +30809,7 @@ function withoutDetail(message, problem) {
 	return said && message.endsWith(`: ${said}`) ? `${message.slice(0, -`: ${said}`.length)}.` : message;
 }
 function kindOf$2({ code, message, hint, request }) {
-	const { instance: _, ...problem } = request?.problem ?? { type: null };
+	const { instance: _, extensions: __, ...problem } = request?.problem ?? { type: null };
 	const words = request ? message.replaceAll(request.path, "") : message;
 	return JSON.stringify([
 		code,
@@ -30800,6 +30837,7 @@ const NEXT_STEPS = {
 	unprocessable: "The service takes the request for meaningless: correct the file as the detail says.",
 	"dependency-failed": "Something that the service depends on has failed: wait until it is back.",
 	"rate-limited": HINT,
+	"invitation-limited": HINT,
 	"service-failed": "The service has a problem of its own: wait until it is back.",
 	"unexpected-status": HINT,
 	network: "Check the network and the base URL, and that the service is up.",
@@ -30807,7 +30845,8 @@ const NEXT_STEPS = {
 	"bad-answer": HINT,
 	"listing-unstable": "Somebody is changing this account right now: wait until they are done.",
 	stale: "Somebody has changed it since it was planned: find out whether the file still says what is wanted.",
-	"journal-unwritable": "Nothing is changed that cannot be recorded: free space on the disk, and make the folder writable.",
+	"journal-unwritable": HINT,
+	"not-restored": HINT,
 	usage: HINT,
 	"file-unreadable": null,
 	"file-unwritable": null,
@@ -30846,15 +30885,21 @@ const WAS_SO = {
 };
 /** One line for an event that a log should show; null for the others. */
 function renderApplyEvent(event, style) {
+	if (event.type === "fields-emptied") {
+		const { merchant, change, fields } = event;
+		return `${style.yellow("!")} ${oneLine(merchant)}  ${nameOf$1(change)}: the service emptied ${fields.join(" and ")}, which the update did not hold. Restoring; the rest of this run sends members whole.`;
+	}
 	if (event.type !== "change-ended") return null;
 	const { outcome, merchant } = event;
 	const what = `${oneLine(merchant)}  ${nameOf$1(outcome.change)}`;
 	switch (outcome.status) {
-		case "done": return `${style.green("✓")} ${what} ${doneWord(outcome)}${outcome.adopted ? " (its answer was lost; it was found)" : ""}`;
+		case "done": return `${style.green("✓")} ${what} ${doneWord(outcome)}${outcome.adopted ? ` (${adoptedText(isPassword(outcome.change))})` : ""}`;
 		case "stale": return `${style.red("✗")} ${what} stale: ${oneLine(outcome.failure.message)}`;
-		case "failed": return `${style.red("✗")} ${what} failed: ${oneLine(outcome.failure.message)}`;
+		case "failed":
+			if (refusalOf(outcome)) return `${style.yellow("!")} ${oneLine(`${merchant}  ${outcome.failure.message}`)}`;
+			return `${style.red("✗")} ${what} failed: ${oneLine(outcome.failure.message)}`;
 		case "unknown": return `${style.yellow("?")} ${what} unknown: ${oneLine(outcome.failure.message)}`;
-		case "unfinished":
+		case "unfinished": return outcome.failure ? `${style.red("✗")} ${what} unfinished: ${oneLine(outcome.failure.message)}` : null;
 		case "not-started": return null;
 		default: return outcome;
 	}
@@ -30868,18 +30913,14 @@ function renderPasswords$1(merchant, passwords) {
 	if (passwords.length === 0) return null;
 	return passwords.map(({ name, passwordEnv }) => `${oneLine(merchant)}: the password of ${oneLine(name)} will be set from ${oneLine(passwordEnv)}.\n`).join("");
 }
-/** How an apply ended: the sum, and where it stopped, why, what was not done, and how to go on. */
-function renderApplyResult(merchant, result, cause, style) {
-	const of = (status) => result.outcomes.filter((outcome) => outcome.status === status);
-	const sums = [
-		`${counted(of("done").length, "change")} done`,
-		...sumOf(of("failed").length, "failed"),
-		...sumOf(of("stale").length, "stale"),
-		...sumOf(of("unknown").length, "unknown"),
-		...sumOf(of("unfinished").length, "unfinished"),
-		...sumOf(of("not-started").length, "not started")
-	].join(", ");
+/**
+* How an apply ended at one merchant: the sum, and where it stopped, why, what was not done, and how to go on. Where
+* nothing failed there, and it is one of several, the total says the latter once for all of them.
+*/
+function renderApplyResult(merchant, result, cause, style, oneOfSeveral = false) {
+	const { of, sums } = sumUp(result.outcomes);
 	if (result.status === "done") return `${style.bold(oneLine(merchant))}: ${sums}.\n`;
+	if (result.status === "incomplete") return incompleteText(merchant, sums, result, style);
 	const failures = failuresOf(result);
 	return [
 		`\n${style.bold(oneLine(merchant))}: stopped. ${sums}.\n`,
@@ -30888,14 +30929,74 @@ function renderApplyResult(merchant, result, cause, style) {
 		...listing("unknown (the service may have done it)", of("unknown"), style.yellow),
 		...listing("unfinished (the next run goes on with it)", of("unfinished"), style.yellow),
 		...listing("not started", of("not-started"), style.dim),
-		"\n",
-		...failures.length === 0 ? [] : [renderFailures(failures, style), "\n"],
-		...wrapText(`${failures.length === 0 ? causeText(cause) : ""}${howToGoOn$1(result, failures.length > 0)}`, style.columns).map((line) => `${line}\n`)
+		...withoutRecord(result, style),
+		...failures.length === 0 ? oneOfSeveral ? [] : ["\n", ending(`${causeText(cause)}${howToGoOn$1(result, false)}`, style)] : [
+			"\n",
+			renderFailures(failures, style),
+			"\n",
+			ending(howToGoOn$1(result, true), style)
+		]
 	].join("");
+}
+/** How an apply ended in which everything was done but what was refused for its address alone. */
+function incompleteText(merchant, sums, { outcomes }, style) {
+	const unfinished = outcomes.filter(({ status }) => status === "unfinished");
+	const rest = outcomes.filter(({ status }) => status === "not-started");
+	const refusals = outcomes.flatMap((outcome) => refusalOf(outcome) ?? []);
+	const kinds = new Map(refusals.toReversed().map((one) => [one.request?.problem?.type, one]));
+	const message = "The service refused invitations for now (429).";
+	return [
+		`\n${style.bold(oneLine(merchant))}: incomplete. ${sums}.\n`,
+		`  refused for now${rest.length === 0 ? " (everything else is done)" : ""}:\n`,
+		...refusals.map((failure) => `    ${style.yellow(oneLine(failure.message))}\n`),
+		...listing("unfinished (the next run goes on with it)", unfinished, style.yellow),
+		...listing("not started (their holders are still to be invited)", rest, style.dim),
+		"\n",
+		renderFailures([...kinds.values()].map((failure) => ({
+			...failure,
+			message
+		})), style)
+	].join("");
+}
+/** Why an invitation was refused for its address alone; `null` if it was not. */
+function refusalOf(outcome) {
+	const failure = "failure" in outcome ? outcome.failure : void 0;
+	return failure?.code === "invitation-limited" ? failure : null;
+}
+/** How an apply ended at all of several merchants: the sum, and where it stopped, why, and how to go on. */
+function renderApplyTotal(results, cause, style) {
+	const outcomes = results.flatMap((result) => result.outcomes);
+	const { sums } = sumUp(outcomes);
+	const merchants = style.bold(counted(results.length, "merchant"));
+	if (!results.some(({ status }) => status === "stopped")) return results.every(({ status }) => status === "done") ? `${merchants}: ${sums}.\n` : `\n${merchants}: incomplete. ${sums}.\n`;
+	const writes = results.reduce((all, result) => all + result.writes, 0);
+	const failed = results.some((result) => failuresOf(result).length > 0);
+	return [`\n${merchants}: stopped. ${sums}.\n`, ending(`${causeText(cause)}${howToGoOn$1({
+		outcomes,
+		writes
+	}, failed)}`, style)].join("");
+}
+function ending(text, { columns }) {
+	return wrapText(text, columns).map((line) => `${line}\n`).join("");
+}
+function sumUp(outcomes) {
+	const of = (status) => outcomes.filter((outcome) => outcome.status === status);
+	const half = outcomes.some((outcome) => outcome.status === "unfinished" || "removed" in outcome);
+	return {
+		of,
+		sums: [
+			...of("done").length === 0 && half ? [] : [`${counted(of("done").length, "change")} done`],
+			...sumOf(of("failed").length, "failed"),
+			...sumOf(of("stale").length, "stale"),
+			...sumOf(of("unknown").length, "unknown"),
+			...sumOf(of("unfinished").length, "unfinished"),
+			...sumOf(of("not-started").length, "not started")
+		].join(", ")
+	};
 }
 /** Every failure with what to do about it, once; what the failure's own hint says is not said again. */
 function failuresOf({ outcomes, journalFailure }) {
-	const failed = outcomes.flatMap((outcome) => "failure" in outcome ? [{
+	const failed = outcomes.flatMap((outcome) => "failure" in outcome && outcome.failure ? [{
 		status: outcome.status,
 		failure: outcome.failure
 	}] : []);
@@ -30916,7 +31017,12 @@ function failuresOf({ outcomes, journalFailure }) {
 /** Why a merchant stopped at which nothing failed. */
 function causeText(cause) {
 	if (cause === null) return "";
-	return cause.by === "merchant" ? `It stopped because ${oneLine(cause.merchant)} did: the first failure stops the whole run. ` : `It was stopped by ${cause.signal}. `;
+	switch (cause.by) {
+		case "merchant": return `It stopped because ${oneLine(cause.merchant)} did: the first failure stops the whole run. `;
+		case "signal": return `It was stopped by ${cause.signal}. `;
+		case "output": return `It stopped because ${cause.stream} could not be written to. `;
+		default: return cause;
+	}
 }
 function howToGoOn$1({ outcomes, writes }, hasFailures) {
 	const has = (status) => outcomes.some((outcome) => outcome.status === status);
@@ -30936,90 +31042,32 @@ function sumOf(count, word) {
 }
 function listing(title, outcomes, paint) {
 	if (outcomes.length === 0) return [];
-	const rows = outcomes.map(({ change }) => isPassword(change) ? `    ${paint("set")} the password of ${nameOf$1(change)}\n` : `    ${paint(change.kind)} ${nameOf$1(change)}\n`);
+	const rows = outcomes.map((outcome) => {
+		const { change } = outcome;
+		if (isPassword(change)) return `    ${paint("set")} the password of ${nameOf$1(change)}\n`;
+		return `    ${paint(change.kind)} ${nameOf$1(change)}\n${removalText(outcome)}`;
+	});
 	return [`  ${title}:\n`, ...rows];
+}
+/** Describes an expired invitation that is gone without a known successor: what it held. */
+function removalText(outcome) {
+	const { change, status } = outcome;
+	if (!("removed" in outcome) || change.resource !== "member" || change.before === null) return "";
+	const { roles, metadata } = change.before;
+	const held = [roles.length === 0 ? "no roles" : roles.map(({ name }) => oneLine(name)).join(", "), ...Object.keys(metadata).length === 0 ? [] : [`metadata ${oneLine(JSON.stringify(metadata))}`]].join("; ");
+	return [`      The expired invitation is gone, and ${status === "unknown" ? "whether a new one was sent is not known" : "no new one was sent"}. It held: ${held}.\n`, "      The journal holds that; the next plan with this journal invites again with it.\n"].join("");
+}
+/** Changes that were sent and are recorded nowhere but here. */
+function withoutRecord({ outcomes, unrecorded }, style) {
+	const lost = new Set(unrecorded);
+	const rows = outcomes.flatMap(({ status, change }) => lost.has(change) ? [`    ${style.yellow(change.kind)} ${nameOf$1(change)}: ${status.replace("-", " ")}\n`] : []);
+	return rows.length === 0 ? [] : ["  without a record (the journal does not say what became of it):\n", ...rows];
 }
 function isPassword(change) {
 	return "passwordEnv" in change;
 }
 function nameOf$1(change) {
 	return `${change.resource} ${oneLine(change.name)}`;
-}
-
-// src/render/impact-text.ts
-const SUMS_SHOWN = 40;
-const GROUPS_SHOWN = 12;
-const NAMES_SHOWN = 12;
-const WIDEST_NAME = 40;
-const LABEL_WIDTH$1 = 7;
-const INDENT = " ".repeat(6);
-/** What a plan means for people, ahead of the changes: by permission, by role, then who gains and loses what. */
-function renderImpact({ members, permissions, roles }, style, extent = "normal") {
-	if (members.length === 0) return [];
-	const atMost = (shown) => extent === "verbose" ? Number.POSITIVE_INFINITY : shown;
-	const sums = permissions.map(({ permission, gained, lost }) => {
-		return [permission, [gained > 0 ? style.green(`+${counted(gained, "member")}`) : "", lost > 0 ? style.red(`-${counted(lost, "member")}`) : ""].filter((part) => part !== "").join(", ")];
-	});
-	const holders = roles.map(({ name, before, after }) => [name, `${before} → ${after} holders`]);
-	const groups = sameImpact(members);
-	const shown = groups.slice(0, atMost(GROUPS_SHOWN));
-	const hidden = groups.slice(shown.length).reduce((sum, group) => sum + group.length, 0);
-	const what = members.length === 1 ? "gains or loses" : "gain or lose";
-	return [
-		"",
-		`  ${style.bold("Access")}: ${counted(members.length, "member")} ${what} permissions`,
-		...titled("By permission", capped(table(sums), atMost(SUMS_SHOWN), style)),
-		...titled("By role", capped(table(holders), atMost(SUMS_SHOWN), style)),
-		...titled("By member", [...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN))), ...hidden > 0 ? [`${INDENT}${style.dim(moreText(hidden))}`] : []])
-	];
-}
-function titled(title, lines) {
-	return lines.length === 0 ? [] : [`    ${title}`, ...lines];
-}
-function capped(lines, shown, style) {
-	if (lines.length <= shown) return lines;
-	return [...lines.slice(0, shown), `${INDENT}${style.dim(moreText(lines.length - shown))}`];
-}
-/** Names with what is said of each, side by side; a name that is very long moves its own line only. */
-function table(rows) {
-	const safe = rows.map(([name, text]) => [oneLine(name), text]);
-	const width = Math.min(safe.reduce((widest, [name]) => Math.max(widest, cellWidth$1(name)), 0), WIDEST_NAME);
-	return safe.map(([name, text]) => `${INDENT}${padTo(name, width)}  ${text}`);
-}
-/** People to whom the same happens, together; in the order of the first of each. */
-function sameImpact(members) {
-	const groups = /* @__PURE__ */ new Map();
-	for (const member of members) {
-		const { gained, lost, unknownGained, unknownLost } = member;
-		const key = [
-			gained,
-			lost,
-			unknownGained,
-			unknownLost
-		].map((list) => list.join("\n")).join("\n\n");
-		const group = groups.get(key);
-		if (group) group.push(member);
-		else groups.set(key, [member]);
-	}
-	return [...groups.values()];
-}
-function renderGroup(group, style, shown) {
-	const [first] = group;
-	if (first === void 0) return [];
-	const { gained, lost, unknownGained, unknownLost } = first;
-	const more = group.length - shown;
-	const names = [...group.slice(0, shown).map(({ name }) => oneLine(name)), ...more > 0 ? [`and ${counted(more, "member")} more`] : []];
-	const unknown = (roles) => roles.map((role) => `whatever ${oneLine(role)} grants (the service does not tell)`);
-	const [gains, loses] = group.length === 1 ? ["gains", "loses"] : ["gain", "lose"];
-	return [
-		...wrapList(names, style.columns - INDENT.length).map((line) => `${INDENT}${line}`),
-		...labelled$1(gains, [...gained.map(oneLine), ...unknown(unknownGained)], style, style.green),
-		...labelled$1(loses, [...lost.map(oneLine), ...unknown(unknownLost)], style, style.red)
-	];
-}
-function labelled$1(label, items, style, paint) {
-	const indent = `${INDENT}  `;
-	return wrapList(items, style.columns - indent.length - LABEL_WIDTH$1).map((line, index) => `${indent}${style.dim((index === 0 ? label : "").padEnd(LABEL_WIDTH$1))}${paint(line)}`);
 }
 
 // node_modules/diff/libesm/diff/base.js
@@ -31725,15 +31773,18 @@ function risksOf(plan) {
 	return [
 		{
 			kind: "administrators",
-			items: administrators
+			items: administrators,
+			told: "plan"
 		},
 		{
 			kind: "sensitive",
-			items: sensitive
+			items: sensitive,
+			told: "plan"
 		},
 		{
 			kind: "removals",
-			items: removals
+			items: removals,
+			told: "plan"
 		}
 	].filter(({ items }) => items.length > 0);
 }
@@ -31762,28 +31813,84 @@ function removalOf(change) {
 		resource
 	};
 }
-/** "1 member becomes an administrator", "2 members and 1 role are removed". */
-function riskTitle(kind, items) {
+/** "1 member becomes an administrator", "2 members and 1 role were removed outside git". */
+function riskTitle(kind, items, told = "plan") {
 	const members = items.filter(({ resource }) => resource === "member").length;
 	const roles = items.length - members;
+	const one = items.length === 1;
+	const verb = (now, past) => told === "plan" ? now : past;
 	switch (kind) {
-		case "administrators": return members === 1 ? "1 member becomes an administrator" : `${counted(members, "member")} become administrators`;
-		case "sensitive": return `${counted(members, "member")} ${members === 1 ? "gains" : "gain"} sensitive permissions`;
-		case "removals": return `${[members > 0 ? counted(members, "member") : "", roles > 0 ? counted(roles, "role") : ""].filter((part) => part !== "").join(" and ")} ${items.length === 1 ? "is" : "are"} removed`;
+		case "administrators": {
+			const what = one ? "an administrator" : "administrators";
+			return `${counted(members, "member")} ${verb(one ? "becomes" : "become", "became")} ${what}${toldWhere(told)}`;
+		}
+		case "sensitive": return `${counted(members, "member")} ${verb(one ? "gains" : "gain", "gained")} sensitive permissions${toldWhere(told)}`;
+		case "removals": return `${[members > 0 ? counted(members, "member") : "", roles > 0 ? counted(roles, "role") : ""].filter((part) => part !== "").join(" and ")} ${one ? verb("is", "was") : verb("are", "were")} removed${toldWhere(told)}`;
+		case "ignored": return one ? "1 entry of ignore is new" : `${grouped(items.length)} entries of ignore are new`;
 		default: return kind;
 	}
+}
+
+// src/render/same-findings.ts
+/** From so many on, findings that say the same are one. */
+const MANY = 3;
+const NAMES_SHOWN$1 = 10;
+/** Joins findings that say the same of several roles or members: the first stands for all, and names the others. */
+function joinSame(findings) {
+	if (findings.length < MANY) return findings;
+	const groups = /* @__PURE__ */ new Map();
+	for (const finding of findings) {
+		const key = whatItSays(finding);
+		const group = groups.get(key);
+		if (group) group.push(finding);
+		else groups.set(key, [finding]);
+	}
+	return [...groups.values()].flatMap((group) => group.length < MANY ? group : joined$2(group));
+}
+/** All of a finding but the name of what it is about. */
+function whatItSays({ code, severity, resource, name, message, hint }) {
+	const unnamed = (text) => text.split(name);
+	return JSON.stringify([
+		code,
+		severity,
+		resource,
+		unnamed(message),
+		hint === null ? null : unnamed(hint)
+	]);
+}
+function joined$2([first, ...others]) {
+	if (first === void 0) return [];
+	const names = others.map(({ name }) => name);
+	const more = names.length - NAMES_SHOWN$1;
+	const listed = names.slice(0, NAMES_SHOWN$1).join(", ") + (more > 0 ? ` and ${grouped(more)} more` : "");
+	const same = `The same goes for ${counted(names.length, `other ${first.resource}`)}: ${listed}.`;
+	return [{
+		...first,
+		message: `${first.message} ${same}`
+	}];
 }
 
 // src/render/plan-view.ts
 const FINGERPRINT_SHOWN = 12;
 /** What every format shows of a plan: they differ in dress only, so they cannot disagree. */
-function planView(plan, placeOf = () => null) {
+function planView(plan, placeOf = () => null, overridden = []) {
 	const { roles, members } = plan.summary;
 	const group = (title, resource) => ({
 		title,
 		rows: plan.changes.filter((change) => change.resource === resource).map(rowOf)
 	});
 	const fingerprint = plan.fingerprint.slice(0, FINGERPRINT_SHOWN);
+	const refusalView = (refusal) => {
+		const { rule, code, message, hint, override } = refusal;
+		return {
+			rule,
+			code,
+			message,
+			hint,
+			allow: override === null ? null : `${override}@${fingerprint}`,
+			place: placeOf(plan, refusal)
+		};
+	};
 	return {
 		merchant: plan.merchant,
 		environment: plan.environment,
@@ -31792,24 +31899,16 @@ function planView(plan, placeOf = () => null) {
 		counts: addCounts([roles, members]),
 		impact: plan.impact,
 		risks: risksOf(plan),
+		told: "plan",
 		groups: [group("Roles", "role"), group("Members", "member")].filter(({ rows }) => rows.length > 0),
 		deferred: plan.deferred.map(({ change, role, waitsFor }) => ({
 			...rowOf(change),
-			until: `waits until ${oneOf$1(waitsFor)} has accepted: "${role}" would have too few holders`
+			until: `waits until ${oneOf(waitsFor)} has accepted: "${role}" would have too few holders`
 		})),
-		refusals: plan.refusals.map((refusal) => {
-			const { rule, code, message, hint, override } = refusal;
-			return {
-				rule,
-				code,
-				message,
-				hint,
-				allow: override === null ? null : `${override}@${fingerprint}`,
-				place: placeOf(plan, refusal)
-			};
-		}),
+		refusals: plan.refusals.filter((refusal) => !overridden.includes(refusal)).map(refusalView),
+		overridden: overridden.map(refusalView),
 		errors: plan.findings.filter(({ severity }) => severity === "error"),
-		warnings: plan.findings.filter(({ severity }) => severity === "warning"),
+		warnings: joinSame(plan.findings.filter(({ severity }) => severity === "warning")),
 		passwords: [...new Set(plan.changes.flatMap(passwordOf))].sort()
 	};
 }
@@ -31819,24 +31918,31 @@ function passwordOf(change) {
 }
 /** Sums counts up. */
 function addCounts(counts) {
-	const sum = (key) => counts.reduce((total, one) => total + one[key], 0);
+	const sum = (key) => counts.reduce((total, one) => total + (one[key] ?? 0), 0);
+	const unmanaged = sum("unmanaged");
 	return {
 		create: sum("create"),
 		update: sum("update"),
 		replace: sum("replace"),
 		delete: sum("delete"),
-		unchanged: sum("unchanged")
+		unchanged: sum("unchanged"),
+		...unmanaged > 0 && { unmanaged }
 	};
 }
-/** "2 to create, 1 to update; 31 unchanged", or "no changes; 34 unchanged". */
-function countsText({ create, update, replace, delete: remove, unchanged }) {
+/** "2 to create, 1 to update; 31 unchanged", or "no changes; 34 unchanged, 412 not managed". */
+function countsText(counts) {
+	const { create, update, replace, delete: remove } = counts;
 	const changes = [
 		[create, "to create"],
 		[update, "to update"],
 		[replace, "to replace"],
 		[remove, "to delete"]
 	].filter(([count]) => count > 0).map(([count, what]) => `${grouped(count)} ${what}`);
-	return `${changes.length === 0 ? "no changes" : changes.join(", ")}; ${grouped(unchanged)} unchanged`;
+	return `${changes.length === 0 ? "no changes" : changes.join(", ")}; ${untouchedText(counts)}`;
+}
+/** "31 unchanged", "412 not managed", or both. */
+function untouchedText({ unchanged, unmanaged = 0 }) {
+	return [...unchanged > 0 || unmanaged === 0 ? [`${grouped(unchanged)} unchanged`] : [], ...unmanaged > 0 ? [`${grouped(unmanaged)} not managed`] : []].join(", ");
 }
 /** "2 problems to solve before it can be applied." */
 function errorsText(errors) {
@@ -31850,8 +31956,301 @@ function refusalsText(refusals) {
 function changesOf({ create, update, replace, delete: remove }) {
 	return create + update + replace + remove;
 }
-function oneOf$1(names) {
+function oneOf(names) {
 	return names.length === 1 ? names.join("") : `one of ${names.join(", ")}`;
+}
+
+// src/render/drift-view.ts
+const TITLES = {
+	"outside-git": "Changed outside git: live is newer than the file",
+	"not-applied": "Merged, but not applied: the file is newer than what is live",
+	unknown: "Different, and not known which side moved"
+};
+const CAUSES = [
+	"outside-git",
+	"not-applied",
+	"unknown"
+];
+/** The view of a drift that every format shows, by the side that moved; its refusals are the rules that live access breaks. */
+function driftView(drift, placeOf) {
+	const { plan, changes, impact, violations } = drift;
+	const listed = plan.changes.flatMap((change, index) => {
+		const drifted = changes[index];
+		return drifted === void 0 || isConsequence(drifted) ? [] : [{
+			change,
+			drifted
+		}];
+	});
+	const groups = CAUSES.map((cause) => ({
+		title: TITLES[cause],
+		rows: listed.filter(({ drifted }) => drifted.cause === cause).map(({ change, drifted }) => rowOfDrift(change, drifted))
+	}));
+	return {
+		...planView({
+			...plan,
+			refusals: violations
+		}, placeOf),
+		impact,
+		risks: driftRisks(drift),
+		told: changes.some(({ cause, event }) => cause === "unknown" && event !== null) ? "unknown" : "outside-git",
+		groups: groups.filter(({ rows }) => rows.length > 0),
+		passwords: [],
+		sums: driftSums(drift)
+	};
+}
+/** The risks of what happened, not of its revert: what is known to be outside git apart from the rest. */
+function driftRisks({ plan, changes, impact }) {
+	const eventsOf = (cause) => plan.changes.filter((_, index) => changes[index]?.cause === cause && changes[index].event !== null);
+	const unknown = eventsOf("unknown");
+	const names = new Set(unknown.map(({ name }) => name));
+	return ["outside-git", "unknown"].flatMap((told) => {
+		const members = impact.members.filter(({ name }) => names.has(name) === (told === "unknown"));
+		const happened = told === "unknown" ? unknown : eventsOf(told);
+		return risksOf({
+			changes: happened.map(inverted$1),
+			impact: {
+				...impact,
+				members
+			}
+		}).map((risk) => ({
+			...risk,
+			told
+		}));
+	});
+}
+function driftSums({ changes, violations }) {
+	const outside = (event) => changes.filter((one) => one.cause === "outside-git" && one.event === event).length;
+	return {
+		added: outside("added"),
+		removed: outside("removed"),
+		changed: outside("changed"),
+		notApplied: changes.filter(({ cause }) => cause === "not-applied").length,
+		unknown: changes.filter((one) => one.cause === "unknown" && !isConsequence(one)).length,
+		violations: violations.length
+	};
+}
+/** Adds the sums of several merchants up. */
+function addSums(all) {
+	const sum = (key) => all.reduce((total, one) => total + one[key], 0);
+	return {
+		added: sum("added"),
+		removed: sum("removed"),
+		changed: sum("changed"),
+		notApplied: sum("notApplied"),
+		unknown: sum("unknown"),
+		violations: sum("violations")
+	};
+}
+/** How many differences there are, without the rules that are broken. */
+function differencesIn({ added, removed, changed, notApplied, unknown }) {
+	return added + removed + changed + notApplied + unknown;
+}
+/** "live access breaks 1 rule; 3 differences (1 added, 1 changed outside git, 1 not applied)", or "none". */
+function driftText(sums) {
+	const { violations, notApplied, unknown } = sums;
+	const events = [
+		"added",
+		"removed",
+		"changed"
+	].filter((event) => sums[event] > 0).map((event) => `${grouped(sums[event])} ${event}`);
+	const sides = [
+		...events.length > 0 ? [`${events.join(", ")} outside git`] : [],
+		...notApplied > 0 ? [`${grouped(notApplied)} not applied`] : [],
+		...unknown > 0 ? [`${grouped(unknown)} not known`] : []
+	];
+	const parts = [...violations > 0 ? [`live access breaks ${counted(violations, "rule")}`] : [], ...sides.length > 0 ? [`${counted(differencesIn(sums), "difference")} (${sides.join(", ")})`] : []];
+	return parts.length === 0 ? "none" : parts.join("; ");
+}
+/** A member who would only move along with a replaced role: nothing has happened to them. */
+function isConsequence({ cause, event }) {
+	return cause !== "not-applied" && event === null;
+}
+function rowOfDrift(change, { event, cause }) {
+	if (event === null) return rowOf(change);
+	return {
+		...rowOf(inverted$1(change)),
+		verb: cause === "outside-git" ? `${event} outside git` : event
+	};
+}
+/** Returns what a change would revert, as a change: from what the file says to what is live. */
+function inverted$1(change) {
+	const { before, after, name } = change;
+	const fields = change.fields.map(invertedField);
+	const rest = {
+		...change,
+		before: after,
+		after: before,
+		fields,
+		reason: reasonOf$3(change)
+	};
+	switch (change.kind) {
+		case "create": return {
+			...rest,
+			kind: "delete",
+			id: name
+		};
+		case "delete": return {
+			...rest,
+			kind: "create",
+			id: null
+		};
+		case "update":
+		case "replace": return {
+			...rest,
+			kind: "update"
+		};
+		default: return change;
+	}
+}
+function reasonOf$3({ reason }) {
+	return reason === "unlisted" ? "unlisted" : "declared";
+}
+function invertedField(diff) {
+	switch (diff.field) {
+		case "description":
+		case "nickname": return {
+			...diff,
+			before: diff.after,
+			after: diff.before ?? ""
+		};
+		case "name": return {
+			...diff,
+			before: diff.after,
+			after: diff.before
+		};
+		case "permissions": return {
+			...diff,
+			added: diff.removed,
+			removed: diff.added
+		};
+		case "roles": return {
+			...diff,
+			added: diff.removed,
+			removed: diff.added
+		};
+		case "metadata": return {
+			...diff,
+			before: diff.after,
+			after: diff.before
+		};
+		default: return diff;
+	}
+}
+
+// src/render/json.ts
+/** Controls beyond ASCII, and marks that change the direction of text. */
+const UNSAFE$2 = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+/** JSON that is safe to look at in a terminal, and means the same. */
+function safeJson(value, replacer = null, indent = 0) {
+	return JSON.stringify(value, replacer, indent).replaceAll(UNSAFE$2, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+/** The plans as JSON, one object for all merchants, and why others have none. */
+function plansJson(plans, failures = []) {
+	return `${safeJson({
+		format: 1,
+		plans,
+		failures
+	}, null, 2)}\n`;
+}
+/** How merchants differ from their files, and the risks of what happened, as JSON. */
+function driftsJson(drifts, failures = []) {
+	return `${safeJson({
+		format: 1,
+		drifts: drifts.map((drift) => ({
+			...drift,
+			risks: driftRisks(drift)
+		})),
+		failures
+	}, null, 2)}\n`;
+}
+/** One event of an apply, as a line for other programs; `at` is ISO 8601. */
+function eventJson(event, at) {
+	const { type, ...rest } = event;
+	return `${safeJson({
+		type,
+		at,
+		...rest
+	})}\n`;
+}
+
+// src/render/impact-text.ts
+const SUMS_SHOWN = 40;
+const GROUPS_SHOWN = 12;
+const NAMES_SHOWN = 12;
+const WIDEST_NAME = 40;
+const LABEL_WIDTH$1 = 7;
+const INDENT = " ".repeat(6);
+/** What a plan means for people, ahead of the changes: by permission, by role, then who gains and loses what. */
+function renderImpact({ members, permissions, roles }, style, extent = "normal", told = "plan") {
+	if (members.length === 0) return [];
+	const atMost = (shown) => extent === "verbose" ? Number.POSITIVE_INFINITY : shown;
+	const sums = permissions.map(({ permission, gained, lost }) => {
+		return [permission, [gained > 0 ? style.green(`+${counted(gained, "member")}`) : "", lost > 0 ? style.red(`-${counted(lost, "member")}`) : ""].filter((part) => part !== "").join(", ")];
+	});
+	const holders = roles.map(({ name, before, after }) => [name, `${before} → ${after} holders`]);
+	const groups = sameImpact(members);
+	const shown = groups.slice(0, atMost(GROUPS_SHOWN));
+	const hidden = groups.slice(shown.length).reduce((sum, group) => sum + group.length, 0);
+	return [
+		"",
+		`  ${style.bold("Access")}: ${accessText(members.length, told)}`,
+		...titled("By permission", capped(table(sums), atMost(SUMS_SHOWN), style)),
+		...titled("By role", capped(table(holders), atMost(SUMS_SHOWN), style)),
+		...titled("By member", [...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN), told)), ...hidden > 0 ? [`${INDENT}${style.dim(moreText(hidden))}`] : []])
+	];
+}
+/** "2 members gain or lose permissions", or "1 member gained or lost permissions outside git". */
+function accessText(members, told) {
+	const what = told !== "plan" ? "gained or lost" : members === 1 ? "gains or loses" : "gain or lose";
+	return `${counted(members, "member")} ${what} permissions${toldWhere(told)}`;
+}
+function titled(title, lines) {
+	return lines.length === 0 ? [] : [`    ${title}`, ...lines];
+}
+function capped(lines, shown, style) {
+	if (lines.length <= shown) return lines;
+	return [...lines.slice(0, shown), `${INDENT}${style.dim(moreText(lines.length - shown))}`];
+}
+/** Names with what is said of each, side by side; a name that is very long moves its own line only. */
+function table(rows) {
+	const safe = rows.map(([name, text]) => [oneLine(name), text]);
+	const width = Math.min(safe.reduce((widest, [name]) => Math.max(widest, cellWidth$1(name)), 0), WIDEST_NAME);
+	return safe.map(([name, text]) => `${INDENT}${padTo(name, width)}  ${text}`);
+}
+/** People to whom the same happens, together; in the order of the first of each. */
+function sameImpact(members) {
+	const groups = /* @__PURE__ */ new Map();
+	for (const member of members) {
+		const { gained, lost, unknownGained, unknownLost } = member;
+		const key = [
+			gained,
+			lost,
+			unknownGained,
+			unknownLost
+		].map((list) => list.join("\n")).join("\n\n");
+		const group = groups.get(key);
+		if (group) group.push(member);
+		else groups.set(key, [member]);
+	}
+	return [...groups.values()];
+}
+function renderGroup(group, style, shown, told) {
+	const [first] = group;
+	if (first === void 0) return [];
+	const { gained, lost, unknownGained, unknownLost } = first;
+	const more = group.length - shown;
+	const names = [...group.slice(0, shown).map(({ name }) => oneLine(name)), ...more > 0 ? [`and ${counted(more, "member")} more`] : []];
+	const unknown = (roles) => roles.map((role) => `whatever ${oneLine(role)} grants (the service does not tell)`);
+	const [gains, loses] = told !== "plan" ? ["gained", "lost"] : group.length === 1 ? ["gains", "loses"] : ["gain", "lose"];
+	return [
+		...wrapList(names, style.columns - INDENT.length).map((line) => `${INDENT}${line}`),
+		...labelled$1(gains, [...gained.map(oneLine), ...unknown(unknownGained)], style, style.green),
+		...labelled$1(loses, [...lost.map(oneLine), ...unknown(unknownLost)], style, style.red)
+	];
+}
+function labelled$1(label, items, style, paint) {
+	const indent = `${INDENT}  `;
+	return wrapList(items, style.columns - indent.length - LABEL_WIDTH$1).map((line, index) => `${indent}${style.dim((index === 0 ? label : "").padEnd(LABEL_WIDTH$1))}${paint(line)}`);
 }
 
 // src/render/plan-text.ts
@@ -31883,10 +32282,13 @@ function renderPlan(view, style, extent) {
 			warnings: []
 		} : view, style),
 		...view.refusals.length > 0 ? ["", `  ${style.red(style.bold("An apply would be refused:"))}`] : [],
-		...view.refusals.flatMap((refusal) => renderRefusal(refusal, style))
+		...view.refusals.flatMap((refusal) => renderRefusal(refusal, style)),
+		...view.overridden.length > 0 ? [""] : [],
+		...view.overridden.flatMap((refusal) => renderOverridden(refusal, style))
 	];
 	if (extent !== "quiet" || lines.length > 1) lines.push("");
 	lines.push(`  ${style.bold("Plan:")} ${countsText(view.counts)}.`);
+	if (view.deferred.length > 0) lines.push(` ${deferredText(view.deferred.length)}`);
 	if (view.passwords.length > 0 && extent !== "quiet") lines.push(...renderPasswords(view.passwords, style));
 	if (view.errors.length > 0) lines.push(`  ${style.red(errorsText(view.errors))}`);
 	if (view.refusals.length > 0) lines.push(`  ${style.red(refusalsText(view.refusals))}`);
@@ -31911,13 +32313,13 @@ function renderRisks(risks, style, extent) {
 	return [
 		"",
 		`  ${style.bold("Risks")}`,
-		...risks.flatMap(({ kind, items }) => {
+		...risks.flatMap(({ kind, items, told }) => {
 			const shown = extent === "verbose" ? items : items.slice(0, RISKS_SHOWN);
 			const more = items.length - shown.length;
-			const told = shown.map(({ name, what, resource }) => oneLine(kind !== "removals" ? `${name}: ${what}` : resource === "role" ? `role ${name}` : name));
-			const rows = kind === "removals" ? wrapList(told, style.columns - 6) : told.flatMap((one) => hangingFrom(one, style));
+			const texts = shown.map(({ name, what, resource }) => oneLine(kind !== "removals" ? `${name}: ${what}` : resource === "role" ? `role ${name}` : name));
+			const rows = kind === "removals" ? wrapList(texts, style.columns - 6) : texts.flatMap((one) => hangingFrom(one, style));
 			return [
-				`    ${style.red("!")} ${riskTitle(kind, items)}`,
+				`    ${style.red("!")} ${riskTitle(kind, items, told)}`,
 				...rows.map((row) => `      ${row}`),
 				...more > 0 ? [`      ${style.dim(moreText(more))}`] : []
 			];
@@ -31939,6 +32341,7 @@ function renderDeferred(row, style) {
 	}, style);
 	return [head, ...hanging$1(oneLine(row.until), DETAIL_INDENT, style.columns).map(style.dim)];
 }
+/** Objections of a rule to a plan, or to live access. */
 function renderRefusal({ rule, code, message, hint, allow, place }, style) {
 	const [first = "", ...rest] = wrapText(`${rule} ${code}: ${oneLine(message)}`, style.columns - 6);
 	const head = `${rule} ${code}`;
@@ -31949,6 +32352,10 @@ function renderRefusal({ rule, code, message, hint, allow, place }, style) {
 		...renderHint(hint, "      ", style),
 		...allow === null ? [] : [`      ${style.cyan("→")} If it is meant: apply --allow ${oneLine(shellWord(allow))}`]
 	];
+}
+function renderOverridden({ rule, code, message }, style) {
+	const [first = "", ...rest] = wrapText(`overridden: ${rule} ${code}: ${oneLine(message)}`, style.columns - 4);
+	return [`  ${style.yellow("overridden")}${first.slice(10)}`, ...rest.map((line) => `    ${line}`)];
 }
 function renderHint(hint, indent, style) {
 	return hanging$1(oneLine(hint), `${indent}  `, style.columns).map((line, index) => index === 0 ? `${indent}${style.cyan("→")} ${line.trimStart()}` : line);
@@ -31962,8 +32369,8 @@ function renderHeading({ merchant, environment, service }, style) {
 	return `${style.bold(oneLine(merchant))}${style.dim(` · ${where.join(" · ")}`)}`;
 }
 /** One change with its details. */
-function renderRow({ kind, name, remark, details }, style) {
-	const label = paintOf(kind, style)(`${SYMBOLS[kind]} ${kind}`);
+function renderRow({ kind, verb = kind, name, remark, details }, style) {
+	const label = paintOf(kind, style)(`${SYMBOLS[kind]} ${verb}`);
 	const note = remark === "" ? "" : style.dim(` (${oneLine(remark)})`);
 	return [`    ${label} ${oneLine(name)}${note}`, ...details.flatMap((one) => renderDetail(one, style))];
 }
@@ -32007,22 +32414,46 @@ function renderFinding({ severity, message, hint }, style) {
 	];
 }
 
+// src/render/run-notices.ts
+/** Returns the paths of a run's journals in one line. */
+function renderJournals(run, files) {
+	const [first = "", ...more] = files;
+	if (more.length === 0) return `journal: ${oneLine(first)}`;
+	const folder = first.slice(0, Math.max(first.lastIndexOf("/"), first.lastIndexOf("\\")) + 1);
+	return `journals: ${oneLine(`${folder}${run}-*.jsonl`)} (${counted(files.length, "merchant")})`;
+}
+
 // src/render/verified-text.ts
 /** What a plan that was made after an apply says is left; what is deferred is no part of it. */
 function residueOf(plan) {
 	return {
 		left: plan.changes,
-		errors: plan.findings.filter(({ severity }) => severity === "error")
+		errors: plan.findings.filter(({ severity }) => severity === "error"),
+		notCreated: plan.findings.filter(({ code }) => code === "member-needs-roles").map(({ name }) => name)
 	};
 }
-/** What was found when everything was read again: that nothing is left, or what is, by name, and what waits for whom. */
-function renderVerified(plan, style) {
-	const { left, errors } = residueOf(plan);
+/**
+* The result of the verification: that nothing is left but what was left out or refused for now, or what
+* is, by name, and what waits for whom.
+*/
+function renderVerified(plan, leftOut, style, refused = 0) {
+	const { left, errors, notCreated } = residueOf(plan);
 	const merchant = oneLine(plan.merchant);
 	const deferred = plan.deferred.map(deferredLine);
+	const missing = notCreated.map((name) => `    member ${oneLine(name)}: not created, since the file does not say which roles to give\n`);
 	if (left.length + errors.length === 0) {
-		const but = plan.deferred.length === 0 ? "" : ` but what waits (${plan.deferred.length})`;
-		return [`${style.green("✓")} ${merchant}: read again, nothing is left to do${but}.\n`, ...deferred].join("");
+		const rest = [
+			...plan.deferred.length === 0 ? [] : [`what waits (${plan.deferred.length})`],
+			...leftOut === 0 ? [] : [`what was left out (${leftOut})`],
+			...refused === 0 ? [] : [`what was refused (${refused})`],
+			...missing.length === 0 ? [] : [`what cannot be created (${missing.length})`]
+		];
+		const but = rest.length === 0 ? "" : ` but ${rest.join(" and ")}`;
+		return [
+			`${style.green("✓")} ${merchant}: read again, nothing is left to do${but}.\n`,
+			...deferred,
+			...missing
+		].join("");
 	}
 	const counts = [...left.length > 0 ? [counted(left.length, "change")] : [], ...errors.length > 0 ? [counted(errors.length, "problem")] : []].join(" and ");
 	const are = left.length + errors.length === 1 ? "is" : "are";
@@ -32030,6 +32461,7 @@ function renderVerified(plan, style) {
 		`\n${style.red("✗")} ${merchant}: read again, and ${counts} ${are} left; somebody else may have changed something meanwhile:\n`,
 		...left.map((change) => `    ${changeText(change)}\n`),
 		...errors.map(({ message }) => `    error: ${oneLine(message)}\n`),
+		...missing,
 		...deferred.length > 0 ? ["  Besides, what waits:\n", ...deferred] : [],
 		"Run \"rolecall plan\" to see more, and apply again.\n"
 	].join("");
@@ -32059,105 +32491,24 @@ function deferredLine({ change, role, waitsFor }) {
 	return `    ${oneLine(briefly(change))}: waits until ${who} has accepted, so that "${oneLine(role)}" keeps enough holders\n`;
 }
 
-// node_modules/picocolors/picocolors.js
-var require_picocolors = /* @__PURE__ */ __commonJSMin(((exports, module) => {
-	let p = process || {};
-	let argv = p.argv || [];
-	let env = p.env || {};
-	let isColorSupported = !(!!env.NO_COLOR || argv.includes("--no-color")) && (!!env.FORCE_COLOR || argv.includes("--color") || p.platform === "win32" || (p.stdout || {}).isTTY && env.TERM !== "dumb" || !!env.CI);
-	let formatter = (open, close, replace = open) => (input) => {
-		let string = "" + input, index = string.indexOf(close, open.length);
-		return ~index ? open + replaceClose(string, close, replace, index) + close : open + string + close;
-	};
-	let replaceClose = (string, close, replace, index) => {
-		let result = "", cursor = 0;
-		do {
-			result += string.substring(cursor, index) + replace;
-			cursor = index + close.length;
-			index = string.indexOf(close, cursor);
-		} while (~index);
-		return result + string.substring(cursor);
-	};
-	let createColors = (enabled = isColorSupported) => {
-		let f = enabled ? formatter : () => String;
-		return {
-			isColorSupported: enabled,
-			reset: f("\x1B[0m", "\x1B[0m"),
-			bold: f("\x1B[1m", "\x1B[22m", "\x1B[22m\x1B[1m"),
-			dim: f("\x1B[2m", "\x1B[22m", "\x1B[22m\x1B[2m"),
-			italic: f("\x1B[3m", "\x1B[23m"),
-			underline: f("\x1B[4m", "\x1B[24m"),
-			inverse: f("\x1B[7m", "\x1B[27m"),
-			hidden: f("\x1B[8m", "\x1B[28m"),
-			strikethrough: f("\x1B[9m", "\x1B[29m"),
-			black: f("\x1B[30m", "\x1B[39m"),
-			red: f("\x1B[31m", "\x1B[39m"),
-			green: f("\x1B[32m", "\x1B[39m"),
-			yellow: f("\x1B[33m", "\x1B[39m"),
-			blue: f("\x1B[34m", "\x1B[39m"),
-			magenta: f("\x1B[35m", "\x1B[39m"),
-			cyan: f("\x1B[36m", "\x1B[39m"),
-			white: f("\x1B[37m", "\x1B[39m"),
-			gray: f("\x1B[90m", "\x1B[39m"),
-			bgBlack: f("\x1B[40m", "\x1B[49m"),
-			bgRed: f("\x1B[41m", "\x1B[49m"),
-			bgGreen: f("\x1B[42m", "\x1B[49m"),
-			bgYellow: f("\x1B[43m", "\x1B[49m"),
-			bgBlue: f("\x1B[44m", "\x1B[49m"),
-			bgMagenta: f("\x1B[45m", "\x1B[49m"),
-			bgCyan: f("\x1B[46m", "\x1B[49m"),
-			bgWhite: f("\x1B[47m", "\x1B[49m"),
-			blackBright: f("\x1B[90m", "\x1B[39m"),
-			redBright: f("\x1B[91m", "\x1B[39m"),
-			greenBright: f("\x1B[92m", "\x1B[39m"),
-			yellowBright: f("\x1B[93m", "\x1B[39m"),
-			blueBright: f("\x1B[94m", "\x1B[39m"),
-			magentaBright: f("\x1B[95m", "\x1B[39m"),
-			cyanBright: f("\x1B[96m", "\x1B[39m"),
-			whiteBright: f("\x1B[97m", "\x1B[39m"),
-			bgBlackBright: f("\x1B[100m", "\x1B[49m"),
-			bgRedBright: f("\x1B[101m", "\x1B[49m"),
-			bgGreenBright: f("\x1B[102m", "\x1B[49m"),
-			bgYellowBright: f("\x1B[103m", "\x1B[49m"),
-			bgBlueBright: f("\x1B[104m", "\x1B[49m"),
-			bgMagentaBright: f("\x1B[105m", "\x1B[49m"),
-			bgCyanBright: f("\x1B[106m", "\x1B[49m"),
-			bgWhiteBright: f("\x1B[107m", "\x1B[49m")
-		};
-	};
-	module.exports = createColors();
-	module.exports.createColors = createColors;
-}));
-
-// src/model/errors.ts
-var RolecallError;
-var init_errors$2 = __esmMin((() => {
-	RolecallError = class extends Error {
-		code;
-		hint;
-		request;
-		constructor(code, message, details = {}) {
-			super(message, details.cause === void 0 ? {} : { cause: details.cause });
-			this.name = "RolecallError";
-			this.code = code;
-			this.hint = details.hint;
-			this.request = details.request;
-		}
-		/** The part of it that is data: for outcomes and for showing. */
-		get failure() {
-			const { code, message, hint, request } = this;
-			return {
-				code,
-				message,
-				...hint !== void 0 && { hint },
-				...request && { request }
-			};
-		}
-	};
-}));
+// src/cli/exit-code.ts
+/** The process's exit codes; scripts rely on them, so a number never changes its meaning. */
+const ExitCode = {
+	/** Done; for `plan` also when there are changes. */
+	ok: 0,
+	/** It could not be done: a bad file, no credentials, the service said no, the network. */
+	failed: 1,
+	/** There are differences (`plan --detailed-exitcode`). */
+	differences: 2,
+	/** Refused: a guard, a policy, a check, a change that was not approved. */
+	refused: 3,
+	/** `apply` stopped part-way. */
+	partial: 4,
+	/** A bug in rolecall. */
+	bug: 70
+};
 
 // src/render/style.ts
-var import_picocolors = /* @__PURE__ */ __toESM(require_picocolors(), 1);
 const plain = (text) => text;
 /** No colours, 80 columns: what goes into a file or a pipe. */
 const PLAIN = {
@@ -32169,6 +32520,58 @@ const PLAIN = {
 	cyan: plain,
 	columns: 80
 };
+
+// src/cli/output-path.ts
+/** The standard stream that a path names, such as `-` or `/dev/stdout`; null for any other path. */
+function standardStream(path) {
+	if (path === "-") return "stdout";
+	const [, name, fd] = /^\/dev\/(stdout|stderr)$|^\/(?:dev|proc\/self)\/fd\/([12])$/.exec(path) ?? [];
+	if (name === void 0 && fd === void 0) return null;
+	return name === "stderr" || fd === "2" ? "stderr" : "stdout";
+}
+/**
+* Checks paths that results are to be written to before the work begins. Throws RolecallError for one that is an input
+* (also by another name), that is named twice, or that can be no file.
+*/
+function checkOutputs(outputs, inputs, cwd) {
+	const named = outputs.filter((path) => path !== void 0);
+	if (named.length === 0) return;
+	const known = new Set(inputs.flatMap((path) => path === void 0 ? [] : identityOf(path, cwd) ?? []));
+	const taken = /* @__PURE__ */ new Set();
+	for (const path of named) {
+		if (path === "") throw new RolecallError("usage", "The name of a file to write is empty.", { hint: "Name a file." });
+		const identity = standardStream(path) ?? identityOf(path, cwd) ?? placeFor(path, cwd);
+		if (identity === null) continue;
+		if (known.has(identity)) throw new RolecallError("usage", `${path} is read by this command, and would be overwritten.`, { hint: "Name another file." });
+		if (taken.has(identity)) throw new RolecallError("usage", `Two results would be written to ${path}.`, { hint: "Name a file for each." });
+		taken.add(identity);
+	}
+}
+/** Returns the identity of a regular file, whatever its name; null if there is none. */
+function identityOf(path, cwd) {
+	const info = statIfThere(resolve(cwd, path));
+	return info?.isFile() ? `${info.dev}:${info.ino}` : null;
+}
+/** The absolute path of a file to be, null for a device or FIFO; throws where no file can be. */
+function placeFor(path, cwd) {
+	const absolute = resolve(cwd, path);
+	const failed = (reason, hint) => new RolecallError("file-unwritable", `${path} cannot be written: ${reason}.`, { hint });
+	const existing = statIfThere(absolute);
+	if (existing?.isDirectory()) throw failed("it is a folder", "Name a file in it.");
+	if (existing !== null) return null;
+	const folder = statIfThere(dirname(absolute));
+	if (folder === null) throw failed("its folder does not exist", "Make the folder first, or check the path.");
+	if (!folder.isDirectory()) throw failed("its folder is not a folder", "Check the path.");
+	return absolute;
+}
+/** Null also where it may not be looked at: to write there fails with a reason of its own. */
+function statIfThere(path) {
+	try {
+		return statSync(path);
+	} catch {
+		return null;
+	}
+}
 
 // src/cli/sync-folder.ts
 /** Keeps what was made or renamed in a folder from being lost with the power. */
@@ -32187,18 +32590,24 @@ const MAX_COLUMNS = 120;
 /** How to dress text for a stream: colours on a terminal, unless NO_COLOR, FORCE_COLOR or `--no-color` say otherwise. */
 function styleFor(sink, io, color) {
 	const { isTTY, columns } = sink;
-	const wanted = color && wantsColor(io.env, isTTY);
-	const { bold, dim, red, green, yellow, cyan } = import_picocolors.default.createColors(wanted);
+	const width = isTTY ? Math.min(columns ?? PLAIN.columns, MAX_COLUMNS) : PLAIN.columns;
 	return {
-		bold,
-		dim,
-		red,
-		green,
-		yellow,
-		cyan,
-		columns: isTTY ? Math.min(columns ?? PLAIN.columns, MAX_COLUMNS) : PLAIN.columns
+		...color && wantsColor(io.env, isTTY) ? ANSI : PLAIN,
+		columns: width
 	};
 }
+/** Puts text between two escape sequences; `again` takes the place of an end inside it, which would end this one, too. */
+function paint(begin, end, again = begin) {
+	return (text) => `${begin}${text.replaceAll(end, again)}${end}`;
+}
+const ANSI = {
+	bold: paint("\x1B[1m", "\x1B[22m", "\x1B[22m\x1B[1m"),
+	dim: paint("\x1B[2m", "\x1B[22m", "\x1B[22m\x1B[2m"),
+	red: paint("\x1B[31m", "\x1B[39m"),
+	green: paint("\x1B[32m", "\x1B[39m"),
+	yellow: paint("\x1B[33m", "\x1B[39m"),
+	cyan: paint("\x1B[36m", "\x1B[39m")
+};
 function wantsColor(env, isTTY) {
 	if (env["NO_COLOR"]) return false;
 	const forced = env["FORCE_COLOR"];
@@ -32213,12 +32622,14 @@ function extentOf({ quiet, verbose }) {
 
 // src/cli/apply-reporter.ts
 /** Text for people, or one JSON event per line for programs; data on stdout, the rest on stderr. */
-function applyReporter(options, placeOf, io) {
+function applyReporter(options, placeOf, io, overrides = []) {
+	const viewOf = (plan) => planView(plan, placeOf, applyOverrides(plan, overrides).overridden);
 	const say = (text) => io.stderr.write(`${text}\n`);
-	return options.format === "json" ? jsonReporter(io, say) : textReporter(options, placeOf, io, say);
+	return options.format === "json" ? jsonReporter(io, say) : textReporter(options, viewOf, io, say);
 }
 function jsonReporter(io, say) {
-	const line = (event) => io.stdout.write(`${JSON.stringify(event)}\n`);
+	const line = (event) => io.stdout.write(eventJson(event, new Date(io.now()).toISOString()));
+	let ended = [];
 	return {
 		plans: (plans) => {
 			for (const plan of plans) line({
@@ -32227,6 +32638,23 @@ function jsonReporter(io, say) {
 				plan
 			});
 		},
+		failed: (failures) => {
+			for (const failure of failures) line({
+				type: "failed",
+				...failure
+			});
+		},
+		refused: (reasons) => {
+			line({
+				type: "refused",
+				reasons
+			});
+			sayRefused(reasons, say);
+		},
+		ended: (exitCode) => line({
+			type: "summary",
+			...summaryOf(ended, exitCode)
+		}),
 		event: line,
 		passwords: (merchant, passwords) => {
 			for (const { name, passwordEnv } of passwords) line({
@@ -32236,15 +32664,20 @@ function jsonReporter(io, say) {
 				passwordEnv
 			});
 		},
-		result: () => void 0,
-		verified: (plan) => {
-			const { left, errors } = residueOf(plan);
+		results: (ends) => {
+			ended = ends;
+		},
+		verified: (plan, leftOut, refused) => {
+			const { left, errors, notCreated } = residueOf(plan);
 			line({
 				type: "verified",
 				merchant: plan.merchant,
 				remaining: left,
 				errors,
-				deferred: plan.deferred
+				notCreated,
+				deferred: plan.deferred,
+				leftOut,
+				refused
 			});
 		},
 		unverified: (merchant, why) => line({
@@ -32255,53 +32688,74 @@ function jsonReporter(io, say) {
 				failure: why
 			}
 		}),
-		journal: (merchant, file) => line({
-			type: "journal",
-			merchant,
-			file
+		journals: (run, files) => line({
+			type: "journals",
+			run,
+			files
 		}),
 		say
 	};
 }
-function textReporter(options, placeOf, io, say) {
+function sayRefused(reasons, say) {
+	for (const reason of reasons) say(reason);
+	say("Refused: nothing was changed.");
+}
+const STATUSES$1 = {
+	[ExitCode.ok]: "done",
+	[ExitCode.failed]: "failed",
+	[ExitCode.differences]: "done",
+	[ExitCode.refused]: "refused",
+	[ExitCode.partial]: "partial",
+	[ExitCode.bug]: "failed"
+};
+/** The totals over all merchants' outcomes. */
+function summaryOf(ends, exitCode) {
+	const outcomes = ends.flatMap(({ result }) => result.outcomes);
+	const sum = (status) => outcomes.filter((one) => one.status === status).length;
+	return {
+		status: STATUSES$1[exitCode],
+		exitCode,
+		merchants: ends.length,
+		writes: ends.reduce((all, { result }) => all + result.writes, 0),
+		changes: {
+			done: sum("done"),
+			failed: sum("failed"),
+			stale: sum("stale"),
+			unknown: sum("unknown"),
+			unfinished: sum("unfinished"),
+			"not-started": sum("not-started")
+		}
+	};
+}
+function textReporter(options, viewOf, io, say) {
 	const style = styleFor(io.stdout, io, options.color);
 	return {
 		plans: (plans) => {
-			if (plans.length > 0) io.stdout.write(`${renderPlans(plans.map((plan) => planView(plan, placeOf)), style, extentOf(options))}\n`);
+			if (plans.length > 0) io.stdout.write(`${renderPlans(plans.map(viewOf), style, extentOf(options))}\n`);
 		},
 		event: (event) => {
 			if (options.quiet) return;
 			const line = renderApplyEvent(event, style);
 			if (line !== null) io.stdout.write(`${line}\n`);
 		},
-		result: (merchant, result, cause) => io.stdout.write(renderApplyResult(merchant, result, cause, style)),
+		results: (ends, cause) => {
+			const several = ends.length > 1;
+			for (const { merchant, result } of ends) io.stdout.write(renderApplyResult(merchant, result, cause, style, several));
+			if (several) io.stdout.write(renderApplyTotal(ends.map(({ result }) => result), cause, style));
+		},
 		passwords: (merchant, passwords) => {
 			const lines = renderPasswords$1(merchant, passwords);
 			if (lines !== null) io.stdout.write(`${lines}\n`);
 		},
-		verified: (plan) => io.stdout.write(renderVerified(plan, style)),
+		verified: (plan, leftOut, refused) => io.stdout.write(renderVerified(plan, leftOut, style, refused)),
 		unverified: (merchant, why) => io.stdout.write(renderUnverified(merchant, why, style)),
-		journal: (_merchant, file) => say(`journal: ${oneLine(file)}`),
+		journals: (run, files) => say(renderJournals(run, files)),
+		failed: () => void 0,
+		refused: (reasons) => sayRefused(reasons, say),
+		ended: () => void 0,
 		say
 	};
 }
-
-// src/cli/exit-code.ts
-/** The process's exit codes; scripts rely on them, so a number never changes its meaning. */
-const ExitCode = {
-	/** Done; for `plan` also when there are changes. */
-	ok: 0,
-	/** It could not be done: a bad file, no credentials, the service said no, the network. */
-	failed: 1,
-	/** There are differences (`plan --detailed-exitcode`). */
-	differences: 2,
-	/** Refused: a guard, a policy, a check, a change that was not approved. */
-	refused: 3,
-	/** `apply` stopped part-way. */
-	partial: 4,
-	/** A bug in rolecall. */
-	bug: 70
-};
 
 // src/cli/project-root.ts
 /**
@@ -32316,14 +32770,16 @@ function projectRoot(folder, cwd) {
 	}
 	return relative(working, start).startsWith("..") ? start : working;
 }
+var init_project_root = __esmMin((() => {}));
 
 // package.json
 var version$1 = "0.1.0";
 
 // src/cli/version.ts
-init_sync_folder();
-/** rolecall's own version. */
-const VERSION = version$1;
+var VERSION;
+var init_version = __esmMin((() => {
+	VERSION = version$1;
+}));
 
 // src/cli/git-times.ts
 /**
@@ -32451,10 +32907,10 @@ var init_run_origin = __esmMin((() => {
 }));
 
 // src/cli/journal-file.ts
-init_errors$2();
-/** Opens a journal for each plan that is applied, each a file of its own in the project's folder of runs. */
+/** Opens the journals of one run: one for each plan that is applied, each a file of its own in the project's folder of runs. */
 function fileJournals(io, options = { undoes: null }) {
 	let origin;
+	let id;
 	return async (plan) => {
 		origin ??= options.origin ? Promise.resolve(options.origin) : lookUpOrigin(io);
 		const who = await origin;
@@ -32462,11 +32918,16 @@ function fileJournals(io, options = { undoes: null }) {
 		const shown = (path) => relative(io.cwd, path) || path;
 		try {
 			await makeFolder(folder);
-			const { run, path, file } = await createFile(folder, `${timeOf(io.now())}-${plan.merchant.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64)}`, options.create ?? createOnDisk);
-			const journal = appendTo(file, shown(path), io.now);
+			id ??= freeId(folder, io.now());
+			const run = await id;
+			const { path, file } = await createFile(folder, `${run}-${plan.merchant.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64)}`, options.create ?? createOnDisk);
+			const journal = {
+				...appendTo(file, shown(path), io.now),
+				run
+			};
 			try {
 				await syncFolder(folder);
-				await journal.write(runStarted({
+				await journal.write(runStarted$1({
 					run,
 					plan,
 					who,
@@ -32491,7 +32952,7 @@ async function runsFolder(cwd) {
 	return join(projectRoot(cwd, cwd), ".rolecall", "runs");
 }
 /** Named one by one, so that nothing of a plan or an environment gets in that nobody has thought of. */
-function runStarted({ run, plan: { merchant, environment, service, fingerprint, changes }, who: { user, host, pid, commit, job }, undoes }) {
+function runStarted$1({ run, plan: { merchant, environment, service, fingerprint, changes }, who: { user, host, pid, commit, job }, undoes }) {
 	return {
 		type: "run",
 		format: 1,
@@ -32510,6 +32971,14 @@ function runStarted({ run, plan: { merchant, environment, service, fingerprint, 
 		undoes
 	};
 }
+/** A run's id, which no run in the folder has yet: its time, or the next free one. */
+async function freeId(folder, now) {
+	const names = await readdir(folder);
+	for (let at = now;; at += 1) {
+		const id = timeOf(at);
+		if (!names.some((name) => name.startsWith(id))) return id;
+	}
+}
 /** Sorts by time, and is a file name everywhere: `2026-11-21T13-05-00-123Z`. */
 function timeOf(now) {
 	return new Date(now).toISOString().replaceAll(/[:.]/g, "-");
@@ -32526,18 +32995,17 @@ async function makeFolder(folder) {
 	await writeFile(ignore, "*\n", {
 		flag: "wx",
 		mode: 384
-	}).catch((error) => {
-		if (!isExisting(error)) throw error;
+	}).catch(async (error) => {
+		if (isExisting(error)) return;
+		await rm(ignore, { force: true }).catch(() => void 0);
+		throw error;
 	});
 }
-const MOST_AT_ONCE = 1e3;
 async function createFile(folder, name, create) {
 	for (let count = 1;; count += 1) {
-		const run = count === 1 ? name : `${name}-${count}`;
-		const path = join(folder, `${run}.jsonl`);
+		const path = join(folder, `${count === 1 ? name : `${name}-${count}`}.jsonl`);
 		try {
 			return {
-				run,
 				path,
 				file: await create(path)
 			};
@@ -32551,7 +33019,7 @@ function createOnDisk(path) {
 }
 /** A journal without its first line tells nothing; that it cannot be removed either is no second problem. */
 async function discard(journal, path) {
-	await journal.close().catch(() => void 0);
+	await journal.close();
 	await rm(path, { force: true }).catch(() => void 0);
 }
 /**
@@ -32560,9 +33028,11 @@ async function discard(journal, path) {
 */
 function appendTo(file, shown, now) {
 	let waiting = [];
-	let busy = null;
+	let isFlushing = false;
+	let flushed = Promise.resolve();
 	let failed = null;
 	const flush = async () => {
+		isFlushing = true;
 		while (waiting.length > 0) {
 			const batch = waiting;
 			waiting = [];
@@ -32576,7 +33046,7 @@ function appendTo(file, shown, now) {
 				for (const { reject } of batch) reject(failed);
 			}
 		}
-		busy = null;
+		isFlushing = false;
 	};
 	return {
 		file: shown,
@@ -32590,24 +33060,14 @@ function appendTo(file, shown, now) {
 				resolve,
 				reject
 			});
-			busy ??= flush();
+			if (!isFlushing) flushed = flush();
 		}),
 		close: async () => {
-			await busy;
-			await file.close();
+			await flushed;
+			await file.close().catch(() => void 0);
 		}
 	};
 }
-const HINTS = {
-	EACCES: "Give yourself the right to write there",
-	EPERM: "Give yourself the right to write there",
-	EROFS: "The file system is read-only: run it in a folder that may be written to",
-	ENOSPC: "The disk is full: make room",
-	EDQUOT: "The disk quota is used up: make room",
-	EMFILE: "Too many files are open: apply fewer merchants at once",
-	ENOTDIR: "Something that is no folder is in the way: move it",
-	EEXIST: "Something that is no folder is in the way: move it"
-};
 function unwritable(path, error, state) {
 	if (error instanceof RolecallError) return error;
 	const { code } = error;
@@ -32621,8 +33081,29 @@ function unwritable(path, error, state) {
 function isExisting(error) {
 	return error.code === "EEXIST";
 }
+var MOST_AT_ONCE, HINTS;
+var init_journal_file$1 = __esmMin((() => {
+	init_errors$2();
+	init_project_root();
+	init_sync_folder();
+	init_version();
+	MOST_AT_ONCE = 1e3;
+	HINTS = {
+		EACCES: "Give yourself the right to write there",
+		EPERM: "Give yourself the right to write there",
+		EROFS: "The file system is read-only: run it in a folder that may be written to",
+		ENOSPC: "The disk is full: make room",
+		EDQUOT: "The disk quota is used up: make room",
+		EFBIG: "The file may not grow any more: raise the limit on the size of files (ulimit -f)",
+		EIO: "The disk or the network drive has failed: see the system's log",
+		EMFILE: "Too many files are open: apply fewer merchants at once",
+		ENOTDIR: "Something that is no folder is in the way: move it",
+		EEXIST: "Something that is no folder is in the way: move it"
+	};
+}));
 
 // src/cli/passwords.ts
+init_journal_file$1();
 init_errors$2();
 const SHORTEST_PASSWORD = 8;
 /** Looks every needed password up before anything is asked or changed, so that none is missing half-way. */
@@ -39315,61 +39796,6 @@ var require_dist = /* @__PURE__ */ __commonJSMin(((exports) => {
 	exports.visitAsync = visit.visitAsync;
 }));
 
-// src/config/escape.ts
-/** Text from a file with everything that a terminal would act on, or not show, written as an escape. */
-function escapeText(text) {
-	return text.replace(UNSAFE$1, escapeCharacter);
-}
-/** One character in its escaped form: `\x1b`, `\u202e`, `\u{e0001}`. */
-function escapeCharacter(character) {
-	const code = character.codePointAt(0) ?? 0;
-	const hex = code.toString(16);
-	if (code <= 255) return `\\x${hex.padStart(2, "0")}`;
-	return code <= 65535 ? `\\u${hex.padStart(4, "0")}` : `\\u{${hex}}`;
-}
-var UNSAFE$1;
-var init_escape = __esmMin((() => {
-	UNSAFE$1 = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
-}));
-
-// src/config/control-problems.ts
-/** The first character of a text that cannot be seen, and how many more there are. */
-function controlProblems(text) {
-	let first = null;
-	let count = 0;
-	for (const { index } of text.matchAll(CONTROL)) {
-		first ??= index;
-		count += 1;
-	}
-	if (first === null) return [];
-	return [{
-		code: "yaml-control",
-		character: escapeText(text.charAt(first)),
-		more: count - 1,
-		place: {
-			at: "text",
-			start: first,
-			end: first + 1
-		}
-	}];
-}
-var CONTROL;
-var init_control_problems = __esmMin((() => {
-	init_escape();
-	CONTROL = /(?![\t\n\r\u0085])\p{Cc}|[\ufffe\uffff]|\p{Cs}/gu;
-}));
-
-// src/config/limits.ts
-var MAX_LENGTH$1, MAX_TOKENS, MAX_ALIASED, MAX_CHECKS, MAX_NESTING, MAX_SYNTAX_ERRORS;
-var init_limits = __esmMin((() => {
-	MAX_LENGTH$1 = 33554432;
-	MAX_TOKENS = 8e6;
-	MAX_ALIASED = 1e5;
-	MAX_CHECKS = 1e3;
-	MAX_NESTING = 1e3;
-	MAX_SYNTAX_ERRORS = 1e3;
-}));
-
 // node_modules/js-yaml/dist/js-yaml.mjs
 /*! js-yaml 5.5.0 https://github.com/nodeca/js-yaml @license MIT */
 /**
@@ -39616,6 +40042,11 @@ function isPlainObject$1(data) {
 	if (data === null || typeof data !== "object" || Array.isArray(data)) return false;
 	const prototype = Object.getPrototypeOf(data);
 	return prototype === null || prototype === Object.prototype;
+}
+function pick$2(object, keys) {
+	const result = {};
+	for (const key of keys) if (object[key] !== void 0) result[key] = object[key];
+	return result;
 }
 function createTagDefinitionMap() {
 	return {
@@ -39915,6 +40346,280 @@ function getScalarValue(input, scalar) {
 		case SCALAR_STYLE.FOLDED_BLOCK: return getBlockValue(input, valueStart, valueEnd, scalar.indent, scalar.chomping, true);
 		default: return getPlainValue(input, valueStart, valueEnd);
 	}
+}
+function tagPercentDecode(source) {
+	let result = "";
+	let index = 0;
+	while (index < source.length) {
+		if (source.charCodeAt(index) !== 37) {
+			result += source[index++];
+			continue;
+		}
+		let ch = parseInt(source.slice(index + 1, index + 3), 16);
+		index += 3;
+		if (ch >= 192) {
+			let remaining = ch < 224 ? 1 : ch < 240 ? 2 : 3;
+			ch &= (1 << 6 - remaining) - 1;
+			while (remaining-- > 0) {
+				ch = ch << 6 | parseInt(source.slice(index + 1, index + 3), 16) & 63;
+				index += 3;
+			}
+		}
+		if (ch < 65536) result += String.fromCharCode(ch);
+		else {
+			ch -= 65536;
+			result += String.fromCharCode(55296 | ch >> 10, 56320 | ch & 1023);
+		}
+	}
+	return result;
+}
+function tagNameFull(rawTag, tagHandlers) {
+	if (rawTag.startsWith("!<") && rawTag.endsWith(">")) return tagPercentDecode(rawTag.slice(2, -1));
+	const handleEnd = rawTag.indexOf("!", 1);
+	const handle = handleEnd === -1 ? "!" : rawTag.slice(0, handleEnd + 1);
+	return tagPercentDecode(tagHandlers?.[handle] ?? DEFAULT_TAG_HANDLERS[handle] ?? handle) + tagPercentDecode(rawTag.slice(handle.length));
+}
+function eventPosition$1(event) {
+	if ("tagStart" in event && event.tagStart !== NO_RANGE$2) return event.tagStart;
+	if ("anchorStart" in event && event.anchorStart !== NO_RANGE$2) return event.anchorStart;
+	if ("valueStart" in event && event.valueStart !== NO_RANGE$2) return event.valueStart;
+	if ("start" in event) return event.start;
+	return 0;
+}
+function throwError$1(state, message) {
+	YAMLException.throwAt(state.source, state.position, message, state.filename);
+}
+function finalizeCollection(state, position, tag, carrier) {
+	try {
+		return tag.finalize(carrier);
+	} catch (error) {
+		if (error instanceof YAMLException) throw error;
+		YAMLException.throwAt(state.source, position, error instanceof Error ? error.message : String(error), state.filename);
+	}
+}
+function constructScalar(state, event) {
+	const source = getScalarValue(state.source, event);
+	const rawTag = event.tagStart === NO_RANGE$2 ? "" : state.source.slice(event.tagStart, event.tagEnd);
+	const strTag = state.schema.defaultScalarTag;
+	if (rawTag !== "") {
+		if (rawTag === "!") return {
+			value: source,
+			tag: strTag
+		};
+		const tagName = tagNameFull(rawTag, state.tagHandlers);
+		const scalarTag = state.schema.lookupScalarTag(tagName);
+		if (scalarTag) {
+			const result = scalarTag.resolve(source, true, tagName);
+			if (result === NOT_RESOLVED) throwError$1(state, `cannot resolve a node with !<${tagName}> explicit tag`);
+			return {
+				value: result,
+				tag: scalarTag
+			};
+		}
+		const collectionTagDef = state.schema.lookupMappingTag(tagName) ?? state.schema.lookupSequenceTag(tagName);
+		if (collectionTagDef) {
+			if (source !== "") throwError$1(state, `cannot resolve a node with !<${tagName}> explicit tag`);
+			const carrier = collectionTagDef.create(tagName);
+			return {
+				value: collectionTagDef.carrierIsResult ? carrier : finalizeCollection(state, state.position, collectionTagDef, carrier),
+				tag: collectionTagDef
+			};
+		}
+		throwError$1(state, `unknown scalar tag !<${tagName}>`);
+	}
+	if (event.style === SCALAR_STYLE.PLAIN) return state.schema.resolveImplicitScalarTag(source);
+	return {
+		value: strTag.resolve(source, false, strTag.tagName),
+		tag: strTag
+	};
+}
+function collectionTagName(state, event, defaultTagName) {
+	const rawTag = event.tagStart === NO_RANGE$2 ? "" : state.source.slice(event.tagStart, event.tagEnd);
+	return rawTag === "" || rawTag === "!" ? defaultTagName : tagNameFull(rawTag, state.tagHandlers);
+}
+function isMappingTag(tag) {
+	return tag.nodeKind === "mapping";
+}
+function chargeMergeWork(state) {
+	state.totalMergeKeys++;
+	if (state.maxTotalMergeKeys !== -1 && state.totalMergeKeys > state.maxTotalMergeKeys) throwError$1(state, `merge keys exceeded maxTotalMergeKeys (${state.maxTotalMergeKeys})`);
+}
+function mergeKeys(state, frame, source, sourceTag) {
+	chargeMergeWork(state);
+	for (const sourceKey of sourceTag.keys(source)) {
+		chargeMergeWork(state);
+		if (frame.tag.has(frame.value, sourceKey)) continue;
+		const err = frame.tag.addPair(frame.value, sourceKey, sourceTag.get(source, sourceKey));
+		if (err) throwError$1(state, err);
+		frame.overridable ??= /* @__PURE__ */ new Set();
+		frame.overridable.add(sourceKey);
+	}
+}
+function mergeSource(state, frame, source, sourceTag) {
+	state.position = frame.keyPosition;
+	if (isMappingTag(sourceTag)) mergeKeys(state, frame, source, sourceTag);
+	else if (sourceTag.nodeKind === "sequence" && Array.isArray(source)) {
+		if (source.length > 100) throwError$1(state, "abnormal merge sequence size");
+		for (const element of source) {
+			const elementTag = state.nodeTags.get(element);
+			if (!elementTag) throwError$1(state, "cannot merge mappings; the provided source object is unacceptable");
+			mergeKeys(state, frame, element, elementTag);
+		}
+	} else throwError$1(state, "cannot merge mappings; the provided source object is unacceptable");
+}
+function addMappingValue(state, frame, key, value, tag) {
+	state.position = frame.keyPosition;
+	if (frame.keyIsMerge) {
+		mergeSource(state, frame, value, tag);
+		return;
+	}
+	if (!state.json && frame.tag.has(frame.value, key) && !frame.overridable?.has(key)) throwError$1(state, "duplicated mapping key");
+	const err = frame.tag.addPair(frame.value, key, value);
+	if (err) throwError$1(state, err);
+	frame.overridable?.delete(key);
+}
+function addValue(state, value, tag) {
+	const frame = state.frames[state.frames.length - 1];
+	if (frame.kind === "document") {
+		frame.value = value;
+		frame.hasValue = true;
+	} else if (frame.kind === "sequence") {
+		if (isMappingTag(tag)) state.nodeTags.set(value, tag);
+		const err = frame.tag.addItem(frame.value, value, frame.index++);
+		if (err) throwError$1(state, err);
+	} else if (frame.hasKey) {
+		const key = frame.key;
+		frame.key = void 0;
+		frame.hasKey = false;
+		addMappingValue(state, frame, key, value, tag);
+	} else {
+		frame.key = value;
+		frame.keyPosition = state.position;
+		frame.hasKey = true;
+		frame.keyIsMerge = tag.tagName === MERGE_TAG_NAME;
+	}
+}
+function storeAnchor(state, event, value, tag, isValueFinal) {
+	if (event.anchorStart !== NO_RANGE$2) {
+		const anchor = {
+			value,
+			tag,
+			isValueFinal
+		};
+		state.anchors.set(state.source.slice(event.anchorStart, event.anchorEnd), anchor);
+		return anchor;
+	}
+	return null;
+}
+/**
+* Constructs JavaScript documents directly from parser events, without an
+* intermediate AST.
+*
+* @category Events
+*/
+function constructFromEvents(events, options) {
+	const state = {
+		...DEFAULT_CONSTRUCTOR_OPTIONS,
+		...options,
+		events,
+		documents: [],
+		eventIndex: 0,
+		position: 0,
+		frames: [],
+		anchors: /* @__PURE__ */ new Map(),
+		nodeTags: /* @__PURE__ */ new Map(),
+		tagHandlers: Object.create(null),
+		totalMergeKeys: 0,
+		aliasCount: 0
+	};
+	while (state.eventIndex < state.events.length) {
+		const event = state.events[state.eventIndex++];
+		state.position = eventPosition$1(event);
+		switch (event.type) {
+			case EVENT_ID.DOCUMENT:
+				state.anchors = /* @__PURE__ */ new Map();
+				state.nodeTags = /* @__PURE__ */ new Map();
+				state.aliasCount = 0;
+				state.tagHandlers = Object.create(null);
+				for (const directive of event.directives) if (directive.kind === "tag") state.tagHandlers[directive.handle] = directive.prefix;
+				state.frames.push({
+					kind: "document",
+					position: state.position,
+					value: void 0,
+					hasValue: false
+				});
+				break;
+			case EVENT_ID.SCALAR: {
+				const { value, tag } = constructScalar(state, event);
+				storeAnchor(state, event, value, tag, true);
+				addValue(state, value, tag);
+				break;
+			}
+			case EVENT_ID.SEQUENCE: {
+				const tagName = collectionTagName(state, event, "tag:yaml.org,2002:seq");
+				const tag = state.schema.lookupSequenceTag(tagName);
+				if (!tag) throwError$1(state, `unknown sequence tag !<${tagName}>`);
+				const value = tag.create(tagName);
+				const anchor = storeAnchor(state, event, value, tag, tag.carrierIsResult);
+				state.frames.push({
+					kind: "sequence",
+					position: state.position,
+					value,
+					tag,
+					anchor,
+					index: 0
+				});
+				break;
+			}
+			case EVENT_ID.MAPPING: {
+				const tagName = collectionTagName(state, event, "tag:yaml.org,2002:map");
+				const tag = state.schema.lookupMappingTag(tagName);
+				if (!tag) throwError$1(state, `unknown mapping tag !<${tagName}>`);
+				const value = tag.create(tagName);
+				const anchor = storeAnchor(state, event, value, tag, tag.carrierIsResult);
+				state.frames.push({
+					kind: "mapping",
+					position: state.position,
+					value,
+					tag,
+					anchor,
+					key: void 0,
+					keyPosition: state.position,
+					hasKey: false,
+					keyIsMerge: false,
+					overridable: null
+				});
+				break;
+			}
+			case EVENT_ID.ALIAS: {
+				if (state.maxAliases !== -1 && ++state.aliasCount > state.maxAliases) throwError$1(state, `aliases exceeded maxAliases (${state.maxAliases})`);
+				const name = state.source.slice(event.anchorStart, event.anchorEnd);
+				const anchor = state.anchors.get(name);
+				if (!anchor) throwError$1(state, `unidentified alias "${name}"`);
+				if (!anchor.isValueFinal) throwError$1(state, `recursive alias "${name}" is not supported for tag ${anchor.tag.tagName} because it uses finalize()`);
+				addValue(state, anchor.value, anchor.tag);
+				break;
+			}
+			case EVENT_ID.POP: {
+				const frame = state.frames.pop();
+				if (frame.kind === "mapping" && frame.hasKey) {
+					state.position = frame.keyPosition;
+					throwError$1(state, "incomplete mapping pair in event stream");
+				}
+				if (frame.kind === "document") state.documents.push(frame.value);
+				else {
+					const value = frame.tag.carrierIsResult ? frame.value : finalizeCollection(state, frame.position, frame.tag, frame.value);
+					if (frame.anchor) {
+						frame.anchor.value = value;
+						frame.anchor.isValueFinal = true;
+					}
+					addValue(state, value, frame.tag);
+				}
+				break;
+			}
+		}
+	}
+	return state.documents;
 }
 function addDocumentEvent(state, explicitStart, explicitEnd) {
 	state.events.push({
@@ -40750,6 +41455,55 @@ function parseEvents(input, options) {
 	}
 	return state.events;
 }
+function loadDocuments(input, options = {}) {
+	const opts = {
+		...DEFAULT_LOAD_OPTIONS,
+		...options
+	};
+	const source = String(input);
+	const PARSER_OPT_KEYS = Object.keys(DEFAULT_PARSER_OPTIONS);
+	const CONSTRUCTOR_OPT_KEYS = Object.keys(DEFAULT_CONSTRUCTOR_OPTIONS);
+	return constructFromEvents(parseEvents(source, pick$2(opts, PARSER_OPT_KEYS)), {
+		...pick$2(opts, CONSTRUCTOR_OPT_KEYS),
+		source
+	});
+}
+/**
+* Parses `string` as a single YAML document. Throws {@link YAMLException} on
+* error. This function does not understand multi-document or empty sources; it
+* throws an exception on those.
+*
+* > [!NOTE]
+* > 1. When processing untrusted input, see the
+* >    [security considerations](../docs/safety.md).
+* > 2. All exceptions MUST be caught, not just {@link YAMLException}.
+* > 3. The default {@link CORE_SCHEMA} comes without the `!!merge` tag. You can
+* >    easily enable it if needed.
+* > 4. The default {@link mapTag} is `{}`-object based, with known limitations
+* >    (see description). For full compatibility use {@link realMapTag}
+* >    instead (it uses native JS `Map`).
+*
+* @example
+* Enable {@link mergeTag} and {@link realMapTag}:
+*
+* ```javascript
+* import { load, CORE_SCHEMA, mergeTag, realMapTag } from 'js-yaml'
+*
+* try {
+*   load(data, { schema: CORE_SCHEMA.withTags(mergeTag, realMapTag) })
+* } catch (e) {
+*   console.error(e)
+* }
+* ```
+*
+* @category Main
+*/
+function load$1(input, options) {
+	const documents = loadDocuments(input, options);
+	if (documents.length === 0) throw new YAMLException("expected a document, but the input is empty");
+	if (documents.length === 1) return documents[0];
+	throw new YAMLException("expected a single document in the stream, but found more");
+}
 function hasBit(mask, bit) {
 	return (mask & 1 << bit) !== 0;
 }
@@ -40808,7 +41562,7 @@ function quoteInvalidPlain(layout) {
 function fallbackToDoubleQuoted(layout) {
 	if (!hasBit(layout.allowedStylesMask, layout.style)) layout.style = SCALAR_STYLE.DOUBLE_QUOTED;
 }
-var NOT_RESOLVED, strTag, NULL_VALUES$1, nullCoreTag, nullJsonTag, NULL_VALUES, nullYaml11Tag, TRUE_VALUES$2, FALSE_VALUES$2, boolCoreTag, TRUE_VALUES$1, FALSE_VALUES$1, boolJsonTag, TRUE_VALUES, FALSE_VALUES, boolYaml11Tag, YAML_INTEGER_IMPLICIT_PATTERN$1, YAML_INTEGER_EXPLICIT_PATTERN$1, intCoreTag, YAML_INTEGER_IMPLICIT_PATTERN, YAML_INTEGER_EXPLICIT_PATTERN, intJsonTag, YAML_INTEGER_PATTERN, intYaml11Tag, YAML_FLOAT_PATTERN$1, YAML_FLOAT_SPECIAL_PATTERN$1, floatCoreTag, YAML_FLOAT_IMPLICIT_PATTERN, YAML_FLOAT_EXPLICIT_PATTERN, floatJsonTag, YAML_FLOAT_PATTERN, YAML_FLOAT_SPECIAL_PATTERN, floatYaml11Tag, mergeTag, BASE64_PATTERN, binaryTag, YAML_DATE_REGEXP, YAML_TIMESTAMP_REGEXP, timestampTag, seqTag, omapTag, pairsTag, mapTag, setTag, Schema, FAILSAFE_SCHEMA, JSON_SCHEMA, CORE_SCHEMA, YAML11_SCHEMA, DUMP_SCHEMA, realMapTag, legacyMapTag, DEFAULT_SNIPPET_OPTIONS, YAMLException, EVENT_ID, SCALAR_STYLE, COLLECTION_STYLE, CHOMPING_MODE, NO_RANGE$3, simpleEscapeCheck, simpleEscapeMap, DEFAULT_TAG_HANDLERS, TAG_SUFFIX_CHARS, TAG_URI_CHARS, DEFAULT_CONSTRUCTOR_OPTIONS, NO_RANGE$1, HAS_OWN, CONTEXT_FLOW_IN, CONTEXT_FLOW_OUT, CONTEXT_BLOCK_IN, CONTEXT_BLOCK_OUT, PATTERN_NON_PRINTABLE, PATTERN_FLOW_INDICATORS, PATTERN_TAG_HANDLE, NS_URI_CHAR, NS_TAG_CHAR, PATTERN_TAG_URI, PATTERN_TAG_SUFFIX, PATTERN_TAG_PREFIX, DEFAULT_PARSER_OPTIONS, DEFAULT_LOAD_OPTIONS, DEFAULT_SCALAR_STYLE_RULES, SRC_C_PRINTABLE, SRC_B_CHAR, SRC_C_BYTE_ORDER_MARK, SRC_S_WHITE, SRC_NB_CHAR, SRC_NS_CHAR, SRC_NB_JSON, SRC_C_INDICATOR, SRC_C_FLOW_INDICATOR, SRC_NS_PLAIN_SAFE_FLOW_OUT, SRC_NS_PLAIN_SAFE_FLOW_IN, SRC_NS_PLAIN_FIRST_FLOW_OUT, SRC_NS_PLAIN_FIRST_FLOW_IN, SRC_NS_PLAIN_CHAR_FLOW_OUT, SRC_NS_PLAIN_CHAR_FLOW_IN, SRC_NB_NS_PLAIN_IN_LINE_FLOW_OUT, SRC_NB_NS_PLAIN_IN_LINE_FLOW_IN, SRC_NS_PLAIN_ONE_LINE_FLOW_OUT, SRC_NS_PLAIN_ONE_LINE_FLOW_IN, SRC_NS_PLAIN_ONE_LINE_BLOCK_KEY, SRC_NS_PLAIN_ONE_LINE_FLOW_KEY, SRC_S_NS_PLAIN_NEXT_LINE_FLOW_OUT, SRC_S_NS_PLAIN_NEXT_LINE_FLOW_IN, SRC_NS_PLAIN_MULTI_LINE_FLOW_OUT, SRC_NS_PLAIN_MULTI_LINE_FLOW_IN, NS_PLAIN_FLOW_OUT, NS_PLAIN_FLOW_IN, NS_PLAIN_BLOCK_KEY, NS_PLAIN_FLOW_KEY, NB_SINGLE_ONE_LINE, NB_SINGLE_MULTI_LINE, BLOCK_SCALAR_CONTENT, DEFAULT_PRESENTER_OPTIONS, DEFAULT_DUMP_OPTIONS, EVENT_DOCUMENT, EVENT_SEQUENCE, EVENT_MAPPING, EVENT_SCALAR, EVENT_ALIAS, EVENT_POP, SCALAR_STYLE_PLAIN, SCALAR_STYLE_SINGLE_QUOTED, SCALAR_STYLE_DOUBLE_QUOTED, SCALAR_STYLE_LITERAL_BLOCK, SCALAR_STYLE_FOLDED_BLOCK, COLLECTION_STYLE_BLOCK, COLLECTION_STYLE_FLOW, CHOMPING_CLIP, CHOMPING_STRIP, CHOMPING_KEEP;
+var NOT_RESOLVED, strTag, NULL_VALUES$1, nullCoreTag, nullJsonTag, NULL_VALUES, nullYaml11Tag, TRUE_VALUES$2, FALSE_VALUES$2, boolCoreTag, TRUE_VALUES$1, FALSE_VALUES$1, boolJsonTag, TRUE_VALUES, FALSE_VALUES, boolYaml11Tag, YAML_INTEGER_IMPLICIT_PATTERN$1, YAML_INTEGER_EXPLICIT_PATTERN$1, intCoreTag, YAML_INTEGER_IMPLICIT_PATTERN, YAML_INTEGER_EXPLICIT_PATTERN, intJsonTag, YAML_INTEGER_PATTERN, intYaml11Tag, YAML_FLOAT_PATTERN$1, YAML_FLOAT_SPECIAL_PATTERN$1, floatCoreTag, YAML_FLOAT_IMPLICIT_PATTERN, YAML_FLOAT_EXPLICIT_PATTERN, floatJsonTag, YAML_FLOAT_PATTERN, YAML_FLOAT_SPECIAL_PATTERN, floatYaml11Tag, mergeTag, BASE64_PATTERN, binaryTag, YAML_DATE_REGEXP, YAML_TIMESTAMP_REGEXP, timestampTag, seqTag, omapTag, pairsTag, mapTag, setTag, Schema, FAILSAFE_SCHEMA, JSON_SCHEMA, CORE_SCHEMA, YAML11_SCHEMA, DUMP_SCHEMA, realMapTag, legacyMapTag, DEFAULT_SNIPPET_OPTIONS, YAMLException, EVENT_ID, SCALAR_STYLE, COLLECTION_STYLE, CHOMPING_MODE, NO_RANGE$3, simpleEscapeCheck, simpleEscapeMap, DEFAULT_TAG_HANDLERS, TAG_SUFFIX_CHARS, TAG_URI_CHARS, NO_RANGE$2, MERGE_TAG_NAME, DEFAULT_CONSTRUCTOR_OPTIONS, NO_RANGE$1, HAS_OWN, CONTEXT_FLOW_IN, CONTEXT_FLOW_OUT, CONTEXT_BLOCK_IN, CONTEXT_BLOCK_OUT, PATTERN_NON_PRINTABLE, PATTERN_FLOW_INDICATORS, PATTERN_TAG_HANDLE, NS_URI_CHAR, NS_TAG_CHAR, PATTERN_TAG_URI, PATTERN_TAG_SUFFIX, PATTERN_TAG_PREFIX, DEFAULT_PARSER_OPTIONS, DEFAULT_LOAD_OPTIONS, DEFAULT_SCALAR_STYLE_RULES, SRC_C_PRINTABLE, SRC_B_CHAR, SRC_C_BYTE_ORDER_MARK, SRC_S_WHITE, SRC_NB_CHAR, SRC_NS_CHAR, SRC_NB_JSON, SRC_C_INDICATOR, SRC_C_FLOW_INDICATOR, SRC_NS_PLAIN_SAFE_FLOW_OUT, SRC_NS_PLAIN_SAFE_FLOW_IN, SRC_NS_PLAIN_FIRST_FLOW_OUT, SRC_NS_PLAIN_FIRST_FLOW_IN, SRC_NS_PLAIN_CHAR_FLOW_OUT, SRC_NS_PLAIN_CHAR_FLOW_IN, SRC_NB_NS_PLAIN_IN_LINE_FLOW_OUT, SRC_NB_NS_PLAIN_IN_LINE_FLOW_IN, SRC_NS_PLAIN_ONE_LINE_FLOW_OUT, SRC_NS_PLAIN_ONE_LINE_FLOW_IN, SRC_NS_PLAIN_ONE_LINE_BLOCK_KEY, SRC_NS_PLAIN_ONE_LINE_FLOW_KEY, SRC_S_NS_PLAIN_NEXT_LINE_FLOW_OUT, SRC_S_NS_PLAIN_NEXT_LINE_FLOW_IN, SRC_NS_PLAIN_MULTI_LINE_FLOW_OUT, SRC_NS_PLAIN_MULTI_LINE_FLOW_IN, NS_PLAIN_FLOW_OUT, NS_PLAIN_FLOW_IN, NS_PLAIN_BLOCK_KEY, NS_PLAIN_FLOW_KEY, NB_SINGLE_ONE_LINE, NB_SINGLE_MULTI_LINE, BLOCK_SCALAR_CONTENT, DEFAULT_PRESENTER_OPTIONS, DEFAULT_DUMP_OPTIONS, EVENT_DOCUMENT, EVENT_SEQUENCE, EVENT_MAPPING, EVENT_SCALAR, EVENT_ALIAS, EVENT_POP, SCALAR_STYLE_PLAIN, SCALAR_STYLE_SINGLE_QUOTED, SCALAR_STYLE_DOUBLE_QUOTED, SCALAR_STYLE_LITERAL_BLOCK, SCALAR_STYLE_FOLDED_BLOCK, COLLECTION_STYLE_BLOCK, COLLECTION_STYLE_FLOW, CHOMPING_CLIP, CHOMPING_STRIP, CHOMPING_KEEP;
 var init_js_yaml = __esmMin((() => {
 	NOT_RESOLVED = Symbol("NOT_RESOLVED");
 	strTag = defineScalarTag("tag:yaml.org,2002:str", {
@@ -41459,6 +42213,8 @@ var init_js_yaml = __esmMin((() => {
 	});
 	TAG_SUFFIX_CHARS = "-#;/?:@&=+$_.~*'()";
 	TAG_URI_CHARS = TAG_SUFFIX_CHARS + "!,[]";
+	NO_RANGE$2 = -1;
+	MERGE_TAG_NAME = "tag:yaml.org,2002:merge";
 	DEFAULT_CONSTRUCTOR_OPTIONS = {
 		filename: "",
 		schema: CORE_SCHEMA,
@@ -41570,120 +42326,59 @@ var init_js_yaml = __esmMin((() => {
 	CHOMPING_KEEP = CHOMPING_MODE.KEEP;
 }));
 
-// src/config/plain-value.ts
-/**
-* The plain value of a text of YAML. It throws where the text is not right, and where it holds what plain YAML does
-* not: anchors, aliases, tags, several documents, keys that are no words.
-*/
-function plainValue(text) {
-	const events = parseEvents(text, { maxDepth: 64 });
-	const reader = {
-		text,
-		events,
-		next: 1,
-		words: /* @__PURE__ */ new Map()
-	};
-	const value = readValue(reader, false);
-	if (events[0]?.type !== EVENT_ID.DOCUMENT || reader.next !== events.length - 1) throw new NotPlain();
-	return value;
+// src/config/escape.ts
+/** Text from a file with everything that a terminal would act on, or not show, written as an escape. */
+function escapeText(text) {
+	return text.replace(UNSAFE$1, escapeCharacter);
 }
-function readValue(reader, isWord) {
-	const event = reader.events[reader.next];
-	reader.next += 1;
-	switch (event?.type) {
-		case EVENT_ID.SCALAR:
-			refuseProperties(event);
-			return isWord ? readWord(reader, event) : scalarValue(event, getScalarValue(reader.text, event));
-		case EVENT_ID.SEQUENCE:
-			refuseProperties(event);
-			return readSequence(reader);
-		case EVENT_ID.MAPPING:
-			refuseProperties(event);
-			return readMapping(reader);
-		default: throw new NotPlain();
-	}
+/** One character in its escaped form: `\x1b`, `\u202e`, `\u{e0001}`. */
+function escapeCharacter(character) {
+	const code = character.codePointAt(0) ?? 0;
+	const hex = code.toString(16);
+	if (code <= 255) return `\\x${hex.padStart(2, "0")}`;
+	return code <= 65535 ? `\\u${hex.padStart(4, "0")}` : `\\u{${hex}}`;
 }
-/** A tag or an anchor. */
-function refuseProperties({ tagStart, anchorStart }) {
-	if (tagStart !== -1 || anchorStart !== -1) throw new NotPlain();
-}
-function readSequence(reader) {
-	const list = [];
-	while (reader.events[reader.next]?.type !== EVENT_ID.POP) list.push(readValue(reader, true));
-	reader.next += 1;
-	return list;
-}
-function readMapping(reader) {
-	const mapping = {};
-	while (reader.events[reader.next]?.type !== EVENT_ID.POP) {
-		const key = readValue(reader, true);
-		const name = String(key);
-		if (typeof key === "object" || Object.hasOwn(mapping, name) || name === "__proto__") throw new NotPlain();
-		mapping[name] = readValue(reader, false);
-	}
-	reader.next += 1;
-	return mapping;
-}
-function readWord({ text, words }, event) {
-	const written = getScalarValue(text, event);
-	if (event.style !== SCALAR_STYLE.PLAIN) return written;
-	const known = words.get(written);
-	if (known !== void 0) return known;
-	const value = scalarValue(event, written);
-	if (words.size < MOST_WORDS) words.set(written, value);
-	return value;
-}
-function scalarValue({ style }, written) {
-	if (style !== SCALAR_STYLE.PLAIN || !NO_TEXT.test(written)) return written;
-	for (const tag of TAGS) {
-		const value = tag.resolve(written, false, tag.tagName);
-		if (value !== NOT_RESOLVED) return value;
-	}
-	return written;
-}
-var NotPlain, MOST_WORDS, TAGS, NO_TEXT;
-var init_plain_value = __esmMin((() => {
-	init_js_yaml();
-	init_limits();
-	NotPlain = class extends Error {};
-	MOST_WORDS = 1e3;
-	TAGS = [
-		nullCoreTag,
-		boolCoreTag,
-		intCoreTag,
-		floatCoreTag
-	];
-	NO_TEXT = /^(?:[-+.\d]|~?$|(?:null|true|false)$)/i;
+var UNSAFE$1;
+var init_escape = __esmMin((() => {
+	UNSAFE$1 = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 }));
 
-// src/config/steps.ts
-/** Makes something of each, in steps. */
-function* mapInSteps(items, make) {
-	const made = [];
-	for (const [index, item] of items.entries()) {
-		if (index > 0 && index % AT_A_TIME === 0) yield;
-		made.push(make(item, index));
+// src/config/control-problems.ts
+/** The first character of a text that cannot be seen, and how many more there are. */
+function controlProblems(text) {
+	let first = null;
+	let count = 0;
+	for (const { index } of text.matchAll(CONTROL)) {
+		first ??= index;
+		count += 1;
 	}
-	return made;
+	if (first === null) return [];
+	return [{
+		code: "yaml-control",
+		character: escapeText(text.charAt(first)),
+		more: count - 1,
+		place: {
+			at: "text",
+			start: first,
+			end: first + 1
+		}
+	}];
 }
-/** Does all of it at once. */
-function atOnce(steps) {
-	for (;;) {
-		const step = steps.next();
-		if (step.done) return step.value;
-	}
-}
-/** Does it with a pause after each step. */
-async function withPauses(steps, pause) {
-	for (;;) {
-		const step = steps.next();
-		if (step.done) return step.value;
-		await pause();
-	}
-}
-var AT_A_TIME;
-var init_steps = __esmMin((() => {
-	AT_A_TIME = 500;
+var CONTROL;
+var init_control_problems = __esmMin((() => {
+	init_escape();
+	CONTROL = /(?![\t\n\r\u0085])\p{Cc}|[\ufffe\uffff]|\p{Cs}/gu;
+}));
+
+// src/config/limits.ts
+var MAX_LENGTH$1, MAX_TOKENS, MAX_ALIASED, MAX_CHECKS, MAX_NESTING, MAX_SYNTAX_ERRORS;
+var init_limits = __esmMin((() => {
+	MAX_LENGTH$1 = 33554432;
+	MAX_TOKENS = 8e6;
+	MAX_ALIASED = 1e5;
+	MAX_CHECKS = 1e3;
+	MAX_NESTING = 1e3;
+	MAX_SYNTAX_ERRORS = 1e3;
 }));
 
 // src/config/yaml-pieces.ts
@@ -41729,57 +42424,73 @@ var init_yaml_pieces = __esmMin((() => {
 // src/config/plain-yaml.ts
 /**
 * Reads plain YAML much faster than the thorough reader does, and means the same by it; or gives it back as null: because
-* it has anything special in it, or is not right, which only the thorough reader can explain. Each step reads a piece
-* and tells what is known after it, so that other work can be done in between.
+* it has anything special in it, or is not right, which only the thorough reader can explain.
 */
-function* readPlain(text, piece = PIECE) {
-	if (text.length > 33554432) return null;
-	let value = null;
-	let length = 0;
-	for (const part of yamlPieces(text, piece)) {
-		const read = loadPlain(part);
-		if (typeof read !== "object" || read === null) return null;
-		if (value === null) value = read;
-		else if (!isJoined(value, read)) return null;
-		length += part.length;
-		yield {
-			value,
-			length
-		};
-	}
+function parsePlain(text, size = PIECE) {
+	const pieces = plainPieces(text, size);
+	const value = pieces && joined$1(pieces);
 	return value === null ? null : {
 		value,
 		readable: true,
 		problems: []
 	};
 }
+/** The pieces of a plain text, of about so many UTF-16 units; null where one of them is not plain, or not right. */
+function plainPieces(text, size) {
+	if (text.length > 33554432) return null;
+	const pieces = [];
+	for (const piece of yamlPieces(text, size)) {
+		const value = loadPlain(piece);
+		if (typeof value !== "object" || value === null) return null;
+		pieces.push({
+			text: piece,
+			value
+		});
+	}
+	return pieces;
+}
+/** The value of the first piece of a plain text; null as of a text that is not plain. */
+function firstPiece(text) {
+	const [piece = ""] = yamlPieces(text, PIECE);
+	const value = loadPlain(piece);
+	return typeof value === "object" && value !== null ? {
+		text: piece,
+		value
+	} : null;
+}
 /** Undefined for what is not plain, or not right. */
-function loadPlain(part) {
-	if (SPECIAL.test(part) || controlProblems(part).length > 0) return void 0;
+function loadPlain(text) {
+	if (SPECIAL.test(text) || controlProblems(text).length > 0) return void 0;
 	try {
-		return plainValue(part);
+		return load$1(text, { maxDepth: 64 });
 	} catch {
 		return;
 	}
 }
-/** Adds what a later piece holds to the first: more members, and after the last of them perhaps other keys. */
-function isJoined(whole, part) {
-	const target = whole;
-	const { members, ...others } = part;
-	const known = target["members"];
-	if (!Array.isArray(known) || !Array.isArray(members)) return false;
-	for (const member of members) known.push(member);
-	if (Object.keys(others).some((key) => Object.hasOwn(target, key))) return false;
-	Object.assign(target, others);
-	return true;
+/** Puts the pieces together: more members, and after the last of them perhaps other keys. */
+function joined$1(pieces) {
+	const [first, ...more] = pieces.map(({ value }) => value);
+	if (first === void 0 || more.length === 0) return first ?? null;
+	const lists = [first, ...more].map(({ members }) => members);
+	if (!lists.every(Array.isArray)) return null;
+	const others = more.flatMap(({ members, ...rest }) => Object.entries(rest));
+	const whole = {
+		...first,
+		members: lists.flat()
+	};
+	for (const [key, value] of others) {
+		if (Object.hasOwn(whole, key)) return null;
+		whole[key] = value;
+	}
+	return whole;
 }
 var SPECIAL, PIECE;
 var init_plain_yaml = __esmMin((() => {
+	init_js_yaml();
 	init_control_problems();
 	init_limits();
-	init_plain_value();
 	init_yaml_pieces();
-	SPECIAL = /[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|__proto__|<<|^[%?]|^(?:---|\.\.\.)|(?:^|[\s,[{:-])[&*!?]|(?:^|[\s,{[-]):(?=\s|$)|(?:^|[\s,{])(?:null|~|true|false) *:|(?:^|[\s,[{:-])[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$)|(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])/im;
+	SPECIAL = /[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|__proto__|\\(?:x|u00|U000000)5f|[\]}] *:|<<|^[%?]|^(?:---|\.\.\.)|(?:^|[\s,[{:-])[&*!?]|(?:^|[\s,{[-]):(?=\s|$)|(?:^|[\s,{])(?:null|~|true|false) *:|(?:^|[\s,[{:-])[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$)|(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])/im;
 	PIECE = 32e3;
 }));
 
@@ -41797,7 +42508,7 @@ function valueAt(root, path) {
 	return path.reduce((value, segment) => typeof value === "object" && value !== null && Object.hasOwn(value, segment) ? value[segment] : void 0, root);
 }
 /** The keys of a mapping, or of anything else none. */
-function fieldsOf(value) {
+function fieldsOf$1(value) {
 	return kindOf$1(value) === "mapping" && value !== void 0 ? value : {};
 }
 /** The entries of a list, or of anything else none. */
@@ -41821,7 +42532,7 @@ function countOf$1(value) {
 function sameValue(a, b) {
 	if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => sameValue(item, b[index]));
 	if (kindOf$1(a) === "mapping" && kindOf$1(b) === "mapping" && a !== void 0 && b !== void 0) {
-		const [left, right] = [fieldsOf(a), fieldsOf(b)];
+		const [left, right] = [fieldsOf$1(a), fieldsOf$1(b)];
 		const keys = Object.keys(left);
 		return keys.length === Object.keys(right).length && keys.every((key) => Object.hasOwn(right, key) && sameValue(left[key], right[key]));
 	}
@@ -41832,22 +42543,23 @@ var init_values$1 = __esmMin((() => {}));
 // src/config/parts.ts
 /** The parts of a text, of about so many UTF-16 units; null where it is not plain, and can be read as a whole only. */
 function partsOf$1(text, size) {
-	const steps = readPlain(text, size);
+	const pieces = plainPieces(text, size);
+	if (pieces === null || joined$1(pieces) === null) return null;
 	const parts = [];
 	let start = 0;
-	for (const piece of yamlPieces(text, size)) {
-		const step = steps.next();
-		if (step.done) return null;
+	for (const piece of pieces) {
 		const added = parts.length > 0 ? HEAD$1.length : 0;
+		const from = parts.at(-1)?.to ?? 0;
+		const to = from + listOf(fieldsOf$1(piece.value)["members"]).length;
 		parts.push({
-			text: piece,
+			text: piece.text,
 			shift: start - added,
-			from: parts.at(-1)?.to ?? 0,
-			to: listOf(fieldsOf(step.value.value)["members"]).length
+			from,
+			to
 		});
-		start += piece.length - added;
+		start += piece.text.length - added;
 	}
-	return steps.next().value === null ? null : parts;
+	return parts;
 }
 /** Where in a part a path of the whole leads, one after the other to be tried; null where it takes the whole to tell. */
 function pathsIn(parts, path) {
@@ -42068,7 +42780,7 @@ function locateIn(reading, path, at) {
 	for (const segment of path) {
 		const resolved = resolve$1(node, reading);
 		if ((0, import_dist$3.isMap)(resolved)) {
-			const pair = keysOf(resolved, reading).get(String(segment));
+			const pair = keysOf$1(resolved, reading).get(String(segment));
 			if (pair === void 0) return null;
 			key = pair.key;
 			node = pair.value;
@@ -42082,7 +42794,7 @@ function locateIn(reading, path, at) {
 	return filled(stretch(node)) ?? stretch(key) ?? stretch(node);
 }
 /** The pairs by key, so that many look-ups in a long mapping stay cheap; the first of two equal keys counts. */
-function keysOf(map, { keys }) {
+function keysOf$1(map, { keys }) {
 	const known = keys.get(map);
 	if (known !== void 0) return known;
 	const pairs = /* @__PURE__ */ new Map();
@@ -42217,34 +42929,6 @@ const KEYS$2 = {
 	"forbid-permissions": ["policies", "forbid_permissions"]
 };
 
-// src/plan/overrides.ts
-const SHORTEST = 12;
-/** Reads `max-removals=12@0a1b2c3d4e5f`; null where it is none. */
-function parseOverride(text) {
-	const at = text.lastIndexOf("@");
-	const [what, fingerprint] = [text.slice(0, at), text.slice(at + 1)];
-	return at > 0 && what.includes("=") && /^[0-9a-f]+$/.test(fingerprint) && fingerprint.length >= SHORTEST ? {
-		text,
-		what,
-		fingerprint
-	} : null;
-}
-/** The refusals of a plan that stand, and the overrides that are for this plan. */
-function applyOverrides(plan, overrides) {
-	const used = overrides.filter(({ fingerprint }) => plan.fingerprint.startsWith(fingerprint));
-	return {
-		refusals: plan.refusals.filter(({ override }) => override === null || !used.some(({ what }) => covers(what, override))),
-		used
-	};
-}
-/** A count covers every smaller one; everything else has to be the same. */
-function covers(given, needed) {
-	if (given === needed) return true;
-	const [guard, count] = needed.split("=");
-	const [givenGuard, givenCount = ""] = given.split("=");
-	return guard === "max-removals" && givenGuard === guard && /^\d+$/.test(givenCount) && Number(givenCount) >= Number(count);
-}
-
 // src/cli/refusals.ts
 init_errors$2();
 /** Parses the values of `--allow`; throws RolecallError for one that cannot be an override. */
@@ -42268,6 +42952,81 @@ function standingRefusals(plans, overrides) {
 		merchant,
 		refusals
 	}));
+}
+
+// src/apply/member-fields.ts
+/** Whether a change is sent as an update of a member. */
+function isMemberUpdate(change) {
+	return change.resource === "member" && change.kind === "update";
+}
+/** The fields that an update of a member sends. */
+function sentFields({ fields }) {
+	return new Set(fields.flatMap(({ field }) => field === "roles" || field === "metadata" || field === "nickname" ? [field] : []));
+}
+/** The fields that an update leaves out although the member has something there. */
+function omittedFields(change) {
+	const { roles, metadata, managed } = change.before;
+	const sent = sentFields(change);
+	return filledFields({
+		roles: roles.map(({ name }) => name),
+		metadata,
+		nickname: managed?.nickname ?? ""
+	}).filter((field) => !sent.has(field));
+}
+/** The fields of a member that hold anything. */
+function filledFields(member) {
+	const { roles, metadata, nickname, ...rest } = member;
+	return [
+		...roles.length > 0 ? ["roles"] : [],
+		...Object.keys(metadata).length > 0 ? ["metadata"] : [],
+		...nickname === "" ? [] : ["nickname"]
+	];
+}
+/** A member's image as a service leaves it that empties the fields that an update does not hold. */
+function emptiedImage(image, change) {
+	const omitted = new Set(omittedFields(change));
+	return {
+		...image,
+		...omitted.has("roles") && { roles: [] },
+		...omitted.has("metadata") && { metadata: {} },
+		...omitted.has("nickname") && image.managed && { managed: {
+			...image.managed,
+			nickname: null
+		} }
+	};
+}
+
+// src/apply/put-semantics.ts
+/** Nothing is known yet. */
+function unknownPutSemantics() {
+	return {
+		kept: /* @__PURE__ */ new Set(),
+		replaces: false,
+		probe: null
+	};
+}
+/** Whether the service is known to keep fields that an update leaves out. */
+function isKept({ kept }, omitted) {
+	return omitted.every((field) => kept.has(field));
+}
+/**
+* Does the work of a change; one by one while it would show how the service treats what an update leaves out, so that
+* a service that empties it does so to one member only.
+*/
+async function oneUntilKnown(semantics, change, work) {
+	if (!isMemberUpdate(change)) return work();
+	const omitted = omittedFields(change);
+	for (;;) {
+		if (semantics.replaces || isKept(semantics, omitted)) return work();
+		if (semantics.probe === null) break;
+		await semantics.probe;
+	}
+	const probing = work();
+	const ended = () => {
+		semantics.probe = null;
+	};
+	semantics.probe = probing.then(ended, ended);
+	return probing;
 }
 
 // src/model/plan.ts
@@ -42326,14 +43085,14 @@ function addressDifference(planned, { user, invite }) {
 	return (planned === null ? found.length === 0 : found.some((email) => email.toLowerCase() === planned.toLowerCase())) ? [] : [was("address", planned ?? "none", found[0] ?? "none")];
 }
 function nicknameDifference(managed, { user }) {
-	const virtual = user?.virtual === true;
+	const virtual = user?.type === "managed_user";
 	if (managed !== null !== virtual) return [`managed by the merchant: ${virtual ? "now" : "no longer"}`];
 	const [before, after] = [managed?.nickname ?? "", virtual && user?.nickname || ""];
 	return before === after ? [] : [was("nickname", quoted$1(before), quoted$1(after))];
 }
 function setDifference(field, planned, found, called = (item) => item) {
 	const [before, after] = [new Set(planned), new Set(found)];
-	const list = (items) => items.map((item) => word(called(item))).join(", ");
+	const list = (items) => items.map((item) => word$1(called(item))).join(", ");
 	const added = [...after].filter((item) => !before.has(item));
 	const gone = [...before].filter((item) => !after.has(item));
 	const parts = [...added.length > 0 ? [`now also ${list(added)}`] : [], ...gone.length > 0 ? [`no longer ${list(gone)}`] : []];
@@ -42344,7 +43103,7 @@ function metadataDifference(planned, found) {
 	return [.../* @__PURE__ */ new Set([...before.keys(), ...after.keys()])].sort().flatMap((key) => {
 		const [one, other] = [before.get(key), after.get(key)];
 		if (one !== void 0 && other !== void 0 && sameJson(one, other)) return [];
-		return [was(`metadata ${word(key)}`, valueText(one), valueText(other))];
+		return [was(`metadata ${word$1(key)}`, valueText(one), valueText(other))];
 	});
 }
 function valueText(value) {
@@ -42354,7 +43113,7 @@ function was(field, planned, found) {
 	return `${field}: ${planned} in the plan, ${found} now`;
 }
 /** A text as it is where it cannot be misread, else in quotes, where line breaks and quotes are seen for what they are. */
-function word(text) {
+function word$1(text) {
 	return /^[\p{L}\p{N}_.:@+-]+$/u.test(text) ? short(text) : quoted$1(text);
 }
 function quoted$1(text) {
@@ -42371,11 +43130,165 @@ function isPasswordChange(change) {
 	return "passwordEnv" in change;
 }
 
+// src/apply/update-member.ts
+init_errors$2();
+/**
+* Sends the fields that a change changes, and returns what the service has emptied besides, null where nothing.
+* Members are sent whole where the service is known to empty absent fields. `found` is the member as just read.
+* Throws RolecallError.
+*/
+async function updateMember$1(change, context, found, lookAgain) {
+	const { writer, putSemantics } = context;
+	const { id } = change;
+	const body = changedFields(change, context);
+	if (!putSemantics.replaces && isKept(putSemantics, omittedFields(change))) {
+		await writer.updateMember(id, body, lookAgain);
+		return null;
+	}
+	const before = fieldsOf(found ?? await readMember$1(id, context)) ?? plannedFields(change, context);
+	const rounded = sentFields(change).has("metadata") ? [] : found?.rounded ?? [];
+	if (putSemantics.replaces) {
+		if (rounded.length > 0) throw tooLarge(rounded);
+		await writer.updateMember(id, {
+			...wholeOf(before),
+			...body
+		}, lookAgain);
+		return null;
+	}
+	const answered = await writer.updateMember(id, body, lookAgain);
+	const sent = sentFields(change);
+	const fields = await emptiedFields(id, filledFields(before).filter((field) => !sent.has(field)), answered, context);
+	return fields.length === 0 ? null : {
+		fields,
+		before,
+		rounded
+	};
+}
+/** Sends a member whole, to restore what the service has emptied. Throws RolecallError. */
+async function restoreMember(change, { before, rounded }, context, lookAgain) {
+	const { password: _, ...body } = changedFields(change, {
+		...context,
+		password: () => ""
+	});
+	const metadata = Object.entries(before.metadata).filter(([key]) => !rounded.includes(key));
+	const whole = wholeOf({
+		...before,
+		metadata: Object.fromEntries(metadata)
+	});
+	await context.writer.updateMember(change.id, {
+		...whole,
+		...body
+	}, lookAgain);
+	if (rounded.length > 0) throw tooLarge(rounded);
+}
+function tooLarge(properties) {
+	return new RolecallError("not-restored", `The service empties what an update does not hold, and the metadata ${properties.map(word$1).join(", ")} holds numbers too large to be sent exactly.`, { hint: "Change this member by hand, or make these numbers texts." });
+}
+function changedFields(change, { roleIds, password }) {
+	const { after } = change;
+	const sent = sentFields(change);
+	const nickname = after.managed?.nickname ?? null;
+	return {
+		...sent.has("roles") && { roles: roleIds(after.roles) },
+		...sent.has("metadata") && { metadata: after.metadata },
+		...sent.has("nickname") && nickname !== null && { nickname },
+		...isPasswordChange(change) && { password: password(change.passwordEnv) }
+	};
+}
+function wholeOf({ roles, metadata, nickname }) {
+	return {
+		roles,
+		metadata,
+		...nickname !== "" && { nickname }
+	};
+}
+function fieldsOf(member) {
+	if (member === null) return null;
+	const { roles, metadata, user } = member;
+	return {
+		roles,
+		metadata,
+		nickname: user?.type === "managed_user" && user.nickname || ""
+	};
+}
+function plannedFields({ before }, { roleIds }) {
+	return {
+		roles: roleIds(before.roles),
+		metadata: before.metadata,
+		nickname: before.managed?.nickname ?? ""
+	};
+}
+/** Which of the omitted fields are empty after an update; takes note of those that are not. */
+async function emptiedFields(id, omitted, answered, context) {
+	const { putSemantics } = context;
+	const emptyIn = (member) => {
+		const now = fieldsOf(member);
+		const filled = now === null ? omitted : filledFields(now);
+		return omitted.filter((field) => !filled.includes(field) && !putSemantics.kept.has(field));
+	};
+	if (omitted.every((field) => putSemantics.kept.has(field))) return [];
+	const now = answered !== null && emptyIn(answered).length === 0 ? answered : await readAfterUpdate(id, answered, context);
+	if (now === null) return [];
+	const fields = emptyIn(now);
+	for (const field of omitted) if (!fields.includes(field)) putSemantics.kept.add(field);
+	if (fields.length > 0) putSemantics.replaces = true;
+	return fields;
+}
+async function readAfterUpdate(id, answered, { records }) {
+	try {
+		return await records.member(id);
+	} catch (error) {
+		if (!(error instanceof RolecallError)) throw error;
+		if (answered !== null && error.code === "forbidden") return answered;
+		const { message, hint, request } = error.failure;
+		throw new RolecallError(error.code, `The update was done, but not whether the service kept the fields it left out: ${message}`, {
+			...hint !== void 0 && { hint },
+			request: {
+				...request ?? {
+					method: "",
+					path: "",
+					attempts: 0
+				},
+				uncertain: true
+			},
+			cause: error
+		});
+	}
+}
+/** The member as it is now; null where it is gone, or this key may not read it. */
+async function readMember$1(id, { records }) {
+	try {
+		return await records.member(id);
+	} catch (error) {
+		if (error instanceof RolecallError && error.code === "forbidden") return null;
+		throw error;
+	}
+}
+
 // src/apply/write-change.ts
 init_plan();
-/** The requests that a step takes, in their order; nothing is sent yet. */
-function writesOf({ change, part }, context) {
-	return change.resource === "role" ? [roleWrite(change, part, context.writer)] : memberWrites(change, part, context);
+/** Whether a change is a new invitation in the place of an expired one. */
+function isReinvitation(change) {
+	return change.resource === "member" && change.kind === "replace";
+}
+/** The request of a step that takes one; nothing is sent yet. */
+function writeOf(change, part, context) {
+	return change.resource === "role" ? roleWrite(change, part, context.writer) : memberWrite(change, part, context);
+}
+/** The requests that a new invitation may take: `remove` and `again` only where the service refuses `invite`. */
+function reinvitationWrites(change, context) {
+	const { id, before } = change;
+	const again = memberCreation(change, "create", context);
+	return {
+		invite: {
+			...again,
+			id,
+			before,
+			send: async (look) => context.writer.createMember(draftOf(change.name, change.after, context), look, context.holdBack)
+		},
+		remove: removal("remove", change, (expired, look) => context.writer.deleteMember(expired, look)),
+		again
+	};
 }
 function roleWrite(change, part, writer) {
 	if (part === "set-aside" && change.before !== null) {
@@ -42447,43 +43360,59 @@ function patchOf(change) {
 		...differs.has("permissions") && { permissions }
 	};
 }
-function memberWrites(change, part, context) {
-	const { writer } = context;
-	const creation = (after, of) => ({
-		part: of,
-		id: null,
-		before: null,
-		after,
-		send: async () => writer.createMember(draftOf(change.name, after, context))
-	});
-	const remove = (id, look) => writer.deleteMember(id, look);
+function memberWrite(change, part, context) {
 	switch (change.kind) {
-		case "create": return [creation(change.after, part)];
-		case "replace": return [removal("remove", change, remove), creation(change.after, "create")];
+		case "create": return memberCreation(change, part, context);
 		case "update": {
 			const { id, before, after } = change;
-			return [{
+			const send = async (look, found) => {
+				const emptied = await updateMember$1(change, updateContext(context), found ?? null, look);
+				return {
+					id,
+					adopted: false,
+					...emptied && { emptied }
+				};
+			};
+			return {
 				part,
 				id,
 				before,
 				after,
-				send: (look) => updateMember$1(change, context, look)
-			}];
+				send
+			};
 		}
-		case "delete": return [removal(part, change, remove)];
+		case "delete": return removal(part, change, (id, look) => context.writer.deleteMember(id, look));
 		default: return change;
 	}
 }
-async function updateMember$1(change, context, lookAgain) {
-	const { id, after, fields } = change;
-	const nickname = fields.find((diff) => diff.field === "nickname");
-	const update = {
-		roles: roleIds(after.roles, context.createdRoles),
-		metadata: after.metadata,
-		...nickname && { nickname: nickname.after },
-		...isPasswordChange(change) && { password: context.password(change.passwordEnv) }
+function memberCreation({ name, after }, part, context) {
+	const send = async () => context.writer.createMember(draftOf(name, after, context), void 0, context.holdBack);
+	return {
+		part,
+		id: null,
+		before: null,
+		after,
+		send
 	};
-	return touching(id, context.writer.updateMember(id, update, lookAgain));
+}
+/** The write that gives a member back what the service has emptied; null where the write was no update of a member. */
+function restoringWrite({ change }, emptied, context) {
+	if (!isMemberUpdate(change)) return null;
+	const { id, after } = change;
+	const send = (look) => touching(id, restoreMember(change, emptied, updateContext(context), look));
+	return {
+		part: "restore",
+		id,
+		before: emptiedImage(after, change),
+		after,
+		send
+	};
+}
+function updateContext({ createdRoles, ...context }) {
+	return {
+		...context,
+		roleIds: (roles) => roleIds(roles, createdRoles)
+	};
 }
 function draftOf(name, { email, roles, metadata, managed }, context) {
 	return {
@@ -42520,20 +43449,24 @@ const DONE = { as: "done" };
 * done already. Throws RolecallError.
 */
 async function lookAt({ change }, write, context, doubt) {
-	const { id, before, after } = write;
+	const { id, before } = write;
 	if (id === null || before === null) return PLANNED;
-	const differences = isRole$1(before) ? await lookAtRole({
+	const after = write.part === "create" ? null : write.after;
+	const { differences, member } = isRole$1(before) ? { differences: await lookAtRole({
 		id,
 		before,
 		after: isRole$1(after) ? after : null
-	}, context) : await lookAtMember({
+	}, context) } : await lookAtMember({
 		id,
 		before,
 		after: isRole$1(after) ? null : after
-	}, change, context);
+	}, change, write, context, doubt);
 	if (differences === "gone") return goneIsDone(change) || doubt && after === null ? DONE : stale(change, "is no longer there");
 	if (differences === "done") return DONE;
-	if (differences.length === 0) return PLANNED;
+	if (differences.length === 0) return member ? {
+		...PLANNED,
+		found: member
+	} : PLANNED;
 	return stale(change, `is not what was planned any more: ${differences.join("; ")}`);
 }
 /**
@@ -42543,19 +43476,25 @@ async function lookAt({ change }, write, context, doubt) {
 function goneIsDone({ resource, kind }) {
 	return kind === "delete" || kind === "replace" && resource === "role";
 }
-async function lookAtRole({ id, before, after }, { records, renamedRoles }) {
-	const found = await records.role(id);
+async function lookAtRole({ id, before, after }, { records, renamedRoles, signal }) {
+	const found = await records.role(id, signal);
 	if (found === null) return "gone";
 	if (after !== null && roleDifferences(after, found).length === 0) return "done";
 	const marked = withoutMark(found.name) === withoutMark(before.name) ? found.name : before.name;
-	return roleDifferences({
+	const differences = roleDifferences({
 		...before,
 		name: renamedRoles.get(id) ?? marked
 	}, found);
+	if (after !== null || differences.length > 0) return differences;
+	const holder = await records.holder(id, signal);
+	return holder === null ? [] : [`now held by ${word$1(addressOf$1(holder))}`];
 }
-async function lookAtMember({ id, before, after }, change, { records, createdRoles }) {
-	const found = await records.member(id);
-	if (found === null) return "gone";
+function addressOf$1({ id, user, invite }) {
+	return user?.email ?? invite?.email ?? id;
+}
+async function lookAtMember({ id, before, after }, change, { part }, { records, createdRoles, signal }, doubt) {
+	const found = await records.member(id, signal);
+	if (found === null) return { differences: "gone" };
 	const refs = [...before.roles, ...after?.roles ?? []];
 	const statuses = goodStatuses(before.status, after);
 	const against = (image) => memberDifferences({
@@ -42563,8 +43502,14 @@ async function lookAtMember({ id, before, after }, change, { records, createdRol
 		roleIds: roleIds(image.roles, createdRoles),
 		statuses
 	}, found, refs);
-	if (after !== null && !isPasswordChange(change) && against(after).length === 0) return "done";
-	return against(before);
+	if (after !== null) {
+		if ((part === "restore" || !isPasswordChange(change)) && against(after).length === 0) return { differences: "done" };
+		if (doubt && isMemberUpdate(change) && omittedFields(change).length > 0 && against(emptiedImage(after, change)).length === 0) return { differences: "done" };
+	}
+	return {
+		differences: against(before),
+		member: found
+	};
 }
 /**
 * An invitation that is accepted meanwhile can be updated all the same; to remove it would take more than the plan
@@ -42580,121 +43525,108 @@ function isRole$1(image) {
 function stale({ resource, name }, what) {
 	return {
 		as: "stale",
-		message: `${resource} ${word(name)} ${what}.`
+		message: `${resource} ${word$1(name)} ${what}.`
 	};
 }
 
-// src/apply/carry-out.ts
+// src/apply/send-recorded.ts
 init_errors$2();
-/** Carries one step out: for each of its writes a look, an intent, the request, and what became of it. */
-async function carryOut(step, run) {
-	let ended = {
-		status: "done",
-		id: step.change.id,
-		adopted: false
-	};
-	let sent = false;
-	for (const write of writesOf(step, run)) {
-		if (sent && !run.recordable()) return { status: "unfinished" };
-		const look = await lookBefore(step, write, run);
-		if (look.as === "failed") return {
-			status: "failed",
-			failure: look.failure
-		};
-		if (look.as === "stale") return {
-			status: "stale",
-			failure: {
-				code: "stale",
-				message: look.message
-			}
-		};
-		if (look.as === "done") {
-			ended = {
-				status: "done",
-				id: write.id,
-				adopted: false,
-				already: true
-			};
-			continue;
-		}
-		if (look.as === "stopped" || run.stopped() && !sent) return { status: "not-started" };
-		ended = await sendRecorded(step, write, run);
-		if (ended.status === "not-started" && sent) return { status: "unfinished" };
-		if (ended.status !== "done") return ended;
-		sent ||= !ended.already;
-	}
-	return ended;
-}
-async function lookBefore(step, write, run) {
-	const { records } = run;
-	if (records === null) return { as: "planned" };
-	const context = {
-		...run,
-		records
-	};
-	try {
-		return await lookAt(step, write, context, false);
-	} catch (error) {
-		if (run.stopped() && error instanceof RolecallError) return { as: "stopped" };
-		return {
-			as: "failed",
-			failure: notLookedAt(failureOf(error))
-		};
-	}
-}
-function notLookedAt({ message, hint, ...rest }) {
-	const further = rest.code === "forbidden" ? [hint, "With --no-recheck nothing is looked at."] : [hint];
+/** Sends a write, and restores what the service has emptied besides; a failure tells what is left empty. */
+async function sendAndRestore(step, sent, run, found) {
+	const ended = await sendRecorded(step, sent, run, found);
+	if (ended.status !== "done" || ended.emptied === void 0) return ended;
+	const { emptied, ...done } = ended;
+	const write = restoringWrite(step, emptied, run);
+	if (write === null) return done;
+	const { phase, change } = step;
+	run.emit({
+		type: "fields-emptied",
+		merchant: run.merchant,
+		phase,
+		change,
+		fields: emptied.fields
+	});
+	const restored = run.recordable() ? await sendRecorded(step, write, run) : { status: "unfinished" };
+	if (restored.status === "done") return done;
 	return {
-		...rest,
-		message: `It could not be looked at before the write: ${message}`,
-		...hint !== void 0 && { hint: further.join(" ") }
+		status: restored.status === "unknown" ? "unknown" : "failed",
+		failure: notRestored(emptied, "failure" in restored ? restored.failure : null)
 	};
 }
-async function sendRecorded(step, write, run) {
+/** Why fields are still empty; without a failure the run was stopped first. */
+function notRestored({ fields }, failure) {
+	const why = failure === null ? "the run was stopped first." : failure.message;
+	return {
+		code: "not-restored",
+		message: `The service emptied ${fields.join(" and ")}, which the update did not hold. It is not restored: ${why}`,
+		hint: failure?.code === "not-restored" && failure.hint || "To restore it, run \"rolecall undo latest\".",
+		...failure?.request && { request: failure.request }
+	};
+}
+/** Sends a write between the two entries of the journal that tell of it. */
+async function sendRecorded(step, write, run, found) {
 	const number = run.nextWrite();
 	try {
 		await run.journal.write(intentOf(number, step, write));
 	} catch (error) {
-		const failure = failureOf(error);
-		run.unrecorded(failure);
-		return {
-			status: "failed",
-			failure
-		};
+		run.unrecorded(failureOf(error), null);
+		return { status: "not-started" };
 	}
-	const sent = await attempt$1(step, write, run);
+	const sent = await attempt$1(step, write, run, found);
 	if (sent.status === "done") note(step, write, sent, run);
 	if (sent.status === "unknown" || sent.status === "done" && !sent.already) run.written();
-	const recorded = await record$2(number, sent, run);
-	const failed = sent.status === "failed" ? sent.failure : null;
-	if (recorded && failed && run.stopped() && neverArrived(failed)) return { status: "not-started" };
-	return sent;
+	const kept = sent.status === "failed" && run.stopped() && neverArrived(sent.failure);
+	const unrecorded = await record$1(number, kept ? { status: "not-sent" } : sent, run);
+	if (unrecorded) run.unrecorded(unrecorded, kept ? null : step.change);
+	return kept ? { status: "not-started" } : sent;
 }
-async function attempt$1(step, write, run) {
-	const { records } = run;
+async function attempt$1(step, write, run, found) {
 	const seen = { already: false };
-	const lookAgain = (context) => {
-		return async (doubt) => {
-			const look = await lookAt(step, write, context, doubt);
-			if (look.as === "stale") throw new RolecallError("stale", look.message);
-			seen.already = look.as === "done" && !doubt;
-			return look.as === "done" ? "done" : "go";
-		};
+	const lookAgain = async (doubt) => {
+		const look = await lookAt(step, write, run, doubt);
+		if (look.as === "stale") throw new RolecallError("stale", look.message);
+		seen.already = look.as === "done" && !doubt;
+		return look.as === "done" ? "done" : "go";
 	};
 	try {
-		const { id, adopted } = await write.send(records ? lookAgain({
-			...run,
-			records
-		}) : void 0);
 		return {
 			status: "done",
-			id,
-			adopted,
+			...await write.send(run.recheck ? lookAgain : void 0, found),
 			...seen.already && { already: true }
 		};
 	} catch (error) {
-		return undone(failureOf(error));
+		const failure = failureOf(error);
+		if (isPasswordChange(step.change) && isRepeatedPassword(failure)) return {
+			status: "done",
+			id: write.id,
+			adopted: true
+		};
+		if (run.recheck && isNotFound(failure) && await isGone(step, write, run)) return {
+			status: "done",
+			id: write.id,
+			adopted: false,
+			already: true
+		};
+		return undone(failure);
 	}
+}
+function isNotFound({ code, request }) {
+	return code === "not-found" && request?.method === "DELETE";
+}
+/** Whether what was to be removed is gone since it was looked at. */
+async function isGone(step, write, run) {
+	try {
+		return (await lookAt(step, write, run, false)).as === "done";
+	} catch (error) {
+		failureOf(error);
+		return false;
+	}
+}
+/** Whether a password was sent again after a lost answer, and refused because the service has it by then. */
+function isRepeatedPassword({ request }) {
+	const { type, title, detail } = request?.problem ?? {};
+	if (!request?.uncertain || request.status !== 403) return false;
+	return /password/i.test(`${title} ${detail}`) && /used|reuse/i.test(`${type} ${title} ${detail}`);
 }
 function undone(failure) {
 	if (failure.request?.uncertain) return {
@@ -42710,7 +43642,7 @@ function undone(failure) {
 		failure: isOfLook(failure) ? notLookedAt(failure) : failure
 	};
 }
-/** Whether it was a look that failed, and the write itself was not sent, or refused. */
+/** Tells whether the recheck failed, so that the write itself was not sent, or was refused. */
 function isOfLook({ request }) {
 	return request?.method === "GET";
 }
@@ -42720,7 +43652,8 @@ function note({ change, part }, { id, after }, { id: createdId }, run) {
 	if (id === null && createdId !== null) run.createdRoles.set(after.name, createdId);
 	if (id !== null && (part === "set-aside" || after.name !== change.before?.name)) run.renamedRoles.set(id, after.name);
 }
-async function record$2(write, sent, run) {
+/** Records what became of a write; why that cannot be done, or null. */
+async function record$1(write, sent, run) {
 	const done = sent.status === "done";
 	try {
 		await run.journal.write({
@@ -42729,13 +43662,12 @@ async function record$2(write, sent, run) {
 			status: sent.status,
 			id: done ? sent.id : null,
 			adopted: done && sent.adopted,
-			failure: done ? null : sent.failure,
+			failure: "failure" in sent ? sent.failure : null,
 			...done && sent.already && { already: true }
 		});
-		return true;
+		return null;
 	} catch (error) {
-		run.unrecorded(failureOf(error));
-		return false;
+		return failureOf(error);
 	}
 }
 function intentOf(write, { phase, change }, { part, id, before, after }) {
@@ -42758,11 +43690,195 @@ function intentOf(write, { phase, change }, { part, id, before, after }) {
 }
 function neverArrived(failure) {
 	const { code, request } = failure;
-	return isOfLook(failure) || request?.attempts === 0 || code === "rate-limited" && !request?.uncertain;
+	if (isOfLook(failure) || request?.attempts === 0) return true;
+	const unanswered = request !== void 0 && request.status === void 0;
+	return !request?.uncertain && (code === "rate-limited" || code === "invitation-limited" || unanswered);
 }
+/** The failure that was thrown; anything else is a bug, and thrown on. */
 function failureOf(error) {
 	if (!(error instanceof RolecallError)) throw error;
 	return error.failure;
+}
+/** The failure of a look before a write. */
+function notLookedAt({ message, hint, ...rest }) {
+	const further = rest.code === "forbidden" ? [hint, "With --no-recheck nothing is looked at."] : [hint];
+	return {
+		...rest,
+		message: `It could not be looked at before the write: ${message}`,
+		...hint !== void 0 && { hint: further.join(" ") }
+	};
+}
+
+// src/apply/carry-out.ts
+init_errors$2();
+/** Carries one step out: for each of its writes a look, an intent, the request, and what became of it. */
+async function carryOut(step, run) {
+	return oneUntilKnown(run.putSemantics, step.change, async () => run.stopped() ? { status: "not-started" } : carryOutNow(step, run));
+}
+async function carryOutNow({ change, ...step }, run) {
+	return isReinvitation(change) ? reinvite({
+		...step,
+		change
+	}, run) : sendPlanned({
+		...step,
+		change
+	}, writeOf(change, step.part, run), run);
+}
+/** Sends a write that is still as planned. */
+async function sendPlanned(step, write, run) {
+	const look = await lookBefore(step, write, run);
+	switch (look.as) {
+		case "planned": return run.stopped() ? { status: "not-started" } : sendAndRestore(step, write, run, look.found);
+		case "done": return {
+			status: "done",
+			id: write.id,
+			adopted: false,
+			already: true
+		};
+		case "stale": return {
+			status: "stale",
+			failure: {
+				code: "stale",
+				message: look.message
+			}
+		};
+		case "failed": return {
+			status: "failed",
+			failure: look.failure
+		};
+		case "stopped": return { status: "not-started" };
+		default: return look;
+	}
+}
+/**
+* Sends a new invitation beside the expired one; only where the service refuses that for the expired one's sake is that
+* one removed first. The journal then holds what it held, should the new one be refused.
+*/
+async function reinvite(step, run) {
+	const { invite, remove, again } = reinvitationWrites(step.change, run);
+	const invited = await sendPlanned(step, invite, run);
+	if (invited.status === "done") return clearAway(step, invited, remove, run);
+	if (!isConflict(invited)) return invited;
+	if (!run.recordable()) return invited;
+	const removed = await sendPlanned(step, remove, run);
+	if (removed.status === "unknown") return {
+		...removed,
+		removed: true
+	};
+	if (removed.status !== "done") return removed;
+	if (!run.recordable()) return {
+		status: "unfinished",
+		removed: true
+	};
+	const sent = await sendRecorded(step, again, run);
+	switch (sent.status) {
+		case "done": return sent;
+		case "unknown": return {
+			...sent,
+			removed: true
+		};
+		case "failed":
+		case "stale": return {
+			status: "unfinished",
+			failure: sent.failure,
+			removed: true
+		};
+		case "not-started":
+		case "unfinished": return {
+			status: "unfinished",
+			removed: true
+		};
+		default: return sent;
+	}
+}
+/** Removes the expired invitation where the service keeps it beside the new one; a service may also have renewed it. */
+async function clearAway(step, invited, remove, run) {
+	if (invited.id === remove.id) return invited;
+	if (!run.recordable()) return { status: "unfinished" };
+	const removed = await sendPlanned(step, remove, run);
+	switch (removed.status) {
+		case "done":
+		case "stale": return invited;
+		case "not-started":
+		case "unfinished": return { status: "unfinished" };
+		case "failed": return removed.failure.code === "not-found" ? invited : {
+			...removed,
+			status: "unfinished"
+		};
+		case "unknown": return {
+			status: "unfinished",
+			failure: removed.failure
+		};
+		default: return removed;
+	}
+}
+function isConflict(ended) {
+	return ended.status === "failed" && ended.failure.code === "conflict";
+}
+async function lookBefore(step, write, run) {
+	const { recheck, stop } = run;
+	if (!recheck) return { as: "planned" };
+	const context = {
+		...run,
+		signal: AbortSignal.any([stop])
+	};
+	try {
+		return await lookAt(step, write, context, false);
+	} catch (error) {
+		if (stop.aborted && error === stop.reason) return { as: "stopped" };
+		if (run.stopped() && error instanceof RolecallError) return { as: "stopped" };
+		return {
+			as: "failed",
+			failure: notLookedAt(failureOf(error))
+		};
+	}
+}
+
+// src/apply/held-back.ts
+/** Keeps work that is held back; once `stop` is aborted, none of it is tried again. */
+function heldBackWork(stop) {
+	const ending = new AbortController();
+	const waiting = [];
+	const thrown = [];
+	return {
+		start(work) {
+			return new Promise((resolve, reject) => {
+				let isHeld = false;
+				const held = () => {
+					if (isHeld) return;
+					isHeld = true;
+					waiting.push(ended);
+					resolve();
+				};
+				const ended = work({
+					held,
+					ending: ending.signal,
+					stop
+				}).then(resolve, (error) => {
+					if (isHeld) thrown.push(error);
+					else reject(error);
+				});
+			});
+		},
+		async settle() {
+			ending.abort();
+			await Promise.all(waiting);
+			if (thrown.length > 0) throw thrown[0];
+		}
+	};
+}
+/** Whether a failure is one address's matter, and stops nothing else. */
+function isHeldBack(failure) {
+	return failure?.code === "invitation-limited";
+}
+/** The ids of roles that expired invitations still hold, because no new one is in their place. */
+function rolesStillHeld(changes, outcomes) {
+	return new Set(changes.flatMap((change) => {
+		const outcome = outcomes.get(change);
+		if (!isReinvitation(change) || outcome?.status === "done") return [];
+		if (outcome !== void 0 && "removed" in outcome) return [];
+		return change.before.roles.flatMap(({ id }) => id ?? []);
+	}));
 }
 
 // src/apply/free-names.ts
@@ -42805,7 +43921,7 @@ function takesName(change) {
 
 // src/apply/phases.ts
 /** The phases in the order they run: additions come before removals, and a role goes only when nobody holds it. */
-const PHASES$1 = [
+const PHASES = [
 	"free-names",
 	"create-roles",
 	"update-roles",
@@ -42821,7 +43937,7 @@ function stepsOf(changes) {
 	const named = freeNames(roles);
 	const renamed = new Set(named.filter(({ part }) => part === "whole").map(({ change }) => change));
 	const rest = changes.flatMap((change) => renamed.has(change) ? [] : partsOf(change));
-	return [...named, ...PHASES$1.flatMap((phase) => rest.filter((step) => step.phase === phase))];
+	return [...named, ...PHASES.flatMap((phase) => rest.filter((step) => step.phase === phase))];
 }
 function partsOf(change) {
 	if (change.resource === "member") {
@@ -42896,7 +44012,8 @@ async function runPool(items, width, stopped, task) {
 init_errors$2();
 /**
 * Carries a plan out, phase by phase, and tells what became of every change; `passwords` are set besides.
-* The first change that fails, or cannot be recorded, stops the run; only a bug throws.
+* The first change that fails, or cannot be recorded, stops the run, but for an invitation that is refused for its
+* address alone: that waits beside the others, and is given up in the end. Only a bug throws.
 */
 async function applyPlan(plan, ports, passwords = []) {
 	const { merchant } = plan;
@@ -42913,12 +44030,21 @@ async function applyPlan(plan, ports, passwords = []) {
 	let numbered = 0;
 	let writes = 0;
 	const stopped = () => first.failure !== null || stop.aborted;
-	const unrecorded = (failure) => {
-		first.unrecorded ??= failure;
+	const failed = new AbortController();
+	const fail = (failure) => {
 		first.failure ??= failure;
+		failed.abort();
+	};
+	const heldBack = heldBackWork(AbortSignal.any([stop, failed.signal]));
+	const lost = /* @__PURE__ */ new Set();
+	const unrecorded = (failure, sent) => {
+		first.unrecorded ??= failure;
+		fail(failure);
+		if (sent) lost.add(sent);
 	};
 	const run = {
 		...ports,
+		merchant,
 		createdRoles: /* @__PURE__ */ new Map(),
 		renamedRoles: /* @__PURE__ */ new Map(),
 		stopped,
@@ -42927,7 +44053,7 @@ async function applyPlan(plan, ports, passwords = []) {
 		unrecorded,
 		recordable: () => first.unrecorded === null
 	};
-	const runStep = async (step) => {
+	const runStep = async (step, holdBack) => {
 		const { phase, change } = step;
 		emit({
 			type: "change-started",
@@ -42935,8 +44061,11 @@ async function applyPlan(plan, ports, passwords = []) {
 			phase,
 			change
 		});
-		const ended = await carryOut(step, run);
-		if ("failure" in ended) first.failure ??= ended.failure;
+		const ended = await carryOut(step, {
+			...run,
+			holdBack
+		});
+		if ("failure" in ended && ended.failure && !isHeldBack(ended.failure)) fail(ended.failure);
 		if (ended.status === "done" && !ended.already) touched.add(change);
 		const left = (progress.get(change) ?? 1) - 1;
 		progress.set(change, left);
@@ -42958,7 +44087,7 @@ async function applyPlan(plan, ports, passwords = []) {
 		merchant,
 		changes: changes.length
 	});
-	for (const phase of PHASES$1) {
+	for (const phase of PHASES) {
 		const due = steps.filter((step) => step.phase === phase);
 		if (stopped() || due.length === 0) continue;
 		emit({
@@ -42967,17 +44096,26 @@ async function applyPlan(plan, ports, passwords = []) {
 			phase,
 			changes: due.length
 		});
-		await runPool(due, phase === "free-names" ? 1 : ports.concurrency, stopped, runStep);
+		const width = phase === "free-names" ? 1 : ports.concurrency;
+		const runSteps = (some) => runPool(some, width, stopped, (step) => heldBack.start((holdBack) => runStep(step, holdBack)));
+		const isFree = ({ change }) => phase !== "delete-roles" || !rolesStillHeld(changes, outcomes).has(change.id ?? "");
+		const [free, held] = [due.filter(isFree), due.filter((step) => !isFree(step))];
+		await runSteps(free);
+		if (held.length === 0) continue;
+		await heldBack.settle();
+		await runSteps(held.filter(isFree));
 	}
+	await heldBack.settle();
 	const all = changes.map((change) => outcomes.get(change) ?? {
 		status: "not-started",
 		change
 	});
 	const whole = all.every(({ status }) => status === "done") && first.unrecorded === null;
 	const cause = whole || first.failure ? null : ports.cause();
-	const unended = await journal.write(endOf$1(all, whole, first.failure, cause)).then(() => null, toFailure);
-	if (unended) unrecorded(unended);
-	const status = whole && unended === null ? "done" : "stopped";
+	const ending = whole ? "done" : stopped() ? "stopped" : "incomplete";
+	const unended = await journal.write(endOf$1(all, ending, first.failure, cause)).then(() => null, toFailure);
+	if (unended) unrecorded(unended, null);
+	const status = unended === null ? ending : "stopped";
 	if (status === "stopped") emit({
 		type: "apply-stopped",
 		merchant,
@@ -42988,7 +44126,8 @@ async function applyPlan(plan, ports, passwords = []) {
 		status,
 		outcomes: all,
 		writes,
-		journalFailure: first.unrecorded
+		journalFailure: first.unrecorded,
+		unrecorded: [...lost]
 	};
 	emit({
 		type: "apply-ended",
@@ -43035,12 +44174,12 @@ function outcomeOf$1(change, ended, { known, more, touched }) {
 		default: return ended;
 	}
 }
-function endOf$1(outcomes, whole, failure, cause) {
-	const sum = (status) => outcomes.filter((one) => one.status === status).length;
+function endOf$1(outcomes, status, failure, cause) {
+	const sum = (word) => outcomes.filter((one) => one.status === word).length;
 	return {
 		type: "end",
-		status: whole ? "done" : "stopped",
-		cause: whole ? null : failure?.message ?? causeSentence(cause),
+		status,
+		cause: status === "stopped" ? failure?.message ?? causeSentence(cause) : null,
 		outcomes: {
 			done: sum("done"),
 			failed: sum("failed"),
@@ -43053,7 +44192,12 @@ function endOf$1(outcomes, whole, failure, cause) {
 }
 function causeSentence(cause) {
 	if (cause === null) return null;
-	return cause.by === "signal" ? `It was stopped by ${cause.signal}.` : `${cause.merchant} stopped.`;
+	switch (cause.by) {
+		case "signal": return `It was stopped by ${cause.signal}.`;
+		case "merchant": return `${cause.merchant} stopped.`;
+		case "output": return `${cause.stream} could not be written to.`;
+		default: return cause;
+	}
 }
 
 // src/cli/open-journals.ts
@@ -43102,7 +44246,9 @@ async function runApply(due, options, reporter) {
 	const { stopper } = options;
 	const running = await openJournals(due, options.openJournal);
 	const tellJournals = () => {
-		for (const { plan, journal } of running) reporter.journal(plan.merchant, journal.file);
+		const [first] = running;
+		if (first === void 0) return;
+		reporter.journals(first.journal.run, running.map(({ journal }) => journal.file));
 	};
 	let intents = 0;
 	stopper.changing(() => {
@@ -43120,13 +44266,29 @@ async function runApply(due, options, reporter) {
 	}
 }
 async function applyAll(running, { password, concurrency, recheck, stopper }, reporter, note) {
+	const known = /* @__PURE__ */ new Map();
+	const semanticsOf = (service) => {
+		const semantics = known.get(service) ?? unknownPutSemantics();
+		known.set(service, semantics);
+		return semantics;
+	};
 	const ended = await allEnded(running.map(async ({ session, plan, passwords, journal }) => {
 		const ports = {
 			writer: session.writer,
-			records: recheck ? session.records : null,
+			records: session.records,
+			recheck,
+			putSemantics: semanticsOf(plan.service),
 			journal: { write: async (entry) => {
 				note(entry);
-				await journal.write(entry);
+				try {
+					await journal.write(entry);
+				} catch (error) {
+					stopper.halt({
+						by: "merchant",
+						merchant: plan.merchant
+					});
+					throw error;
+				}
 			} },
 			password,
 			emit: reporter.event,
@@ -43138,7 +44300,7 @@ async function applyAll(running, { password, concurrency, recheck, stopper }, re
 		try {
 			result = await applyPlan(plan, ports, passwords);
 		} finally {
-			if (result?.status !== "done") stopper.stop({
+			if (result === void 0 || result.status === "stopped") stopper.stop({
 				by: "merchant",
 				merchant: plan.merchant
 			});
@@ -43148,10 +44310,24 @@ async function applyAll(running, { password, concurrency, recheck, stopper }, re
 			result
 		};
 	}));
-	for (const { plan, result } of ended) reporter.result(plan.merchant, result, stopper.cause());
+	reporter.results(ended.map(({ plan, result }) => ({
+		merchant: plan.merchant,
+		result
+	})), stopper.cause());
 	const results = ended.map(({ result }) => result);
 	if (results.some(({ status }) => status === "stopped")) return stoppedCode(results);
-	return (await Promise.all(running.map((one) => verify(one, stopper, reporter)))).every((clean) => clean) ? ExitCode.ok : ExitCode.partial;
+	const stopped = aborted$1(stopper.hurry);
+	if (!(await Promise.all(running.map((one, at) => verify(one, refusedBy(results[at]), stopper, stopped, reporter)))).every((clean) => clean)) return ExitCode.partial;
+	return results.every(({ status }) => status === "done") ? ExitCode.ok : stoppedCode(results);
+}
+/** Summarises the changes that were not made because an address was refused. */
+function refusedBy(result) {
+	const undone = (result?.outcomes ?? []).filter(({ status }) => status !== "done");
+	return new Set(undone.map(({ change }) => targetOf(change)));
+}
+/** A change by what it is about: it may be of another kind by now. */
+function targetOf({ resource, name }) {
+	return `${resource} ${name}`;
 }
 /** What all of them lead to; a bug in one is thrown when the others have ended, so that their journals are whole. */
 async function allEnded(all) {
@@ -43163,18 +44339,21 @@ async function allEnded(all) {
 function stoppedCode(results) {
 	return results.some(({ writes }) => writes > 0) ? ExitCode.partial : ExitCode.failed;
 }
-/** Whether a fresh plan has nothing left but what is deferred. */
-async function verify({ session, plan: { merchant }, journal }, { hurry, cause }, reporter) {
-	const looked = await orFailure(orStopped(session.plan(), hurry));
+/** Whether a fresh plan has nothing left but what is deferred, or was refused. */
+async function verify({ session, plan: { merchant }, leftOut = 0, journal }, refused, { cause }, stopped, reporter) {
+	const looked = await orFailure(Promise.race([stopped, session.plan()]));
 	if (looked === null || "failure" in looked) {
-		const by = cause();
-		const why = looked?.failure ?? `It was stopped${by?.by === "signal" ? ` by ${by.signal}` : ""}.`;
+		const why = looked?.failure ?? stoppedBy(cause());
 		reporter.unverified(merchant, why);
 		return false;
 	}
 	const { plan } = looked;
-	reporter.verified(plan);
 	const { left, errors } = residueOf(plan);
+	const unexpected = left.filter((change) => !refused.has(targetOf(change)));
+	reporter.verified({
+		...plan,
+		changes: unexpected
+	}, leftOut, left.length - unexpected.length);
 	const deferred = plan.deferred.map(({ change }) => briefly(change));
 	const recorded = await orFailure(journal.write({
 		type: "verified",
@@ -43182,7 +44361,11 @@ async function verify({ session, plan: { merchant }, journal }, { hurry, cause }
 		deferred
 	}));
 	if (recorded?.failure) reporter.say(oneLine(recorded.failure.message));
-	return left.length + errors.length === 0 && !recorded?.failure;
+	return unexpected.length + errors.length === 0 && !recorded?.failure;
+}
+function stoppedBy(cause) {
+	if (cause?.by === "signal") return `It was stopped by ${cause.signal}.`;
+	return cause?.by === "output" ? `${cause.stream} could not be written to.` : "It was stopped.";
 }
 async function orFailure(asked) {
 	try {
@@ -43192,13 +44375,12 @@ async function orFailure(asked) {
 		return { failure: error.failure };
 	}
 }
-/** What was asked for, or null where nobody waits for it any more. */
-async function orStopped(asked, hurry) {
-	const stopped = new Promise((resolve) => {
-		if (hurry.aborted) resolve(null);
-		hurry.addEventListener("abort", () => resolve(null), { once: true });
+/** Resolves when a signal is aborted: one listener, for dozens on one make Node.js warn of a leak. */
+function aborted$1(signal) {
+	return new Promise((resolve) => {
+		if (signal.aborted) resolve(null);
+		signal.addEventListener("abort", () => resolve(null), { once: true });
 	});
-	return Promise.race([stopped, asked]);
 }
 
 // src/cli/show-plans.ts
@@ -43211,7 +44393,10 @@ function unplannedOf(planned) {
 }
 
 // src/cli/stopper.ts
-/** Listens to SIGINT and SIGTERM. Until something is changed, the first of them ends the process at once. */
+/**
+* Listens to SIGINT, SIGTERM and SIGHUP. Until something is changed, the first of them ends the process at once. A
+* terminal that is closed may send SIGHUP twice, by way of its shell, and nobody is there any more who is in a hurry.
+*/
 function createStopper(say, io) {
 	const [stopping, hurrying] = [new AbortController(), new AbortController()];
 	let cause = null;
@@ -43221,7 +44406,23 @@ function createStopper(say, io) {
 		cause ??= because;
 		stopping.abort();
 	};
-	const close = io.onStopSignal((signal) => {
+	const halt = (because) => {
+		stop(because);
+		hurrying.abort();
+	};
+	const { outputLost } = io;
+	const onLost = () => {
+		const { stream } = outputLost.reason;
+		if (leave !== null) say(`${stream} is lost: nothing new starts; what is in flight ends first.`);
+		halt({
+			by: "output",
+			stream
+		});
+	};
+	if (outputLost.aborted) onLost();
+	outputLost.addEventListener("abort", onLost);
+	const ignoreSignals = io.onStopSignal((signal) => {
+		if (signal === "SIGHUP" && signals > 0) return;
 		signals += 1;
 		if (leave === null) {
 			say(`${signal}: nothing was changed.`);
@@ -43229,11 +44430,10 @@ function createStopper(say, io) {
 		} else if (signals > 1) io.leave(leave());
 		else {
 			say(`${signal}: nothing new starts; what is in flight ends first. Once more to leave at once.`);
-			stop({
+			halt({
 				by: "signal",
 				signal
 			});
-			hurrying.abort();
 		}
 	});
 	return {
@@ -43241,27 +44441,15 @@ function createStopper(say, io) {
 		hurry: hurrying.signal,
 		cause: () => cause,
 		stop,
+		halt,
 		changing: (code) => {
 			leave = code;
 		},
-		close
+		close: () => {
+			outputLost.removeEventListener("abort", onLost);
+			ignoreSignals();
+		}
 	};
-}
-
-// src/render/json.ts
-/** The plans as JSON, one object for all merchants. */
-function plansJson(plans) {
-	return `${JSON.stringify({
-		format: 1,
-		plans
-	}, null, 2)}\n`;
-}
-/** How merchants differ from their files, as JSON. */
-function driftsJson(drifts) {
-	return `${JSON.stringify({
-		format: 1,
-		drifts
-	}, null, 2)}\n`;
 }
 
 // src/action/annotations.ts
@@ -43449,7 +44637,7 @@ function isOwn({ body, author }, marker, viewer) {
 
 // src/render/markdown-changes.ts
 /** Wider than a terminal, and still without a scroll bar in a comment. */
-const COLUMNS = 100;
+const COLUMNS$1 = 100;
 /** A `diff` fence paints a line by its first character. */
 const SIGNS = {
 	create: "+",
@@ -43458,17 +44646,17 @@ const SIGNS = {
 	delete: "-"
 };
 /** Who gains and loses what, as the lines of a diff; those to whom the same happens together. */
-function peopleLines({ members }) {
+function peopleLines({ members }, told) {
 	if (members.length === 0) return [];
 	const unknown = (roles) => roles.map((role) => `whatever ${oneLine(role)} grants (the service does not tell)`);
-	return [`# Access: ${counted(members.length, "member")} ${members.length === 1 ? "gains or loses" : "gain or lose"} permissions`, ...sameImpact(members).flatMap((group) => {
+	return [`# Access: ${accessText(members.length, told)}`, ...sameImpact(members).flatMap((group) => {
 		const [first] = group;
 		if (first === void 0) return [];
 		const names = group.map(({ name }) => oneLine(name));
 		return [
-			...signed("  ", wrapList(names, COLUMNS)),
-			...signed("+   ", wrapList([...first.gained.map(oneLine), ...unknown(first.unknownGained)], COLUMNS)),
-			...signed("-   ", wrapList([...first.lost.map(oneLine), ...unknown(first.unknownLost)], COLUMNS))
+			...signed("  ", wrapList(names, COLUMNS$1)),
+			...signed("+   ", wrapList([...first.gained.map(oneLine), ...unknown(first.unknownGained)], COLUMNS$1)),
+			...signed("-   ", wrapList([...first.lost.map(oneLine), ...unknown(first.unknownLost)], COLUMNS$1))
 		];
 	})];
 }
@@ -43499,11 +44687,11 @@ function warningLines({ warnings, passwords }) {
 }
 /** A text in lines of which all but the first are moved in. */
 function hanging(text, first = "", rest = "    ") {
-	return wrapText(text, COLUMNS).map((line, index) => `${index === 0 ? first : rest}${line}`);
+	return wrapText(text, COLUMNS$1).map((line, index) => `${index === 0 ? first : rest}${line}`);
 }
-function headOf({ kind, resource, name, remark }) {
+function headOf({ kind, verb = kind, resource, name, remark }) {
 	const note = remark === "" ? "" : ` (${oneLine(remark)})`;
-	return `${SIGNS[kind]} ${kind} ${resource} ${oneLine(name)}${note}`;
+	return `${SIGNS[kind]} ${verb === kind ? `${kind} ${resource}` : `${verb}: ${resource}`} ${oneLine(name)}${note}`;
 }
 function detailLines({ kind, details }) {
 	const sign = kind === "create" ? "+" : kind === "delete" ? "-" : " ";
@@ -43516,7 +44704,7 @@ function detailLines({ kind, details }) {
 }
 function labelled(sign, { label }, items) {
 	const safe = items.map(oneLine);
-	const rows = label === "permissions" || label === "roles" ? wrapList(safe, COLUMNS) : safe.flatMap((item) => wrapText(item, COLUMNS));
+	const rows = label === "permissions" || label === "roles" ? wrapList(safe, COLUMNS$1) : safe.flatMap((item) => wrapText(item, COLUMNS$1));
 	return signed(`${sign}     ${label}: `, rows, `${sign}       `);
 }
 function signed(first, lines, rest = first) {
@@ -43524,7 +44712,13 @@ function signed(first, lines, rest = first) {
 }
 
 // src/render/markdown-fit.ts
-const TABLE_HEAD = ["| Merchant | Outcome | Create | Update | Replace | Delete | Unchanged | Risks |", "|---|---|--:|--:|--:|--:|--:|--:|"].join("\n");
+const COLUMNS = {
+	plan: "| Merchant | Outcome | Create | Update | Replace | Delete | Unchanged | Risks |",
+	drift: "| Merchant | Outcome | Added | Changed | Removed | Others | Unchanged | Risks |"
+};
+function tableHead(command) {
+	return `${COLUMNS[command]}\n|---|---|--:|--:|--:|--:|--:|--:|`;
+}
 const UNCHANGED = 5;
 /** Between two parts, and at the end. */
 const GAP = 2;
@@ -43551,7 +44745,7 @@ function fitted(parts, maxSize) {
 		parts.verdict,
 		...risks.map(({ text }) => text),
 		...folds.map(({ text }) => text)
-	].map((text) => text.length + GAP).concat(TABLE_HEAD.length + GAP, rows.map(({ text }) => text.length + 1)).reduce((sum, length) => sum + length, -1);
+	].map((text) => text.length + GAP).concat(tableHead(parts.command).length + GAP, rows.map(({ text }) => text.length + 1)).reduce((sum, length) => sum + length, -1);
 	const fits = () => {
 		const notice = noticeText(cut, parts.command).length;
 		return size + (notice === 0 ? 0 : notice + GAP) <= maxSize;
@@ -43585,7 +44779,7 @@ function fitted(parts, maxSize) {
 		dropRow();
 		cut.rows += 1;
 	}
-	if (rows.length === 0 && parts.rows.length > 0) size -= TABLE_HEAD.length + GAP;
+	if (rows.length === 0 && parts.rows.length > 0) size -= tableHead(parts.command).length + GAP;
 	for (const risk of [...risks].reverse()) {
 		if (fits()) break;
 		exchange(risk, `### ${risk.title}`);
@@ -43594,7 +44788,7 @@ function fitted(parts, maxSize) {
 	return [
 		parts.verdict,
 		...risks.map(({ text }) => text),
-		...rows.length > 0 ? [[TABLE_HEAD, ...rows.map(({ text }) => text)].join("\n")] : [],
+		...rows.length > 0 ? [[tableHead(parts.command), ...rows.map(({ text }) => text)].join("\n")] : [],
 		...folds.map(({ text }) => text).filter((text) => text !== ""),
 		noticeText(cut, parts.command)
 	].filter((text) => text !== "").join("\n\n").concat("\n");
@@ -43614,17 +44808,24 @@ function noticeText(cut, command) {
 }
 
 // src/render/markdown-risks.ts
+const TOLD = [
+	"plan",
+	"outside-git",
+	"unknown"
+];
 const KINDS$1 = [
 	"administrators",
 	"sensitive",
-	"removals"
+	"removals",
+	"ignored"
 ];
 /** What a reviewer must not miss, of all merchants together: problems first, then refusals, then risks. */
 function mergedRisks(input) {
+	const { command } = input;
 	return [
 		...problems(input),
-		...refusals(input),
-		...KINDS$1.flatMap((kind) => risksOfKind(input, kind))
+		...command === "drift" ? brokenRules(input) : refusals(input),
+		...TOLD.flatMap((told) => KINDS$1.flatMap((kind) => risksOfKind(input, kind, told)))
 	];
 }
 function problems({ views, unplanned }) {
@@ -43636,24 +44837,30 @@ function problems({ views, unplanned }) {
 	const count = unplanned.length + views.reduce((sum, { errors }) => sum + errors.length, 0);
 	return block(`❌ ${counted(count, "problem")} to solve before it can be applied`, [...unread, ...found]);
 }
-function refusals({ views }) {
-	const lines = views.flatMap(({ merchant, refusals: all }) => all.flatMap(({ rule, code, message, hint, allow, place }) => [
+function brokenRules(input) {
+	const count = input.views.reduce((sum, view) => sum + view.refusals.length, 0);
+	return block(`⛔ Live access breaks ${counted(count, "rule")}`, refusalLines(input));
+}
+function refusals(input) {
+	const count = input.views.reduce((sum, view) => sum + view.refusals.length, 0);
+	return block(`⛔ An apply would be refused, for ${counted(count, "reason")}`, refusalLines(input));
+}
+function refusalLines({ views }) {
+	return views.flatMap(({ merchant, refusals: all }) => all.flatMap(({ rule, code, message, hint, allow, place }) => [
 		...hanging(`${oneLine(merchant)}: ${rule} ${code}: ${oneLine(message)}`, "- ", "-   "),
 		...place === null ? [] : [`    written at ${oneLine(place)}`],
 		...hanging(oneLine(hint), "    → ", "      "),
 		...allow === null ? [] : [`    → If it is meant: apply --allow ${oneLine(shellWord(allow))}`]
 	]));
-	const count = views.reduce((sum, view) => sum + view.refusals.length, 0);
-	return block(`⛔ An apply would be refused, for ${counted(count, "reason")}`, lines);
 }
-function risksOfKind({ views }, kind) {
+function risksOfKind({ views }, kind, told) {
 	const sign = kind === "removals" ? "-" : "+";
-	const items = views.flatMap(({ merchant, risks }) => risks.filter((risk) => risk.kind === kind).flatMap((risk) => risk.items.map((item) => ({
+	const items = views.flatMap(({ merchant, risks }) => risks.filter((risk) => risk.kind === kind && risk.told === told).flatMap((risk) => risk.items.map((item) => ({
 		...item,
 		merchant
 	}))));
-	const lines = items.flatMap(({ merchant, name, what, resource }) => hanging(`${oneLine(merchant)}: ${resource} ${oneLine(name)}: ${oneLine(what)}`, `${sign} `, `${sign}   `));
-	return block(`⚠️ ${riskTitle(kind, items)}`, lines);
+	const lines = items.flatMap(({ merchant, name, what, resource }) => hanging(`${oneLine(merchant)}: ${resource} ${oneLine(name)}${what === "" ? "" : `: ${oneLine(what)}`}`, `${sign} `, `${sign}   `));
+	return block(`⚠️ ${riskTitle(kind, items, told)}`, lines);
 }
 function block(title, lines) {
 	return lines.length === 0 ? [] : [{
@@ -43672,32 +44879,40 @@ const USUAL_REVIEW = 6e4;
 /** Plans or drifts as Markdown of at most `maxSize` UTF-16 units, which leaves out whole parts and says so, and never cuts one. */
 function renderReview(input, maxSize = USUAL_REVIEW) {
 	const parts = {
-		verdict: verdictOf$3(input),
+		verdict: verdictOf$2(input),
 		risks: mergedRisks(input),
 		rows: rowsOf(input),
-		folds: input.views.filter(hasFold).map((view) => foldOf(view, input.command)),
+		folds: input.views.filter(hasFold).map(foldOf),
 		command: input.command
 	};
 	return fitted(parts, Math.max(maxSize, SMALLEST_REVIEW));
 }
-function verdictOf$3({ command, views, unplanned, fileErrors }) {
+function verdictOf$2(input) {
+	const { command, views, unplanned, fileErrors } = input;
 	const counts = addCounts(views.map((view) => view.counts));
 	const errors = views.reduce((sum, view) => sum + view.errors.length, 0) + unplanned.length + fileErrors;
 	const refusals = views.reduce((sum, view) => sum + view.refusals.length, 0);
 	const risky = views.some(({ risks }) => risks.length > 0);
+	const sums = input.command === "drift" ? addSums(input.views.map((view) => view.sums)) : null;
 	const changes = changesOf(counts);
 	const merchants = counted(views.length + unplanned.length, "merchant");
 	const said = (() => {
 		if (errors > 0) return ["❌", `${counted(errors, "problem")} to solve first`];
+		if (sums !== null) {
+			if (sums.violations > 0) return ["⛔", driftText(sums)];
+			return differencesIn(sums) === 0 ? ["✅", "no drift"] : ["⚠️", driftText(sums)];
+		}
 		if (refusals > 0) return ["⛔", `an apply would be refused, for ${counted(refusals, "reason")}`];
-		if (command === "drift") return changes === 0 ? ["✅", "no drift"] : ["⚠️", counted(changes, "difference")];
-		if (changes === 0) return ["✅", "no changes"];
+		if (changes === 0) return risky ? ["⚠️", "no changes, with risks"] : ["✅", "no changes"];
 		return risky ? ["⚠️", "changes with risks"] : ["✅", "changes without risks"];
 	})();
 	const deferred = views.reduce((sum, view) => sum + view.deferred.length, 0);
 	const files = fileErrors > 0 ? ` The files have ${counted(fileErrors, "error")}: \`rolecall validate\` tells them.` : "";
-	const waiting = deferred > 0 ? ` ${counted(deferred, "removal")} deferred.` : "";
-	return `## ${said[0]} rolecall ${command}: ${said[1]}\n\n${merchants}: ${countsText(counts)}.${waiting}${files}`;
+	return `## ${said[0]} rolecall ${command}: ${said[1]}\n\n${merchants}: ${sums === null ? countsText(counts) : sumsText(sums, counts)}.${deferredText(deferred)}${files}`;
+}
+/** "1 added outside git; 5 unchanged, 412 not managed". */
+function sumsText(sums, counts) {
+	return `${differencesIn(sums) + sums.violations === 0 ? "no drift" : driftText(sums)}; ${untouchedText(counts)}`;
 }
 function rowsOf({ views, unplanned }) {
 	const failed = unplanned.map(({ merchant }) => ({
@@ -43705,18 +44920,23 @@ function rowsOf({ views, unplanned }) {
 		rank: 0
 	}));
 	const planned = views.map((view) => {
-		const { create, update, replace, delete: remove, unchanged } = view.counts;
+		const { create, update, replace, delete: remove, unchanged, unmanaged = 0 } = view.counts;
 		const [rank, outcome] = outcomeOf(view);
-		const numbers = [
+		const numbers = ("sums" in view ? [
+			view.sums.added,
+			view.sums.changed,
+			view.sums.removed,
+			view.sums.notApplied + view.sums.unknown
+		] : [
 			create,
 			update,
 			replace,
-			remove,
-			unchanged
-		].map(grouped);
+			remove
+		]).map(grouped);
+		const kept = grouped(unchanged) + (unmanaged > 0 ? ` (${grouped(unmanaged)} not managed)` : "");
 		const risks = view.risks.reduce((sum, { items }) => sum + items.length, 0);
 		return {
-			text: `| ${inlineCode(view.merchant) + (view.environment === null ? "" : ` ${inlineCode(view.environment)}`)} | ${outcome} | ${numbers.join(" | ")} | ${risks} |`,
+			text: `| ${inlineCode(view.merchant) + (view.environment === null ? "" : ` ${inlineCode(view.environment)}`)} | ${outcome} | ${numbers.join(" | ")} | ${kept} | ${risks} |`,
 			rank
 		};
 	});
@@ -43724,25 +44944,31 @@ function rowsOf({ views, unplanned }) {
 }
 function outcomeOf(view) {
 	if (view.errors.length > 0) return [1, `**${counted(view.errors.length, "problem")}**`];
-	if (view.refusals.length > 0) return [2, "**would be refused**"];
+	if (view.refusals.length > 0) return [2, "sums" in view ? "**breaks rules**" : "**would be refused**"];
 	if (view.risks.length > 0) return [3, "risks"];
-	return changesOf(view.counts) > 0 || view.deferred.length > 0 ? [4, "changes"] : [5, "no changes"];
+	if (changesOf(view.counts) > 0) return [4, "sums" in view ? "drift" : "changes"];
+	if (view.deferred.length > 0) return [4, "deferred only"];
+	return [5, "sums" in view ? "no drift" : "no changes"];
 }
 function hasFold(view) {
 	return view.groups.length > 0 || view.deferred.length > 0 || view.warnings.length > 0;
 }
-function foldOf(view, command) {
-	const summary = `${inlineCode(view.merchant)} ${countsText(view.counts)}`;
-	const people = command === "drift" ? [] : peopleLines(view.impact);
+function foldOf(view) {
+	const sums = "sums" in view ? sumsText(view.sums, view.counts) : countsText(view.counts);
+	const summary = `${inlineCode(view.merchant)} ${sums}`;
+	const people = peopleLines(view.impact, view.told);
 	const warnings = warningLines(view);
-	const build = (details, members) => folded(summary, [
-		...members && people.length > 0 ? [fenced("diff", people)] : [],
-		fenced("diff", changeLines(view, {
+	const build = (details, members) => {
+		const changes = changeLines(view, {
 			details,
 			members
-		})),
-		...warnings.length > 0 ? [fenced("text", warnings)] : []
-	]);
+		});
+		return folded(summary, [
+			...members && people.length > 0 ? [fenced("diff", people)] : [],
+			...changes.length > 0 ? [fenced("diff", changes)] : [],
+			...warnings.length > 0 ? [fenced("text", warnings)] : []
+		]);
+	};
 	return {
 		whole: build(true, true),
 		withoutDetails: build(false, true),
@@ -43807,7 +45033,7 @@ const ENDS = {
 		verdict: "❌ rolecall apply: partly applied",
 		result: "partial",
 		reason: "partial",
-		message: "The apply stopped part-way. Run it again to go on."
+		message: "Not everything was applied. Run it again to go on."
 	},
 	stopped: {
 		verdict: "❌ rolecall apply: stopped before anything was changed",
@@ -43969,20 +45195,23 @@ function collect(reporter, progress) {
 		watched: {
 			plans: reporter.plans,
 			passwords: reporter.passwords,
-			journal: reporter.journal,
+			journals: reporter.journals,
+			failed: reporter.failed,
+			refused: reporter.refused,
+			ended: reporter.ended,
 			say: reporter.say,
 			event: (event) => {
 				reporter.event(event);
 				progress.applied(event);
 				copy.event(event);
 			},
-			result: (...result) => {
-				reporter.result(...result);
-				copy.result(...result);
+			results: (...results) => {
+				reporter.results(...results);
+				copy.results(...results);
 			},
-			verified: (plan) => {
-				reporter.verified(plan);
-				copy.verified(plan);
+			verified: (...found) => {
+				reporter.verified(...found);
+				copy.verified(...found);
 			},
 			unverified: (...why) => {
 				reporter.unverified(...why);
@@ -43990,6 +45219,115 @@ function collect(reporter, progress) {
 			}
 		}
 	};
+}
+
+// src/cli/files.ts
+init_errors$2();
+init_project_root();
+/** Where merchants' files are looked for when no path is given. */
+const DEFAULT_PATH = "access";
+const MAX_BYTES$2 = 67108864;
+/** The YAML files that the paths name; a folder stands for all of them below it. Absolute, sorted, each once. */
+async function findYamlFiles(paths, cwd) {
+	const wanted = paths.length > 0 ? paths : [defaultPath(cwd)];
+	const files = [...new Set(wanted.flatMap((path) => expand(path, cwd)))].sort();
+	if (files.length === 0) throw new RolecallError("no-files", `There is no YAML file in ${wanted.join(", ")}.`, { hint: "Write one file per merchant, ending in .yaml, or name the path where they are." });
+	return files;
+}
+/** Whether the paths name all merchants of the project: the default folder, or one that holds it. */
+function namesProject(paths, cwd) {
+	const isFolder = (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+	return paths.length === 0 || paths.map((path) => resolve(cwd, path)).some((path) => isFolder(path) && (basename(path) === DEFAULT_PATH || isFolder(join(path, DEFAULT_PATH))));
+}
+/** Returns the folder of merchants' files if no path is given: in the working directory, else in the project above it. */
+function defaultPath(cwd) {
+	const root = projectRoot(cwd, cwd);
+	for (let at = realpathSync.native(cwd);; at = dirname(at)) {
+		const path = join(at, DEFAULT_PATH);
+		if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return relative(cwd, path) || ".";
+		if (at === root || dirname(at) === at) return DEFAULT_PATH;
+	}
+}
+/**
+* Reads files for the configuration: those that the user names wherever they are, included ones only inside the
+* project, also behind links; no devices, nothing huge, and nothing but UTF-8. It asks the system itself: to let a
+* thread do so takes longer than the file does.
+*/
+function sourceReader(cwd) {
+	return async (path, from) => {
+		const base = from === null ? cwd : dirname(resolve(cwd, from));
+		try {
+			const real = realpathSync.native(resolve(base, path));
+			if (from !== null && !isOfProject(projectRoot(base, cwd), real)) return failed$1("outside-root");
+			const info = statSync(real);
+			if (!info.isFile()) return failed$1("not-a-file");
+			if (info.size > MAX_BYTES$2) return failed$1("too-large");
+			const text = decode$2(readFileSync$1(real));
+			return text === null ? failed$1("not-utf8") : {
+				ok: true,
+				file: shownPath(real, cwd),
+				text
+			};
+		} catch (error) {
+			const { code } = error;
+			return failed$1(code === "ENOENT" || code === "ENOTDIR" ? "missing" : "unreadable");
+		}
+	};
+}
+function failed$1(reason) {
+	return {
+		ok: false,
+		reason
+	};
+}
+/** Null for bytes that are not UTF-8: they are an error, not a replacement character. */
+function decode$2(bytes) {
+	try {
+		return new TextDecoder("utf-8", {
+			fatal: true,
+			ignoreBOM: true
+		}).decode(bytes);
+	} catch {
+		return null;
+	}
+}
+function expand(path, cwd) {
+	const absolute = resolve(cwd, path);
+	try {
+		const info = statSync(absolute);
+		if (info.isFile()) return [absolute];
+		if (!info.isDirectory()) throw new TypeError("it is neither a file nor a folder");
+		return readdirSync(absolute, {
+			recursive: true,
+			withFileTypes: true
+		}).filter((entry) => entry.isFile() && /\.ya?ml$/i.test(entry.name)).map((entry) => join(entry.parentPath, entry.name)).filter((file) => !/(^|[\\/])(\.|node_modules[\\/])/.test(relative(absolute, file)));
+	} catch (error) {
+		throw new RolecallError("file-unreadable", `${path} cannot be read: ${unreadableReason(error)}.`, {
+			hint: "Check the path; without one, rolecall reads the folder access/.",
+			cause: error
+		});
+	}
+}
+/** Relative to the working directory where it lies in the same project. */
+function shownPath(real, cwd) {
+	const working = realpathSync.native(cwd);
+	return isInside(working, real) || isInside(projectRoot(cwd, cwd), real) ? relative(working, real) : real;
+}
+function isInside(folder, file) {
+	const path = relative(folder, file);
+	return path !== "" && !path.startsWith("..") && resolve(folder, path) === file;
+}
+/** What git keeps for itself is no part of the project: it may hold a token, and a bad file is shown where it is bad. */
+function isOfProject(root, file) {
+	return isInside(root, file) && !relative(root, file).split(/[\\/]/).includes(".git");
+}
+/** Why a path cannot be read. */
+function unreadableReason(error) {
+	if (!(error instanceof Error)) return String(error);
+	const { code } = error;
+	if (code === "ENOENT") return "there is no such file or folder";
+	if (code === "EACCES") return "permission denied";
+	return error.message;
 }
 
 // node_modules/zod/v4/core/util.js
@@ -44768,7 +46106,7 @@ function finalizeParams(callee, params) {
 		Err: params?.Err
 	};
 }
-function failure(Err, issues, ctx) {
+function failure$1(Err, issues, ctx) {
 	let error;
 	return {
 		success: false,
@@ -44865,7 +46203,7 @@ var init_parse$2 = __esmMin((() => {
 			issues: []
 		}, ctx);
 		if (result instanceof Promise) throw new $ZodAsyncError();
-		return result.issues.length ? failure(_Err, result.issues, ctx) : {
+		return result.issues.length ? failure$1(_Err, result.issues, ctx) : {
 			success: true,
 			data: result.value
 		};
@@ -44880,7 +46218,7 @@ var init_parse$2 = __esmMin((() => {
 			issues: []
 		}, ctx);
 		if (result instanceof Promise) result = await result;
-		return result.issues.length ? failure(_Err, result.issues, ctx) : {
+		return result.issues.length ? failure$1(_Err, result.issues, ctx) : {
 			success: true,
 			data: result.value
 		};
@@ -45608,6 +46946,18 @@ function handleUnionResults(results, final, inst, ctx) {
 	});
 	return final;
 }
+function discriminatorMap(def) {
+	const map = /* @__PURE__ */ new Map();
+	for (const option of def.options) {
+		const values = option._zod.propValues?.[def.discriminator];
+		if (!values || values.size === 0) throw new Error(`Invalid discriminated union option at index "${def.options.indexOf(option)}"`);
+		for (const value of values) if (map.has(value)) {
+			if (value !== void 0) throw new Error(`Duplicate discriminator value "${String(value)}"`);
+			map.set(value, null);
+		} else map.set(value, option);
+	}
+	return map;
+}
 function mergeValues(a, b) {
 	if (a === b) return {
 		valid: true,
@@ -45762,7 +47112,7 @@ function handleRefineResult(result, payload, input, inst) {
 		payload.issues.push(issue(_iss));
 	}
 }
-var $ZodType, toStandardResult, $ZodString, $ZodStringFormat, $ZodGUID, $ZodUUID, $ZodEmail, URL_BAD_FORMAT, URL_UNPARSEABLE, asciiTabOrNewline, $ZodURL, $ZodEmoji, $ZodNanoID, $ZodCUID, $ZodCUID2, $ZodULID, $ZodXID, $ZodKSUID, $ZodISODateTime, $ZodISODate, $ZodISOTime, $ZodISODuration, $ZodIPv4, ipv6Alphabet, $ZodIPv6, $ZodCIDRv4, $ZodCIDRv6, base64Charset, $ZodBase64, base64urlCharset, $ZodBase64URL, $ZodE164, $ZodJWT, $ZodNumber, $ZodNumberFormat, $ZodBoolean, $ZodUnknown, $ZodNever, arraySize, $ZodArray, NO_SYMBOL_KEYS, $ZodObject, $ZodObjectJIT, $ZodUnion, $ZodIntersection, $ZodRecord, $ZodEnum, $ZodLiteral, $ZodTransform, $ZodOptional, $ZodExactOptional, $ZodNullable, $ZodDefault, $ZodPrefault, $ZodNonOptional, $ZodCatch, $ZodPipe, $ZodReadonly, $ZodCustom;
+var $ZodType, toStandardResult, $ZodString, $ZodStringFormat, $ZodGUID, $ZodUUID, $ZodEmail, URL_BAD_FORMAT, URL_UNPARSEABLE, asciiTabOrNewline, $ZodURL, $ZodEmoji, $ZodNanoID, $ZodCUID, $ZodCUID2, $ZodULID, $ZodXID, $ZodKSUID, $ZodISODateTime, $ZodISODate, $ZodISOTime, $ZodISODuration, $ZodIPv4, ipv6Alphabet, $ZodIPv6, $ZodCIDRv4, $ZodCIDRv6, base64Charset, $ZodBase64, base64urlCharset, $ZodBase64URL, $ZodE164, $ZodJWT, $ZodNumber, $ZodNumberFormat, $ZodBoolean, $ZodUnknown, $ZodNever, arraySize, $ZodArray, NO_SYMBOL_KEYS, $ZodObject, $ZodObjectJIT, $ZodUnion, $ZodDiscriminatedUnion, $ZodIntersection, $ZodRecord, $ZodEnum, $ZodLiteral, $ZodTransform, $ZodOptional, $ZodExactOptional, $ZodNullable, $ZodDefault, $ZodPrefault, $ZodNonOptional, $ZodCatch, $ZodPipe, $ZodReadonly, $ZodCustom;
 var init_schemas$1 = __esmMin((() => {
 	init_checks$3();
 	init_core$1();
@@ -46421,6 +47771,58 @@ var init_schemas$1 = __esmMin((() => {
 			});
 		};
 	});
+	$ZodDiscriminatedUnion = /*@__PURE__*/ $constructor("$ZodDiscriminatedUnion", (inst, def) => {
+		def.inclusive = false;
+		$ZodUnion.init(inst, def);
+		const _super = inst._zod.parse;
+		defineLazyInternal(inst, "propValues", (zod) => {
+			const propValues = {};
+			let undefinedCount = 0;
+			for (const option of zod.def.options) {
+				const pv = option._zod.propValues;
+				if (!pv || Object.keys(pv).length === 0) throw new Error(`Invalid discriminated union option at index "${zod.def.options.indexOf(option)}"`);
+				if (pv[zod.def.discriminator]?.has(void 0)) undefinedCount++;
+				for (const [k, v] of Object.entries(pv)) {
+					if (!Object.prototype.hasOwnProperty.call(propValues, k)) assignProp(propValues, k, /* @__PURE__ */ new Set());
+					for (const val of v) propValues[k].add(val);
+				}
+			}
+			if (!zod.def.unionFallback && undefinedCount > 1) propValues[zod.def.discriminator]?.delete(void 0);
+			return propValues;
+		});
+		def.options.forEach((option, i) => {
+			const propShape = rawShape(option._zod.def);
+			if (propShape && !Object.prototype.hasOwnProperty.call(propShape, def.discriminator)) throw new Error(`Invalid discriminated union option at index "${i}"`);
+		});
+		const disc = cached(() => discriminatorMap(def));
+		inst._zod.parse = (payload, ctx) => {
+			const input = payload.value;
+			if (!isObject(input)) {
+				payload.issues.push({
+					code: "invalid_type",
+					expected: "object",
+					input,
+					inst
+				});
+				return payload;
+			}
+			const value = input?.[def.discriminator];
+			const opt = disc.value.get(value);
+			if (opt && (value !== void 0 || ctx.direction !== "backward")) return opt._zod.run(payload, ctx);
+			if (def.unionFallback || ctx.direction === "backward") return _super(payload, ctx);
+			payload.issues.push({
+				code: "invalid_union",
+				errors: [],
+				note: "No matching discriminator",
+				discriminator: def.discriminator,
+				options: Array.from(disc.value.keys()).filter((value) => disc.value.get(value) !== null),
+				input,
+				path: [def.discriminator],
+				inst
+			});
+			return payload;
+		};
+	});
 	$ZodIntersection = /*@__PURE__*/ $constructor("$ZodIntersection", (inst, def) => {
 		$ZodType.init(inst, def);
 		inst._zod.parse = (payload, ctx) => {
@@ -46790,10 +48192,10 @@ function cloneIssues(issues) {
 /** Whether this schema's subtree contains a cycle, so one parse can re-enter it. */
 function isRecursive(inst, stack, resolve) {
 	const cached = recursive.get(inst);
-	if (cached !== void 0) return cached ? PROVEN : NONE$1;
+	if (cached !== void 0) return cached ? PROVEN : NONE$2;
 	if (stack.has(inst)) return PROVEN;
 	stack.add(inst);
-	let result = NONE$1;
+	let result = NONE$2;
 	const check = (child) => {
 		if (result !== PROVEN && child?._zod) {
 			const answer = isRecursive(child, stack, resolve);
@@ -46801,11 +48203,11 @@ function isRecursive(inst, stack, resolve) {
 		}
 	};
 	const shape = (sh, spread) => {
-		let answer = NONE$1;
+		let answer = NONE$2;
 		for (const key of Reflect.ownKeys(sh)) {
 			const desc = Object.getOwnPropertyDescriptor(sh, key);
 			if (spread && !desc.enumerable) continue;
-			const child = desc.get ? ASSUMED : desc.value?._zod ? isRecursive(desc.value, stack, resolve) : NONE$1;
+			const child = desc.get ? ASSUMED : desc.value?._zod ? isRecursive(desc.value, stack, resolve) : NONE$2;
 			if (child > answer) answer = child;
 		}
 		return answer;
@@ -46921,7 +48323,7 @@ function isBackEdge(ctx, value) {
 	const backEdges = ctx[STATE]?.backEdges;
 	return backEdges !== void 0 && isRef(value) && backEdges.has(value);
 }
-var $ZodCyclicError, STATE, NO_ISSUES, recursive, NONE$1, ASSUMED, PROVEN, handoff, open$2, memo;
+var $ZodCyclicError, STATE, NO_ISSUES, recursive, NONE$2, ASSUMED, PROVEN, handoff, open$2, memo;
 var init_memoizer = __esmMin((() => {
 	init_util();
 	$ZodCyclicError = class extends Error {
@@ -46933,7 +48335,7 @@ var init_memoizer = __esmMin((() => {
 	STATE = "~memo";
 	NO_ISSUES = [];
 	recursive = /*@__PURE__*/ new WeakMap();
-	NONE$1 = 0;
+	NONE$2 = 0;
 	ASSUMED = 1;
 	PROVEN = 2;
 	;
@@ -46976,7 +48378,7 @@ var init_memoizer = __esmMin((() => {
 				const wrapped = (payload, ctx) => {
 					if (isRecursiveInst === void 0) {
 						const walked = isRecursive(inst, /* @__PURE__ */ new Set(), false);
-						if (walked === NONE$1) {
+						if (walked === NONE$2) {
 							inst._zod.parse = base;
 							if (inst._zod.run === wrapped) inst._zod.run = base;
 							return base(payload, ctx);
@@ -48698,7 +50100,7 @@ var init_errors = __esmMin((() => {
 }));
 
 // node_modules/zod/v4/classic/parse.js
-var parse$2, parseAsync, safeParse, safeParseAsync, encode, decode$2, encodeAsync, decodeAsync, safeEncode, safeDecode, safeEncodeAsync, safeDecodeAsync;
+var parse$2, parseAsync, safeParse, safeParseAsync, encode, decode$1, encodeAsync, decodeAsync, safeEncode, safeDecode, safeEncodeAsync, safeDecodeAsync;
 var init_parse$1 = __esmMin((() => {
 	init_core();
 	init_errors();
@@ -48707,7 +50109,7 @@ var init_parse$1 = __esmMin((() => {
 	safeParse = /* @__PURE__ */ _safeParse(ZodRealError);
 	safeParseAsync = /* @__PURE__ */ _safeParseAsync(ZodRealError);
 	encode = /* @__PURE__ */ _encode(ZodRealError);
-	decode$2 = /* @__PURE__ */ _decode(ZodRealError);
+	decode$1 = /* @__PURE__ */ _decode(ZodRealError);
 	encodeAsync = /* @__PURE__ */ _encodeAsync(ZodRealError);
 	decodeAsync = /* @__PURE__ */ _decodeAsync(ZodRealError);
 	safeEncode = /* @__PURE__ */ _safeEncode(ZodRealError);
@@ -48723,7 +50125,7 @@ function _ensureDefaultLocale() {
 function _ensureDefaultMemoizer() {
 	if (!globalConfig.memoizer) config({ memoizer: memoizer() });
 }
-function string$1(params) {
+function string(params) {
 	return _string(ZodString, params);
 }
 function url(params) {
@@ -48738,7 +50140,7 @@ function int(params) {
 function boolean(params) {
 	return _boolean(ZodBoolean, params);
 }
-function unknown$1() {
+function unknown() {
 	return _unknown(ZodUnknown);
 }
 function never(params) {
@@ -48770,6 +50172,14 @@ function union(options, params) {
 		...normalizeParams(params)
 	});
 }
+function discriminatedUnion(discriminator, options, params) {
+	return new ZodDiscriminatedUnion({
+		type: "union",
+		options,
+		discriminator,
+		...normalizeParams(params)
+	});
+}
 function intersection(left, right) {
 	return new ZodIntersection({
 		type: "intersection",
@@ -48777,10 +50187,10 @@ function intersection(left, right) {
 		right
 	});
 }
-function record$1(keyType, valueType, params) {
+function record(keyType, valueType, params) {
 	if (!valueType || !valueType._zod) return new ZodRecord({
 		type: "record",
-		keyType: string$1(),
+		keyType: string(),
 		valueType: keyType,
 		...normalizeParams(valueType)
 	});
@@ -48884,7 +50294,7 @@ function refine(fn, _params = {}) {
 function superRefine(fn, params) {
 	return _superRefine(fn, params);
 }
-var ZodType, _ZodString, ZodString, ZodStringFormat, ZodISODateTime, ZodISODate, ZodISOTime, ZodISODuration, ZodEmail, ZodGUID, ZodUUID, ZodURL, ZodEmoji, ZodNanoID, ZodCUID, ZodCUID2, ZodULID, ZodXID, ZodKSUID, ZodIPv4, ZodIPv6, ZodCIDRv4, ZodCIDRv6, ZodBase64, ZodBase64URL, ZodE164, ZodJWT, ZodNumber, ZodNumberFormat, ZodBoolean, ZodUnknown, ZodNever, ZodArray, ZodObject, ZodUnion, ZodIntersection, ZodRecord, ZodEnum, ZodLiteral, ZodTransform, ZodOptional, ZodExactOptional, ZodNullable, ZodDefault, ZodPrefault, ZodNonOptional, ZodCatch, ZodPipe, ZodReadonly, ZodCustom;
+var ZodType, _ZodString, ZodString, ZodStringFormat, ZodISODateTime, ZodISODate, ZodISOTime, ZodISODuration, ZodEmail, ZodGUID, ZodUUID, ZodURL, ZodEmoji, ZodNanoID, ZodCUID, ZodCUID2, ZodULID, ZodXID, ZodKSUID, ZodIPv4, ZodIPv6, ZodCIDRv4, ZodCIDRv6, ZodBase64, ZodBase64URL, ZodE164, ZodJWT, ZodNumber, ZodNumberFormat, ZodBoolean, ZodUnknown, ZodNever, ZodArray, ZodObject, ZodUnion, ZodDiscriminatedUnion, ZodIntersection, ZodRecord, ZodEnum, ZodLiteral, ZodTransform, ZodOptional, ZodExactOptional, ZodNullable, ZodDefault, ZodPrefault, ZodNonOptional, ZodCatch, ZodPipe, ZodReadonly, ZodCustom;
 var init_schemas = __esmMin((() => {
 	init_core();
 	init_json_schema_processors();
@@ -49031,7 +50441,7 @@ var init_schemas = __esmMin((() => {
 			return encode(this, data, params, { callee: _encode });
 		},
 		decode: function _decode(data, params) {
-			return decode$2(this, data, params, { callee: _decode });
+			return decode$1(this, data, params, { callee: _decode });
 		},
 		encodeAsync: async function _encodeAsync(data, params) {
 			return await encodeAsync(this, data, params, { callee: _encodeAsync });
@@ -49417,10 +50827,10 @@ var init_schemas = __esmMin((() => {
 			return this.clone(mergeDefs(this._zod.def, { catchall }));
 		},
 		passthrough() {
-			return this.clone(mergeDefs(this._zod.def, { catchall: unknown$1() }));
+			return this.clone(mergeDefs(this._zod.def, { catchall: unknown() }));
 		},
 		loose() {
-			return this.clone(mergeDefs(this._zod.def, { catchall: unknown$1() }));
+			return this.clone(mergeDefs(this._zod.def, { catchall: unknown() }));
 		},
 		strict() {
 			return this.clone(mergeDefs(this._zod.def, { catchall: never() }));
@@ -49458,6 +50868,10 @@ var init_schemas = __esmMin((() => {
 		ZodType.init(inst, def);
 		inst._zod.processJSONSchema = (ctx, json, params) => unionProcessor(inst, ctx, json, params);
 		inst.options = def.options;
+	});
+	ZodDiscriminatedUnion = /*@__PURE__*/ $constructor("ZodDiscriminatedUnion", (inst, def) => {
+		ZodUnion.init(inst, def);
+		$ZodDiscriminatedUnion.init(inst, def);
 	});
 	ZodIntersection = /*@__PURE__*/ $constructor("ZodIntersection", (inst, def) => {
 		$ZodIntersection.init(inst, def);
@@ -49714,6 +51128,7 @@ function content(image) {
 		managed
 	};
 }
+/** Hash of a value, whatever the order of its keys. */
 function hash$1(value) {
 	return createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, LENGTH);
 }
@@ -49768,7 +51183,7 @@ function isRecordTampered(record) {
 function nameHash(name) {
 	return createHash("sha256").update(name.toLowerCase()).digest("hex").slice(0, 32);
 }
-/** What is left of a new invitation when the expired one is gone already. */
+/** Returns the remaining half of a renewal whose expired invitation is gone already, or still beside the new one. */
 function secondHalf(change) {
 	if (change.resource !== "member" || change.kind !== "replace") return [];
 	const { resumed: _, fingerprint: __, ...rest } = change;
@@ -49777,6 +51192,11 @@ function secondHalf(change) {
 		kind: "create",
 		id: null,
 		before: null,
+		fields: []
+	}), seal({
+		...rest,
+		kind: "delete",
+		after: null,
 		fields: []
 	})];
 }
@@ -49798,6 +51218,22 @@ var init_approval_record = __esmMin((() => {
 	init_fingerprint();
 }));
 
+// src/plan/service-url.ts
+/**
+* Returns the normal form of a service's base URL, in which two spellings of one address are equal: lower-case scheme
+* and host, no default port, no slash at the end, no empty query or fragment. A text that is no URL is returned without
+* trailing slashes.
+*/
+function normalizeServiceUrl(text) {
+	return (URL.canParse(text) ? hrefOf(new URL(text)) : text).replace(/\/+$/, "");
+}
+function hrefOf(url) {
+	if (url.search === "") url.search = "";
+	if (url.hash === "") url.hash = "";
+	return url.href;
+}
+var init_service_url = __esmMin((() => {}));
+
 // src/plan/approve.ts
 /** The same for an approved plan of which only a record was kept. */
 function approveByRecord(fresh, record, live) {
@@ -49805,12 +51241,17 @@ function approveByRecord(fresh, record, live) {
 	if (elsewhere) return elsewhere;
 	return isRecordTampered(record) ? { status: "tampered" } : judge$2(fresh, record, live);
 }
+/** Whether a fresh plan is the one that was recorded: for the same place, and with the same changes. */
+function isRecordedPlan(fresh, record) {
+	const due = (fingerprints) => sortedSet(fingerprints).join("\n");
+	return otherPlace(fresh, record) === null && !isRecordTampered(record) && due(fresh.changes.map(({ fingerprint }) => fingerprint)) === due(record.due);
+}
 function otherPlace(fresh, approved) {
 	for (const field of [
 		"merchant",
 		"environment",
 		"service"
-	]) if (approved[field] !== fresh[field]) return {
+	]) if (!isSamePlace[field](approved[field] ?? "", fresh[field] ?? "")) return {
 		status: "elsewhere",
 		field,
 		approved: String(approved[field]),
@@ -49868,9 +51309,16 @@ function widened(fresh, approved) {
 		return !waiting.has(member) && gained.some((one) => !allowed.get(member)?.has(one));
 	}).map(({ name }) => name));
 }
+var isSamePlace;
 var init_approve = __esmMin((() => {
 	init_approval_record();
 	init_order();
+	init_service_url();
+	isSamePlace = {
+		merchant: (a, b) => a === b,
+		environment: (a, b) => a === b || a === "" || b === "",
+		service: (a, b) => normalizeServiceUrl(a) === normalizeServiceUrl(b)
+	};
 }));
 
 // src/cli/approval.ts
@@ -49935,7 +51383,7 @@ async function readApprovals(sha, github) {
 	}
 	const newest = [...sets.values()].sort((a, b) => idOf(b) - idOf(a));
 	const found = /* @__PURE__ */ new Map();
-	for (const record of newest.flatMap(decode$1)) {
+	for (const record of newest.flatMap(decode)) {
 		const key = JSON.stringify([record.merchant, record.service]);
 		if (!found.has(key)) found.set(key, record);
 	}
@@ -49944,7 +51392,7 @@ async function readApprovals(sha, github) {
 function idOf(checks) {
 	return Math.max(...checks.map(({ id }) => id));
 }
-function decode$1(checks) {
+function decode(checks) {
 	const byPart = new Map(checks.map((check) => [Number(check.externalId.split("/")[4]), check]));
 	const count = Number(checks[0]?.externalId.split("/")[5]);
 	const texts = Array.from({ length: count || 0 }, (_, index) => byPart.get(index + 1)?.text);
@@ -49957,21 +51405,21 @@ function decode$1(checks) {
 		return [];
 	}
 }
-const strings = array(string$1());
+const strings = array(string());
 const recordSchema = object({
-	merchant: string$1(),
-	environment: string$1().nullable(),
-	service: string$1(),
-	fingerprint: string$1(),
+	merchant: string(),
+	environment: string().nullable(),
+	service: string(),
+	fingerprint: string(),
 	due: strings,
 	seen: strings,
-	held: record$1(string$1(), array(string$1().nullable())),
+	held: record(string(), array(string().nullable())),
 	changesRoles: boolean(),
 	roles: array(object({
-		fingerprint: string$1(),
+		fingerprint: string(),
 		kind: _enum(["create", "update"]),
-		id: string$1().nullable(),
-		name: string$1(),
+		id: string().nullable(),
+		name: string(),
 		permissions: strings
 	})),
 	gains: array(object({
@@ -50026,7 +51474,7 @@ function objectionsTo$1(looks, records, rule) {
 		if (plan.changes.length === 0) return [];
 		const own = records.filter(({ merchant }) => merchant === plan.merchant);
 		if (own.length === 0) return [`${plan.merchant}: no plan of this merchant was approved.`];
-		if (rule === "fail") return own.some(({ fingerprint }) => fingerprint === plan.fingerprint) ? [] : [`${plan.merchant}: the plan is not the one that was approved.`];
+		if (rule === "fail") return own.some((record) => isRecordedPlan(plan, record)) ? [] : [`${plan.merchant}: the plan is not the one that was approved.`];
 		return objectionSentences(plan.merchant, together$1(own.map((one) => approveByRecord(plan, one, live))));
 	});
 }
@@ -51989,13 +53437,14 @@ var require_picomatch = /* @__PURE__ */ __commonJSMin(((exports, module) => {
 // src/cli/credentials.ts
 var import_picomatch = /* @__PURE__ */ __toESM(require_picomatch(), 1);
 init_errors$2();
+init_service_url();
 /** Finds base URL and key of a merchant: option, file, environment. The key itself is never part of a message. */
 function accessFor(state, option, env) {
 	const [baseUrl, baseUrlSource] = baseUrlOf(state, option, env);
 	if (!baseUrl) throw new RolecallError("base-url-missing", `It is not known where the service of ${state.merchant} is.`, { hint: "Set ROLECALL_BASE_URL, pass --base-url, or write api.base_url into the file." });
 	const { key, keySource } = keyFor(state, env);
 	return {
-		baseUrl,
+		baseUrl: normalizeServiceUrl(baseUrl),
 		baseUrlSource,
 		key,
 		keySource,
@@ -52030,126 +53479,491 @@ function agreedEnvironment(state, key, keySource) {
 	return state.environment ?? ofKey;
 }
 
-// src/cli/files.ts
-init_errors$2();
-/** Where merchants' files are looked for when no path is given. */
-const DEFAULT_PATH = "access";
-const MAX_BYTES = 67108864;
-/** The YAML files that the paths name; a folder stands for all of them below it. Absolute, sorted, each once. */
-async function findYamlFiles(paths, cwd) {
-	const wanted = paths.length > 0 ? paths : [DEFAULT_PATH];
-	const files = [...new Set(wanted.flatMap((path) => expand(path, cwd)))].sort();
-	if (files.length === 0) throw new RolecallError("no-files", `There is no YAML file in ${wanted.join(", ")}.`, { hint: "Write one file per merchant, ending in .yaml, or name the path where they are." });
-	return files;
-}
-/** How much the files hold together, in bytes; what cannot be read is told when it is read. */
-function sizeOf$1(files) {
-	return files.reduce((sum, file) => {
-		try {
-			return sum + statSync(file).size;
-		} catch {
-			return sum;
-		}
-	}, 0);
-}
-/**
-* Reads files for the configuration: those that the user names wherever they are, included ones only inside the
-* project, also behind links; no devices, nothing huge, and nothing but UTF-8. It asks the system itself: to let a
-* thread do so takes longer than the file does.
-*/
-function sourceReader(cwd) {
-	return async (path, from) => {
-		const base = from === null ? cwd : dirname(resolve(cwd, from));
-		try {
-			const real = realpathSync.native(resolve(base, path));
-			if (from !== null && !isOfProject(projectRoot(base, cwd), real)) return failed$1("outside-root");
-			const info = statSync(real);
-			if (!info.isFile()) return failed$1("not-a-file");
-			if (info.size > MAX_BYTES) return failed$1("too-large");
-			const text = decode(readFileSync$1(real));
-			return text === null ? failed$1("not-utf8") : {
-				ok: true,
-				file: shownPath(real, cwd),
-				text
-			};
-		} catch (error) {
-			const { code } = error;
-			return failed$1(code === "ENOENT" || code === "ENOTDIR" ? "missing" : "unreadable");
-		}
-	};
-}
-function failed$1(reason) {
-	return {
-		ok: false,
-		reason
-	};
-}
-/** Null for bytes that are not UTF-8: they are an error, not a replacement character. */
-function decode(bytes) {
-	try {
-		return new TextDecoder("utf-8", {
-			fatal: true,
-			ignoreBOM: true
-		}).decode(bytes);
-	} catch {
-		return null;
-	}
-}
-function expand(path, cwd) {
-	const absolute = resolve(cwd, path);
-	try {
-		const info = statSync(absolute);
-		if (info.isFile()) return [absolute];
-		if (!info.isDirectory()) throw new TypeError("it is neither a file nor a folder");
-		return readdirSync(absolute, {
-			recursive: true,
-			withFileTypes: true
-		}).filter((entry) => entry.isFile() && /\.ya?ml$/i.test(entry.name)).map((entry) => join(entry.parentPath, entry.name)).filter((file) => !/(^|[\\/])(\.|node_modules[\\/])/.test(relative(absolute, file)));
-	} catch (error) {
-		throw new RolecallError("file-unreadable", `${path} cannot be read: ${reason(error)}.`, {
-			hint: "Check the path; without one, rolecall reads the folder access/.",
-			cause: error
-		});
-	}
-}
-/** Relative to the working directory where it lies below it. */
-function shownPath(real, cwd) {
-	const root = realpathSync.native(cwd);
-	return isInside(root, real) ? relative(root, real) : real;
-}
-function isInside(folder, file) {
-	const path = relative(folder, file);
-	return path !== "" && !path.startsWith("..") && resolve(folder, path) === file;
-}
-/** What git keeps for itself is no part of the project: it may hold a token, and a bad file is shown where it is bad. */
-function isOfProject(root, file) {
-	return isInside(root, file) && !relative(root, file).split(/[\\/]/).includes(".git");
-}
-function reason(error) {
-	if (!(error instanceof Error)) return String(error);
-	const { code } = error;
-	if (code === "ENOENT") return "there is no such file or folder";
-	if (code === "EACCES") return "permission denied";
-	return error.message;
-}
-
 // src/cli/in-shard.ts
 /** Whether a merchant belongs to a shard: by a hash of its code, so that others that come and go do not move it. */
 function isInShard(merchant, { index, count }) {
 	return createHash("sha256").update(merchant).digest().readUInt32BE(0) % count + 1 === index;
 }
 
-// src/cli/engine.ts
-var engine_exports = /* @__PURE__ */ __exportAll({ setEngine: () => setEngine });
-/** Sets the engine up for reading files of so many bytes together, which leaves much behind and is over soon. */
-function setEngine(bytes) {
-	setFlagsFromString("--heap-growing-percent=60");
-	if (bytes < SMALL) setFlagsFromString("--semi-space-growth-factor=1");
-	if (process.versions.v8.startsWith("11.")) setFlagsFromString("--interrupt-budget=600000");
+// src/lib/suggest.ts
+/** The candidate that was probably meant, or null where none is near; case is no difference. */
+function suggest(word, candidates) {
+	return openSuggester([...candidates])(word);
 }
-var SMALL;
-var init_engine = __esmMin((() => {
-	SMALL = 1048576;
+/** Suggestions from many candidates for many words, within a bound of work; beyond it there are none. */
+function openSuggester(candidates) {
+	const folded = candidates.map((candidate) => ({
+		candidate,
+		lower: candidate.toLowerCase()
+	}));
+	const known = /* @__PURE__ */ new Map();
+	let work = 0;
+	return (word) => {
+		const answered = known.get(word);
+		if (answered !== void 0) return answered;
+		const wanted = word.toLowerCase();
+		let best = null;
+		let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+		if (wanted.length <= MAX_LENGTH) for (const { candidate, lower } of folded) {
+			work += 1;
+			if (Math.abs(lower.length - wanted.length) >= bestDistance || work > MAX_WORK) continue;
+			work += lower.length * wanted.length;
+			const found = distance(wanted, lower);
+			if (found < bestDistance) {
+				best = candidate;
+				bestDistance = found;
+			}
+		}
+		known.set(word, best);
+		return best;
+	};
+}
+/** Whether two words differ as a slip of the keyboard makes them differ: by one edit, in long words by two. */
+function isSlip(a, b) {
+	if (a.replace(/\d+/g, "") === b.replace(/\d+/g, "") || Math.max(a.length, b.length) > MAX_LENGTH) return false;
+	const most = Math.min(a.length, b.length) >= 12 ? 2 : 1;
+	return Math.abs(a.length - b.length) <= most && distance(a.toLowerCase(), b.toLowerCase()) <= most;
+}
+/** Edits between two words, where two swapped neighbours count as one. */
+function distance(a, b) {
+	let beforeLast = [];
+	let last = Array.from({ length: b.length + 1 }, (_, index) => index);
+	for (let i = 1; i <= a.length; i++) {
+		const row = [i];
+		for (let j = 1; j <= b.length; j++) {
+			const same = a[i - 1] === b[j - 1];
+			let cost = Math.min(at$1(last, j) + 1, at$1(row, j - 1) + 1, at$1(last, j - 1) + (same ? 0 : 1));
+			if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, at$1(beforeLast, j - 2) + 1);
+			row.push(cost);
+		}
+		beforeLast = last;
+		last = row;
+	}
+	return at$1(last, b.length);
+}
+function at$1(row, index) {
+	return row[index] ?? Number.POSITIVE_INFINITY;
+}
+var MAX_WORK, MAX_LENGTH;
+var init_suggest = __esmMin((() => {
+	MAX_WORK = 1e8;
+	MAX_LENGTH = 100;
+}));
+
+// src/plan/run-status.ts
+/** How a run stands; `alive`: the process that wrote the journal still runs, as far as can be told. */
+function runStatus(run, alive) {
+	const { end, verified } = run;
+	if (end === null) return alive ? "running" : "cut-short";
+	if (unsureWrites(run).length > 0) return "unsure";
+	if (end.status === "stopped") return "stopped";
+	if (end.status === "incomplete") return "left";
+	return verified !== null && verified.left.length > 0 ? "left" : "done";
+}
+/** The writes of which nobody knows what became of them. */
+function unsureWrites({ writes }) {
+	return writes.filter(({ outcome }) => outcome === null || outcome.status === "unknown");
+}
+var init_run_status = __esmMin((() => {}));
+
+// src/cli/run-alive.ts
+/**
+* Whether the process of a run is still there, and no other one that got its id since; of another machine's nobody can
+* tell, and it counts as gone.
+*/
+function isAlive({ run }, now, processes = THIS_MACHINE) {
+	const { pid, host } = run;
+	if (host !== processes.host || pid === processes.pid || !processes.exists(pid)) return false;
+	const began = Date.parse(run.at);
+	const [it, self] = [pid, processes.pid].map((one) => parseStat(processes.stat(one)));
+	if (!it || !self) return now - began < LONGEST_RUN_MS;
+	if (it.dead) return false;
+	return now - processes.ageMs + (it.startedMs - self.startedMs) <= began + LEEWAY_MS;
+}
+/** Reads /proc/PID/stat: behind the name, which may hold anything, come the state and, as the 20th, the start. */
+function parseStat(text) {
+	if (text === null) return null;
+	const fields = text.slice(text.lastIndexOf(")") + 1).trim().split(/\s+/);
+	const ticks = Number(fields[19]);
+	return Number.isFinite(ticks) ? {
+		dead: /^[ZXx]$/.test(fields[0] ?? ""),
+		startedMs: ticks * 10
+	} : null;
+}
+var LEEWAY_MS, LONGEST_RUN_MS, THIS_MACHINE;
+var init_run_alive = __esmMin((() => {
+	LEEWAY_MS = 1e4;
+	LONGEST_RUN_MS = 864e5;
+	THIS_MACHINE = {
+		host: hostname(),
+		pid: process.pid,
+		get ageMs() {
+			return process.uptime() * 1e3;
+		},
+		exists(pid) {
+			try {
+				process.kill(pid, 0);
+				return true;
+			} catch (error) {
+				return error.code === "EPERM";
+			}
+		},
+		stat(pid) {
+			try {
+				return readFileSync$1(`/proc/${pid}/stat`, "utf8");
+			} catch {
+				return null;
+			}
+		}
+	};
+}));
+
+// src/config/journal-schema.ts
+var at, metadata$1, texts, resource, count$3, roleImage, memberImage$1, runStarted, phase, reason, writeIntended, failure, writeEnded, runEnded, runVerified, journalLineSchema, JOURNAL_TYPES;
+var init_journal_schema = __esmMin((() => {
+	init_zod();
+	at = string();
+	metadata$1 = custom((value) => typeof value === "object" && value !== null && !Array.isArray(value));
+	texts = array(string());
+	resource = _enum(["role", "member"]);
+	count$3 = number().int().nonnegative();
+	roleImage = object({
+		name: string(),
+		description: string().nullable(),
+		permissions: texts,
+		metadata: metadata$1
+	});
+	memberImage$1 = object({
+		email: string().nullable(),
+		roles: array(object({
+			id: string().nullable(),
+			name: string()
+		})),
+		metadata: metadata$1,
+		managed: object({
+			nickname: string().nullable(),
+			passwordEnv: string().nullable()
+		}).nullable(),
+		status: _enum([
+			"accepted",
+			"pending",
+			"expired",
+			"disabled",
+			"unknown"
+		]).nullable().catch("unknown")
+	});
+	runStarted = object({
+		at,
+		type: literal("run"),
+		format: literal(1),
+		run: string(),
+		merchant: string(),
+		environment: _enum(["live", "test"]).nullable(),
+		service: string(),
+		fingerprint: string(),
+		changes: count$3,
+		version: string(),
+		user: string().nullable(),
+		host: string(),
+		pid: number().int().positive(),
+		commit: object({
+			id: string(),
+			clean: boolean()
+		}).nullable(),
+		job: string().nullable(),
+		undoes: string().nullable()
+	});
+	phase = custom((value) => typeof value === "string");
+	reason = custom((value) => typeof value === "string");
+	writeIntended = object({
+		at,
+		type: literal("intent"),
+		write: number().int().positive(),
+		phase,
+		part: _enum([
+			"whole",
+			"set-aside",
+			"create",
+			"remove",
+			"restore"
+		]),
+		resource,
+		kind: _enum([
+			"create",
+			"update",
+			"replace",
+			"delete"
+		]),
+		name: string(),
+		id: string().nullable(),
+		reason,
+		fingerprint: string(),
+		before: union([roleImage, memberImage$1]).nullable(),
+		after: union([roleImage, memberImage$1]).nullable(),
+		password: literal(true).exactOptional()
+	});
+	failure = custom((value) => object({
+		code: string(),
+		message: string(),
+		hint: string().optional()
+	}).safeParse(value).success);
+	writeEnded = object({
+		at,
+		type: literal("outcome"),
+		write: number().int().positive(),
+		status: _enum([
+			"done",
+			"failed",
+			"unknown",
+			"stale",
+			"not-sent"
+		]),
+		id: string().nullable(),
+		adopted: boolean(),
+		failure: failure.nullable(),
+		already: literal(true).exactOptional()
+	});
+	runEnded = object({
+		at,
+		type: literal("end"),
+		status: _enum([
+			"done",
+			"incomplete",
+			"stopped"
+		]),
+		cause: string().nullable(),
+		outcomes: object({
+			done: count$3,
+			failed: count$3,
+			unknown: count$3,
+			stale: count$3,
+			unfinished: count$3,
+			"not-started": count$3
+		})
+	});
+	runVerified = object({
+		at,
+		type: literal("verified"),
+		left: texts,
+		deferred: texts
+	});
+	journalLineSchema = discriminatedUnion("type", [
+		runStarted,
+		writeIntended,
+		writeEnded,
+		runEnded,
+		runVerified
+	]);
+	JOURNAL_TYPES = /* @__PURE__ */ new Set([
+		"run",
+		"intent",
+		"outcome",
+		"end",
+		"verified"
+	]);
+}));
+
+// src/config/journal-file.ts
+var journal_file_exports = /* @__PURE__ */ __exportAll({ parseJournal: () => parseJournal });
+/**
+* Reads a journal. A last line that was not written whole is left out, as a crash leaves it; any other line that
+* cannot be read is an error, since what it told is lost. Lines and fields of later versions are passed over.
+*/
+function parseJournal(text) {
+	const lines = text.split("\n");
+	const reader = new Reader();
+	let torn = false;
+	for (const [index, line] of lines.entries()) {
+		const last = index >= lines.length - 1;
+		if (line === "" && last) continue;
+		const value = parseJson$1(line);
+		if (value === void 0 && (last || index === lines.length - 2 && lines.at(-1) === "")) {
+			torn = true;
+			continue;
+		}
+		const reason = value === void 0 ? "it is not JSON" : reader.take(value);
+		if (reason !== null) return {
+			ok: false,
+			line: index + 1,
+			reason
+		};
+	}
+	const { run } = reader;
+	if (run === null) return {
+		ok: false,
+		line: null,
+		reason: torn ? "it was cut short in its first line, before anything was changed" : "it is empty"
+	};
+	const { end, verified } = reader;
+	return {
+		ok: true,
+		run: {
+			run,
+			writes: reader.writes(),
+			end,
+			verified,
+			torn
+		}
+	};
+}
+function parseJson$1(line) {
+	try {
+		const value = JSON.parse(line);
+		return typeof value === "object" && value !== null ? value : void 0;
+	} catch {
+		return;
+	}
+}
+/** Whether a value is nested no deeper than anything that rolecall itself writes down. */
+function isShallow(value) {
+	let level = [value];
+	for (let depth = 0; level.length > 0; depth += 1) {
+		if (depth > 64 + 8) return false;
+		level = level.flatMap((one) => typeof one === "object" && one !== null ? Object.values(one) : []);
+	}
+	return true;
+}
+var Reader;
+var init_journal_file = __esmMin((() => {
+	init_journal_schema();
+	init_limits();
+	Reader = class {
+		run = null;
+		end = null;
+		verified = null;
+		#intents = /* @__PURE__ */ new Map();
+		#outcomes = /* @__PURE__ */ new Map();
+		/** Takes the next line; says what is wrong with it, or null. */
+		take(value) {
+			const { type, format } = value;
+			if (type === "run" && typeof format === "number" && format > 1) return `its format is ${format}, and this version of rolecall knows format 1`;
+			if (this.run === null && type !== "run") return "a journal begins with the run";
+			if (typeof type === "string" && !JOURNAL_TYPES.has(type)) return null;
+			if (!isShallow(value)) return "it is nested too deep";
+			const read = journalLineSchema.safeParse(value);
+			if (read.success) return this.#add(read.data);
+			return `"${read.error.issues[0]?.path.join(".") || "type"}" is not what it should be`;
+		}
+		writes() {
+			return [...this.#intents.values()].map((intent) => ({
+				intent,
+				outcome: this.#outcomes.get(intent.write) ?? null
+			}));
+		}
+		#add(line) {
+			switch (line.type) {
+				case "run":
+					if (this.run !== null) return "a journal has one run only";
+					this.run = line;
+					return null;
+				case "intent":
+					if (this.#intents.has(line.write)) return `write ${line.write} begins a second time`;
+					this.#intents.set(line.write, line);
+					return null;
+				case "outcome":
+					if (!this.#intents.has(line.write)) return `write ${line.write} ends, and never began`;
+					this.#outcomes.set(line.write, line);
+					return null;
+				case "end":
+					this.end = line;
+					return null;
+				case "verified":
+					this.verified = line;
+					return null;
+				default: return line;
+			}
+		}
+	};
+}));
+
+// src/cli/past-runs.ts
+var past_runs_exports = /* @__PURE__ */ __exportAll({
+	EXTENSION: () => EXTENSION,
+	isOf: () => isOf,
+	journalFiles: () => journalFiles,
+	listRuns: () => listRuns,
+	mentions: () => mentions,
+	readRun: () => readRun
+});
+/** All journals, the newest first; none where there is no folder. */
+async function listRuns(cwd) {
+	const folder = await runsFolder(cwd);
+	return (await readdir(folder, { withFileTypes: true }).catch((error) => {
+		if (error.code === "ENOENT") return [];
+		throw new RolecallError("file-unreadable", `${relative(cwd, folder)} cannot be read.`, {
+			hint: "It is where the journals of past runs are.",
+			cause: error
+		});
+	})).filter((entry) => entry.isFile() && entry.name.endsWith(".jsonl")).map(({ name: file }) => ({
+		name: file.slice(0, -6),
+		file: relative(cwd, join(folder, file))
+	})).sort((a, b) => isLater(a.name, b.name) ? -1 : 1);
+}
+/** Paths of all journals that can be listed. */
+async function journalFiles(cwd) {
+	return (await listRuns(cwd).catch(() => [])).map(({ file }) => file);
+}
+/** Two of one millisecond differ in a number at the end only: "-10" is later than "-9". */
+function isLater(one, other) {
+	return new Intl.Collator("en", { numeric: true }).compare(one, other) > 0;
+}
+/** Looks into a journal. */
+async function readRun(stored, io) {
+	const { parseJournal } = await Promise.resolve().then(() => (init_journal_file(), journal_file_exports));
+	const read = await readText(join(io.cwd, stored.file));
+	const journal = "text" in read ? parseJournal(read.text) : {
+		ok: false,
+		line: null,
+		...read
+	};
+	if (journal.ok) return {
+		...stored,
+		past: journal.run,
+		status: runStatus(journal.run, isAlive(journal.run, io.now()))
+	};
+	const place = journal.line === null ? stored.file : `${stored.file}:${journal.line}`;
+	return {
+		...stored,
+		unreadable: `${place}: ${journal.reason}`
+	};
+}
+/** Whether a text stands anywhere in a journal: told without parsing it. */
+async function mentions(stored, text, io) {
+	const read = await readText(join(io.cwd, stored.file));
+	return "text" in read && read.text.includes(text);
+}
+async function readText(path) {
+	try {
+		const file = await open(path, "r");
+		try {
+			const info = await file.stat();
+			if (!info.isFile()) return { reason: "it is no file" };
+			if (info.size > MAX_BYTES) return { reason: `it has more than ${MAX_BYTES / 1024 / 1024} MiB` };
+			return { text: await file.readFile("utf8") };
+		} finally {
+			await file.close();
+		}
+	} catch (error) {
+		return { reason: `it cannot be read (${error.code ?? "unknown"})` };
+	}
+}
+/** Whether a journal is of one of these merchants; of one that cannot be read, only its name tells. */
+function isOf(found, merchants) {
+	if ("past" in found) return merchants.includes(found.past.run.merchant);
+	const [, named] = /Z-(.+)$/.exec(found.name) ?? [];
+	return named !== void 0 && merchants.some((one) => named === one || isNumbered(named, one));
+}
+/** Of several runs of one millisecond the later ones have a number behind the merchant. */
+function isNumbered(named, merchant) {
+	return named.startsWith(`${merchant}-`) && /^\d+$/.test(named.slice(merchant.length + 1));
+}
+var EXTENSION, MAX_BYTES;
+var init_past_runs = __esmMin((() => {
+	init_errors$2();
+	init_run_status();
+	init_run_alive();
+	EXTENSION = ".jsonl";
+	MAX_BYTES = 268435456;
 }));
 
 // src/config/until.ts
@@ -52221,13 +54035,13 @@ var init_until = __esmMin((() => {
 
 // src/config/draft.ts
 /** Takes from a plain value what can be taken. */
-function* draft(file, value) {
-	const fields = fieldsOf(value);
+function draft(file, value) {
+	const fields = fieldsOf$1(value);
 	return {
 		file,
 		fields,
-		roles: listOf(fields["roles"]).map((entry, index) => draftRole(file, index, fieldsOf(entry))),
-		members: yield* mapInSteps(listOf(fields["members"]), (entry, index) => draftMember(file, index, fieldsOf(entry)))
+		roles: listOf(fields["roles"]).map((entry, index) => draftRole(file, index, fieldsOf$1(entry))),
+		members: listOf(fields["members"]).map((entry, index) => draftMember(file, index, fieldsOf$1(entry)))
 	};
 }
 /** The place of a value in a file. */
@@ -52239,12 +54053,16 @@ function siteOf(file, path) {
 	};
 }
 /** The place of one of a member's fields. */
-function memberSite({ file, index }, field) {
-	return siteOf(file, [
+function memberSite(member, field) {
+	return siteOf(member.file, memberPath(member, field));
+}
+/** The path to one of a member's fields. */
+function memberPath({ index }, field) {
+	return [
 		"members",
 		index,
 		field
-	]);
+	];
 }
 /** The path to the name of a role that a member is to hold. */
 function grantPath(member, { index, bare }) {
@@ -52299,7 +54117,7 @@ function draftGrant(value, index, member) {
 		bare: true,
 		end: null
 	};
-	const fields = fieldsOf(value);
+	const fields = fieldsOf$1(value);
 	const role = textOf$1(fields["role"]);
 	return role === null ? null : {
 		role,
@@ -52323,7 +54141,6 @@ function draftEnd(fields, path) {
 }
 var FEW;
 var init_draft = __esmMin((() => {
-	init_steps();
 	init_until();
 	init_values$1();
 	FEW = 8;
@@ -52365,8 +54182,73 @@ var init_duplicate_merchants = __esmMin((() => {
 	init_repeats();
 }));
 
+// src/config/present.ts
+/** Without the fields that are undefined: what is absent in the file is absent here. */
+function present$1(record) {
+	const there = {};
+	for (const key of Object.keys(record)) {
+		const value = record[key];
+		if (value !== void 0) there[key] = value;
+	}
+	return there;
+}
+/** What is written twice means the same as once. */
+function unique(items) {
+	return [...new Set(items)];
+}
+var init_present = __esmMin((() => {}));
+
+// src/config/check-problems.ts
+/** What is wrong with a check that has none of the three forms: its keys, or what the meant form says of it. */
+function checkProblems(value, path, branches) {
+	const keys = Object.keys(Object(value)).filter((key) => KEYS$1.has(key));
+	const candidates = FORMS.map((form, index) => ({
+		index,
+		fits: keys.every((key) => includes(form, key))
+	})).filter(({ fits }) => fits);
+	const strange = unknownKeys(branches);
+	if (candidates.length === 1 || candidates.length > 0 && strange.length > 0) {
+		const issues = branches[candidates[0]?.index ?? 0] ?? [];
+		return strange.length === 0 ? issues : issues.filter((issue) => !isMissing(issue, value));
+	}
+	const form = {
+		code: "check-form",
+		keys,
+		place: {
+			at: "head",
+			path
+		}
+	};
+	return [...strange, form];
+}
+function includes(form, key) {
+	return form.includes(key);
+}
+/** What no form knows. */
+function unknownKeys(branches) {
+	const issue = branches[0]?.find(({ code }) => code === "unrecognized_keys");
+	if (issue?.code !== "unrecognized_keys") return [];
+	const keys = issue.keys.filter((key) => !KEYS$1.has(key));
+	return keys.length === 0 ? [] : [{
+		...issue,
+		keys
+	}];
+}
+function isMissing({ code, path }, value) {
+	return code === "invalid_type" && path.length === 1 && !Object.hasOwn(Object(value), String(path[0]));
+}
+var FORMS, KEYS$1;
+var init_check_problems = __esmMin((() => {
+	FORMS = [
+		["can", "only"],
+		["can", "at_most"],
+		["member", "cannot"]
+	];
+	KEYS$1 = new Set(FORMS.flat());
+}));
+
 // src/config/forms.ts
-var NOT_BLANK, ONE_LINE, VARIABLE, MERCHANT, ROLE_ID, MEMBER_ID, SHARE, ROLE_ENTRY;
+var NOT_BLANK, ONE_LINE, VARIABLE, MERCHANT, ROLE_ID, MEMBER_ID, SHARE, PERIOD, ROLE_ENTRY;
 var init_forms = __esmMin((() => {
 	NOT_BLANK = /\S/;
 	ONE_LINE = /^[^\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]*$/u;
@@ -52375,6 +54257,7 @@ var init_forms = __esmMin((() => {
 	ROLE_ID = /^role_[A-Za-z0-9_-]+$/;
 	MEMBER_ID = /^mem_[A-Za-z0-9_-]+$/;
 	SHARE = /^(?:100|[1-9]?[0-9])%$/;
+	PERIOD = /^[1-9][0-9]{0,4}[wdh]$/;
 	ROLE_ENTRY = /^role:\s*\S/;
 }));
 
@@ -52392,171 +54275,735 @@ function isYamlName(path) {
 }
 var init_include_path = __esmMin((() => {}));
 
-// src/config/plain-file.ts
-/**
-* The file, where it is certainly right; null where the schema has to say. To load the schema and to make it ready takes
-* longer than all else that is done with a file of a usual size. Whatever this takes, the schema takes in the same way.
-*/
-function* plainFile(value) {
-	if (!isMapping(value)) return null;
-	const { members = [], ...others } = value;
-	if (!hasPlainKeys(others) || !Array.isArray(members)) return null;
-	return (yield* mapInSteps(members, isMember$1)).includes(false) ? null : value;
+// src/config/schema/values.ts
+var matching, text$1, environmentVariable, count$2, metadata, PART, QUOTED, EMAIL;
+var init_values = __esmMin((() => {
+	init_zod();
+	init_forms();
+	init_limits();
+	matching = (pattern, code) => string().regex(pattern, code);
+	text$1 = () => matching(NOT_BLANK, "blank-text").regex(ONE_LINE, "control-character");
+	environmentVariable = () => matching(VARIABLE, "bad-env-name");
+	count$2 = (code = "bad-count") => number().refine((value) => Number.isSafeInteger(value) && value >= 0, code).meta({
+		type: "integer",
+		minimum: 0
+	});
+	metadata = () => record(string(), unknown()).refine((value) => Object.keys(value).length <= 64, "too-many-metadata").meta({ maxProperties: 64 });
+	PART = String.raw`[^\s@<>()[\]\\,;:"\p{Cc}\p{Cf}\p{Cs}`;
+	QUOTED = String.raw`"(?:[^"\\\p{Cc}\p{Cf}\p{Cs}]|\\[^\p{Cc}\p{Cf}\p{Cs}])+"`;
+	EMAIL = new RegExp(`^(?:${PART}]+|${QUOTED})@(?:${PART}.]+\\.)+${PART}.]{2,}$`, "u");
+}));
+
+// src/config/schema/entries.ts
+var until, role, grant, managed, member;
+var init_entries$1 = __esmMin((() => {
+	init_zod();
+	init_forms();
+	init_limits();
+	init_until();
+	init_values();
+	until = () => string().refine((value) => parseUntil(value) !== null, "bad-until").meta({ pattern: UNTIL_PATTERN });
+	role = strictObject({
+		name: text$1().meta({
+			title: "Name",
+			description: "What the role is called, and what members refer to it by.",
+			examples: ["Shift Lead"]
+		}),
+		description: string().optional().meta({
+			title: "Description",
+			description: "What the role is for. Left out, the live description stays as it is; \"\" clears it.",
+			examples: ["Opens and closes the till"]
+		}),
+		permissions: array(text$1()).max(100, "too-many-permissions").optional().meta({
+			title: "Permissions",
+			description: `What holders of the role may do; at most ${100}. Left out, the live permissions stay as they are; [] takes all of them away.`,
+			examples: [["catalog_view", "refunds_create"]]
+		}),
+		metadata: metadata().optional().meta({
+			title: "Metadata",
+			description: `Your own properties of the role; at most ${64}. Left out, the live ones stay as they are. They cannot be changed in place: other ones than are live need sync.replace_roles.`,
+			examples: [{ owner: "retail-ops" }]
+		}),
+		previously: text$1().optional().meta({
+			title: "Previous name",
+			description: "The name that the role had, so that a new one renames it instead of removing one role and creating another. It may stay after the renaming.",
+			examples: ["Team Lead"]
+		}),
+		id: matching(ROLE_ID, "bad-role-id").optional().meta({
+			title: "Id",
+			description: "Pins the entry to one live role, so that it is found under any name.",
+			examples: ["role_7Kq2"]
+		})
+	}).meta({
+		title: "Role",
+		description: "A custom role.",
+		examples: [{
+			name: "Shift Lead",
+			permissions: ["catalog_view", "refunds_create"]
+		}]
+	});
+	grant = strictObject({
+		role: text$1().meta({
+			title: "Role",
+			description: "A role's name from this file, or an id such as that of a predefined role.",
+			examples: ["Shift Lead", "role_employee"]
+		}),
+		until: until().optional().meta({
+			title: "End of the grant",
+			description: "When the member loses the role: a date, which ends with its day in UTC, or a timestamp with its zone. Left out, the role stays.",
+			examples: ["2027-01-31", "2027-01-31T18:00:00+01:00"]
+		})
+	}).meta({
+		title: "Role for a time",
+		description: "A role that the member holds until an end.",
+		examples: [{
+			role: "Shift Lead",
+			until: "2027-01-31"
+		}]
+	});
+	managed = strictObject({
+		nickname: text$1().optional().meta({
+			title: "Nickname",
+			description: "The name that the user is shown by.",
+			examples: ["Till 7"]
+		}),
+		password_env: environmentVariable().meta({
+			title: "Variable with the password",
+			description: "The name of the environment variable that holds the first password, of at least 8 characters; never the password itself.",
+			examples: ["TILL_7_PASSWORD"]
+		})
+	}).meta({
+		title: "Managed user",
+		description: "Makes the member a user whom the merchant manages: it is created at once, without an invitation.",
+		examples: [{
+			nickname: "Till 7",
+			password_env: "TILL_7_PASSWORD"
+		}]
+	});
+	member = strictObject({
+		email: matching(EMAIL, "bad-email").meta({
+			title: "E-mail address",
+			description: "Who the member is; upper and lower case are the same.",
+			examples: ["ada@example.com"]
+		}),
+		roles: array(union([text$1(), grant])).optional().meta({
+			title: "Roles",
+			description: "The roles that the member holds: names from this file, or ids such as those of predefined roles; with an end as { role, until }. Left out, the live roles stay as they are; [] takes all of them away.",
+			examples: [["Shift Lead", "role_employee"], [{
+				role: "Shift Lead",
+				until: "2027-01-31"
+			}]]
+		}),
+		until: until().optional().meta({
+			title: "End of the membership",
+			description: "When the member goes: a date, which ends with its day in UTC, or a timestamp with its zone. Left out, the membership has no end.",
+			examples: ["2027-06-30", "2027-06-30T12:00:00Z"]
+		}),
+		metadata: metadata().optional().meta({
+			title: "Metadata",
+			description: `Your own properties of the member; at most ${64}, always replaced whole. Left out, the live ones stay as they are; {} clears them.`,
+			examples: [{ employee_id: "4711" }]
+		}),
+		managed: managed.optional(),
+		id: matching(MEMBER_ID, "bad-member-id").optional().meta({
+			title: "Id",
+			description: "Pins the entry to one live member, where the e-mail address alone does not tell.",
+			examples: ["mem_9aZ1"]
+		})
+	}).meta({
+		title: "Member",
+		description: "Someone who has access to the merchant account.",
+		examples: [{
+			email: "ada@example.com",
+			roles: ["Shift Lead", "role_employee"]
+		}]
+	});
+}));
+
+// src/config/schema/policies.ts
+var DOMAIN, roles, policies, can, holder, check$2;
+var init_policies$3 = __esmMin((() => {
+	init_zod();
+	init_forms();
+	init_values();
+	DOMAIN = /^(?=.{3,255}$)(?:\*\.)?(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,}$/u;
+	roles = (title, description, examples) => array(text$1()).optional().meta({
+		title,
+		description,
+		default: [],
+		examples
+	});
+	policies = strictObject({
+		email_domains: array(matching(DOMAIN, "bad-domain")).optional().meta({
+			title: "Domains of addresses",
+			description: "The domains that members' addresses may have; *.example.com, in quotes, means every subdomain of example.com. Left out, any.",
+			examples: [["example.com", "*.example.com"]]
+		}),
+		separate: array(array(text$1()).min(2, "too-few-roles")).optional().meta({
+			title: "Separate roles",
+			description: "Sets of roles of which nobody may hold two.",
+			default: [],
+			examples: [[["Approver", "Payer"]]]
+		}),
+		max_holders: record(text$1(), count$2()).optional().meta({
+			title: "Most holders",
+			description: "For a role's name or id, how many members may hold it.",
+			default: {},
+			examples: [{ role_admin: 3 }]
+		}),
+		require_until: roles("End required", "Roles that are only ever granted with an end.", [["Contractor"]]),
+		require_mfa: roles("MFA required", "Roles whose holders have MFA on login. A member who has not accepted yet counts as not known.", [["role_admin"]]),
+		forbid_permissions: roles("Forbidden permissions", "Permissions that no custom role may grant.", [["payouts_edit"]])
+	}).meta({
+		title: "Policies",
+		description: "What the access of this merchant has to keep to; an apply that would break one is refused.",
+		examples: [{
+			email_domains: ["example.com"],
+			separate: [["Approver", "Payer"]]
+		}]
+	});
+	can = () => text$1().meta({
+		title: "Permission",
+		description: "The permission that the check is about.",
+		examples: ["refunds_create"]
+	});
+	holder = () => matching(new RegExp(`(?:${ROLE_ENTRY.source})|(?:${EMAIL.source})`, "u"), "bad-check-entry");
+	check$2 = union([
+		strictObject({
+			can: can(),
+			only: array(holder()).meta({
+				title: "Only these",
+				description: "Who may have the permission: e-mail addresses, and roles as \"role:Name\". [] means nobody.",
+				examples: [["ada@example.com", "role:Shift Lead"]]
+			})
+		}).meta({
+			title: "Only these can",
+			description: "Nobody but those listed has the permission.",
+			examples: [{
+				can: "refunds_create",
+				only: ["ada@example.com", "role:Shift Lead"]
+			}]
+		}),
+		strictObject({
+			can: can(),
+			at_most: count$2().meta({
+				title: "At most",
+				description: "How many members may have the permission.",
+				examples: [2]
+			})
+		}).meta({
+			title: "At most so many can",
+			description: "No more members than that have the permission.",
+			examples: [{
+				can: "payouts_view",
+				at_most: 2
+			}]
+		}),
+		strictObject({
+			member: matching(EMAIL, "bad-email").meta({
+				title: "Member",
+				description: "The e-mail address of the member that the check is about.",
+				examples: ["bob@example.com"]
+			}),
+			cannot: array(text$1()).meta({
+				title: "Cannot",
+				description: "Permissions that the member must not have.",
+				examples: [["refunds_create"]]
+			})
+		}).meta({
+			title: "A member cannot",
+			description: "The member has none of these permissions.",
+			examples: [{
+				member: "bob@example.com",
+				cannot: ["refunds_create"]
+			}]
+		})
+	]).meta({
+		title: "Check",
+		description: "A test of the access that a plan would leave behind."
+	});
+}));
+
+// src/config/schema/settings.ts
+/** Nothing in it but origin and path: credentials do not belong into a file, and a query would be lost. */
+function isPlainUrl(value) {
+	if (!URL.canParse(value)) return true;
+	const { username, password, search, hash } = new URL(value);
+	return username === "" && password === "" && search === "" && hash === "";
 }
-function matching$1(pattern) {
-	return (value) => typeof value === "string" && pattern.test(value);
-}
-function oneOf(...values) {
-	return (value) => values.includes(value);
-}
-function either$1(...checks) {
-	return (value) => checks.some((check) => check(value));
-}
-function list$1(item, most = Number.POSITIVE_INFINITY, least = 0) {
-	return (value) => Array.isArray(value) && value.length >= least && value.length <= most && value.every((one) => item(one));
-}
-function record(key, item, most = Number.POSITIVE_INFINITY) {
-	return (value) => {
-		if (!isMapping(value)) return false;
-		const keys = Object.keys(value);
-		return keys.length <= most && keys.every((one) => one !== "__proto__" && key(one) && item(value[one]));
-	};
-}
-/** A mapping with these keys and no others; any may be left out but those that are needed. */
-function mapping(checks, needed = []) {
-	const known = new Map(Object.entries(checks));
-	return (value) => {
-		if (!isMapping(value)) return false;
-		for (const key of Object.keys(value)) if (known.get(key)?.(value[key]) !== true) return false;
-		return needed.every((key) => Object.hasOwn(value, key));
-	};
-}
-function isMapping(value) {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-var anything, flag, count$3, string, text$2, until$1, includePath$1, address, domain, baseUrl, texts, modes, metadata$1, role$1, isMember$1, check$3, hasPlainKeys;
-var init_plain_file = __esmMin((() => {
+var api, syncMode, sync, globs, ignore, guards;
+var init_settings = __esmMin((() => {
+	init_zod();
+	init_forms();
+	init_values();
+	api = strictObject({
+		base_url: url({
+			protocol: /^https?$/,
+			error: "bad-base-url"
+		}).refine(isPlainUrl, "bad-base-url").optional().meta({
+			title: "Base URL",
+			description: "Where the service answers. Left out, it comes from --base-url or the environment variable ROLECALL_BASE_URL.",
+			examples: ["https://api.example.com"]
+		}),
+		key_env: environmentVariable().optional().meta({
+			title: "Variable with the API key",
+			description: "The name of the environment variable that holds this merchant's API key; never the key itself. Left out, it is ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.",
+			examples: ["RETAIL_API_KEY"]
+		})
+	}).meta({
+		title: "Service",
+		description: "How to reach the service for this merchant.",
+		examples: [{
+			base_url: "https://api.example.com",
+			key_env: "RETAIL_API_KEY"
+		}]
+	});
+	syncMode = (noun, sentence) => _enum(["authoritative", "additive"]).optional().meta({
+		title: `Sync of ${noun}`,
+		description: `authoritative: ${sentence} is removed. additive: it is left alone.`,
+		default: "authoritative",
+		examples: ["authoritative", "additive"]
+	});
+	sync = strictObject({
+		roles: syncMode("roles", "a live custom role that this file does not list"),
+		members: syncMode("members", "a live member that this file does not list"),
+		reinvite: union([boolean(), strictObject({ for: matching(PERIOD, "bad-period").meta({
+			title: "Renewed for",
+			description: "How long after the last commit of the member's entry its invitation is renewed: weeks (w), days (d) or hours (h).",
+			examples: ["30d"]
+		}) }).meta({
+			title: "Renewal period",
+			description: "For how long the expired invitations of a listed member are renewed.",
+			examples: [{ for: "30d" }]
+		})]).optional().meta({
+			title: "Invite again",
+			description: "Whether the expired invitation of a listed member is renewed: true, false, or only while the last commit of its entry is younger than a period; afterwards the plan has a warning. What git does not know is always renewed.",
+			default: { for: "30d" },
+			examples: [{ for: "30d" }]
+		}),
+		replace_roles: boolean().optional().meta({
+			title: "Replace roles",
+			description: "Whether a role whose metadata changed may be replaced by a new one, which its holders are moved to: the service cannot change a role's metadata in place.",
+			default: false,
+			examples: [true]
+		})
+	}).meta({
+		title: "Sync",
+		description: "How the file and what is live are brought together.",
+		examples: [{
+			roles: "authoritative",
+			members: "additive"
+		}]
+	});
+	globs = (title, description, examples) => array(text$1()).optional().meta({
+		title,
+		description,
+		default: [],
+		examples
+	});
+	ignore = strictObject({
+		roles: globs("Ignored roles", "Globs over the names and ids of live roles that are never read into a plan and never touched.", [["Legacy *"]]),
+		members: globs("Ignored members", "Globs over the e-mail addresses and ids of live members that are never read into a plan and never touched. Put them in quotes: YAML takes a bare * for an alias.", [["*@auditor.example"]])
+	}).meta({
+		title: "Ignore",
+		description: "What rolecall neither sees nor touches.",
+		examples: [{
+			roles: ["Legacy *"],
+			members: ["*@auditor.example"]
+		}]
+	});
+	guards = strictObject({
+		max_removals: union([count$2("bad-removal-limit"), matching(SHARE, "bad-removal-limit")]).optional().meta({
+			title: "Most removals",
+			description: "The most roles, and the most members, that one apply may remove: a share of what is live, such as 25%, of which up to 3 are always allowed, or a count.",
+			default: "25%",
+			examples: ["25%", 10]
+		}),
+		protect: strictObject({
+			roles: globs("Protected roles", "Globs over the names and ids of roles.", [["Shift Lead"]]),
+			members: globs("Protected members", "Globs over the e-mail addresses and ids of members.", [["owner@example.com"]])
+		}).optional().meta({
+			title: "Protected",
+			description: "Roles and members that no apply changes or removes.",
+			examples: [{
+				roles: ["Shift Lead"],
+				members: ["owner@example.com"]
+			}]
+		}),
+		min_holders: record(text$1(), count$2()).optional().meta({
+			title: "Fewest holders",
+			description: "For a role's name or id, how many accepted members must keep it; service accounts do not count. Unless it names role_owner, that keeps one; role_owner: 0 or {} asks for none.",
+			default: { role_owner: 1 },
+			examples: [{ role_owner: 2 }]
+		})
+	}).meta({
+		title: "Guards",
+		description: "What an apply refuses to do, unless it is overridden for one plan.",
+		examples: [{
+			max_removals: "25%",
+			min_holders: { role_owner: 2 }
+		}]
+	});
+}));
+
+// src/config/schema/merchant-file.ts
+var includePath, merchantSchema;
+var init_merchant_file = __esmMin((() => {
+	init_zod();
 	init_forms();
 	init_include_path();
 	init_limits();
-	init_steps();
-	init_until();
-	init_values$1();
-	anything = () => true;
-	flag = (value) => typeof value === "boolean";
-	count$3 = (value) => countOf$1(value) !== null;
-	string = (value) => typeof value === "string";
-	text$2 = (value) => typeof value === "string" && NOT_BLANK.test(value) && ONE_LINE.test(value);
-	until$1 = (value) => typeof value === "string" && parseUntil(value) !== null;
-	includePath$1 = (value) => typeof value === "string" && includeMistake(value) === null;
-	address = matching$1(/^(?=.{3,254}$)[\w.+'-]+@(?:[A-Za-z0-9-]+\.)+[A-Za-z0-9-]{2,}$/);
-	domain = matching$1(/^(?=.{3,255}$)(?:\*\.)?(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z0-9-]{2,}$/);
-	baseUrl = (value) => typeof value === "string" && /^https?:\/\/[\w.:[\]-]+(?:\/[\w./~%-]*)?$/.test(value) && URL.canParse(value);
-	texts = list$1(text$2);
-	modes = oneOf("authoritative", "additive");
-	metadata$1 = record(string, anything, 64);
-	role$1 = mapping({
-		name: text$2,
-		description: string,
-		permissions: list$1(text$2, 100),
-		metadata: metadata$1,
-		previously: text$2,
-		id: matching$1(ROLE_ID)
-	}, ["name"]);
-	isMember$1 = mapping({
-		email: address,
-		roles: list$1(either$1(text$2, mapping({
-			role: text$2,
-			until: until$1
-		}, ["role"]))),
-		until: until$1,
-		metadata: metadata$1,
-		managed: mapping({
-			nickname: text$2,
-			password_env: matching$1(VARIABLE)
-		}, ["password_env"]),
-		id: matching$1(MEMBER_ID)
-	}, ["email"]);
-	check$3 = either$1(mapping({
-		can: text$2,
-		only: list$1(either$1(address, matching$1(ROLE_ENTRY)))
-	}, ["can", "only"]), mapping({
-		can: text$2,
-		at_most: count$3
-	}, ["can", "at_most"]), mapping({
-		member: address,
-		cannot: texts
-	}, ["member", "cannot"]));
-	hasPlainKeys = mapping({
-		version: oneOf(1),
-		merchant: matching$1(MERCHANT),
-		environment: oneOf("live", "test"),
-		api: mapping({
-			base_url: baseUrl,
-			key_env: matching$1(VARIABLE)
+	init_entries$1();
+	init_policies$3();
+	init_settings();
+	init_values();
+	includePath = string().refine((value) => includeMistake(value) === null, "bad-include").meta({ pattern: "^(?![/~])[^\\\\:*?]*\\.[yY][aA]?[mM][lL]$" });
+	merchantSchema = strictObject({
+		version: literal(1).meta({
+			title: "Version",
+			description: "The version of this format; always 1.",
+			examples: [1]
 		}),
-		include: list$1(includePath$1, 100),
-		sync: mapping({
-			roles: modes,
-			members: modes,
-			reinvite: flag,
-			replace_roles: flag
+		merchant: matching(MERCHANT, "bad-merchant").optional().meta({
+			title: "Merchant code",
+			description: "The merchant account that this file describes. Only a file that others include is without one.",
+			examples: ["MC4F7K2P"]
 		}),
-		ignore: mapping({
-			roles: texts,
-			members: texts
+		environment: _enum(["live", "test"]).optional().meta({
+			title: "Environment",
+			description: "live for a real merchant account, test for a sandbox one. It must agree with the API key's prefix.",
+			examples: ["live", "test"]
 		}),
-		guards: mapping({
-			max_removals: either$1(count$3, matching$1(SHARE)),
-			protect: mapping({
-				roles: texts,
-				members: texts
-			}),
-			min_holders: record(text$2, count$3)
+		api: api.optional(),
+		include: array(includePath).max(100, "too-many-includes").optional().meta({
+			title: "Included files",
+			description: `Files whose sections are joined to this one's; at most ${100}. Paths are relative to this file, and never lead out of the project.`,
+			default: [],
+			examples: [["../shared/retail.yaml"]]
 		}),
-		policies: mapping({
-			email_domains: list$1(domain),
-			separate: list$1(list$1(text$2, Number.POSITIVE_INFINITY, 2)),
-			max_holders: record(text$2, count$3),
-			require_until: texts,
-			require_mfa: texts,
-			forbid_permissions: texts
+		sync: sync.optional(),
+		ignore: ignore.optional(),
+		guards: guards.optional(),
+		policies: policies.optional(),
+		checks: array(check$2).max(MAX_CHECKS, "too-many-checks").optional().meta({
+			title: "Checks",
+			description: `Tests of the access that a plan would leave behind; at most ${MAX_CHECKS}. An apply that would fail one is refused.`,
+			default: [],
+			examples: [[{
+				can: "payouts_view",
+				at_most: 2
+			}]]
 		}),
-		checks: list$1(check$3, MAX_CHECKS),
-		roles: list$1(role$1)
-	}, ["version"]);
+		roles: array(role).optional().meta({
+			title: "Roles",
+			description: "The custom roles. Left out, roles are not managed here; [] means that there are none.",
+			examples: [[{
+				name: "Shift Lead",
+				permissions: ["catalog_view"]
+			}]]
+		}),
+		members: array(member).optional().meta({
+			title: "Members",
+			description: "The members. Left out, members are not managed here; [] means that there are none.",
+			examples: [[{
+				email: "ada@example.com",
+				roles: ["Shift Lead"]
+			}]]
+		})
+	}).meta({
+		title: "rolecall merchant file",
+		description: "The roles and members of one merchant account, as they should be.",
+		examples: [{
+			version: 1,
+			merchant: "MC4F7K2P",
+			roles: [],
+			members: []
+		}],
+		dependencies: {
+			environment: ["merchant"],
+			api: ["merchant"]
+		}
+	});
 }));
 
-// src/config/present.ts
-/** Without the fields that are undefined: what is absent in the file is absent here. */
-function present$1(record) {
-	const there = {};
-	for (const key of Object.keys(record)) {
-		const value = record[key];
-		if (value !== void 0) there[key] = value;
+// src/config/schema-keys.ts
+/** The keys that the schema knows at a path; of several forms, those of all. */
+function keysAt(path) {
+	let schemas = forms(merchantSchema);
+	for (const segment of path) schemas = schemas.flatMap((schema) => forms(inner(schema, segment)));
+	const keys = schemas.flatMap((schema) => schema instanceof ZodObject ? Object.keys(schema.shape) : []);
+	return [...new Set(keys)];
+}
+function inner(schema, segment) {
+	if (schema instanceof ZodObject) return Object.hasOwn(schema.shape, segment) ? schema.shape[segment] : void 0;
+	return schema instanceof ZodArray ? schema.element : void 0;
+}
+/** What stands behind "may be left out" and "one of". */
+function forms(schema) {
+	if (schema instanceof ZodOptional) return forms(schema.unwrap());
+	return schema instanceof ZodUnion ? schema.options.flatMap(forms) : [schema];
+}
+var init_schema_keys = __esmMin((() => {
+	init_zod();
+	init_merchant_file();
+}));
+
+// src/config/synonyms.ts
+/** The key that was probably meant, of those that are still free. */
+function nearKey(key, candidates) {
+	return synonym(key, KEYS, candidates) ?? suggest(key, candidates);
+}
+/** The value that was probably meant. */
+function nearValue(value, allowed) {
+	const words = allowed.filter((each) => typeof each === "string");
+	return synonym(value, VALUES, words) ?? suggest(value, words);
+}
+function synonym(word, synonyms, candidates) {
+	const found = Object.hasOwn(synonyms, word.toLowerCase()) ? synonyms[word.toLowerCase()] : void 0;
+	return found !== void 0 && candidates.includes(found) ? found : null;
+}
+var VALUES, KEYS;
+var init_synonyms = __esmMin((() => {
+	init_suggest();
+	VALUES = {
+		production: "live",
+		prod: "live",
+		sandbox: "test",
+		testing: "test",
+		staging: "test",
+		strict: "authoritative",
+		exclusive: "authoritative",
+		add: "additive"
+	};
+	KEYS = {
+		password: "password_env",
+		key: "key_env",
+		api_key: "key_env",
+		url: "base_url",
+		"e-mail": "email",
+		mail: "email",
+		title: "name",
+		includes: "include",
+		import: "include",
+		extends: "include",
+		users: "members",
+		tests: "checks",
+		asserts: "checks",
+		expires: "until",
+		expires_at: "until",
+		end: "until",
+		til: "until",
+		till: "until",
+		name: "role",
+		renamed_from: "previously",
+		formerly: "previously",
+		max: "at_most",
+		protected: "protect",
+		exclude: "ignore"
+	};
+}));
+
+// src/config/schema-problems.ts
+/** Holds a plain value against the schema. */
+function checkSchema(value) {
+	const result = merchantSchema.safeParse(value);
+	if (result.success) {
+		const { members } = value;
+		return {
+			file: members === void 0 ? result.data : {
+				...result.data,
+				members
+			},
+			problems: []
+		};
 	}
-	return there;
+	const context = {
+		root: value,
+		suggestions: MAX_SUGGESTIONS
+	};
+	return {
+		file: null,
+		problems: withoutEchoes(result.error.issues.flatMap((issue) => describe(issue, [], context)))
+	};
 }
-/** What is written twice means the same as once. */
-function unique(items) {
-	return [...new Set(items)];
+function describe(issue, base, context) {
+	const { root } = context;
+	const path = [...base, ...issue.path];
+	const place = {
+		at: "value",
+		path
+	};
+	const value = valueAt(root, path);
+	switch (issue.code) {
+		case "unrecognized_keys": return issue.keys.map((key) => unknownKey(key, path, value, context));
+		case "invalid_type": return [wrongType(path, [kindOfType(issue.expected)], value, root)];
+		case "invalid_value": {
+			const allowed = issue.values.filter((each) => typeof each === "string" || typeof each === "number");
+			if (value === void 0 || typeof value === "object") return [wrongType(path, [kindOf$1(allowed[0])], value, root)];
+			return [{
+				code: "wrong-value",
+				path,
+				allowed,
+				value,
+				near: typeof value === "string" ? nearValue(value, allowed) : null,
+				place
+			}];
+		}
+		case "invalid_format":
+		case "too_big":
+		case "too_small":
+		case "custom": return [{
+			code: issue.message,
+			path,
+			value,
+			place,
+			...hiddenAt(path, value)
+		}];
+		case "invalid_key": return issue.issues.flatMap((inner) => describe(inner, path, context).map((problem) => ({
+			...problem,
+			place: {
+				at: "key",
+				path
+			}
+		})));
+		case "invalid_union": return describeUnion(issue, path, context);
+		case "not_multiple_of":
+		case "invalid_element": throw new Error(`The merchant schema gave an issue that has no problem: ${issue.code}`);
+		default: return issue;
+	}
 }
-var init_present = __esmMin((() => {}));
+/** Of several forms, the one that the value is meant to have decides what is said of it. */
+function describeUnion(issue, path, context) {
+	const { root } = context;
+	const value = valueAt(root, path);
+	if (path.length === 2 && path[0] === "checks" && kindOf$1(value) === "mapping") return checkProblems(value, path, issue.errors).flatMap((each) => "place" in each ? [each] : describe(each, path, context));
+	const mistyped = (branch) => branch.some(({ code, path: inner }) => code === "invalid_type" && inner.length === 0);
+	const meant = issue.errors.find((branch) => !mistyped(branch));
+	if (meant !== void 0) return meant.flatMap((inner) => describe(inner, path, context));
+	const kinds = issue.errors.flatMap((branch) => branch.flatMap((inner) => inner.code === "invalid_type" ? [kindOfType(inner.expected)] : []));
+	return [wrongType(path, [...new Set(kinds)], value, root)];
+}
+function wrongType(path, wanted, value, root) {
+	const key = path.at(-1);
+	const parent = path.slice(0, -1);
+	if (value === void 0 && typeof key === "string" && !Object.hasOwn(Object(valueAt(root, parent)), key)) return {
+		code: "missing-key",
+		key,
+		path: parent,
+		place: {
+			at: "head",
+			path: parent
+		}
+	};
+	const place = {
+		at: "value",
+		path
+	};
+	if (value === null) return {
+		code: "null-value",
+		path,
+		wanted,
+		place
+	};
+	const got = kindOf$1(value);
+	return wanted.includes(got) ? {
+		code: "bad-count",
+		path,
+		value,
+		place
+	} : {
+		code: "wrong-type",
+		path,
+		wanted,
+		got,
+		value,
+		place,
+		...hiddenAt(path)
+	};
+}
+function unknownKey(key, path, owner, context) {
+	const known = keysAt(path);
+	const { near, used } = nearOf(key, known, owner, context);
+	const at = [...path, key];
+	return {
+		code: "unknown-key",
+		key,
+		path,
+		known,
+		near,
+		used,
+		place: {
+			at: "key",
+			path: at
+		},
+		...hiddenAt(at)
+	};
+}
+/** The key that was meant, best one that is not there yet. */
+function nearOf(key, known, owner, context) {
+	context.suggestions -= 1;
+	if (context.suggestions < 0) return {
+		near: null,
+		used: false
+	};
+	const unused = nearKey(key, known.filter((each) => !Object.hasOwn(Object(owner), each)));
+	const near = unused ?? nearKey(key, known);
+	return {
+		near,
+		used: unused === null && near !== null
+	};
+}
+/** Keeps out of frames what may be a password or a key where only the name of a variable belongs. */
+function hiddenAt(path, value) {
+	const secret = /passw|passphrase|pwd|secret|token|key/i.test(String(path.at(-1)));
+	const credentials = path.at(-1) === "base_url" && typeof value === "string" && value.includes("@");
+	return secret || credentials ? { hidden: {
+		at: "value",
+		path
+	} } : {};
+}
+/** A misspelt key is said to be unknown; that the right one is missing then goes without saying. */
+function withoutEchoes(problems) {
+	const meant = new Set(problems.flatMap((problem) => problem.code === "unknown-key" && problem.near !== null ? [JSON.stringify([...problem.path, problem.near])] : []));
+	return problems.filter((problem) => problem.code !== "missing-key" || !meant.has(JSON.stringify([...problem.path, problem.key])));
+}
+function kindOfType(expected) {
+	switch (expected) {
+		case "array": return "list";
+		case "object":
+		case "record": return "mapping";
+		case "number":
+		case "boolean": return expected;
+		default: return "text";
+	}
+}
+var MAX_SUGGESTIONS;
+var init_schema_problems = __esmMin((() => {
+	init_check_problems();
+	init_merchant_file();
+	init_schema_keys();
+	init_synonyms();
+	init_values$1();
+	MAX_SUGGESTIONS = 2e3;
+}));
 
 // src/config/file-head.ts
 /**
 * Reads the head of a file from the first part of its text; null where that does not certainly tell whose file it is and
 * how its service is reached. What may still come must not mean another address or key than the one that is asked with.
 */
-function fileHead(file, text, { value, length }) {
+function fileHead(file, text) {
+	const first = firstPiece(text);
+	if (first === null) return null;
+	const { length } = first.text;
 	if (length < text.length && !endsWithMembers(text)) return null;
-	const { merchant, environment, api, members } = fieldsOf(value);
-	const head = atOnce(plainFile(present$1({
+	const { merchant, environment, api, members } = fieldsOf$1(first.value);
+	const { file: head } = checkSchema(present$1({
 		version: 1,
 		merchant,
 		environment,
 		api
-	})));
+	}));
 	if (head?.merchant === void 0) return null;
 	return present$1({
 		merchant: head.merchant,
@@ -52571,9 +55018,9 @@ function fileHead(file, text, { value, length }) {
 	});
 }
 var init_file_head = __esmMin((() => {
-	init_plain_file();
+	init_plain_yaml();
 	init_present();
-	init_steps();
+	init_schema_problems();
 	init_values$1();
 	init_yaml_pieces();
 }));
@@ -52603,7 +55050,7 @@ function maskStretches(text, stretches) {
 }
 var KEY;
 var init_secrets = __esmMin((() => {
-	KEY = /(sk_(?:live|test)_)(?:(?<![A-Za-z0-9]sk_(?:live|test)_)[\w-]|[A-Za-z0-9]{16})[^\s"'`,;\]})>]*/gi;
+	KEY = new RegExp(`(${/sk_(?:live|test)_(?=(?<![A-Za-z0-9]sk_(?:live|test)_)[\w-]|[A-Za-z0-9]{16})/.source}|${/(?<=[A-Za-z0-9]_)sk_(?=(?=[A-Za-z]*\d)[A-Za-z0-9]{16})/.source})[^\\s"'\`,;\\]})>]*`, "gi");
 }));
 
 // src/config/key-problems.ts
@@ -52791,7 +55238,7 @@ var init_identity = __esmMin((() => {
 // src/config/rules/plain-values.ts
 /** Metadata is JSON that arrives at the service as it stands in the file. */
 function plainMetadata({ roles, members }) {
-	return [...withStrange(roles).flatMap(({ path, fields }) => check$2(fields["metadata"], [...path, "metadata"])), ...withStrange(members).flatMap(({ index, fields }) => check$2(fields["metadata"], [
+	return [...withStrange(roles).flatMap(({ path, fields }) => check$1(fields["metadata"], [...path, "metadata"])), ...withStrange(members).flatMap(({ index, fields }) => check$1(fields["metadata"], [
 		"members",
 		index,
 		"metadata"
@@ -52799,7 +55246,7 @@ function plainMetadata({ roles, members }) {
 }
 /** A number of holders is for a role that can have that name. */
 function plainMaps({ fields }) {
-	return [["guards", "min_holders"], ["policies", "max_holders"]].flatMap(([section = "", key = ""]) => Object.keys(fieldsOf(fieldsOf(fields[section])[key])).flatMap((name) => checkKey(name, [
+	return [["guards", "min_holders"], ["policies", "max_holders"]].flatMap(([section = "", key = ""]) => Object.keys(fieldsOf$1(fieldsOf$1(fields[section])[key])).flatMap((name) => checkKey(name, [
 		section,
 		key,
 		name
@@ -52811,15 +55258,15 @@ function withStrange(entries) {
 }
 /** Whether there is nothing wrong anywhere in a value. */
 function isPlain(value) {
-	if (typeof value !== "object" || value === null) return typeof value !== "number" || isExact(value);
-	return Array.isArray(value) ? value.every(isPlain) : Object.keys(value).every((key) => key !== "__proto__" && key !== "<<" && isPlain(fieldsOf(value)[key]));
+	if (typeof value !== "object" || value === null) return typeof value !== "number" || isExact$1(value);
+	return Array.isArray(value) ? value.every(isPlain) : Object.keys(value).every((key) => key !== "__proto__" && key !== "<<" && isPlain(fieldsOf$1(value)[key]));
 }
 /** Beyond these, a number is not sent as it was written: 12345678901234567890 would become …7000. */
-function isExact(value) {
+function isExact$1(value) {
 	return Number.isSafeInteger(value) || Number.isFinite(value) && !Number.isInteger(value);
 }
-function check$2(value, path) {
-	if (typeof value === "number") return isExact(value) ? [] : [{
+function check$1(value, path) {
+	if (typeof value === "number") return isExact$1(value) ? [] : [{
 		code: "bad-number",
 		value,
 		place: {
@@ -52827,9 +55274,9 @@ function check$2(value, path) {
 			path
 		}
 	}];
-	if (Array.isArray(value)) return value.flatMap((item, index) => check$2(item, [...path, index]));
+	if (Array.isArray(value)) return value.flatMap((item, index) => check$1(item, [...path, index]));
 	if (typeof value !== "object" || value === null) return [];
-	return Object.entries(value).flatMap(([key, item]) => [...checkKey(key, [...path, key]), ...check$2(item, [...path, key])]);
+	return Object.entries(value).flatMap(([key, item]) => [...checkKey(key, [...path, key]), ...check$1(item, [...path, key])]);
 }
 function checkKey(key, path) {
 	if (key === "__proto__") return [{
@@ -52858,7 +55305,7 @@ var init_plain_values = __esmMin((() => {
 function noRepeatedEntries({ fields, roles }) {
 	const lists = [
 		...LISTS,
-		...listOf(fieldsOf(fields["policies"])["separate"]).map((_, index) => [
+		...listOf(fieldsOf$1(fields["policies"])["separate"]).map((_, index) => [
 			"policies",
 			"separate",
 			index
@@ -52943,15 +55390,50 @@ var init_repeated_entries = __esmMin((() => {
 	];
 }));
 
+// src/config/rules/service-limits.ts
+/** Members stay within the known limits of the service, which has the last word. */
+function withinLimits({ members }) {
+	return members.filter(mayExceed).flatMap((member) => [
+		...tooMany("address", lengthOf(member.email), 256, memberPath(member, "email")),
+		...tooMany("nickname", lengthOf(nicknameOf(member)), 64, [...memberPath(member, "managed"), "nickname"]),
+		...tooMany("roles", roleCount(member), 124, memberPath(member, "roles"))
+	]);
+}
+/** Most members are within every limit. */
+function mayExceed({ email, grants, fields: { managed } }) {
+	return managed !== void 0 || lengthOf(email) > 256 || grants.length > 124;
+}
+function tooMany(what, count, limit, path) {
+	return count > limit ? [{
+		code: "service-limit",
+		what,
+		count,
+		limit,
+		place: {
+			at: "value",
+			path
+		}
+	}] : [];
+}
+function lengthOf(text) {
+	return text?.length ?? 0;
+}
+function nicknameOf({ fields: { managed } }) {
+	return managed === void 0 ? null : textOf$1(fieldsOf$1(managed)["nickname"]);
+}
+function roleCount({ grants }) {
+	return grants.length > 124 ? new Set(grants.map(({ role }) => role)).size : grants.length;
+}
+var init_service_limits = __esmMin((() => {
+	init_draft();
+	init_limits();
+	init_values$1();
+}));
+
 // src/config/rules/source-rules.ts
 /** Everything that is wrong with one file beyond the form of its single values, whichever merchant includes it. */
-function* checkSource(draft, now) {
-	const found = [];
-	for (const rule of RULES$3) {
-		found.push(rule(draft, now));
-		yield;
-	}
-	return found.flat();
+function checkSource(draft, now) {
+	return RULES$3.flatMap((rule) => rule(draft, now));
 }
 var RULES$3;
 var init_source_rules = __esmMin((() => {
@@ -52959,19 +55441,21 @@ var init_source_rules = __esmMin((() => {
 	init_identity();
 	init_plain_values();
 	init_repeated_entries();
+	init_service_limits();
 	RULES$3 = [
 		noRepeatedEntries,
 		noRepeatedGrants,
 		clearRoleNames,
 		plainMetadata,
 		plainMaps,
+		withinLimits,
 		futureEnds
 	];
 }));
 
 // src/config/source.ts
-/** Judges one file's text and what it was parsed to; `check` knows the schema. Nothing is thrown for a bad one. */
-function* readSource(file, text, { value, readable, problems: faults }, check, now) {
+/** Judges one file's text and what it was parsed to. Nothing is thrown for a bad one. */
+function readSource(file, text, { value, readable, problems: faults }, now) {
 	if (isSandboxSeed(value)) return {
 		file,
 		text,
@@ -52995,12 +55479,9 @@ function* readSource(file, text, { value, readable, problems: faults }, check, n
 		includes: [],
 		problems: located(file, found)
 	};
-	yield;
-	const checked = check(value);
-	yield;
-	const read = yield* draft(file, value);
-	yield;
-	const broken = yield* checkSource(read, now);
+	const checked = checkSchema(value);
+	const read = draft(file, value);
+	const broken = checkSource(read, now);
 	return {
 		file,
 		text,
@@ -53045,6 +55526,7 @@ var init_source = __esmMin((() => {
 	init_key_problems();
 	init_problem$1();
 	init_source_rules();
+	init_schema_problems();
 	init_values$1();
 }));
 
@@ -53362,825 +55844,6 @@ var init_parse = __esmMin((() => {
 	OLD_BOOLEAN = /^(?:yes|no|on|off)$/i;
 }));
 
-// src/config/check-problems.ts
-/** What is wrong with a check that has none of the three forms: its keys, or what the meant form says of it. */
-function checkProblems(value, path, branches) {
-	const keys = Object.keys(Object(value)).filter((key) => KEYS$1.has(key));
-	const candidates = FORMS.map((form, index) => ({
-		index,
-		fits: keys.every((key) => includes(form, key))
-	})).filter(({ fits }) => fits);
-	const strange = unknownKeys(branches);
-	if (candidates.length === 1 || candidates.length > 0 && strange.length > 0) {
-		const issues = branches[candidates[0]?.index ?? 0] ?? [];
-		return strange.length === 0 ? issues : issues.filter((issue) => !isMissing(issue, value));
-	}
-	const form = {
-		code: "check-form",
-		keys,
-		place: {
-			at: "head",
-			path
-		}
-	};
-	return [...strange, form];
-}
-function includes(form, key) {
-	return form.includes(key);
-}
-/** What no form knows. */
-function unknownKeys(branches) {
-	const issue = branches[0]?.find(({ code }) => code === "unrecognized_keys");
-	if (issue?.code !== "unrecognized_keys") return [];
-	const keys = issue.keys.filter((key) => !KEYS$1.has(key));
-	return keys.length === 0 ? [] : [{
-		...issue,
-		keys
-	}];
-}
-function isMissing({ code, path }, value) {
-	return code === "invalid_type" && path.length === 1 && !Object.hasOwn(Object(value), String(path[0]));
-}
-var FORMS, KEYS$1;
-var init_check_problems = __esmMin((() => {
-	FORMS = [
-		["can", "only"],
-		["can", "at_most"],
-		["member", "cannot"]
-	];
-	KEYS$1 = new Set(FORMS.flat());
-}));
-
-// src/config/schema/values.ts
-var matching, text$1, environmentVariable, count$2, metadata, PART, EMAIL;
-var init_values = __esmMin((() => {
-	init_zod();
-	init_forms();
-	init_limits();
-	matching = (pattern, code) => string$1().regex(pattern, code);
-	text$1 = () => matching(NOT_BLANK, "blank-text").regex(ONE_LINE, "control-character");
-	environmentVariable = () => matching(VARIABLE, "bad-env-name");
-	count$2 = (code = "bad-count") => number().refine((value) => Number.isSafeInteger(value) && value >= 0, code).meta({
-		type: "integer",
-		minimum: 0
-	});
-	metadata = () => record$1(string$1(), unknown$1()).refine((value) => Object.keys(value).length <= 64, "too-many-metadata").meta({ maxProperties: 64 });
-	PART = String.raw`[^\s@<>()[\]\\,;:"\p{Cc}\p{Cf}\p{Cs}`;
-	EMAIL = new RegExp(`^(?=.{3,254}$)${PART}]+@(?:${PART}.]+\\.)+${PART}.]{2,}$`, "u");
-}));
-
-// src/config/schema/entries.ts
-var until, role, grant, managed, member;
-var init_entries$1 = __esmMin((() => {
-	init_zod();
-	init_forms();
-	init_limits();
-	init_until();
-	init_values();
-	until = () => string$1().refine((value) => parseUntil(value) !== null, "bad-until").meta({ pattern: UNTIL_PATTERN });
-	role = strictObject({
-		name: text$1().meta({
-			title: "Name",
-			description: "What the role is called, and what members refer to it by.",
-			examples: ["Shift Lead"]
-		}),
-		description: string$1().optional().meta({
-			title: "Description",
-			description: "What the role is for. Left out, the live description stays as it is; \"\" clears it.",
-			examples: ["Opens and closes the till"]
-		}),
-		permissions: array(text$1()).max(100, "too-many-permissions").optional().meta({
-			title: "Permissions",
-			description: `What holders of the role may do; at most ${100}. Left out, the live permissions stay as they are; [] takes all of them away.`,
-			examples: [["catalog_view", "refunds_create"]]
-		}),
-		metadata: metadata().optional().meta({
-			title: "Metadata",
-			description: `Your own properties of the role; at most ${64}. Left out, the live ones stay as they are. They cannot be changed in place: other ones than are live need sync.replace_roles.`,
-			examples: [{ owner: "retail-ops" }]
-		}),
-		previously: text$1().optional().meta({
-			title: "Previous name",
-			description: "The name that the role had, so that a new one renames it instead of removing one role and creating another. It may stay after the renaming.",
-			examples: ["Team Lead"]
-		}),
-		id: matching(ROLE_ID, "bad-role-id").optional().meta({
-			title: "Id",
-			description: "Pins the entry to one live role, so that it is found under any name.",
-			examples: ["role_7Kq2"]
-		})
-	}).meta({
-		title: "Role",
-		description: "A custom role.",
-		examples: [{
-			name: "Shift Lead",
-			permissions: ["catalog_view", "refunds_create"]
-		}]
-	});
-	grant = strictObject({
-		role: text$1().meta({
-			title: "Role",
-			description: "A role's name from this file, or an id such as that of a predefined role.",
-			examples: ["Shift Lead", "role_employee"]
-		}),
-		until: until().optional().meta({
-			title: "End of the grant",
-			description: "When the member loses the role: a date, which ends with its day in UTC, or a timestamp with its zone. Left out, the role stays.",
-			examples: ["2027-01-31", "2027-01-31T18:00:00+01:00"]
-		})
-	}).meta({
-		title: "Role for a time",
-		description: "A role that the member holds until an end.",
-		examples: [{
-			role: "Shift Lead",
-			until: "2027-01-31"
-		}]
-	});
-	managed = strictObject({
-		nickname: text$1().optional().meta({
-			title: "Nickname",
-			description: "The name that the user is shown by.",
-			examples: ["Till 7"]
-		}),
-		password_env: environmentVariable().meta({
-			title: "Variable with the password",
-			description: "The name of the environment variable that holds the first password, of at least 8 characters; never the password itself.",
-			examples: ["TILL_7_PASSWORD"]
-		})
-	}).meta({
-		title: "Managed user",
-		description: "Makes the member a user whom the merchant manages: it is created at once, without an invitation.",
-		examples: [{
-			nickname: "Till 7",
-			password_env: "TILL_7_PASSWORD"
-		}]
-	});
-	member = strictObject({
-		email: matching(EMAIL, "bad-email").meta({
-			title: "E-mail address",
-			description: "Who the member is; upper and lower case are the same.",
-			examples: ["ada@example.com"],
-			format: "email"
-		}),
-		roles: array(union([text$1(), grant])).optional().meta({
-			title: "Roles",
-			description: "The roles that the member holds: names from this file, or ids such as those of predefined roles; with an end as { role, until }. Left out, the live roles stay as they are; [] takes all of them away.",
-			examples: [["Shift Lead", "role_employee"], [{
-				role: "Shift Lead",
-				until: "2027-01-31"
-			}]]
-		}),
-		until: until().optional().meta({
-			title: "End of the membership",
-			description: "When the member goes: a date, which ends with its day in UTC, or a timestamp with its zone. Left out, the membership has no end.",
-			examples: ["2027-06-30", "2027-06-30T12:00:00Z"]
-		}),
-		metadata: metadata().optional().meta({
-			title: "Metadata",
-			description: `Your own properties of the member; at most ${64}, always replaced whole. Left out, the live ones stay as they are; {} clears them.`,
-			examples: [{ employee_id: "4711" }]
-		}),
-		managed: managed.optional(),
-		id: matching(MEMBER_ID, "bad-member-id").optional().meta({
-			title: "Id",
-			description: "Pins the entry to one live member, where the e-mail address alone does not tell.",
-			examples: ["mem_9aZ1"]
-		})
-	}).meta({
-		title: "Member",
-		description: "Someone who has access to the merchant account.",
-		examples: [{
-			email: "ada@example.com",
-			roles: ["Shift Lead", "role_employee"]
-		}]
-	});
-}));
-
-// src/config/schema/policies.ts
-var DOMAIN, roles, policies, can, holder, check$1;
-var init_policies$3 = __esmMin((() => {
-	init_zod();
-	init_forms();
-	init_values();
-	DOMAIN = /^(?=.{3,255}$)(?:\*\.)?(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,}$/u;
-	roles = (title, description, examples) => array(text$1()).optional().meta({
-		title,
-		description,
-		default: [],
-		examples
-	});
-	policies = strictObject({
-		email_domains: array(matching(DOMAIN, "bad-domain")).optional().meta({
-			title: "Domains of addresses",
-			description: "The domains that members' addresses may have; *.example.com, in quotes, means every subdomain of example.com. Left out, any.",
-			examples: [["example.com", "*.example.com"]]
-		}),
-		separate: array(array(text$1()).min(2, "too-few-roles")).optional().meta({
-			title: "Separate roles",
-			description: "Sets of roles of which nobody may hold two.",
-			default: [],
-			examples: [[["Approver", "Payer"]]]
-		}),
-		max_holders: record$1(text$1(), count$2()).optional().meta({
-			title: "Most holders",
-			description: "For a role's name or id, how many members may hold it.",
-			default: {},
-			examples: [{ role_admin: 3 }]
-		}),
-		require_until: roles("End required", "Roles that are only ever granted with an end.", [["Contractor"]]),
-		require_mfa: roles("MFA required", "Roles whose holders have MFA on login. A member who has not accepted yet counts as not known.", [["role_admin"]]),
-		forbid_permissions: roles("Forbidden permissions", "Permissions that no custom role may grant.", [["payouts_edit"]])
-	}).meta({
-		title: "Policies",
-		description: "What the access of this merchant has to keep to; an apply that would break one is refused.",
-		examples: [{
-			email_domains: ["example.com"],
-			separate: [["Approver", "Payer"]]
-		}]
-	});
-	can = () => text$1().meta({
-		title: "Permission",
-		description: "The permission that the check is about.",
-		examples: ["refunds_create"]
-	});
-	holder = () => matching(new RegExp(`(?:${ROLE_ENTRY.source})|(?:${EMAIL.source})`, "u"), "bad-check-entry");
-	check$1 = union([
-		strictObject({
-			can: can(),
-			only: array(holder()).meta({
-				title: "Only these",
-				description: "Who may have the permission: e-mail addresses, and roles as \"role:Name\". [] means nobody.",
-				examples: [["ada@example.com", "role:Shift Lead"]]
-			})
-		}).meta({
-			title: "Only these can",
-			description: "Nobody but those listed has the permission.",
-			examples: [{
-				can: "refunds_create",
-				only: ["ada@example.com", "role:Shift Lead"]
-			}]
-		}),
-		strictObject({
-			can: can(),
-			at_most: count$2().meta({
-				title: "At most",
-				description: "How many members may have the permission.",
-				examples: [2]
-			})
-		}).meta({
-			title: "At most so many can",
-			description: "No more members than that have the permission.",
-			examples: [{
-				can: "payouts_view",
-				at_most: 2
-			}]
-		}),
-		strictObject({
-			member: matching(EMAIL, "bad-email").meta({
-				title: "Member",
-				description: "The e-mail address of the member that the check is about.",
-				examples: ["bob@example.com"]
-			}),
-			cannot: array(text$1()).meta({
-				title: "Cannot",
-				description: "Permissions that the member must not have.",
-				examples: [["refunds_create"]]
-			})
-		}).meta({
-			title: "A member cannot",
-			description: "The member has none of these permissions.",
-			examples: [{
-				member: "bob@example.com",
-				cannot: ["refunds_create"]
-			}]
-		})
-	]).meta({
-		title: "Check",
-		description: "A test of the access that a plan would leave behind."
-	});
-}));
-
-// src/config/schema/settings.ts
-/** Nothing in it but origin and path: credentials do not belong into a file, and a query would be lost. */
-function isPlainUrl(value) {
-	if (!URL.canParse(value)) return true;
-	const { username, password, search, hash } = new URL(value);
-	return username === "" && password === "" && search === "" && hash === "";
-}
-var api, syncMode, sync, globs, ignore, guards;
-var init_settings = __esmMin((() => {
-	init_zod();
-	init_forms();
-	init_values();
-	api = strictObject({
-		base_url: url({
-			protocol: /^https?$/,
-			error: "bad-base-url"
-		}).refine(isPlainUrl, "bad-base-url").optional().meta({
-			title: "Base URL",
-			description: "Where the service answers. Left out, it comes from --base-url or the environment variable ROLECALL_BASE_URL.",
-			examples: ["https://api.example.com"]
-		}),
-		key_env: environmentVariable().optional().meta({
-			title: "Variable with the API key",
-			description: "The name of the environment variable that holds this merchant's API key; never the key itself. Left out, it is ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.",
-			examples: ["RETAIL_API_KEY"]
-		})
-	}).meta({
-		title: "Service",
-		description: "How to reach the service for this merchant.",
-		examples: [{
-			base_url: "https://api.example.com",
-			key_env: "RETAIL_API_KEY"
-		}]
-	});
-	syncMode = (noun, sentence) => _enum(["authoritative", "additive"]).optional().meta({
-		title: `Sync of ${noun}`,
-		description: `authoritative: ${sentence} is removed. additive: it is left alone.`,
-		default: "authoritative",
-		examples: ["authoritative", "additive"]
-	});
-	sync = strictObject({
-		roles: syncMode("roles", "a live custom role that this file does not list"),
-		members: syncMode("members", "a live member that this file does not list"),
-		reinvite: boolean().optional().meta({
-			title: "Invite again",
-			description: "Whether the expired invitation of a listed member is replaced by a new one; false leaves it expired.",
-			default: true,
-			examples: [false]
-		}),
-		replace_roles: boolean().optional().meta({
-			title: "Replace roles",
-			description: "Whether a role whose metadata changed may be replaced by a new one, which its holders are moved to: the service cannot change a role's metadata in place.",
-			default: false,
-			examples: [true]
-		})
-	}).meta({
-		title: "Sync",
-		description: "How the file and what is live are brought together.",
-		examples: [{
-			roles: "authoritative",
-			members: "additive"
-		}]
-	});
-	globs = (title, description, examples) => array(text$1()).optional().meta({
-		title,
-		description,
-		default: [],
-		examples
-	});
-	ignore = strictObject({
-		roles: globs("Ignored roles", "Globs over the names and ids of live roles that are never read into a plan and never touched.", [["Legacy *"]]),
-		members: globs("Ignored members", "Globs over the e-mail addresses and ids of live members that are never read into a plan and never touched. Put them in quotes: YAML takes a bare * for an alias.", [["*@auditor.example"]])
-	}).meta({
-		title: "Ignore",
-		description: "What rolecall neither sees nor touches.",
-		examples: [{
-			roles: ["Legacy *"],
-			members: ["*@auditor.example"]
-		}]
-	});
-	guards = strictObject({
-		max_removals: union([count$2("bad-removal-limit"), matching(SHARE, "bad-removal-limit")]).optional().meta({
-			title: "Most removals",
-			description: "The most roles, and the most members, that one apply may remove: a share of what is live, such as 25%, or a count. Up to 3 are always allowed.",
-			default: "25%",
-			examples: ["25%", 10]
-		}),
-		protect: strictObject({
-			roles: globs("Protected roles", "Globs over the names and ids of roles.", [["Shift Lead"]]),
-			members: globs("Protected members", "Globs over the e-mail addresses and ids of members.", [["owner@example.com"]])
-		}).optional().meta({
-			title: "Protected",
-			description: "Roles and members that no apply changes or removes.",
-			examples: [{
-				roles: ["Shift Lead"],
-				members: ["owner@example.com"]
-			}]
-		}),
-		min_holders: record$1(text$1(), count$2()).optional().meta({
-			title: "Fewest holders",
-			description: "For a role's name or id, how many accepted members must keep it; service accounts do not count. Unless it names role_owner, that keeps one; role_owner: 0 or {} asks for none.",
-			default: { role_owner: 1 },
-			examples: [{ role_owner: 2 }]
-		})
-	}).meta({
-		title: "Guards",
-		description: "What an apply refuses to do, unless it is overridden for one plan.",
-		examples: [{
-			max_removals: "25%",
-			min_holders: { role_owner: 2 }
-		}]
-	});
-}));
-
-// src/config/schema/merchant-file.ts
-var includePath, merchantSchema;
-var init_merchant_file = __esmMin((() => {
-	init_zod();
-	init_forms();
-	init_include_path();
-	init_limits();
-	init_entries$1();
-	init_policies$3();
-	init_settings();
-	init_values();
-	includePath = string$1().refine((value) => includeMistake(value) === null, "bad-include").meta({ pattern: "^(?![/~])[^\\\\:*?]*\\.[yY][aA]?[mM][lL]$" });
-	merchantSchema = strictObject({
-		version: literal(1).meta({
-			title: "Version",
-			description: "The version of this format; always 1.",
-			examples: [1]
-		}),
-		merchant: matching(MERCHANT, "bad-merchant").optional().meta({
-			title: "Merchant code",
-			description: "The merchant account that this file describes. Only a file that others include is without one.",
-			examples: ["MC4F7K2P"]
-		}),
-		environment: _enum(["live", "test"]).optional().meta({
-			title: "Environment",
-			description: "live for a real merchant account, test for a sandbox one. It must agree with the API key's prefix.",
-			examples: ["live", "test"]
-		}),
-		api: api.optional(),
-		include: array(includePath).max(100, "too-many-includes").optional().meta({
-			title: "Included files",
-			description: `Files whose sections are joined to this one's; at most ${100}. Paths are relative to this file, and never lead out of the project.`,
-			default: [],
-			examples: [["../shared/retail.yaml"]]
-		}),
-		sync: sync.optional(),
-		ignore: ignore.optional(),
-		guards: guards.optional(),
-		policies: policies.optional(),
-		checks: array(check$1).max(MAX_CHECKS, "too-many-checks").optional().meta({
-			title: "Checks",
-			description: `Tests of the access that a plan would leave behind; at most ${MAX_CHECKS}. An apply that would fail one is refused.`,
-			default: [],
-			examples: [[{
-				can: "payouts_view",
-				at_most: 2
-			}]]
-		}),
-		roles: array(role).optional().meta({
-			title: "Roles",
-			description: "The custom roles. Left out, roles are not managed here; [] means that there are none.",
-			examples: [[{
-				name: "Shift Lead",
-				permissions: ["catalog_view"]
-			}]]
-		}),
-		members: array(member).optional().meta({
-			title: "Members",
-			description: "The members. Left out, members are not managed here; [] means that there are none.",
-			examples: [[{
-				email: "ada@example.com",
-				roles: ["Shift Lead"]
-			}]]
-		})
-	}).meta({
-		title: "rolecall merchant file",
-		description: "The roles and members of one merchant account, as they should be.",
-		examples: [{
-			version: 1,
-			merchant: "MC4F7K2P",
-			roles: [],
-			members: []
-		}],
-		dependencies: {
-			environment: ["merchant"],
-			api: ["merchant"]
-		}
-	});
-}));
-
-// src/config/schema-keys.ts
-/** The keys that the schema knows at a path; of several forms, those of all. */
-function keysAt(path) {
-	let schemas = forms(merchantSchema);
-	for (const segment of path) schemas = schemas.flatMap((schema) => forms(inner(schema, segment)));
-	const keys = schemas.flatMap((schema) => schema instanceof ZodObject ? Object.keys(schema.shape) : []);
-	return [...new Set(keys)];
-}
-function inner(schema, segment) {
-	if (schema instanceof ZodObject) return Object.hasOwn(schema.shape, segment) ? schema.shape[segment] : void 0;
-	return schema instanceof ZodArray ? schema.element : void 0;
-}
-/** What stands behind "may be left out" and "one of". */
-function forms(schema) {
-	if (schema instanceof ZodOptional) return forms(schema.unwrap());
-	return schema instanceof ZodUnion ? schema.options.flatMap(forms) : [schema];
-}
-var init_schema_keys = __esmMin((() => {
-	init_zod();
-	init_merchant_file();
-}));
-
-// src/config/suggest.ts
-/** The candidate that was probably meant, or null where none is near; case is no difference. */
-function suggest(word, candidates) {
-	return openSuggester([...candidates])(word);
-}
-/** Suggestions from many candidates for many words, within a bound of work; beyond it there are none. */
-function openSuggester(candidates) {
-	const folded = candidates.map((candidate) => ({
-		candidate,
-		lower: candidate.toLowerCase()
-	}));
-	const known = /* @__PURE__ */ new Map();
-	let work = 0;
-	return (word) => {
-		const answered = known.get(word);
-		if (answered !== void 0) return answered;
-		const wanted = word.toLowerCase();
-		let best = null;
-		let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
-		if (wanted.length <= MAX_LENGTH) for (const { candidate, lower } of folded) {
-			work += 1;
-			if (Math.abs(lower.length - wanted.length) >= bestDistance || work > MAX_WORK) continue;
-			work += lower.length * wanted.length;
-			const found = distance(wanted, lower);
-			if (found < bestDistance) {
-				best = candidate;
-				bestDistance = found;
-			}
-		}
-		known.set(word, best);
-		return best;
-	};
-}
-/** Whether two words differ as a slip of the keyboard makes them differ: by one edit, in long words by two. */
-function isSlip(a, b) {
-	if (a.replace(/\d+/g, "") === b.replace(/\d+/g, "") || Math.max(a.length, b.length) > MAX_LENGTH) return false;
-	const most = Math.min(a.length, b.length) >= 12 ? 2 : 1;
-	return Math.abs(a.length - b.length) <= most && distance(a.toLowerCase(), b.toLowerCase()) <= most;
-}
-/** Edits between two words, where two swapped neighbours count as one. */
-function distance(a, b) {
-	let beforeLast = [];
-	let last = Array.from({ length: b.length + 1 }, (_, index) => index);
-	for (let i = 1; i <= a.length; i++) {
-		const row = [i];
-		for (let j = 1; j <= b.length; j++) {
-			const same = a[i - 1] === b[j - 1];
-			let cost = Math.min(at(last, j) + 1, at(row, j - 1) + 1, at(last, j - 1) + (same ? 0 : 1));
-			if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, at(beforeLast, j - 2) + 1);
-			row.push(cost);
-		}
-		beforeLast = last;
-		last = row;
-	}
-	return at(last, b.length);
-}
-function at(row, index) {
-	return row[index] ?? Number.POSITIVE_INFINITY;
-}
-var MAX_WORK, MAX_LENGTH;
-var init_suggest = __esmMin((() => {
-	MAX_WORK = 1e8;
-	MAX_LENGTH = 100;
-}));
-
-// src/config/synonyms.ts
-/** The key that was probably meant, of those that are still free. */
-function nearKey(key, candidates) {
-	return synonym(key, KEYS, candidates) ?? suggest(key, candidates);
-}
-/** The value that was probably meant. */
-function nearValue(value, allowed) {
-	const words = allowed.filter((each) => typeof each === "string");
-	return synonym(value, VALUES, words) ?? suggest(value, words);
-}
-function synonym(word, synonyms, candidates) {
-	const found = Object.hasOwn(synonyms, word.toLowerCase()) ? synonyms[word.toLowerCase()] : void 0;
-	return found !== void 0 && candidates.includes(found) ? found : null;
-}
-var VALUES, KEYS;
-var init_synonyms = __esmMin((() => {
-	init_suggest();
-	VALUES = {
-		production: "live",
-		prod: "live",
-		sandbox: "test",
-		testing: "test",
-		staging: "test",
-		strict: "authoritative",
-		exclusive: "authoritative",
-		add: "additive"
-	};
-	KEYS = {
-		password: "password_env",
-		key: "key_env",
-		api_key: "key_env",
-		url: "base_url",
-		"e-mail": "email",
-		mail: "email",
-		title: "name",
-		includes: "include",
-		import: "include",
-		extends: "include",
-		users: "members",
-		tests: "checks",
-		asserts: "checks",
-		expires: "until",
-		expires_at: "until",
-		end: "until",
-		til: "until",
-		till: "until",
-		name: "role",
-		renamed_from: "previously",
-		formerly: "previously",
-		max: "at_most",
-		protected: "protect",
-		exclude: "ignore"
-	};
-}));
-
-// src/config/schema-problems.ts
-var schema_problems_exports = /* @__PURE__ */ __exportAll({ checkSchema: () => checkSchema });
-/** Holds a plain value against the schema. */
-function checkSchema(value) {
-	const result = merchantSchema.safeParse(value);
-	if (result.success) {
-		const { members } = value;
-		return {
-			file: members === void 0 ? result.data : {
-				...result.data,
-				members
-			},
-			problems: []
-		};
-	}
-	const context = {
-		root: value,
-		suggestions: MAX_SUGGESTIONS
-	};
-	return {
-		file: null,
-		problems: withoutEchoes(result.error.issues.flatMap((issue) => describe(issue, [], context)))
-	};
-}
-function describe(issue, base, context) {
-	const { root } = context;
-	const path = [...base, ...issue.path];
-	const place = {
-		at: "value",
-		path
-	};
-	const value = valueAt(root, path);
-	switch (issue.code) {
-		case "unrecognized_keys": return issue.keys.map((key) => unknownKey(key, path, value, context));
-		case "invalid_type": return [wrongType(path, [kindOfType(issue.expected)], value, root)];
-		case "invalid_value": {
-			const allowed = issue.values.filter((each) => typeof each === "string" || typeof each === "number");
-			if (value === void 0 || typeof value === "object") return [wrongType(path, [kindOf$1(allowed[0])], value, root)];
-			return [{
-				code: "wrong-value",
-				path,
-				allowed,
-				value,
-				near: typeof value === "string" ? nearValue(value, allowed) : null,
-				place
-			}];
-		}
-		case "invalid_format":
-		case "too_big":
-		case "too_small":
-		case "custom": return [{
-			code: issue.message,
-			path,
-			value,
-			place,
-			...hiddenAt(path, value)
-		}];
-		case "invalid_key": return issue.issues.flatMap((inner) => describe(inner, path, context).map((problem) => ({
-			...problem,
-			place: {
-				at: "key",
-				path
-			}
-		})));
-		case "invalid_union": return describeUnion(issue, path, context);
-		case "not_multiple_of":
-		case "invalid_element": throw new Error(`The merchant schema gave an issue that has no problem: ${issue.code}`);
-		default: return issue;
-	}
-}
-/** Of several forms, the one that the value is meant to have decides what is said of it. */
-function describeUnion(issue, path, context) {
-	const { root } = context;
-	const value = valueAt(root, path);
-	if (path.length === 2 && path[0] === "checks" && kindOf$1(value) === "mapping") return checkProblems(value, path, issue.errors).flatMap((each) => "place" in each ? [each] : describe(each, path, context));
-	const mistyped = (branch) => branch.some(({ code, path: inner }) => code === "invalid_type" && inner.length === 0);
-	const meant = issue.errors.find((branch) => !mistyped(branch));
-	if (meant !== void 0) return meant.flatMap((inner) => describe(inner, path, context));
-	const kinds = issue.errors.flatMap((branch) => branch.flatMap((inner) => inner.code === "invalid_type" ? [kindOfType(inner.expected)] : []));
-	return [wrongType(path, [...new Set(kinds)], value, root)];
-}
-function wrongType(path, wanted, value, root) {
-	const key = path.at(-1);
-	const parent = path.slice(0, -1);
-	if (value === void 0 && typeof key === "string" && !Object.hasOwn(Object(valueAt(root, parent)), key)) return {
-		code: "missing-key",
-		key,
-		path: parent,
-		place: {
-			at: "head",
-			path: parent
-		}
-	};
-	const place = {
-		at: "value",
-		path
-	};
-	if (value === null) return {
-		code: "null-value",
-		path,
-		wanted,
-		place
-	};
-	const got = kindOf$1(value);
-	return wanted.includes(got) ? {
-		code: "bad-count",
-		path,
-		value,
-		place
-	} : {
-		code: "wrong-type",
-		path,
-		wanted,
-		got,
-		value,
-		place,
-		...hiddenAt(path)
-	};
-}
-function unknownKey(key, path, owner, context) {
-	const known = keysAt(path);
-	const { near, used } = nearOf(key, known, owner, context);
-	const at = [...path, key];
-	return {
-		code: "unknown-key",
-		key,
-		path,
-		known,
-		near,
-		used,
-		place: {
-			at: "key",
-			path: at
-		},
-		...hiddenAt(at)
-	};
-}
-/** The key that was meant, best one that is not there yet. */
-function nearOf(key, known, owner, context) {
-	context.suggestions -= 1;
-	if (context.suggestions < 0) return {
-		near: null,
-		used: false
-	};
-	const unused = nearKey(key, known.filter((each) => !Object.hasOwn(Object(owner), each)));
-	const near = unused ?? nearKey(key, known);
-	return {
-		near,
-		used: unused === null && near !== null
-	};
-}
-/** Keeps out of frames what may be a password or a key where only the name of a variable belongs. */
-function hiddenAt(path, value) {
-	const secret = /passw|passphrase|pwd|secret|token|key/i.test(String(path.at(-1)));
-	const credentials = path.at(-1) === "base_url" && typeof value === "string" && value.includes("@");
-	return secret || credentials ? { hidden: {
-		at: "value",
-		path
-	} } : {};
-}
-/** A misspelt key is said to be unknown; that the right one is missing then goes without saying. */
-function withoutEchoes(problems) {
-	const meant = new Set(problems.flatMap((problem) => problem.code === "unknown-key" && problem.near !== null ? [JSON.stringify([...problem.path, problem.near])] : []));
-	return problems.filter((problem) => problem.code !== "missing-key" || !meant.has(JSON.stringify([...problem.path, problem.key])));
-}
-function kindOfType(expected) {
-	switch (expected) {
-		case "array": return "list";
-		case "object":
-		case "record": return "mapping";
-		case "number":
-		case "boolean": return expected;
-		default: return "text";
-	}
-}
-var MAX_SUGGESTIONS;
-var init_schema_problems = __esmMin((() => {
-	init_check_problems();
-	init_merchant_file();
-	init_schema_keys();
-	init_synonyms();
-	init_values$1();
-	MAX_SUGGESTIONS = 2e3;
-}));
-
 // src/config/library.ts
 /** Reads files and what they include, round by round, each file once. */
 async function openLibrary(files, read, now, meanwhile) {
@@ -54199,14 +55862,13 @@ async function openLibrary(files, read, now, meanwhile) {
 		}
 		const known = sources.get(result.file);
 		if (known !== void 0) return known;
-		const value = await parsed(result, meanwhile, site === null);
-		const check = await checkerOf(value, meanwhile);
-		const steps = readSource(result.file, result.text, value, check, now);
-		const source = await withPauses(steps, meanwhile.pause);
+		const parsed = parsePlain(result.text) ?? (await Promise.resolve().then(() => (init_parse(), parse_exports))).parse(result.text);
+		const source = readSource(result.file, result.text, parsed, now);
 		sources.set(result.file, source);
 		return source;
 	};
 	const given = await Promise.all(files.map((file) => read(file, null)));
+	if (meanwhile) await begin(given, meanwhile);
 	const roots = /* @__PURE__ */ new Set();
 	for (const [index, result] of given.entries()) {
 		const root = await add(result, files[index] ?? "", null);
@@ -54231,24 +55893,13 @@ async function openLibrary(files, read, now, meanwhile) {
 		resolve: (include) => targets.get(include) ?? null
 	};
 }
-/** The thorough reader is loaded only for a file that needs it. */
-async function parsed({ file, text }, { pause, begun }, isRoot) {
-	const steps = readPlain(text);
-	for (let first = true;; first = false) {
-		const step = steps.next();
-		if (step.done) return step.value ?? (await Promise.resolve().then(() => (init_parse(), parse_exports))).parse(text);
-		const head = first && isRoot ? fileHead(file, text, step.value) : null;
-		if (head !== null) begun(head);
-		await pause();
+/** Tells whose files these are. */
+async function begin(given, { begun, pause }) {
+	for (const result of given) {
+		const head = result.ok ? fileHead(result.file, result.text) : null;
+		if (head !== null) await begun(head);
 	}
-}
-/** The schema is loaded only for a file that may be wrong. */
-async function checkerOf({ value }, { pause }) {
-	const file = await withPauses(plainFile(value), pause);
-	return file === null ? (await Promise.resolve().then(() => (init_schema_problems(), schema_problems_exports))).checkSchema : () => ({
-		file,
-		problems: []
-	});
+	await pause();
 }
 /** A link that ends in .yaml may lead to a file of another kind, whose text must not be shown. */
 function yamlOnly(result) {
@@ -54265,10 +55916,8 @@ var init_library = __esmMin((() => {
 	init_file_head();
 	init_include_path();
 	init_limits();
-	init_plain_file();
 	init_plain_yaml();
 	init_source();
-	init_steps();
 }));
 
 // src/config/join.ts
@@ -54290,7 +55939,7 @@ function join$1(main, resolve) {
 			continue;
 		}
 		const target = resolve(include);
-		const problem = target === null ? null : refusal$1(include, target, done, stack);
+		const problem = target === null ? null : refusal$2(include, target, done, stack);
 		if (target === null || problem !== null) {
 			complete = false;
 			if (problem !== null) problems.push(problem);
@@ -54307,7 +55956,7 @@ function join$1(main, resolve) {
 		problems: [...problems, ...sources.flatMap((source) => source === main ? [] : identityProblems(source))]
 	};
 }
-function refusal$1({ site }, target, done, stack) {
+function refusal$2({ site }, target, done, stack) {
 	const start = done.has(target) ? -1 : stack.findIndex(({ source }) => source === target);
 	if (start !== -1) return {
 		code: "include-cycle",
@@ -54340,6 +55989,13 @@ var init_join = __esmMin((() => {
 	init_draft();
 }));
 
+// src/lib/globs.ts
+/** Whether a glob matches nothing but its own text, whatever the case of its letters. */
+function isLiteral(glob) {
+	return !/[*?[{(!\\]/.test(glob);
+}
+var init_globs = __esmMin((() => {}));
+
 // src/config/normalise-settings.ts
 /** How the files want to be brought together with what is live. */
 function normaliseSync(all) {
@@ -54347,8 +56003,14 @@ function normaliseSync(all) {
 	return {
 		roles: roles ?? "authoritative",
 		members: members ?? "authoritative",
-		reinvite: reinvite ?? true,
+		reinvite: typeof reinvite === "boolean" ? reinvite : period(reinvite?.for ?? "30d"),
 		replaceRoles: replace_roles ?? false
+	};
+}
+function period(text) {
+	return {
+		text,
+		ms: Number.parseInt(text, 10) * (UNITS[text.slice(-1)] ?? NaN)
 	};
 }
 /** The globs of all files. */
@@ -54359,41 +56021,93 @@ function normalisePatterns(all) {
 	};
 }
 /** The guards of all files. */
-function normaliseGuards(all) {
+function normaliseGuards(all, currentName) {
 	const each = all.map(({ content }) => content.guards);
 	const { max_removals, protect, min_holders, ...rest } = merged(each);
 	return present$1({
 		maxRemovals: max_removals === void 0 ? void 0 : removalLimit(max_removals),
-		protect: normalisePatterns(each.map((guards) => guards?.protect)),
-		minHolders: min_holders && holders$1(each.map((guards) => guards?.min_holders))
+		protect: protectedPatterns(normalisePatterns(each.map((guards) => guards?.protect)), currentName),
+		minHolders: min_holders && holders(each.map((guards) => guards?.min_holders), currentName, Math.max)
 	});
+}
+/** A role that is protected by its previous name stays so under the new one. */
+function protectedPatterns({ roles, members }, currentName) {
+	return {
+		roles: unique(roles.flatMap((role) => [role, currentName(role)])),
+		members
+	};
 }
 function removalLimit(limit) {
 	return typeof limit === "number" ? { count: limit } : { percent: Number.parseInt(limit, 10) };
 }
 /** The policies of all files. */
-function normalisePolicies(all) {
+function normalisePolicies(all, currentName) {
+	const names = (roles) => unique(roles.map(currentName));
 	const each = all.map(({ content }) => content.policies ?? {});
 	const { email_domains, separate, max_holders, require_until, require_mfa, forbid_permissions, ...rest } = merged(each);
 	return present$1({
 		emailDomains: email_domains && unique(each.flatMap((policies) => policies.email_domains ?? [])),
-		separate: separate === void 0 ? [] : each.flatMap((policies) => policies.separate ?? []),
-		maxHolders: max_holders === void 0 ? {} : holders$1(each.map((policies) => policies.max_holders)),
-		requireUntil: require_until ? unique(each.flatMap((policies) => policies.require_until ?? [])) : [],
-		requireMfa: require_mfa ? unique(each.flatMap((policies) => policies.require_mfa ?? [])) : [],
+		separate: separate === void 0 ? [] : each.flatMap((policies) => policies.separate ?? []).map(names),
+		maxHolders: max_holders === void 0 ? {} : holders(each.map((policies) => policies.max_holders), currentName, Math.min),
+		requireUntil: require_until ? names(each.flatMap((policies) => policies.require_until ?? [])) : [],
+		requireMfa: require_mfa ? names(each.flatMap((policies) => policies.require_mfa ?? [])) : [],
 		forbidPermissions: forbid_permissions ? unique(each.flatMap((policies) => policies.forbid_permissions ?? [])) : []
 	});
+}
+/** Returns the roles that rules of included files name, and no rule of the merchant's own; undefined if there are none. */
+function sharedRuleRoles(main, all) {
+	const own = new Set(ruleRoles(main));
+	const shared = all.filter(({ file }) => file !== main.file).flatMap(ruleRoles).filter((role) => !own.has(role));
+	return shared.length === 0 ? void 0 : unique(shared);
+}
+function ruleRoles({ content: { guards, policies, checks } }) {
+	return [
+		...(guards?.protect?.roles ?? []).filter(isLiteral),
+		...Object.keys(guards?.min_holders ?? {}),
+		...policies?.separate?.flat() ?? [],
+		...Object.keys(policies?.max_holders ?? {}),
+		...policies?.require_until ?? [],
+		...policies?.require_mfa ?? [],
+		...(checks ?? []).flatMap((check) => "only" in check ? check.only.flatMap((holder) => holder.startsWith("role:") ? [holder.slice(5).trim()] : []) : [])
+	];
 }
 /** One record of several that agree wherever two of them speak. */
 function merged(records) {
 	return Object.assign({}, ...records);
 }
-function holders$1(records) {
-	return merged(records);
+/** Holders by role; of a role's previous and its current name, the stricter number counts. */
+function holders(records, currentName, stricter) {
+	const numbers = /* @__PURE__ */ new Map();
+	for (const [role, number] of Object.entries(merged(records))) {
+		const name = currentName(role);
+		numbers.set(name, stricter(number, numbers.get(name) ?? number));
+	}
+	return Object.fromEntries(numbers);
 }
+var HOUR, UNITS;
 var init_normalise_settings = __esmMin((() => {
+	init_globs();
 	init_present();
+	HOUR = 36e5;
+	UNITS = {
+		w: 168 * HOUR,
+		d: 24 * HOUR,
+		h: HOUR
+	};
 }));
+
+// src/config/renamed-roles.ts
+/** Returns the names of roles by the other words for them: the names that they had, and the ids that they are pinned to. */
+function rolesByOtherNames(roles) {
+	const pinned = roles.flatMap(({ id, name }) => id === null || name === null ? [] : [[id, name]]);
+	return new Map([...renamedRoles(roles), ...pinned]);
+}
+/** Returns the current names of roles by the names that they had; a name that a declared role has now means that role. */
+function renamedRoles(roles) {
+	const names = new Set(roles.map(({ name }) => name));
+	return new Map(roles.flatMap(({ name, previously }) => name === null || !previously || names.has(previously) ? [] : [[previously, name]]));
+}
+var init_renamed_roles = __esmMin((() => {}));
 
 // src/config/normalise.ts
 /** The desired state that a merchant's file and those that it includes describe, none of which has errors. */
@@ -54402,6 +56116,12 @@ function normalise(main, all) {
 	if (merchant === void 0) return null;
 	const { sync, ignore, guards, policies, checks, roles, members, ...rest } = sections;
 	const { base_url: baseUrl, key_env: keyEnv, ...restOfApi } = api;
+	const declared = joined(all, ({ file, content }) => content.roles?.map((role, index) => normaliseRole(role, {
+		file,
+		path: ["roles", index]
+	})));
+	const renamed = renamedRoles(declared ?? []);
+	const currentName = (role) => renamed.get(role) ?? role;
 	return present$1({
 		merchant,
 		environment,
@@ -54409,30 +56129,38 @@ function normalise(main, all) {
 		keyEnv,
 		sync: normaliseSync(all),
 		ignore: normalisePatterns(all.map(({ content }) => content.ignore)),
-		guards: normaliseGuards(all),
-		policies: normalisePolicies(all),
+		guards: normaliseGuards(all, currentName),
+		policies: normalisePolicies(all, currentName),
+		sharedRuleRoles: sharedRuleRoles(main, all)?.map(currentName),
 		checks: all.flatMap(({ file, content }) => (content.checks ?? []).map((check, index) => normaliseCheck(check, {
 			file,
 			path: ["checks", index]
-		}))),
-		roles: joined(all, ({ file, content }) => content.roles?.map((role, index) => normaliseRole(role, {
-			file,
-			path: ["roles", index]
-		}))),
-		members: normaliseMembers(all),
+		}, currentName))),
+		roles: declared,
+		members: renamed.size === 0 ? normaliseMembers(all) : normaliseMembers(all)?.map(withCurrentNames),
 		origin: {
 			file: main.file,
 			path: []
 		}
 	});
+	function withCurrentNames(member) {
+		if (!member.roles?.some(({ role }) => renamed.has(role))) return member;
+		return {
+			...member,
+			roles: uniqueGrants(member.roles.map((grant) => ({
+				...grant,
+				role: currentName(grant.role)
+			})))
+		};
+	}
 }
-function normaliseCheck(check, origin) {
+function normaliseCheck(check, origin, currentName) {
 	if ("only" in check) {
 		const { can, only, ...rest } = check;
 		return {
 			kind: "only",
 			can,
-			only: unique(only.map(normaliseHolder)),
+			only: unique(only.map((one) => normaliseHolder(one, currentName))),
 			origin
 		};
 	}
@@ -54454,8 +56182,8 @@ function normaliseCheck(check, origin) {
 	};
 }
 /** `role: Name` is `role:Name`. */
-function normaliseHolder(holder) {
-	return holder.startsWith("role:") ? `role:${holder.slice(5).trim()}` : holder;
+function normaliseHolder(holder, currentName) {
+	return holder.startsWith("role:") ? `role:${currentName(holder.slice(5).trim())}` : holder;
 }
 function normaliseRole(role, origin) {
 	const { name, id, previously, description, permissions, metadata, ...rest } = role;
@@ -54487,10 +56215,12 @@ function normaliseMembers(all) {
 }
 function joinMembers(first, second) {
 	const roles = first.roles === void 0 && second.roles === void 0 ? {} : { roles: uniqueGrants([...first.roles ?? [], ...second.roles ?? []]) };
+	const origin = first.roles === void 0 ? { origin: second.origin } : {};
 	return {
 		...second,
 		...first,
-		...roles
+		...roles,
+		...origin
 	};
 }
 function normaliseMember(member, origin) {
@@ -54547,6 +56277,7 @@ function uniqueGrants(grants) {
 var init_normalise = __esmMin((() => {
 	init_normalise_settings();
 	init_present();
+	init_renamed_roles();
 	init_until();
 	init_values$1();
 }));
@@ -54564,7 +56295,7 @@ function severityOf(code) {
 function isError$1({ code }) {
 	return RULES$2[code].severity === "error" && RULES$2[code].refusal !== true;
 }
-var error, warning, refusal, RULES$2;
+var error, warning, refusal$1, RULES$2;
 var init_rule_table = __esmMin((() => {
 	error = (summary) => ({
 		severity: "error",
@@ -54574,7 +56305,7 @@ var init_rule_table = __esmMin((() => {
 		severity: "warning",
 		summary
 	});
-	refusal = (summary) => ({
+	refusal$1 = (summary) => ({
 		severity: "error",
 		refusal: true,
 		summary
@@ -54590,14 +56321,15 @@ var init_rule_table = __esmMin((() => {
 		"bad-member-id": error("The id of a member begins with `mem_`."),
 		"bad-merchant": error("A merchant code has 1 to 64 letters, digits, hyphens and underscores."),
 		"bad-number": error("A number in metadata can be sent exactly as it is written."),
+		"bad-period": error("`reinvite.for` is a number of weeks, days or hours such as `30d`."),
 		"bad-removal-limit": error("`max_removals` is a share such as `25%`, or a count."),
 		"bad-role-id": error("The id of a role begins with `role_`."),
 		"bad-until": error("`until` is a date that exists, or a timestamp with its zone."),
 		"blank-text": error("A text that has to say something is not blank."),
-		"check-at-most": refusal("No more members have a permission than a check allows."),
-		"check-cannot": refusal("A member has none of the permissions that a check denies it."),
+		"check-at-most": refusal$1("No more members have a permission than a check allows."),
+		"check-cannot": refusal$1("A member has none of the permissions that a check denies it."),
 		"check-form": error("A check has one of its three forms."),
-		"check-only": refusal("Nobody has a permission but those whom a check allows it."),
+		"check-only": refusal$1("Nobody has a permission but those whom a check allows it."),
 		"conflicting-grant": error("A member has a role with one end, in whichever file."),
 		"conflicting-member": error("What several files say of the same member agrees; its roles are joined."),
 		"conflicting-setting": error("What several files set agrees."),
@@ -54632,11 +56364,12 @@ var init_rule_table = __esmMin((() => {
 		"missing-key": error("What is required is there."),
 		"null-value": error("A key has a value; empty is written `[]`, `{}` or `\"\"`."),
 		"number-form": warning("A number in metadata is read as it is written: `007` and `1e3` are not."),
-		"policy-email-domain": refusal("Members have addresses of the allowed domains (`email_domains`)."),
-		"policy-forbidden-permission": refusal("No custom role grants a forbidden permission (`forbid_permissions`)."),
-		"policy-max-holders": refusal("No role has more holders than it may have (`max_holders`)."),
-		"policy-require-until": refusal("Some roles are only granted with an end (`require_until`)."),
-		"policy-separate": refusal("Nobody holds two roles that are kept apart (`separate`)."),
+		"policy-email-domain": refusal$1("Members have addresses of the allowed domains (`email_domains`)."),
+		"policy-forbidden-permission": refusal$1("No custom role grants a forbidden permission (`forbid_permissions`)."),
+		"policy-max-holders": refusal$1("No role has more holders than it may have (`max_holders`)."),
+		"policy-require-until": refusal$1("Some roles are only granted with an end (`require_until`)."),
+		"policy-separate": refusal$1("Nobody holds two roles that are kept apart (`separate`)."),
+		"previous-role-name": warning("A renamed role is named by its new name."),
 		"previously-declared": error("The name that a role had is no role's any more, unless that one was renamed too."),
 		"rare-permission": warning("A permission that stands once is no misspelling of one that stands often."),
 		"role-name-like-id": warning("A role's name does not look like an id."),
@@ -54645,12 +56378,14 @@ var init_rule_table = __esmMin((() => {
 		"too-many-includes": error("A file includes no more others than anybody writes."),
 		"too-many-metadata": error("Metadata has no more properties than the service takes."),
 		"too-many-permissions": error("A role has no more permissions than the service takes."),
+		"service-limit": warning("A member is given no more than the service is known to take."),
 		"too-many-problems": warning("There are more problems in a file than are shown."),
 		"too-much-to-judge": error("Policies and checks are few enough to be judged."),
 		"unheld-role": warning("Somebody holds every role, where all members are declared."),
 		"unknown-key": error("A mapping has only the keys that it can have."),
 		"unknown-member": warning("A check speaks of members who are declared."),
 		"unknown-role": error("A role that is named is declared, or is an id."),
+		"unknown-shared-role": warning("A role that a shared rule names is declared by one of the merchants that include it, as far as their files were given."),
 		"unsafe-key": error("No key of a mapping is `__proto__`."),
 		"until-after-membership": warning("A role does not end after the membership that it belongs to."),
 		"until-past": warning("Access that ends does so in the future."),
@@ -54670,13 +56405,17 @@ var init_rule_table = __esmMin((() => {
 
 // src/config/access.ts
 /** Works out who holds what at a time. */
-function openAccess(roles, members, now) {
-	const names = new Map(roles.flatMap(({ id, name }) => id === null || name === null ? [] : [[id, name]]));
+function openAccess({ roles, members, main }, now) {
+	const names = rolesByOtherNames(roles);
 	const keyOf = (role) => names.get(role) ?? role;
-	const people = peopleOf(members, keyOf, now);
+	const people = peopleOf$1(members, {
+		main,
+		keyOf,
+		now
+	});
 	const holders = indexBy(people, (person) => person.roles.keys());
 	const granting = indexBy(roles, ({ permissions }) => new Set(permissions.filter((permission) => typeof permission === "string")));
-	const permissions = permissionsOf(roles);
+	const permissions = permissionsOf$1(roles);
 	const answers = /* @__PURE__ */ new Map();
 	let steps = 0;
 	const spend = (more) => {
@@ -54708,7 +56447,7 @@ function openAccess(roles, members, now) {
 	};
 }
 /** What each name's role grants; a role that stands twice is wrong, and counts as both. */
-function permissionsOf(roles) {
+function permissionsOf$1(roles) {
 	const permissions = /* @__PURE__ */ new Map();
 	for (const role of roles) {
 		const known = permissions.get(role.name ?? "") ?? /* @__PURE__ */ new Set();
@@ -54717,34 +56456,43 @@ function permissionsOf(roles) {
 	}
 	return permissions;
 }
-/** Members by address, the entries of several files joined. */
-function peopleOf(members, keyOf, now) {
-	const people = /* @__PURE__ */ new Map();
-	const gone = /* @__PURE__ */ new Set();
+/**
+* Members by address, the entries of several files joined; without those whose membership or every grant has ended, and
+* those whom only shared files mention, without making them members.
+*/
+function peopleOf$1(members, { main, keyOf, now }) {
+	const byAddress = /* @__PURE__ */ new Map();
 	for (const member of members) {
-		const { email, address: key } = member;
-		if (email === null || key === null) continue;
-		if (!isCertain(member.end, now)) gone.add(key);
-		const person = people.get(key) ?? {
-			email,
-			site: memberSite(member, "email"),
-			roles: /* @__PURE__ */ new Map()
-		};
-		people.set(key, person);
-		for (const grant of member.grants) addGrant(person.roles, grant, member, keyOf(grant.role), now);
+		const { email, address } = member;
+		if (email === null || address === null) continue;
+		const known = byAddress.get(address);
+		if (known === void 0) byAddress.set(address, [member]);
+		else known.push(member);
 	}
-	return [...people].flatMap(([key, person]) => gone.has(key) ? [] : [person]);
-}
-function addGrant(roles, grant, member, key, now) {
-	const { role, end } = grant;
-	if (isCertain(end, now) && !roles.has(key)) {
-		const site = siteOf(member.file, grantPath(member, grant));
-		roles.set(key, {
-			role,
-			site,
-			ends: end !== null || member.end !== null
-		});
-	}
+	return [...byAddress.values()].flatMap((entries) => {
+		if (!entries.some(({ file, fields }) => file === main || Object.hasOwn(fields, "roles") || Object.hasOwn(fields, "managed")) || !entries.every(({ end }) => isCertain(end, now))) return [];
+		const membershipEnds = entries.some(({ end }) => end !== null);
+		const roles = /* @__PURE__ */ new Map();
+		for (const member of entries) for (const grant of member.grants) {
+			const { role, end } = grant;
+			const key = keyOf(role);
+			if (isCertain(end, now) && !roles.has(key)) {
+				const site = siteOf(member.file, grantPath(member, grant));
+				roles.set(key, {
+					role,
+					site,
+					ends: end !== null || membershipEnds
+				});
+			}
+		}
+		const hasEnded = roles.size === 0 && entries.some(({ grants }) => grants.length > 0);
+		const [first] = entries;
+		return hasEnded ? [] : [{
+			email: first.email ?? "",
+			site: memberSite(first, "email"),
+			roles
+		}];
+	});
 }
 /** Whether there certainly is access before this end. */
 function isCertain(end, now) {
@@ -54762,6 +56510,7 @@ function indexBy(items, keysOf) {
 var TooMuchWork, MAX_STEPS;
 var init_access$1 = __esmMin((() => {
 	init_draft();
+	init_renamed_roles();
 	TooMuchWork = class extends Error {};
 	MAX_STEPS = 2e7;
 }));
@@ -54783,7 +56532,11 @@ function viewMerchant({ main, drafts, complete, now }) {
 		twice: addressesTwice(members),
 		granted: grantedBy$1(members),
 		access: () => {
-			access ??= openAccess(roles, members, now);
+			access ??= openAccess({
+				roles,
+				members,
+				main
+			}, now);
 			return access;
 		}
 	};
@@ -54805,12 +56558,12 @@ function grantedBy$1(members) {
 /** Whether a section is managed here, readable, and all that there will be. */
 function isWhole(section, drafts) {
 	const sections = drafts.flatMap(({ fields }) => Object.hasOwn(fields, section) ? [fields[section]] : []);
-	const modes = drafts.flatMap(({ fields }) => fieldsOf(fields["sync"])[section] ?? []);
+	const modes = drafts.flatMap(({ fields }) => fieldsOf$1(fields["sync"])[section] ?? []);
 	return sections.length > 0 && sections.every((value) => Array.isArray(value)) && modes.every((mode) => mode === "authoritative");
 }
 /** The values of a list below two keys, in all files, each with its place. */
 function entriesAt({ drafts }, section, key) {
-	return drafts.flatMap(({ file, fields }) => listOf(fieldsOf(fields[section])[key]).map((value, index) => ({
+	return drafts.flatMap(({ file, fields }) => listOf(fieldsOf$1(fields[section])[key]).map((value, index) => ({
 		value,
 		site: siteOf(file, [
 			section,
@@ -54821,7 +56574,7 @@ function entriesAt({ drafts }, section, key) {
 }
 /** The pairs of a mapping below two keys, in all files, each with its place. */
 function pairsAt({ drafts }, section, key) {
-	return drafts.flatMap(({ file, fields }) => Object.entries(fieldsOf(fieldsOf(fields[section])[key])).map(([name, value]) => ({
+	return drafts.flatMap(({ file, fields }) => Object.entries(fieldsOf$1(fieldsOf$1(fields[section])[key])).map(([name, value]) => ({
 		name,
 		value,
 		site: siteOf(file, [
@@ -54864,26 +56617,50 @@ function agreeingMembers({ members, drafts }) {
 		}];
 	}));
 }
-/** A member is given a role with one end, or with none. */
-function agreeingGrants({ members, twice }) {
+/** A member is given a role with one end, or with none, by whichever of its names. */
+function agreeingGrants({ roles, members, twice }) {
+	const names = rolesByOtherNames(roles);
+	const nameOf = (role) => names.get(role) ?? role;
 	const byAddress = /* @__PURE__ */ new Map();
 	for (const member of members) {
-		const { address, repeated } = member;
-		if (address !== null && (repeated || twice.has(address))) {
+		const { address, grants, repeated } = member;
+		const isGivenTwice = repeated || grants.length > 1 && grants.some(({ role }) => names.has(role));
+		if (address !== null && (isGivenTwice || twice.has(address))) {
 			const known = byAddress.get(address);
 			if (known === void 0) byAddress.set(address, [member]);
 			else known.push(member);
 		}
 	}
-	return [...byAddress.values()].flatMap(conflicts);
+	return [...byAddress.values()].flatMap((entries) => conflicts(entries, nameOf));
 }
-function conflicts(entries) {
+/** A member is not told to have no roles in one file, and given some in another. */
+function agreeingRoles({ members, drafts, twice }) {
+	if (drafts.length < 2) return [];
+	const given = /* @__PURE__ */ new Map();
+	for (const member of members) {
+		const { address, grants } = member;
+		if (address !== null && twice.has(address) && grants.length > 0 && !given.has(address)) given.set(address, member);
+	}
+	return members.flatMap((member) => {
+		const { email, address, file, grants, rolesComplete } = member;
+		const other = address === null ? void 0 : given.get(address);
+		const isEmpty = rolesComplete && grants.length === 0;
+		return email === null || other === void 0 || other.file === file || !isEmpty ? [] : [{
+			code: "conflicting-member",
+			email,
+			field: "roles",
+			place: memberSite(member, "roles"),
+			first: memberSite(other, "roles")
+		}];
+	});
+}
+function conflicts(entries, nameOf) {
 	const firsts = /* @__PURE__ */ new Map();
 	return entries.flatMap((member) => member.grants.flatMap((grant) => {
 		const { role } = grant;
-		const first = firsts.get(role);
+		const first = firsts.get(nameOf(role));
 		if (first === void 0) {
-			firsts.set(role, {
+			firsts.set(nameOf(role), {
 				member,
 				grant
 			});
@@ -54931,12 +56708,13 @@ function agreeingSettings({ drafts }) {
 	}));
 }
 function settingsOf({ fields }) {
-	const keys = MAPS.flatMap((path) => Object.keys(fieldsOf(valueAt(fields, path))).map((key) => [...path, key]));
+	const keys = MAPS.flatMap((path) => Object.keys(fieldsOf$1(valueAt(fields, path))).map((key) => [...path, key]));
 	return [...SETTINGS, ...keys].filter((path) => valueAt(fields, path) !== void 0);
 }
 var FIELDS, SETTINGS, MAPS;
 var init_agreement = __esmMin((() => {
 	init_draft();
+	init_renamed_roles();
 	init_values$1();
 	FIELDS = [
 		"id",
@@ -55144,7 +56922,7 @@ function metCannot(merchant) {
 }
 function checksOf({ drafts }) {
 	return drafts.flatMap(({ file, fields }) => listOf(fields["checks"]).map((check, index) => ({
-		fields: fieldsOf(check),
+		fields: fieldsOf$1(check),
 		site: (key, at) => siteOf(file, [
 			"checks",
 			index,
@@ -55159,28 +56937,62 @@ var init_checks$1 = __esmMin((() => {
 	init_policies$2();
 }));
 
+// src/model/live.ts
+var PREDEFINED_ROLES;
+var init_live = __esmMin((() => {
+	PREDEFINED_ROLES = [
+		"role_owner",
+		"role_admin",
+		"role_manager",
+		"role_employee",
+		"role_accountant",
+		"role_cashier"
+	];
+}));
+
 // src/config/rules/references.ts
-/** Wherever a role is named, it is an id or a name of these files, where they hold all the names that there are. */
+/** Roles are named by their ids or declared names, where no others can exist; a shared rule may mean another merchant's. */
 function knownRoles(merchant) {
-	if (!merchant.rolesComplete) return [];
+	const open = !merchant.rolesComplete;
 	const names = new Set(merchant.roles.flatMap(({ name }) => name ?? []));
-	const renamed = new Map(merchant.roles.flatMap(({ previously, name }) => previously === null || name === null ? [] : [[previously, name]]));
+	const renamed = renamedRoles(merchant.roles);
 	const suggest = openSuggester([...names]);
 	const mayBeIgnored = openIgnored(merchant, "roles");
-	const isKnown = (role) => role.startsWith("role_") || names.has(role) || mayBeIgnored(role);
-	return [...grantReferences(merchant, isKnown), ...ruleReferences(merchant)].flatMap(({ text: role, site }) => {
+	const isKnown = (role) => role.startsWith("role_") || names.has(role) || renamed.has(role) || mayBeIgnored(role);
+	const rules = ruleReferences(merchant);
+	const isOwn = ({ site }) => site.file === merchant.main;
+	const unknown = (references) => references.flatMap(({ text: role, site: place }) => {
 		if (isKnown(role)) return [];
-		const now = renamed.get(role);
 		return [{
-			code: "unknown-role",
 			role,
-			near: now ?? suggest(role) ?? PREDEFINED.find((id) => id === `role_${role.toLowerCase()}`) ?? null,
-			renamed: now !== void 0,
-			place: site
+			near: suggest(role) ?? PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? null,
+			place
+		}];
+	});
+	return [...unknown(open ? [] : [...grantReferences(merchant, isKnown), ...rules.filter(isOwn)]).map((found) => ({
+		code: "unknown-role",
+		...found
+	})), ...unknown(rules.filter((rule) => !isOwn(rule))).map((found) => ({
+		code: "unknown-shared-role",
+		open,
+		...found
+	}))];
+}
+/** Roles are named by their current names; a previous one still means the role. */
+function currentRoleNames(merchant) {
+	const renamed = renamedRoles(merchant.roles);
+	if (renamed.size === 0) return [];
+	return [...grantReferences(merchant, (role) => !renamed.has(role)), ...ruleReferences(merchant)].flatMap(({ text: role, site: place }) => {
+		const name = renamed.get(role);
+		return name === void 0 ? [] : [{
+			code: "previous-role-name",
+			role,
+			name,
+			place
 		}];
 	});
 }
-/** Wherever a member is given a role that is not known. */
+/** Grants of roles that are not known. */
 function grantReferences({ members, granted }, isKnown) {
 	const strange = new Set([...granted].filter((role) => !isKnown(role)));
 	if (strange.size === 0) return [];
@@ -55189,7 +57001,7 @@ function grantReferences({ members, granted }, isKnown) {
 		site: siteOf(member.file, grantPath(member, grant))
 	})));
 }
-/** Wherever a policy, a guard or a check names a role. */
+/** Role names in policies, guards and checks, in all files. */
 function ruleReferences(merchant) {
 	const listed = [
 		...entriesAt(merchant, "policies", "require_until"),
@@ -55220,7 +57032,7 @@ function ruleReferences(merchant) {
 		...listed,
 		...keys,
 		...allowed
-	].filter(({ site }) => site.file === merchant.main);
+	];
 }
 /** A check speaks of members who are declared, where all of them are. */
 function knownMembers(merchant) {
@@ -55239,7 +57051,7 @@ function knownMembers(merchant) {
 	}]);
 }
 function checkHolders({ file, fields }) {
-	return listOf(fields["checks"]).flatMap((check, index) => listOf(fieldsOf(check)["only"]).flatMap((holder, at) => typeof holder === "string" ? [{
+	return listOf(fields["checks"]).flatMap((check, index) => listOf(fieldsOf$1(check)["only"]).flatMap((holder, at) => typeof holder === "string" ? [{
 		text: holder,
 		site: siteOf(file, [
 			"checks",
@@ -55251,7 +57063,7 @@ function checkHolders({ file, fields }) {
 }
 function checkedMembers({ file, fields }) {
 	return listOf(fields["checks"]).flatMap((check, index) => {
-		const member = textOf$1(fieldsOf(check)["member"]);
+		const member = textOf$1(fieldsOf$1(check)["member"]);
 		return member === null ? [] : [{
 			text: member,
 			site: siteOf(file, [
@@ -55312,7 +57124,7 @@ function declaredPermissions({ file, path, permissions }) {
 }
 function namedPermissions({ file, fields }) {
 	return listOf(fields["checks"]).flatMap((check, index) => {
-		const { can, cannot } = fieldsOf(check);
+		const { can, cannot } = fieldsOf$1(check);
 		const listed = listOf(cannot).flatMap((permission, at) => typeof permission === "string" ? [{
 			text: permission,
 			site: siteOf(file, [
@@ -55346,19 +57158,14 @@ function openIgnored(merchant, key) {
 		return beginnings.size > 0 && Array.from({ length: lower.length + 1 }, (_, end) => end).some((end) => beginnings.has(lower.slice(0, end)));
 	};
 }
-var PREDEFINED, OFTEN, MAX_COMPARED, MAX_NAME;
+var OFTEN, MAX_COMPARED, MAX_NAME;
 var init_references = __esmMin((() => {
+	init_suggest();
+	init_live();
 	init_draft();
 	init_merchant_view();
-	init_suggest();
+	init_renamed_roles();
 	init_values$1();
-	PREDEFINED = [
-		"role_owner",
-		"role_admin",
-		"role_manager",
-		"role_employee",
-		"role_accountant"
-	];
 	OFTEN = 3;
 	MAX_COMPARED = 1e8;
 	MAX_NAME = 500;
@@ -55366,14 +57173,9 @@ var init_references = __esmMin((() => {
 
 // src/config/rules/merchant-rules.ts
 /** Everything that is wrong with the files of one merchant together. */
-function* checkMerchant(drafts) {
+function checkMerchant(drafts) {
 	const view = viewMerchant(drafts);
-	const found = [];
-	for (const rule of RULES$1) {
-		yield;
-		found.push(judge$1(rule, view, drafts.main));
-	}
-	return found.flat();
+	return RULES$1.flatMap((rule) => judge$1(rule, view, drafts.main));
 }
 function judge$1(rule, view, main) {
 	try {
@@ -55405,7 +57207,9 @@ var init_merchant_rules = __esmMin((() => {
 		previousNames,
 		agreeingMembers,
 		agreeingGrants,
+		agreeingRoles,
 		agreeingSettings,
+		currentRoleNames,
 		knownRoles,
 		knownMembers,
 		heldRoles$1,
@@ -55424,9 +57228,9 @@ var init_merchant_rules = __esmMin((() => {
 
 // src/config/merchant.ts
 /** Puts a merchant's file together with what it includes. */
-function* assemble(main, resolve, now) {
+function assemble(main, resolve, now) {
 	const joined = join$1(main, resolve);
-	const broken = yield* rules(joined, now);
+	const broken = rules(joined, now);
 	const problems = [
 		...missingMerchant(main),
 		...joined.problems,
@@ -55435,7 +57239,6 @@ function* assemble(main, resolve, now) {
 		...problem,
 		via: main.file
 	});
-	yield;
 	return {
 		main,
 		state: [...problems, ...joined.sources.flatMap((source) => source.problems)].some(isError$1) || !joined.complete ? null : stateOf(joined),
@@ -55662,9 +57465,8 @@ function shortened$1(chain) {
 		...chain.slice(-2)
 	];
 }
-function unknownRoleHint(near, renamed) {
-	if (near === null) return "Add it to \"roles\". A predefined role is named by its id, such as role_employee.";
-	return renamed ? `It is called ${quote(near)} now.` : didYouMean(near);
+function unknownRoleHint(near) {
+	return near === null ? "Add it to \"roles\". A predefined role is named by its id, such as role_employee." : didYouMean(near);
 }
 var ENTRY_WORDS, MAX_CHAIN, PREVIOUSLY;
 var init_entries = __esmMin((() => {
@@ -55690,10 +57492,13 @@ var init_entries = __esmMin((() => {
 			message: "Only this one file was given, without what it includes.",
 			hint: "Load the file together with those that it includes: loadMerchants, or the command line, does."
 		}),
-		"conflicting-member": ({ email, field }, first) => ({
+		"conflicting-member": ({ email, field }, first) => field === "roles" ? {
+			message: `The member ${quote(email)} is to have no roles here, and is given some at ${first}.`,
+			hint: "The roles of a member in several files are joined. Leave \"roles:\" out here, or take the roles away there."
+		} : {
 			message: `The member ${quote(email)} has another ${quote(field)} at ${first}.`,
 			hint: "The roles of a member in several files are joined; everything else must agree. Say it in one place only."
-		}),
+		},
 		"conflicting-setting": ({ path }, first) => ({
 			message: `${quote(path.at(-1))} under ${quote(path.at(-2))} is set to something else at ${first}.`,
 			hint: "Files that are joined must agree. Set it in one of them only."
@@ -55747,13 +57552,25 @@ var init_entries = __esmMin((() => {
 			message: `The role's name ${quote(name)} looks like the id of a role.`,
 			hint: "Where a member lists it, it is not clear which is meant. Give the role another name."
 		}),
+		"service-limit": ({ what, count, limit }) => ({
+			message: what === "roles" ? `The member has ${count} roles; the service takes ${limit} at most.` : `The ${what} has ${count} characters; the service takes ${limit} at most.`,
+			hint: "The service is likely to refuse it."
+		}),
 		"unheld-role": ({ name }) => ({
 			message: `Nobody holds the role ${quote(name)}.`,
 			hint: "Give it to somebody, or remove it."
 		}),
-		"unknown-role": ({ role, near, renamed }) => ({
+		"previous-role-name": ({ role, name }) => ({
+			message: `The role ${quote(role)} is called ${quote(name)} now.`,
+			hint: `Write ${quote(name)} here: the old name stops working when "previously" is removed.`
+		}),
+		"unknown-role": ({ role, near }) => ({
 			message: `No role is called ${quote(role)}.`,
-			hint: unknownRoleHint(near, renamed)
+			hint: unknownRoleHint(near)
+		}),
+		"unknown-shared-role": ({ role, near, open }) => ({
+			message: open ? `No merchant that includes this file declares a role called ${quote(role)}, so this rule has an effect only where such a role is live.` : `None of the given merchants that include this file has a role called ${quote(role)}, so this rule has no effect on them.`,
+			hint: near === null ? "Check the name, or validate all merchants together." : didYouMean(near)
 		}),
 		"unknown-member": ({ email, near }) => ({
 			message: `No member is declared as ${quote(email)}, so this says nothing.`,
@@ -55789,7 +57606,7 @@ var init_entries = __esmMin((() => {
 function count$1(number, noun) {
 	return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
-function people$1({ names, count: all }) {
+function people({ names, count: all }) {
 	return all > names.length ? `${names.join(", ")} and ${all - names.length} more` : listed(names, "and");
 }
 var POLICY_WORDS;
@@ -55797,7 +57614,7 @@ var init_policies$1 = __esmMin((() => {
 	init_phrases();
 	POLICY_WORDS = {
 		"check-at-most": ({ can, limit, who }) => ({
-			message: `${count$1(who.count, "member")} can ${quote(can)}, and this check allows ${limit}: ${people$1(who)}.`,
+			message: `${count$1(who.count, "member")} can ${quote(can)}, and this check allows ${limit}: ${people(who)}.`,
 			hint: "Take the permission from some of them, or allow more."
 		}),
 		"check-cannot": ({ member, permission, role }) => ({
@@ -55805,7 +57622,7 @@ var init_policies$1 = __esmMin((() => {
 			hint: "Take the role from the member or the permission from the role, or correct the check."
 		}),
 		"check-only": ({ can, who }) => ({
-			message: `${people$1(who)} can ${quote(can)} too, which this check does not allow.`,
+			message: `${people(who)} can ${quote(can)} too, which this check does not allow.`,
 			hint: "Take the permission from them, or list them here."
 		}),
 		"holders-contradiction": ({ role, min, max }, first) => ({
@@ -55825,7 +57642,7 @@ var init_policies$1 = __esmMin((() => {
 			hint: "Remove the permission. \"forbid_permissions\" under \"policies\" forbids it."
 		}),
 		"policy-max-holders": ({ role, limit, who }) => ({
-			message: `The role ${quote(role)} may have ${count$1(limit, "holder")}, and has ${who.count}: ${people$1(who)}.`,
+			message: `The role ${quote(role)} may have ${count$1(limit, "holder")}, and has ${who.count}: ${people(who)}.`,
 			hint: "Take the role from some of them, or allow more."
 		}),
 		"policy-require-until": ({ role }) => ({
@@ -56022,7 +57839,10 @@ function waysOut(path, [wanted]) {
 function conversion(path, wanted, value) {
 	if (path.length === 0) return BEGINNING;
 	if (path.length === 3 && path[1] === "separate") return SETS;
-	if (wanted.includes("boolean") && typeof value === "string") return booleanHint(value);
+	if (wanted.includes("boolean") && typeof value === "string") {
+		if (PERIOD.test(value)) return `For a period, write { for: ${value} }.`;
+		return booleanHint(value);
+	}
 	if (wanted.includes("text") && (typeof value === "number" || typeof value === "boolean")) return scalarHint(path, value);
 	if (wanted.includes("number") && typeof value === "string" && /^\s*\d+\s*$/.test(value)) return `Write it without quotes: ${value.trim()}.`;
 	return wanted.includes("list") ? listHint(path, value) : entryHint(path, value);
@@ -56074,6 +57894,7 @@ function untilHint(text) {
 }
 var SETS, INCLUDE_HINTS, FIRST_KEYS;
 var init_hints$1 = __esmMin((() => {
+	init_forms();
 	init_until();
 	init_yaml();
 	SETS = "Each set is a list of its own: separate: [[Approver, Payer]].";
@@ -56153,6 +57974,10 @@ var init_shape = __esmMin((() => {
 		"bad-merchant": formatWords(({ value }) => ({
 			message: `${quote(value)} is not a merchant code.`,
 			hint: "1 to 64 letters, digits, hyphens and underscores, such as MC4F7K2P."
+		})),
+		"bad-period": formatWords(({ value }) => ({
+			message: `"for" must be a period such as 30d, not ${asWritten(value)}.`,
+			hint: "A whole number of weeks (w), days (d) or hours (h); to renew for ever, write reinvite: true."
 		})),
 		"bad-removal-limit": formatWords(({ value }) => ({
 			message: `"max_removals" must be a share such as 25%, or a whole number, not ${asWritten(value)}.`,
@@ -56351,28 +58176,30 @@ var init_diagnose = __esmMin((() => {
 // src/config/load-merchants.ts
 var load_merchants_exports = /* @__PURE__ */ __exportAll({ loadMerchants: () => loadMerchants });
 /** Reads merchants' files with all that they include, each file once; nothing is thrown for a bad one. */
-async function loadMerchants(files, read, { now, pause = async () => void 0, begun = () => void 0 }) {
-	const library = await openLibrary(files, read, now, {
-		pause,
-		begun
-	});
-	const assembled = await assembleAll(library, now, pause);
+async function loadMerchants(files, read, { now, wholeProject = false, meanwhile }) {
+	const library = await openLibrary(files, read, now, meanwhile);
+	await meanwhile?.pause();
+	const assembled = assembleAll(library, now);
+	await meanwhile?.pause();
 	const duplicates = duplicateMerchants(assembled.map(({ main: { file, draft } }) => ({
 		file,
 		merchant: draft?.fields["merchant"]
 	})));
 	const again = new Set(duplicates.map(({ place }) => place.file));
+	const shared = unknownToAll(assembled, wholeProject);
+	const mistaken = new Set(shared.flatMap(({ place, code }) => code === "unknown-role" ? place.file : []));
 	const problems = withoutRepeats([
 		...library.failures.map(unreadable),
 		...library.sources.flatMap((source) => source.problems),
-		...assembled.flatMap((one) => one.problems),
+		...assembled.flatMap((one) => one.problems.filter(({ code }) => code !== "unknown-shared-role")),
+		...shared,
 		...duplicates
 	]);
 	const texts = new Map(library.sources.map(({ file, text }) => [file, text]));
 	return {
-		merchants: [...assembled.map(({ main: { file }, state }) => ({
+		merchants: [...assembled.map(({ main: { file }, state, sources: all }) => ({
 			file,
-			state: again.has(file) ? null : state
+			state: again.has(file) || all.some((source) => mistaken.has(source.file)) ? null : state
 		})), ...library.failures.flatMap(({ site, name }) => site === null ? [{
 			file: name,
 			state: null
@@ -56385,18 +58212,49 @@ async function loadMerchants(files, read, { now, pause = async () => void 0, beg
 	};
 }
 /** Every file that stands for itself, and of those that only include one another the first. */
-async function assembleAll(library, now, pause) {
+function assembleAll(library, now) {
 	const included = new Set(library.targets.values());
 	const alone = library.roots.filter((source) => !included.has(source) || source.draft !== null && Object.hasOwn(source.draft.fields, "merchant"));
 	const assembled = [];
-	for (const source of alone) assembled.push(await withPauses(assemble(source, library.resolve, now), pause));
+	for (const source of alone) assembled.push(assemble(source, library.resolve, now));
 	const reached = new Set(assembled.flatMap(({ sources }) => sources));
 	for (const source of library.roots) if (!reached.has(source)) {
-		const one = await withPauses(assemble(source, library.resolve, now), pause);
+		const one = assemble(source, library.resolve, now);
 		assembled.push(one);
 		for (const each of one.sources) reached.add(each);
 	}
 	return assembled;
+}
+/** Roles that shared rules name and none of the merchants knows that include them; errors if there are no others. */
+function unknownToAll(assembled, wholeProject) {
+	const reports = /* @__PURE__ */ new Map();
+	for (const problem of assembled.flatMap(({ problems }) => problems)) {
+		if (problem.code !== "unknown-shared-role") continue;
+		const key = JSON.stringify([problem.place, problem.role]);
+		reports.set(key, [...reports.get(key) ?? [], problem]);
+	}
+	return [...reports.values()].flatMap((all) => {
+		const complete = all.filter(({ open }) => !open);
+		const open = complete.length < all.length;
+		const best = complete.find(({ near }) => near !== null) ?? complete[0];
+		if (best === void 0 || open && best.near === null) return [];
+		const { via: _, role, near, place } = best;
+		const { file } = place;
+		const including = assembled.filter(({ sources }) => sources.some((source) => source.file === file));
+		if (all.length < including.length) return [];
+		return wholeProject && !open ? [{
+			code: "unknown-role",
+			role,
+			near,
+			place
+		}] : [{
+			code: "unknown-shared-role",
+			role,
+			near,
+			open,
+			place
+		}];
+	});
 }
 function unreadable({ code, name, limit, site }) {
 	const place = site ?? {
@@ -56428,15 +58286,25 @@ var init_load_merchants = __esmMin((() => {
 	init_duplicate_merchants();
 	init_library();
 	init_merchant();
-	init_steps();
 }));
 
 // src/cli/load.ts
+init_suggest();
 init_errors$2();
 /** Reads and checks the files below the paths, with all that they include. */
 async function loadStates(paths, options) {
-	const { merchants, cwd } = options;
-	const loaded = await load(await findYamlFiles(paths, cwd), options);
+	const { merchants, cwd, outputs = [] } = options;
+	const files = await findYamlFiles(paths, cwd);
+	const loaded = await load(files, namesProject(paths, cwd), options);
+	if (outputs.some((path) => path !== void 0)) {
+		const { journalFiles } = await Promise.resolve().then(() => (init_past_runs(), past_runs_exports));
+		const read = [
+			...files,
+			...loaded.sources.map(({ file }) => file),
+			...await journalFiles(cwd)
+		];
+		checkOutputs(outputs, read, cwd);
+	}
 	const states = loaded.merchants.flatMap(({ state }) => state ?? []).sort((a, b) => a.merchant < b.merchant ? -1 : 1);
 	const { diagnostics, sources } = loaded;
 	return {
@@ -56445,23 +58313,29 @@ async function loadStates(paths, options) {
 		diagnostics
 	};
 }
-/** From here on files leave much behind when they are read, in bytes. */
-const LARGE = 524288;
-async function load(files, { cwd, now, filesOnly, meanwhile }) {
-	const bytes = sizeOf$1(files);
-	if (!filesOnly || bytes > LARGE) (await Promise.resolve().then(() => (init_engine(), engine_exports))).setEngine(bytes);
+async function load(files, wholeProject, { cwd, now, meanwhile }) {
 	const { loadMerchants } = await Promise.resolve().then(() => (init_load_merchants(), load_merchants_exports));
 	return loadMerchants(files, sourceReader(cwd), {
 		now,
-		...meanwhile
+		wholeProject,
+		...meanwhile && { meanwhile }
 	});
 }
 function pick(states, merchants, diagnostics) {
 	if (merchants.length === 0) return states;
 	const known = new Set(states.map(({ merchant }) => merchant));
 	const missing = merchants.filter((merchant) => !known.has(merchant));
-	if (missing.length > 0 && !diagnostics.some(isError)) throw new RolecallError("usage", `No file is about merchant ${missing.join(", ")}.`, { hint: `The files are about ${[...known].join(", ") || "none"}.` });
+	if (missing.length > 0 && !diagnostics.some(isError)) throw new RolecallError("usage", `No file is about merchant ${missing.join(", ")}.`, { hint: hintFor(missing, [...known]) });
 	return states.filter(({ merchant }) => merchants.includes(merchant));
+}
+const MOST_NAMED = 5;
+/** The codes that were probably meant, else some of those that there are. */
+function hintFor(missing, known) {
+	const near = missing.flatMap((merchant) => suggest(merchant, known) ?? []);
+	if (near.length > 0) return `Did you mean ${near.join(", ")}?`;
+	const more = known.length - MOST_NAMED;
+	const rest = more > 0 ? `, and ${more} more: "rolecall list" lists them` : "";
+	return `The files are about ${known.slice(0, MOST_NAMED).join(", ") || "none"}${rest}.`;
 }
 /** Whether a diagnostic keeps its file from being used; a refusal does not. */
 function isError({ severity, refusal }) {
@@ -56470,10 +58344,10 @@ function isError({ severity, refusal }) {
 
 // src/render/traffic.ts
 /** How far back a rate looks. */
-const WINDOW_MS$2 = 5e3;
+const WINDOW_MS$1 = 5e3;
 /** Starts counting. */
 function trafficMeter() {
-	const answers = rateMeter(WINDOW_MS$2);
+	const answers = rateMeter(WINDOW_MS$1);
 	const waits = /* @__PURE__ */ new Map();
 	let requests = 0;
 	let retries = 0;
@@ -56591,13 +58465,13 @@ function rateText(perSecond) {
 }
 
 // src/render/apply-progress.ts
-const WINDOW_MS$1 = 1e4;
+const WINDOW_MS = 1e4;
 /** Before that many changes nobody can tell how long it takes. */
 const ENOUGH_TO_TELL = 5;
 /** Starts following an apply of this many changes for each merchant. */
 function applyProgress(plans) {
 	const traffic = trafficMeter();
-	const ends = rateMeter(WINDOW_MS$1);
+	const ends = rateMeter(WINDOW_MS);
 	const inFlight = /* @__PURE__ */ new Map();
 	const merchants = new Map(plans.map(({ merchant, changes }) => [merchant, {
 		...BEFORE,
@@ -56641,14 +58515,16 @@ function applyProgress(plans) {
 				case "change-started":
 					inFlight.set(event.change, merchant);
 					break;
+				case "fields-emptied": break;
 				case "change-ended": {
-					const done = event.outcome.status === "done" ? 1 : 0;
+					const { status } = event.outcome;
+					const [done, failed] = [status === "done" ? 1 : 0, FAILED.has(status) ? 1 : 0];
 					inFlight.delete(event.outcome.change);
 					ends.count(now);
 					update(merchant, (known) => ({
 						done: known.done + done,
-						failed: known.failed + 1 - done,
-						phaseEnded: known.phaseEnded + 1
+						failed: known.failed + failed,
+						phaseEnded: known.phaseEnded + (event.phase === known.phase ? 1 : 0)
 					}));
 					break;
 				}
@@ -56679,6 +58555,11 @@ function applyProgress(plans) {
 		}
 	};
 }
+const FAILED = /* @__PURE__ */ new Set([
+	"failed",
+	"stale",
+	"unknown"
+]);
 const BEFORE = {
 	state: "waiting",
 	phase: null,
@@ -56723,28 +58604,30 @@ function liveLog(io, verbose) {
 	const tell = (line) => io.stderr.write(`${oneLine(line)}\n`);
 	/** Until when a wait for a reason has been told. */
 	const told = /* @__PURE__ */ new Map();
-	const isTold = ({ reason, ms }) => io.now() + ms <= (told.get(reason) ?? 0) + SAME_WAIT_MS;
+	const isTold = ({ reason, ms }) => io.monotonic() + ms <= (told.get(reason) ?? 0) + SAME_WAIT_MS;
 	return (event) => {
-		switch (event.type) {
-			case "request":
-				if (verbose && event.attempt > 1) tell(`${event.method} ${event.path} attempt ${event.attempt}`);
-				break;
-			case "answer":
-				if (verbose) tell(`${event.method} ${event.path} ${event.status} ${Math.round(event.ms)} ms`);
-				break;
-			case "no-answer":
-				if (verbose) tell(`${event.method} ${event.path} no answer: ${event.reason} ${Math.round(event.ms)} ms`);
-				break;
-			case "wait":
-				if ((verbose || event.ms >= SHORTEST_WAIT_TOLD_MS) && !isTold(event)) {
-					told.set(event.reason, io.now() + event.ms);
-					tell(`waiting ${(event.ms / 1e3).toFixed(1)} s: ${event.reason}`);
-				}
-				break;
-			case "read": break;
-			case "caller-unknown": if (verbose) tell(`the key belongs to no member: ${event.reason}`);
+		if (event.type !== "wait") {
+			const line = verbose ? lineFor(event) : null;
+			if (line !== null) tell(line);
+		} else if ((verbose || event.ms >= SHORTEST_WAIT_TOLD_MS) && !isTold(event)) {
+			told.set(event.reason, io.monotonic() + event.ms);
+			tell(`waiting ${(event.ms / 1e3).toFixed(1)} s: ${event.reason}`);
 		}
 	};
+}
+function lineFor(event) {
+	switch (event.type) {
+		case "request": return event.attempt > 1 ? `${event.method} ${event.path} attempt ${event.attempt}` : null;
+		case "answer": return `${event.method} ${event.path} ${event.status} ${Math.round(event.ms)} ms`;
+		case "no-answer": return `${event.method} ${event.path} no answer: ${event.reason} ${Math.round(event.ms)} ms`;
+		case "proxy": return proxyText(event);
+		case "read": return null;
+		case "caller-unknown": return `the member that the key belongs to is not known: ${event.reason}`;
+		default: return event;
+	}
+}
+function proxyText({ service, proxy, because }) {
+	return proxy === null ? `${service} is reached directly, without a proxy (${because})` : `${service} is reached through the proxy ${proxy} (${because})`;
 }
 
 // src/cli/plain-progress.ts
@@ -56773,13 +58656,13 @@ function plainProgress({ verbose }, io) {
 		draws: false,
 		live(event) {
 			log(event);
-			reading?.live(event, io.now());
-			applying?.live(event, io.now());
+			reading?.live(event, io.monotonic());
+			applying?.live(event, io.monotonic());
 		},
 		reading(merchants) {
 			const progress = readingProgress(merchants);
 			reading = progress;
-			begin(() => readingText(progress.view(io.now())));
+			begin(() => readingText(progress.view(io.monotonic())));
 		},
 		read: (merchant, problem) => reading?.ended(merchant, problem),
 		applying(plans) {
@@ -56788,9 +58671,9 @@ function plainProgress({ verbose }, io) {
 				changes: changes.length
 			})));
 			applying = progress;
-			begin(() => applyText(progress.view(io.now())));
+			begin(() => applyText(progress.view(io.monotonic())));
 		},
-		applied: (event) => applying?.apply(event, io.now()),
+		applied: (event) => applying?.apply(event, io.monotonic()),
 		async rest() {
 			over.abort();
 			reading = null;
@@ -56828,10 +58711,17 @@ var init_side_by_side = __esmMin((() => {
 * `what` names the list in the message, as in "The member list of MC1"; `expected` is about how many items there may be.
 */
 async function listAll(what, readPage, { expected = 0, progress = () => void 0 } = {}) {
+	const firsts = /* @__PURE__ */ new Set();
+	const noting = async (offset) => {
+		const page = await readPage(offset);
+		if (offset === 0) firsts.add(JSON.stringify([page.total, page.items.map(({ id }) => id)]));
+		return page;
+	};
 	for (let listing = 1; listing <= LISTINGS; listing += 1) {
-		const items = await listOnce(listing === 1 ? aheadOf(readPage, expected) : readPage, progress);
+		const items = await listOnce(listing === 1 ? aheadOf(noting, expected) : noting, progress);
 		if (items !== null) return items;
 	}
+	if (firsts.size === 1) throw new RolecallError("listing-unstable", `${what} contradicts itself: its pages do not fit its total_count.`, { hint: `It began in the same way each of the ${LISTINGS} times it was read, so nobody seems to be changing it. Ask the service's operators.` });
 	throw new RolecallError("listing-unstable", `${what} changed each of the ${LISTINGS} times it was read.`, { hint: "Somebody is changing it right now. Wait until that is over, then run it again." });
 }
 /** Asks for a few more pages with the first, as far as so many items may reach: it saves a round trip. */
@@ -56862,9 +58752,14 @@ async function listOnce(readPage, progress) {
 	const offsets = function* () {
 		for (let offset = size; offset < total && sound; offset += size) yield offset;
 	};
+	const ids = new Set(first.items.map(({ id }) => id));
+	let known = 0;
 	const rest = await sideBySide(offsets(), async (offset) => {
 		const page = await readPage(offset);
-		sound &&= isSound(page, offset);
+		const before = ids.size;
+		for (const { id } of page.items) ids.add(id);
+		if (ids.size === before) known += 1;
+		sound &&= isSound(page, offset) && known < MOST_REPEATED;
 		read += page.items.length;
 		progress(read, total);
 		return page;
@@ -56874,7 +58769,7 @@ async function listOnce(readPage, progress) {
 	for (const page of [first, ...rest]) for (const item of page.items) items.set(item.id, item);
 	return items.size === total ? [...items.values()] : null;
 }
-/** Without a count the only sign of the end is a page that is shorter than the first, or empty. */
+/** Without a count the only sign of the end is a page with nothing on it: a short one may be one with something left out. */
 async function listToTheEnd(first, readPage, progress) {
 	const items = /* @__PURE__ */ new Map();
 	let read = 0;
@@ -56883,15 +58778,16 @@ async function listToTheEnd(first, readPage, progress) {
 		read += page.items.length;
 		if (items.size < read) return null;
 		if (page !== first) progress(read, null);
-		if (page.items.length < first.items.length) return [...items.values()];
+		if (page.items.length === 0) return [...items.values()];
 	}
 }
-var PAGE_SIZE, LISTINGS, AHEAD;
+var PAGE_SIZE, LISTINGS, MOST_REPEATED, AHEAD;
 var init_pager = __esmMin((() => {
 	init_errors$2();
 	init_side_by_side();
 	PAGE_SIZE = 25;
 	LISTINGS = 3;
+	MOST_REPEATED = 2;
 	AHEAD = 4;
 }));
 
@@ -57010,32 +58906,97 @@ var init_retry = __esmMin((() => {
 	};
 }));
 
+// src/live/exact-numbers.ts
+/** A JSON text in which each number that would be rounded is a marked text; null where there is none. */
+function markRounded(json) {
+	if (!SUSPECT.test(json)) return null;
+	let found = false;
+	const marked = json.replace(TOKENS, (token) => {
+		if (token.startsWith("\"") || isExact(token)) return token;
+		found = true;
+		return JSON.stringify(MARK + token);
+	});
+	return found ? marked : null;
+}
+/** Metadata with its marked numbers rounded after all, and the properties that have one. */
+function unmark(metadata) {
+	const rounded = [];
+	const entries = Object.entries(metadata).map(([key, value]) => {
+		let has = false;
+		const plain = mapNumbers(value, () => {
+			has = true;
+		});
+		if (has) rounded.push(key);
+		return [key, plain];
+	});
+	return {
+		metadata: Object.fromEntries(entries),
+		rounded
+	};
+}
+function mapNumbers(value, onMark) {
+	if (typeof value === "string" && value.startsWith(MARK)) {
+		onMark();
+		return Number(value.slice(16));
+	}
+	if (typeof value !== "object" || value === null) return value;
+	if (Array.isArray(value)) return value.map((item) => mapNumbers(item, onMark));
+	return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapNumbers(item, onMark)]));
+}
+/** Whether JSON.stringify writes the number that JSON.parse makes of this one as the same number. */
+function isExact(token) {
+	if (token.length > MOST_DIGITS) return false;
+	const value = Number(token);
+	return Number.isFinite(value) && normalForm(token) === normalForm(String(value));
+}
+/** Sign, digits without zeros at either end, and the power of ten that they are multiplied with. */
+function normalForm(number) {
+	const [mantissa = "", exponent = "0"] = number.toLowerCase().split("e");
+	const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");
+	const digits = `${whole}${fraction}`.replace(/^0+/, "");
+	const short = digits.replace(/0+$/, "");
+	if (short === "") return "0";
+	const power = Number(exponent) - fraction.length + digits.length - short.length;
+	return `${number.startsWith("-") ? "-" : ""}${short}e${power}`;
+}
+var MARK, SUSPECT, TOKENS, MOST_DIGITS;
+var init_exact_numbers = __esmMin((() => {
+	MARK = "\0rounded number ";
+	SUSPECT = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/;
+	TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+	MOST_DIGITS = 400;
+}));
+
 // src/live/wire.ts
 /** Reads a role; throws a SyntaxError for what is not JSON, a TypeError for what is not a role. */
 function readRole(body) {
-	return toRole(parse(roleSchema, body));
+	const { data, marked } = parse(roleSchema, body);
+	return toRole(data, marked);
 }
 /** Reads a role list. */
 function readRoles(body) {
-	const roles = parse(roleListSchema, body).items.map(toRole);
+	const { data, marked } = parse(roleListSchema, body);
+	const roles = data.items.map((item) => toRole(item, marked));
 	if (new Set(roles.map(({ id }) => id)).size < roles.length) throw new TypeError("with a role that is there twice");
 	return roles;
 }
 /** Reads a member. */
 function readMember(body) {
-	return toMember(parse(memberSchema, body), unshared);
+	const { data, marked } = parse(memberSchema, body);
+	return toMember(data, marked, unshared);
 }
 /** Reads a page of members; `share` may give one list of roles for all that say the same. */
 function readMemberPage(body, share = unshared) {
-	const { items, total_count } = parse(memberListSchema, body);
+	const { data, marked } = parse(memberListSchema, body);
+	const { items, total_count } = data;
 	return {
-		items: items.map((item) => toMember(item, share)),
+		items: items.map((item) => toMember(item, marked, share)),
 		total: total_count ?? null
 	};
 }
 /** Reads a page of the caller's memberships. */
 function readMembershipPage(body) {
-	const { items, total_count } = parse(membershipListSchema, body);
+	const { items, total_count } = parse(membershipListSchema, body).data;
 	return {
 		items: items.map(({ id, resource_id, status }) => ({
 			id,
@@ -57048,95 +59009,134 @@ function readMembershipPage(body) {
 /** Reads the id of what was created; null where the answer, for whatever reason, does not tell it. */
 function readCreatedId(body) {
 	try {
-		return parse(createdSchema, body).id;
+		return parse(createdSchema, body).data.id;
+	} catch {
+		return null;
+	}
+}
+/** Reads the member that was updated; null where the answer, for whatever reason, does not hold it. */
+function readUpdatedMember(id, body) {
+	try {
+		const member = readMember(body);
+		return member.id === id ? member : null;
 	} catch {
 		return null;
 	}
 }
 function parse(schema, body) {
-	const read = schema.safeParse(parseJson(body));
-	if (read.success) return read.data;
+	const marked = markRounded(body);
+	const read = schema.safeParse(parseJson(marked ?? body));
+	if (read.success) return {
+		data: read.data,
+		marked: marked !== null
+	};
 	const [issue] = read.error.issues;
 	throw new TypeError(`with something else than the contract says at ${issue?.path.join(".") || "its root"}`);
 }
+/** Whether a value is nested deeper than so many levels. */
+function isDeeper(value, levels) {
+	if (typeof value !== "object" || value === null) return false;
+	return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
+}
 function parseJson(body) {
+	let value;
 	try {
-		return JSON.parse(body);
+		value = JSON.parse(body);
 	} catch {
 		throw new SyntaxError(body.trim() === "" ? "with an empty body" : "with broken JSON");
 	}
+	if (isDeeper(value, 100)) throw new TypeError(`with JSON nested deeper than ${100} levels`);
+	return value;
 }
-function toRole(wire) {
+function toRole(wire, marked) {
 	return {
 		id: wire.id,
 		name: wire.name,
 		...wire.description != null && { description: wire.description },
 		permissions: wire.permissions,
 		predefined: wire.is_predefined ?? false,
-		metadata: toMetadata(wire.metadata),
+		...toMetadata(wire.metadata, marked),
 		updatedAt: wire.updated_at ?? ""
 	};
 }
 function toStatus(wire) {
 	return STATUSES.find((status) => status === wire) ?? "unknown";
 }
-function toMember(wire, share) {
+function toMember(wire, marked, share) {
 	const { user, invite } = wire;
 	return {
 		id: wire.id,
 		roles: share(wire.roles),
-		status: toStatus(wire.status),
+		status: hasText(user?.disabled_at) ? "disabled" : toStatus(wire.status),
 		...user && { user: {
 			id: user.id,
-			email: user.email,
+			...hasText(user.email) && { email: user.email },
 			mfaOnLogin: user.mfa_on_login_enabled ?? false,
-			virtual: user.virtual_user ?? false,
-			serviceAccount: user.service_account_user ?? false,
+			type: toUserType(user),
 			...user.nickname != null && { nickname: user.nickname }
 		} },
-		...invite && { invite: {
+		...hasText(invite?.email) && { invite: {
 			email: invite.email,
-			expiresAt: invite.expires_at ?? ""
+			expiresAt: invite?.expires_at ?? ""
 		} },
-		metadata: toMetadata(wire.metadata),
+		...toMetadata(wire.metadata, marked),
 		updatedAt: wire.updated_at ?? ""
 	};
 }
-function toMetadata(metadata) {
-	return metadata ?? NO_METADATA;
+function hasText(text) {
+	return text != null && text.trim() !== "";
 }
-var absent, metadataSchema, roleSchema, memberSchema, roleListSchema, totalSchema, memberListSchema, membershipListSchema, createdSchema, unshared, STATUSES, NO_METADATA;
+/** Older answers tell the type by two booleans, newer ones by its name; what tells neither may be no person. */
+function toUserType(user) {
+	const { type, virtual_user, service_account_user } = user;
+	if (type != null) return typeof type === "string" && type !== "" ? type : UNKNOWN_TYPE;
+	if (service_account_user) return "service_account";
+	if (virtual_user) return "managed_user";
+	return service_account_user === false ? "user" : UNKNOWN_TYPE;
+}
+function toMetadata(metadata, marked) {
+	if (!metadata || !marked) return { metadata: metadata ?? NO_METADATA };
+	const { metadata: plain, rounded } = unmark(metadata);
+	return {
+		metadata: plain,
+		...rounded.length > 0 && { rounded }
+	};
+}
+var absent, metadataSchema, roleSchema, memberSchema, roleListSchema, totalSchema, memberListSchema, membershipListSchema, createdSchema, unshared, MOST_LEVELS, STATUSES, UNKNOWN_TYPE, NO_METADATA;
 var init_wire = __esmMin((() => {
 	init_zod();
+	init_exact_numbers();
 	absent = (schema) => schema.nullish();
 	metadataSchema = absent(custom((value) => typeof value === "object" && value !== null && !Array.isArray(value)));
 	roleSchema = object({
-		id: string$1().min(1),
-		name: string$1(),
-		description: absent(string$1()),
-		permissions: array(string$1()),
+		id: string().min(1),
+		name: string(),
+		description: absent(string()),
+		permissions: array(string()),
 		is_predefined: absent(boolean()),
 		metadata: metadataSchema,
-		updated_at: absent(string$1())
+		updated_at: absent(string())
 	});
 	memberSchema = object({
-		id: string$1().min(1),
-		roles: array(string$1()),
-		status: unknown$1().optional(),
+		id: string().min(1),
+		roles: array(string()),
+		status: unknown().optional(),
 		user: absent(object({
-			id: string$1(),
-			email: string$1(),
+			id: string(),
+			email: absent(string()),
 			mfa_on_login_enabled: absent(boolean()),
+			type: unknown().optional(),
 			virtual_user: absent(boolean()),
 			service_account_user: absent(boolean()),
-			nickname: absent(string$1())
+			nickname: absent(string()),
+			disabled_at: absent(string())
 		})),
 		invite: absent(object({
-			email: string$1(),
-			expires_at: absent(string$1())
+			email: absent(string()),
+			expires_at: absent(string())
 		})),
 		metadata: metadataSchema,
-		updated_at: absent(string$1())
+		updated_at: absent(string())
 	});
 	roleListSchema = object({ items: array(roleSchema) });
 	totalSchema = absent(number().int().nonnegative());
@@ -57146,20 +59146,22 @@ var init_wire = __esmMin((() => {
 	});
 	membershipListSchema = object({
 		items: array(object({
-			id: string$1().min(1),
-			resource_id: string$1(),
-			status: unknown$1().optional()
+			id: string().min(1),
+			resource_id: string(),
+			status: unknown().optional()
 		})),
 		total_count: totalSchema
 	});
-	createdSchema = object({ id: string$1().min(1) });
+	createdSchema = object({ id: string().min(1) });
 	unshared = (roles) => roles;
+	MOST_LEVELS = 100;
 	STATUSES = [
 		"accepted",
 		"pending",
 		"expired",
 		"disabled"
 	];
+	UNKNOWN_TYPE = "unknown";
 	NO_METADATA = {};
 }));
 
@@ -57172,12 +59174,17 @@ function createCaller(client, emit) {
 			if (!(error instanceof RolecallError)) throw error;
 			emit({
 				type: "caller-unknown",
-				reason: reasonOf$1(error)
+				reason: reasonOf$2(error)
 			});
-			return [];
+			return null;
 		});
-		const own = (await asked).filter(({ merchant: code }) => code === merchant);
-		return (own.find(({ status }) => status === "accepted") ?? own[0])?.id ?? null;
+		const memberships = await asked;
+		if (memberships === null) return {
+			callerId: null,
+			callerUnknown: true
+		};
+		const own = memberships.filter(({ merchant: code }) => code === merchant);
+		return { callerId: (own.find(({ status }) => status === "accepted") ?? own[0])?.id ?? null };
 	};
 }
 async function listMemberships(client) {
@@ -57194,7 +59201,7 @@ async function listMemberships(client) {
 		withinMs: ANSWER_WITHIN_MS
 	}));
 }
-function reasonOf$1({ message, hint }) {
+function reasonOf$2({ message, hint }) {
 	return hint === void 0 ? message : `${message.replace(/\.?$/, ".")} ${hint}`;
 }
 var ANSWER_WITHIN_MS;
@@ -57216,7 +59223,7 @@ function problemOf(body, clean) {
 	const fields = objectIn(body);
 	if (fields === void 0) return void 0;
 	const text = (...names) => names.map((name) => fields[name]).filter((value) => typeof value === "string" && value !== "").map((value) => bounded(clean(value)))[0];
-	const detail = text("detail", "message", "error_message", "error_description", "error");
+	const detail = text("detail", ...OTHER_DETAILS);
 	const [type, title, instance] = [
 		text("type"),
 		text("title"),
@@ -57234,8 +59241,23 @@ function problemOf(body, clean) {
 		...title !== void 0 && { title },
 		...Number.isInteger(status) && { status: Number(status) },
 		...detail !== void 0 && { detail },
-		...instance !== void 0 && { instance }
+		...instance !== void 0 && { instance },
+		...extensionsOf(fields, clean)
 	};
+}
+/** The members that the standard does not name, each as a short text; one that stands for the detail is none. */
+function extensionsOf(fields, clean) {
+	const standsIn = "detail" in fields ? void 0 : OTHER_DETAILS.find((name) => typeof fields[name] === "string");
+	const shown = Object.entries(fields).filter(([name, value]) => !STANDARD.has(name) && name !== standsIn && value !== null).slice(0, MAX_EXTENSIONS).map(([name, value]) => ({
+		name: tame(clean(name)),
+		value: tame(clean(typeof value === "string" ? value : JSON.stringify(value)))
+	}));
+	return shown.length === 0 ? {} : { extensions: shown };
+}
+/** Whether a refusal may be about a permission: it says so, or does not say why. */
+function mayLackPermission(problem) {
+	const said = problem?.detail ?? problem?.title ?? "";
+	return said === "" || /permission|scope|privilege|forbidden|denied|authori[sz]/i.test(said);
 }
 /** The permission or scope that a Problem says is missing; undefined where it names none. */
 function missingPermission(problem) {
@@ -57249,6 +59271,7 @@ function tame(value) {
 function objectIn(body) {
 	try {
 		const value = JSON.parse(body);
+		if (isDeeper(value, 100)) return void 0;
 		const first = Array.isArray(value) ? value[0] : value;
 		return typeof first === "object" && first !== null ? { ...first } : void 0;
 	} catch {
@@ -57259,10 +59282,25 @@ function objectIn(body) {
 function bounded(text) {
 	return text.length > MAX_FIELD ? `${text.slice(0, MAX_FIELD)}…` : text;
 }
-var MAX_FIELD, MAX_SHOWN;
+var MAX_FIELD, MAX_EXTENSIONS, MAX_SHOWN, OTHER_DETAILS, STANDARD;
 var init_problem = __esmMin((() => {
+	init_wire();
 	MAX_FIELD = 4e3;
+	MAX_EXTENSIONS = 10;
 	MAX_SHOWN = 300;
+	OTHER_DETAILS = [
+		"message",
+		"error_message",
+		"error_description",
+		"error"
+	];
+	STANDARD = /* @__PURE__ */ new Set([
+		"type",
+		"title",
+		"status",
+		"detail",
+		"instance"
+	]);
 }));
 
 // src/live/reworded.ts
@@ -57358,7 +59396,7 @@ var init_status_words = __esmMin((() => {
 		403: {
 			code: "forbidden",
 			title: "Forbidden",
-			hint: ({ operation, keySource }, problem) => `The key in ${keySource} needs the ${neededFor(operation, problem)} to ${operation}.`
+			hint: ({ operation, keySource }, problem) => mayLackPermission(problem) ? `The key in ${keySource} may lack the ${neededFor(operation, problem)} to ${operation}.` : "Solve what the detail says, then run it again."
 		},
 		404: {
 			code: "not-found",
@@ -57411,6 +59449,28 @@ function answerFailure(answer, attempted) {
 		})
 	});
 }
+/**
+* Words a refusal of one invited address: says when to try again. `now` is in ms since the epoch, `waitMs` what the
+* service asks for, `null` if nothing.
+*/
+function invitationLimited({ request, cause }, address, now, waitMs) {
+	const at = waitMs === null ? NaN : now + waitMs;
+	const isKnown = at < Date.UTC(1e4, 0);
+	const when = isKnown ? `after ${minuteOf(at, now)}` : "later";
+	return new RolecallError("invitation-limited", `${tame(address)}: too many invitations were sent to this address; try again ${when}.`, {
+		hint: "Run apply again then: it goes on with what is left.",
+		...request && { request },
+		...isKnown && { retryAt: new Date(at).toISOString() },
+		cause
+	});
+}
+/** The end of a moment's minute, such as "14:05 UTC", with its day where that is not today's. */
+function minuteOf(at, now) {
+	const end = (/* @__PURE__ */ new Date(Math.ceil(at / 6e4) * 6e4)).toISOString();
+	const day = end.slice(0, 10);
+	const time = `${end.slice(11, 16)} UTC`;
+	return day === new Date(now).toISOString().slice(0, 10) ? time : `${day}, ${time}`;
+}
 /** Words a request that got no answer. */
 function lostFailure(lost, attempted) {
 	const { method, path, write, doubt } = attempted;
@@ -57422,7 +59482,7 @@ function lostFailure(lost, attempted) {
 	});
 }
 /** Words a call that ended while it waited for its first turn. */
-function notSent({ method, path }, why = "the run was stopped while the service asked to wait") {
+function notSent({ method, path }, why = "the run was stopped before its turn came") {
 	return new RolecallError("rate-limited", `${method} ${path} was not sent: ${why}.`, {
 		hint: "Run it again later.",
 		request: {
@@ -57492,21 +59552,31 @@ var init_failures = __esmMin((() => {
 }));
 
 // src/live/transport.ts
-/** Talks HTTP to one service through a pool of connections; follows no redirect. */
-function undiciTransport(baseUrl, connections, later, limits = LIMITS) {
-	const pool = new import_undici.Pool(baseUrl.origin, {
+var transport_exports = /* @__PURE__ */ __exportAll({
+	LIMITS: () => LIMITS,
+	LostAnswer: () => LostAnswer,
+	checkBaseUrl: () => checkBaseUrl,
+	lostAnswer: () => lostAnswer,
+	undiciTransport: () => undiciTransport
+});
+/** Talks HTTP to one service through a pool of connections, or of tunnels through a proxy; follows no redirect. */
+function undiciTransport(baseUrl, connections, later, limits = LIMITS, tunnel = null) {
+	const pool = new import_undici$1.Pool(baseUrl.origin, {
 		connections,
 		pipelining: 1,
-		connect: { timeout: limits.connectTimeoutMs },
+		connect: tunnel?.connect ?? { timeout: limits.connectTimeoutMs },
 		headersTimeout: limits.answerTimeoutMs,
 		bodyTimeout: limits.answerTimeoutMs,
 		maxResponseSize: limits.maxBodyBytes
 	});
 	const prefix = baseUrl.pathname.replace(/\/+$/, "");
 	return {
-		close: () => pool.destroy(),
-		async send({ method, path, headers, body, signal, withinMs = limits.wholeTimeoutMs }) {
+		close: async () => {
+			await Promise.all([pool.destroy(), tunnel?.close()]);
+		},
+		async send({ method, path, headers, body, signal, notAfter, withinMs = limits.wholeTimeoutMs }) {
 			signal?.throwIfAborted();
+			notAfter?.throwIfAborted();
 			const answer = answerOf(pool, {
 				method,
 				path: `${prefix}${path}`,
@@ -57515,25 +59585,32 @@ function undiciTransport(baseUrl, connections, later, limits = LIMITS) {
 			});
 			const stop = () => answer.cut(signal?.reason);
 			signal?.addEventListener("abort", stop);
+			const keep = () => {
+				if (!answer.hasLeft()) answer.cut(notAfter?.reason);
+			};
+			const unsent = notAfter && AbortSignal.any([notAfter]);
+			unsent?.addEventListener("abort", keep);
 			const onTime = later(withinMs, () => answer.cut(new LostAnswer("timeout", `${baseUrl.host} did not answer whole in time`, true)));
 			try {
 				return await answer.whole;
 			} catch (error) {
 				signal?.throwIfAborted();
+				if (notAfter?.aborted && error === notAfter.reason) throw error;
 				throw lostAnswer(error, baseUrl.host) ?? error;
 			} finally {
 				onTime();
 				signal?.removeEventListener("abort", stop);
+				unsent?.removeEventListener("abort", keep);
 			}
 		}
 	};
 }
-/** Sends a request: its answer, read whole, and how to end it before that. */
+/** Sends a request: its answer, read whole, whether it has left, and how to end it before that. */
 function answerOf(pool, request) {
 	let cut = () => void 0;
+	let connection = null;
 	return {
 		whole: new Promise((resolve, reject) => {
-			let connection = null;
 			let isCut = false;
 			let status = 0;
 			let headers = {};
@@ -57564,6 +59641,7 @@ function answerOf(pool, request) {
 				onResponseError: (_, error) => reject(error)
 			});
 		}),
+		hasLeft: () => connection !== null,
 		cut
 	};
 }
@@ -57572,6 +59650,7 @@ function lostAnswer(error, host) {
 	const first = error instanceof AggregateError ? error.errors[0] : error;
 	const code = textOf(first, "code");
 	const lost = (kind, message, sent) => new LostAnswer(kind, message, sent, error);
+	if (first instanceof Error && first.name === "HTTPParserError") return lost("network", `${host} did not answer in HTTP`, true);
 	if (code === "" || first instanceof TypeError || first instanceof RangeError || MISUSE.test(code)) return null;
 	const syscall = textOf(first, "syscall");
 	const connecting = syscall === "connect" || syscall === "getaddrinfo";
@@ -57589,15 +59668,15 @@ function checkBaseUrl(text) {
 	const url = URL.canParse(text) ? new URL(text) : null;
 	if (url === null || !["http:", "https:"].includes(url.protocol)) throw new RolecallError("usage", "The base URL is not a web address.", { hint: "It looks like https://api.example.com; --base-url, api.base_url and ROLECALL_BASE_URL set it." });
 	if (url.username || url.password || url.search || url.hash) throw new RolecallError("usage", "The base URL must not hold a user name, a query or a fragment.", { hint: "Credentials come from the environment, never from the address." });
-	if (url.protocol === "http:" && !isLoopback(url.hostname)) throw new RolecallError("base-url-insecure", `${url.origin} would send the API key unencrypted.`, { hint: "Use https://; plain http:// is for this machine only (127.0.0.1, localhost)." });
+	if (url.protocol === "http:" && !isLoopback$1(url.hostname)) throw new RolecallError("base-url-insecure", `${url.origin} would send the API key unencrypted.`, { hint: "Use https://; plain http:// is for this machine only (127.0.0.1, localhost)." });
 	return url;
 }
-function isLoopback(host) {
+function isLoopback$1(host) {
 	return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
-var import_undici, LostAnswer, LIMITS, CUT, MISUSE, UNTRUSTED, NO_TLS, NETWORK;
+var import_undici$1, LostAnswer, LIMITS, CUT, MISUSE, UNTRUSTED, NO_TLS, NETWORK;
 var init_transport = __esmMin((() => {
-	import_undici = require_undici();
+	import_undici$1 = require_undici();
 	init_errors$2();
 	LostAnswer = class extends Error {
 		kind;
@@ -57633,6 +59712,18 @@ var init_transport = __esmMin((() => {
 			sent: false,
 			words: (host) => `there is no host called ${host}`
 		},
+		UND_ERR_RES_CONTENT_LENGTH_MISMATCH: {
+			sent: true,
+			words: (host) => `${host} sent more or less than its answer's length says`
+		},
+		UND_ERR_HEADERS_OVERFLOW: {
+			sent: true,
+			words: (host) => `${host} sent headers that are too large`
+		},
+		EMFILE: {
+			sent: false,
+			words: () => "this process may not open any more files or connections (EMFILE); use a smaller --concurrency, or raise `ulimit -n`"
+		},
 		EAI_AGAIN: {
 			sent: false,
 			words: (host) => `the name ${host} cannot be looked up now`
@@ -57665,7 +59756,7 @@ var init_transport = __esmMin((() => {
 // src/live/attempt.ts
 /** Sends a call once; `landed` hears that it was answered well before what the answer says is read. */
 async function attempt(call, course, options, landed) {
-	const { transport, emit, now, pause, keySource, key, secrets } = options;
+	const { transport, emit, now, date, keySource, key, secrets } = options;
 	const { method, path, operation } = call;
 	const attempted = {
 		operation,
@@ -57685,7 +59776,7 @@ async function attempt(call, course, options, landed) {
 		attempt: course.attempts
 	});
 	try {
-		const answer = await transport(requestOf(call, key));
+		const answer = await transport(requestOf(call, key, options.hurry));
 		emit({
 			type: "answer",
 			method,
@@ -57693,11 +59784,8 @@ async function attempt(call, course, options, landed) {
 			status: answer.status,
 			ms: now() - sent
 		});
-		if (method === "GET" && isWell(answer)) {
-			landed();
-			await pause();
-		}
-		return judge(call, answer, attempted, now());
+		if (method === "GET" && isWell(answer)) landed();
+		return judge(call, answer, attempted, date());
 	} catch (error) {
 		if (!(error instanceof LostAnswer)) throw error;
 		emit({
@@ -57715,7 +59803,7 @@ async function attempt(call, course, options, landed) {
 		};
 	}
 }
-function requestOf(call, key) {
+function requestOf(call, key, hurry) {
 	const { method, path, body, signal, withinMs } = call;
 	return {
 		method,
@@ -57727,7 +59815,7 @@ function requestOf(call, key) {
 			...body && { "content-type": "application/json" }
 		},
 		...body && { body: JSON.stringify(body) },
-		...method === "GET" && signal && { signal },
+		...method === "GET" ? signal && { signal } : { notAfter: hurry },
 		...withinMs !== void 0 && { withinMs }
 	};
 }
@@ -57738,7 +59826,7 @@ function judge(call, answer, attempted, now) {
 		ok: true,
 		value: call.read("")
 	};
-	const retryAfterMs = parseRetryAfter(answer.header("retry-after"), now);
+	const retryAfterMs = parseRetryAfter(answer.header("retry-after"), sentOn(answer, now));
 	const trouble = status === 429 ? {
 		kind: "rate-limited",
 		retryAfterMs
@@ -57746,12 +59834,18 @@ function judge(call, answer, attempted, now) {
 		kind: "uncertain",
 		retryAfterMs
 	} : null;
+	const failure = answerFailure(answer, attempted);
 	return {
 		ok: false,
-		error: answerFailure(answer, attempted),
+		error: trouble?.kind === "rate-limited" && call.address !== void 0 ? invitationLimited(failure, call.address, now, trouble.retryAfterMs) : failure,
 		trouble,
 		status
 	};
+}
+/** When the service sent an answer, by its own clock if it says so: a date in it is meant by that one. */
+function sentOn(answer, now) {
+	const date = Date.parse(answer.header("date") ?? "");
+	return Number.isNaN(date) ? now : date;
 }
 function isWell({ status }) {
 	return status >= 200 && status < 300;
@@ -57886,6 +59980,7 @@ var init_doubt_failures = __esmMin((() => {
 // src/live/gave-up.ts
 /** The failure of a request that is not sent again: says why, and what to do about it. */
 function gaveUp(error, because) {
+	if (error.code === "invitation-limited") return error;
 	const sentence = wordsOf(because);
 	if (sentence === null) return error;
 	const hint = error.code === "rate-limited" && !error.request?.uncertain ? "" : error.hint ?? "";
@@ -57909,6 +60004,35 @@ var init_gave_up = __esmMin((() => {
 	init_reworded();
 }));
 
+// src/live/hold-back.ts
+/** Waits until an address may be invited again; returns false where it is given up before. */
+async function waitBeside(wait, { now, sleep, hurry }) {
+	const { until, holdBack } = wait;
+	const { ending, stop } = holdBack;
+	for (;;) {
+		if (hurry.aborted || stop.aborted) return false;
+		if (ending.aborted) {
+			wait.endedAt ??= now();
+			if (until > wait.endedAt + LONGEST_ENDING_MS) return false;
+		}
+		const ms = until - now();
+		if (ms <= 0) return true;
+		const signals = ending.aborted ? [hurry, stop] : [
+			hurry,
+			stop,
+			ending
+		];
+		const signal = AbortSignal.any(signals);
+		await sleep(ms, signal).catch((reason) => {
+			if (!signal.aborted) throw reason;
+		});
+	}
+}
+var LONGEST_ENDING_MS;
+var init_hold_back = __esmMin((() => {
+	LONGEST_ENDING_MS = 1e4;
+}));
+
 // src/live/client.ts
 /** A client for one service and key. */
 function createClient(options) {
@@ -57930,9 +60054,15 @@ function createClient(options) {
 		if (lookAgain === void 0 || now() - lookedAt <= LOOK_HOLDS_MS) return false;
 		return looks === 0 || limiter.pausedAfter(lookedAt);
 	};
+	/** Throws for a write that may not leave any more: it ends with the failure that it had, if it had one. */
+	const checkHurry = (call, course) => {
+		const isStopped = hurry.aborted || course.heldBack?.holdBack.stop.aborted;
+		if (isWrite(call) && isStopped) throw course.last ?? notSent(call);
+	};
 	const acquire = (call, course) => {
 		const urgent = course.attempts > 0 || call.lookAgain !== void 0;
-		return hurried(call, limiter.acquire(urgent, call.signal), hurry, course.last);
+		const signal = isWrite(call) ? hurry : call.signal;
+		return hurried(call, limiter.acquire(urgent, signal), hurry, course.last);
 	};
 	/** Throws where it was tried for all of its time. */
 	const checkTime = (call, course, error) => {
@@ -57947,6 +60077,7 @@ function createClient(options) {
 	const permitFor = async (call, course) => {
 		course.looks = 0;
 		for (;;) {
+			checkHurry(call, course);
 			if (isBlind(call, course)) {
 				if (await lookAgain(call, course) === "done") return null;
 				course.looks += 1;
@@ -57975,6 +60106,7 @@ function createClient(options) {
 		try {
 			if (course.attempts === 0) course.began = now();
 			if (course.last) checkTime(call, course, course.last);
+			checkHurry(call, course);
 			course.attempts += 1;
 			const ended = await attempt(call, course, {
 				...options,
@@ -57983,14 +60115,17 @@ function createClient(options) {
 				verdict = "ok";
 				release();
 			});
-			verdict = verdictOf$2(ended);
+			verdict = ended.ok ? "ok" : "other";
 			if (ended.ok) return ended;
 			const next = whatNext(call, ended, course);
-			if (next?.kind === "wait" && ended.trouble?.kind === "rate-limited") limiter.pause(next.ms);
+			if (ended.trouble?.kind === "rate-limited") verdict = refusal(call, next);
 			return {
 				...ended,
 				next
 			};
+		} catch (error) {
+			if (hurry.aborted && error === hurry.reason) checkHurry(call, course);
+			throw error;
 		} finally {
 			release();
 		}
@@ -58005,13 +60140,23 @@ function createClient(options) {
 			path,
 			attempt: course.attempts,
 			status,
-			reason: REASONS[trouble.kind],
+			reason: reasonOf$1(call, trouble),
 			ms: next.ms,
 			until: now() + next.ms,
 			retryAfter: next.asked,
 			leftMs: Math.max(0, course.began + policyOf(call).totalMs - now())
 		});
-		if (trouble.kind === "rate-limited") return;
+		if (trouble.kind === "rate-limited" && call.holdBack) {
+			call.holdBack.held();
+			course.heldBack = {
+				...course.heldBack,
+				until: now() + next.ms,
+				holdBack: call.holdBack
+			};
+			if (!await waitBeside(course.heldBack, options)) throw failed.error;
+			return;
+		}
+		if (trouble.kind === "rate-limited" && limiter.pausedAfter(now() + next.ms - 1)) return;
 		await hurried(call, sleep(next.ms, either(hurry, call.signal)), hurry, course.last);
 	};
 	/** Waits until it is time to send it again, or throws the failure that it ends with. */
@@ -58063,9 +60208,21 @@ function createClient(options) {
 		}
 	} };
 }
-function verdictOf$2(ended) {
-	if (ended.ok) return "ok";
-	return ended.status === 429 ? "rate-limited" : "other";
+/** Why a request waits, for progress and the log. */
+function reasonOf$1({ address }, { kind }) {
+	return kind === "rate-limited" && address !== void 0 ? `the service asks for fewer invitations of ${address} (429)` : REASONS[kind];
+}
+function refusal({ address }, next) {
+	return {
+		...next?.kind === "wait" ? {
+			retryMs: next.ms,
+			asked: next.asked
+		} : {
+			retryMs: 0,
+			asked: true
+		},
+		...address !== void 0 && { address: address.toLowerCase() }
+	};
 }
 /** Looks again; what that ends with is told of a write that may have been done, where one may. */
 async function lookAgain(call, { doubt, last }) {
@@ -58083,8 +60240,11 @@ function either(one, other) {
 /** Makes a wait that is cut short end with the failure that made it necessary. */
 function hurried(call, waited, hurry, last) {
 	return waited.catch((reason) => {
-		throw hurry.aborted && !call.signal?.aborted ? last ?? notSent(call) : reason;
+		throw hurry.aborted && !(reason instanceof RolecallError) ? last ?? notSent(call) : reason;
 	});
+}
+function isWrite({ method }) {
+	return method !== "GET";
 }
 /** Sent twice, a create could make two of a thing; everything else only says again how it should be. */
 function isOnce(call) {
@@ -58098,6 +60258,7 @@ var init_client = __esmMin((() => {
 	init_doubt_failures();
 	init_failures();
 	init_gave_up();
+	init_hold_back();
 	init_retry();
 	OF_GATEWAYS = /* @__PURE__ */ new Set([
 		502,
@@ -58115,151 +60276,184 @@ var init_client = __esmMin((() => {
 	};
 }));
 
-// src/live/rate-estimate.ts
-/**
-* Takes the service to count in windows of a second that begin nobody knows when.
-* For each beginning that is possible, what passed in the window of the refusal is the limit, unless an earlier window
-* passed more; each refusal rules some beginnings out, and the estimate is among what is left.
-*/
-function createRateEstimate() {
-	let passed = [];
-	/** The limit by each beginning that is still possible; at first all are, and nothing is known. */
-	let limits = /* @__PURE__ */ new Map();
-	const limitAt = (phase, refusedAt) => {
-		const windowOf = (at) => Math.floor((at - phase) / WINDOW_MS);
-		const counts = /* @__PURE__ */ new Map();
-		for (const at of passed) counts.set(windowOf(at), (counts.get(windowOf(at)) ?? 0) + 1);
-		const limit = counts.get(windowOf(refusedAt)) ?? 0;
-		return Math.max(0, ...counts.values()) <= limit * TOLERANCE + 1 ? limit : null;
-	};
-	return {
-		ok(sentAt) {
-			passed.push(sentAt);
-			const oldest = sentAt - MEMORY_MS;
-			if ((passed[0] ?? sentAt) < oldest - MEMORY_MS) passed = passed.filter((at) => at >= oldest);
-		},
-		after(refusedAt) {
-			passed = passed.filter((at) => at >= refusedAt - MEMORY_MS);
-			const fresh = /* @__PURE__ */ new Map();
-			for (let index = 0; index < PHASES; index += 1) {
-				const phase = index * WINDOW_MS / PHASES;
-				const limit = limitAt(phase, refusedAt);
-				if (limit !== null) fresh.set(phase, limit);
-			}
-			const agreed = new Map([...fresh].filter(([phase, limit]) => agree(limit, limits.get(phase))));
-			limits = agreed.size > 0 ? agreed : fresh;
-			const all = [...limits.values()].sort((one, other) => one - other);
-			const inLastSecond = passed.filter((at) => at > refusedAt - WINDOW_MS).length;
-			return all[Math.floor(all.length * LIKELY)] ?? inLastSecond;
-		}
-	};
-}
-function agree(limit, before) {
-	return before !== void 0 && Math.abs(limit - before) <= Math.max(1, before * .030000000000000027);
-}
-var WINDOW_MS, PHASES, TOLERANCE, LIKELY, MEMORY_MS;
-var init_rate_estimate = __esmMin((() => {
-	WINDOW_MS = 1e3;
-	PHASES = 20;
-	TOLERANCE = 1.03;
-	LIKELY = .7;
-	MEMORY_MS = 3 * WINDOW_MS;
-}));
-
 // src/live/pacer.ts
-/** Paces nothing until the first refusal; from then on evenly, slightly below what the service seems to allow. */
+/**
+* Sends unpaced until the service refuses everything, or more than a few of the requests, for at least a second. What
+* passed meanwhile becomes the pace, which grows again step by step within seconds. A share of refusals that a lower
+* pace does not make smaller has other reasons than the rate: it is tolerated from then on.
+*/
 function createPacer(now) {
-	const estimate = createRateEstimate();
-	/** Per second; null until the first refusal. */
-	let base = null;
-	/** How long the pace has been used in full since it was set, in milliseconds. */
-	let used = 0;
+	/** Per second; null while nothing limits it. */
+	let pace = null;
+	/** The rate that the last cut was made at, and when. */
+	let learnt = 0;
+	let cutAt = Number.NEGATIVE_INFINITY;
 	let hold = FIRST_HOLD_MS;
-	let next = 0;
-	/** When requests went out, as many as matter to the pace. */
-	let sentAt = [];
-	let stretch = {
-		began: NaN,
-		passed: 0
+	let steps = 0;
+	let steppedAt = 0;
+	let next = Number.NEGATIVE_INFINITY;
+	/** Since when requests have been sent without a break, and the latest answers. */
+	let since = now();
+	let answers = [];
+	/** When the service last began to refuse everything; null if it has not since anybody was idle. */
+	let blockedAt = null;
+	/** Share of refusals before the last cut, and the one that is tolerated. */
+	let shareBefore = 1;
+	/** How many cuts in a row have not made refusals rarer, and the pace before the first of them. */
+	let fruitless = 0;
+	let uncut = null;
+	/** Whether nothing was refused right before the first step up. */
+	let wasClean = false;
+	let usual = 0;
+	let forgettable = ROUND_ANSWERS;
+	const record = (answer) => {
+		answers.push(answer);
+		if (answers.length < 2 * forgettable) return;
+		answers = answers.filter(({ at }, index) => at >= now() - LOOK_BACK_MS || index >= answers.length - ROUND_ANSWERS);
+		forgettable = Math.max(ROUND_ANSWERS, answers.length);
 	};
-	/** A refusal that the pace is still to be set by: what is under way counts, too, so that waits for the end of the pause. */
-	let open = null;
-	let lastRefusedAt = Number.NEGATIVE_INFINITY;
-	const pace = () => {
-		const seconds = Math.max(0, used - hold) / 1e3;
-		return (base ?? 0) * Math.exp(Math.min(.02 * seconds ** 2, 20));
+	/** Returns the rate of passed requests since then, per second; null before a whole round. */
+	const rate = (from) => {
+		const ms = now() - from;
+		if (ms < ROUND_MS) return null;
+		return 1e3 * answers.filter(({ at, passed }) => passed && at > from).length / ms;
 	};
-	const settle = ({ refusedAt, pauseMs }) => {
-		const allowed = estimate.after(refusedAt);
-		if (allowed === 0) return;
-		const lasted = Math.max(0, refusedAt - stretch.began);
-		const rate = pauseMs > SECONDS_MS ? Math.min(allowed, stretch.passed * 1e3 / (lasted + pauseMs)) : MARGIN * allowed;
-		if (base === null) base = rate;
-		else {
-			const failed = pace();
-			const near = rate > .9 * base && rate < 1.1 * base;
-			base = Math.min(rate, failed * (lasted > SECONDS_MS && used < hold ? STEP_DOWN : .98));
-			hold = near ? Math.min(hold * 4, LONGEST_HOLD_MS) : FIRST_HOLD_MS;
-		}
-		used = 0;
+	/** Returns the rate of passed requests at the present pace, over whole rounds: over several if few pass. */
+	const lately = () => {
+		const wanted = Math.min(LOOK_BACK_MS, 1e3 * ROUND_ANSWERS / (pace ?? 1e3));
+		const rounds = Math.floor(Math.min(Math.max(ROUND_MS, wanted), now() - Math.max(since, cutAt)) / ROUND_MS);
+		return rate(now() - rounds * ROUND_MS);
+	};
+	const cut = (to) => {
+		hold = Math.abs(to - learnt) <= NEAR * learnt ? Math.min(2 * hold, LONGEST_HOLD_MS) : FIRST_HOLD_MS;
+		learnt = to;
+		pace = MARGIN * to;
 		next = now();
-		stretch = {
-			began: now(),
-			passed: 0
-		};
+		steps = 0;
+		steppedAt = now();
+		cutAt = now();
+	};
+	/** Answers to what was sent since the last cut: those of the last round, or as many as say anything. */
+	const judged = () => {
+		const own = answers.filter(({ sentAt }) => sentAt >= cutAt);
+		return own.filter(({ at }, index) => at >= now() - ROUND_MS || index >= own.length - ROUND_ANSWERS);
+	};
+	/** Cuts where more is refused than usual, unless the last cut has not made that any rarer. */
+	const judge = () => {
+		const all = judged();
+		const refused = all.filter(({ passed }) => !passed).length;
+		const share = refused / all.length;
+		if (all.length < ROUND_ANSWERS || refused < ROUND_REFUSALS) return false;
+		if (share <= TOLERATED + 1.5 * usual) return false;
+		const measured = lately();
+		if (measured === null || measured === 0) return false;
+		fruitless = share > shareBefore / 2 ? fruitless + 1 : 0;
+		if (fruitless === 0) uncut = pace;
+		shareBefore = share;
+		if (fruitless > MOST_FRUITLESS) {
+			usual = share;
+			pace = uncut;
+			return false;
+		}
+		cut(measured);
+		return true;
+	};
+	/** Goes back from a step beyond a known limit, for which one refusal is enough; the rest of the round is full. */
+	const stepBack = (beyond) => {
+		cut(lately() ?? learnt);
+		next = now() + ROUND_MS * Math.max(0, beyond / learnt - MARGIN);
+	};
+	/** Steps up after a time without more refusals than usual. */
+	const grow = () => {
+		if (pace === null || now() - steppedAt < (steps === 0 ? hold : ROUND_MS)) return;
+		const measured = lately();
+		const all = judged();
+		const share = all.filter(({ passed }) => !passed).length / Math.max(1, all.length);
+		usual = Math.min(usual, share);
+		if (share === 0) shareBefore = 1;
+		if (steps === 0) wasClean = share === 0;
+		pace *= 1 + (STEPS[Math.min(steps, STEPS.length - 1)] ?? 0);
+		steps += 1;
+		steppedAt = now();
+		if (measured !== null && pace > UNUSED * measured) pace = null;
 	};
 	return {
 		due() {
-			if (open) settle(open);
-			open = null;
-			if (base === null) return 0;
-			const oneSecondAgo = sentAt[sentAt.length - Math.ceil(pace())] ?? Number.NEGATIVE_INFINITY;
-			const wait = Math.max(next, oneSecondAgo + SECOND_MS) - now();
+			if (pace === null) return 0;
+			const wait = next - now();
 			return wait < 1 ? 0 : wait;
 		},
 		sent() {
-			if (Number.isNaN(stretch.began)) stretch = {
-				began: now(),
-				passed: 0
-			};
-			if (base === null) return;
-			sentAt.push(now());
-			if (sentAt.length > 4 * pace() + 100) sentAt = sentAt.slice(-Math.ceil(2 * pace()));
-			const slot = 1e3 / pace();
-			if (now() - next <= CATCH_UP_MS) used += slot;
-			next = Math.max(next, now() - CATCH_UP_MS) + slot;
+			if (pace !== null) next = Math.max(next, now() - CATCH_UP_MS) + 1e3 / pace;
 		},
-		ok(wentOutAt) {
-			stretch.passed += 1;
-			estimate.ok(wentOutAt);
+		idle() {
+			since = now();
+			blockedAt = null;
 		},
-		refused(refusedAt, pauseMs) {
-			const again = refusedAt - lastRefusedAt < 1e3;
-			lastRefusedAt = refusedAt;
-			if (!again) open = {
-				refusedAt,
-				pauseMs
-			};
-		}
+		passed(sentAt) {
+			record({
+				at: now(),
+				sentAt,
+				passed: true
+			});
+			if (sentAt >= cutAt) grow();
+		},
+		refused(sentAt) {
+			if (sentAt < cutAt) return true;
+			record({
+				at: now(),
+				sentAt,
+				passed: false
+			});
+			if (pace === null || steps === 0 || !wasClean) return judge();
+			stepBack(pace);
+			return true;
+		},
+		blocked(until) {
+			const between = rate(Math.max(blockedAt ?? since, now() - LOOK_BACK_MS));
+			const measured = (pace === null ? null : lately()) ?? between;
+			if (measured !== null && measured > 0) {
+				cut(measured);
+				shareBefore = 1;
+				fruitless = 0;
+			}
+			if (measured !== null || blockedAt === null) blockedAt = now();
+			cutAt = now();
+			since = until;
+			steppedAt = until;
+			next = until;
+		},
+		isPacing: () => pace !== null
 	};
 }
-var MARGIN, STEP_DOWN, CATCH_UP_MS, SECOND_MS, FIRST_HOLD_MS, LONGEST_HOLD_MS, SECONDS_MS;
+var ROUND_MS, LOOK_BACK_MS, ROUND_ANSWERS, ROUND_REFUSALS, MARGIN, TOLERATED, STEPS, FIRST_HOLD_MS, LONGEST_HOLD_MS, MOST_FRUITLESS, NEAR, UNUSED, CATCH_UP_MS;
 var init_pacer = __esmMin((() => {
-	init_rate_estimate();
+	ROUND_MS = 1e3;
+	LOOK_BACK_MS = 4e3;
+	ROUND_ANSWERS = 20;
+	ROUND_REFUSALS = 3;
 	MARGIN = .97;
-	STEP_DOWN = .95;
-	CATCH_UP_MS = 300;
-	SECOND_MS = 1e3;
-	FIRST_HOLD_MS = 3e4;
-	LONGEST_HOLD_MS = 3e5;
-	SECONDS_MS = 2e3;
+	TOLERATED = .015;
+	STEPS = [
+		.03,
+		.06,
+		.12,
+		.25,
+		.5
+	];
+	FIRST_HOLD_MS = 1e3;
+	LONGEST_HOLD_MS = 16e3;
+	MOST_FRUITLESS = 2;
+	NEAR = .15;
+	UNUSED = 4;
+	CATCH_UP_MS = 100;
 }));
 
 // src/live/limiter.ts
 /**
 * One limiter for each service and key.
-* It opens by one with each success, is halved by a 429, and from then on opens by one per full round only,
-* and spreads what goes out over time.
+* A refusal holds back its request alone if something that was sent after it passes. If the next ones are refused, too,
+* everyone waits, half as many may be under way from then on, and the pace is what has passed.
 */
 function createLimiter({ concurrency, now, sleep, closing }) {
 	const others = [];
@@ -58267,43 +60461,81 @@ function createLimiter({ concurrency, now, sleep, closing }) {
 	const pacer = createPacer(now);
 	let width = Math.min(concurrency, Math.max(GENTLE_START, concurrency / 2));
 	let running = 0;
+	let releasedAt = now();
 	let careful = false;
-	let era = 0;
-	let pausedUntil = 0;
+	let doubt = null;
+	let pausedUntil = Number.NEGATIVE_INFINITY;
+	/** Start of the last pause: answers to earlier requests say nothing about the time after it. */
+	let blockedAt = Number.NEGATIVE_INFINITY;
+	/** How many pauses there have been since something passed. */
+	let pauses = 0;
+	let lastRefused = null;
 	let waking = false;
 	let refusedSince = null;
-	const judge = (verdict, grantedIn, grantedAt) => {
-		if (verdict === "unused") return;
-		if (verdict === "ok") {
-			width = Math.min(concurrency, width + (careful ? Math.max(1 / width, 1 / 8) : 1));
-			pacer.ok(grantedAt);
-		}
-		if (verdict !== "rate-limited") {
-			refusedSince = null;
-			return;
-		}
-		refusedSince ??= now();
+	const passed = (sentAt) => {
+		refusedSince = null;
+		width = Math.min(concurrency, width + (careful ? Math.max(1 / width, 1 / 8) : 1));
+		pacer.passed(sentAt);
+		if (sentAt < blockedAt) return;
+		pauses = 0;
+		if (doubt && sentAt >= doubt.since) doubt = null;
+	};
+	/** Everyone waits; half as many may be under way from then on. */
+	const block = ({ retryMs, asked }) => {
+		const backoff = Math.min(FIRST_PAUSE_MS * 2 ** pauses, LONGEST_PAUSE_MS);
+		const wait = asked ? retryMs : Math.max(retryMs, backoff);
+		const isShort = pauses === 0 && pacer.isPacing() && !isLong({
+			retryMs,
+			asked
+		});
+		pausedUntil = Math.max(pausedUntil, now() + Math.ceil(isShort ? Math.min(wait, FIRST_PAUSE_MS) : wait));
+		pacer.blocked(pausedUntil);
 		careful = true;
-		if (grantedIn !== era) return;
-		era += 1;
-		width = Math.max(1, width / 2);
-		pacer.refused(grantedAt, pausedUntil - now());
+		if (!pacer.isPacing()) width = Math.max(1, width / 2);
+		blockedAt = now();
+		pauses += 1;
+		doubt = null;
+	};
+	const refused = (sentAt, refusal) => {
+		refusedSince ??= now();
+		if (sentAt < blockedAt) return;
+		if (pacer.refused(sentAt) && !isLong(refusal)) return;
+		doubt ??= {
+			since: sentAt,
+			refused: 0,
+			alone: running === 0
+		};
+		doubt.refused += 1;
+		if (pauses > 0 || doubt.refused >= (doubt.alone ? 2 : BLOCKED_BY) || isLong(refusal)) block(refusal);
+	};
+	/** Whether a refusal is about one address only: nothing else has been refused lately. */
+	const isAlone = ({ address }) => {
+		const last = lastRefused;
+		lastRefused = {
+			address,
+			at: now()
+		};
+		return address !== void 0 && (last === null || last.address === address || now() - last.at > ALONE_MS);
 	};
 	const grant = () => {
-		const grantedIn = era;
-		const grantedAt = now();
-		running += 1;
+		const sentAt = now();
 		pacer.sent();
+		running += 1;
 		return { release(verdict) {
 			running -= 1;
-			judge(verdict, grantedIn, grantedAt);
+			releasedAt = now();
+			if (verdict === "ok") passed(sentAt);
+			else if (typeof verdict === "object") {
+				if (!isAlone(verdict)) refused(sentAt, verdict);
+			} else if (verdict === "other") refusedSince = null;
 			start();
 		} };
 	};
+	/** How many may be under way now: one at a time to find out whether a pause is over, or a refusal concerns everyone. */
+	const most = () => pauses > 0 || doubt ? 1 : Math.floor(width);
 	const start = () => {
-		while (running < Math.floor(width) && urgent.length + others.length > 0) {
-			const pause = pausedUntil - now();
-			const wait = pause > 0 ? pause : pacer.due();
+		while (running < most() && urgent.length + others.length > 0) {
+			const wait = pausedUntil > now() ? Math.ceil(pausedUntil - now()) : pacer.due();
 			if (wait > 0) {
 				wakeAfter(wait);
 				return;
@@ -58324,8 +60556,13 @@ function createLimiter({ concurrency, now, sleep, closing }) {
 			for (const waiter of [...urgent.splice(0), ...others.splice(0)]) waiter.reject(reason);
 		});
 	};
+	closing?.addEventListener("abort", () => {
+		for (const queue of [urgent, others]) for (const waiter of queue.splice(0)) if (waiter.signal?.aborted) waiter.reject(waiter.signal.reason);
+		else queue.push(waiter);
+	});
 	return {
 		acquire: (isUrgent, signal) => new Promise((resolve, reject) => {
+			if (running + urgent.length + others.length === 0 && now() - releasedAt > IDLE_MS && now() > pausedUntil) pacer.idle();
 			(isUrgent ? urgent : others).push({
 				signal,
 				resolve,
@@ -58333,40 +60570,77 @@ function createLimiter({ concurrency, now, sleep, closing }) {
 			});
 			start();
 		}),
-		pause(ms) {
-			pausedUntil = Math.max(pausedUntil, now() + ms);
-		},
 		pausedAfter: (time) => pausedUntil > time,
 		width: () => Math.floor(width),
 		refusedSince: () => refusedSince
 	};
 }
-var GENTLE_START;
+function isLong({ retryMs, asked }) {
+	return asked && retryMs > LONGEST_ALONE_MS;
+}
+var GENTLE_START, BLOCKED_BY, FIRST_PAUSE_MS, LONGEST_PAUSE_MS, LONGEST_ALONE_MS, ALONE_MS, IDLE_MS;
 var init_limiter = __esmMin((() => {
 	init_pacer();
 	GENTLE_START = 4;
+	BLOCKED_BY = 3;
+	FIRST_PAUSE_MS = 200;
+	LONGEST_PAUSE_MS = 1e4;
+	LONGEST_ALONE_MS = 2e3;
+	ALONE_MS = 1e3;
+	IDLE_MS = 300;
 }));
 
 // src/live/records.ts
 /** Looks at single roles and members of one merchant through a client. */
 function createRecords(client, merchant) {
 	return {
-		role: (id) => orNull(client.send({
-			operation: "retrieve a role",
-			method: "GET",
-			path: rolesPath(merchant, id),
-			read: readRole
-		})),
-		member: (id) => orNull(client.send({
+		role: (id, signal) => retrieveRole(client, merchant, id, {
+			read: only(id, readRole),
+			signal
+		}),
+		member: (id, signal) => orNull$1(client.send({
 			operation: "retrieve a member",
 			method: "GET",
 			path: membersPath(merchant, id),
-			read: readMember
-		}))
+			read: only(id, readMember),
+			signal
+		})),
+		holder: async (role, signal) => {
+			const { items } = await client.send({
+				operation: "list members",
+				method: "GET",
+				path: `${membersPath(merchant)}${query({
+					roles: role,
+					limit: 1
+				})}`,
+				read: readMemberPage,
+				signal
+			});
+			return items.find(({ roles }) => roles.includes(role)) ?? null;
+		}
+	};
+}
+/** Retrieves a role as the service answers, which may be with another one; null where there is none. */
+function retrieveRole(client, merchant, id, { read = readRole, signal } = {}) {
+	const path = rolesPath(merchant, id);
+	return orNull$1(client.send({
+		operation: "retrieve a role",
+		method: "GET",
+		path,
+		read,
+		signal
+	}));
+}
+/** Reads what was asked for; throws a TypeError where the answer is about something else. */
+function only(id, read) {
+	return (body) => {
+		const found = read(body);
+		if (found.id !== id) throw new TypeError(`about ${found.id} instead of ${id}`);
+		return found;
 	};
 }
 /** Gone is no failure: what it means is for whoever asks to say. */
-async function orNull(sent) {
+async function orNull$1(sent) {
 	try {
 		return await sent;
 	} catch (error) {
@@ -58405,14 +60679,14 @@ var init_share_lists = __esmMin((() => {}));
 /** Reads live states through a client. */
 function createReader(client, findCaller, emit) {
 	return { async read(merchant, roleIds, expected = 0) {
-		const [state, callerId] = await Promise.all([together(client, (calls) => readAll(calls, {
+		const [state, caller] = await Promise.all([together(client, (calls) => readAll(calls, {
 			merchant,
 			roleIds,
 			expected
 		}, emit)), Promise.resolve(roleIds).then(() => findCaller(merchant))]);
 		return {
 			...state,
-			callerId
+			...caller
 		};
 	} };
 }
@@ -58443,12 +60717,17 @@ async function together(client, work) {
 	}
 }
 async function readAll(client, { merchant, roleIds, expected }, emit) {
-	const { role } = createRecords(client, merchant);
 	const known = /* @__PURE__ */ new Set();
+	const unanswered = /* @__PURE__ */ new Set();
 	const retrieve = async (ids) => {
 		const unknown = [...ids].filter((id) => !known.has(id));
 		for (const id of unknown) known.add(id);
-		return (await sideBySide(unknown, role)).flatMap((found) => found ?? []);
+		return (await sideBySide(unknown, async (id) => {
+			const found = await retrieveRole(client, merchant, id);
+			if (found?.id === id) return [found];
+			unanswered.add(id);
+			return [];
+		})).flat();
 	};
 	const listAndNamed = async () => {
 		const listed = await listRoles(client, merchant);
@@ -58464,11 +60743,29 @@ async function readAll(client, { merchant, roleIds, expected }, emit) {
 			total
 		})
 	})]);
-	const held = await retrieve(heldBy(members));
+	const heldIds = heldBy(members);
+	const held = await retrieve(heldIds);
+	const assumed = [...unanswered].filter((id) => heldIds.has(id) || PREDEFINED_ROLES.includes(id));
 	return {
 		merchant,
-		roles: [...roles, ...held],
+		roles: [
+			...roles,
+			...held,
+			...assumed.map(assumedRole)
+		],
 		members
+	};
+}
+/** A role of which nothing but its id is known. */
+function assumedRole(id) {
+	return {
+		id,
+		name: id,
+		permissions: [],
+		predefined: true,
+		metadata: {},
+		updatedAt: "",
+		idOnly: true
 	};
 }
 function heldBy(members) {
@@ -58501,12 +60798,69 @@ async function listMembers(client, merchant, { email, ...listing } = {}) {
 	return listAll(`The member list of ${merchant}`, readPage, listing);
 }
 var init_reader = __esmMin((() => {
+	init_live();
 	init_pager();
 	init_paths();
 	init_records();
 	init_share_lists();
 	init_side_by_side();
 	init_wire();
+}));
+
+// src/live/tunnel.ts
+/** Makes tunnels to the origin of `target` (CONNECT, RFC 9110); none is opened yet. */
+function createTunnel(target, { origin, authorization }, timeoutMs) {
+	const { host } = new URL(origin);
+	const proxy = new import_undici.Pool(origin, {
+		connect: { timeout: timeoutMs },
+		headersTimeout: timeoutMs
+	});
+	const connectTls = (0, import_undici.buildConnector)({ timeout: timeoutMs });
+	const path = `${target.hostname}:${target.port || (target.protocol === "https:" ? "443" : "80")}`;
+	const headers = {
+		host: path,
+		...authorization !== null && { "proxy-authorization": authorization }
+	};
+	return {
+		close: () => proxy.destroy(),
+		connect: (options, callback) => {
+			const fail = (error) => callback(proxyFailure(error, host), null);
+			proxy.dispatch({
+				method: "CONNECT",
+				path,
+				headers
+			}, {
+				onRequestStart: () => void 0,
+				onRequestUpgrade(_, status, __, socket) {
+					if (status < 200 || status > 299) {
+						socket.on("error", () => void 0).destroy();
+						callback(refusedTunnel(status, host, path), null);
+					} else if (options.protocol === "https:") connectTls({
+						...options,
+						httpSocket: socket
+					}, callback);
+					else callback(null, socket);
+				},
+				onResponseStart: () => fail(/* @__PURE__ */ new Error("the proxy answered without opening a tunnel")),
+				onResponseError: (_, error) => fail(error)
+			});
+		}
+	};
+}
+/** Failures on the way to the proxy: the request itself was not sent. */
+function proxyFailure(error, host) {
+	const lost = lostAnswer(error, `${host} (the proxy)`);
+	return new LostAnswer(lost?.kind ?? "network", lost?.message ?? `${host} (the proxy) opened no tunnel`, false, error);
+}
+function refusedTunnel(status, host, path) {
+	if (status >= 500) return new LostAnswer("network", `the proxy ${host} cannot reach ${path} (${status})`, false);
+	const why = status === 407 ? "asks for other credentials" : `refuses a tunnel to ${path}`;
+	return new LostAnswer("untrusted", `the proxy ${host} ${why} (${status})`, false);
+}
+var import_undici;
+var init_tunnel = __esmMin((() => {
+	import_undici = require_undici();
+	init_transport();
 }));
 
 // src/live/create-once.ts
@@ -58581,7 +60935,7 @@ function isRole(role, { permissions, description = "", metadata }) {
 }
 function isMember({ roles, user, metadata }, draft) {
 	const { managed } = draft;
-	return sameSet(roles, draft.roles) && sameMetadata(metadata, draft.metadata) && (user?.virtual ?? false) === (managed !== void 0) && (managed?.nickname === void 0 || user?.nickname === managed.nickname);
+	return sameSet(roles, draft.roles) && sameMetadata(metadata, draft.metadata) && user?.type === "managed_user" === (managed !== void 0) && (managed?.nickname === void 0 || user?.nickname === managed.nickname);
 }
 function sameSet(one, other) {
 	const all = new Set(one);
@@ -58625,13 +60979,18 @@ function createWriter(client, merchant) {
 			read: nothing,
 			lookAgain
 		}),
-		createMember: (member) => createOnce(client, {
+		createMember: (member, lookAgain, holdBack) => createOnce(client, {
 			operation: "create a member",
 			path: membersPath(merchant),
 			body: draftBody(member),
+			...!member.managed && {
+				address: member.email,
+				holdBack
+			},
 			secrets: member.managed ? [member.managed.password] : [],
 			what: `member ${member.email}`,
-			find: (calls) => findMember(calls, merchant, member)
+			find: (calls) => findMember(calls, merchant, member),
+			lookAgain
 		}),
 		updateMember: (id, update, lookAgain) => client.send({
 			operation: "update a member",
@@ -58639,7 +60998,7 @@ function createWriter(client, merchant) {
 			path: membersPath(merchant, id),
 			body: updateBody(update),
 			secrets: update.password === void 0 ? [] : [update.password],
-			read: nothing,
+			read: (body) => readUpdatedMember(id, body),
 			lookAgain
 		}),
 		deleteMember: (id, lookAgain) => client.send({
@@ -58684,8 +61043,8 @@ function updateBody({ roles, metadata, nickname, password }) {
 		...password !== void 0 && { password }
 	};
 	return {
-		roles,
-		metadata,
+		...roles && { roles },
+		...metadata && { metadata },
 		...Object.keys(user).length > 0 && { user }
 	};
 }
@@ -58694,6 +61053,7 @@ var init_writer = __esmMin((() => {
 	init_create_once();
 	init_find_created();
 	init_paths();
+	init_wire();
 	nothing = () => void 0;
 }));
 
@@ -58701,8 +61061,8 @@ var init_writer = __esmMin((() => {
 var service_exports = /* @__PURE__ */ __exportAll({ connect: () => connect });
 /** Makes a client for a service and key; nothing is sent yet. Throws RolecallError for a base URL that will not do. */
 function connect(options) {
-	const { concurrency, now, sleep, later, signal } = options;
-	const transport = options.transport ?? undiciTransport(checkBaseUrl(options.baseUrl), concurrency, later);
+	const { concurrency, now, monotonic, sleep, signal } = options;
+	const transport = options.transport ?? openTransport(checkBaseUrl(options.baseUrl), options);
 	const closing = new AbortController();
 	const hurry = AbortSignal.any(signal ? [signal, closing.signal] : [closing.signal]);
 	const emit = (event) => {
@@ -58710,12 +61070,14 @@ function connect(options) {
 	};
 	const limiter = createLimiter({
 		concurrency,
-		now,
+		now: monotonic,
 		sleep,
 		closing: hurry
 	});
 	const client = createClient({
 		...options,
+		now: monotonic,
+		date: now,
 		emit,
 		transport: transport.send,
 		limiter,
@@ -58732,6 +61094,10 @@ function connect(options) {
 		}
 	};
 }
+function openTransport(baseUrl, { proxy, concurrency, later }) {
+	const tunnel = proxy ? createTunnel(baseUrl, proxy, LIMITS.connectTimeoutMs) : null;
+	return undiciTransport(baseUrl, concurrency, later, LIMITS, tunnel);
+}
 var init_service = __esmMin((() => {
 	init_caller();
 	init_client();
@@ -58740,22 +61106,130 @@ var init_service = __esmMin((() => {
 	init_records();
 	init_retry();
 	init_transport();
+	init_tunnel();
 	init_writer();
+}));
+
+// src/cli/proxy.ts
+var proxy_exports = /* @__PURE__ */ __exportAll({ proxyFor: () => proxyFor });
+/**
+* Finds the proxy for a service as curl does: in `https_proxy` or `http_proxy`, whichever its address begins with, but
+* for the hosts in `no_proxy`; each also in capitals. Null where no proxy is set. Throws RolecallError for an address that will not do.
+*/
+function proxyFor(service, env) {
+	const secure = service.protocol === "https:";
+	const name = [secure ? "https_proxy" : "http_proxy", secure ? "HTTPS_PROXY" : "HTTP_PROXY"].find((one) => env[one]);
+	if (name === void 0) return null;
+	const proxy = parseProxy(env[name] ?? "", name);
+	const exempt = ["no_proxy", "NO_PROXY"].find((one) => env[one]);
+	if (exempt !== void 0 && isExempt(service, env[exempt] ?? "")) return {
+		proxy: null,
+		because: exempt
+	};
+	if (!secure && !isLoopback(new URL(proxy.origin).hostname)) return {
+		proxy: null,
+		because: "the service is on this machine"
+	};
+	return {
+		proxy,
+		because: name
+	};
+}
+function parseProxy(text, variable) {
+	const refuse = (why) => new RolecallError("usage", `${variable} ${why}.`, { hint: "A proxy's address looks like http://user:password@proxy.example.com:3128." });
+	const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+	const url = URL.canParse(address) ? new URL(address) : null;
+	if (url === null || url.hostname === "") throw refuse("is no address of a proxy");
+	const { protocol, hostname, username, password } = url;
+	if (protocol !== "http:" && protocol !== "https:") throw refuse(`is a ${protocol.slice(0, -1)} proxy, which is not supported`);
+	const [, port = DEFAULT_PORT[protocol]] = /:(\d+)\/*$/.exec(address.replace(/[?#].*$/, "")) ?? [];
+	const credentials = orNull(() => `${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
+	if (credentials === null) throw refuse("holds credentials that are not percent-encoded");
+	return {
+		origin: `${protocol}//${hostname}:${port}`,
+		authorization: username + password === "" ? null : `Basic ${Buffer.from(credentials).toString("base64")}`
+	};
+}
+/** Whether `no_proxy` names a host: `*`, a domain with all below it, an address, or a range (CIDR); each with or without a port. */
+function isExempt({ hostname, port, protocol }, list) {
+	const host = bare(hostname);
+	const actual = port || (protocol === "https:" ? "443" : "80");
+	return list.toLowerCase().split(/[\s,]+/).filter((entry) => entry !== "").some((entry) => {
+		if (entry === "*") return true;
+		const [, name = entry, only = actual] = /^(\[.*\]|[^:]*):(\d+)$/.exec(entry) ?? [];
+		return only === actual && covers(bare(name.replace(/^\*?\./, "")), host);
+	});
+}
+function covers(entry, host) {
+	const family = isIP(host);
+	if (family === 0) return entry !== "" && (host === entry || host.endsWith(`.${entry}`));
+	const [address = "", bits] = entry.split("/");
+	if (isIP(address) !== family) return false;
+	const range = new BlockList();
+	const type = family === 6 ? "ipv6" : "ipv4";
+	const length = bits === void 0 ? family === 6 ? 128 : 32 : Number(bits);
+	if (!Number.isInteger(length) || length < 0 || length > (family === 6 ? 128 : 32)) return false;
+	range.addSubnet(address, length, type);
+	return range.check(host, type);
+}
+/** A host without brackets and the root's dot. */
+function bare(host) {
+	return host.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+}
+function isLoopback(host) {
+	return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+function orNull(make) {
+	try {
+		return make();
+	} catch {
+		return null;
+	}
+}
+var DEFAULT_PORT;
+var init_proxy = __esmMin((() => {
+	init_errors$2();
+	DEFAULT_PORT = {
+		"http:": "1080",
+		"https:": "443"
+	};
 }));
 
 // src/cli/services.ts
 init_errors$2();
 /** Makes ready to reach services. */
 async function openServices(options, io) {
-	const { connect } = await Promise.resolve().then(() => (init_service(), service_exports));
+	const [{ connect }, { checkBaseUrl }, { proxyFor }] = await Promise.all([
+		Promise.resolve().then(() => (init_service(), service_exports)),
+		Promise.resolve().then(() => (init_transport(), transport_exports)),
+		Promise.resolve().then(() => (init_proxy(), proxy_exports))
+	]);
 	const { emit, concurrency, retryFor: retryForMs, signal } = options;
 	const services = /* @__PURE__ */ new Map();
+	const logged = /* @__PURE__ */ new Set();
+	const proxyTo = (baseUrl) => {
+		const { origin } = baseUrl;
+		const choice = proxyFor(baseUrl, io.env);
+		if (choice === null) return {};
+		const { proxy, because } = choice;
+		if (!logged.has(origin)) emit({
+			type: "proxy",
+			service: origin,
+			proxy: proxy?.origin ?? null,
+			because
+		});
+		logged.add(origin);
+		return proxy === null ? {} : { proxy };
+	};
 	return {
 		of(access) {
 			const { baseUrl, key, keySource } = access;
 			const id = JSON.stringify([baseUrl, key]);
-			const { now, sleep, later, pause, random } = io;
-			const service = services.get(id) ?? withSource(access, () => connect({
+			const { now, monotonic, sleep, later, random } = io;
+			const known = services.get(id);
+			if (known) return known;
+			const url = withSource(access, () => checkBaseUrl(baseUrl));
+			const service = connect({
 				baseUrl,
 				key,
 				keySource,
@@ -58763,12 +61237,13 @@ async function openServices(options, io) {
 				retryForMs,
 				emit,
 				now,
+				monotonic,
 				sleep,
 				later,
-				pause,
 				random,
+				...proxyTo(url),
 				...signal && { signal }
-			}));
+			});
 			services.set(id, service);
 			return service;
 		},
@@ -58778,9 +61253,9 @@ async function openServices(options, io) {
 	};
 }
 /** Nothing is sent yet, so what does not connect is the base URL: the message says who gave it. */
-function withSource({ baseUrlSource }, connect) {
+function withSource({ baseUrlSource }, check) {
 	try {
-		return connect();
+		return check();
 	} catch (error) {
 		if (!(error instanceof RolecallError)) throw error;
 		const { code, message, hint } = error;
@@ -58797,6 +61272,7 @@ function scopeOf(live, ignore, matches) {
 	const ignoredRole = (role) => matchesAny(ignore.roles, [role.name, role.id], matches);
 	const ignoredMember = (member) => matchesAny(ignore.members, [...addressesOf(member), member.id], matches);
 	const roles = live.roles.filter((role) => !ignoredRole(role));
+	const ignoredLiveRoles = roles.length === live.roles.length ? [] : live.roles.filter(ignoredRole);
 	const all = ignore.members.length === 0;
 	return {
 		roles: roles.map((role) => ({
@@ -58805,7 +61281,8 @@ function scopeOf(live, ignore, matches) {
 		})),
 		members: all ? live.members : live.members.filter((member) => !ignoredMember(member)),
 		setAside: new Set(roles.filter(({ name }) => name.endsWith(SET_ASIDE)).map(({ id }) => id)),
-		ignoredRoles: new Set(live.roles.filter(ignoredRole).flatMap(({ id, name }) => [id, name])),
+		ignoredRoles: new Set(ignoredLiveRoles.flatMap(({ id, name }) => [id, name])),
+		ignoredLiveRoles,
 		ignoredMembers: all ? [] : live.members.filter(ignoredMember)
 	};
 }
@@ -58815,12 +61292,27 @@ function matchesAny(globs, texts, matches) {
 }
 /** Every address that a live member is known by. */
 function addressesOf({ user, invite }) {
-	if (user === void 0) return invite === void 0 ? [] : [invite.email];
-	return invite === void 0 ? [user.email] : [user.email, invite.email];
+	const own = user?.email === void 0 ? [] : [user.email];
+	return invite === void 0 ? own : [...own, invite.email];
 }
 /** The address that a live member is shown by; null where it has neither a user nor an invitation. */
 function addressOf({ user, invite }) {
 	return user?.email ?? invite?.email ?? null;
+}
+/** Whether somebody is a user that the merchant manages. */
+function isManaged({ user }) {
+	return user?.type === "managed_user";
+}
+/** Whether nobody logs in as this member; null where its type is not known. */
+function isServiceAccount({ user }) {
+	switch (user?.type) {
+		case void 0:
+		case "user":
+		case "managed_user": return false;
+		case "service_account":
+		case "system_account": return true;
+		default: return null;
+	}
 }
 function nameBeforeSetAside(name) {
 	return name.endsWith(" (set aside by rolecall)") ? name.slice(0, -SET_ASIDE.length) : name;
@@ -58834,12 +61326,14 @@ var init_scope = __esmMin((() => {
 * The access that is live. Where a replacement was cut short there are two roles for one: `joined` takes them for one,
 * which is right for counting holders; apart they are right for what each grants.
 */
-function accessBefore({ roles, members, ignoredMembers }, changes, joined) {
+function accessBefore({ roles, ignoredLiveRoles, members, ignoredMembers }, changes, joined) {
 	const successors = joined ? successorsOf(changes.roles) : NO_SUCCESSORS;
 	const people = members.map((member) => personAccess(member, successors, false));
 	for (const member of ignoredMembers) people.push(personAccess(member, successors, true));
+	const all = [...ignoredLiveRoles, ...roles];
 	return {
-		roles: new Map(roles.map((role) => [successors.get(role.id) ?? role.id, roleAccess(role)])),
+		roles: new Map(all.map((role) => [successors.get(role.id) ?? role.id, roleAccess(role)])),
+		removed: /* @__PURE__ */ new Set(),
 		people
 	};
 }
@@ -58851,8 +61345,10 @@ function hasSuccessors({ roles }) {
 function accessAfter(before, changes, joined) {
 	const keyOf = roleKeys(changes.roles, joined);
 	const roles = rolesAfter(before.roles, changes.roles, joined);
+	const removed = new Set([...before.removed, ...before.roles.keys()].filter((key) => !roles.has(key)));
 	if (changes.members.length === 0) return {
 		roles,
+		removed,
 		people: before.people
 	};
 	const changeOf = new Map(changes.members.map((change) => [change.id, change]));
@@ -58869,21 +61365,23 @@ function accessAfter(before, changes, joined) {
 	}
 	return {
 		roles,
+		removed,
 		people: [...people, ...added.values()]
 	};
 }
 /** Somebody as a change leaves them; null where it removes them. */
 function personAfter({ kind, id, name, after }, was, keyOf) {
 	if (after === null) return null;
+	const isMade = kind !== "update" && after.managed !== null;
 	return {
 		id,
 		name,
 		email: after.email,
-		status: kind === "update" ? was?.status ?? "unknown" : "invited",
+		status: kind === "update" ? was?.status ?? "unknown" : isMade ? "accepted" : "invited",
 		roles: [...new Set(after.roles.map(keyOf))],
-		serviceAccount: was?.serviceAccount ?? false,
+		serviceAccount: was === null ? false : was.serviceAccount,
 		ignored: false,
-		mfa: was?.mfa ?? null
+		mfa: isMade ? false : was?.mfa ?? null
 	};
 }
 /** Everybody of one access and of the one that `accessAfter` makes of it, whose order is the same. */
@@ -58934,12 +61432,12 @@ function isActive({ status }) {
 	return status !== "expired" && status !== "disabled";
 }
 /** What people have through their roles; people with the same roles share one answer. */
-function granting({ roles }) {
+function granting({ roles, removed }, counts = isActive) {
 	const known = /* @__PURE__ */ new Map();
 	return (person) => {
-		if (person === void 0 || !isActive(person)) return NOTHING$3;
+		if (person === void 0 || !counts(person)) return NOTHING$3;
 		const key = JSON.stringify(person.roles);
-		const found = known.get(key) ?? grantedBy(person.roles, roles);
+		const found = known.get(key) ?? grantedBy(person.roles, roles, removed);
 		known.set(key, found);
 		return found;
 	};
@@ -58948,8 +61446,8 @@ function granting({ roles }) {
 function rolesGranting({ roles }, person, permission) {
 	return person.roles.flatMap((key) => roles.get(key) ?? []).filter(({ permissions }) => permissions?.includes(permission)).map(({ name }) => name).sort();
 }
-function grantedBy(keys, roles) {
-	const held = keys.map((key) => roles.get(key) ?? {
+function grantedBy(keys, roles, removed) {
+	const held = keys.filter((key) => !removed.has(key)).map((key) => roles.get(key) ?? {
 		name: key,
 		permissions: null
 	});
@@ -58984,7 +61482,7 @@ function personAccess(member, successors, ignored) {
 		email,
 		status,
 		roles: roleKeysOf(roles, successors),
-		serviceAccount: user?.serviceAccount ?? false,
+		serviceAccount: isServiceAccount(member),
 		ignored,
 		mfa: user ? user.mfaOnLogin : null
 	};
@@ -59007,389 +61505,137 @@ var init_access = __esmMin((() => {
 	NO_SUCCESSORS = /* @__PURE__ */ new Map();
 }));
 
-// src/plan/refusals.ts
-/** Words an objection: the one place where refusals are worded. */
-function refuse(objection) {
-	const { code } = objection;
-	switch (objection.code) {
-		case "max-removals": {
-			const { resource, removals, live, allowed } = objection;
-			return guard(code, resource, null, `${removals} of ${live} ${resource}s would be removed or lose something; ${allowed} at once are allowed.`, "Look whether the file is complete. A part that was left out by mistake is the usual cause.", `max-removals=${removals}`);
-		}
-		case "protect": {
-			const { resource, name, kind } = objection;
-			return guard(code, resource, name, `The ${resource} ${quoted(resource, name)} is protected, and this plan would ${kind} it.`, "Take the change out of the file, or the entry out of guards.protect.", `protect=${name}`);
-		}
-		case "min-holders": {
-			const { role, name, before, after, min, uncounted } = objection;
-			return guard(code, "role", name, `The role "${name}" would keep ${after} of its ${before} accepted holders${uncounted === 0 ? "" : ", service accounts not counted"}; it needs ${min}.`, "Give the role to somebody else first, and let them accept.", `min-holders=${role}:${after}`);
-		}
-		case "min-holders-wait": {
-			const { name, member } = objection;
-			return guard(code, "role", name, `${member} would leave "${name}" without enough holders, while those who are to follow wait for others.`, "Make the change in two steps: first give the roles, and take them away when everybody has accepted.", null);
-		}
-		case "self-lockout": {
-			const { name, removed, lost } = objection;
-			return guard(code, "member", name, `The API key belongs to ${name}, and this plan would take away ${removed ? "your own membership" : `what the next run needs: ${list(lost)}`}.`, "Use a key that belongs to somebody else, or keep the access in the file.", `self-lockout=${name}`);
-		}
-		case "role-metadata-fixed": {
-			const { name, live } = objection;
-			return guard(code, "role", name, `The metadata of role "${name}" differs, and the service cannot change a role's metadata in place.`, `Write the live one, ${JSON.stringify(live)}, or leave "metadata:" out; or set "sync.replace_roles: true" to have a new role take its place.`, null);
-		}
-		case "role-replace-pinned": {
-			const { name, id } = objection;
-			return guard(code, "role", name, `Role "${name}" has to be replaced for its metadata, but is pinned to ${id}, which would be gone.`, `Take "id: ${id}" out of the role.`, null);
-		}
-		case "role-still-held": {
-			const { name, holders } = objection;
-			return guard(code, "role", name, `The role "${name}" would be removed, but is still held by ${list(holders)}.`, "Take the role from them first, or list the role in the file.", null);
-		}
-		case "email-domains": {
-			const { name, domains } = objection;
-			return policy(code, "member", name, `The address ${name} is in none of the allowed domains: ${list(domains)}.`, "Use another address, or add the domain to policies.email_domains.");
-		}
-		case "separate": {
-			const { name, roles } = objection;
-			return policy(code, "member", name, `${name} would hold ${list(roles.map((role) => `"${role}"`))} together.`, "policies.separate keeps them apart: take all but one of them away.");
-		}
-		case "max-holders": {
-			const { name, holders, max } = objection;
-			return policy(code, "role", name, `The role "${name}" would have ${holders.length} holders, and ${max} are allowed: ${list(holders)}.`, "Take it from somebody, or raise policies.max_holders.");
-		}
-		case "require-until": {
-			const { name, role, listed } = objection;
-			return policy(code, "member", name, `${name} would hold "${role}" without an end date.`, listed ? `Write { role: ${role}, until: 2027-01-31 }.` : "Nothing in the file says when it ends: list the member, with an end date.");
-		}
-		case "require-mfa": {
-			const { name, role } = objection;
-			return policy(code, "member", name, `${name} would hold "${role}" without MFA on login.`, "Have them turn MFA on, or take the role from them.");
-		}
-		case "forbid-permissions": {
-			const { name, permissions } = objection;
-			return policy(code, "role", name, `The role "${name}" would grant ${list(permissions)}, which no custom role may.`, "Take it out of the role, or out of policies.forbid_permissions.");
-		}
-		case "check-only": {
-			const { name, permission, through } = objection;
-			return check(code, name, `${name} would have ${permission}, through ${list(through)}; a check allows it to others only.`);
-		}
-		case "check-at-most": {
-			const { permission, most, holders } = objection;
-			return check(code, null, `${holders.length} members would have ${permission}, and a check allows ${most}: ${list(holders)}.`);
-		}
-		case "check-cannot": {
-			const { name, permission, through } = objection;
-			return check(code, name, `${name} would have ${permission}, through ${list(through)}; a check forbids it.`);
-		}
-		default: return objection;
-	}
-}
-function guard(code, resource, name, message, hint, override) {
+// src/plan/at.ts
+/** What a declared member has at a moment, in milliseconds since the epoch. */
+function memberAt(member, now) {
+	const { roles } = member;
+	if (isPast(member.until, now)) return {
+		member,
+		gone: true,
+		ended: true
+	};
+	if (roles === void 0 || !roles.some((grant) => isPast(grant.until, now))) return {
+		member,
+		gone: false,
+		ended: false
+	};
+	const left = roles.filter((grant) => !isPast(grant.until, now));
 	return {
-		rule: "guard",
-		code,
-		resource,
-		name,
-		check: null,
-		message,
-		hint,
-		override
+		member: {
+			...member,
+			roles: left
+		},
+		gone: left.length === 0,
+		ended: true
 	};
 }
-function policy(code, resource, name, message, hint) {
-	return {
-		rule: "policy",
-		code,
-		resource,
-		name,
-		check: null,
-		message,
-		hint,
-		override: null
-	};
+function isPast(until, now) {
+	return until !== void 0 && until.ends <= now;
 }
-function check(code, name, message) {
-	return {
-		rule: "check",
-		code,
-		resource: name === null ? null : "member",
-		name,
-		check: null,
-		message,
-		hint: "Change the roles or their permissions, or the check.",
-		override: null
-	};
-}
-function quoted(resource, name) {
-	return resource === "role" ? `"${name}"` : name;
-}
-/** The first few of a list, and how many more there are. */
-function list(items) {
-	const shown = items.slice(0, LIST_LIMIT).join(", ");
-	return items.length > LIST_LIMIT ? `${shown} and ${items.length - LIST_LIMIT} more` : shown;
-}
-var LIST_LIMIT;
-var init_refusals = __esmMin((() => {
-	LIST_LIMIT = 5;
-}));
+var init_at = __esmMin((() => {}));
 
-// src/plan/role-names.ts
-/** Finds the key of a role by the name or id that a file uses for it; undefined where there is no such role. */
-function roleFinder({ roles }) {
-	const keys = /* @__PURE__ */ new Map();
-	for (const [key, { name, custom }] of roles) if (!custom) keys.set(name, key);
-	for (const [key, { name, custom }] of roles) if (custom) keys.set(name, key);
-	for (const [key, { id }] of roles) if (id !== null) keys.set(id, key);
-	return (nameOrId) => keys.get(nameOrId);
+// src/plan/violation.ts
+/** Returns a member as the subject of a violation. */
+function subjectOf({ id, email }) {
+	return {
+		id,
+		name: email
+	};
 }
-var init_role_names = __esmMin((() => {}));
+var init_violation = __esmMin((() => {}));
 
 // src/plan/checks.ts
-/** Runs the file's tests of access on what a plan leaves behind. */
-function judgeChecks(checks, after) {
-	if (checks.length === 0) return {
-		refusals: [],
-		discoveries: []
-	};
-	const granted = granting(after);
-	const people = after.people.filter((person) => isActive(person) && !person.ignored).sort(by(({ name }) => name));
-	const results = checks.map((check) => ({
-		check,
-		...judgeCheck(check, {
-			after,
-			granted,
-			people
-		})
+/** Returns everything in an access that the file's checks do not allow; everybody counts, whatever the status. */
+function checkViolations(checks, judged) {
+	if (checks.length === 0) return [];
+	const context = contextOf(judged);
+	return checks.flatMap((check) => {
+		const text = checkText(check);
+		return violationsOf(check, context).map((found) => ({
+			...found,
+			rule: `check ${text} ${found.subject === null ? "" : found.extent.join()}`,
+			check: text
+		}));
+	});
+}
+/** Returns the roles of which the service does not tell what they grant, so that a check cannot be sure: each once. */
+function unknownToChecks(checks, judged) {
+	if (checks.length === 0) return [];
+	const context = contextOf(judged);
+	const { granted } = context;
+	return checks.flatMap((check) => permissionsOf(check).flatMap((permission) => {
+		return [...new Set(subjectsOf(check, context).flatMap((person) => granted(person).permissions.has(permission) ? [] : granted(person).unknown))].sort().map((name) => ({
+			name,
+			permission
+		}));
 	}));
+}
+function contextOf(judged) {
+	const { access, settled } = judged;
+	const people = [...access.people].sort(by(({ name }) => name));
+	const counted = settled === access ? people : [...settled.people].sort(by(({ name }) => name));
 	return {
-		refusals: results.flatMap(({ check, refusals }) => refusals.map((refusal) => ({
-			...refusal,
-			check: checkText(check)
-		}))),
-		discoveries: results.flatMap(({ discoveries }) => discoveries)
+		...judged,
+		granted: granting(access, () => true),
+		people,
+		counted
 	};
 }
-function judgeCheck(check, context) {
+function permissionsOf(check) {
+	return check.kind === "cannot" ? check.cannot : [check.can];
+}
+/** The members whom a check forbids something. */
+function subjectsOf(check, { people, find }) {
 	switch (check.kind) {
-		case "only": return judgeOnly(check, context);
-		case "at-most": return judgeAtMost(check, context);
-		case "cannot": return judgeCannot(check, context);
+		case "only": {
+			const roles = new Set(check.only.flatMap((entry) => entry.startsWith("role:") ? find(entry.slice(5)) ?? [] : []));
+			const allowed = new Set(check.only.map((entry) => entry.toLowerCase()));
+			return people.filter(({ email, roles: held }) => !allowed.has(email?.toLowerCase() ?? "") && !held.some((role) => roles.has(role)));
+		}
+		case "at-most": return people;
+		case "cannot": return people.filter(({ email }) => email?.toLowerCase() === check.member.toLowerCase());
 		default: return check;
 	}
 }
-function judgeOnly({ can, only }, { after, granted, people }) {
-	const find = roleFinder(after);
-	const allowedRoles = new Set(only.flatMap((entry) => entry.startsWith("role:") ? find(entry.slice(5)) ?? [] : []));
-	const allowed = new Set(only.map((entry) => entry.toLowerCase()));
-	const others = people.filter(({ email, roles }) => !allowed.has(email?.toLowerCase() ?? "") && !roles.some((role) => allowedRoles.has(role)));
-	return {
-		refusals: others.filter((person) => granted(person).permissions.has(can)).map((person) => checkOnly(person, can, after)),
-		discoveries: unknown(others, can, granted)
-	};
-}
-function checkOnly(person, permission, after) {
-	return refuse({
-		code: "check-only",
-		name: person.name,
-		permission,
-		through: rolesGranting(after, person, permission)
+function violationsOf(check, context) {
+	const { access, granted, counted } = context;
+	if (check.kind === "at-most") {
+		const { can, atMost } = check;
+		const holders = counted.filter((person) => granted(person).permissions.has(can));
+		if (holders.length <= atMost) return [];
+		return [{
+			objection: {
+				code: "check-at-most",
+				permission: can,
+				most: atMost,
+				holders: holders.map(({ name }) => name)
+			},
+			subject: null,
+			extent: holders.map(({ id, name }) => id ?? name.toLowerCase())
+		}];
+	}
+	const code = check.kind === "only" ? "check-only" : "check-cannot";
+	return subjectsOf(check, context).flatMap((person) => {
+		return permissionsOf(check).filter((permission) => granted(person).permissions.has(permission)).map((permission) => {
+			const through = rolesGranting(access, person, permission);
+			return {
+				objection: {
+					code,
+					name: person.name,
+					permission,
+					through
+				},
+				subject: subjectOf(person),
+				extent: [permission]
+			};
+		});
 	});
-}
-function judgeAtMost({ can, atMost }, { granted, people }) {
-	const holders = people.filter((person) => granted(person).permissions.has(can)).map(({ name }) => name);
-	return {
-		refusals: holders.length > atMost ? [refuse({
-			code: "check-at-most",
-			permission: can,
-			most: atMost,
-			holders
-		})] : [],
-		discoveries: unknown(people, can, granted)
-	};
-}
-function judgeCannot({ member, cannot }, { after, granted, people }) {
-	const meant = people.filter(({ email }) => email?.toLowerCase() === member.toLowerCase());
-	return {
-		refusals: meant.flatMap((person) => cannot.filter((permission) => granted(person).permissions.has(permission)).map((permission) => refuse({
-			code: "check-cannot",
-			name: person.name,
-			permission,
-			through: rolesGranting(after, person, permission)
-		}))),
-		discoveries: cannot.flatMap((permission) => unknown(meant, permission, granted))
-	};
-}
-/** Where a role does not tell what it grants, a check cannot be sure: said once for each role. */
-function unknown(people, permission, granted) {
-	return [...new Set(people.flatMap((person) => granted(person).permissions.has(permission) ? [] : granted(person).unknown))].sort().map((name) => ({
-		code: "check-unknown",
-		name,
-		permission
-	}));
 }
 var init_checks = __esmMin((() => {
 	init_access();
 	init_check_text();
 	init_order();
-	init_refusals();
-	init_role_names();
-}));
-
-// src/plan/findings.ts
-/** Words a discovery: the one place where the planner's messages stand. */
-function wording(found) {
-	const { code, name } = found;
-	const error = (resource, message, hint) => ({
-		code,
-		severity: "error",
-		resource,
-		name,
-		message,
-		hint
-	});
-	const warning = (resource, message, hint) => ({
-		code,
-		severity: "warning",
-		resource,
-		name,
-		message,
-		hint
-	});
-	switch (found.code) {
-		case "role-ambiguous": return error("role", `Two or more live roles are called "${name}": ${list(found.ids)}.`, `Say which one is meant: add "id: ${found.ids[0]}" (or another of them) to the role.`);
-		case "role-pin-missing": return error("role", `Role "${name}" is pinned to ${found.id}, which does not exist.`, "Correct the id, or take it out to find the role by its name, or to create it.");
-		case "role-pin-predefined": return error("role", `Role "${name}" is pinned to ${found.id}, which the service itself provides and nobody can change.`, "Take it out of \"roles:\"; members can hold it by its id.");
-		case "role-needs-permissions": return error("role", `Role "${name}" does not exist yet, and the file does not say what it permits.`, "Add \"permissions:\" to the role; an empty list is allowed.");
-		case "role-previously-left": return warning("role", `A role called "${name}" is there already, so "${found.previously}" is not renamed to it.`, `Take "previously: ${found.previously}" out; if both are to be one role, pin the right one with its id.`);
-		case "role-name-taken": return error("role", `The name "${name}" belongs to the live role ${found.id}, which this plan leaves alone.`, "Choose another name, or list that role as well.");
-		case "role-likely-renamed": return warning("role", `"${name}" would be created and "${found.previously}" removed, with the same permissions or holders.`, `If it is a new name for the same role, add "previously: ${found.previously}" to it.`);
-		case "role-few-holders": return warning("role", `The role "${name}" has ${found.holders} accepted holders, fewer than the ${found.min} it is to have.`, "This plan does not make it worse. Give the role to somebody else, or let the invited accept.");
-		case "check-unknown": return warning("role", `The service does not tell what "${name}" grants, so a check of ${found.permission} cannot be sure.`, null);
-		case "member-ambiguous": return error("member", `Two or more live members have the address ${name}: ${list(found.ids)}.`, `Say which one is meant: add "id: ${found.ids[0]}" (or another of them) to the member.`);
-		case "member-pin-missing": return error("member", `Member ${name} is pinned to ${found.id}, which does not exist.`, "Correct the id, or take it out to find the member by its address, or to invite it.");
-		case "member-needs-roles": return error("member", `${name} is not a member yet, and the file does not say which roles to give.`, "Add \"roles:\" to the member; an empty list is allowed.");
-		case "member-role-unknown": return error("member", `${name} is to hold "${found.role}", but there is no such role in the file or at the service.`, "Correct the name, declare the role under \"roles:\", or use the id of a predefined role.");
-		case "member-role-ambiguous": return error("member", `${name} is to hold "${found.role}", and two or more live roles have that name: ${list(found.ids)}.`, "Use the id of the one that is meant.");
-		case "member-role-removed": return error("member", `${name} is to hold "${found.role}", which this plan would remove because "roles:" does not list it.`, "List the role, or take it from the member.");
-		case "member-disabled": return warning("member", `${name} is disabled at the service; no change made here can enable it.`, null);
-		case "member-not-managed": return warning("member", `${name} is written as a managed user, but at the service it is an ordinary one; its nickname cannot be set.`, "Take \"managed:\" out, or remove the member and have it created anew.");
-		case "member-without-address": return warning("member", `Member ${name} has no e-mail address, so the file cannot name it; it is left alone.`, null);
-		case "member-pin-other": return warning("member", `The entry of ${name} is pinned to ${found.id}, whose address is ${found.address}.`, "If they are two people, take the id out; if the address has changed, this is right.");
-		case "member-ignored": return error("member", `${name} is declared, and "ignore.members" keeps that address out of every plan.`, "Take the entry out, or the pattern.");
-		case "role-ignored": return error("role", `The role "${name}" is declared, and "ignore.roles" keeps that name out of every plan.`, "Take the entry out, or the pattern.");
-		case "member-role-ignored": return error("member", `${name} is to hold "${found.role}", which "ignore.roles" keeps out of every plan.`, "Take the role from the member, or out of the patterns to ignore.");
-		case "member-status-unknown": return warning("member", `The service does not tell the status of ${name}.`, null);
-		case "member-expired": return warning("member", `The invitation of ${name} has expired, and no new one is sent.`, found.pinned ? "The entry is pinned to the expired one: take its id out." : "Set \"sync.reinvite: true\", or leave it out, to have a new one sent.");
-		case "member-mfa-unknown": return warning("member", `It is not known whether ${name}, who is to hold "${found.role}", has MFA on login.`, "It will be, once the invitation is accepted.");
-		default: return found;
-	}
-}
-var init_findings = __esmMin((() => {
-	init_refusals();
-}));
-
-// src/plan/guards.ts
-/** Everything that the guards refuse, but for the fewest holders, which can also defer. */
-function guardPlan(guarded) {
-	return [
-		...guardRemovals(guarded),
-		...guardProtected(guarded),
-		...guardCaller(guarded)
-	];
-}
-/** Removals and demotions, roles and members apart: many at once are more often a mistake than meant. */
-function guardRemovals({ settings, scope, changes }) {
-	const limit = settings.maxRemovals ?? DEFAULT_LIMIT;
-	const replaced = new Set(changes.roles.flatMap(({ kind, id }) => kind === "replace" && id !== null ? id : []));
-	const judge = (resource, removals, live) => {
-		const allowed = allowedRemovals(limit, live);
-		return removals > allowed ? [refuse({
-			code: "max-removals",
-			resource,
-			removals,
-			live,
-			allowed
-		})] : [];
-	};
-	return [...judge("role", changes.roles.filter(takesPermissions).length, scope.roles.filter(({ predefined }) => !predefined).length), ...judge("member", changes.members.filter((change) => takesRoles(change, replaced)).length, scope.members.length)];
-}
-function allowedRemovals(limit, live) {
-	if ("count" in limit) return limit.count;
-	const share = Math.floor(live * limit.percent / 100);
-	return limit.percent === 0 ? 0 : Math.max(share, ALWAYS_ALLOWED);
-}
-function takesPermissions({ kind, fields }) {
-	return kind === "delete" || fields.some((diff) => diff.field === "permissions" && diff.removed.length > 0);
-}
-/** A member who leaves, or who loses a role without getting its successor; an expired invitation gives nothing to lose. */
-function takesRoles({ kind, before, fields }, replaced) {
-	if (kind === "delete") return before.status !== "expired";
-	if (kind !== "update") return false;
-	return fields.some((diff) => diff.field === "roles" && diff.removed.some(({ id, name }) => !(replaced.has(id ?? "") && diff.added.some((added) => added.name === name))));
-}
-function guardProtected({ settings: { protect }, scope, changes, matches }) {
-	if (protect.roles.length + protect.members.length === 0) return [];
-	const addresses = new Map(scope.members.map((member) => [member.id, addressesOf(member)]));
-	return [...changes.roles, ...changes.members].filter(({ kind }) => kind !== "create").flatMap((change) => {
-		const { resource, name, kind, id, before } = change;
-		const names = [
-			id ?? name,
-			name,
-			nameOf(before) ?? name,
-			...addresses.get(id ?? "") ?? []
-		];
-		const globs = resource === "role" ? protect.roles : protect.members;
-		return matchesAny(globs, names, matches) ? [refuse({
-			code: "protect",
-			resource,
-			name,
-			kind
-		})] : [];
-	});
-}
-function nameOf(image) {
-	if (image === null) return null;
-	return "permissions" in image ? image.name : image.email;
-}
-function guardCaller({ callerId, before, after }) {
-	if (callerId === null) return [];
-	const caller = ({ people }) => people.find(({ id }) => id === callerId);
-	const [was, is] = [caller(before), caller(after)];
-	if (was === void 0) return [];
-	if (is === void 0) return [refuse({
-		code: "self-lockout",
-		name: was.name,
-		removed: true,
-		lost: []
-	})];
-	const had = granting(before)(was);
-	const has = granting(after)(is);
-	const lost = [...NEEDED.filter((permission) => had.permissions.has(permission) && !has.permissions.has(permission)), ...had.unknown.filter((role) => !has.unknown.includes(role)).map((role) => `what ${role} grants`)];
-	return lost.length > 0 ? [refuse({
-		code: "self-lockout",
-		name: was.name,
-		removed: false,
-		lost
-	})] : [];
-}
-var DEFAULT_LIMIT, ALWAYS_ALLOWED, NEEDED;
-var init_guards = __esmMin((() => {
-	init_access();
-	init_refusals();
-	init_scope();
-	DEFAULT_LIMIT = { percent: 25 };
-	ALWAYS_ALLOWED = 3;
-	NEEDED = [
-		"roles_list",
-		"roles_view",
-		"roles_create",
-		"roles_update",
-		"roles_delete",
-		"merchant_read",
-		"members_view",
-		"members_create",
-		"members_update",
-		"members_delete"
-	];
+	init_violation();
 }));
 
 // src/plan/impact.ts
@@ -59467,7 +61713,7 @@ function roleSums(before, after, touched) {
 	const more = /* @__PURE__ */ new Map();
 	for (const { was, is } of touched) {
 		countRoles(was, -1, more);
-		countRoles(is, 1, more);
+		countRoles(is, 1, more, after.removed);
 	}
 	const other = new Map([...more].filter(([, sum]) => sum !== 0));
 	if (other.size === 0) return [];
@@ -59479,72 +61725,405 @@ function roleSums(before, after, touched) {
 		after: (had.get(key) ?? 0) + sum
 	})).sort(by((sum) => `${sum.name} ${sum.before} ${sum.after}`));
 }
-function countRoles(person, by, counts) {
+function countRoles(person, by, counts, removed = NONE$1) {
 	if (person === void 0 || !isActive(person)) return;
-	for (const key of person.roles) counts.set(key, (counts.get(key) ?? 0) + by);
+	for (const key of person.roles) if (!removed.has(key)) counts.set(key, (counts.get(key) ?? 0) + by);
 }
 /** The people who hold a role, in the order of their names. */
 function holdersOf({ people }, roleKey) {
 	return people.filter(({ roles }) => roles.includes(roleKey)).sort(by(({ name }) => name));
 }
+var NONE$1;
 var init_impact = __esmMin((() => {
 	init_access();
 	init_order();
+	NONE$1 = /* @__PURE__ */ new Set();
 }));
 
-// src/plan/hints.ts
-/** A role that goes and one that comes with the same permissions or the same holders: a rename, more often than not. */
-function likelyRenames(changes, before, after) {
-	const gone = changes.flatMap((change) => change.kind === "delete" ? [change] : []);
-	return changes.flatMap((change) => change.kind === "create" ? [change] : []).flatMap((created) => {
-		const holders = holderNames(after, `new ${created.name}`);
-		const [twin, ...others] = gone.filter((removed) => same(removed.before.permissions, created.after.permissions) || same(holderNames(before, removed.id), holders));
-		if (twin === void 0 || others.length > 0) return [];
+// src/plan/policies.ts
+/** Returns everything in an access that a policy does not allow. */
+function policyViolations(rules, judged) {
+	return [
+		...emailDomains(rules, judged),
+		...separateRoles(rules, judged),
+		...maxHolders(rules, judged),
+		...requireUntil(rules, judged),
+		...requireMfa(rules, judged),
+		...forbidPermissions(rules, judged)
+	];
+}
+function peopleOf({ people }) {
+	return [...people].sort(by(({ name }) => name));
+}
+function emailDomains({ policies }, { access }) {
+	const { emailDomains: domains } = policies;
+	if (domains === void 0) return [];
+	return peopleOf(access).filter(({ email }) => email !== null && !inDomains(email, domains)).map((person) => ({
+		objection: {
+			code: "email-domains",
+			name: person.name,
+			domains
+		},
+		rule: "email-domains",
+		subject: subjectOf(person),
+		extent: [],
+		check: null
+	}));
+}
+function inDomains(email, domains) {
+	const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
+	return domains.some((allowed) => {
+		const wanted = allowed.toLowerCase();
+		return wanted.startsWith("*.") ? domain.endsWith(wanted.slice(1)) : domain === wanted;
+	});
+}
+function separateRoles({ policies }, { access, find }) {
+	if (policies.separate.length === 0) return [];
+	const people = peopleOf(access);
+	return policies.separate.flatMap((roles) => {
+		const keys = new Map(roles.map((role) => [find(role), role]));
+		return people.flatMap((person) => {
+			const together = person.roles.flatMap((key) => keys.get(key) ?? []).sort();
+			if (together.length < 2) return [];
+			return [{
+				objection: {
+					code: "separate",
+					name: person.name,
+					roles: together
+				},
+				rule: `separate ${JSON.stringify(roles)}`,
+				subject: subjectOf(person),
+				extent: together,
+				check: null
+			}];
+		});
+	});
+}
+function maxHolders({ policies }, { settled, find }) {
+	return Object.entries(policies.maxHolders).flatMap(([role, max]) => {
+		const key = find(role);
+		const holders = key === void 0 ? [] : holdersOf(settled, key);
+		if (holders.length <= max) return [];
 		return [{
-			code: "role-likely-renamed",
-			name: created.name,
-			previously: twin.name
+			objection: {
+				code: "max-holders",
+				name: role,
+				holders: holders.map(({ name }) => name),
+				max
+			},
+			rule: `max-holders ${role}`,
+			subject: null,
+			extent: holders.map(({ id, name }) => id ?? name.toLowerCase()),
+			check: null
 		}];
 	});
 }
-function holderNames(access, key) {
-	return holdersOf(access, key).map(({ name }) => name);
+function requireUntil({ policies, members = [] }, { access, find }) {
+	if (policies.requireUntil.length === 0) return [];
+	const declared = new Map(members.flatMap((member) => [member.email.toLowerCase(), member.id ?? []].flat().map((key) => [key, member])));
+	return policies.requireUntil.flatMap((role) => {
+		const key = find(role);
+		if (key === void 0) return [];
+		return holdersOf(access, key).flatMap((person) => {
+			const { id, name, email } = person;
+			const member = declared.get(id ?? "") ?? declared.get((email ?? name).toLowerCase());
+			const grant = member?.roles?.find((one) => find(one.role) === key);
+			if (grant?.until || member?.until) return [];
+			return [{
+				objection: {
+					code: "require-until",
+					name,
+					role,
+					listed: grant !== void 0 ? "grant" : member !== void 0 ? "member" : null
+				},
+				rule: `require-until ${role}`,
+				subject: subjectOf(person),
+				extent: [],
+				check: null
+			}];
+		});
+	});
 }
-function same(a, b) {
-	return a.length > 0 && a.length === b.length && a.every((item, index) => item === b[index]);
+/** Nobody logs in as a service account, so it has no MFA to turn on. */
+function mfaHolders({ policies }, { access, find }) {
+	return policies.requireMfa.flatMap((role) => {
+		const key = find(role);
+		return (key === void 0 ? [] : holdersOf(access, key)).filter(({ serviceAccount }) => !serviceAccount).map((person) => ({
+			role,
+			person
+		}));
+	});
 }
-var init_hints = __esmMin((() => {
+function requireMfa(rules, judged) {
+	return mfaHolders(rules, judged).filter(({ person }) => person.mfa === false).map(({ role, person }) => ({
+		objection: {
+			code: "require-mfa",
+			name: person.name,
+			role
+		},
+		rule: `require-mfa ${role}`,
+		subject: subjectOf(person),
+		extent: [],
+		check: null
+	}));
+}
+/** Returns those who are to have MFA on login, and of whom it is not known. */
+function mfaUnknown(rules, judged) {
+	return mfaHolders(rules, judged).filter(({ person }) => person.mfa === null).map(({ role, person }) => ({
+		name: person.name,
+		role
+	}));
+}
+function forbidPermissions({ policies }, { access }) {
+	if (policies.forbidPermissions.length === 0) return [];
+	const forbidden = new Set(policies.forbidPermissions);
+	return [...access.roles].flatMap(([key, { id, custom, name, permissions }]) => {
+		const granted = custom ? (permissions ?? []).filter((permission) => forbidden.has(permission)) : [];
+		if (granted.length === 0) return [];
+		return [{
+			objection: {
+				code: "forbid-permissions",
+				name,
+				permissions: granted
+			},
+			rule: "forbid-permissions",
+			subject: {
+				id: id === null ? null : key,
+				name
+			},
+			extent: granted,
+			check: null
+		}];
+	});
+}
+var init_policies = __esmMin((() => {
 	init_impact();
+	init_order();
+	init_violation();
 }));
 
-// src/plan/at.ts
-/** What a declared member has at a moment, in milliseconds since the epoch. */
-function memberAt(member, now) {
-	const { roles } = member;
-	if (isPast(member.until, now)) return {
-		member,
-		gone: true,
-		ended: true
-	};
-	if (roles === void 0 || !roles.some((grant) => isPast(grant.until, now))) return {
-		member,
-		gone: false,
-		ended: false
-	};
-	const left = roles.filter((grant) => !isPast(grant.until, now));
+// src/plan/refusals.ts
+/** Words an objection to a plan. */
+function refuse(objection) {
+	return word(objection, "plan");
+}
+/** Returns a warning of what is broken already, and not made worse. */
+function alreadySo({ code, resource, name, check, message, hint }) {
+	const what = check === null ? "" : ` (check: ${check})`;
 	return {
-		member: {
-			...member,
-			roles: left
-		},
-		gone: left.length === 0,
-		ended: true
+		code,
+		severity: "warning",
+		resource: resource ?? "member",
+		name: name ?? check ?? code,
+		message: `Already so: ${message}${what}`,
+		hint: `This plan does not make it worse. ${hint}`
 	};
 }
-function isPast(until, now) {
-	return until !== void 0 && until.ends <= now;
+/** Words an objection: the one place where refusals are worded. */
+function word(objection, tense) {
+	const { code } = objection;
+	const isPlan = tense === "plan";
+	const hold = isPlan ? "would hold" : "holds";
+	const have = isPlan ? "would have" : "has";
+	switch (objection.code) {
+		case "max-removals": {
+			const { resource, removals, live, allowed } = objection;
+			return guard(code, resource, null, `${removals} of ${live} ${resource}s would be removed or lose something; ${allowed} at once are allowed.`, "Look whether the file is complete. A part that was left out by mistake is the usual cause.", `max-removals=${removals}`);
+		}
+		case "protect": {
+			const { resource, name, kind } = objection;
+			return guard(code, resource, name, `The ${resource} ${quoted(resource, name)} is protected, and this plan would ${kind} it.`, "Take the change out of the file, or the entry out of guards.protect.", `protect=${name}`);
+		}
+		case "min-holders": {
+			const { role, name, before, after, min, uncounted } = objection;
+			return guard(code, "role", name, `The role "${name}" would keep ${after} of its ${before} accepted holders${uncounted === 0 ? "" : ", service accounts not counted"}; it needs ${min}.`, "Give the role to somebody else first, and let them accept.", `min-holders=${role}:${after}`);
+		}
+		case "min-holders-wait": {
+			const { name, member } = objection;
+			return guard(code, "role", name, `${member} would leave "${name}" without enough holders, while those who are to follow wait for others.`, "Make the change in two steps: first give the roles, and take them away when everybody has accepted.", null);
+		}
+		case "self-lockout": {
+			const { name, removed, lost } = objection;
+			return guard(code, "member", name, `The API key belongs to ${name}, and this plan would take away ${removed ? "your own membership" : `what the next run needs: ${list(lost)}`}.`, "Use a key that belongs to somebody else, or keep the access in the file.", `self-lockout=${name}`);
+		}
+		case "role-metadata-fixed": {
+			const { name, live } = objection;
+			return guard(code, "role", name, `The metadata of role "${name}" differs, and the service cannot change a role's metadata in place.`, `Write the live one, ${JSON.stringify(live)}, or leave "metadata:" out; or set "sync.replace_roles: true" to have a new role take its place.`, null);
+		}
+		case "role-replace-pinned": {
+			const { name, id } = objection;
+			return guard(code, "role", name, `Role "${name}" has to be replaced for its metadata, but is pinned to ${id}, which would be gone.`, `Take "id: ${id}" out of the role.`, null);
+		}
+		case "role-replace-named": {
+			const { name, id } = objection;
+			return guard(code, "role", name, `Role "${name}" has to be replaced for its metadata, but the file names it by ${id}, which would be gone.`, `Name the role "${name}" in grants, guards, policies and checks, instead of ${id}.`, null);
+		}
+		case "role-still-held": {
+			const { name, holders } = objection;
+			return guard(code, "role", name, `The role "${name}" would be removed, but is still held by ${list(holders)}.`, "Take the role from them first, or list the role in the file.", null);
+		}
+		case "email-domains": {
+			const { name, domains } = objection;
+			return policy(code, "member", name, `The address ${name} is in none of the allowed domains: ${list(domains)}.`, "Use another address, or add the domain to policies.email_domains.");
+		}
+		case "separate": {
+			const { name, roles } = objection;
+			return policy(code, "member", name, `${name} ${hold} ${list(roles.map((role) => `"${role}"`))} together.`, "policies.separate keeps them apart: take all but one of them away.");
+		}
+		case "max-holders": {
+			const { name, holders, max } = objection;
+			return policy(code, "role", name, `The role "${name}" ${have} ${holders.length} ${holders.length === 1 ? "holder" : "holders"}, and ${max} ${max === 1 ? "is" : "are"} allowed: ${list(holders)}.`, "Take it from somebody, or raise policies.max_holders.");
+		}
+		case "require-until": {
+			const { name, role, listed } = objection;
+			return policy(code, "member", name, `${name} ${hold} "${role}" without an end date.`, UNTIL_HINTS[listed ?? "nothing"](role));
+		}
+		case "require-mfa": {
+			const { name, role } = objection;
+			return policy(code, "member", name, `${name} ${hold} "${role}" without MFA on login.`, "Have them turn MFA on, or take the role from them.");
+		}
+		case "forbid-permissions": {
+			const { name, permissions } = objection;
+			return policy(code, "role", name, `The role "${name}" ${isPlan ? "would grant" : "grants"} ${list(permissions)}, which no custom role may.`, "Take it out of the role, or out of policies.forbid_permissions.");
+		}
+		case "check-only": {
+			const { name, permission, through } = objection;
+			return check(code, name, `${name} ${have} ${permission}, through ${list(through)}; a check allows it to others only.`);
+		}
+		case "check-at-most": {
+			const { permission, most, holders } = objection;
+			return check(code, null, `${holders.length === 1 ? "1 member" : `${holders.length} members`} ${isPlan || holders.length === 1 ? have : "have"} ${permission}, and a check allows ${most}: ${list(holders)}.`);
+		}
+		case "check-cannot": {
+			const { name, permission, through } = objection;
+			return check(code, name, `${name} ${have} ${permission}, through ${list(through)}; a check forbids it.`);
+		}
+		default: return objection;
+	}
 }
-var init_at = __esmMin((() => {}));
+function guard(code, resource, name, message, hint, override) {
+	return {
+		rule: "guard",
+		code,
+		resource,
+		name,
+		check: null,
+		message,
+		hint,
+		override
+	};
+}
+function policy(code, resource, name, message, hint) {
+	return {
+		rule: "policy",
+		code,
+		resource,
+		name,
+		check: null,
+		message,
+		hint,
+		override: null
+	};
+}
+function check(code, name, message) {
+	return {
+		rule: "check",
+		code,
+		resource: name === null ? null : "member",
+		name,
+		check: null,
+		message,
+		hint: "Change the roles or their permissions, or the check.",
+		override: null
+	};
+}
+function quoted(resource, name) {
+	return resource === "role" ? `"${name}"` : name;
+}
+/** The first few of a list, and how many more there are. */
+function list(items, separator = ", ") {
+	const shown = items.slice(0, LIST_LIMIT).join(separator);
+	return items.length > LIST_LIMIT ? `${shown} and ${items.length - LIST_LIMIT} more` : shown;
+}
+var UNTIL_HINTS, LIST_LIMIT;
+var init_refusals = __esmMin((() => {
+	UNTIL_HINTS = {
+		grant: (role) => `Write { role: ${role}, until: 2027-01-31 }.`,
+		member: (role) => `Add "until:" to the member, or list { role: ${role}, until: 2027-01-31 } among its roles.`,
+		nothing: () => "Nothing in the file says when it ends: list the member, with an end date."
+	};
+	LIST_LIMIT = 5;
+}));
+
+// src/plan/judge.ts
+/** Returns everything in an access that the rules do not allow. */
+function violationsIn(rules, judged) {
+	return [...policyViolations(rules, judged), ...checkViolations(rules.checks, judged)];
+}
+/**
+* Judges what a plan leaves behind: what it makes worse, and what the files break by themselves, is refused; what is
+* live already, and not touched or improved, is only a warning.
+*/
+function judgePlan(rules, after, { before, declared }) {
+	const discoveries = [...mfaUnknown(rules, after).map((found) => ({
+		code: "member-mfa-unknown",
+		...found
+	})), ...unknownToChecks(rules.checks, after).map((found) => ({
+		code: "check-unknown",
+		...found
+	}))];
+	const violations = violationsIn(rules, after);
+	if (violations.length === 0) return {
+		refusals: [],
+		findings: [],
+		discoveries
+	};
+	const was = byKey$1(violationsIn(rules, {
+		access: before,
+		settled: before,
+		find: after.find
+	}));
+	const own = byKey$1(declared());
+	const isOld = (violation) => {
+		const old = was.get(keyOf$1(violation));
+		const isOwn = keysOf(violation).some((key) => own.has(key));
+		return old !== void 0 && !isOwn && isNoWorse(violation, old);
+	};
+	return {
+		refusals: violations.flatMap((one) => isOld(one) ? [] : [toRefusal(one, "plan")]),
+		findings: violations.flatMap((one) => isOld(one) ? [alreadySo(toRefusal(one, "live"))] : []),
+		discoveries
+	};
+}
+/** Returns what is live and not allowed, as refusals in the words of what is so. */
+function judgeLive(rules, judged) {
+	return violationsIn(rules, judged).map((violation) => toRefusal(violation, "live"));
+}
+function toRefusal({ objection, check }, tense) {
+	return {
+		...word(objection, tense),
+		check
+	};
+}
+function isNoWorse({ extent }, old) {
+	return extent.length < old.extent.length || extent.every((item) => old.extent.includes(item));
+}
+function byKey$1(violations) {
+	return new Map(violations.flatMap((one) => keysOf(one).map((key) => [key, one])));
+}
+/** Somebody who is not there yet has no id; somebody whom only the files know, neither. */
+function keyOf$1(violation) {
+	return keysOf(violation)[0] ?? "";
+}
+function keysOf({ rule, subject }) {
+	if (subject === null) return [rule];
+	return [subject.id, subject.name?.toLowerCase() ?? null].filter((key) => key !== null).map((key) => `${rule}\n${key}`);
+}
+var init_judge = __esmMin((() => {
+	init_checks();
+	init_policies();
+	init_refusals();
+}));
 
 // src/plan/match.ts
 function indexLive({ live: entries, keysOf }) {
@@ -59585,7 +62164,7 @@ function standing(entries, at) {
 * of a match is kept, the match is not: there are as many as members.
 */
 function matchAll(entries, declared, candidates, use) {
-	const { live, isLeftover } = candidates;
+	const { live, isLeftover, endedAt } = candidates;
 	const { idOf } = declared;
 	const pinning = entries.filter((entry) => idOf(entry) !== void 0);
 	const others = pinning.length === 0 ? entries : entries.filter((entry) => idOf(entry) === void 0);
@@ -59596,7 +62175,8 @@ function matchAll(entries, declared, candidates, use) {
 		index: indexLive(candidates),
 		...pins,
 		claimed,
-		isLeftover
+		isLeftover,
+		endedAt
 	};
 	const results = [];
 	for (const some of [pinning, others]) {
@@ -59667,26 +62247,44 @@ function matchPin(known, id, key) {
 	const [pinned] = standing(live, pins.get(id) ?? -1);
 	if (pinned === void 0) {
 		const same = withKey(known, key);
+		const [only, ...more] = same;
+		const isFree = only !== void 0 && more.length === 0 && !known.pinned.has(only.at) && claimed[only.at] === 0;
 		for (const { at } of same) claimed[at] = 1;
 		return {
 			found: "pin-missing",
 			id,
-			namesakes: same.length
+			namesakes: same.length,
+			heir: isFree ? only.live : null
 		};
 	}
 	claimed[pinned.at] = 1;
+	return known.isLeftover(pinned.live) ? matchLeftover(known, pinned, key) : one(pinned.live);
+}
+/** A pinned leftover stands for itself, or for the only entry of its key that is none; others of its key are leftovers. */
+function matchLeftover(known, pinned, key) {
+	const { claimed, isLeftover } = known;
+	const same = withKey(known, key).filter(({ at }) => !known.pinned.has(at) && claimed[at] === 0);
+	const [current = pinned, ...more] = same.filter(({ live }) => !isLeftover(live));
+	for (const { at } of same) claimed[at] = 1;
+	if (more.length > 0) return {
+		found: "many",
+		live: same.map(({ live }) => live)
+	};
+	return one(current.live, [pinned, ...same].filter((other) => other !== current));
+}
+function one(live, leftovers = NOBODY) {
 	return {
 		found: "one",
-		live: pinned.live,
-		leftovers: NOBODY
+		live,
+		leftovers: leftovers.map((other) => other.live)
 	};
 }
 /**
 * The key decides, among the entries that nobody pins. Of several, one that alone is no leftover wins; where all are
-* leftovers, the first in the order of ids stands for them.
+* leftovers, the latest stands for them, of several such ones the first in the order of ids.
 */
 function matchKey(known, key) {
-	const { live, index, pinned, claimed, isLeftover } = known;
+	const { live, index, pinned, claimed, isLeftover, endedAt } = known;
 	const at = index.first.get(key);
 	const alone = at === void 0 || index.several.has(key) ? void 0 : live[at];
 	if (at !== void 0 && alone !== void 0 && !pinned.has(at) && claimed[at] === 0) {
@@ -59697,22 +62295,18 @@ function matchKey(known, key) {
 			leftovers: NOBODY
 		};
 	}
+	const latest = (a, b) => endedAt(b.live) > endedAt(a.live) ? b : a;
 	const same = withKey(known, key).filter((one) => !pinned.has(one.at));
 	const [first] = same;
 	if (first === void 0) return NONE;
-	const isContested = same.some((one) => claimed[one.at] === 1);
-	for (const one of same) claimed[one.at] = 1;
-	const [current = first, ...more] = same.filter((one) => !isLeftover(one.live));
+	const isContested = same.some((each) => claimed[each.at] === 1);
+	for (const each of same) claimed[each.at] = 1;
+	const [current = same.reduce(latest, first), ...more] = same.filter((each) => !isLeftover(each.live));
 	if (isContested || more.length > 0) return {
 		found: "many",
-		live: same.map((one) => one.live)
+		live: same.map((each) => each.live)
 	};
-	const leftovers = same.filter((one) => one !== current).map((one) => one.live);
-	return {
-		found: "one",
-		live: current.live,
-		leftovers
-	};
+	return one(current.live, same.filter((each) => each !== current));
 }
 function withKey({ live, index }, key) {
 	return index.several.get(key) ?? standing(live, index.first.get(key) ?? -1);
@@ -59725,22 +62319,29 @@ var init_match = __esmMin((() => {
 }));
 
 // src/plan/member-changes.ts
-/** Someone who is not a member yet; null where the file does not say enough. */
-function createMember(member, resolver, report) {
+/** Someone who is not a member yet, maybe since an invitation was lost; null where too little is known. */
+function createMember(member, lost, resolver, report) {
 	const { email, roles, metadata, managed: _____, id: _, until: __, origin: ___, ...rest } = member;
-	if (roles === void 0) {
+	if (roles === void 0 && lost === void 0) {
 		report({
 			code: "member-needs-roles",
 			name: email
 		});
 		return null;
 	}
-	const refs = resolver.resolve(email, roles.map(({ role }) => role), report);
+	if (lost !== void 0) report({
+		code: "member-invitation-lost",
+		name: email,
+		run: lost.run
+	});
+	const wanted = roles?.map(({ role }) => role);
+	const held = lost === void 0 ? [] : lostRoles(email, lost, wanted !== void 0, resolver, report);
+	const refs = wanted ? resolver.resolve(email, wanted, report) : [];
 	if (refs === null) return null;
 	const after = {
 		email,
-		roles: sortRefs(refs),
-		metadata: metadata ?? {},
+		roles: sortRefs([...refs, ...held]),
+		metadata: metadata ?? lost?.metadata ?? {},
 		managed: managedOf(member),
 		status: null
 	};
@@ -59754,6 +62355,22 @@ function createMember(member, resolver, report) {
 		fields: [],
 		reason: "declared"
 	});
+}
+/** The roles that a lost invitation held, as far as they are there; with `managed` only those that are ignored. */
+function lostRoles(name, { roles }, managed, resolver, report) {
+	const refs = roles.flatMap((role) => {
+		const { id } = role;
+		if (id !== null && resolver.isIgnored(id)) return [resolver.refOf(id)];
+		if (managed) return [];
+		const found = id === null ? resolver.resolve(name, [role.name], () => void 0) : resolver.stillHeld(id);
+		if (!found || found.length === 0) report({
+			code: "member-role-gone",
+			name,
+			role: role.name
+		});
+		return found ?? [];
+	});
+	return [...new Map(refs.map((ref) => [ref.id ?? `new ${ref.name}`, ref])).values()];
 }
 /** What differs from a live member; null where nothing does, or where a role cannot be resolved. */
 function updateMember(member, live, resolver, report, reason) {
@@ -59834,7 +62451,7 @@ function moveMember(live, resolver) {
 * it is not sure; what `memberFields` finds then decides.
 */
 function isAsDeclared({ roles, metadata, managed }, { roles: held, metadata: has, user }, resolver) {
-	if (managed?.nickname !== void 0 && user?.virtual && managed.nickname !== user.nickname) return false;
+	if (managed?.nickname !== void 0 && user?.type === "managed_user" && managed.nickname !== user.nickname) return false;
 	if (metadata !== void 0 && !isSameJson(metadata, has)) return false;
 	if (roles === void 0) return !held.some(resolver.isReplaced);
 	const wanted = roles.map(({ role }) => resolver.idOf(role));
@@ -59875,8 +62492,8 @@ function memberImageOf(live, resolver) {
 		email: addressOf(live),
 		roles: sortRefs(heldRoles(live).map(resolver.refOf)),
 		metadata: live.metadata,
-		managed: live.user?.virtual ? {
-			nickname: live.user.nickname ?? null,
+		managed: isManaged(live) ? {
+			nickname: live.user?.nickname ?? null,
 			passwordEnv: null
 		} : null,
 		status: live.status
@@ -59940,20 +62557,46 @@ function planMembers(desired, { members: live }, context) {
 	};
 }
 function planDeclared(desired, live, context, report) {
-	const { results, unclaimed } = matchAll(desired, DECLARED, {
+	const candidates = {
 		live,
 		keysOf: addressKeysOf,
-		isLeftover: isExpired
-	}, (member, match) => planMember(memberAt(member, context.now), match, context, report));
+		isLeftover: isExpired,
+		endedAt
+	};
+	const pinning = {
+		...context,
+		pins: pinsByAddress(desired, live)
+	};
+	const { results, unclaimed } = matchAll(desired, DECLARED, candidates, (member, match) => planMember(memberAt(member, context.now), match, pinning, report));
 	return {
 		changes: results.flat(),
 		unclaimed
 	};
 }
+function pinsByAddress(desired, live) {
+	const pinning = new Map(desired.flatMap(({ id, email }) => id === void 0 ? [] : [[id, email]]));
+	if (pinning.size === 0) return /* @__PURE__ */ new Map();
+	return new Map(live.flatMap((member) => {
+		const by = pinning.get(member.id);
+		return by === void 0 || isExpired(member) ? [] : addressKeysOf(member).map((address) => [address, {
+			id: member.id,
+			by
+		}]);
+	}));
+}
 function planUnlisted(unclaimed, { sync, roles }, report) {
 	if (sync.members === "additive") return [];
-	return unclaimed.filter(({ user }) => !user?.serviceAccount).flatMap((member) => {
-		if (addressOf(member) !== null) return [deleteMember(member, roles, "unlisted")];
+	return unclaimed.flatMap((member) => {
+		const address = addressOf(member);
+		if (member.user && isServiceAccount(member) !== false) {
+			report({
+				code: "member-service-account",
+				name: address ?? member.id,
+				type: member.user.type
+			});
+			return [];
+		}
+		if (address !== null) return [deleteMember(member, roles, "unlisted")];
 		report({
 			code: "member-without-address",
 			name: member.id
@@ -59969,9 +62612,23 @@ function planMoves(live, changes, roles) {
 }
 function planMember(at, match, context, report) {
 	const name = at.member.email;
+	const lost = context.lost.get(name.toLowerCase());
+	const pinned = context.pins.get(name.toLowerCase());
+	if (pinned !== void 0 && !at.gone && needsInvitation(name, match, context)) {
+		report({
+			code: "member-pinned-elsewhere",
+			name,
+			...pinned
+		});
+		return [];
+	}
 	switch (match.found) {
-		case "none": return at.gone ? [] : present(createMember(at.member, context.roles, report));
+		case "none":
+			if (at.gone || lost === void 0 && isMention(at.member, context.file)) return [];
+			return present(createMember(at.member, lost, context.roles, report));
 		case "pin-missing":
+			if (match.heir?.status === "pending") return planPinned(at, match.heir, context, report);
+			if (!at.gone && lost?.id === match.id && match.namesakes === 0) return present(createMember(at.member, lost, context.roles, report));
 			if (!at.gone || match.namesakes > 0) report({
 				code: "member-pin-missing",
 				name,
@@ -59986,7 +62643,7 @@ function planMember(at, match, context, report) {
 			});
 			return [];
 		case "one": {
-			const found = planFound$1(at, match.live, context, report);
+			const found = planPinned(at, match.live, context, report);
 			if (match.leftovers.length === 0) return found;
 			const leftovers = match.leftovers.map((leftover) => deleteMember(leftover, context.roles, "invitation-expired"));
 			return [...found, ...leftovers];
@@ -59994,7 +62651,27 @@ function planMember(at, match, context, report) {
 		default: return match;
 	}
 }
-function planFound$1({ member, gone, ended }, live, { sync, roles }, report) {
+/** An entry of a shared file that says nothing of roles is about a member wherever there is one, and creates nobody. */
+function isMention({ roles, managed, origin }, file) {
+	return roles === void 0 && managed === void 0 && origin.file !== file;
+}
+/** Plans for whom an entry stands for, which may be another one than the expired invitation that it is pinned to. */
+function planPinned(at, live, context, report) {
+	const { email: name, id } = at.member;
+	if (id !== void 0 && id !== live.id) report({
+		code: "member-pin-renewed",
+		name,
+		id,
+		now: live.id
+	});
+	return planFound$1(at, live, context, report);
+}
+function needsInvitation(name, match, context) {
+	if (match.found !== "one") return match.found === "none";
+	return isExpired(match.live) && obstacleToRenewal(name, context) === null;
+}
+function planFound$1({ member, gone, ended }, live, context, report) {
+	const { roles } = context;
 	const name = member.email;
 	if (live.user && member.id !== void 0 && !addressKeysOf(live).includes(name.toLowerCase())) report({
 		code: "member-pin-other",
@@ -60011,30 +62688,48 @@ function planFound$1({ member, gone, ended }, live, { sync, roles }, report) {
 		code: "member-status-unknown",
 		name
 	});
-	if (member.managed && live.user && !live.user.virtual) report({
+	if (member.managed && live.user && !isManaged(live)) report({
 		code: "member-not-managed",
 		name
 	});
 	if (live.status === "expired") {
-		if (sync.reinvite && member.id === void 0) return present(reinviteMember(member, live, roles, report));
-		report({
-			code: "member-expired",
-			name,
-			pinned: member.id !== void 0
-		});
+		const obstacle = obstacleToRenewal(name, context);
+		if (obstacle === null) return present(reinviteMember(member, live, roles, report));
+		report(obstacle);
 	}
 	return present(updateMember(member, live, roles, report, ended ? "access-ended" : "declared"));
+}
+/** Why an expired invitation is not renewed; null where it is. */
+function obstacleToRenewal(name, { sync: { reinvite }, renewal: { asked, committed }, now }) {
+	const key = name.toLowerCase();
+	if (reinvite === true || asked?.has(key)) return null;
+	if (reinvite === false) return {
+		code: "member-expired",
+		name
+	};
+	const since = committed?.get(key);
+	if (since === void 0 || now - since.at < reinvite.ms) return null;
+	return {
+		code: "member-not-accepted",
+		name,
+		since: since.day,
+		period: reinvite.text
+	};
 }
 function present(change) {
 	return change ? [change] : NOTHING$2;
 }
 function addressKeysOf(live) {
-	const [one, other] = [live.user?.email.toLowerCase(), live.invite?.email.toLowerCase()];
+	const [one, other] = [live.user?.email?.toLowerCase(), live.invite?.email.toLowerCase()];
 	if (one === void 0) return other === void 0 ? [] : [other];
 	return other === void 0 || other === one ? [one] : [one, other];
 }
 function isExpired(live) {
 	return live.status === "expired";
+}
+/** When an invitation has expired, ISO 8601. */
+function endedAt({ invite }) {
+	return invite?.expiresAt ?? "";
 }
 var NOTHING$2, DECLARED;
 var init_members = __esmMin((() => {
@@ -60048,6 +62743,371 @@ var init_members = __esmMin((() => {
 		keyOf: ({ email }) => email.toLowerCase(),
 		nameOf: ({ email }) => email
 	};
+}));
+
+// src/plan/role-names.ts
+/** Finds the key of a role by the name or id that a file uses for it; undefined where there is no such role. */
+function roleFinder({ roles }) {
+	const keys = /* @__PURE__ */ new Map();
+	for (const [key, { name, custom }] of roles) if (!custom) keys.set(name, key);
+	for (const [key, { name, custom }] of roles) if (custom) keys.set(name, key);
+	for (const [key, { id }] of roles) if (id !== null) keys.set(id, key);
+	return (nameOrId) => keys.get(nameOrId);
+}
+var init_role_names = __esmMin((() => {}));
+
+// src/plan/declared-access.ts
+/** Returns what the files break by themselves at a moment, whatever is live. */
+function declaredViolations(desired, now) {
+	const access = declaredAccess(desired, now);
+	const finder = roleFinder(access);
+	const find = (role) => finder(role) ?? role;
+	return violationsIn(desired, {
+		access,
+		settled: access,
+		find
+	});
+}
+/** Who holds what by the files alone; a role that they only name stands under that name, and grants nothing known. */
+function declaredAccess({ roles = [], members = [], origin }, now) {
+	const keys = /* @__PURE__ */ new Map();
+	const access = /* @__PURE__ */ new Map();
+	for (const { name, id = null, permissions = [] } of roles) {
+		access.set(name, {
+			id,
+			name,
+			permissions,
+			custom: true
+		});
+		if (id !== null) keys.set(id, name);
+	}
+	const people = members.flatMap((declared) => {
+		const { member, gone } = memberAt(declared, now);
+		const { email, id = null, roles: grants = [] } = member;
+		if (gone || isMention(member, origin.file)) return [];
+		const held = grants.map(({ role }) => keys.get(role) ?? role);
+		return [{
+			id,
+			name: email,
+			email,
+			status: "invited",
+			roles: [...new Set(held)],
+			serviceAccount: false,
+			ignored: false,
+			mfa: null
+		}];
+	});
+	return {
+		roles: access,
+		removed: /* @__PURE__ */ new Set(),
+		people
+	};
+}
+var init_declared_access = __esmMin((() => {
+	init_at();
+	init_judge();
+	init_members();
+	init_role_names();
+}));
+
+// src/plan/declared-and-ignored.ts
+/**
+* Reports what is declared and ignored at once, by its name or by the id of what is live: it would be created beside
+* what is there already.
+*/
+function declaredAndIgnored({ roles = [], members = [], ignore }, scope, matches) {
+	if (ignore.roles.length + ignore.members.length === 0) return [];
+	const names = new Set(scope.roles.map(({ name }) => name));
+	const isIgnoredRole = (name) => scope.ignoredRoles.has(name) && !names.has(name);
+	const addressesIn = (live) => new Set(live.flatMap(addressesOf).map((address) => address.toLowerCase()));
+	const ignoredIds = new Set(scope.ignoredMembers.map(({ id }) => id));
+	const ignoredAddresses = addressesIn(scope.ignoredMembers);
+	const addresses = addressesIn(ignoredAddresses.size === 0 ? [] : scope.members.filter(({ status }) => status !== "expired"));
+	const isIgnoredAddress = (address) => ignoredAddresses.has(address) && !addresses.has(address);
+	return [...roles.filter(({ name, id, previously }) => matchesAny(ignore.roles, [name, id ?? name], matches) || id !== void 0 && scope.ignoredRoles.has(id) || id === void 0 && [name, previously].some((one) => one !== void 0 && isIgnoredRole(one))).map(({ name }) => ({
+		code: "role-ignored",
+		name
+	})), ...members.filter(({ email, id }) => matchesAny(ignore.members, [email, id ?? email], matches) || id !== void 0 && ignoredIds.has(id) || id === void 0 && isIgnoredAddress(email.toLowerCase())).map(({ email }) => ({
+		code: "member-ignored",
+		name: email
+	}))];
+}
+/** Returns the discoveries but those of a pin to something ignored, which is there, though no plan sees it. */
+function withoutIgnoredPins(discoveries, { ignoredRoles, ignoredMembers }) {
+	if (ignoredRoles.size + ignoredMembers.length === 0) return discoveries;
+	return discoveries.filter((found) => {
+		if (found.code === "role-pin-missing") return !ignoredRoles.has(found.id);
+		if (found.code === "member-pin-missing") return !ignoredMembers.some(({ id }) => id === found.id);
+		return true;
+	});
+}
+var init_declared_and_ignored = __esmMin((() => {
+	init_scope();
+}));
+
+// src/plan/findings.ts
+/** Words a discovery: the one place where the planner's messages stand. */
+function wording(found) {
+	const { code, name } = found;
+	const error = (resource, message, hint) => ({
+		code,
+		severity: "error",
+		resource,
+		name,
+		message,
+		hint
+	});
+	const warning = (resource, message, hint) => ({
+		code,
+		severity: "warning",
+		resource,
+		name,
+		message,
+		hint
+	});
+	switch (found.code) {
+		case "role-ambiguous": return error("role", `Two or more live roles are called "${name}": ${list(found.ids)}.`, `Say which one is meant: add "id: ${found.ids[0]}" (or another of them) to the role.`);
+		case "role-pin-missing": return error("role", `Role "${name}" is pinned to ${found.id}, which does not exist.`, "Correct the id, or take it out to find the role by its name, or to create it.");
+		case "role-pin-predefined": return error("role", `Role "${name}" is pinned to ${found.id}, which the service itself provides and nobody can change.`, "Take it out of \"roles:\"; members can hold it by its id.");
+		case "caller-unknown": return warning("member", "The service does not tell which member the API key belongs to, so no guard keeps the key from locking itself out.", "The key of a user with the scope user.profile_readonly can ask for that; --verbose says why it failed.");
+		case "metadata-rounded": return warning(found.resource, `A number in the metadata of ${name} has more digits than can be kept (${found.properties.map((property) => JSON.stringify(property)).join(", ")}); it would be written back as another number, so ${name} is not ${NOT_DONE[found.kind]}.`, "Change it at the service, or declare the metadata with that number as text, in quotes.");
+		case "role-not-retrieved": return warning("role", `The service does not answer for the role ${name}; its id is used as it stands, and what it grants is not known.`, "If the id is wrong, correct it: the service would refuse it.");
+		case "role-needs-permissions": return error("role", `Role "${name}" does not exist yet, and the file does not say what it permits.`, "Add \"permissions:\" to the role; an empty list is allowed.");
+		case "role-previously-left": return warning("role", `A role called "${name}" is there already, so "${found.previously}" is not renamed to it.`, `Take "previously: ${found.previously}" out; if both are to be one role, pin the right one with its id.`);
+		case "role-name-taken": return error("role", `The name "${name}" belongs to the live role ${found.id}, which this plan leaves alone.`, "Choose another name, or list that role as well.");
+		case "role-name-case": return error("role", `"${name}" would be created, and differs from the live role "${found.live}" by upper and lower case alone.`, `If the live role is meant, write "${found.live}", or add "previously: ${found.live}" to rename it. If it is another role, list "${found.live}" as well, or choose another name.`);
+		case "rule-role-unknown": {
+			const message = `A policy, guard or check names "${name}", which is neither declared nor live: it has no effect.`;
+			const hint = found.near === null ? "Correct the name, or remove it." : `Did you mean "${found.near}"?`;
+			return found.shared ? warning("role", message, hint) : error("role", message, hint);
+		}
+		case "role-likely-renamed": return warning("role", `"${name}" would be created and "${found.previously}" removed, with the same permissions or holders.`, `If it is a new name for the same role, add "previously: ${found.previously}" to it.`);
+		case "role-few-holders": return warning("role", `The role "${name}" has ${found.holders} accepted holders, fewer than the ${found.min} it is to have.`, "This plan does not make it worse. Give the role to somebody else, or let the invited accept.");
+		case "check-unknown": return warning("role", `The service does not tell what "${name}" grants, so a check of ${found.permission} cannot be sure.`, null);
+		case "member-ambiguous": return error("member", `Two or more live members have the address ${name}: ${list(found.ids)}.`, `Say which one is meant: add "id: ${found.ids[0]}" (or another of them) to the member.`);
+		case "member-pin-missing": return error("member", `Member ${name} is pinned to ${found.id}, which does not exist.`, "Correct the id, or take it out to find the member by its address, or to invite it.");
+		case "member-needs-roles": return warning("member", `${name} is not a member, and is not created: the file does not say which roles to give.`, "Add \"roles:\" to the member; an empty list is allowed. Where an apply could not renew an expired invitation, the journal of that run knows what it held.");
+		case "member-role-unknown": return error("member", `${name} is to hold "${found.role}", but there is no such role in the file or at the service.`, found.near === null ? "Correct the name, declare the role under \"roles:\", or use the id of a predefined role." : `Did you mean "${found.near}"? Otherwise declare the role under "roles:".`);
+		case "member-role-ambiguous": return error("member", `${name} is to hold "${found.role}", and two or more live roles have that name: ${list(found.ids)}.`, "Use the id of the one that is meant.");
+		case "member-role-removed": return error("member", `${name} is to hold "${found.role}", which this plan would remove because "roles:" does not list it.`, "List the role, or take it from the member.");
+		case "member-disabled": return warning("member", `${name} is disabled at the service; no change made here can enable it.`, null);
+		case "member-not-managed": return warning("member", `${name} is written as a managed user, but at the service it is an ordinary one; its nickname cannot be set.`, "Take \"managed:\" out, or remove the member and have it created anew.");
+		case "member-without-address": return warning("member", `Member ${name} has no e-mail address, so the file cannot name it; it is left alone.`, null);
+		case "member-service-account": return warning("member", SERVICE_ACCOUNTS[found.type] === void 0 ? `${name} is not listed, and its user type "${found.type}" is not known; it is left alone.` : `${name} is ${SERVICE_ACCOUNTS[found.type]} that the file does not list; it is left alone.`, "List it under \"members:\" to manage it, or under \"ignore.members\" to keep it out of plans.");
+		case "member-pin-other": return warning("member", `The entry of ${name} is pinned to ${found.id}, whose address is ${found.address}.`, "If they are two people, take the id out; if the address has changed, this is right.");
+		case "member-pinned-elsewhere": return error("member", `${name} is the address of ${found.id}, which the entry of ${found.by} is pinned to.`, "The service takes an address only once. Take the id out of that entry, or take one of the two out.");
+		case "member-ignored": return error("member", `${name} is declared, and "ignore.members" keeps that address, or its live member, out of every plan.`, "Take the entry out, or the pattern.");
+		case "role-ignored": return error("role", `The role "${name}" is declared, and "ignore.roles" keeps that name, or its live role, out of every plan.`, "Take the entry out, or the pattern.");
+		case "roles-ignored": return warning("role", `${found.roles.length === 1 ? "1 live role is" : `${found.roles.length} live roles are`} ignored: ${list(found.roles)}.`, IGNORED_HINT);
+		case "members-ignored": {
+			const what = found.count === 1 ? "1 live member is" : `${found.count} live members are`;
+			const who = found.groups.map(({ held, members }) => `${held} (${list(members)})`);
+			return warning("member", `${what} ignored: ${list(who, "; ")}.`, IGNORED_HINT);
+		}
+		case "member-role-ignored": return error("member", `${name} is to hold "${found.role}", which "ignore.roles" keeps out of every plan.`, "Take the role from the member, or out of the patterns to ignore.");
+		case "member-status-unknown": return warning("member", `The service does not tell the status of ${name}.`, null);
+		case "member-expired": return warning("member", `The invitation of ${name} has expired, and no new one is sent.`, `Take "sync.reinvite: false" out, or send one with --reinvite ${name}.`);
+		case "member-not-accepted": return warning("member", `${name} has not accepted since ${found.since}, when the entry was last changed, and no new invitation is sent after ${found.period}.`, `Remove the entry, or send one more with --reinvite ${name}.`);
+		case "member-pin-renewed": return warning("member", `The entry of ${name} is pinned to ${found.id}, an invitation that has expired; it stands for ${found.now} now.`, `Write "id: ${found.now}", or take the id out.`);
+		case "member-invitation-lost": return warning("member", `The expired invitation of ${name} is gone: run ${found.run} removed it, and could not send a new one.`, "It is sent now, with what the journal of that run says of roles and metadata that the file does not manage.");
+		case "member-role-gone": return warning("member", `The expired invitation of ${name} held "${found.role}", which is not there any more.`, "The new one is sent without it.");
+		case "member-mfa-unknown": return warning("member", `It is not known whether ${name}, who is to hold "${found.role}", has MFA on login.`, "It will be, once the invitation is accepted.");
+		default: return found;
+	}
+}
+var NOT_DONE, SERVICE_ACCOUNTS, IGNORED_HINT;
+var init_findings = __esmMin((() => {
+	init_refusals();
+	NOT_DONE = {
+		create: "created",
+		update: "changed",
+		replace: "replaced",
+		delete: "removed"
+	};
+	SERVICE_ACCOUNTS = {
+		service_account: "a service account",
+		system_account: "a system account"
+	};
+	IGNORED_HINT = "No plan changes or removes what is ignored, but policies and checks judge it all the same.";
+}));
+
+// src/plan/guards.ts
+/** Everything that the guards refuse, but for the fewest holders, which can also defer. */
+function guardPlan(guarded) {
+	return [
+		...guardRemovals(guarded),
+		...guardProtected(guarded),
+		...guardCaller(guarded)
+	];
+}
+/** Removals and demotions, roles and members apart: many at once are more often a mistake than meant. */
+function guardRemovals({ settings, scope, changes }) {
+	const limit = settings.maxRemovals ?? DEFAULT_LIMIT;
+	const replaced = replacedBy(changes);
+	const judge = (resource, removals, live) => {
+		const allowed = allowedRemovals(limit, live);
+		return removals > allowed ? [refuse({
+			code: "max-removals",
+			resource,
+			removals,
+			live,
+			allowed
+		})] : [];
+	};
+	return [...judge("role", changes.roles.filter(takesPermissions).length, scope.roles.filter(({ predefined }) => !predefined).length), ...judge("member", changes.members.filter((change) => takesRoles(change, replaced)).length, scope.members.length)];
+}
+function allowedRemovals(limit, live) {
+	if ("count" in limit) return limit.count;
+	const share = Math.floor(live * limit.percent / 100);
+	return limit.percent === 0 ? 0 : Math.max(share, ALWAYS_ALLOWED);
+}
+function takesPermissions({ kind, fields }) {
+	return kind === "delete" || fields.some((diff) => diff.field === "permissions" && diff.removed.length > 0);
+}
+/** A member who leaves, also one whose invitation has expired, or who loses a role without getting its successor. */
+function takesRoles({ kind, fields }, replaced) {
+	if (kind === "delete") return true;
+	if (kind !== "update") return false;
+	return fields.some((diff) => diff.field === "roles" && diff.removed.some(({ id, name }) => !(replaced.has(id ?? "") && diff.added.some((added) => added.name === name))));
+}
+/** Ids of the roles that others take the place of. */
+function replacedBy({ roles }) {
+	return new Set(roles.flatMap(({ kind, id }) => kind === "replace" && id !== null ? id : []));
+}
+/** A member to whom nothing happens but that replaced roles become their successors. */
+function movesAlong(change, replaced) {
+	return change.kind === "update" && !takesRoles(change, replaced) && change.fields.every((diff) => diff.field === "roles" && diff.added.length === diff.removed.length);
+}
+function guardProtected({ settings: { protect }, scope, changes, matches }) {
+	if (protect.roles.length + protect.members.length === 0) return [];
+	const addresses = new Map(scope.members.map((member) => [member.id, addressesOf(member)]));
+	const replaced = replacedBy(changes);
+	return [...changes.roles.filter(({ kind }) => kind !== "create"), ...changes.members.filter((change) => change.kind !== "create" && !movesAlong(change, replaced))].flatMap((change) => {
+		const { resource, name, kind, id, before } = change;
+		const names = [
+			id ?? name,
+			name,
+			nameOf(before) ?? name,
+			...addresses.get(id ?? "") ?? []
+		];
+		const globs = resource === "role" ? protect.roles : protect.members;
+		return matchesAny(globs, names, matches) ? [refuse({
+			code: "protect",
+			resource,
+			name,
+			kind
+		})] : [];
+	});
+}
+function nameOf(image) {
+	if (image === null) return null;
+	return "permissions" in image ? image.name : image.email;
+}
+function guardCaller({ callerId, before, after }) {
+	if (callerId === null) return [];
+	const caller = ({ people }) => people.find(({ id }) => id === callerId);
+	const [was, is] = [caller(before), caller(after)];
+	if (was === void 0) return [];
+	if (is === void 0) return [refuse({
+		code: "self-lockout",
+		name: was.name,
+		removed: true,
+		lost: []
+	})];
+	const had = granting(before)(was);
+	const has = granting(after)(is);
+	const lost = [...NEEDED.filter((permission) => had.permissions.has(permission) && !has.permissions.has(permission)), ...had.unknown.filter((role) => !has.unknown.includes(role)).map((role) => `what ${role} grants`)];
+	return lost.length > 0 ? [refuse({
+		code: "self-lockout",
+		name: was.name,
+		removed: false,
+		lost
+	})] : [];
+}
+var DEFAULT_LIMIT, ALWAYS_ALLOWED, NEEDED;
+var init_guards = __esmMin((() => {
+	init_access();
+	init_refusals();
+	init_scope();
+	DEFAULT_LIMIT = { percent: 25 };
+	ALWAYS_ALLOWED = 3;
+	NEEDED = [
+		"roles_list",
+		"roles_view",
+		"roles_create",
+		"roles_update",
+		"roles_delete",
+		"merchant_read",
+		"members_view",
+		"members_create",
+		"members_update",
+		"members_delete"
+	];
+}));
+
+// src/plan/hints.ts
+/** A role that goes and one that comes with the same permissions or the same holders: a rename, more often than not. */
+function likelyRenames(changes, before, after) {
+	const gone = changes.flatMap((change) => change.kind === "delete" ? [change] : []);
+	return changes.flatMap((change) => change.kind === "create" ? [change] : []).flatMap((created) => {
+		const holders = holderNames(after, `new ${created.name}`);
+		const [twin, ...others] = gone.filter((removed) => same(removed.before.permissions, created.after.permissions) || same(holderNames(before, removed.id), holders));
+		if (twin === void 0 || others.length > 0) return [];
+		return [{
+			code: "role-likely-renamed",
+			name: created.name,
+			previously: twin.name
+		}];
+	});
+}
+function holderNames(access, key) {
+	return holdersOf(access, key).map(({ name }) => name);
+}
+function same(a, b) {
+	return a.length > 0 && a.length === b.length && a.every((item, index) => item === b[index]);
+}
+var init_hints = __esmMin((() => {
+	init_impact();
+}));
+
+// src/plan/ignored.ts
+/** Says which live roles and members are ignored, and which roles those members hold. */
+function ignoredAccess({ roles, ignoredLiveRoles, ignoredMembers }) {
+	const names = new Map([...ignoredLiveRoles, ...roles].map(({ id, name }) => [id, name]));
+	const holders = /* @__PURE__ */ new Map();
+	for (const member of ignoredMembers) {
+		const key = [...new Set(member.roles)].map((id) => names.get(id) ?? id).sort(byCodeUnit).join(", ") || "no role";
+		const same = holders.get(key) ?? [];
+		same.push(addressOf(member) ?? member.id);
+		holders.set(key, same);
+	}
+	const found = [];
+	if (ignoredLiveRoles.length > 0) {
+		const ignored = ignoredLiveRoles.map(({ name }) => name).sort(byCodeUnit);
+		found.push({
+			code: "roles-ignored",
+			name: "ignore.roles",
+			roles: ignored
+		});
+	}
+	if (ignoredMembers.length > 0) {
+		const groups = [...holders].map(([held, members]) => ({
+			held,
+			members: members.sort(byCodeUnit)
+		}));
+		groups.sort((a, b) => byCodeUnit(a.held, b.held));
+		found.push({
+			code: "members-ignored",
+			name: "ignore.members",
+			count: ignoredMembers.length,
+			groups
+		});
+	}
+	return found;
+}
+var init_ignored = __esmMin((() => {
+	init_order();
+	init_scope();
 }));
 
 // src/plan/min-holders.ts
@@ -60139,7 +63199,7 @@ function isHeld({ people }, roleId) {
 	return people.some(({ roles }) => roles.includes(roleId));
 }
 function isPerson({ serviceAccount }) {
-	return !serviceAccount;
+	return serviceAccount === false;
 }
 function isAccepted({ status }) {
 	return status === "accepted";
@@ -60168,131 +63228,6 @@ var init_min_holders = __esmMin((() => {
 	};
 }));
 
-// src/plan/policies.ts
-/** Everything in the access that a plan leaves behind that a policy does not allow. */
-function judgePolicies(judged) {
-	return {
-		refusals: [
-			...emailDomains(judged),
-			...separateRoles(judged),
-			...maxHolders(judged),
-			...requireUntil(judged),
-			...requireMfa(judged).refusals,
-			...forbidPermissions(judged)
-		],
-		discoveries: requireMfa(judged).discoveries
-	};
-}
-function people({ after }) {
-	return after.people.filter(({ ignored }) => !ignored).sort(by(({ name }) => name));
-}
-/** Those who hold a role and are not kept out of the plan. */
-function holders(after, roleKey) {
-	return holdersOf(after, roleKey).filter(({ ignored }) => !ignored);
-}
-function emailDomains(judged) {
-	const { emailDomains: domains } = judged.policies;
-	if (domains === void 0) return [];
-	return people(judged).filter(({ email, serviceAccount }) => email !== null && !serviceAccount && !inDomains(email, domains)).map(({ name }) => refuse({
-		code: "email-domains",
-		name,
-		domains
-	}));
-}
-function inDomains(email, domains) {
-	const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
-	return domains.some((allowed) => {
-		const wanted = allowed.toLowerCase();
-		return wanted.startsWith("*.") ? domain.endsWith(wanted.slice(1)) : domain === wanted;
-	});
-}
-function separateRoles(judged) {
-	const find = roleFinder(judged.after);
-	return judged.policies.separate.flatMap((roles) => {
-		const keys = new Map(roles.flatMap((role) => [[find(role), role]]));
-		return people(judged).flatMap(({ name, roles: held }) => {
-			const together = held.flatMap((key) => keys.get(key) ?? []).sort();
-			return together.length > 1 ? [refuse({
-				code: "separate",
-				name,
-				roles: together
-			})] : [];
-		});
-	});
-}
-function maxHolders({ policies, after }) {
-	const find = roleFinder(after);
-	return Object.entries(policies.maxHolders).flatMap(([role, max]) => {
-		const key = find(role);
-		const names = key === void 0 ? [] : holders(after, key).map(({ name }) => name);
-		return names.length > max ? [refuse({
-			code: "max-holders",
-			name: role,
-			holders: names,
-			max
-		})] : [];
-	});
-}
-function requireUntil({ policies, after, members }) {
-	if (policies.requireUntil.length === 0) return [];
-	const find = roleFinder(after);
-	const declared = new Map(members.flatMap((member) => [member.email.toLowerCase(), member.id ?? []].flat().map((key) => [key, member])));
-	return policies.requireUntil.flatMap((role) => {
-		const key = find(role);
-		if (key === void 0) return [];
-		return holders(after, key).flatMap(({ id, name, email }) => {
-			const member = declared.get(id ?? "") ?? declared.get((email ?? name).toLowerCase());
-			const grant = member?.roles?.find((one) => find(one.role) === key);
-			if (grant?.until || grant && member?.until) return [];
-			return [refuse({
-				code: "require-until",
-				name,
-				role,
-				listed: grant !== void 0
-			})];
-		});
-	});
-}
-function requireMfa({ policies, after }) {
-	const find = roleFinder(after);
-	const held = policies.requireMfa.flatMap((role) => {
-		const key = find(role);
-		return key === void 0 ? [] : holders(after, key).map((person) => ({
-			role,
-			...person
-		}));
-	});
-	return {
-		refusals: held.filter(({ mfa }) => mfa === false).map(({ name, role }) => refuse({
-			code: "require-mfa",
-			name,
-			role
-		})),
-		discoveries: held.filter(({ mfa }) => mfa === null).map(({ name, role }) => ({
-			code: "member-mfa-unknown",
-			name,
-			role
-		}))
-	};
-}
-function forbidPermissions({ policies, after }) {
-	const forbidden = new Set(policies.forbidPermissions);
-	return [...after.roles.values()].flatMap(({ custom, name, permissions }) => {
-		const granted = custom ? (permissions ?? []).filter((permission) => forbidden.has(permission)) : [];
-		return granted.length > 0 ? [refuse({
-			code: "forbid-permissions",
-			name,
-			permissions: granted
-		})] : [];
-	});
-}
-var init_policies = __esmMin((() => {
-	init_impact();
-	init_order();
-	init_refusals();
-	init_role_names();
-}));
-
 // src/plan/resolve.ts
 /** A name is looked up among the declared roles; then an id among the live ones, and then a name. */
 function roleResolver(plan, { roles: live, ignoredRoles }) {
@@ -60302,6 +63237,14 @@ function roleResolver(plan, { roles: live, ignoredRoles }) {
 	const removed = new Set(plan.changes.flatMap((change) => change.kind === "delete" ? change.id : []));
 	const idsByName = /* @__PURE__ */ new Map();
 	for (const role of live) if (!role.predefined) idsByName.set(role.name, [...idsByName.get(role.name) ?? [], role.id].sort(byCodeUnit));
+	const custom = live.filter(({ predefined }) => !predefined);
+	const nearest = openSuggester([.../* @__PURE__ */ new Set([
+		...plan.declared.keys(),
+		...custom.map(({ name }) => name),
+		...PREDEFINED_ROLES
+	])]);
+	const predefined = new Map(live.flatMap((role) => role.predefined ? [[role.name.toLowerCase(), role.id]] : []));
+	const suggest = (role) => predefined.get(role.toLowerCase()) ?? nearest(role);
 	const refOf = (id) => ({
 		id,
 		name: names.get(id) ?? id
@@ -60323,11 +63266,15 @@ function roleResolver(plan, { roles: live, ignoredRoles }) {
 			role
 		});
 		const [id, ...others] = names.has(role) ? [role] : idsByName.get(role) ?? [];
-		if (id === void 0) return (name) => ({
-			code: "member-role-unknown",
-			name,
-			role
-		});
+		if (id === void 0) {
+			const near = suggest(role);
+			return (name) => ({
+				code: "member-role-unknown",
+				name,
+				role,
+				near
+			});
+		}
 		if (others.length > 0) return (name) => ({
 			code: "member-role-ambiguous",
 			name,
@@ -60352,6 +63299,7 @@ function roleResolver(plan, { roles: live, ignoredRoles }) {
 	return {
 		refOf,
 		successorOf,
+		stillHeld: (id) => names.has(id) && !removed.has(id) ? [successorOf(id)] : [],
 		idOf(role) {
 			const resolved = resolveOne(role);
 			return typeof resolved === "function" ? null : resolved.id;
@@ -60374,6 +63322,8 @@ function roleResolver(plan, { roles: live, ignoredRoles }) {
 	};
 }
 var init_resolve = __esmMin((() => {
+	init_suggest();
+	init_live();
 	init_order();
 }));
 
@@ -60553,22 +63503,25 @@ function planRoles(desired, { roles: live, setAside }, sync) {
 	const renames = findRenames(desired, free, asideNames);
 	const renamed = new Set(renames.values());
 	const names = new Set(named.map(({ id }) => id));
-	const { results: pairs, unclaimed } = matchAll(desired, {
+	const declared = {
 		idOf: ({ id }) => id,
 		keyOf: ({ name }) => renames.get(name) ?? (renamed.has(name) ? `${name}${" (set aside by rolecall)"}` : name),
 		nameOf: ({ name }) => name
-	}, {
-		live,
+	};
+	const candidates = {
+		live: live.filter(({ idOnly }) => !idOnly),
 		keysOf: (role) => names.has(role.id) ? [role.name] : [],
-		isLeftover: () => false
-	}, (entry, match) => ({
+		isLeftover: () => false,
+		endedAt: () => ""
+	};
+	const { results: pairs, unclaimed } = matchAll(desired, declared, candidates, (entry, match) => ({
 		entry,
 		match
 	}));
 	const left = unclaimed.filter(({ predefined }) => !predefined);
 	const aside = asideByName(left, setAside);
 	const planned = pairs.map(({ entry: role, match }) => planRole(role, match, {
-		replaceRoles: sync.replaceRoles,
+		...sync,
 		aside: aside.get(role.name),
 		free,
 		setAside
@@ -60583,7 +63536,11 @@ function planRoles(desired, { roles: live, setAside }, sync) {
 		changes,
 		unchanged: custom.length - touched,
 		objections: planned.flatMap(({ objections }) => objections ?? []),
-		discoveries: [...planned.flatMap(({ discoveries }) => discoveries), ...collisions],
+		discoveries: [
+			...planned.flatMap(({ discoveries }) => discoveries),
+			...collisions,
+			...caseVariants(changes, unlisted)
+		],
 		declared: new Map(pairs.flatMap(({ entry, match }, index) => declaredId(entry, match, planned[index]?.change))),
 		replaced: new Map(changes.flatMap((change) => change.kind === "replace" ? [[change.id, change.name]] : []))
 	};
@@ -60623,7 +63580,7 @@ function planRole(role, match, context) {
 	}
 }
 function planFound(role, live, context) {
-	const { replaceRoles, aside, free, setAside } = context;
+	const { replaceRoles, named, aside, free, setAside } = context;
 	const { name, id: pin, previously } = role;
 	const { id, predefined } = live;
 	if (predefined) return {
@@ -60641,12 +63598,12 @@ function planFound(role, live, context) {
 		previously
 	}] : [];
 	const differs = metadataDiffers(role, live);
-	if (differs && replaceRoles && pin === void 0) return {
+	if (differs && replaceRoles && pin === void 0 && !named.has(id)) return {
 		change: replaceRole(role, live, null),
 		discoveries
 	};
 	const objection = replaceRoles ? {
-		code: "role-replace-pinned",
+		code: pin === void 0 ? "role-replace-named" : "role-replace-pinned",
 		name,
 		id
 	} : {
@@ -60676,6 +63633,18 @@ function resume(role, aside, live) {
 			live: live.metadata
 		}] }
 	};
+}
+/** Roles to be created whose names differ from those of unlisted ones by case alone. */
+function caseVariants(changes, unlisted) {
+	const names = new Map(unlisted.map(({ name }) => [name.toLowerCase(), name]));
+	return changes.flatMap(({ kind, name }) => {
+		const live = kind === "create" ? names.get(name.toLowerCase()) : void 0;
+		return live === void 0 ? [] : [{
+			code: "role-name-case",
+			name,
+			live
+		}];
+	});
 }
 /** Roles that would get a name which another one keeps: the service would refuse. */
 function nameCollisions(changes, named) {
@@ -60715,6 +63684,106 @@ var init_roles = __esmMin((() => {
 		declared: /* @__PURE__ */ new Map(),
 		replaced: /* @__PURE__ */ new Map()
 	};
+}));
+
+// src/plan/rounding.ts
+/** Finds the changes that would send metadata with a number that was rounded when it was read. */
+function roundingChanges(changes, { roles, members }) {
+	const resources = [...roles, ...members];
+	const rounded = new Set(resources.flatMap(({ id, rounded: properties }) => properties ? id : []));
+	return changes.flatMap((change) => {
+		const { id, after, kind, resource, name } = change;
+		if (after === null || !sendsMetadata(change)) return [];
+		if (!rounded.has(id ?? "") && !hasUnsafeNumber(after.metadata)) return [];
+		const live = resources.find((one) => one.id === id);
+		const properties = Object.entries(after.metadata).flatMap(([key, value]) => isRounded(key, value, live) ? key : []);
+		const discovery = {
+			code: "metadata-rounded",
+			name,
+			resource,
+			kind,
+			properties
+		};
+		return properties.length === 0 ? [] : [{
+			change,
+			discovery
+		}];
+	});
+}
+function sendsMetadata({ kind, fields }) {
+	return kind === "update" ? fields.some(({ field }) => field === "metadata") : kind !== "delete";
+}
+/** It is known of what is live; a file holds no such number, and what comes from a journal may have been rounded before. */
+function isRounded(key, value, live) {
+	const is = live?.metadata[key];
+	if (is !== void 0 && isSameJson(is, value)) return live?.rounded?.includes(key) ?? false;
+	return hasUnsafeNumber(value);
+}
+function hasUnsafeNumber(value) {
+	if (typeof value === "number") return Math.abs(value) > Number.MAX_SAFE_INTEGER;
+	return typeof value === "object" && value !== null && Object.values(value).some(hasUnsafeNumber);
+}
+var init_rounding = __esmMin((() => {
+	init_canonical();
+}));
+
+// src/plan/rule-roles.ts
+/** Returns the roles that guards, policies and checks name, each once. */
+function rolesInRules({ guards, policies, checks }) {
+	const allowed = checks.flatMap((check) => check.kind === "only" ? check.only.flatMap((holder) => holder.startsWith("role:") ? [holder.slice(5)] : []) : []);
+	return [.../* @__PURE__ */ new Set([
+		...Object.keys(guards.minHolders ?? {}),
+		...policies.separate.flat(),
+		...Object.keys(policies.maxHolders),
+		...policies.requireUntil,
+		...policies.requireMfa,
+		...allowed
+	])];
+}
+/**
+* Reports roles that rules name and that are neither declared nor live, so that the rules would have no effect. Names
+* are known from the files alone where those list all roles; ids are not.
+*/
+function unknownInRules(desired, { roles: live, ignoredRoles }, { changes }) {
+	const named = rolesInRules(desired);
+	const guarded = desired.guards.protect.roles.filter(isLiteral);
+	if (named.length + guarded.length === 0) return [];
+	const gone = new Set(changes.flatMap(({ kind, id }) => kind === "delete" && id !== null ? [id] : []));
+	const staying = live.filter(({ id }) => !gone.has(id));
+	const names = [...desired.roles ?? [], ...staying].map(({ name }) => name);
+	const known = /* @__PURE__ */ new Set([
+		...names,
+		...staying.map(({ id }) => id),
+		...ignoredRoles
+	]);
+	const namesComplete = desired.roles !== void 0 && desired.sync.roles === "authoritative";
+	const suggest = openSuggester([.../* @__PURE__ */ new Set([...names, ...PREDEFINED_ROLES])]);
+	const shared = new Set(desired.sharedRuleRoles);
+	const unknown = named.filter((role) => !known.has(role) && (role.startsWith("role_") || !namesComplete));
+	return [.../* @__PURE__ */ new Set([...unknown, ...unprotected(guarded, desired, live, known)])].map((role) => ({
+		code: "rule-role-unknown",
+		name: role,
+		near: suggest(role),
+		shared: shared.has(role)
+	}));
+}
+/**
+* Returns the names that protect nothing. Unlike other rules, protection is about live roles that no file lists, too:
+* it refuses their removal.
+*/
+function unprotected(guarded, { roles = [] }, live, known) {
+	const meant = new Set([
+		...known,
+		...live.flatMap(({ id, name }) => [id, name]),
+		...roles.flatMap(({ previously }) => previously ?? []),
+		...PREDEFINED_ROLES
+	].map((role) => role.toLowerCase()));
+	return guarded.filter((role) => !meant.has(role.toLowerCase()));
+}
+var init_rule_roles = __esmMin((() => {
+	init_globs();
+	init_suggest();
+	init_live();
 }));
 
 // src/plan/select.ts
@@ -60884,47 +63953,56 @@ var build_plan_exports = /* @__PURE__ */ __exportAll({
 });
 /** Computes what would make the live state the desired one: pure, and the same bytes for the same inputs. */
 function buildPlan(input) {
-	const { desired, live, now, matches } = input;
+	const { desired, live, now, matches, lost = /* @__PURE__ */ new Map(), renewal = {} } = input;
 	const { sync } = desired;
 	const scope = scopeOf(live, desired.ignore, matches);
-	const roles = planRoles(desired.roles, scope, sync);
+	const roles = planRoles(desired.roles, scope, {
+		...sync,
+		named: new Set(namedRoleIds(desired))
+	});
 	return judgeChanges(input, {
 		scope,
 		roles,
 		members: planMembers(desired.members, scope, {
 			sync,
 			roles: roleResolver(roles, scope),
-			now
+			now,
+			lost,
+			file: desired.origin.file,
+			renewal
 		}),
 		byFile: true
 	});
 }
 /** Makes a plan of changes: what they mean, what has to wait, and what there is against them. */
-function judgeChanges({ desired, live, service, matches, leaveOut = /* @__PURE__ */ new Set() }, { scope, roles, members, byFile }) {
-	const { guards, policies, checks, merchant } = desired;
+function judgeChanges({ desired, live, service, now, matches, leaveOut = /* @__PURE__ */ new Set() }, { scope, roles, members, byFile }) {
+	const { guards, merchant } = desired;
 	const found = {
 		roles: roles.changes,
 		members: members.changes
 	};
-	const wanted = withoutLeftOut(found, leaveOut);
+	const rounding = roundingChanges([...found.roles, ...found.members], live);
+	const wanted = withoutLeftOut(found, /* @__PURE__ */ new Set([...leaveOut, ...rounding.map(({ change }) => change.fingerprint)]));
 	const joined = accessBefore(scope, wanted, true);
 	const joinedAfter = accessAfter(joined, wanted, true);
 	const minHolders = guardMinHolders(guards.minHolders, joined, joinedAfter, wanted.members);
-	const waiting = new Set(minHolders.deferred.map(({ change }) => change.fingerprint));
+	const own = new Set(minHolders.deferred.map(({ change }) => change.fingerprint));
+	const deferred = [...minHolders.deferred, ...deferredInWhole(guards.minHolders, scope, found, wanted).filter(({ change }) => !own.has(change.fingerprint))];
+	const waiting = new Set(deferred.map(({ change }) => change.fingerprint));
 	const memberChanges = wanted.members.filter(({ fingerprint }) => !waiting.has(fingerprint));
 	const held = keepHeldRoles({
 		roles: wanted.roles,
 		members: memberChanges
-	}, minHolders.deferred, live.members);
+	}, deferred, live.members);
 	const changes = {
 		roles: held.changes,
 		members: memberChanges
 	};
 	const apart = hasSuccessors(wanted);
-	const waits = minHolders.deferred.length + held.deferred.length > 0;
+	const waits = deferred.length + held.deferred.length > 0;
 	const before = apart ? accessBefore(scope, changes, false) : joined;
 	const after = apart || waits ? accessAfter(before, changes, false) : joinedAfter;
-	const still = minHolders.deferred.length > 0 ? guardMinHolders(guards.minHolders, joined, accessAfter(joined, changes, true), changes.members) : {
+	const still = deferred.length > 0 ? guardMinHolders(guards.minHolders, joined, accessAfter(joined, changes, true), changes.members) : {
 		refusals: [],
 		deferred: []
 	};
@@ -60937,12 +64015,15 @@ function judgeChanges({ desired, live, service, matches, leaveOut = /* @__PURE__
 		callerId: live.callerId,
 		matches
 	});
-	const policed = judgePolicies({
-		policies,
-		after,
-		members: desired.members ?? []
+	const left = apart ? accessAfter(joined, changes, true) : after;
+	const judged = judgePlan(desired, {
+		access: left,
+		settled: joinedAfter,
+		find: roleFinder(left)
+	}, {
+		before: joined,
+		declared: () => byFile ? declaredViolations(desired, now) : []
 	});
-	const checked = judgeChecks(checks, after);
 	const place = {
 		merchant,
 		environment: desired.environment ?? null,
@@ -60954,12 +64035,12 @@ function judgeChanges({ desired, live, service, matches, leaveOut = /* @__PURE__
 		...place,
 		fingerprint: planFingerprint(place, all),
 		summary: {
-			roles: count(changes.roles, roles.unchanged + leftAsIs(found.roles, wanted.roles)),
-			members: count(changes.members, members.unchanged + leftAsIs(found.members, wanted.members))
+			roles: count(changes.roles, roles.unchanged + leftAsIs(found.roles, wanted.roles), byFile && desired.roles === void 0),
+			members: count(changes.members, members.unchanged + leftAsIs(found.members, wanted.members), byFile && desired.members === void 0)
 		},
 		impact: impactOf(before, after),
 		changes: all,
-		deferred: [...held.deferred, ...minHolders.deferred].sort(by(({ change }) => `${change.name} ${change.id}`)),
+		deferred: [...held.deferred, ...deferred].sort(by(({ change }) => `${change.name} ${change.id}`)),
 		refusals: sortRefusals([
 			...roles.objections.map(refuse),
 			...minHolders.refusals,
@@ -60967,30 +64048,41 @@ function judgeChanges({ desired, live, service, matches, leaveOut = /* @__PURE__
 			...still.deferred.map(shortOfHolders),
 			...held.refusals,
 			...guarded,
-			...policed.refusals,
-			...checked.refusals
+			...judged.refusals
 		]),
-		findings: sortFindings([
-			...byFile ? declaredAndIgnored(desired, matches) : [],
-			...roles.discoveries,
-			...members.discoveries,
+		findings: sortFindings([...judged.findings, ...[
+			...live.callerUnknown ? [{
+				code: "caller-unknown",
+				name: "the API key"
+			}] : [],
+			...byFile ? declaredAndIgnored(desired, scope, matches) : [],
+			...byFile ? [...unknownInRules(desired, scope, roles), ...ignoredAccess(scope)] : [],
+			...byFile ? assumedRoles(desired, scope) : [],
+			...withoutIgnoredPins([...roles.discoveries, ...members.discoveries], scope),
+			...rounding.map(({ discovery }) => discovery),
 			...minHolders.discoveries,
-			...policed.discoveries,
-			...checked.discoveries,
+			...judged.discoveries,
 			...byFile ? likelyRenames(changes.roles, before, after) : []
-		].map(wording))
+		].map(wording)])
 	};
 }
-/** What is declared and to be ignored at once would be created beside what is there already. */
-function declaredAndIgnored({ roles = [], members = [], ignore }, matches) {
-	if (ignore.roles.length + ignore.members.length === 0) return [];
-	return [...roles.filter(({ name, id }) => matchesAny(ignore.roles, [name, id ?? name], matches)).map(({ name }) => ({
-		code: "role-ignored",
-		name
-	})), ...members.filter(({ email, id }) => matchesAny(ignore.members, [email, id ?? email], matches)).map(({ email }) => ({
-		code: "member-ignored",
-		name: email
-	}))];
+/** Returns what waits in the whole plan: to leave another change out makes none of it due. */
+function deferredInWhole(settings, scope, whole, part) {
+	if (part === whole) return [];
+	const before = accessBefore(scope, whole, true);
+	const { deferred } = guardMinHolders(settings, before, accessAfter(before, whole, true), whole.members);
+	const kept = new Set(part.members.map(({ fingerprint }) => fingerprint));
+	return deferred.filter(({ change }) => kept.has(change.fingerprint));
+}
+/** Roles that the file names, and that the service does not answer for: it has the last word on them. */
+function assumedRoles(desired, { roles }) {
+	const assumed = roles.filter(({ idOnly }) => idOnly);
+	if (assumed.length === 0) return [];
+	const named = new Set(namedRoleIds(desired));
+	return assumed.filter(({ id }) => named.has(id)).map(({ id }) => ({
+		code: "role-not-retrieved",
+		name: id
+	}));
 }
 /** A second removal that would have to wait, for one that waits already: nobody can tell in which order they come. */
 function shortOfHolders({ change, role }) {
@@ -61001,18 +64093,15 @@ function shortOfHolders({ change, role }) {
 	});
 }
 /** The role ids that a desired state names: a reader must know of them even where no member holds them. */
-function namedRoleIds({ roles, members, guards, policies }) {
+function namedRoleIds(desired) {
+	const { roles, members } = desired;
 	const declared = new Set(roles?.map((role) => role.name));
 	const granted = /* @__PURE__ */ new Set();
 	for (const member of members ?? []) for (const { role } of member.roles ?? []) granted.add(role);
 	const named = [
 		...(roles ?? []).flatMap((role) => role.id ?? []),
 		...granted,
-		...Object.keys(guards.minHolders ?? {}),
-		...policies.separate.flat(),
-		...Object.keys(policies.maxHolders),
-		...policies.requireUntil,
-		...policies.requireMfa
+		...rolesInRules(desired)
 	].filter((name) => name.startsWith("role_") && !declared.has(name));
 	return [...new Set(named)].sort(byCodeUnit);
 }
@@ -61021,14 +64110,15 @@ function leftAsIs(found, wanted) {
 	const touched = (changes) => changes.filter(({ kind }) => kind !== "create").length;
 	return touched(found) - touched(wanted);
 }
-function count(changes, unchanged) {
+function count(changes, untouched, isUnmanaged) {
 	const of = (kind) => changes.filter((change) => change.kind === kind).length;
 	return {
 		create: of("create"),
 		update: of("update"),
 		replace: of("replace"),
 		delete: of("delete"),
-		unchanged
+		unchanged: isUnmanaged ? 0 : untouched,
+		...isUnmanaged && { unmanaged: untouched }
 	};
 }
 function sortChanges(changes) {
@@ -61044,19 +64134,24 @@ function sortFindings(findings) {
 var RULES;
 var init_build_plan = __esmMin((() => {
 	init_access();
-	init_checks();
+	init_declared_access();
+	init_declared_and_ignored();
 	init_findings();
 	init_fingerprint();
 	init_guards();
 	init_hints();
+	init_ignored();
 	init_impact();
+	init_judge();
 	init_members();
 	init_min_holders();
 	init_order();
-	init_policies();
 	init_refusals();
 	init_resolve();
+	init_role_names();
 	init_roles();
+	init_rounding();
+	init_rule_roles();
 	init_scope();
 	init_select();
 	init_still_held();
@@ -61067,6 +64162,156 @@ var init_build_plan = __esmMin((() => {
 	];
 }));
 
+// src/plan/lost-invitations.ts
+/**
+* Effects of a run on the invitations of addresses, in lower case: the lost one, or null where the address was invited or
+* removed as planned. An address that is not in it, the run has left as it was.
+*/
+function invitationsAfter({ run: { run }, writes }) {
+	const after = /* @__PURE__ */ new Map();
+	/** By fingerprint, what a new invitation was to be; null once it is there. */
+	const wanted = /* @__PURE__ */ new Map();
+	for (const { intent, outcome } of writes.filter((write) => write.intent.resource === "member")) {
+		const { kind, part, name, fingerprint } = intent;
+		const done = outcome?.status === "done";
+		const key = name.toLowerCase();
+		if (done && settles(intent)) after.set(key, null);
+		if (kind !== "replace") continue;
+		if (part === "create") wanted.set(fingerprint, done ? null : memberImage(intent.after));
+		else if (mayBeDone(outcome)) {
+			const held = wanted.has(fingerprint) ? wanted.get(fingerprint) : memberImage(intent.before);
+			if (held) after.set(key, {
+				run,
+				id: intent.id,
+				roles: held.roles,
+				metadata: held.metadata
+			});
+		}
+	}
+	return after;
+}
+/** Whether an address is invited, or removed for good, once this is done; a leftover that is cleared away says nothing. */
+function settles({ kind, part, reason }) {
+	if (kind === "delete") return reason !== "invitation-expired";
+	return kind === "create" || kind === "replace" && part === "create";
+}
+function mayBeDone(outcome) {
+	return outcome === null || outcome.status === "done" || outcome.status === "unknown";
+}
+function memberImage(image) {
+	return image !== null && "email" in image ? image : null;
+}
+var init_lost_invitations$1 = __esmMin((() => {}));
+
+// src/cli/lost-invitations.ts
+var lost_invitations_exports = /* @__PURE__ */ __exportAll({ lostInvitations: () => lostInvitations });
+/**
+* The invitations that past runs at a service have removed and not renewed, by address in lower case. Journals are read
+* only for declared members who are not live and have roles or metadata that the file does not manage.
+*/
+async function lostInvitations(state, live, service, io) {
+	const lost = /* @__PURE__ */ new Map();
+	const sought = soughtAddresses(state, live);
+	const here = normalizeServiceUrl(service);
+	const isSame = (other) => normalizeServiceUrl(other) === here;
+	if (sought.size === 0) return lost;
+	const runs = await listRuns(io.cwd).catch(() => []);
+	for (const stored of runs) {
+		if (sought.size === 0) break;
+		if (!isOf({
+			...stored,
+			unreadable: ""
+		}, [state.merchant])) continue;
+		if (!await mentions(stored, "\"resource\":\"member\"", io)) continue;
+		const found = await readRun(stored, io);
+		if (!("past" in found)) continue;
+		const { run } = found.past;
+		if (run.merchant !== state.merchant || !isSame(run.service)) continue;
+		for (const [address, invitation] of invitationsAfter(found.past)) if (sought.delete(address) && invitation !== null) lost.set(address, invitation);
+	}
+	return lost;
+}
+function soughtAddresses({ members = [], ignore }, live) {
+	const declared = members.filter(({ roles, metadata, id }) => roles === void 0 || metadata === void 0 || id !== void 0 || ignore.roles.length > 0);
+	const sought = new Set(declared.map(({ email }) => email.toLowerCase()));
+	for (const { user, invite } of live.members) for (const email of [user?.email, invite?.email]) sought.delete(email?.toLowerCase() ?? "");
+	return sought;
+}
+var init_lost_invitations = __esmMin((() => {
+	init_lost_invitations$1();
+	init_service_url();
+	init_past_runs();
+}));
+
+// src/cli/renewals.ts
+var renewals_exports = /* @__PURE__ */ __exportAll({
+	checkReinvited: () => checkReinvited,
+	renewalOf: () => renewalOf
+});
+/** Fails for an address of `--reinvite` that no file lists. */
+function checkReinvited(emails, states) {
+	const listed = new Set(states.flatMap(({ members = [] }) => members.map(({ email }) => email.toLowerCase())));
+	const stray = emails.find((email) => !listed.has(email.toLowerCase()));
+	if (stray === void 0) return;
+	throw new RolecallError("usage", `--reinvite ${stray}: no file lists this address.`, { hint: "It renews the expired invitation of a listed member; to invite somebody new, add an entry." });
+}
+/** Decides which expired invitations of a merchant are renewed. Git is asked only where one is there and its age counts. */
+async function renewalOf({ sync, members = [] }, live, emails, entryTime) {
+	const asked = new Set(emails.map((email) => email.toLowerCase()));
+	if (typeof sync.reinvite === "boolean") return { asked };
+	const expired = new Set(live.members.flatMap(({ status, invite }) => status === "expired" && invite ? invite.email.toLowerCase() : []));
+	const committed = /* @__PURE__ */ new Map();
+	for (const { email, origin } of members) {
+		const key = email.toLowerCase();
+		const at = expired.has(key) ? await entryTime(origin) : null;
+		if (at !== null) committed.set(key, {
+			at,
+			day: new Date(at).toISOString().slice(0, 10)
+		});
+	}
+	return {
+		asked,
+		committed
+	};
+}
+var init_renewals = __esmMin((() => {
+	init_errors$2();
+}));
+
+// src/cli/entry-times.ts
+var entry_times_exports = /* @__PURE__ */ __exportAll({
+	entryTime: () => entryTime,
+	entryTimes: () => entryTimes,
+	readHistory: () => readHistory
+});
+/** Reads a file, and asks git about it. */
+async function readHistory(file, { cwd, now }) {
+	const [text, times] = await Promise.all([readFile(resolve(cwd, file), "utf8"), gitTimes(file, cwd, now())]);
+	return {
+		text,
+		times
+	};
+}
+/** When an entry was last committed, in milliseconds since the epoch; null: unknown. */
+function entryTime({ text, times }, { path }) {
+	const span = locate(text, path);
+	return span ? times.lines(span.line, span.endLine) : null;
+}
+/** Reads the time of an entry: git is asked about each file once. */
+function entryTimes(io) {
+	const histories = /* @__PURE__ */ new Map();
+	return async (origin) => {
+		const { file } = origin;
+		const history = histories.get(file) ?? readHistory(file, io);
+		histories.set(file, history);
+		return entryTime(await history, origin);
+	};
+}
+var init_entry_times = __esmMin((() => {
+	init_locate();
+	init_git_times();
+}));
+
 // src/cli/planning.ts
 init_errors$2();
 /** Finds every merchant's access; nothing is sent yet. */
@@ -61075,9 +64320,16 @@ async function openSessions(states, options, io) {
 }
 /** Finds every merchant's access to services that are ready; to close the sessions closes those. */
 async function sessionsAt(services, states, options, io) {
-	const [{ buildPlan, namedRoleIds }, { default: picomatch }] = await Promise.all([Promise.resolve().then(() => (init_build_plan(), build_plan_exports)), Promise.resolve().then(() => /* @__PURE__ */ __toESM(require_picomatch(), 1))]);
+	const [{ buildPlan, namedRoleIds }, { lostInvitations }, { renewalOf }, { entryTimes }, { default: picomatch }] = await Promise.all([
+		Promise.resolve().then(() => (init_build_plan(), build_plan_exports)),
+		Promise.resolve().then(() => (init_lost_invitations(), lost_invitations_exports)),
+		Promise.resolve().then(() => (init_renewals(), renewals_exports)),
+		Promise.resolve().then(() => (init_entry_times(), entry_times_exports)),
+		Promise.resolve().then(() => /* @__PURE__ */ __toESM(require_picomatch(), 1))
+	]);
 	const matches = globMatcher(picomatch);
-	const { makePlan = buildPlan, roleIds = [], ahead } = options;
+	const entryTime = entryTimes(io);
+	const { makePlan = buildPlan, roleIds = () => [], ahead } = options;
 	const open = (state) => {
 		const access = accessFor(state, options.baseUrl, io.env);
 		const { reader, writer, records } = services.of(access);
@@ -61087,8 +64339,11 @@ async function sessionsAt(services, states, options, io) {
 			writer: writer(state.merchant),
 			records: records(state.merchant),
 			plan: async (leaveOut = /* @__PURE__ */ new Set()) => {
-				const named = [.../* @__PURE__ */ new Set([...namedRoleIds(state), ...roleIds])];
-				const live = await (ahead?.take(state, access, named) ?? reader.read(state.merchant, named, state.members?.length));
+				const named = [.../* @__PURE__ */ new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
+				const read = await (ahead?.take(state, access, named) ?? reader.read(state.merchant, named, state.members?.length));
+				const lost = await lostInvitations(state, read, access.baseUrl, io);
+				const renewal = await renewalOf(state, read, options.reinvite ?? [], entryTime);
+				const live = await withRolesOf(lost, read, records(state.merchant));
 				return {
 					live,
 					plan: makePlan({
@@ -61099,6 +64354,8 @@ async function sessionsAt(services, states, options, io) {
 						live,
 						service: access.baseUrl,
 						now: options.asOf ?? io.now(),
+						lost,
+						renewal,
 						matches,
 						leaveOut
 					})
@@ -61111,6 +64368,18 @@ async function sessionsAt(services, states, options, io) {
 		all: opened.flatMap((one) => "error" in one ? [] : [one]),
 		failed: opened.flatMap((one) => "error" in one ? [one] : []),
 		close: services.close
+	};
+}
+/** Adds the roles that lost invitations held, and that the service lists for nobody else. */
+async function withRolesOf(lost, live, records) {
+	const known = new Set(live.roles.map(({ id }) => id));
+	const held = [...lost.values()].flatMap(({ roles }) => roles.flatMap(({ id }) => id ?? []));
+	const missing = [...new Set(held)].filter((id) => !known.has(id)).sort();
+	if (missing.length === 0) return live;
+	const found = await Promise.all(missing.map((id) => records.role(id)));
+	return {
+		...live,
+		roles: [...live.roles, ...found.flatMap((role) => role ?? [])]
 	};
 }
 /** A glob over names and addresses, where a slash and a leading dot are letters like any other; each glob is read once. */
@@ -61350,6 +64619,7 @@ function failed(result, reason, message, outputs = {}) {
 }
 
 // src/action/run-apply-merged.ts
+init_journal_file$1();
 /** `apply`: plans afresh on the default branch, and applies what was approved in review. */
 async function runApplyMerged(step) {
 	const branch = await guarded(() => guardApplyBranch(step, step.github));
@@ -61389,10 +64659,11 @@ async function apply(step, branch, pull, stopper) {
 		const plans = looks.map(({ plan }) => plan);
 		const annotations = [...diagnosticAnnotations(loaded.diagnostics), ...planAnnotations(plans, loaded.states, loaded.sources, placeOf)];
 		annotate(step.masked ? maskedAnnotations(annotations) : annotations, log);
+		const overrides = parseOverrides(overridesIn(inputs.allow));
 		const reporter = applyReporter({
 			format: "text",
 			color: false
-		}, placeOf, io);
+		}, placeOf, io, overrides);
 		reporter.plans(plans);
 		const outputs = {
 			...planOutputs(plans),
@@ -61418,7 +64689,6 @@ async function apply(step, branch, pull, stopper) {
 		};
 		const unread = problemsOf(planned, loaded.valid, plans);
 		if (unread !== null) return await refuse(loaded.valid ? ENDS.unread : ENDS.invalid, unread);
-		const overrides = parseOverrides(overridesIn(inputs.allow));
 		const standing = standingRefusals(plans, overrides).flatMap(({ merchant, refusals }) => refusals.map(({ message }) => oneLine(`${merchant}: ${message}`)));
 		if (standing.length > 0) return await refuse(ENDS.refused, standing);
 		const due = looks.filter(({ plan }) => plan.changes.length > 0);
@@ -61504,9 +64774,238 @@ async function guarded(ask) {
 	}
 }
 
+// src/plan/drift-plan.ts
+init_fingerprint();
+init_role_changes();
+/** Refusals of a difference in a role's metadata, of which the plan has no change. */
+const METADATA_REFUSALS = /* @__PURE__ */ new Set([
+	"role-metadata-fixed",
+	"role-replace-named",
+	"role-replace-pinned"
+]);
+/**
+* Returns a plan as a list of differences: with the metadata of roles that the plan refuses to change, and without the
+* roles that members only hold anew because a role is replaced.
+*/
+function differencesOf$1(plan, desired, live) {
+	const refused = plan.refusals.flatMap(({ code, name }) => METADATA_REFUSALS.has(code) ? name ?? [] : []);
+	const replaced = new Map(plan.changes.flatMap(({ resource, kind, id, name }) => resource === "role" && kind === "replace" ? [[id, name]] : []));
+	if (refused.length + replaced.size === 0) return plan;
+	const metadata = new Map(refused.flatMap((name) => {
+		const change = metadataChange(name, plan.changes, desired, live);
+		return change === null ? [] : [[name, change]];
+	}));
+	const others = plan.changes.filter(({ resource, name }) => resource !== "role" || !metadata.has(name));
+	return {
+		...plan,
+		changes: [...metadata.values(), ...others.map((change) => change.resource === "member" ? withoutMoves(change, replaced) : change)]
+	};
+}
+function metadataChange(name, changes, { roles = [] }, { roles: live }) {
+	const declared = roles.find((role) => role.name === name);
+	const planned = changes.find((change) => change.resource === "role" && change.name === name);
+	const role = [
+		planned?.id,
+		declared?.id,
+		name,
+		declared?.previously
+	].flatMap((key) => live.find((one) => key && (one.id === key || one.name === key)) ?? [])[0];
+	if (declared?.metadata === void 0 || role === void 0) return null;
+	if (planned !== void 0 && (planned.resource !== "role" || planned.kind !== "update")) return null;
+	const before = roleImageOf(role);
+	const field = {
+		field: "metadata",
+		before: before.metadata,
+		after: declared.metadata
+	};
+	return seal({
+		resource: "role",
+		kind: "update",
+		id: role.id,
+		name,
+		before,
+		after: {
+			...planned?.after ?? before,
+			metadata: declared.metadata
+		},
+		fields: [...planned?.fields ?? [], field],
+		reason: "declared"
+	});
+}
+/** A member who moves to the successor of a replaced role has it before and after. */
+function withoutMoves(change, replaced) {
+	if (change.kind !== "update" || change.reason === "immutable-field") return change;
+	const fields = change.fields.flatMap((diff) => {
+		if (diff.field !== "roles") return [diff];
+		const left = new Set(diff.removed.flatMap(({ id }) => replaced.get(id) ?? []));
+		const moved = new Set(diff.added.flatMap(({ name }) => left.has(name) ? name : []));
+		const added = diff.added.filter(({ name }) => !moved.has(name));
+		const removed = diff.removed.filter(({ id }) => !moved.has(replaced.get(id) ?? ""));
+		return added.length + removed.length === 0 ? [] : [{
+			...diff,
+			added,
+			removed
+		}];
+	});
+	return fields.length === 0 ? {
+		...change,
+		reason: "immutable-field"
+	} : {
+		...change,
+		fields
+	};
+}
+
+// src/plan/drift.ts
+init_access();
+init_fingerprint();
+init_impact();
+init_judge();
+init_refusals();
+init_role_names();
+init_scope();
+/** Tells a plan as drift: which side of each change moved last, what that gave to whom, and which rules are broken. */
+function driftOf(input, planned, times) {
+	const plan = differencesOf$1(planned, input.desired, input.live);
+	const changes = plan.changes.map((change) => {
+		const fileChangedAt = times.file(change);
+		const liveChangedAt = times.live(change);
+		const cause = causeOf(change, fileChangedAt, liveChangedAt);
+		const { fingerprint } = change;
+		return {
+			fingerprint,
+			cause,
+			event: eventOf(change, cause),
+			fileChangedAt,
+			liveChangedAt
+		};
+	});
+	const judged = judgedLive(input, plan, plan.changes.filter((_, index) => changes[index]?.event !== null));
+	return {
+		plan: {
+			...plan,
+			findings: findingsOf(plan, judged.violations)
+		},
+		changes,
+		...judged
+	};
+}
+/** Leaves out what the violations say already, and what is about the revert and not about what happened. */
+function findingsOf({ findings }, violations) {
+	const keyOf = ({ code, resource, name }) => JSON.stringify([
+		code,
+		resource,
+		name
+	]);
+	const told = new Set(violations.map((violation) => keyOf(alreadySo(violation))));
+	return findings.filter((finding) => finding.code !== "role-likely-renamed" && !told.has(keyOf(finding)));
+}
+/** A commit is told in whole seconds, so the live side has to be later by more than that. */
+const SECOND = 1e3;
+function causeOf({ reason }, file, live) {
+	if (reason === "access-ended" || reason === "invitation-expired") return "not-applied";
+	if (file === null || live === null) return "unknown";
+	return live >= file + SECOND ? "outside-git" : "not-applied";
+}
+function eventOf({ kind, resource, reason }, cause) {
+	if (cause === "not-applied" || resource === "member" && reason === "immutable-field") return null;
+	switch (kind) {
+		case "create": return "removed";
+		case "delete": return "added";
+		case "update":
+		case "replace": return "changed";
+		default: return kind;
+	}
+}
+function judgedLive({ desired, live }, plan, reverted) {
+	const scope = scopeOf(live, {
+		roles: [],
+		members: []
+	}, () => false);
+	const all = split(plan.changes);
+	const some = split(reverted);
+	const created = all.roles.filter(({ kind }) => kind === "create");
+	const base = {
+		roles: [.../* @__PURE__ */ new Set([...created, ...some.roles])],
+		members: some.members
+	};
+	const apart = accessBefore(scope, base, false);
+	const access = accessBefore(scope, all, true);
+	const [findLive, findPlanned] = [roleFinder(access), roleFinder(accessAfter(access, all, true))];
+	const find = (role) => findPlanned(role) ?? findLive(role);
+	return {
+		impact: inverted(impactOf(apart, accessAfter(apart, base, false))),
+		violations: judgeLive(desired, {
+			access,
+			settled: access,
+			find
+		}).map(withFingerprint)
+	};
+}
+function split(changes) {
+	return {
+		roles: changes.flatMap((change) => change.resource === "role" ? [change] : []),
+		members: changes.flatMap((change) => change.resource === "member" ? [change] : [])
+	};
+}
+/** Returns what people gained by what would be reverted, from what they would lose by it. */
+function inverted({ members, permissions, roles }) {
+	return {
+		members: members.map(({ name, gained, lost, unknownGained, unknownLost, ...rest }) => {
+			return {
+				name,
+				gained: lost,
+				lost: gained,
+				unknownGained: unknownLost,
+				unknownLost: unknownGained
+			};
+		}),
+		permissions: permissions.map(({ permission, gained, lost }) => ({
+			permission,
+			gained: lost,
+			lost: gained
+		})),
+		roles: roles.map(({ name, before, after }) => ({
+			name,
+			before: after,
+			after: before
+		}))
+	};
+}
+function withFingerprint(refusal) {
+	const { rule, code, resource, name, check, message } = refusal;
+	const what = name === null && check === null ? message : null;
+	return {
+		...refusal,
+		fingerprint: hash$1({
+			rule,
+			code,
+			resource,
+			name,
+			check,
+			what
+		})
+	};
+}
+
 // src/cli/drift-times.ts
-init_locate();
-init_git_times();
+init_entry_times();
+/** Tells what was planned as drift; nothing where there is no plan. */
+async function driftsOf(planned, io) {
+	return (await Promise.all(planned.map(async (one) => {
+		if (!("plan" in one)) return [];
+		const { session, plan, live } = one;
+		const times = plan.changes.length + plan.refusals.length === 0 ? NO_TIMES : await driftTimes(session.state, live, io);
+		return [driftOf({
+			desired: session.state,
+			live
+		}, plan, times)];
+	}))).flat();
+}
+const NO_TIMES = {
+	file: () => null,
+	live: () => null
+};
 /** When each side of a merchant's changes last moved: the file by git, the live one by the service's own word. */
 async function driftTimes(state, live, io) {
 	const files = await readHistories(state, io);
@@ -61519,8 +65018,7 @@ async function driftTimes(state, live, io) {
 			const origin = origins.get(keyOf(change));
 			if (origin === void 0) return known(newest);
 			const history = files.get(origin.file);
-			const span = history && locate(history.text, origin.path);
-			return span ? history.times.lines(span.line, span.endLine) : null;
+			return history ? entryTime(history, origin) : null;
 		}
 	};
 }
@@ -61528,11 +65026,7 @@ async function readHistories(state, io) {
 	const entries = [...state.roles ?? [], ...state.members ?? []];
 	const files = [.../* @__PURE__ */ new Set([state.origin.file, ...entries.map(({ origin }) => origin.file)])];
 	const histories = await Promise.all(files.map(async (file) => {
-		const [text, times] = await Promise.all([readFile(resolve(io.cwd, file), "utf8"), gitTimes(file, io.cwd, io.now())]);
-		return [file, {
-			text,
-			times
-		}];
+		return [file, await readHistory(file, io)];
 	}));
 	return new Map(histories);
 }
@@ -61546,92 +65040,42 @@ function known(time) {
 	return time === void 0 || Number.isNaN(time) ? null : time;
 }
 
-// src/plan/drift.ts
-/** Tells a plan as drift: which side of each change moved last. */
-function driftOf(plan, times) {
-	return {
-		plan,
-		changes: plan.changes.map((change) => {
-			const fileChangedAt = times.file(change);
-			const liveChangedAt = times.live(change);
-			return {
-				fingerprint: change.fingerprint,
-				cause: causeOf(fileChangedAt, liveChangedAt),
-				fileChangedAt,
-				liveChangedAt
-			};
-		})
-	};
-}
-/** A commit is told in whole seconds, so the live side has to be later by more than that. */
-const SECOND = 1e3;
-function causeOf(file, live) {
-	if (file === null || live === null) return "unknown";
-	return live >= file + SECOND ? "outside-git" : "not-applied";
-}
-
-// src/render/drift-view.ts
-const TITLES = {
-	"outside-git": "Changed outside git: live is newer than the file",
-	"not-applied": "Merged, but not applied: the file is newer than what is live",
-	unknown: "Different, and not known which side moved"
-};
-const CAUSES = [
-	"outside-git",
-	"not-applied",
-	"unknown"
-];
-/** What every format shows of a drift: a plan's view, but by the side that moved, and without what an apply would meet. */
-function driftView({ plan, changes }) {
-	const causes = new Map(changes.map(({ fingerprint, cause }) => [fingerprint, cause]));
-	const groups = CAUSES.map((cause) => ({
-		title: TITLES[cause],
-		rows: plan.changes.filter(({ fingerprint }) => causes.get(fingerprint) === cause).map(rowOf)
-	}));
-	return {
-		...planView(plan),
-		groups: groups.filter(({ rows }) => rows.length > 0),
-		refusals: [],
-		passwords: []
-	};
-}
-
 // src/render/drift-text.ts
-/** How merchants differ from their files, by the side that moved; what an apply would do stands with each. */
-function renderDrifts(drifts, style, extent = "normal") {
-	const parts = drifts.map((drift) => renderDrift(drift, style, extent));
-	const drifted = drifts.filter(({ changes }) => changes.length > 0).length;
-	if (drifts.length > 1) parts.push(`${drifted} of ${counted(drifts.length, "merchant")} drifted.\n`);
+/** How merchants differ from their files: the rules that live access breaks, what happened, and which side moved. */
+function renderDrifts(views, style, extent = "normal") {
+	const parts = views.map((view) => renderDrift(view, style, extent));
+	const drifted = views.filter(({ sums }) => differencesIn(sums) > 0).length;
+	const broken = views.filter(({ sums }) => sums.violations > 0).map(({ merchant }) => oneLine(merchant));
+	if (views.length > 1) {
+		parts.push(`${drifted} of ${counted(views.length, "merchant")} drifted.\n`);
+		if (broken.length > 0) parts.push(`${style.red(`Live access breaks rules of ${broken.join(", ")}.`)}\n`);
+	}
 	return parts.join("\n");
 }
-function renderDrift(drift, style, extent) {
-	const view = driftView(drift);
-	const groups = extent === "quiet" ? [] : view.groups;
+function renderDrift(view, style, extent) {
+	const { refusals, sums, told } = view;
 	const lines = [
 		renderHeading(view, style),
-		...groups.flatMap(({ title, rows }) => [
-			"",
-			`  ${style.bold(title)}`,
-			...rows.flatMap((row) => renderRow(row, style))
-		]),
+		...refusals.length > 0 ? ["", `  ${style.red(style.bold("Live access breaks these rules:"))}`] : [],
+		...refusals.flatMap((refusal) => renderRefusal(refusal, style)),
+		...extent === "quiet" ? [] : [
+			...renderImpact(view.impact, style, extent, told),
+			...renderRisks(view.risks, style, extent),
+			...view.groups.flatMap(({ title, rows }) => [
+				"",
+				`  ${style.bold(title)}`,
+				...rows.flatMap((row) => renderRow(row, style))
+			])
+		],
 		...renderFindings(extent === "quiet" ? {
 			...view,
 			warnings: []
 		} : view, style)
 	];
 	if (extent !== "quiet" || lines.length > 1) lines.push("");
-	lines.push(`  ${style.bold("Drift:")} ${driftText(drift.changes.map(({ cause }) => cause))}`);
+	lines.push(`  ${style.bold("Drift:")} ${driftText(sums)}.`);
+	if (view.deferred.length > 0) lines.push(` ${deferredText(view.deferred.length)}`);
 	return `${lines.join("\n")}\n`;
-}
-function driftText(causes) {
-	if (causes.length === 0) return "none.";
-	const of = (cause) => causes.filter((one) => one === cause).length;
-	const words = [
-		[of("outside-git"), "outside git"],
-		[of("not-applied"), "not applied"],
-		[of("unknown"), "not known"]
-	].filter(([count]) => count > 0).map(([count, what]) => `${grouped(count)} ${what}`);
-	return `${counted(causes.length, "difference")} (${words.join(", ")}).`;
 }
 
 // src/action/adopt-yaml.ts
@@ -61674,7 +65118,7 @@ const HEAD = "<!-- rolecall:first-seen:";
 const SHOWN = 16;
 /** The differences of drifts as an issue remembers them. */
 function differencesOf(drifts) {
-	return drifts.flatMap(({ plan, changes }) => changes.map(({ fingerprint }) => `${plan.merchant}:${fingerprint.slice(0, SHOWN)}`));
+	return drifts.flatMap(({ plan, changes, violations }) => [...changes, ...violations].map(({ fingerprint }) => `${plan.merchant}:${fingerprint.slice(0, SHOWN)}`));
 }
 /** Now, for each difference that was not there before. */
 function seenBy(differences, before, now) {
@@ -61784,9 +65228,10 @@ async function drift(step) {
 	annotate(masked ? maskedAnnotations(annotations) : annotations, log);
 	const { planned, close } = await planFiles(loaded.states, inputs, io);
 	try {
-		const told = (await Promise.all(planned.map((one) => toDrift(one, step)))).flat();
+		const told = await driftsOf(planned, io);
+		const placeOf = rulePlaces(loaded.states, loaded.sources);
 		const unplanned = unplannedOf(planned);
-		io.stdout.write(renderDrifts(told, PLAIN));
+		io.stdout.write(renderDrifts(told.map((drift) => driftView(drift, placeOf)), PLAIN));
 		for (const { merchant, failure } of unplanned) io.stdout.write(`${merchant} could not be read.\n${renderFailure(failure, PLAIN)}`);
 		const drifts = masked ? told.map(maskAddresses) : told;
 		const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
@@ -61794,7 +65239,7 @@ async function drift(step) {
 			marker: "",
 			review: {
 				command: "drift",
-				views: drifts.map(driftView),
+				views: drifts.map((drift) => driftView(drift, placeOf)),
 				unplanned: masked ? maskAddresses(unplanned) : unplanned,
 				fileErrors: fileErrors.length
 			},
@@ -61816,32 +65261,26 @@ async function drift(step) {
 			...url !== null && { "issue-url": url }
 		};
 		return {
-			...verdictOf$1(step, plans.flatMap(({ changes }) => changes).length, complete, loaded.valid),
+			...verdictOf$1(step, told, complete, loaded.valid),
 			outputs
 		};
 	} finally {
 		await close();
 	}
 }
-function verdictOf$1({ inputs }, differences, complete, valid) {
+function verdictOf$1({ inputs }, drifts, complete, valid) {
 	if (!complete) return failed("failed", valid ? "service" : "invalid-files", "Not every merchant could be read and compared; the issue is left as it was.");
-	if (differences === 0) return passed("clean");
-	return inputs.failOn === "error" ? passed("drift") : failed("drift", "differences", `${counted(differences, "difference")}, and fail-on is ${inputs.failOn}.`);
-}
-async function toDrift(planned, { io }) {
-	if (!("plan" in planned)) return [];
-	const { session, plan, live } = planned;
-	if (plan.changes.length === 0) return [{
-		plan,
-		changes: []
-	}];
-	return [driftOf(plan, await driftTimes(session.state, live, io))];
+	const differences = drifts.reduce((sum, { changes }) => sum + changes.length, 0);
+	const broken = drifts.reduce((sum, { violations }) => sum + violations.length, 0);
+	if (differences + broken === 0) return passed("clean");
+	const rules = broken > 0 ? `, ${counted(broken, "rule")} broken by live access` : "";
+	return inputs.failOn === "error" ? passed("drift") : failed("drift", "differences", `${counted(differences, "difference")}${rules}, and fail-on is ${inputs.failOn}.`);
 }
 /** The issue's text: what differs, since when, and both ways out; the longest parts are left out whole where they do not fit. */
 function renderIssue(page, drifts, seen, size) {
-	const drifted = drifts.filter(({ changes }) => changes.length > 0);
+	const drifted = drifts.filter(({ changes, violations }) => changes.length + violations.length > 0);
 	const since = drifted.map((drift) => sinceText(drift, seen)).join("\n");
-	const adopt = drifted.map(({ plan }) => `${inlineCode(plan.merchant)}\n\n${fenced("yaml", adoptYaml(plan).split("\n").map(visible))}`);
+	const adopt = drifted.filter(({ changes }) => changes.length > 0).map(({ plan }) => `${inlineCode(plan.merchant)}\n\n${fenced("yaml", adoptYaml(plan).split("\n").map(visible))}`);
 	const adoptText = folded("What the files would have to say", adopt);
 	const ways = (long) => [
 		"### Two ways out",
@@ -61857,19 +65296,24 @@ function renderIssue(page, drifts, seen, size) {
 	}, size);
 }
 /** When each difference of a merchant was first seen. */
-function sinceText({ plan, changes }, seen) {
-	return plan.changes.map(({ resource, name, kind }, index) => {
-		const key = `${plan.merchant}:${changes[index]?.fingerprint.slice(0, 16)}`;
-		const time = seen.get(key);
+function sinceText({ plan, changes, violations }, seen) {
+	const line = (fingerprint, what) => {
+		const time = seen.get(`${plan.merchant}:${fingerprint.slice(0, 16)}`);
 		const when = time === void 0 ? "earlier" : new Date(time).toISOString().slice(0, 16).replace("T", " ");
-		return `- ${inlineCode(plan.merchant)} ${resource} ${inlineCode(name)} ${{
-			create: "is missing",
-			update: "differs",
-			replace: "differs",
-			delete: "is not in the file"
-		}[kind]}: first seen ${when} UTC`;
-	}).join("\n");
+		return `- ${inlineCode(plan.merchant)} ${what}: first seen ${when} UTC`;
+	};
+	return [...violations.map(({ fingerprint, rule, code, name }) => line(fingerprint, `breaks ${rule} ${inlineCode(code)}${name === null ? "" : ` ${inlineCode(name)}`}`)), ...plan.changes.map(({ resource, name, kind, fingerprint }, index) => {
+		const { event = null, cause = "unknown" } = changes[index] ?? {};
+		const what = event !== null && cause === "outside-git" ? `was ${event} outside git` : STATES[kind];
+		return line(fingerprint, `${resource} ${inlineCode(name)} ${what}`);
+	})].join("\n");
 }
+const STATES = {
+	create: "is missing",
+	update: "differs",
+	replace: "differs",
+	delete: "is not in the file"
+};
 /** YAML escapes what would act; a line separator is all that could end a line here. */
 function visible(line) {
 	return line.replaceAll(/[\u2028\u2029\p{Cf}]/gu, (one) => `\\u${(one.codePointAt(0) ?? 0).toString(16)}`);
@@ -62066,13 +65510,67 @@ function liveMember(member, head, idOf) {
 			id,
 			email,
 			mfaOnLogin: true,
-			virtual: managed !== void 0,
-			serviceAccount: false,
+			type: managed === void 0 ? "user" : "managed_user",
 			...managed?.nickname !== void 0 && { nickname: managed.nickname }
 		},
 		metadata,
 		updatedAt: EPOCH
 	};
+}
+
+// src/action/ignore-risks.ts
+/**
+* Adds the entries of `ignore` that a pull request brings to the risks of each merchant: what they match is left alone
+* from then on. Where the base branch cannot be read, every entry counts as new.
+*/
+async function withNewIgnores(views, head, step) {
+	const ignoring = head.filter(({ ignore }) => ignore.roles.length + ignore.members.length > 0);
+	if (step.context.pull === null || ignoring.length === 0) return views;
+	const risks = newIgnores(ignoring, await baseOf(step));
+	return views.map((view) => {
+		const items = risks.get(view.merchant) ?? [];
+		const shown = step.masked ? maskAddresses(items) : items;
+		return items.length === 0 ? view : {
+			...view,
+			risks: [...view.risks, {
+				kind: "ignored",
+				items: shown,
+				told: "plan"
+			}]
+		};
+	});
+}
+async function baseOf({ inputs, context, github, io, log }) {
+	const { pull } = context;
+	if (pull === null) return [];
+	try {
+		return await baseStates(inputs.paths, pull, context, github, io.now());
+	} catch (error) {
+		if (!(error instanceof GithubError)) throw error;
+		log.notice("The base branch could not be read (contents: read): every entry of ignore is told as new.");
+		return [];
+	}
+}
+/** Returns the entries of `ignore` that the base does not have, by merchant. */
+function newIgnores(head, base) {
+	const before = new Map(base.map(({ merchant, ignore }) => [merchant, ignore]));
+	return new Map(head.map(({ merchant, ignore }) => {
+		const was = before.get(merchant);
+		return [merchant, ["role", "member"].flatMap((resource) => {
+			const key = `${resource}s`;
+			const known = new Set(was?.[key]);
+			return ignore[key].filter((pattern) => !known.has(pattern)).map((pattern) => ({
+				pattern,
+				resource
+			}));
+		}).map(({ pattern, resource }) => {
+			return {
+				name: pattern,
+				what: `${resource}s that match are left alone from now on`,
+				resource
+			};
+		})];
+	}));
 }
 
 // src/action/publish-plan.ts
@@ -62084,7 +65582,7 @@ async function publish(step, page, plans, comment, changes) {
 	await step.summarise(renderSummary(page));
 	const { views, unplanned, fileErrors } = page.review;
 	const bad = unplanned.length > 0 || fileErrors > 0;
-	const worth = changes || bad || views.some(({ refusals, errors }) => refusals.length + errors.length > 0);
+	const worth = changes || bad || views.some(({ refusals, errors, risks }) => refusals.length + errors.length + risks.length > 0);
 	const url = context.pull && await isNewest(step) ? await comment.show((size) => renderPage(page, size), worth) : null;
 	return {
 		"report-path": report,
@@ -62124,7 +65622,7 @@ async function withoutKeys(step, loaded, comment) {
 	const plans = configDiff(loaded.states, base, matchGlob, io.now());
 	log.notice("There is no API key in this run: the files are compared with those of the base branch only.");
 	const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
-	const views = shown(step, plans).map((one) => planView(one));
+	const views = await withNewIgnores(shown(step, plans).map((one) => planView(one)), loaded.states, step);
 	const head = new Set(loaded.states.map(({ merchant }) => merchant));
 	const gone = loaded.valid && inputs.merchants.length === 0 && inputs.shard === null ? base.filter(({ merchant }) => !head.has(merchant)) : [];
 	const page = {
@@ -62231,7 +65729,7 @@ async function plan(step, comment) {
 		const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
 		const review = {
 			command: "plan",
-			views: shown(step, plans).map((one) => planView(one, placeOf)),
+			views: await withNewIgnores(shown(step, plans).map((one) => planView(one, placeOf)), loaded.states, step),
 			unplanned: step.masked ? maskAddresses(unplanned) : unplanned,
 			fileErrors: fileErrors.length
 		};
@@ -62458,10 +65956,6 @@ async function summarise(markdown, env) {
 }
 
 // src/action/bin.ts
-const io = nodeIo({
-	stdout: streamSink(process.stdout),
-	stderr: streamSink(process.stderr)
-});
-await runAction(process.env, io, core_exports);
+await runAction(process.env, nodeIo(), core_exports);
 
 export {  };

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { enableCompileCache } from "./cli/compile-cache.ts";
+import { enableCompileCache } from "./cli/io/compile-cache.ts";
 
 enableCompileCache();
 // Static imports would be compiled before the cache is enabled.

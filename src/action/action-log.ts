@@ -1,5 +1,5 @@
 import type { AnnotationProperties } from "@actions/core";
-import type { Sink } from "../cli/io.ts";
+import type { Sink } from "../cli/io/io.ts";
 import { oneLine } from "../render/escape.ts";
 
 /** How bad an annotation is; `notice` is only worth a look. */

@@ -1,5 +1,5 @@
-import { type ApplyReporter, applyReporter } from "../cli/apply-reporter.ts";
-import type { Progress } from "../cli/progress.ts";
+import { type ApplyReporter, applyReporter } from "../cli/apply/reporter.ts";
+import type { Progress } from "../cli/progress/progress.ts";
 import type { Step } from "./step.ts";
 
 /** What an apply tells, also for the comment and the summary. */

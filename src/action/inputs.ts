@@ -1,4 +1,4 @@
-import { readShard, type Shard } from "../cli/shard.ts";
+import { readShard, type Shard } from "../cli/args/shard.ts";
 import { ActionError } from "./failure.ts";
 
 /** What the action is told, checked. */

@@ -1,6 +1,6 @@
 import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Io } from "../cli/io.ts";
+import type { Io } from "../cli/io/io.ts";
 import { oneLine } from "../render/escape.ts";
 import { type RunnerLog, safeSink } from "./action-log.ts";
 import { connectGithub } from "./connect-github.ts";

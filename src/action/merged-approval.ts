@@ -1,5 +1,5 @@
-import { objectionSentences } from "../cli/approval.ts";
-import type { Look } from "../cli/planning.ts";
+import { objectionSentences } from "../cli/review/approval.ts";
+import type { Look } from "../cli/session/session.ts";
 import type { ApprovalRecord } from "../plan/approval-record.ts";
 import { type Approval, approveByRecord, isRecordedPlan } from "../plan/approve.ts";
 import { readApprovals } from "./approval-store.ts";

@@ -1,6 +1,6 @@
-import { driftsOf } from "../cli/drift-times.ts";
-import { rulePlaces } from "../cli/places.ts";
-import { unplannedOf } from "../cli/show-plans.ts";
+import { driftsOf } from "../cli/show/drift-times.ts";
+import { rulePlaces } from "../cli/show/rule-locations.ts";
+import { unplannedOf } from "../cli/show/show-plans.ts";
 import type { Drift } from "../model/drift.ts";
 import { renderDrifts } from "../render/drift-text.ts";
 import { driftView } from "../render/drift-view.ts";

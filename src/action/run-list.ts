@@ -1,4 +1,4 @@
-import { fleetMatrix, MAX_JOBS } from "../cli/fleet-matrix.ts";
+import { fleetMatrix, MAX_JOBS } from "../cli/show/job-matrix.ts";
 import { counted } from "../render/words.ts";
 import { annotate } from "./action-log.ts";
 import { diagnosticAnnotations } from "./annotations.ts";

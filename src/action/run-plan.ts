@@ -1,5 +1,5 @@
-import { rulePlaces } from "../cli/places.ts";
-import { unplannedOf } from "../cli/show-plans.ts";
+import { rulePlaces } from "../cli/show/rule-locations.ts";
+import { unplannedOf } from "../cli/show/show-plans.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { Plan } from "../model/plan.ts";
 import { renderFailure } from "../render/failure-text.ts";

@@ -1,4 +1,4 @@
-import type { Io } from "../cli/io.ts";
+import type { Io } from "../cli/io/io.ts";
 import type { RunnerLog } from "./action-log.ts";
 import type { EventContext } from "./event-context.ts";
 import type { FailureReason } from "./failure.ts";

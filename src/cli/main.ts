@@ -1,21 +1,21 @@
 import { Command, CommanderError } from "commander";
 import { RolecallError } from "../model/errors.ts";
-import { applyCommand } from "./commands/apply.ts";
-import { completeCommand, completionCommand } from "./commands/completion.ts";
-import { driftCommand } from "./commands/drift.ts";
-import { fmtCommand } from "./commands/fmt.ts";
-import { listCommand } from "./commands/list.ts";
-import { planCommand } from "./commands/plan.ts";
-import { reportCommand } from "./commands/report.ts";
-import { runsCommand } from "./commands/runs.ts";
-import { sandboxCommand } from "./commands/sandbox.ts";
-import { schemaCommand } from "./commands/schema.ts";
-import { undoCommand } from "./commands/undo.ts";
-import { validateCommand } from "./commands/validate.ts";
+import { suggestOption } from "./args/option-hints.ts";
+import { applyCommand } from "./commands/apply-command.ts";
+import { completeCommand, completionCommand } from "./commands/completion-command.ts";
+import { driftCommand } from "./commands/drift-command.ts";
+import { fmtCommand } from "./commands/fmt-command.ts";
+import { listCommand } from "./commands/list-command.ts";
+import { planCommand } from "./commands/plan-command.ts";
+import { reportCommand } from "./commands/report-command.ts";
+import { runsCommand } from "./commands/runs-command.ts";
+import { sandboxCommand } from "./commands/sandbox-command.ts";
+import { schemaCommand } from "./commands/schema-command.ts";
+import { undoCommand } from "./commands/undo-command.ts";
+import { validateCommand } from "./commands/validate-command.ts";
 import { ExitCode, exitCodeFor } from "./exit-code.ts";
-import type { Io } from "./io.ts";
-import { suggestOption } from "./option-hints.ts";
-import { styleFor } from "./output.ts";
+import type { Io } from "./io/io.ts";
+import { styleFor } from "./io/output.ts";
 import { VERSION } from "./version.ts";
 
 /** Declares a command; `done` takes its exit code. */

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
+import { nodeIo } from "../../src/cli/io/node-io.ts";
 import { main } from "../../src/cli/main.ts";
-import { nodeIo } from "../../src/cli/node-io.ts";
 import type { Plan } from "../../src/model/plan.ts";
 
 const BIN = resolve("dist/bin.js");

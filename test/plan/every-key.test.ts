@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { accessFor } from "../../src/cli/credentials.ts";
+import { accessFor } from "../../src/cli/session/credentials.ts";
 import { merchantJsonSchema } from "../../src/config/json-schema.ts";
 import { loadMerchants } from "../../src/config/load-merchants.ts";
 import { buildPlan } from "../../src/plan/build-plan.ts";

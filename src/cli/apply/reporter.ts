@@ -1,0 +1,198 @@
+import type { ApplyEvent, ApplyResult, Outcome, PasswordChange, StopCause } from "../../model/apply.ts";
+import { type Failure, RolecallError } from "../../model/errors.ts";
+import type { Plan } from "../../model/plan.ts";
+import { applyOverrides, type Override } from "../../plan/overrides.ts";
+import {
+  renderApplyEvent,
+  renderApplyResult,
+  renderApplyTotal,
+  renderPasswords,
+} from "../../render/apply-text.ts";
+import { eventJson, type FailureJson, failureJson } from "../../render/json.ts";
+import { renderPlans } from "../../render/plan-text.ts";
+import { type PlaceOf, type PlanView, planView } from "../../render/plan-view.ts";
+import { renderJournals } from "../../render/run-notices.ts";
+import { renderUnverified, renderVerified, residueOf } from "../../render/verified-text.ts";
+import type { OutputOptions } from "../args/options.ts";
+import { ExitCode, exitCodeFor } from "../exit-code.ts";
+import type { Io } from "../io/io.ts";
+import { extentOf, styleFor } from "../io/output.ts";
+
+/** Tells how an apply goes, in the format that was asked for. */
+export interface ApplyReporter {
+  /** The plans, before anything is changed. */
+  plans(plans: readonly Plan[]): void;
+  /** Why merchants have no plan. */
+  failed(failures: readonly FailureJson[]): void;
+  /** Why nothing is changed, a sentence each. */
+  refused(reasons: readonly string[]): void;
+  /** The passwords that are to be set besides one merchant's plan. */
+  passwords(merchant: string, passwords: readonly PasswordChange[]): void;
+  event(event: ApplyEvent): void;
+  /** How each merchant ended; `cause` is what stopped the run, where something did. */
+  results(ends: readonly MerchantEnd[], cause: StopCause | null): void;
+  /** Reports the verification, apart from changes that were left out or refused for now. */
+  verified(plan: Plan, leftOut: number, refused: number): void;
+  /** Why it is not known whether anything is left. */
+  unverified(merchant: string, why: Failure | string): void;
+  /** Reports the paths of the run's journals. */
+  journals(run: string, files: readonly string[]): void;
+  /** How all of it ended; nothing comes after it. */
+  ended(exitCode: ExitCode): void;
+  /** A sentence for people, on stderr. */
+  say(text: string): void;
+}
+
+/** How an apply ended at one merchant. */
+export interface MerchantEnd {
+  readonly merchant: string;
+  readonly result: ApplyResult;
+}
+
+type ReporterOptions = OutputOptions & { readonly verbose?: true };
+
+/** Text for people, or one JSON event per line for programs; data on stdout, the rest on stderr. */
+export function applyReporter(
+  options: ReporterOptions,
+  placeOf: PlaceOf,
+  io: Io,
+  overrides: readonly Override[] = [],
+): ApplyReporter {
+  const viewOf = (plan: Plan): PlanView =>
+    planView(plan, placeOf, applyOverrides(plan, overrides).overridden);
+  const say = (text: string): void => io.stderr.write(`${text}\n`);
+  return options.format === "json" ? jsonReporter(io, say) : textReporter(options, viewOf, io, say);
+}
+
+function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
+  const line = <Event extends { readonly type: string }>(event: Event): void =>
+    io.stdout.write(eventJson(event, new Date(io.now()).toISOString()));
+  let ended: readonly MerchantEnd[] = [];
+  return {
+    plans: (plans) => {
+      for (const plan of plans) line({ type: "planned", merchant: plan.merchant, plan });
+    },
+    failed: (failures) => {
+      for (const failure of failures) line({ type: "failed", ...failure });
+    },
+    refused: (reasons) => {
+      line({ type: "refused", reasons });
+      sayRefused(reasons, say);
+    },
+    ended: (exitCode) => line({ type: "summary", ...summaryOf(ended, exitCode) }),
+    event: line,
+    passwords: (merchant, passwords) => {
+      for (const { name, passwordEnv } of passwords)
+        line({ type: "password-planned", merchant, name, passwordEnv });
+    },
+    results: (ends) => {
+      ended = ends;
+    },
+    verified: (plan, leftOut, refused) => {
+      const { left, errors, notCreated } = residueOf(plan);
+      line({
+        type: "verified",
+        merchant: plan.merchant,
+        remaining: left,
+        errors,
+        notCreated,
+        deferred: plan.deferred,
+        leftOut,
+        refused,
+      });
+    },
+    unverified: (merchant, why) =>
+      line({
+        type: "unverified",
+        merchant,
+        ...(typeof why === "string" ? { message: why } : { message: why.message, failure: why }),
+      }),
+    journals: (run, files) => line({ type: "journals", run, files }),
+    say,
+  };
+}
+
+function sayRefused(reasons: readonly string[], say: (text: string) => void): void {
+  for (const reason of reasons) say(reason);
+  say("Refused: nothing was changed.");
+}
+
+/** Tells programs of an error that ended an apply. */
+export function failedWith(reporter: ApplyReporter, error: unknown): void {
+  if (!(error instanceof RolecallError)) return;
+  reporter.failed([failureJson(null, error.failure)]);
+  reporter.ended(exitCodeFor(error));
+}
+
+const STATUSES: Readonly<Record<ExitCode, string>> = {
+  [ExitCode.ok]: "done",
+  [ExitCode.failed]: "failed",
+  [ExitCode.differences]: "done",
+  [ExitCode.refused]: "refused",
+  [ExitCode.partial]: "partial",
+  [ExitCode.bug]: "failed",
+};
+
+/** The totals over all merchants' outcomes. */
+function summaryOf(ends: readonly MerchantEnd[], exitCode: ExitCode): object {
+  const outcomes = ends.flatMap(({ result }) => result.outcomes);
+  const sum = (status: Outcome["status"]): number => outcomes.filter((one) => one.status === status).length;
+  return {
+    status: STATUSES[exitCode],
+    exitCode,
+    merchants: ends.length,
+    writes: ends.reduce((all, { result }) => all + result.writes, 0),
+    changes: {
+      done: sum("done"),
+      failed: sum("failed"),
+      stale: sum("stale"),
+      unknown: sum("unknown"),
+      unfinished: sum("unfinished"),
+      "not-started": sum("not-started"),
+    },
+  };
+}
+
+function textReporter(
+  options: ReporterOptions,
+  viewOf: (plan: Plan) => PlanView,
+  io: Io,
+  say: (text: string) => void,
+): ApplyReporter {
+  const style = styleFor(io.stdout, io, options.color);
+  return {
+    plans: (plans) => {
+      if (plans.length > 0) io.stdout.write(`${renderPlans(plans.map(viewOf), style, extentOf(options))}\n`);
+    },
+    event: (event) => {
+      if (options.quiet) return;
+      const line = renderApplyEvent(event, style);
+      if (line !== null) io.stdout.write(`${line}\n`);
+    },
+    results: (ends, cause) => {
+      const several = ends.length > 1;
+      for (const { merchant, result } of ends)
+        io.stdout.write(renderApplyResult(merchant, result, cause, style, several));
+      if (several)
+        io.stdout.write(
+          renderApplyTotal(
+            ends.map(({ result }) => result),
+            cause,
+            style,
+          ),
+        );
+    },
+    passwords: (merchant, passwords) => {
+      const lines = renderPasswords(merchant, passwords);
+      if (lines !== null) io.stdout.write(`${lines}\n`);
+    },
+    verified: (plan, leftOut, refused) => io.stdout.write(renderVerified(plan, leftOut, style, refused)),
+    unverified: (merchant, why) => io.stdout.write(renderUnverified(merchant, why, style)),
+    journals: (run, files) => say(renderJournals(run, files)),
+    // The commands say it on stderr, in whatever format.
+    failed: () => undefined,
+    refused: (reasons) => sayRefused(reasons, say),
+    ended: () => undefined,
+    say,
+  };
+}

@@ -1,0 +1,197 @@
+import { applyPlan } from "../../apply/apply-plan.ts";
+import { type PutSemantics, unknownPutSemantics } from "../../apply/put-semantics.ts";
+import type { ApplyResult, StopCause } from "../../model/apply.ts";
+import { type Failure, RolecallError } from "../../model/errors.ts";
+import type { JournalEntry } from "../../model/journal.ts";
+import type { Change, Plan } from "../../model/plan.ts";
+import { oneLine } from "../../render/escape.ts";
+import { briefly, residueOf } from "../../render/verified-text.ts";
+import { ExitCode } from "../exit-code.ts";
+import type { OpenJournal } from "../journal/open-journal.ts";
+import { openJournals } from "../journal/open-journals.ts";
+import type { Due } from "../review/confirm-apply.ts";
+import type { Stopper } from "./cancellation.ts";
+import type { Passwords } from "./passwords.ts";
+import type { ApplyReporter } from "./reporter.ts";
+
+/** What applying needs besides the plans. */
+export interface RunOptions {
+  readonly password: Passwords;
+  readonly concurrency: number;
+  /** Whether each resource is looked at again before it is written. */
+  readonly recheck: boolean;
+  /** Throws RolecallError where no journal can be kept. */
+  readonly openJournal: (plan: Plan) => Promise<OpenJournal>;
+  readonly stopper: Stopper;
+}
+
+type Running = Due & { readonly journal: OpenJournal };
+
+/** Applies plans side by side, verifies them when all are done, and says with the exit code how it ended. */
+export async function runApply(
+  due: readonly Due[],
+  options: RunOptions,
+  reporter: ApplyReporter,
+): Promise<ExitCode> {
+  const { stopper } = options;
+  // All of them before the first change: where one cannot be kept, nothing is changed anywhere.
+  const running = await openJournals(due, options.openJournal);
+  const tellJournals = (): void => {
+    const [first] = running;
+    if (first === undefined) return;
+    reporter.journals(
+      first.journal.run,
+      running.map(({ journal }) => journal.file),
+    );
+  };
+  let intents = 0;
+  stopper.changing(() => {
+    reporter.say(
+      intents === 0
+        ? "Left before anything was changed."
+        : 'Left at once: what was in flight may or may not have been done. Run "rolecall plan" to see.',
+    );
+    tellJournals();
+    return intents === 0 ? ExitCode.failed : ExitCode.partial;
+  });
+  try {
+    return await applyAll(running, options, reporter, (entry) => {
+      if (entry.type === "intent") intents += 1;
+    });
+  } finally {
+    await Promise.all(running.map(({ journal }) => journal.close()));
+    tellJournals();
+  }
+}
+
+async function applyAll(
+  running: readonly Running[],
+  { password, concurrency, recheck, stopper }: RunOptions,
+  reporter: ApplyReporter,
+  note: (entry: JournalEntry) => void,
+): Promise<ExitCode> {
+  const known = new Map<string, PutSemantics>();
+  const semanticsOf = (service: string): PutSemantics => {
+    const semantics = known.get(service) ?? unknownPutSemantics();
+    known.set(service, semantics);
+    return semantics;
+  };
+  const ended = await allEnded(
+    running.map(async ({ session, plan, passwords, journal }) => {
+      const ports = {
+        writer: session.writer,
+        records: session.records,
+        recheck,
+        putSemantics: semanticsOf(plan.service),
+        journal: {
+          write: async (entry: JournalEntry) => {
+            note(entry);
+            try {
+              await journal.write(entry);
+            } catch (error) {
+              // Queued writes must not be sent: they could not be recorded either.
+              stopper.halt({ by: "merchant", merchant: plan.merchant });
+              throw error;
+            }
+          },
+        },
+        password,
+        emit: reporter.event,
+        concurrency,
+        stop: stopper.signal,
+        cause: stopper.cause,
+      };
+      let result: ApplyResult | undefined;
+      try {
+        result = await applyPlan(plan, ports, passwords);
+      } finally {
+        // One merchant that stops, stops the run: nothing new starts elsewhere either.
+        if (result === undefined || result.status === "stopped")
+          stopper.stop({ by: "merchant", merchant: plan.merchant });
+      }
+      return { plan, result };
+    }),
+  );
+  reporter.results(
+    ended.map(({ plan, result }) => ({ merchant: plan.merchant, result })),
+    stopper.cause(),
+  );
+  const results = ended.map(({ result }) => result);
+  if (results.some(({ status }) => status === "stopped")) return stoppedCode(results);
+  const stopped = aborted(stopper.hurry);
+  const verified = await Promise.all(
+    running.map((one, at) => verify(one, refusedBy(results[at]), stopper, stopped, reporter)),
+  );
+  if (!verified.every((clean) => clean)) return ExitCode.partial;
+  return results.every(({ status }) => status === "done") ? ExitCode.ok : stoppedCode(results);
+}
+
+/** Summarises the changes that were not made because an address was refused. */
+function refusedBy(result: ApplyResult | undefined): ReadonlySet<string> {
+  const undone = (result?.outcomes ?? []).filter(({ status }) => status !== "done");
+  return new Set(undone.map(({ change }) => targetOf(change)));
+}
+
+/** A change by what it is about: it may be of another kind by now. */
+function targetOf({ resource, name }: Change): string {
+  return `${resource} ${name}`;
+}
+
+/** What all of them lead to; a bug in one is thrown when the others have ended, so that their journals are whole. */
+async function allEnded<T>(all: readonly Promise<T>[]): Promise<readonly T[]> {
+  const settled = await Promise.allSettled(all);
+  return settled.map((one) => {
+    if (one.status === "rejected") throw one.reason;
+    return one.value;
+  });
+}
+
+function stoppedCode(results: readonly ApplyResult[]): ExitCode {
+  return results.some(({ writes }) => writes > 0) ? ExitCode.partial : ExitCode.failed;
+}
+
+/** Whether a fresh plan has nothing left but what is deferred, or was refused. */
+async function verify(
+  { session, plan: { merchant }, leftOut = 0, journal }: Running,
+  refused: ReadonlySet<string>,
+  { cause }: Stopper,
+  stopped: Promise<null>,
+  reporter: ApplyReporter,
+): Promise<boolean> {
+  const looked = await orFailure(Promise.race([stopped, session.plan()]));
+  if (looked === null || "failure" in looked) {
+    const why = looked?.failure ?? stoppedBy(cause());
+    reporter.unverified(merchant, why);
+    return false;
+  }
+  const { plan } = looked;
+  const { left, errors } = residueOf(plan);
+  const unexpected = left.filter((change) => !refused.has(targetOf(change)));
+  reporter.verified({ ...plan, changes: unexpected }, leftOut, left.length - unexpected.length);
+  const deferred = plan.deferred.map(({ change }) => briefly(change));
+  const recorded = await orFailure(journal.write({ type: "verified", left: left.map(briefly), deferred }));
+  if (recorded?.failure) reporter.say(oneLine(recorded.failure.message));
+  return unexpected.length + errors.length === 0 && !recorded?.failure;
+}
+
+function stoppedBy(cause: StopCause | null): string {
+  if (cause?.by === "signal") return `It was stopped by ${cause.signal}.`;
+  return cause?.by === "output" ? `${cause.stream} could not be written to.` : "It was stopped.";
+}
+
+async function orFailure<T>(asked: Promise<T>): Promise<T | { readonly failure: Failure }> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!(error instanceof RolecallError)) throw error;
+    return { failure: error.failure };
+  }
+}
+
+/** Resolves when a signal is aborted: one listener, for dozens on one make Node.js warn of a leak. */
+function aborted(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(null);
+    signal.addEventListener("abort", () => resolve(null), { once: true });
+  });
+}

@@ -1,0 +1,28 @@
+import type { ApplyEvent } from "../../model/apply.ts";
+import type { OutputOptions } from "../args/options.ts";
+import type { Progress } from "../progress/progress.ts";
+import type { ApplyReporter } from "./reporter.ts";
+
+/** With more changes than this, a terminal shows a line only for what went wrong; the board counts the rest. */
+const EACH_TOLD = 200;
+
+/** A reporter whose events are also told to the progress; on a terminal the lines of a large apply are left out. */
+export function watchedReporter(
+  reporter: ApplyReporter,
+  progress: Progress,
+  changes: number,
+  { format }: Pick<OutputOptions, "format">,
+): ApplyReporter {
+  const brief = format === "text" && progress.draws && progress.io.stdout.isTTY && changes > EACH_TOLD;
+  return {
+    ...reporter,
+    event(event) {
+      progress.applied(event);
+      if (!(brief && isDone(event))) reporter.event(event);
+    },
+  };
+}
+
+function isDone(event: ApplyEvent): boolean {
+  return event.type === "change-ended" && event.outcome.status === "done" && !event.outcome.adopted;
+}

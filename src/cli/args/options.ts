@@ -1,0 +1,129 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { SMALLEST_REVIEW, USUAL_REVIEW } from "../../render/review-size.ts";
+import { parseDuration } from "./duration.ts";
+import { parseShard } from "./parse-shard.ts";
+import type { Shard } from "./shard.ts";
+
+/** Options of every command that talks to the service. */
+export interface ServiceOptions {
+  readonly baseUrl?: string;
+  readonly merchant: readonly string[];
+  readonly concurrency: number;
+  /** How long one request is tried for in all, in milliseconds. */
+  readonly retryFor: number;
+  readonly verbose?: true;
+  readonly quiet?: true;
+  readonly shard?: Shard;
+}
+
+/** Options of every command that prints. */
+export interface OutputOptions<Format extends string = string> {
+  readonly format: Format;
+  readonly color: boolean;
+  readonly quiet?: true;
+}
+
+/** Options of the commands whose result may be a page or a comment. */
+export interface DocumentOptions {
+  readonly output?: string;
+  /** UTF-16 units, for Markdown. */
+  readonly maxSize?: number;
+}
+
+const DEFAULT_CONCURRENCY = 10;
+const MAX_CONCURRENCY = 64;
+const DEFAULT_RETRY_FOR_MS = 300_000;
+const MAX_SIZE = 100_000_000;
+
+/** Adds `--merchant`: which of the files' merchants are meant. */
+export function withMerchantOption(command: Command): Command {
+  return command.addOption(
+    new Option("-m, --merchant <code>", "only this merchant; may be given more than once")
+      .argParser((code: string, all: readonly string[]) => [...all, code])
+      .default([], "all"),
+  );
+}
+
+/** Adds `--reinvite`: whose expired invitations are renewed whatever the files say. */
+export function withReinviteOption(command: Command): Command {
+  return command.addOption(
+    new Option(
+      "--reinvite <email>",
+      "renew this expired invitation whatever sync.reinvite says; may be given more than once",
+    )
+      .argParser((email: string, all: readonly string[]) => [...all, email])
+      .default([], "none"),
+  );
+}
+
+/** Adds the options of the commands that talk to the service for all merchants. */
+export function withServiceOptions(command: Command): Command {
+  return withConnectionOptions(withMerchantOption(command)).option(
+    "--shard <i/n>",
+    "only this part of the merchants, such as 2/5",
+    parseShard,
+  );
+}
+
+/** Adds the options of how the service is reached. */
+export function withConnectionOptions(command: Command): Command {
+  return command
+    .option(
+      "--base-url <url>",
+      "where the service is (default: the file's api.base_url, else ROLECALL_BASE_URL)",
+    )
+    .option(
+      "--concurrency <n>",
+      "requests under way at once, for each service and key",
+      wholeNumber(1, MAX_CONCURRENCY),
+      DEFAULT_CONCURRENCY,
+    )
+    .addOption(
+      new Option("--retry-for <duration>", "how long one request is tried for in all, such as 90s, 5m or 1h")
+        .argParser(parseDuration)
+        .default(DEFAULT_RETRY_FOR_MS, "5m"),
+    )
+    .option("-v, --verbose", "show every entry of long lists, and tell each request on stderr");
+}
+
+const FORMATS = ["text", "json"] as const;
+
+/** Adds `--quiet`: sums, errors and refusals only. */
+export function withQuietOption(command: Command): Command {
+  return command.addOption(
+    new Option("-q, --quiet", "print sums, errors and refusals only, and no progress").conflicts("verbose"),
+  );
+}
+
+/** Adds `--output`. */
+export function withOutputFileOption(command: Command): Command {
+  return command.option("-o, --output <file>", "write the result into this file instead of stdout");
+}
+
+/** Adds `--output`, and `--max-size` for Markdown. */
+export function withDocumentOptions(command: Command): Command {
+  return withOutputFileOption(command).option(
+    "--max-size <n>",
+    "with --format markdown: leave out the least important beyond n UTF-16 units",
+    wholeNumber(SMALLEST_REVIEW, MAX_SIZE),
+    USUAL_REVIEW,
+  );
+}
+
+/** Adds `--format`, with these choices, and `--no-color`. */
+export function withOutputOptions(command: Command, formats: readonly string[] = FORMATS): Command {
+  return command
+    .addOption(new Option("--format <format>", "how to print").choices(formats).default("text"))
+    .option("--no-color", "print without colours (also: NO_COLOR)");
+}
+
+/** Parses a whole number within bounds. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (!/^\d+$/.test(text) || number < min || number > max) {
+      throw new InvalidArgumentError(`It takes a whole number from ${min} to ${max}.`);
+    }
+    return number;
+  };
+}

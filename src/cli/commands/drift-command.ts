@@ -1,0 +1,107 @@
+import { Command } from "commander";
+import type { Drift } from "../../model/drift.ts";
+import { warnWithoutEffect } from "../args/option-hints.ts";
+import {
+  type DocumentOptions,
+  type OutputOptions,
+  type ServiceOptions,
+  withDocumentOptions,
+  withOutputOptions,
+  withQuietOption,
+  withServiceOptions,
+} from "../args/options.ts";
+import { ExitCode } from "../exit-code.ts";
+import type { Io } from "../io/io.ts";
+import { extentOf, outputTo, styleFor } from "../io/output.ts";
+import type { Prepared } from "../session/plan-merchants.ts";
+
+const FORMATS = ["text", "json", "markdown"] as const;
+
+type Options = ServiceOptions & OutputOptions<(typeof FORMATS)[number]> & DocumentOptions;
+
+/** `drift`: what differs, and which side moved. */
+export function driftCommand(io: Io, done: (code: ExitCode) => void): Command {
+  const command = new Command("drift")
+    .summary("show what differs, and which side moved; changes nothing")
+    .description(
+      "Compares the files with what is live, and tells for each difference which side moved last: " +
+        "the live one, outside git, or the file, merged but not applied. Tells who gained and lost what " +
+        "by it, and which policies and checks the live access breaks. Changes nothing.",
+    )
+    .argument("[path...]", "files or folders (default: access/)")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  rolecall drift                        every merchant below access/
+  rolecall drift --format json          for other programs
+  rolecall drift --format markdown      for a report or an issue
+
+The time of a file's entry is that of the last commit that touched its lines; without git,
+or for what is not there any more, it is not known which side moved.
+
+Exits 0 without drift, 2 with drift or where what is live breaks a policy or check, 1 when a merchant
+could not be read.
+`,
+    )
+    .action(async (paths: readonly string[], options: Options, command: Command) => {
+      if (options.format !== "markdown" && !options.quiet) {
+        warnWithoutEffect(command, { maxSize: "without --format markdown" }, io.stderr.write);
+      }
+      done(await drift(paths, options, io));
+    });
+  return withDocumentOptions(withOutputOptions(withQuietOption(withServiceOptions(command)), FORMATS));
+}
+
+async function drift(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
+  const { preparePlans } = await import("../session/plan-merchants.ts");
+  const prepared = await preparePlans(paths, options, io);
+  try {
+    const { showPlans } = await import("../show/show-plans.ts");
+    const { driftsOf } = await import("../show/drift-times.ts");
+    const drifts = await driftsOf(prepared.planned, io);
+    await print(drifts, prepared, options, io);
+    const { plans, complete } = showPlans(prepared.planned, () => undefined, options, io);
+    const blocked = plans.some(({ findings }) => findings.some(({ severity }) => severity === "error"));
+    if (!prepared.valid || !complete || blocked) return ExitCode.failed;
+    const differs = drifts.some(({ changes, violations }) => changes.length + violations.length > 0);
+    return differs ? ExitCode.differences : ExitCode.ok;
+  } finally {
+    await prepared.close();
+  }
+}
+
+async function print(drifts: readonly Drift[], prepared: Prepared, options: Options, io: Io): Promise<void> {
+  const { format } = options;
+  const { sink, end } = outputTo(options.output, io);
+  switch (format) {
+    case "json": {
+      const { driftsJson } = await import("../../render/json.ts");
+      sink.write(driftsJson(drifts, prepared.failures));
+      break;
+    }
+    case "markdown": {
+      const [{ renderReview }, { driftView }, { unplannedOf }] = await Promise.all([
+        import("../../render/plan-markdown.ts"),
+        import("../../render/drift-view.ts"),
+        import("../show/show-plans.ts"),
+      ]);
+      const unplanned = unplannedOf(prepared.planned);
+      const views = drifts.map((drift) => driftView(drift, prepared.placeOf));
+      const { fileErrors } = prepared;
+      sink.write(renderReview({ command: "drift", views, unplanned, fileErrors }, options.maxSize));
+      break;
+    }
+    case "text": {
+      if (drifts.length === 0) break;
+      const { renderDrifts } = await import("../../render/drift-text.ts");
+      const { driftView } = await import("../../render/drift-view.ts");
+      const views = drifts.map((drift) => driftView(drift, prepared.placeOf));
+      sink.write(renderDrifts(views, styleFor(sink, io, options.color), extentOf(options)));
+      break;
+    }
+    default:
+      format satisfies never;
+  }
+  await end();
+}

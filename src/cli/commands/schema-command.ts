@@ -1,0 +1,33 @@
+import { Argument, Command } from "commander";
+import { ExitCode } from "../exit-code.ts";
+import type { Io } from "../io/io.ts";
+
+/** `schema`: the JSON Schemas, for editors and other programs. */
+export function schemaCommand(io: Io, done: (code: ExitCode) => void): Command {
+  return new Command("schema")
+    .summary("print the JSON Schema of a merchant's file, or of a plan")
+    .description(
+      "Prints a JSON Schema: a merchant's file's, with which editors complete and explain its keys, or a saved plan's, for programs that read it.",
+    )
+    .addArgument(new Argument("[of]", "what is described").choices(["merchant", "plan"]).default("merchant"))
+    .addHelpText(
+      "after",
+      `
+Examples:
+  rolecall schema > merchant.schema.json
+  rolecall schema plan > plan.schema.json
+
+  # first line of a file, for editors with a YAML language server
+  # yaml-language-server: $schema=../merchant.schema.json
+`,
+    )
+    .action(async (of: "merchant" | "plan") => {
+      io.stdout.write(`${JSON.stringify(await schemaOf(of), null, 2)}\n`);
+      done(ExitCode.ok);
+    });
+}
+
+async function schemaOf(of: "merchant" | "plan"): Promise<object> {
+  if (of === "plan") return (await import("../../config/plan-file.ts")).planJsonSchema();
+  return (await import("../../config/json-schema.ts")).merchantJsonSchema();
+}

@@ -1,0 +1,149 @@
+import { randomBytes } from "node:crypto";
+import type { Stats } from "node:fs";
+import { constants } from "node:fs";
+import { type FileHandle, lstat, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { RolecallError } from "../../model/errors.ts";
+import { syncFolder } from "./sync-folder.ts";
+
+/**
+ * Writes a file whole or not at all, also across a crash; throws RolecallError. Links are followed, an existing file
+ * keeps its permissions, owner and hard links, and a device or FIFO is written to. `shown` names the file in errors.
+ */
+export async function writeAtomically(
+  path: string,
+  text: string,
+  { shown = path, temporaryName = randomName }: WriteOptions = {},
+): Promise<void> {
+  try {
+    const existing = await statIfThere(path);
+    if (existing !== null && !existing.isFile()) return await writeInto(path, text);
+    const target = existing === null ? await linkTarget(path) : await realpath(path);
+    // To rename a new file over it would leave its other names with the old text.
+    if (existing !== null && existing.nlink > 1) return await overwrite(target, text);
+    await replace(target, text, existing, temporaryName());
+  } catch (error) {
+    throw new RolecallError("file-unwritable", `${shown} cannot be written: ${reason(error)}.`, {
+      hint:
+        HINTS[(error as NodeJS.ErrnoException).code ?? ""] ??
+        "Check that the file and its folder may be written to.",
+      cause: error,
+    });
+  }
+}
+
+interface WriteOptions {
+  readonly shown?: string;
+  /** A file name that nobody can know before. */
+  readonly temporaryName?: () => string;
+}
+
+function randomName(): string {
+  return `.rolecall-${randomBytes(8).toString("hex")}.tmp`;
+}
+
+const NEW_FILE_MODE = 0o600;
+
+/** Renames a temporary file of the same folder over the target: within one file system that is atomic. */
+async function replace(target: string, text: string, existing: Stats | null, name: string): Promise<void> {
+  const folder = dirname(target);
+  const temporary = join(folder, name);
+  // Exclusively: whatever has this name already, such as a planted link, is not ours.
+  const file = await open(temporary, "wx", NEW_FILE_MODE);
+  try {
+    try {
+      if (existing !== null) await keepAttributes(file, existing);
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncFolder(folder);
+}
+
+async function keepAttributes(file: FileHandle, { mode, uid, gid }: Stats): Promise<void> {
+  const ours = await file.stat();
+  // Only root may give files away; whoever else can rename here owns the new file, as after any editor.
+  if (ours.uid !== uid || ours.gid !== gid) await file.chown(uid, gid).catch(() => undefined);
+  await file.chmod(mode & 0o777);
+}
+
+/** Writes over a file's text in place, and puts the old text back where that fails half-way. */
+async function overwrite(target: string, text: string): Promise<void> {
+  const file = await open(target, "r+");
+  try {
+    const before = await file.readFile();
+    try {
+      await writeWhole(file, Buffer.from(text));
+    } catch (error) {
+      await writeWhole(file, before);
+      throw error;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, at, bytes.length - at, at);
+    at += bytesWritten;
+  }
+  await file.truncate(bytes.length);
+  await file.sync();
+}
+
+/** Writes to what is no regular file, such as a FIFO; a folder is an error. */
+async function writeInto(path: string, text: string): Promise<void> {
+  const file = await open(path, constants.O_WRONLY);
+  try {
+    await file.writeFile(text);
+  } finally {
+    await file.close();
+  }
+}
+
+async function statIfThere(path: string): Promise<Stats | null> {
+  return stat(path).catch(nullIfMissing);
+}
+
+/** Resolves a path whose file does not exist yet, through links. */
+async function linkTarget(path: string): Promise<string> {
+  const info = await lstat(path).catch(nullIfMissing);
+  return info?.isSymbolicLink() ? linkTarget(resolve(dirname(path), await readlink(path))) : path;
+}
+
+function nullIfMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === "ENOENT") return null;
+  throw error;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the file system is read-only",
+  ENOSPC: "no space is left on the device",
+  EDQUOT: "the disk quota is used up",
+  ENOENT: "its folder does not exist",
+  ENOTDIR: "its folder is not a folder",
+  EISDIR: "it is a folder",
+  EPIPE: "nobody reads it any more",
+};
+
+const HINTS: Readonly<Record<string, string>> = {
+  ENOSPC: "Make room, or name another file.",
+  EDQUOT: "Make room, or name another file.",
+  ENOENT: "Make the folder first, or check the path.",
+  ENOTDIR: "Check the path.",
+  EISDIR: "Name a file in it.",
+};
+
+function reason(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return REASONS[code ?? ""] ?? (error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,154 @@
+import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import type { ReadFailure, ReadResult, ReadSource } from "../../config/library.ts";
+import { RolecallError } from "../../model/errors.ts";
+import { projectRoot } from "./project-root.ts";
+
+/** Where merchants' files are looked for when no path is given. */
+const DEFAULT_PATH = "access";
+
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** The YAML files that the paths name; a folder stands for all of them below it. Absolute, sorted, each once. */
+export async function findYamlFiles(paths: readonly string[], cwd: string): Promise<readonly string[]> {
+  const wanted = paths.length > 0 ? paths : [defaultPath(cwd)];
+  const files = [...new Set(wanted.flatMap((path) => expand(path, cwd)))].sort();
+  if (files.length === 0) {
+    throw new RolecallError("no-files", `There is no YAML file in ${wanted.join(", ")}.`, {
+      hint: "Write one file per merchant, ending in .yaml, or name the path where they are.",
+    });
+  }
+  return files;
+}
+
+/** Whether the paths name all merchants of the project: the default folder, or one that holds it. */
+export function namesProject(paths: readonly string[], cwd: string): boolean {
+  const isFolder = (path: string): boolean =>
+    statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return (
+    paths.length === 0 ||
+    paths
+      .map((path) => resolve(cwd, path))
+      .some(
+        (path) => isFolder(path) && (basename(path) === DEFAULT_PATH || isFolder(join(path, DEFAULT_PATH))),
+      )
+  );
+}
+
+/** Returns the folder of merchants' files if no path is given: in the working directory, else in the project above it. */
+export function defaultPath(cwd: string): string {
+  const root = projectRoot(cwd, cwd);
+  for (let at = realpathSync.native(cwd); ; at = dirname(at)) {
+    const path = join(at, DEFAULT_PATH);
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return relative(cwd, path) || ".";
+    if (at === root || dirname(at) === at) return DEFAULT_PATH;
+  }
+}
+
+/** A file's path as it is shown, and its content. */
+export interface TextFile {
+  readonly file: string;
+  readonly text: string;
+}
+
+const FAILURES: Readonly<Record<ReadFailure, string>> = {
+  missing: "there is no such file",
+  "not-a-file": "it is no file",
+  "not-utf8": "it is not valid UTF-8",
+  "outside-root": "it lies outside the project",
+  "too-large": `it has more than ${MAX_BYTES / 1024 / 1024} MiB`,
+  unreadable: "it may not be read",
+};
+
+/** Reads the YAML files that the paths name, each alone; throws RolecallError for one that cannot be read. */
+export async function readYamlFiles(paths: readonly string[], cwd: string): Promise<readonly TextFile[]> {
+  const read = sourceReader(cwd);
+  const files = await findYamlFiles(paths, cwd);
+  return Promise.all(
+    files.map(async (path) => {
+      const result = await read(path, null);
+      if (result.ok) return { file: result.file, text: result.text };
+      throw new RolecallError("file-unreadable", `${path} cannot be read: ${FAILURES[result.reason]}.`);
+    }),
+  );
+}
+
+/**
+ * Reads files for the configuration: those that the user names wherever they are, included ones only inside the
+ * project, also behind links; no devices, nothing huge, and nothing but UTF-8. It asks the system itself: to let a
+ * thread do so takes longer than the file does.
+ */
+export function sourceReader(cwd: string): ReadSource {
+  return async (path, from) => {
+    const base = from === null ? cwd : dirname(resolve(cwd, from));
+    try {
+      const real = realpathSync.native(resolve(base, path));
+      if (from !== null && !isOfProject(projectRoot(base, cwd), real)) return failed("outside-root");
+      const info = statSync(real);
+      if (!info.isFile()) return failed("not-a-file");
+      if (info.size > MAX_BYTES) return failed("too-large");
+      const text = decode(readFileSync(real));
+      return text === null ? failed("not-utf8") : { ok: true, file: shownPath(real, cwd), text };
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      return failed(code === "ENOENT" || code === "ENOTDIR" ? "missing" : "unreadable");
+    }
+  };
+}
+
+function failed(reason: ReadFailure): ReadResult {
+  return { ok: false, reason };
+}
+
+/** Null for bytes that are not UTF-8: they are an error, not a replacement character. */
+function decode(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+function expand(path: string, cwd: string): readonly string[] {
+  const absolute = resolve(cwd, path);
+  try {
+    const info = statSync(absolute);
+    if (info.isFile()) return [absolute];
+    if (!info.isDirectory()) throw new TypeError("it is neither a file nor a folder");
+    const entries = readdirSync(absolute, { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isFile() && /\.ya?ml$/i.test(entry.name))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .filter((file) => !/(^|[\\/])(\.|node_modules[\\/])/.test(relative(absolute, file)));
+  } catch (error) {
+    throw new RolecallError("file-unreadable", `${path} cannot be read: ${unreadableReason(error)}.`, {
+      hint: "Check the path; without one, rolecall reads the folder access/.",
+      cause: error,
+    });
+  }
+}
+
+/** Relative to the working directory where it lies in the same project. */
+function shownPath(real: string, cwd: string): string {
+  const working = realpathSync.native(cwd);
+  return isInside(working, real) || isInside(projectRoot(cwd, cwd), real) ? relative(working, real) : real;
+}
+
+function isInside(folder: string, file: string): boolean {
+  const path = relative(folder, file);
+  return path !== "" && !path.startsWith("..") && resolve(folder, path) === file;
+}
+
+/** What git keeps for itself is no part of the project: it may hold a token, and a bad file is shown where it is bad. */
+function isOfProject(root: string, file: string): boolean {
+  return isInside(root, file) && !relative(root, file).split(/[\\/]/).includes(".git");
+}
+
+/** Why a path cannot be read. */
+export function unreadableReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "ENOENT") return "there is no such file or folder";
+  if (code === "EACCES") return "permission denied";
+  return error.message;
+}

@@ -1,0 +1,93 @@
+import type { Meanwhile } from "../../config/library.ts";
+import type { LoadedMerchants } from "../../config/load-merchants.ts";
+import { suggest } from "../../lib/suggest.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import { RolecallError } from "../../model/errors.ts";
+import { findYamlFiles, namesProject, sourceReader } from "./find-files.ts";
+import { checkOutputs } from "./output-path.ts";
+
+/** What the files say, and everything that is wrong with them. */
+export interface Loaded {
+  /** Every file that was read, included ones once. */
+  readonly sources: readonly { readonly file: string; readonly text: string }[];
+  /** The valid ones that were asked for, by merchant code. */
+  readonly states: readonly DesiredState[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What loading depends on besides the files. */
+export interface LoadOptions {
+  /** Where not empty, picks some of the merchants. */
+  readonly merchants: readonly string[];
+  readonly cwd: string;
+  /** The moment that end dates are held against, in milliseconds since the epoch. */
+  readonly now: number;
+  /** Paths of results, which must not be any of the files. */
+  readonly outputs?: readonly (string | undefined)[];
+  /** What else goes on while files are read; absent: nothing. */
+  readonly meanwhile?: Meanwhile;
+}
+
+/** Reads and checks the files below the paths, with all that they include. */
+export async function loadStates(paths: readonly string[], options: LoadOptions): Promise<Loaded> {
+  const { merchants, cwd, outputs = [] } = options;
+  const files = await findYamlFiles(paths, cwd);
+  const loaded = await load(files, namesProject(paths, cwd), options);
+  if (outputs.some((path) => path !== undefined)) {
+    const { journalFiles } = await import("../journal/read-journals.ts");
+    const read = [...files, ...loaded.sources.map(({ file }) => file), ...(await journalFiles(cwd))];
+    checkOutputs(outputs, read, cwd);
+  }
+  const states = loaded.merchants
+    .flatMap(({ state }) => state ?? [])
+    .sort((a, b) => (a.merchant < b.merchant ? -1 : 1));
+  const { diagnostics, sources } = loaded;
+  return { sources, states: pick(states, merchants, diagnostics), diagnostics };
+}
+
+async function load(
+  files: readonly string[],
+  wholeProject: boolean,
+  { cwd, now, meanwhile }: LoadOptions,
+): Promise<LoadedMerchants> {
+  const { loadMerchants } = await import("../../config/load-merchants.ts");
+  return loadMerchants(files, sourceReader(cwd), { now, wholeProject, ...(meanwhile && { meanwhile }) });
+}
+
+function pick(
+  states: readonly DesiredState[],
+  merchants: readonly string[],
+  diagnostics: readonly Diagnostic[],
+): readonly DesiredState[] {
+  if (merchants.length === 0) return states;
+  const known = new Set(states.map(({ merchant }) => merchant));
+  const missing = merchants.filter((merchant) => !known.has(merchant));
+  if (missing.length > 0 && !diagnostics.some(isError)) {
+    throw new RolecallError("usage", `No file is about merchant ${missing.join(", ")}.`, {
+      hint: hintFor(missing, [...known]),
+    });
+  }
+  return states.filter(({ merchant }) => merchants.includes(merchant));
+}
+
+const MOST_NAMED = 5;
+
+/** The codes that were probably meant, else some of those that there are. */
+function hintFor(missing: readonly string[], known: readonly string[]): string {
+  const near = missing.flatMap((merchant) => suggest(merchant, known) ?? []);
+  if (near.length > 0) return `Did you mean ${near.join(", ")}?`;
+  const more = known.length - MOST_NAMED;
+  const rest = more > 0 ? `, and ${more} more: "rolecall list" lists them` : "";
+  return `The files are about ${known.slice(0, MOST_NAMED).join(", ") || "none"}${rest}.`;
+}
+
+/** Whether a diagnostic keeps its file from being used; a refusal does not. */
+export function isError({ severity, refusal }: Diagnostic): boolean {
+  return severity === "error" && !refusal;
+}
+
+/** Whether a diagnostic says that a file breaks its own policies or checks. */
+export function isRefusal({ severity, refusal }: Diagnostic): boolean {
+  return severity === "error" && refusal === true;
+}

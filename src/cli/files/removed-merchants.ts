@@ -1,0 +1,83 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { oneLine } from "../../render/escape.ts";
+import { isInShard } from "../args/in-shard.ts";
+import type { Shard } from "../args/shard.ts";
+import type { Io } from "../io/io.ts";
+import { defaultPath } from "./find-files.ts";
+
+const run = promisify(execFile);
+
+/** A merchant whose file git has and the working tree has not. */
+interface RemovedMerchant {
+  readonly merchant: string;
+  /** Relative to the root of the repository. */
+  readonly file: string;
+}
+
+/** More files than anybody removes at once: the others are not looked at. */
+const MAX_FILES = 100;
+
+/**
+ * Finds merchants whose files were removed since the branch left the default one, else by the last commit, or in the
+ * working tree; those that another file is about by now are not among them. Without git there are none.
+ */
+async function removedMerchants(
+  paths: readonly string[],
+  present: readonly string[],
+  cwd: string,
+): Promise<readonly RemovedMerchant[]> {
+  const git = async (...args: readonly string[]): Promise<string> =>
+    (await run("git", args, { cwd, maxBuffer: 64 * 1024 * 1024 })).stdout;
+  try {
+    const base = await baseCommit(git);
+    const wanted = paths.length > 0 ? paths : [defaultPath(cwd)];
+    const diff = await git(
+      ...["diff", "--name-only", "--diff-filter=D", "--no-renames", "--no-ext-diff", "-z", base, "--"],
+      ...wanted,
+    );
+    const files = diff.split("\0").filter((file) => /\.ya?ml$/i.test(file));
+    if (files.length === 0) return [];
+    const { parse } = await import("../../config/parse.ts");
+    const removed = await Promise.all(
+      files.slice(0, MAX_FILES).map(async (file) => {
+        const { value } = parse(await git("show", `${base}:${file}`));
+        return { file, merchant: Object(value)["merchant"] };
+      }),
+    );
+    const known = new Set(present);
+    return removed.filter(
+      (one): one is RemovedMerchant => typeof one.merchant === "string" && !known.has(one.merchant),
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** The commit at which the branch left the default one; on the default branch itself, the one before. */
+async function baseCommit(git: (...args: readonly string[]) => Promise<string>): Promise<string> {
+  const resolved = async (...args: readonly string[]): Promise<string | null> =>
+    git(...args).then(
+      (text) => text.trim() || null,
+      () => null,
+    );
+  const head = await git("rev-parse", "HEAD");
+  const fork = await resolved("merge-base", "HEAD", "origin/HEAD");
+  if (fork !== null && fork !== head.trim()) return fork;
+  return (await resolved("rev-parse", "--verify", "--quiet", "HEAD^")) ?? head.trim();
+}
+
+/** Warns on stderr of merchants that are no longer managed, a line each; `present` are those that files are about. */
+export async function warnRemovedMerchants(
+  paths: readonly string[],
+  present: readonly string[],
+  { shard }: { readonly shard?: Shard },
+  io: Pick<Io, "cwd" | "stderr">,
+): Promise<void> {
+  for (const { merchant, file } of await removedMerchants(paths, present, io.cwd)) {
+    if (shard !== undefined && !isInShard(merchant, shard)) continue;
+    io.stderr.write(
+      `warning: ${oneLine(merchant)} is no longer managed: ${oneLine(file)} was removed. What is live there stays as it is.\n`,
+    );
+  }
+}

@@ -1,0 +1,68 @@
+import { resolve } from "node:path";
+import { type Extent, type Paint, PLAIN, type Style } from "../../render/style.ts";
+import { standardStream } from "../files/output-path.ts";
+import type { Io, Sink } from "./io.ts";
+
+const MAX_COLUMNS = 120;
+
+/** How to dress text for a stream: colours on a terminal, unless NO_COLOR, FORCE_COLOR or `--no-color` say otherwise. */
+export function styleFor(sink: Sink, io: Io, color: boolean): Style {
+  const { isTTY, columns } = sink;
+  const width = isTTY ? Math.min(columns ?? PLAIN.columns, MAX_COLUMNS) : PLAIN.columns;
+  return { ...(color && wantsColor(io.env, isTTY) ? ANSI : PLAIN), columns: width };
+}
+
+/** Puts text between two escape sequences; `again` takes the place of an end inside it, which would end this one, too. */
+function paint(begin: string, end: string, again = begin): Paint {
+  return (text) => `${begin}${text.replaceAll(end, again)}${end}`;
+}
+
+const ANSI: Omit<Style, "columns"> = {
+  bold: paint("\x1b[1m", "\x1b[22m", "\x1b[22m\x1b[1m"),
+  dim: paint("\x1b[2m", "\x1b[22m", "\x1b[22m\x1b[2m"),
+  red: paint("\x1b[31m", "\x1b[39m"),
+  green: paint("\x1b[32m", "\x1b[39m"),
+  yellow: paint("\x1b[33m", "\x1b[39m"),
+  cyan: paint("\x1b[36m", "\x1b[39m"),
+};
+
+function wantsColor(env: Io["env"], isTTY: boolean): boolean {
+  if (env["NO_COLOR"]) return false;
+  const forced = env["FORCE_COLOR"];
+  if (forced !== undefined) return forced !== "0" && forced !== "false";
+  return isTTY && env["TERM"] !== "dumb";
+}
+
+/** How much `--quiet` and `--verbose` let be shown. */
+export function extentOf({ quiet, verbose }: { readonly quiet?: true; readonly verbose?: true }): Extent {
+  if (quiet) return "quiet";
+  return verbose ? "verbose" : "normal";
+}
+
+/** Somewhere to write a result to: a standard stream, or a file, which `end` writes whole. */
+export interface Output {
+  readonly sink: Sink;
+  end(): Promise<void>;
+}
+
+/** The destination of a command's result: stdout, or with `--output` another stream or a file. */
+export function outputTo(file: string | undefined, io: Io): Output {
+  const stream = file === undefined ? "stdout" : standardStream(file);
+  if (file === undefined || stream !== null)
+    return { sink: io[stream ?? "stdout"], end: async () => undefined };
+  let text = "";
+  return {
+    sink: {
+      write: (more) => {
+        text += more;
+      },
+      isTTY: false,
+      columns: undefined,
+    },
+    end: async () => {
+      const { writeAtomically } = await import("../files/atomic-write.ts");
+      await writeAtomically(resolve(io.cwd, file), text, { shown: file });
+      io.stderr.write(`Written to ${file}.\n`);
+    },
+  };
+}

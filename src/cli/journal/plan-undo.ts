@@ -1,0 +1,170 @@
+import { access } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { DesiredState } from "../../model/desired.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { MerchantNote, PastRun, UndoNote } from "../../model/past-run.ts";
+import { normalizeServiceUrl } from "../../plan/service-url.ts";
+import { netEffects } from "../../plan/undo/net-effects.ts";
+import { undoPlan } from "../../plan/undo/undo-plan.ts";
+import { oneLine } from "../../render/escape.ts";
+import type { OutputOptions, ServiceOptions } from "../args/options.ts";
+import { defaultPath } from "../files/find-files.ts";
+import { isError, type Loaded, loadStates } from "../files/load-states.ts";
+import type { Io } from "../io/io.ts";
+import { openProgress } from "../progress/progress.ts";
+import { accessFor } from "../session/credentials.ts";
+import { failuresOf, type Prepared, tellDiagnostics } from "../session/plan-merchants.ts";
+import { openSessions, planAll } from "../session/session.ts";
+import { rulePlaces } from "../show/rule-locations.ts";
+import { findRun, type Run } from "./find-run.ts";
+
+/** The plans that take a run back, and what comes back differently or not at all. */
+export interface UndoPrepared extends Omit<Prepared, "declared"> {
+  /** The id of the run. */
+  readonly run: string;
+  readonly notes: readonly MerchantNote[];
+}
+
+/** Journals and files → live state → the plans that take the run back, one for each of its merchants. */
+export async function prepareUndo(
+  text: string,
+  paths: readonly string[],
+  options: Omit<ServiceOptions, "shard"> &
+    OutputOptions & { readonly signal?: AbortSignal; readonly out?: string },
+  io: Io,
+): Promise<UndoPrepared> {
+  const run = await findRun(text, { merchants: options.merchant }, io);
+  const parts = readable(run);
+  const { states, loaded } = await settingsFor(parts, paths, options, io);
+  const undone = new Map(parts.map((past) => [past.run.merchant, past]));
+  for (const state of states) {
+    sameService(undone.get(state.merchant), accessFor(state, options.baseUrl, io.env).baseUrl);
+  }
+  const notes = new Map<string, readonly UndoNote[]>();
+  const progress = await openProgress(options, io);
+  const sessions = await openSessions(
+    states,
+    {
+      ...options,
+      emit: progress.live,
+      roleIds: (merchant) => rolesOf(undone.get(merchant)),
+      makePlan: (input) => {
+        const { merchant } = input.desired;
+        const past = undone.get(merchant);
+        if (past === undefined) throw new Error(`${merchant} is not of the run`);
+        const undo = undoPlan(past, input);
+        notes.set(merchant, undo.notes);
+        return undo.plan;
+      },
+    },
+    io,
+  );
+  try {
+    progress.reading(states.map(({ merchant }) => merchant));
+    const planned = await planAll(sessions, progress.read);
+    const fileErrors = loaded.diagnostics.filter(isError).length;
+    return {
+      run: run.name,
+      notes: states.flatMap(({ merchant }) =>
+        (notes.get(merchant) ?? []).map((note) => ({ ...note, merchant })),
+      ),
+      planned,
+      valid: fileErrors === 0,
+      fileErrors,
+      failures: failuresOf(loaded, planned),
+      placeOf: rulePlaces(loaded.states, loaded.sources),
+      progress,
+      close: sessions.close,
+    };
+  } catch (error) {
+    await sessions.close();
+    throw error;
+  } finally {
+    await progress.rest();
+  }
+}
+
+/** The parts of a run that did something; all of them where none did. */
+function readable({ name, journals, status }: Run): readonly PastRun[] {
+  const parts = journals.map((journal) => {
+    if ("past" in journal) return journal.past;
+    const others = journals.length > 1 ? " To take back the rest, name its merchants with --merchant." : "";
+    throw new RolecallError("file-invalid", `This journal cannot be read: ${journal.unreadable}.`, {
+      hint: `Without it nobody knows what the run did. To go back, bring back the file as it was, and apply it.${others}`,
+    });
+  });
+  if (status === "running") {
+    throw new RolecallError(
+      "usage",
+      `The run ${name} is not over: process ${parts[0]?.run.pid} is still at it.`,
+      {
+        hint: "Wait for its end, or stop it with Ctrl-C where it runs.",
+      },
+    );
+  }
+  const did = parts.filter((past) => Object.values(netEffects(past)).some((effects) => effects.length > 0));
+  return did.length > 0 ? did : parts;
+}
+
+/** Guards, policies, checks and how the service is reached, from the merchants' files; without one, the defaults. */
+async function settingsFor(
+  parts: readonly PastRun[],
+  paths: readonly string[],
+  options: OutputOptions & { readonly out?: string },
+  io: Io,
+): Promise<{ readonly states: readonly DesiredState[]; readonly loaded: Loaded }> {
+  const without: Loaded = { sources: [], states: [], diagnostics: [] };
+  const anyFile = paths.length > 0 || (await isThere(resolve(io.cwd, defaultPath(io.cwd))));
+  const loaded = anyFile
+    ? await loadStates(paths, { merchants: [], cwd: io.cwd, now: io.now(), outputs: [options.out] })
+    : without;
+  await tellDiagnostics(loaded.diagnostics, options, io);
+  const known = new Map(loaded.states.map((state) => [state.merchant, state]));
+  const missing = parts.map(({ run }) => run.merchant).filter((merchant) => !known.has(merchant));
+  if (missing.length > 0) {
+    const names = oneLine(missing.join(", "));
+    if (loaded.diagnostics.some(isError)) {
+      throw new RolecallError("file-invalid", `The guards of ${names} cannot be read: a file has errors.`, {
+        hint: "Solve them first, or name the merchant's own file after the run.",
+      });
+    }
+    io.stderr.write(`No file is about ${names}: only the default guards are kept.\n`);
+  }
+  const states = parts.map(
+    ({ run: { merchant, environment } }) =>
+      known.get(merchant) ?? { ...NO_FILE, merchant, ...(environment && { environment }) },
+  );
+  return { states, loaded };
+}
+
+const NO_FILE: Omit<DesiredState, "merchant"> = {
+  sync: { roles: "additive", members: "additive", reinvite: true, replaceRoles: true },
+  ignore: { roles: [], members: [] },
+  guards: { protect: { roles: [], members: [] } },
+  policies: { separate: [], maxHolders: {}, requireUntil: [], requireMfa: [], forbidPermissions: [] },
+  checks: [],
+  origin: { file: "", path: [] },
+};
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** A key is sent to no other place than the run's, and that one only where somebody else than the journal names it. */
+function sameService(past: PastRun | undefined, baseUrl: string): void {
+  if (past === undefined || normalizeServiceUrl(past.run.service) === baseUrl) return;
+  throw new RolecallError("usage", `The run was at ${past.run.service}, and this would be at ${baseUrl}.`, {
+    // No command to copy: a journal may come with somebody else's commit, and name any address.
+    hint: "To take it back, your key would go to the address of the run, which only the journal tells. Make sure that it is yours before you give it with --base-url.",
+  });
+}
+
+/** The roles that may come back to somebody: the service lists none that it provides itself. */
+function rolesOf(past: PastRun | undefined): readonly string[] {
+  const { members } = netEffects(past ?? { writes: [] });
+  const held = members.flatMap(({ before, after }) => [...(before?.roles ?? []), ...(after?.roles ?? [])]);
+  return [...new Set(held.flatMap(({ id }) => id ?? []))].sort();
+}

@@ -1,0 +1,104 @@
+import { open, readdir } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { RolecallError } from "../../model/errors.ts";
+import type { PastRun, ReadJournal, RunStatus } from "../../model/past-run.ts";
+import { runStatus } from "../../plan/run-status.ts";
+import type { Io } from "../io/io.ts";
+import { isAlive } from "./process-alive.ts";
+import { runsFolder } from "./write-journal.ts";
+
+/** A journal in the folder of runs. */
+export interface StoredRun {
+  /** The file's name without its extension. */
+  readonly name: string;
+  /** Its path, as it is shown. */
+  readonly file: string;
+}
+
+/** A journal that was looked into. */
+export type FoundRun = StoredRun &
+  ({ readonly past: PastRun; readonly status: RunStatus } | { readonly unreadable: string });
+
+/** The suffix of a journal's file name. */
+export const EXTENSION = ".jsonl";
+const MAX_BYTES = 256 * 1024 * 1024;
+
+/** All journals, the newest first; none where there is no folder. */
+export async function listRuns(cwd: string): Promise<readonly StoredRun[]> {
+  const folder = await runsFolder(cwd);
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw new RolecallError("file-unreadable", `${relative(cwd, folder)} cannot be read.`, {
+      hint: "It is where the journals of past runs are.",
+      cause: error,
+    });
+  });
+  return (
+    entries
+      // A FIFO or a device would be waited for without end.
+      .filter((entry) => entry.isFile() && entry.name.endsWith(EXTENSION))
+      .map(({ name: file }) => ({
+        name: file.slice(0, -EXTENSION.length),
+        file: relative(cwd, join(folder, file)),
+      }))
+      .sort((a, b) => (isLater(a.name, b.name) ? -1 : 1))
+  );
+}
+
+/** Paths of all journals that can be listed. */
+export async function journalFiles(cwd: string): Promise<readonly string[]> {
+  const stored = await listRuns(cwd).catch(() => []);
+  return stored.map(({ file }) => file);
+}
+
+/** Two of one millisecond differ in a number at the end only: "-10" is later than "-9". */
+function isLater(one: string, other: string): boolean {
+  const collator = new Intl.Collator("en", { numeric: true });
+  return collator.compare(one, other) > 0;
+}
+
+/** Looks into a journal. */
+export async function readRun(stored: StoredRun, io: Pick<Io, "cwd" | "now">): Promise<FoundRun> {
+  const { parseJournal } = await import("../../config/journal-file.ts");
+  const read = await readText(join(io.cwd, stored.file));
+  const journal: ReadJournal = "text" in read ? parseJournal(read.text) : { ok: false, line: null, ...read };
+  if (journal.ok) {
+    return { ...stored, past: journal.run, status: runStatus(journal.run, isAlive(journal.run, io.now())) };
+  }
+  const place = journal.line === null ? stored.file : `${stored.file}:${journal.line}`;
+  return { ...stored, unreadable: `${place}: ${journal.reason}` };
+}
+
+/** Whether a text stands anywhere in a journal: told without parsing it. */
+export async function mentions(stored: StoredRun, text: string, io: Pick<Io, "cwd">): Promise<boolean> {
+  const read = await readText(join(io.cwd, stored.file));
+  return "text" in read && read.text.includes(text);
+}
+
+async function readText(path: string): Promise<{ readonly text: string } | { readonly reason: string }> {
+  try {
+    const file = await open(path, "r");
+    try {
+      const info = await file.stat();
+      if (!info.isFile()) return { reason: "it is no file" };
+      if (info.size > MAX_BYTES) return { reason: `it has more than ${MAX_BYTES / 1024 / 1024} MiB` };
+      return { text: await file.readFile("utf8") };
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    return { reason: `it cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"})` };
+  }
+}
+
+/** Whether a journal is of one of these merchants; of one that cannot be read, only its name tells. */
+export function isOf(found: FoundRun, merchants: readonly string[]): boolean {
+  if ("past" in found) return merchants.includes(found.past.run.merchant);
+  const [, named] = /Z-(.+)$/.exec(found.name) ?? [];
+  return named !== undefined && merchants.some((one) => named === one || isNumbered(named, one));
+}
+
+/** Of several runs of one millisecond the later ones have a number behind the merchant. */
+function isNumbered(named: string, merchant: string): boolean {
+  return named.startsWith(`${merchant}-`) && /^\d+$/.test(named.slice(merchant.length + 1));
+}

@@ -1,0 +1,51 @@
+import { hostname, userInfo } from "node:os";
+import type { RunStarted } from "../../model/journal.ts";
+import { gitCommit } from "../files/git-times.ts";
+import type { Io } from "../io/io.ts";
+
+/** Who and what starts a run, as far as it can be told. */
+export type RunOrigin = Pick<RunStarted, "user" | "host" | "pid" | "commit" | "job">;
+
+/** Looks up who runs this process, where, and at which commit. */
+export async function runOrigin(io: Pick<Io, "env" | "cwd">): Promise<RunOrigin> {
+  return {
+    user: userName(),
+    host: hostname(),
+    pid: process.pid,
+    commit: await gitCommit(io.cwd),
+    job: jobAddress(io.env),
+  };
+}
+
+function userName(): string | null {
+  try {
+    return userInfo().username;
+  } catch {
+    // There need not be a user for every number, as in some containers.
+    return null;
+  }
+}
+
+/** The address of the CI run, from what CI services put into the environment; null where it is no plain web address. */
+export function jobAddress(env: Io["env"]): string | null {
+  const [server, repository, run] = [
+    env["GITHUB_SERVER_URL"],
+    env["GITHUB_REPOSITORY"],
+    env["GITHUB_RUN_ID"],
+  ];
+  const github = server && repository && run ? `${server}/${repository}/actions/runs/${run}` : undefined;
+  const found = [github, env["CI_JOB_URL"], env["BUILD_URL"]].find(
+    (one) => one !== undefined && isPlain(one),
+  );
+  return found ?? null;
+}
+
+const LONGEST_ADDRESS = 500;
+
+/** Nothing with a name and password in it, nor with a query, which may hold a token. */
+function isPlain(address: string): boolean {
+  if (!/^https?:\/\/[\x21-\x7e]+$/.test(address) || address.length > LONGEST_ADDRESS) return false;
+  if (!URL.canParse(address)) return false;
+  const { username, password, search, hash } = new URL(address);
+  return [username, password, search, hash].every((part) => part === "");
+}

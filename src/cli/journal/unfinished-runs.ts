@@ -1,0 +1,56 @@
+import { renderUnfinished } from "../../render/run-notices.ts";
+import type { KnownRun } from "../../render/runs-text.ts";
+import type { Io } from "../io/io.ts";
+import { styleFor } from "../io/output.ts";
+import type { Planned } from "../session/session.ts";
+import { type FoundRun, isOf, listRuns, readRun } from "./read-journals.ts";
+
+/** For how long a run is spoken of whose merchant has nothing left to do. */
+const SETTLED_AFTER_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Tells on stderr of the runs that were the last at a merchant of this service and were not finished, or still run. It
+ * only tells: where the journals cannot be read, planning goes on without.
+ */
+export async function tellUnfinishedRuns(
+  planned: readonly Planned[],
+  options: { readonly color: boolean; readonly quiet?: true },
+  io: Io,
+): Promise<void> {
+  if (options.quiet) return;
+  const plans = planned.flatMap((one) => ("plan" in one ? [one.plan] : []));
+  const runs = plans.length === 0 ? [] : await listRuns(io.cwd).catch(() => []);
+  if (runs.length === 0) return;
+  const told = new Map<string, KnownRun[]>();
+  for (const { merchant, service, changes } of plans) {
+    const last = await lastRun(runs, merchant, service, io);
+    if (last === null || !("past" in last)) continue;
+    const { status, past } = last;
+    const isOpen = status === "running" || status === "cut-short" || status === "unsure";
+    const age = io.now() - Date.parse(past.run.at);
+    if (isOpen && (status === "running" || changes.length > 0 || age < SETTLED_AFTER_MS)) {
+      const { run, host, pid } = past.run;
+      const together = JSON.stringify([run, host, pid, status]);
+      told.set(together, [...(told.get(together) ?? []), last]);
+    }
+  }
+  const style = styleFor(io.stderr, io, options.color);
+  for (const parts of told.values()) io.stderr.write(renderUnfinished(parts, style));
+}
+
+async function lastRun(
+  runs: Awaited<ReturnType<typeof listRuns>>,
+  merchant: string,
+  service: string,
+  io: Io,
+): Promise<FoundRun | null> {
+  for (const stored of runs) {
+    // The name says whose it is, so that the journals of others need not be read.
+    if (!isOf({ ...stored, unreadable: "" }, [merchant])) continue;
+    const found = await readRun(stored, io);
+    // One that was cut short in its first line has changed nothing: the one before it is what counts.
+    if (!("past" in found)) continue;
+    if (found.past.run.merchant === merchant && found.past.run.service === service) return found;
+  }
+  return null;
+}

@@ -1,0 +1,242 @@
+import { type FileHandle, lstat, mkdir, open, readdir, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join, relative } from "node:path";
+import { RolecallError } from "../../model/errors.ts";
+import type { JournalEntry, RunStarted } from "../../model/journal.ts";
+import type { Plan } from "../../model/plan.ts";
+import { projectRoot } from "../files/project-root.ts";
+import { syncFolder } from "../files/sync-folder.ts";
+import type { Io } from "../io/io.ts";
+import { VERSION } from "../version.ts";
+import type { OpenJournal } from "./open-journal.ts";
+import type { RunOrigin } from "./run-origin.ts";
+
+/** How journals are opened. */
+export interface JournalOptions {
+  /** The run that is taken back; null for an ordinary apply. */
+  readonly undoes: string | null;
+  /** Absent: this process. */
+  readonly origin?: RunOrigin;
+  /** Makes a file that must not be there yet; absent: on the disk. */
+  readonly create?: (path: string) => Promise<Appendable>;
+}
+
+/** Opens the journals of one run: one for each plan that is applied, each a file of its own in the project's folder of runs. */
+export function fileJournals(
+  io: Pick<Io, "cwd" | "env" | "now">,
+  options: JournalOptions = { undoes: null },
+): (plan: Plan) => Promise<OpenJournal> {
+  let origin: Promise<RunOrigin> | undefined;
+  let id: Promise<string> | undefined;
+  return async (plan) => {
+    // Once for all merchants of an apply: a look at the repository takes its time.
+    origin ??= options.origin ? Promise.resolve(options.origin) : lookUpOrigin(io);
+    const who = await origin;
+    const folder = await runsFolder(io.cwd);
+    const shown = (path: string): string => relative(io.cwd, path) || path;
+    try {
+      await makeFolder(folder);
+      id ??= freeId(folder, io.now());
+      const run = await id;
+      const name = `${run}-${plan.merchant.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64)}`;
+      const { path, file } = await createFile(folder, name, options.create ?? createOnDisk);
+      const journal = { ...appendTo(file, shown(path), io.now), run };
+      try {
+        await syncFolder(folder);
+        await journal.write(runStarted({ run, plan, who, undoes: options.undoes }));
+      } catch (error) {
+        await discard(journal, path);
+        throw error;
+      }
+      return journal;
+    } catch (error) {
+      throw unwritable(shown(folder), error, "Without a journal nothing is applied.");
+    }
+  };
+}
+
+async function lookUpOrigin(io: Pick<Io, "cwd" | "env">): Promise<RunOrigin> {
+  const { runOrigin } = await import("./run-origin.ts");
+  return runOrigin(io);
+}
+
+/** Where a project's journals are: below the root of the repository, else of the working directory. */
+export async function runsFolder(cwd: string): Promise<string> {
+  return join(projectRoot(cwd, cwd), ".rolecall", "runs");
+}
+
+/** Named one by one, so that nothing of a plan or an environment gets in that nobody has thought of. */
+function runStarted({
+  run,
+  plan: { merchant, environment, service, fingerprint, changes },
+  who: { user, host, pid, commit, job },
+  undoes,
+}: {
+  readonly run: string;
+  readonly plan: Plan;
+  readonly who: RunOrigin;
+  readonly undoes: string | null;
+}): RunStarted {
+  return {
+    type: "run",
+    format: 1,
+    run,
+    merchant,
+    environment,
+    service,
+    fingerprint,
+    changes: changes.length,
+    version: VERSION,
+    user,
+    host,
+    pid,
+    commit,
+    job,
+    undoes,
+  };
+}
+
+/** A run's id, which no run in the folder has yet: its time, or the next free one. */
+async function freeId(folder: string, now: number): Promise<string> {
+  const names = await readdir(folder);
+  for (let at = now; ; at += 1) {
+    const id = timeOf(at);
+    if (!names.some((name) => name.startsWith(id))) return id;
+  }
+}
+
+/** Sorts by time, and is a file name everywhere: `2026-11-21T13-05-00-123Z`. */
+function timeOf(now: number): string {
+  return new Date(now).toISOString().replaceAll(/[:.]/g, "-");
+}
+
+/** A journal tells who may do what: nobody else reads it, and it is not committed by accident. */
+async function makeFolder(folder: string): Promise<void> {
+  for (const one of [dirname(folder), folder]) {
+    await mkdir(one, { mode: 0o700 }).catch((error: unknown) => {
+      if (!isExisting(error)) throw error;
+    });
+    // A link may come with a checkout, and lead anywhere: nothing is written outside of the project.
+    if (!(await lstat(one)).isDirectory()) {
+      throw Object.assign(new Error(`${basename(one)} is a link, or no folder`), { code: "ENOTDIR" });
+    }
+  }
+  const ignore = join(dirname(folder), ".gitignore");
+  await writeFile(ignore, "*\n", { flag: "wx", mode: 0o600 }).catch(async (error: unknown) => {
+    if (isExisting(error)) return;
+    // An empty one ignores nothing, and would stay.
+    await rm(ignore, { force: true }).catch(() => undefined);
+    throw error;
+  });
+}
+
+const MOST_AT_ONCE = 1000;
+
+async function createFile(
+  folder: string,
+  name: string,
+  create: NonNullable<JournalOptions["create"]>,
+): Promise<{ readonly path: string; readonly file: Appendable }> {
+  for (let count = 1; ; count += 1) {
+    const path = join(folder, `${count === 1 ? name : `${name}-${count}`}.jsonl`);
+    try {
+      return { path, file: await create(path) };
+    } catch (error) {
+      if (!isExisting(error) || count === MOST_AT_ONCE) throw error;
+    }
+  }
+}
+
+function createOnDisk(path: string): Promise<FileHandle> {
+  return open(path, "ax", 0o600);
+}
+
+/** A journal without its first line tells nothing; that it cannot be removed either is no second problem. */
+async function discard(journal: Pick<OpenJournal, "close">, path: string): Promise<void> {
+  await journal.close();
+  await rm(path, { force: true }).catch(() => undefined);
+}
+
+interface Waiting {
+  readonly text: string;
+  readonly resolve: () => void;
+  readonly reject: (error: RolecallError) => void;
+}
+
+/** The part of a file that a journal needs. */
+export type Appendable = Pick<FileHandle, "writeFile" | "sync" | "close">;
+
+/**
+ * Appends entries in order. What comes while the disk is busy goes out together, with one sync for all. After a
+ * failure nothing more is written: behind half a line, no other could be read.
+ */
+export function appendTo(file: Appendable, shown: string, now: () => number): Omit<OpenJournal, "run"> {
+  let waiting: Waiting[] = [];
+  let isFlushing = false;
+  let flushed: Promise<void> = Promise.resolve();
+  let failed: RolecallError | null = null;
+
+  const flush = async (): Promise<void> => {
+    isFlushing = true;
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      try {
+        if (failed !== null) throw failed;
+        await file.writeFile(batch.map(({ text }) => text).join(""));
+        await file.sync();
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        failed ??= unwritable(shown, error, "Then plan again, to see what is left.");
+        for (const { reject } of batch) reject(failed);
+      }
+    }
+    isFlushing = false;
+  };
+
+  return {
+    file: shown,
+    write: (entry: JournalEntry) =>
+      new Promise<void>((resolve, reject) => {
+        const text = `${JSON.stringify({ at: new Date(now()).toISOString(), ...entry })}\n`;
+        waiting.push({ text, resolve, reject });
+        if (!isFlushing) flushed = flush();
+      }),
+    close: async () => {
+      await flushed;
+      // All of it has been synced, or is told as missing: that the file cannot be closed is no further problem.
+      await file.close().catch(() => undefined);
+    },
+  };
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  EACCES: "Give yourself the right to write there",
+  EPERM: "Give yourself the right to write there",
+  EROFS: "The file system is read-only: run it in a folder that may be written to",
+  ENOSPC: "The disk is full: make room",
+  EDQUOT: "The disk quota is used up: make room",
+  EFBIG: "The file may not grow any more: raise the limit on the size of files (ulimit -f)",
+  EIO: "The disk or the network drive has failed: see the system's log",
+  EMFILE: "Too many files are open: apply fewer merchants at once",
+  ENOTDIR: "Something that is no folder is in the way: move it",
+  EEXIST: "Something that is no folder is in the way: move it",
+};
+
+function unwritable(path: string, error: unknown, state: string): RolecallError {
+  if (error instanceof RolecallError) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  const reason = error instanceof Error ? error.message.replace(/, \w+ '.*$/, "") : String(error);
+  const hint = HINTS[code ?? ""] ?? "Check that the folder may be written to";
+  return new RolecallError(
+    "journal-unwritable",
+    `The journal of this run cannot be written to ${path}: ${reason}.`,
+    {
+      hint: `${hint}. ${state}`,
+      cause: error,
+    },
+  );
+}
+
+function isExisting(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "EEXIST";
+}

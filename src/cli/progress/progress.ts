@@ -1,0 +1,54 @@
+import type { ApplyEvent } from "../../model/apply.ts";
+import type { LiveEvent } from "../../model/ports.ts";
+import type { Io } from "../io/io.ts";
+import { terminalOf } from "../io/terminal.ts";
+
+/** How much is told besides the data. */
+export interface ProgressOptions {
+  /** Each request. */
+  readonly verbose?: true;
+  /** Nothing. */
+  readonly quiet?: true;
+  readonly color: boolean;
+}
+
+/** Tells on stderr how reading and applying go: as a board on a terminal, as a line now and then elsewhere. */
+export interface Progress {
+  /** The world to write to: what is written while a board is up goes above it. */
+  readonly io: Io;
+  /** A board counts the changes, and shows which are under way. */
+  readonly draws: boolean;
+  /** What the client tells. */
+  live(event: LiveEvent): void;
+  /** The live states of these merchants are read from now on. */
+  reading(merchants: readonly string[]): void;
+  /** One of them is read, or cannot be: `problem` says why. */
+  read(merchant: string, problem: string | null): void;
+  /** These plans are applied from now on. */
+  applying(plans: readonly { readonly merchant: string; readonly changes: readonly unknown[] }[]): void;
+  /** What an apply tells. */
+  applied(event: ApplyEvent): void;
+  /** Neither is going on any more: a board goes away. */
+  rest(): Promise<void>;
+}
+
+/** Chooses how progress is told. */
+export async function openProgress(options: ProgressOptions, io: Io): Promise<Progress> {
+  if (options.quiet) return silence(io);
+  if (terminalOf(io).draws) return (await import("./tui-progress.ts")).drawnProgress(options, io);
+  return (await import("./log-progress.ts")).plainProgress(options, io);
+}
+
+function silence(io: Io): Progress {
+  const nothing = (): void => undefined;
+  return {
+    io,
+    draws: false,
+    live: nothing,
+    reading: nothing,
+    read: nothing,
+    applying: nothing,
+    applied: nothing,
+    rest: async () => undefined,
+  };
+}

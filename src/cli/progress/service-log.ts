@@ -1,0 +1,51 @@
+import type { LiveEvent } from "../../model/ports.ts";
+import { oneLine } from "../../render/escape.ts";
+import type { Io } from "../io/io.ts";
+
+const SHORTEST_WAIT_TOLD_MS = 500;
+
+/** Two waits that end this close to each other are one for whoever waits. */
+const SAME_WAIT_MS = 500;
+
+/** Tells on stderr what the client does: each wait once for all requests that share it, and with `verbose` each request. */
+export function liveLog(io: Io, verbose: boolean): (event: LiveEvent) => void {
+  const tell = (line: string): void => io.stderr.write(`${oneLine(line)}\n`);
+  /** Until when a wait for a reason has been told. */
+  const told = new Map<string, number>();
+  const isTold = ({ reason, ms }: { readonly reason: string; readonly ms: number }): boolean =>
+    io.monotonic() + ms <= (told.get(reason) ?? 0) + SAME_WAIT_MS;
+  return (event) => {
+    if (event.type !== "wait") {
+      const line = verbose ? lineFor(event) : null;
+      if (line !== null) tell(line);
+    } else if ((verbose || event.ms >= SHORTEST_WAIT_TOLD_MS) && !isTold(event)) {
+      told.set(event.reason, io.monotonic() + event.ms);
+      tell(`waiting ${(event.ms / 1000).toFixed(1)} s: ${event.reason}`);
+    }
+  };
+}
+
+function lineFor(event: Exclude<LiveEvent, { readonly type: "wait" }>): string | null {
+  switch (event.type) {
+    case "request":
+      return event.attempt > 1 ? `${event.method} ${event.path} attempt ${event.attempt}` : null;
+    case "answer":
+      return `${event.method} ${event.path} ${event.status} ${Math.round(event.ms)} ms`;
+    case "no-answer":
+      return `${event.method} ${event.path} no answer: ${event.reason} ${Math.round(event.ms)} ms`;
+    case "proxy":
+      return proxyText(event);
+    case "read":
+      return null;
+    case "caller-unknown":
+      return `the member that the key belongs to is not known: ${event.reason}`;
+    default:
+      return event satisfies never;
+  }
+}
+
+function proxyText({ service, proxy, because }: LiveEvent & { readonly type: "proxy" }): string {
+  return proxy === null
+    ? `${service} is reached directly, without a proxy (${because})`
+    : `${service} is reached through the proxy ${proxy} (${because})`;
+}

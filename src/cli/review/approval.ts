@@ -1,0 +1,84 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { RolecallError } from "../../model/errors.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { Approval } from "../../plan/approve.ts";
+import type { Override } from "../../plan/overrides.ts";
+import { unreadableReason } from "../files/find-files.ts";
+import type { Io } from "../io/io.ts";
+import type { Look } from "../session/session.ts";
+import { parseOverrides } from "./parse-overrides.ts";
+
+/** Saved plans and overrides that an apply was given. */
+export interface Consent {
+  /** Null without `--approved`. */
+  readonly approved: readonly Plan[] | null;
+  readonly overrides: readonly Override[];
+}
+
+/** Reads what the options of an apply allow; throws RolecallError for a file or an override that cannot be used. */
+export async function readConsent(
+  { approved, allow }: { readonly approved?: string; readonly allow: readonly string[] },
+  io: Io,
+): Promise<Consent> {
+  const overrides = parseOverrides(allow);
+  return { approved: approved === undefined ? null : await readApproved(approved, io), overrides };
+}
+
+/** Reads the plans that were approved; throws RolecallError where the file is none. */
+async function readApproved(file: string, io: Io): Promise<readonly Plan[]> {
+  const { parsePlanFile } = await import("../../config/plan-file.ts");
+  const text = await readFile(resolve(io.cwd, file), "utf8").catch((error: unknown) => {
+    throw new RolecallError("file-unreadable", `${file} cannot be read: ${unreadableReason(error)}.`, {
+      hint: 'It is what "rolecall plan --out" wrote.',
+      cause: error,
+    });
+  });
+  const read = parsePlanFile(text);
+  if (read.ok) return read.plans;
+  throw new RolecallError("file-invalid", `${file} cannot be used as an approved plan: ${read.reason}.`, {
+    hint: 'Make it anew with "rolecall plan --out".',
+  });
+}
+
+/** Why fresh plans are not covered by the approved ones: one sentence for each; empty where they are. */
+export async function objectionsTo(
+  fresh: readonly Look[],
+  approved: readonly Plan[],
+): Promise<readonly string[]> {
+  const { approve } = await import("../../plan/approve.ts");
+  const byMerchant = new Map(approved.map((plan) => [plan.merchant, plan]));
+  return fresh
+    .filter(({ plan }) => plan.changes.length > 0)
+    .flatMap(({ plan, live }) => {
+      const known = byMerchant.get(plan.merchant);
+      if (known === undefined)
+        return [`${plan.merchant}: the approved plan does not speak of this merchant.`];
+      return objectionSentences(plan.merchant, approve(plan, known, live));
+    });
+}
+
+/** What an approval leaves to object to, a sentence each. */
+export function objectionSentences(merchant: string, approval: Approval): readonly string[] {
+  switch (approval.status) {
+    case "approved":
+      return [];
+    case "elsewhere":
+      return [
+        `${merchant}: the approved plan is for ${approval.field} ${approval.approved}, and this is ${approval.fresh}.`,
+      ];
+    case "tampered":
+      return [`${merchant}: the approved plan was edited after it was made: its fingerprints do not match.`];
+    case "new-changes":
+      return approval.changes.map(
+        ({ kind, resource, name }) => `${merchant}: nobody has approved to ${kind} ${resource} ${name}.`,
+      );
+    case "dropped":
+      return approval.changes.map(
+        ({ kind, resource, name }) =>
+          `${merchant}: the approved plan was to ${kind} ${resource} ${name}, which the file no longer says.`,
+      );
+    default:
+      return approval satisfies never;
+  }
+}

@@ -1,0 +1,64 @@
+import type { PasswordChange } from "../../model/apply.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { Style } from "../../render/style.ts";
+import type { Io } from "../io/io.ts";
+import { styleFor } from "../io/output.ts";
+import { terminalOf } from "../io/terminal.ts";
+import type { Session } from "../session/session.ts";
+import { type Question, questionsFor } from "./confirmation.ts";
+
+/** A plan that waits for a yes, and the passwords that are to be set besides. */
+export interface Due {
+  readonly session: Session;
+  readonly plan: Plan;
+  readonly passwords?: readonly PasswordChange[];
+  /** How many changes somebody has left out of the plan; absent: none. */
+  readonly leftOut?: number;
+}
+
+/**
+ * Asks until everything is answered or one answer is no; without a terminal it refuses to guess. `undoes` is the run
+ * that is taken back.
+ */
+export async function confirmApply(
+  due: readonly Due[],
+  { color, undoes }: { readonly color: boolean; readonly undoes: string | null },
+  io: Io,
+): Promise<boolean> {
+  const { asks, draws } = terminalOf(io);
+  if (!asks) {
+    throw new RolecallError(
+      "confirmation-needed",
+      "There is no terminal to ask on, and --yes was not given.",
+      {
+        hint: "Look at the plan above; if it is what you want, run it again with --yes.",
+      },
+    );
+  }
+  const ask = draws ? await drawnQuestion(styleFor(io.stderr, io, color)) : await plainQuestion();
+  const asked = due.map(({ session, plan, passwords = [] }) => ({
+    plan,
+    environment: session.environment,
+    passwords: passwords.length,
+  }));
+  for (const question of questionsFor(asked, undoes)) if (!(await ask(question))) return false;
+  return true;
+}
+
+type Ask = (question: Question) => Promise<boolean>;
+
+/** Loaded here only: a terminal is the one place that needs Ink. */
+async function drawnQuestion(style: Style): Promise<Ask> {
+  const { confirm } = await import("../../render/tui/confirm.tsx");
+  return (question) => {
+    // Before the first drawing: keys that are pressed early shall not be echoed into it.
+    process.stdin.setRawMode(true);
+    return confirm(question, style, process.stderr);
+  };
+}
+
+async function plainQuestion(): Promise<Ask> {
+  const { askPlainly } = await import("./ask-plainly.ts");
+  return (question) => askPlainly(question, process.stdin, process.stderr);
+}

@@ -1,0 +1,101 @@
+import type { Environment } from "../../model/desired.ts";
+import type { Plan } from "../../model/plan.ts";
+import { oneLine } from "../../render/escape.ts";
+import { counted, grouped } from "../../render/words.ts";
+
+/** A plan that would be applied, and in which environment. */
+export interface Asked {
+  readonly plan: Plan;
+  readonly environment: Environment | null;
+  /** How many passwords are to be set besides; absent: none. */
+  readonly passwords?: number;
+}
+
+/** What is asked before an apply: the lines that are shown, and the word that has to be typed. */
+export interface Question {
+  readonly lines: readonly string[];
+  readonly answer: string;
+}
+
+/**
+ * One question for each merchant that loses something and is no test account, the rest in a line; else one for all.
+ * `run` is the run that is taken back: of that, one question only.
+ */
+export function questionsFor(
+  asked: readonly Asked[],
+  run: string | null = null,
+): readonly [Question, ...Question[]] {
+  const strict = asked.filter(({ environment, plan }) => environment !== "test" && removals([plan]) > 0);
+  const rest = asked.filter((one) => !strict.includes(one));
+  const [first, ...others] = strict.map(
+    (one): Question => ({
+      lines: [
+        `${changesAt([one])}.`,
+        ...whatGoes(one.plan),
+        `${oneLine(one.plan.merchant)} is not a test account.`,
+      ],
+      answer: one.plan.merchant,
+    }),
+  );
+  if (run !== null && others.length > 0) return [wholeRun(asked, strict, run)];
+  if (first === undefined) return [{ lines: [`Apply ${changesAt(rest)}?`], answer: "yes" }];
+  if (rest.length === 0) return [first, ...others];
+  return [{ ...first, lines: [...first.lines, `Besides: ${changesAt(rest)}.`] }, ...others];
+}
+
+function wholeRun(asked: readonly Asked[], strict: readonly Asked[], run: string): Question {
+  const merchants = strict.map(({ plan }) => plan.merchant);
+  return {
+    lines: [
+      `${changesAt(asked)}.`,
+      ...strict.slice(0, NAMES_SHOWN).flatMap(({ plan }) => {
+        return whatGoes(plan).map((line) => `${oneLine(plan.merchant)}: ${line}`);
+      }),
+      `${namesOf(merchants)} are not test accounts.`,
+    ],
+    answer: run,
+  };
+}
+
+/** "11 changes and 1 new password at MC4F7K2P, 3 of them removals", or at "2 merchants". */
+function changesAt(asked: readonly Asked[]): string {
+  const plans = asked.map(({ plan }) => plan);
+  const [only, ...more] = plans;
+  const where = only && more.length === 0 ? oneLine(only.merchant) : counted(plans.length, "merchant");
+  const all = plans.reduce((sum, { changes }) => sum + changes.length, 0);
+  const passwords = asked.reduce((sum, one) => sum + (one.passwords ?? 0), 0);
+  const what = [
+    ...(all > 0 || passwords === 0 ? [counted(all, "change")] : []),
+    ...(passwords > 0 ? [counted(passwords, "new password")] : []),
+  ].join(" and ");
+  return `${what} at ${where}${removalsAmong(all, removals(plans))}`;
+}
+
+/** What is removed, and who can do less than before. */
+function whatGoes({ changes, impact }: Plan): readonly string[] {
+  const removed = changes.filter(({ kind }) => kind === "delete");
+  const losers = impact.members.filter(({ lost, unknownLost }) => lost.length + unknownLost.length > 0);
+  const verb = losers.length === 1 ? "Loses" : "Lose";
+  return [
+    `Removed: ${namesOf(removed.map(({ resource, name }) => `${resource} ${name}`))}.`,
+    ...(losers.length === 0 ? [] : [`${verb} permissions: ${namesOf(losers.map(({ name }) => name))}.`]),
+  ];
+}
+
+const NAMES_SHOWN = 5;
+
+function namesOf(names: readonly string[]): string {
+  const more = names.length - NAMES_SHOWN;
+  const shown = names.slice(0, NAMES_SHOWN).map(oneLine).join(", ");
+  return more > 0 ? `${shown} and ${grouped(more)} more` : shown;
+}
+
+function removalsAmong(all: number, removed: number): string {
+  if (removed === 0) return "";
+  if (removed === all) return all === 1 ? ", a removal" : ", all of them removals";
+  return removed === 1 ? ", 1 of them a removal" : `, ${grouped(removed)} of them removals`;
+}
+
+function removals(plans: readonly Plan[]): number {
+  return plans.flatMap(({ changes }) => changes).filter(({ kind }) => kind === "delete").length;
+}

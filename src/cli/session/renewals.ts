@@ -1,0 +1,39 @@
+import type { DesiredState, Origin } from "../../model/desired.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { LiveState } from "../../model/live.ts";
+import type { Committed, Renewal } from "../../plan/members.ts";
+
+/** Fails for an address of `--reinvite` that no file lists. */
+export function checkReinvited(emails: readonly string[], states: readonly DesiredState[]): void {
+  const listed = new Set(
+    states.flatMap(({ members = [] }) => members.map(({ email }) => email.toLowerCase())),
+  );
+  const stray = emails.find((email) => !listed.has(email.toLowerCase()));
+  if (stray === undefined) return;
+  throw new RolecallError("usage", `--reinvite ${stray}: no file lists this address.`, {
+    hint: "It renews the expired invitation of a listed member; to invite somebody new, add an entry.",
+  });
+}
+
+/** Decides which expired invitations of a merchant are renewed. Git is asked only where one is there and its age counts. */
+export async function renewalOf(
+  { sync, members = [] }: Pick<DesiredState, "sync" | "members">,
+  live: Pick<LiveState, "members">,
+  emails: readonly string[],
+  entryTime: (origin: Origin) => Promise<number | null>,
+): Promise<Renewal> {
+  const asked = new Set(emails.map((email) => email.toLowerCase()));
+  if (typeof sync.reinvite === "boolean") return { asked };
+  const expired = new Set(
+    live.members.flatMap(({ status, invite }) =>
+      status === "expired" && invite ? invite.email.toLowerCase() : [],
+    ),
+  );
+  const committed = new Map<string, Committed>();
+  for (const { email, origin } of members) {
+    const key = email.toLowerCase();
+    const at = expired.has(key) ? await entryTime(origin) : null;
+    if (at !== null) committed.set(key, { at, day: new Date(at).toISOString().slice(0, 10) });
+  }
+  return { asked, committed };
+}

@@ -1,0 +1,89 @@
+import type { ServiceOptions } from "../../live/service.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { LiveEvent } from "../../model/ports.ts";
+import type { Io } from "../io/io.ts";
+import type { Access } from "./credentials.ts";
+
+/** What services are reached with. */
+export interface ReachOptions {
+  readonly concurrency: number;
+  /** How long one request is tried for in all, in milliseconds. */
+  readonly retryFor: number;
+  readonly emit: (event: LiveEvent) => void;
+  /** Once aborted, the service is not waited for any more, and nothing is sent again. */
+  readonly signal?: AbortSignal;
+}
+
+type Service = ReturnType<typeof import("../../live/service.ts").connect>;
+
+/** The services that merchants are reached at: one, with one limiter, for each address and key. */
+export interface Services {
+  /** Nothing is sent yet; throws RolecallError for an address that will not do. */
+  of(access: Access): Service;
+  close(): Promise<void>;
+}
+
+/** Makes ready to reach services. */
+export async function openServices(options: ReachOptions, io: Io): Promise<Services> {
+  const [{ connect }, { checkBaseUrl }, { proxyFor }] = await Promise.all([
+    import("../../live/service.ts"),
+    import("../../live/transport.ts"),
+    import("./proxy.ts"),
+  ]);
+  const { emit, concurrency, retryFor: retryForMs, signal } = options;
+  const services = new Map<string, Service>();
+  const logged = new Set<string>();
+  const proxyTo = (baseUrl: URL): Pick<ServiceOptions, "proxy"> => {
+    const { origin } = baseUrl;
+    const choice = proxyFor(baseUrl, io.env);
+    if (choice === null) return {};
+    const { proxy, because } = choice;
+    if (!logged.has(origin)) emit({ type: "proxy", service: origin, proxy: proxy?.origin ?? null, because });
+    logged.add(origin);
+    return proxy === null ? {} : { proxy };
+  };
+  return {
+    of(access) {
+      const { baseUrl, key, keySource } = access;
+      const id = JSON.stringify([baseUrl, key]);
+      const { now, monotonic, sleep, later, random } = io;
+      const known = services.get(id);
+      if (known) return known;
+      const url = withSource(access, () => checkBaseUrl(baseUrl));
+      const service = connect({
+        baseUrl,
+        key,
+        keySource,
+        concurrency,
+        retryForMs,
+        emit,
+        now,
+        monotonic,
+        sleep,
+        later,
+        random,
+        ...proxyTo(url),
+        ...(signal && { signal }),
+      });
+      services.set(id, service);
+      return service;
+    },
+    close: async () => {
+      await Promise.all([...services.values()].map((service) => service.close()));
+    },
+  };
+}
+
+/** Nothing is sent yet, so what does not connect is the base URL: the message says who gave it. */
+function withSource<T>({ baseUrlSource }: Access, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof RolecallError)) throw error;
+    const { code, message, hint } = error;
+    throw new RolecallError(code, `${message} It comes from ${baseUrlSource}.`, {
+      ...(hint !== undefined && { hint }),
+      cause: error,
+    });
+  }
+}

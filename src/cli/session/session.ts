@@ -1,0 +1,196 @@
+import type { DesiredState, Environment } from "../../model/desired.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { LiveState } from "../../model/live.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { LiveRecords, LiveWriter } from "../../model/ports.ts";
+import type { PlanInput } from "../../plan/build-plan.ts";
+import type { LostInvitation } from "../../plan/lost-invitations.ts";
+import type { Matches } from "../../plan/scope.ts";
+import type { Io } from "../io/io.ts";
+import { type Access, accessFor } from "./credentials.ts";
+import type { ReadAhead } from "./prefetch.ts";
+import { openServices, type ReachOptions, type Services } from "./services.ts";
+
+/** What planning needs of the command line. */
+export interface PlanningOptions {
+  readonly baseUrl?: string;
+  /** The moment that end dates are held against, in milliseconds since the epoch; absent: now. */
+  readonly asOf?: number;
+  /** Addresses whose expired invitations are renewed whatever the files say. */
+  readonly reinvite?: readonly string[];
+  /** Makes the plan, in place of the comparison with the file. */
+  readonly makePlan?: (input: PlanInput) => Plan;
+  /** Role ids that are needed at a merchant besides those that its file names. */
+  readonly roleIds?: (merchant: string) => readonly string[];
+  /** What is being read already. */
+  readonly ahead?: Pick<ReadAhead, "take">;
+}
+
+/** One merchant, connected: its plan can be made as often as wanted. */
+export interface Session {
+  readonly state: DesiredState;
+  readonly environment: Environment | null;
+  readonly writer: LiveWriter;
+  readonly records: LiveRecords;
+  /** Reads the live state and plans, without the changes of these fingerprints; throws RolecallError. */
+  plan(leaveOut?: ReadonlySet<string>): Promise<Look>;
+}
+
+/** A live state, and what a plan makes of it. */
+export interface Look {
+  readonly live: LiveState;
+  readonly plan: Plan;
+}
+
+/** The connected merchants; those that share service and key share one limiter. */
+export interface Sessions {
+  readonly all: readonly Session[];
+  /** Merchants for which there is no way to the service: no key, no address. */
+  readonly failed: readonly Unplanned[];
+  close(): Promise<void>;
+}
+
+/** A merchant without a plan, and why. */
+export interface Unplanned {
+  readonly merchant: string;
+  readonly error: RolecallError;
+}
+
+/** Finds every merchant's access; nothing is sent yet. */
+export async function openSessions(
+  states: readonly DesiredState[],
+  options: PlanningOptions & ReachOptions,
+  io: Io,
+): Promise<Sessions> {
+  return sessionsAt(await openServices(options, io), states, options, io);
+}
+
+/** Finds every merchant's access to services that are ready; to close the sessions closes those. */
+export async function sessionsAt(
+  services: Services,
+  states: readonly DesiredState[],
+  options: PlanningOptions,
+  io: Io,
+): Promise<Sessions> {
+  const [
+    { buildPlan, namedRoleIds },
+    { lostInvitations },
+    { renewalOf },
+    { entryTimes },
+    { default: picomatch },
+  ] = await Promise.all([
+    import("../../plan/build-plan.ts"),
+    import("./read-lost-invitations.ts"),
+    import("./renewals.ts"),
+    import("../files/entry-times.ts"),
+    import("picomatch"),
+  ]);
+  const matches = globMatcher(picomatch);
+  const entryTime = entryTimes(io);
+  const { makePlan = buildPlan, roleIds = () => [], ahead } = options;
+  const open = (state: DesiredState): Session => {
+    const access = accessFor(state, options.baseUrl, io.env);
+    const { reader, writer, records } = services.of(access);
+    return {
+      state,
+      environment: access.environment,
+      writer: writer(state.merchant),
+      records: records(state.merchant),
+      plan: async (leaveOut = new Set()) => {
+        const named = [...new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
+        const read = await (ahead?.take(state, access, named) ??
+          reader.read(state.merchant, named, state.members?.length));
+        const lost = await lostInvitations(state, read, access.baseUrl, io);
+        const renewal = await renewalOf(state, read, options.reinvite ?? [], entryTime);
+        const live = await withRolesOf(lost, read, records(state.merchant));
+        const plan = makePlan({
+          desired: { ...state, ...environmentOf(access) },
+          live,
+          service: access.baseUrl,
+          now: options.asOf ?? io.now(),
+          lost,
+          renewal,
+          matches,
+          leaveOut,
+        });
+        return { live, plan };
+      },
+    };
+  };
+  const opened = states.map((state) => orError(state.merchant, () => open(state)));
+  return {
+    all: opened.flatMap((one) => ("error" in one ? [] : [one])),
+    failed: opened.flatMap((one) => ("error" in one ? [one] : [])),
+    close: services.close,
+  };
+}
+
+/** Adds the roles that lost invitations held, and that the service lists for nobody else. */
+async function withRolesOf(
+  lost: ReadonlyMap<string, LostInvitation>,
+  live: LiveState,
+  records: LiveRecords,
+): Promise<LiveState> {
+  const known = new Set(live.roles.map(({ id }) => id));
+  const held = [...lost.values()].flatMap(({ roles }) => roles.flatMap(({ id }) => id ?? []));
+  const missing = [...new Set(held)].filter((id) => !known.has(id)).sort();
+  if (missing.length === 0) return live;
+  const found = await Promise.all(missing.map((id) => records.role(id)));
+  return { ...live, roles: [...live.roles, ...found.flatMap((role) => role ?? [])] };
+}
+
+/** A glob over names and addresses, where a slash and a leading dot are letters like any other; each glob is read once. */
+function globMatcher(picomatch: (glob: string, options: object) => (text: string) => boolean): Matches {
+  const known = new Map<string, (text: string) => boolean>();
+  return (glob, text) => {
+    const matcher = known.get(glob) ?? picomatch(glob, { bash: true, dot: true, nonegate: true });
+    known.set(glob, matcher);
+    return matcher(text);
+  };
+}
+
+function orError<T>(merchant: string, open: () => T): T | Unplanned {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof RolecallError) return { merchant, error };
+    throw error;
+  }
+}
+
+function environmentOf({ environment }: Access): Pick<DesiredState, "environment"> {
+  return environment === null ? {} : { environment };
+}
+
+/** What became of planning one merchant. */
+export type Planned = ({ readonly session: Session } & Look) | Unplanned;
+
+/**
+ * Plans all merchants side by side, in the order of their codes; one that cannot be read does not hide another's plan.
+ * `ended` hears of each merchant that is read, or why it cannot be.
+ */
+export async function planAll(
+  { all, failed }: Pick<Sessions, "all" | "failed">,
+  ended: (merchant: string, problem: string | null) => void,
+): Promise<readonly Planned[]> {
+  for (const { merchant, error } of failed) ended(merchant, error.message);
+  const planned = await Promise.all(
+    all.map(async (session): Promise<Planned> => {
+      const { merchant } = session.state;
+      try {
+        const look = await session.plan();
+        ended(merchant, null);
+        return { session, ...look };
+      } catch (error) {
+        if (!(error instanceof RolecallError)) throw error;
+        ended(merchant, error.message);
+        return { merchant, error };
+      }
+    }),
+  );
+  return [...planned, ...failed].sort((a, b) => (merchantOf(a) < merchantOf(b) ? -1 : 1));
+}
+
+function merchantOf(planned: Planned): string {
+  return "plan" in planned ? planned.plan.merchant : planned.merchant;
+}

@@ -1,0 +1,43 @@
+import { locate } from "../../config/locate.ts";
+import type { DesiredState, Origin } from "../../model/desired.ts";
+import { checkText } from "../../plan/check-text.ts";
+import type { PlaceOf } from "../../render/plan-view.ts";
+
+/** Finds rules in the files that were read, such as `access/shop.yaml:41:3`; a plan itself knows no places, so that moving a line changes none. */
+export function rulePlaces(
+  states: readonly DesiredState[],
+  sources: readonly { readonly file: string; readonly text: string }[],
+): PlaceOf {
+  const byMerchant = new Map(states.map((state) => [state.merchant, state]));
+  const texts = new Map(sources.map(({ file, text }) => [file, text]));
+  const place = ({ file, path }: Origin): string | null => {
+    const span = locate(texts.get(file) ?? "", path);
+    return span ? `${file}:${span.line}:${span.column}` : null;
+  };
+  return ({ merchant }, { rule, code, check }) => {
+    const state = byMerchant.get(merchant);
+    if (state === undefined) return null;
+    if (rule === "check") {
+      const written = state.checks.find((one) => checkText(one) === check);
+      return written ? place(written.origin) : null;
+    }
+    const path = KEYS[code];
+    if (path === undefined) return null;
+    // Its own file first; else whichever of the others has it: all of them may be included.
+    const files = [state.origin.file, ...texts.keys()];
+    return files.map((file) => place({ file, path })).find((found) => found !== null) ?? null;
+  };
+}
+
+/** Refusal → the key of the file that brings it about. */
+const KEYS: Readonly<Record<string, readonly string[]>> = {
+  "max-removals": ["guards", "max_removals"],
+  protect: ["guards", "protect"],
+  "min-holders": ["guards", "min_holders"],
+  "email-domains": ["policies", "email_domains"],
+  separate: ["policies", "separate"],
+  "max-holders": ["policies", "max_holders"],
+  "require-until": ["policies", "require_until"],
+  "require-mfa": ["policies", "require_mfa"],
+  "forbid-permissions": ["policies", "forbid_permissions"],
+};

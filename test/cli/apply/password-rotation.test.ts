@@ -1,0 +1,93 @@
+import { expect, test } from "vitest";
+import { rotationsFor } from "../../../src/cli/apply/password-rotation.ts";
+import { passwordsFor } from "../../../src/cli/apply/passwords.ts";
+import type { DesiredState } from "../../../src/model/desired.ts";
+import type { LiveMember, LiveState } from "../../../src/model/live.ts";
+import { desired, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
+
+const managed = { passwordEnv: "TILL_7" };
+
+function till(rest: Partial<LiveMember> = {}): LiveMember {
+  const user = {
+    id: "u",
+    email: "Till@example.com",
+    mfaOnLogin: false,
+    type: "managed_user",
+  };
+  return liveMember("mem_1", "till@example.com", { user, ...rest });
+}
+
+function rotate(emails: readonly string[], state: DesiredState, is: LiveState) {
+  const plan = planOf(state, is);
+  return rotationsFor(emails, [{ session: { state }, live: is, plan }]).get("MC1") ?? [];
+}
+
+const IS = live([liveRole("role_1", "A")], [till({ roles: ["role_1"], metadata: { shop: 7 } })]);
+const WANT = desired({
+  roles: [role("A")],
+  members: [member("till@example.com", { roles: ["A"], managed }), member("ada@example.com")],
+});
+
+test("a password is set also where nothing else changes, and everything else goes along as it is", () => {
+  expect(rotate(["TILL@example.com"], WANT, IS)).toMatchObject([
+    {
+      kind: "update",
+      id: "mem_1",
+      passwordEnv: "TILL_7",
+      fields: [],
+      before: { roles: [{ id: "role_1", name: "A" }], metadata: { shop: 7 } },
+      after: { roles: [{ id: "role_1", name: "A" }], metadata: { shop: 7 } },
+    },
+  ]);
+});
+
+test("where the plan changes that member, the password goes with what the plan makes of it", () => {
+  const want = desired({ ...WANT, members: [member("till@example.com", { roles: [], managed })] });
+  expect(rotate(["till@example.com"], want, IS)).toMatchObject([
+    { before: { roles: [] }, after: { roles: [] } },
+  ]);
+});
+
+test("who is yet to be created gets the password with that", () => {
+  expect(rotate(["till@example.com"], WANT, live(IS.roles))).toEqual([]);
+});
+
+test.each<[what: string, email: string, state: DesiredState, is: LiveState, says: string]>([
+  [
+    "who is in no file",
+    "eve@example.com",
+    WANT,
+    IS,
+    "eve@example.com: no file lists this address as managed.",
+  ],
+  ["whom the file does not manage", "ada@example.com", WANT, IS, "no file lists this address as managed."],
+  [
+    "who is no user of the merchant's own",
+    "till@example.com",
+    WANT,
+    live(IS.roles, [liveMember("mem_1", "till@example.com", { roles: ["role_1"] })]),
+    "at MC1 this is no user that the merchant manages.",
+  ],
+  [
+    "whom the plan removes",
+    "till@example.com",
+    desired({
+      ...WANT,
+      members: [member("till@example.com", { managed, until: { text: "2020-01-01", ends: 1 } })],
+    }),
+    IS,
+    "the plan removes this member from MC1.",
+  ],
+])("nobody's password is set %s", (_, email, state, is, says) => {
+  expect(() => rotate([email], state, is)).toThrow(says);
+});
+
+test("a password that is to be set has to be there, and long enough, before anything is asked", () => {
+  const rotations = rotate(["till@example.com"], WANT, IS);
+  const plan = planOf(desired(), live());
+  expect(() => passwordsFor([plan], rotations, {})).toThrow(
+    "--rotate-password sets passwords from the environment: TILL_7 is not set.",
+  );
+  expect(() => passwordsFor([plan], rotations, { TILL_7: "seven77" })).toThrow("TILL_7 has fewer than 8");
+  expect(passwordsFor([plan], rotations, { TILL_7: "eight888" })("TILL_7")).toBe("eight888");
+});

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { passwordsFor } from "../../../src/cli/apply/passwords.ts";
+import { desired, live, member, planOf } from "../../support/build.ts";
+
+const tills = ["TILL_1", "TILL_2", "TILL_3", "TILL_4"].map((passwordEnv) =>
+  member(`${passwordEnv.toLowerCase()}@example.com`, { managed: { passwordEnv } }),
+);
+const plan = planOf(desired({ members: tills }), live());
+
+test("passwords that are missing are told apart from passwords that are too short, and none is printed", () => {
+  const env = { TILL_1: "s3cr3t7", TILL_2: "", TILL_4: "long enough" };
+  expect(() => passwordsFor([plan], [], env)).toThrow(
+    "The plan creates managed users, each with a first password from the environment: " +
+      "TILL_2, TILL_3 are not set; TILL_1 has fewer than 8 characters.",
+  );
+});
+
+test("passwords of eight characters and more are found by their variable", () => {
+  const env = Object.fromEntries(
+    ["TILL_1", "TILL_2", "TILL_3", "TILL_4"].map((name) => [name, `of ${name}`]),
+  );
+  expect(passwordsFor([plan], [], env)("TILL_3")).toBe("of TILL_3");
+});
+
+test("a plan that creates no managed user needs none", () => {
+  const plain = planOf(desired({ members: [member("ada@example.com")] }), live());
+  expect(() => passwordsFor([plain], [], {})).not.toThrow();
+});

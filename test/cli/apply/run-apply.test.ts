@@ -1,0 +1,309 @@
+import { expect, test } from "vitest";
+import { createStopper } from "../../../src/cli/apply/cancellation.ts";
+import { applyReporter } from "../../../src/cli/apply/reporter.ts";
+import { type RunOptions, runApply } from "../../../src/cli/apply/run-apply.ts";
+import type { StopSignal } from "../../../src/cli/io/io.ts";
+import type { Due } from "../../../src/cli/review/confirm-apply.ts";
+import { RolecallError } from "../../../src/model/errors.ts";
+import type { Plan } from "../../../src/model/plan.ts";
+import { desired, invited, live, liveMember, liveRole, member, planOf } from "../../support/build.ts";
+import { type TestIo, testIo } from "../../support/io.ts";
+import { type MemoryJournal, memoryJournal } from "../../support/memory-journal.ts";
+import { modelService } from "../../support/model-service.ts";
+
+const ADDRESSES = ["ada@example.com", "bob@example.com", "cleo@example.com"];
+
+/** A merchant where three members are to be invited, each after `before`. */
+function merchant(code: string, before: () => Promise<void> = async () => undefined) {
+  const state = desired({ merchant: code, members: ADDRESSES.map((email) => member(email)) });
+  const service = modelService({ ...live(), merchant: code });
+  const plan = (): Plan => planOf(state, service.state());
+  const writer: typeof service.writer = {
+    ...service.writer,
+    createMember: async (draft) => {
+      await before();
+      return service.writer.createMember(draft);
+    },
+  };
+  const session = {
+    state,
+    environment: null,
+    writer,
+    records: service.records,
+    plan: async () => ({ live: service.state(), plan: plan() }),
+  };
+  return { due: { session, plan: plan() }, calls: service.calls, service };
+}
+
+interface Given {
+  readonly journal?: MemoryJournal;
+  readonly openJournal?: RunOptions["openJournal"];
+  readonly format?: "text" | "json";
+}
+
+async function run(
+  due: readonly Due[],
+  { io, written }: TestIo,
+  { journal = memoryJournal(), format = "text", ...rest }: Given = {},
+) {
+  const reporter = applyReporter({ format, color: false }, () => null, io);
+  const stopper = createStopper(reporter.say, io);
+  const openJournal = async ({ merchant: code }: Plan) => ({
+    run: "RUN",
+    file: `.rolecall/runs/RUN-${code}.jsonl`,
+    write: journal.write,
+    close: async () => undefined,
+  });
+  const options = { password: () => "", concurrency: 1, recheck: true, openJournal, stopper, ...rest };
+  const code = await runApply(due, options, reporter);
+  return { code, ...written, entries: journal.entries };
+}
+
+/** A world in which signals come when a test says so; leaving is an error that it can see. */
+function signalled(): { readonly world: TestIo; readonly send: (signal: StopSignal) => void } {
+  let listen: (signal: StopSignal) => void = () => undefined;
+  const world = testIo({
+    onStopSignal: (listener) => {
+      listen = listener;
+      return () => undefined;
+    },
+    leave: (code) => {
+      throw new Error(`left with ${code}`);
+    },
+  });
+  return { world, send: (signal) => listen(signal) };
+}
+
+/** Lets everything go on that waits for nothing outside. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test("a merchant that stops only because another one failed says which", async () => {
+  let fail: () => void = () => undefined;
+  const failed = new Promise<void>((resolve) => {
+    fail = resolve;
+  });
+  const one = merchant("MC1", async () => {
+    await failed;
+    await turn();
+  });
+  const two = merchant("MC2", async () => {
+    fail();
+    throw new RolecallError("forbidden", "The key may not do that.");
+  });
+  const { code, stdout } = await run([one.due, two.due], testIo());
+  expect(stdout).toContain("MC1: stopped. 1 change done, 2 not started.");
+  expect(stdout).toContain("It stopped because MC2 did");
+  expect(stdout).toContain("MC2: stopped. 0 changes done, 1 failed, 2 not started.");
+  expect(stdout).toContain(
+    "error: The key may not do that.\n\nNothing was changed. To go on, solve the problem,",
+  );
+  expect(code).toBe(4);
+});
+
+test("Ctrl-C lets the change in flight end, starts none after it, and says so", async () => {
+  const { world, send } = signalled();
+  const one = merchant("MC1", async () => send("SIGINT"));
+  const { code, stdout, stderr } = await run([one.due], world);
+  expect(one.calls).toEqual(["create member ada@example.com"]);
+  expect(stdout).toContain("MC1: stopped. 1 change done, 2 not started.");
+  expect(stdout).toContain("It was stopped by SIGINT. What was done stays done. To go on, run it again.");
+  expect(stderr).toContain("SIGINT: nothing new starts; what is in flight ends first.");
+  expect(code).toBe(4);
+});
+
+test("a second Ctrl-C leaves at once with 4, and the intent of what is in flight is in the journal", async () => {
+  const { world, send } = signalled();
+  const journal = memoryJournal();
+  const one = merchant("MC1", async () => {
+    send("SIGTERM");
+    send("SIGTERM");
+  });
+  await expect(run([one.due], world, { journal })).rejects.toThrow("left with 4");
+  expect(world.written.stderr).toContain(
+    'Left at once: what was in flight may or may not have been done. Run "rolecall plan" to see.\njournal: .rolecall/runs/RUN-MC1.jsonl\n',
+  );
+  expect(journal.entries.map(({ type }) => type)).toEqual(["intent"]);
+});
+
+test("a second Ctrl-C before anything was sent leaves with 1", async () => {
+  const { world, send } = signalled();
+  const openJournal = async () => ({
+    run: "RUN",
+    file: "j",
+    write: async () => {
+      send("SIGINT");
+      send("SIGINT");
+    },
+    close: async () => undefined,
+  });
+  const nothing = { ...merchant("MC1").due, plan: planOf(desired(), live()) };
+  await expect(run([nothing], world, { openJournal })).rejects.toThrow("left with 1");
+  expect(world.written.stderr).toContain("Left before anything was changed.");
+});
+
+test("what is done is read again, nothing is left, and the journal says so", async () => {
+  const { code, stdout, stderr, entries } = await run([merchant("MC1").due], testIo());
+  expect(stdout).toContain("MC1: read again, nothing is left to do.");
+  expect(stderr).toBe("journal: .rolecall/runs/RUN-MC1.jsonl\n");
+  expect(entries.at(-1)).toEqual({ type: "verified", left: [], deferred: [] });
+  expect(code).toBe(0);
+});
+
+test("the journals of one run are named once, however many merchants it has", async () => {
+  const { stderr } = await run([merchant("MC1").due, merchant("MC2").due], testIo());
+  expect(stderr).toBe("journals: .rolecall/runs/RUN-*.jsonl (2 merchants)\n");
+});
+
+test("dozens of merchants are read again without a warning of a leak", async () => {
+  const warnings: Error[] = [];
+  const warned = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", warned);
+  const due = Array.from({ length: 60 }, (_, index) => merchant(`MC${index}`).due);
+  const { code } = await run(due, testIo());
+  await turn();
+  process.off("warning", warned);
+  expect(code).toBe(0);
+  expect(warnings).toEqual([]);
+});
+
+test("what somebody else has changed meanwhile is named when everything is read again", async () => {
+  const one = merchant("MC1");
+  const plan = async () => {
+    one.service.edit(({ members }) => void members.set("mem_9", liveMember("mem_9", "eve@example.com")));
+    return one.due.session.plan();
+  };
+  const due = { ...one.due, session: { ...one.due.session, plan } };
+  const { code, stdout, entries } = await run([due], testIo());
+  expect(stdout).toContain("✗ MC1: read again, and 1 change is left");
+  expect(stdout).toContain("    delete member eve@example.com\n");
+  expect(entries.at(-1)).toMatchObject({ left: ["delete member eve@example.com"] });
+  expect(code).toBe(4);
+});
+
+test("where it cannot be read again, the changes are done and not verified, and it exits 4", async () => {
+  const one = merchant("MC1");
+  const plan = async (): Promise<never> => {
+    throw new RolecallError("network", "GET /roles got no answer.");
+  };
+  const due = { ...one.due, session: { ...one.due.session, plan } };
+  const { code, stdout, entries } = await run([due], testIo());
+  expect(stdout).toContain("MC1: 3 changes done.");
+  expect(stdout).toContain("? MC1: the changes are done, but not verified: it could not be read again.");
+  expect(entries.at(-1)).toMatchObject({ type: "end", status: "done" });
+  expect(code).toBe(4);
+});
+
+test("Ctrl-C while it reads again does not wait for that, and says that it is not verified", async () => {
+  const { world, send } = signalled();
+  const one = merchant("MC1");
+  const plan = (): Promise<never> => {
+    send("SIGINT");
+    return new Promise<never>(() => undefined);
+  };
+  const due = { ...one.due, session: { ...one.due.session, plan } };
+  const { code, stdout } = await run([due], world);
+  expect(stdout).toContain("the changes are done, but not verified: it was stopped by SIGINT.");
+  expect(code).toBe(4);
+});
+
+test("where one journal cannot be opened nothing is changed anywhere, and the others say that nothing was done", async () => {
+  const [one, two] = [merchant("MC1"), merchant("MC2")];
+  const journal = memoryJournal();
+  let closed = 0;
+  const openJournal = async ({ merchant: code }: Plan) => {
+    if (code === "MC2") throw new RolecallError("journal-unwritable", "No space.", { hint: "Make room." });
+    return { run: "RUN", file: "j", write: journal.write, close: async () => void closed++ };
+  };
+  await expect(run([one.due, two.due], testIo(), { openJournal })).rejects.toMatchObject({
+    code: "journal-unwritable",
+    hint: "Make room. Nothing was changed.",
+  });
+  expect([...one.calls, ...two.calls]).toEqual([]);
+  expect(journal.entries).toMatchObject([
+    { type: "end", status: "stopped", cause: "No space.", outcomes: { "not-started": 3 } },
+  ]);
+  expect(closed).toBe(1);
+});
+
+test("a member that somebody else has changed stops the run as stale, and exits 1 where nothing was changed", async () => {
+  const ada = liveMember("mem_1", "ada@example.com", { roles: ["role_1"] });
+  const is = live([liveRole("role_1", "A"), liveRole("role_2", "B")], [ada]);
+  const state = desired({ members: [member("ada@example.com", { roles: ["B"] })] });
+  const service = modelService(is);
+  const plan = planOf(state, is);
+  service.edit(({ members }) => void members.set("mem_1", { ...ada, roles: ["role_2", "role_1"] }));
+  const { writer, records } = service;
+  const session = {
+    state,
+    environment: null,
+    writer,
+    records,
+    plan: async () => ({ live: service.state(), plan: planOf(state, service.state()) }),
+  };
+  const stopped = await run([{ session, plan }], testIo());
+  expect(stopped.stdout).toContain("roles: now also B.\n  → Somebody has changed it since it was planned");
+  expect(stopped.stdout).toContain("Nothing was changed. To go on,");
+  expect(stopped.code).toBe(1);
+  const json = await run([{ session, plan }], testIo(), { format: "json" });
+  const events = json.stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(events.map(({ type }) => type)).toEqual([
+    "apply-started",
+    "phase-started",
+    "change-started",
+    "change-ended",
+    "apply-stopped",
+    "apply-ended",
+    "journals",
+  ]);
+  expect(events.at(-1)).toMatchObject({
+    type: "journals",
+    run: "RUN",
+    files: [".rolecall/runs/RUN-MC1.jsonl"],
+  });
+});
+
+test("an apply that stopped after a first request of several counts as part-way", async () => {
+  const expired = invited("mem_1", "ada@example.com", { status: "expired" });
+  const is = live([], [expired]);
+  const state = desired({ members: [member("ada@example.com")] });
+  const service = modelService(is);
+  const writer = {
+    ...service.writer,
+    createMember: async () => {
+      throw new RolecallError("conflict", "That address is a member already.");
+    },
+  };
+  const session = {
+    state,
+    environment: null,
+    writer,
+    records: service.records,
+    plan: async () => ({ live: service.state(), plan: planOf(state, service.state()) }),
+  };
+  const { code, stdout } = await run([{ session, plan: planOf(state, is) }], testIo());
+  expect(stdout).toContain("What was done stays done.");
+  expect(code).toBe(4);
+});
+
+test("a bug at one merchant is thrown when the others have ended, and their journals are whole", async () => {
+  const journal = memoryJournal();
+  const one = merchant("MC1", turn);
+  const two = merchant("MC2", async () => {
+    throw new TypeError("a bug");
+  });
+  let ended = 0;
+  const openJournal = async ({ merchant: code }: Plan) => ({
+    run: "RUN",
+    file: code,
+    write: code === "MC1" ? journal.write : async () => undefined,
+    close: async () => {
+      ended = journal.entries.length;
+    },
+  });
+  await expect(run([one.due, two.due], testIo(), { openJournal })).rejects.toThrow("a bug");
+  expect(journal.entries.map(({ type }) => type)).toEqual(["intent", "outcome", "end"]);
+  expect(ended).toBe(3);
+});

@@ -1,0 +1,97 @@
+import { describe, expect, test } from "vitest";
+import { accessFor } from "../../../src/cli/session/credentials.ts";
+import { readAhead } from "../../../src/cli/session/prefetch.ts";
+import { openServices, type Services } from "../../../src/cli/session/services.ts";
+import type { FileHead } from "../../../src/config/file-head.ts";
+import type { LiveState } from "../../../src/model/live.ts";
+import { desired } from "../../support/build.ts";
+import { testIo } from "../../support/io.ts";
+
+interface Reading {
+  readonly merchant: string;
+  readonly members: number | undefined;
+  /** What the reading was told of roles, or why it ended. */
+  readonly roleIds: Promise<unknown>;
+}
+
+const ENV = { ROLECALL_BASE_URL: "https://api.example.com", ROLECALL_API_KEY: "sk_test_1" };
+
+function setUp(env: Readonly<Record<string, string>> = ENV, baseUrl?: string) {
+  const { io } = testIo({ env });
+  const readings: Reading[] = [];
+  const read = async (
+    merchant: string,
+    roleIds: readonly string[] | Promise<readonly string[]>,
+    members?: number,
+  ): Promise<LiveState> => {
+    const named = Promise.resolve(roleIds);
+    readings.push({ merchant, members, roleIds: named.catch((error: Error) => error.message) });
+    await named;
+    return { merchant, roles: [], members: [], callerId: null };
+  };
+  const services = { of: () => ({ reader: { read } }) } as unknown as Services;
+  const isWanted = (merchant: string): boolean => merchant !== "MC9";
+  return { ahead: readAhead(services, isWanted, baseUrl, io), readings, io };
+}
+
+const head = (merchant: string, more: Partial<FileHead> = {}): FileHead => ({
+  merchant,
+  members: 40,
+  origin: { file: "a.yaml", path: [] },
+  ...more,
+});
+
+describe("what is read ahead", () => {
+  test("is handed over once, and is told then which roles the file names", async () => {
+    const { ahead, readings, io } = setUp();
+    ahead.begin(head("MC1"));
+    ahead.begin(head("MC1"));
+    expect(readings).toMatchObject([{ merchant: "MC1", members: 40 }]);
+    const state = desired();
+    const access = accessFor(state, undefined, io.env);
+    expect(await ahead.take(state, access, ["role_a"])).toMatchObject({ merchant: "MC1" });
+    expect(await readings[0]?.roleIds).toEqual(["role_a"]);
+    expect(ahead.take(state, access, [])).toBeNull();
+  });
+
+  test.each([
+    ["with another address", { baseUrl: "https://elsewhere.example.com" }, ENV],
+    ["with another key", { keyEnv: "OTHER" }, { ...ENV, OTHER: "sk_test_2" }],
+  ])("is not used where the whole file says that it has to be read %s", async (_, more, env) => {
+    const { ahead, readings, io } = setUp(env);
+    ahead.begin(head("MC1"));
+    const state = { ...desired(), ...more };
+    expect(ahead.take(state, accessFor(state, undefined, io.env), [])).toBeNull();
+    ahead.drop();
+    expect(await readings[0]?.roleIds).toMatch(/nobody needs it/);
+  });
+
+  test("ends where nobody takes it", async () => {
+    const { ahead, readings } = setUp();
+    ahead.begin(head("MC1"));
+    ahead.drop();
+    expect(await readings[0]?.roleIds).toMatch(/nobody needs it/);
+  });
+
+  test("is begun neither for merchants that are not meant, nor without a key or an address", () => {
+    const wanted = setUp();
+    wanted.ahead.begin(head("MC9"));
+    const keyless = setUp({ ROLECALL_BASE_URL: "https://api.example.com" });
+    keyless.ahead.begin(head("MC1"));
+    const nowhere = setUp({ ROLECALL_API_KEY: "sk_test_1" });
+    nowhere.ahead.begin(head("MC1"));
+    const otherKind = setUp();
+    otherKind.ahead.begin(head("MC1", { environment: "live" }));
+    expect([wanted, keyless, nowhere, otherKind].flatMap(({ readings }) => readings)).toEqual([]);
+  });
+
+  test("is not begun at an address that would send the key unencrypted", async () => {
+    const { io } = testIo({ env: { ...ENV, ROLECALL_BASE_URL: "http://api.example.com" } });
+    const options = { concurrency: 1, retryFor: 1, emit: () => undefined };
+    const services = await openServices(options, io);
+    const ahead = readAhead(services, () => true, undefined, io);
+    ahead.begin(head("MC1"));
+    const state = desired();
+    expect(ahead.take(state, accessFor(state, undefined, io.env), [])).toBeNull();
+  });
+});

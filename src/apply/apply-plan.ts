@@ -3,7 +3,7 @@ import { type Failure, RolecallError } from "../model/errors.ts";
 import type { Journal, RunEnded } from "../model/journal.ts";
 import type { Change, Plan } from "../model/plan.ts";
 import type { HoldBack, LiveRecords, LiveWriter } from "../model/ports.ts";
-import { carryOut } from "./carry-out.ts";
+import { carryOut } from "./execute-step.ts";
 import { heldBackWork, isHeldBack, rolesStillHeld } from "./held-back.ts";
 import { PHASES, stepsOf } from "./phases.ts";
 import { runPool } from "./pool.ts";

@@ -1,6 +1,6 @@
 import type { Phase } from "../model/apply.ts";
 import type { Change, RoleChange } from "../model/plan.ts";
-import { freeNames } from "./free-names.ts";
+import { freeNames } from "./rename-order.ts";
 import { isPasswordChange, type Step } from "./step.ts";
 
 /** The phases in the order they run: additions come before removals, and a role goes only when nobody holds it. */

@@ -1,5 +1,5 @@
+import { escapeText } from "../lib/unsafe-text.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { escapeText } from "./escape.ts";
 import { renderFrame } from "./frame.ts";
 import { openLocator } from "./locate.ts";
 import { wordingOf } from "./messages/wording.ts";

@@ -1,5 +1,5 @@
+import { escapeText } from "../lib/unsafe-text.ts";
 import type { Span } from "../model/diagnostic.ts";
-import { escapeText } from "./escape.ts";
 import type { Positions } from "./positions.ts";
 import { cellWidth } from "./width.ts";
 

@@ -1,8 +1,8 @@
 import type { RolecallError } from "../model/errors.ts";
 import type { LiveEvent } from "../model/ports.ts";
-import type { Attempted } from "./attempted.ts";
 import type { Call } from "./call.ts";
-import { answerFailure, badAnswer, invitationLimited, isHtml, lostFailure } from "./failures.ts";
+import type { Attempted } from "./request-context.ts";
+import { answerFailure, badAnswer, invitationLimited, isHtml, lostFailure } from "./request-errors.ts";
 import { type Next, parseRetryAfter, type Trouble } from "./retry.ts";
 import { LostAnswer, type Transport, type TransportRequest, type TransportResponse } from "./transport.ts";
 

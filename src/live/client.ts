@@ -3,10 +3,10 @@ import { type AttemptOptions, attempt, type Ended, type Failed } from "./attempt
 import type { Call } from "./call.ts";
 import { notDone } from "./create-failures.ts";
 import { notKnown, overtaken } from "./doubt-failures.ts";
-import { notSent } from "./failures.ts";
 import { gaveUp } from "./gave-up.ts";
 import { type HeldBack, waitBeside } from "./hold-back.ts";
 import type { Limiter, Permit, Verdict } from "./limiter.ts";
+import { notSent } from "./request-errors.ts";
 import { type Next, nextWait, type RetryPolicy, type Trouble } from "./retry.ts";
 
 /** What a client is made with. */

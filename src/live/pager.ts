@@ -1,5 +1,5 @@
+import { sideBySide } from "../lib/map-concurrent.ts";
 import { RolecallError } from "../model/errors.ts";
-import { sideBySide } from "./side-by-side.ts";
 import type { Page } from "./wire.ts";
 
 /** The most items that the contract gives in one page. */

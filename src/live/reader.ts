@@ -1,12 +1,12 @@
+import { sideBySide } from "../lib/map-concurrent.ts";
 import { type LiveMember, type LiveRole, type LiveState, PREDEFINED_ROLES } from "../model/live.ts";
 import type { LiveEvent, LiveReader } from "../model/ports.ts";
-import type { FindCaller } from "./caller.ts";
 import type { Client } from "./client.ts";
+import type { FindCaller } from "./current-member.ts";
+import { listSharer } from "./intern-lists.ts";
 import { listAll, PAGE_SIZE, type Progress } from "./pager.ts";
 import { membersPath, query, rolesPath } from "./paths.ts";
 import { retrieveRole } from "./records.ts";
-import { listSharer } from "./share-lists.ts";
-import { sideBySide } from "./side-by-side.ts";
 import { readMemberPage, readRoles } from "./wire.ts";
 
 /** Reads live states through a client. */

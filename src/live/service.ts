@@ -1,6 +1,6 @@
 import type { LiveEvent, LiveReader, LiveRecords, LiveWriter } from "../model/ports.ts";
-import { createCaller } from "./caller.ts";
 import { createClient } from "./client.ts";
+import { createCaller } from "./current-member.ts";
 import { createLimiter } from "./limiter.ts";
 import { createReader } from "./reader.ts";
 import { createRecords } from "./records.ts";

@@ -1,3 +1,4 @@
+import { byCodeUnit } from "../lib/order.ts";
 import type {
   AccessReport,
   ReportedEnd,
@@ -16,7 +17,6 @@ import {
   type PersonAccess,
   type RoleAccess,
 } from "./access.ts";
-import { byCodeUnit } from "./order.ts";
 import { addressOf, scopeOf } from "./scope.ts";
 
 /** What a report of the live state is made from; the file gives the ends, the plan what it would leave behind. */

@@ -1,3 +1,4 @@
+import { sortedSet } from "../lib/order.ts";
 import type { LiveState } from "../model/live.ts";
 import type { Change, Plan } from "../model/plan.ts";
 import {
@@ -8,7 +9,6 @@ import {
   type RecordedRole,
 } from "./approval-record.ts";
 import { changeFingerprint, planFingerprint } from "./fingerprint.ts";
-import { sortedSet } from "./order.ts";
 import { normalizeServiceUrl } from "./service-url.ts";
 
 /** What an approved plan says to a fresh one. */

@@ -1,3 +1,4 @@
+import { by, byCodeUnit } from "../lib/order.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { LiveState } from "../model/live.ts";
 import type { Change, Counts, Deferred, Finding, Plan, Refusal } from "../model/plan.ts";
@@ -14,7 +15,6 @@ import { judgePlan } from "./judge.ts";
 import type { LostInvitation } from "./lost-invitations.ts";
 import { type MemberPlan, planMembers, type Renewal } from "./members.ts";
 import { guardMinHolders } from "./min-holders.ts";
-import { by, byCodeUnit } from "./order.ts";
 import { refuse } from "./refusals.ts";
 import { roleResolver } from "./resolve.ts";
 import { roleFinder } from "./role-names.ts";

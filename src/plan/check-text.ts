@@ -1,5 +1,5 @@
+import { sortedSet } from "../lib/order.ts";
 import type { Check } from "../model/desired.ts";
-import { sortedSet } from "./order.ts";
 
 /** A check in one line, the same for every order in which it can be written: its name, as it has none of its own. */
 export function checkText(check: Check): string {

@@ -1,7 +1,7 @@
+import { by } from "../lib/order.ts";
 import type { Check } from "../model/desired.ts";
 import { type Granted, granting, type PersonAccess, rolesGranting } from "./access.ts";
 import { checkText } from "./check-text.ts";
-import { by } from "./order.ts";
 import type { Objection } from "./refusals.ts";
 import { type Judged, subjectOf, type Violation } from "./violation.ts";
 

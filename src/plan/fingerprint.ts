@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
+import { canonicalJson } from "../lib/canonical-json.ts";
+import { byCodeUnit } from "../lib/order.ts";
 import type { JsonValue } from "../model/json.ts";
 import type { Change, MemberImage, Plan, RoleImage } from "../model/plan.ts";
-import { canonicalJson } from "./canonical.ts";
-import { byCodeUnit } from "./order.ts";
 
 /** A change before it has its fingerprint. */
 export type Unsealed<C> = C extends unknown ? Omit<C, "fingerprint"> : never;

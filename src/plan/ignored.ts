@@ -1,5 +1,5 @@
+import { byCodeUnit } from "../lib/order.ts";
 import type { Discovery } from "./findings.ts";
-import { byCodeUnit } from "./order.ts";
 import { addressOf, type Scope } from "./scope.ts";
 
 /** Says which live roles and members are ignored, and which roles those members hold. */

@@ -1,3 +1,4 @@
+import { by, byCodeUnit } from "../lib/order.ts";
 import type { Impact, MemberImpact } from "../model/plan.ts";
 import {
   type Access,
@@ -7,7 +8,6 @@ import {
   isActive,
   type PersonAccess,
 } from "./access.ts";
-import { by, byCodeUnit } from "./order.ts";
 
 /** What people gain and lose between two states of access, whichever change it comes from. */
 export function impactOf(before: Access, after: Access): Impact {

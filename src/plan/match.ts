@@ -1,4 +1,4 @@
-import { by, byCodeUnit } from "./order.ts";
+import { by, byCodeUnit } from "../lib/order.ts";
 
 /** What one declared entry stands for among the live ones. */
 export type Match<Live> =

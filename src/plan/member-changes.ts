@@ -1,10 +1,10 @@
+import { isSameJson } from "../lib/canonical-json.ts";
+import { byCodeUnit } from "../lib/order.ts";
 import type { DesiredMember } from "../model/desired.ts";
 import type { LiveMember } from "../model/live.ts";
 import type { FieldDiff, MemberChange, MemberImage, Reason, RoleRef } from "../model/plan.ts";
-import { isSameJson } from "./canonical.ts";
 import { seal } from "./fingerprint.ts";
 import type { LostInvitation } from "./lost-invitations.ts";
-import { byCodeUnit } from "./order.ts";
 import type { Report, RoleResolver } from "./resolve.ts";
 import { addressOf, isManaged } from "./scope.ts";
 

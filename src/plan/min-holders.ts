@@ -1,9 +1,9 @@
+import { by } from "../lib/order.ts";
 import type { GuardSettings } from "../model/desired.ts";
 import type { Deferred, MemberChange, Refusal } from "../model/plan.ts";
 import type { Access, PersonAccess } from "./access.ts";
 import type { Discovery } from "./findings.ts";
 import { holdersOf } from "./impact.ts";
-import { by } from "./order.ts";
 import { refuse } from "./refusals.ts";
 import { roleFinder } from "./role-names.ts";
 

@@ -1,6 +1,6 @@
+import { by } from "../lib/order.ts";
 import type { Access, PersonAccess } from "./access.ts";
 import { holdersOf } from "./impact.ts";
-import { by } from "./order.ts";
 import { type Judged, type Rules, subjectOf, type Violation } from "./violation.ts";
 
 /** Returns everything in an access that a policy does not allow. */

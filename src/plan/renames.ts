@@ -1,5 +1,5 @@
+import { by } from "../lib/order.ts";
 import type { DesiredRole } from "../model/desired.ts";
-import { by } from "./order.ts";
 
 /**
  * Which declared roles are renames: new name → the live name that it is found under.

@@ -1,8 +1,8 @@
+import { byCodeUnit } from "../lib/order.ts";
 import { openSuggester } from "../lib/suggest.ts";
 import { PREDEFINED_ROLES } from "../model/live.ts";
 import type { RoleRef } from "../model/plan.ts";
 import type { Discovery } from "./findings.ts";
-import { byCodeUnit } from "./order.ts";
 import type { RolePlan } from "./roles.ts";
 import type { Scope } from "./scope.ts";
 

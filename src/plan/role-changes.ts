@@ -1,9 +1,9 @@
+import { canonicalJson } from "../lib/canonical-json.ts";
+import { sortedSet } from "../lib/order.ts";
 import type { DesiredRole } from "../model/desired.ts";
 import type { LiveRole } from "../model/live.ts";
 import { type FieldDiff, type RoleChange, type RoleImage, SET_ASIDE } from "../model/plan.ts";
-import { canonicalJson } from "./canonical.ts";
 import { seal } from "./fingerprint.ts";
-import { sortedSet } from "./order.ts";
 
 /** A role that is not there yet. */
 export function createRole(role: DesiredRole, permissions: readonly string[]): RoleChange {

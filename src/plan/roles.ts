@@ -1,9 +1,9 @@
+import { by } from "../lib/order.ts";
 import type { DesiredRole, SyncOptions } from "../model/desired.ts";
 import type { LiveRole } from "../model/live.ts";
 import { type RoleChange, SET_ASIDE } from "../model/plan.ts";
 import type { Discovery } from "./findings.ts";
 import { type Declared, type Match, matchAll } from "./match.ts";
-import { by } from "./order.ts";
 import type { Objection } from "./refusals.ts";
 import { findRenames } from "./renames.ts";
 import { createRole, deleteRole, metadataDiffers, replaceRole, updateRole } from "./role-changes.ts";

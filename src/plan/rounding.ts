@@ -1,7 +1,7 @@
+import { isSameJson } from "../lib/canonical-json.ts";
 import type { JsonValue } from "../model/json.ts";
 import type { LiveMember, LiveRole, LiveState } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
-import { isSameJson } from "./canonical.ts";
 import type { Discovery } from "./findings.ts";
 
 /** A change that would write a number other than the one that was there. */

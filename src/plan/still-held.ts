@@ -1,7 +1,7 @@
+import { byCodeUnit } from "../lib/order.ts";
 import type { LiveMember } from "../model/live.ts";
 import type { Deferred, Refusal, RoleChange } from "../model/plan.ts";
 import type { AccessChanges } from "./access.ts";
-import { byCodeUnit } from "./order.ts";
 import { refuse } from "./refusals.ts";
 import { addressOf } from "./scope.ts";
 

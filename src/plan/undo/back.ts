@@ -1,4 +1,4 @@
-import { canonicalJson } from "../canonical.ts";
+import { canonicalJson } from "../../lib/canonical-json.ts";
 
 /** The value of before where the live one is still the run's; the live one where it is back, or neither. */
 export function back<T>(before: T, after: T, live: T, changedSince: () => void): T {

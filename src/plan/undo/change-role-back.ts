@@ -1,7 +1,7 @@
+import { sortedSet } from "../../lib/order.ts";
 import type { LiveRole } from "../../model/live.ts";
 import { type RoleChange, type RoleImage, SET_ASIDE } from "../../model/plan.ts";
 import { seal } from "../fingerprint.ts";
-import { sortedSet } from "../order.ts";
 import { roleFields, roleImageOf } from "../role-changes.ts";
 import { back, backSet } from "./back.ts";
 import { noteNameTaken, type RolePass } from "./role-pass.ts";

@@ -1,7 +1,7 @@
+import { canonicalJson } from "../../lib/canonical-json.ts";
 import type { DesiredMember } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { MemberImage, RoleRef } from "../../model/plan.ts";
-import { canonicalJson } from "../canonical.ts";
 import type { RoleRefs } from "./role-refs.ts";
 import type { UndoContext } from "./undo-context.ts";
 import type { TakeNote } from "./undo-notes.ts";

@@ -1,6 +1,6 @@
+import { sortedSet } from "../../lib/order.ts";
 import type { LiveRole } from "../../model/live.ts";
 import type { RoleImage } from "../../model/plan.ts";
-import { sortedSet } from "../order.ts";
 import { roleFields, roleImageOf } from "../role-changes.ts";
 import { matchesAny } from "../scope.ts";
 import type { GrowingRoleRefs } from "./role-refs.ts";

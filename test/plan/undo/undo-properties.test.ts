@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { canonicalJson } from "../../../src/lib/canonical-json.ts";
 import type { WriteIntended } from "../../../src/model/journal.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../../src/model/live.ts";
 import type { PastRun, UndoNote } from "../../../src/model/past-run.ts";
 import type { Change } from "../../../src/model/plan.ts";
-import { canonicalJson } from "../../../src/plan/canonical.ts";
 import { memberFields } from "../../../src/plan/member-changes.ts";
 import { roleFields } from "../../../src/plan/role-changes.ts";
 import { undoPlan } from "../../../src/plan/undo/undo-plan.ts";

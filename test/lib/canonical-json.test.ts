@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { canonicalJson, isSameJson } from "../../src/lib/canonical-json.ts";
 import type { JsonValue } from "../../src/model/json.ts";
-import { canonicalJson, isSameJson } from "../../src/plan/canonical.ts";
 import { runs } from "../support/property-runs.ts";
 
 const json = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<JsonValue>;

@@ -1,8 +1,8 @@
 import { type ErrorCode, type FailedRequest, type Problem, RolecallError } from "../model/errors.ts";
-import type { Attempted } from "./attempted.ts";
 import { problemOf, tame } from "./problem.ts";
+import type { Attempted } from "./request-context.ts";
 import { MAY_BE_DONE } from "./reworded.ts";
-import { statusWords } from "./status-words.ts";
+import { statusWords } from "./status-messages.ts";
 import type { LostAnswer, TransportResponse } from "./transport.ts";
 
 /** Words an answer that is no success. */

@@ -1,7 +1,7 @@
 import type { ErrorCode, Problem } from "../model/errors.ts";
-import type { Attempted } from "./attempted.ts";
 import { isAboutOne, OPERATIONS, type Operation } from "./operations.ts";
 import { mayLackPermission, missingPermission } from "./problem.ts";
+import type { Attempted } from "./request-context.ts";
 
 /** How a failure with a status is called, and what to do about it. */
 export interface StatusWords {

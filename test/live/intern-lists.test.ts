@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { listSharer } from "../../src/live/share-lists.ts";
+import { listSharer } from "../../src/live/intern-lists.ts";
 
 test("lists that say the same are one list", () => {
   const share = listSharer();

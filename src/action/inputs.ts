@@ -1,5 +1,5 @@
 import { readShard, type Shard } from "../cli/args/shard.ts";
-import { ActionError } from "./failure.ts";
+import { ActionError } from "./action-error.ts";
 
 /** What the action is told, checked. */
 export interface Inputs {

@@ -2,20 +2,20 @@ import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Io } from "../cli/io/io.ts";
 import { oneLine } from "../render/escape.ts";
+import { failed, type Step, type StepResult } from "./action-context.ts";
+import { ActionError } from "./action-error.ts";
 import { type RunnerLog, safeSink } from "./action-log.ts";
-import { connectGithub } from "./connect-github.ts";
-import { type EventContext, eventContext } from "./event-context.ts";
-import { ActionError } from "./failure.ts";
-import { type Github, GithubError } from "./github.ts";
+import { runApplyMerged } from "./commands/run-apply-merged.ts";
+import { runDrift } from "./commands/run-drift.ts";
+import { runList } from "./commands/run-list.ts";
+import { runPlan } from "./commands/run-plan.ts";
+import { runValidate } from "./commands/run-validate.ts";
+import { connectGithub } from "./github/connect-github.ts";
+import { type EventContext, eventContext } from "./github/event-context.ts";
+import { type Github, GithubError } from "./github/github-api.ts";
 import { type Env, type Inputs, readInputs, secretsIn } from "./inputs.ts";
-import { maskText } from "./mask-addresses.ts";
-import { runApplyMerged } from "./run-apply-merged.ts";
-import { runDrift } from "./run-drift.ts";
-import { runList } from "./run-list.ts";
-import { runPlan } from "./run-plan.ts";
-import { runValidate } from "./run-validate.ts";
+import { maskText } from "./review/mask-addresses.ts";
 import { scopeOf } from "./scope.ts";
-import { failed, type Step, type StepResult } from "./step.ts";
 
 /** The runner, as far as the action speaks to it: the toolkit's functions. */
 export interface Runner extends RunnerLog {

@@ -13,7 +13,7 @@ import type { DesiredState } from "../model/desired.ts";
 import { RolecallError } from "../model/errors.ts";
 import { renderDiagnostics } from "../render/diagnostics-text.ts";
 import { PLAIN } from "../render/style.ts";
-import { ActionError } from "./failure.ts";
+import { ActionError } from "./action-error.ts";
 import type { Inputs } from "./inputs.ts";
 
 /** What the files say, with the merchants that are meant. */

@@ -1,8 +1,8 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
-import { ConnectionLost } from "./connection-lost.ts";
-import { problemAnswer, toResponse } from "./problem.ts";
-import type { Sandbox } from "./sandbox.ts";
+import { problemAnswer, toResponse } from "./answer.ts";
+import type { Sandbox } from "./create-sandbox.ts";
+import { ConnectionLost } from "./faults/connection-lost.ts";
 
 /** Where a sandbox listens. */
 export interface ListenOptions {

@@ -1,13 +1,13 @@
 import { Hono } from "hono";
-import { admit, authenticate, keyLabel, OPERATIONS } from "./access.ts";
-import { readJson } from "./body.ts";
-import type { ApiKey } from "./data.ts";
-import type { HitRequest } from "./edits.ts";
-import { type FaultPorts, injectAfter, injectBefore } from "./inject.ts";
-import { interfere } from "./interfere.ts";
-import type { Call, Operation } from "./operation.ts";
-import { type Answer, ProblemError, problemAnswer, toResponse } from "./problem.ts";
+import { type Answer, ProblemError, problemAnswer, toResponse } from "./answer.ts";
+import type { HitRequest } from "./faults/concurrent-edits.ts";
+import { type FaultPorts, injectAfter, injectBefore } from "./faults/fault-injection.ts";
+import { interfere } from "./faults/interfere.ts";
 import { retryAfterHeaders } from "./rate-limit.ts";
+import { admit, authenticate, keyLabel, OPERATIONS } from "./routes/authorize.ts";
+import type { Call, Operation } from "./routes/operation.ts";
+import { readJson } from "./routes/request-body.ts";
+import type { ApiKey } from "./state/snapshot.ts";
 import { type Env, noteChange, type SandboxContext, type Trace, type World } from "./world.ts";
 
 /** May do everything, and is nobody: whoever uses the control routes. */

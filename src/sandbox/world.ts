@@ -1,8 +1,8 @@
 import type { Context } from "hono";
-import type { Faults } from "./faults.ts";
+import type { Faults } from "./faults/faults.ts";
 import type { RateLimit, RateLimiter } from "./rate-limit.ts";
-import type { RequestLog } from "./request-log.ts";
-import type { Store } from "./store.ts";
+import type { RequestLog } from "./request-recorder.ts";
+import type { Store } from "./state/store.ts";
 
 /** Settings that the control routes can change. */
 export interface Settings extends RateLimit {

@@ -1,5 +1,5 @@
+import { createSandbox } from "../../src/sandbox/create-sandbox.ts";
 import { listen } from "../../src/sandbox/listen.ts";
-import { createSandbox } from "../../src/sandbox/sandbox.ts";
 import { OWNER, type World } from "./scenario.ts";
 
 /** A request that somebody with a key has sent, as the service's own log tells it. */

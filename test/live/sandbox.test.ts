@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createSandbox } from "../../src/sandbox/sandbox.ts";
+import { createSandbox } from "../../src/sandbox/create-sandbox.ts";
 import { createClock } from "../support/clock.ts";
 import { connectToFetch, failureOf } from "./support.ts";
 

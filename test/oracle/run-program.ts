@@ -6,7 +6,7 @@ import { loadMerchants } from "../../src/config/load-merchants.ts";
 import type { LiveState } from "../../src/model/live.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { buildPlan, namedRoleIds } from "../../src/plan/build-plan.ts";
-import { createSandbox } from "../../src/sandbox/sandbox.ts";
+import { createSandbox } from "../../src/sandbox/create-sandbox.ts";
 import { connectToFetch } from "../live/support.ts";
 import { applyPorts } from "../support/apply-ports.ts";
 import { matches } from "../support/build.ts";

@@ -1,4 +1,4 @@
-import { createSandbox, type Sandbox, type SandboxOptions } from "../../src/sandbox/sandbox.ts";
+import { createSandbox, type Sandbox, type SandboxOptions } from "../../src/sandbox/create-sandbox.ts";
 
 /** When the tests' clock begins. */
 export const START = Date.parse("2026-06-01T12:00:00.000Z");

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { Command, Option } from "commander";
 import { RolecallError } from "../../model/errors.ts";
-import type { FaultSettings } from "../../sandbox/fault-rules.ts";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import type { FaultSettings } from "../../sandbox/faults/fault-rules.ts";
 import type { RateLimit } from "../../sandbox/rate-limit.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { wholeNumber } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
 import { checkOutputs } from "../files/output-path.ts";
@@ -91,7 +91,7 @@ export function sandboxCommand(io: Io, done: (code: ExitCode) => void): Command 
 
 async function runSandbox(options: Options, io: Io): Promise<void> {
   const [{ isLoopback }, { listen }] = await Promise.all([
-    import("../../sandbox/browser-guard.ts"),
+    import("../../sandbox/routes/browser-guard.ts"),
     import("../../sandbox/listen.ts"),
   ]);
   const sandbox = await openSandbox(options, !isLoopback(options.host), io);
@@ -113,8 +113,8 @@ async function runSandbox(options: Options, io: Io): Promise<void> {
 
 async function openSandbox(options: Options, anyHost: boolean, io: Io): Promise<Sandbox> {
   const [{ createSandbox }, { StateInvalid }, files, { writeAtomically }] = await Promise.all([
-    import("../../sandbox/sandbox.ts"),
-    import("../../sandbox/state.ts"),
+    import("../../sandbox/create-sandbox.ts"),
+    import("../../sandbox/state/state-file.ts"),
     import("../files/state-file.ts"),
     import("../files/atomic-write.ts"),
   ]);
@@ -173,14 +173,14 @@ async function readFaults(read: Read, options: Options, io: Io): Promise<FaultSe
   const { faults: file, faultSeed } = options;
   if (file === undefined) return { seed: faultSeed ?? 1, rules: [] };
   const text = await readFile(read, file, io);
-  const { parseFaults } = await import("../../sandbox/faults-parse.ts");
+  const { parseFaults } = await import("../../sandbox/faults/faults-parse.ts");
   const { seed, rules } = await placing(() => parseFaults(text), "The list of faults", file);
   return { seed: faultSeed ?? seed ?? 1, rules };
 }
 
 /** Tells what is wrong in a file with each place in it. */
 async function placing<T>(parse: () => T, what: string, file: string): Promise<T> {
-  const { DocumentInvalid } = await import("../../sandbox/document.ts");
+  const { DocumentInvalid } = await import("../../sandbox/seed/parse-document.ts");
   try {
     return parse();
   } catch (error) {

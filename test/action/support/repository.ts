@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { createSandbox } from "../../../src/sandbox/create-sandbox.ts";
 import { type Listening, listen } from "../../../src/sandbox/listen.ts";
-import { createSandbox } from "../../../src/sandbox/sandbox.ts";
 import { type FakeGithub, startGithub } from "./fake-github.ts";
 
 /** The bundle that is committed, as a runner starts it. */

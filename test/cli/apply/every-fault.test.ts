@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { applyPlan } from "../../../src/apply/apply-plan.ts";
 import { RolecallError } from "../../../src/model/errors.ts";
 import type { Plan } from "../../../src/model/plan.ts";
-import { createSandbox } from "../../../src/sandbox/sandbox.ts";
+import { createSandbox } from "../../../src/sandbox/create-sandbox.ts";
 import { connectToFetch } from "../../live/support.ts";
 import { applyPorts } from "../../support/apply-ports.ts";
 import { desired, member, planOf, role } from "../../support/build.ts";

@@ -1,0 +1,86 @@
+import type { Io } from "../cli/io/io.ts";
+import type { FailureReason } from "./action-error.ts";
+import type { RunnerLog } from "./action-log.ts";
+import type { EventContext } from "./github/event-context.ts";
+import type { Github } from "./github/github-api.ts";
+import type { Inputs } from "./inputs.ts";
+import type { Scope } from "./scope.ts";
+
+/** Everything that one run of the action works with. */
+export interface Step {
+  readonly inputs: Inputs;
+  readonly context: EventContext;
+  readonly scope: Scope;
+  readonly github: Github;
+  readonly io: Io;
+  readonly log: RunnerLog;
+  /** Addresses are masked in all that is published. */
+  readonly masked: boolean;
+  /** Keys and tokens that the workflow gave. */
+  readonly secrets: readonly string[];
+  /** Takes Markdown for the job's summary. */
+  summarise(markdown: string): Promise<void>;
+  /** Keeps a file for later steps; gives its absolute path. */
+  keep(name: string, text: string): Promise<string>;
+  /** Has the runner mask a value in every log. */
+  hide(secret: string): void;
+}
+
+/** What the output `result` says. */
+export type ResultWord =
+  | "no-changes"
+  | "changes"
+  | "refused"
+  | "failed"
+  | "compared"
+  | "applied"
+  | "partial"
+  | "clean"
+  | "drift"
+  | "valid"
+  | "invalid"
+  | "listed";
+
+/** Every output but `result` and `failure-reason`, which each run has. */
+export const OUTPUTS = [
+  "has-changes",
+  "creates",
+  "updates",
+  "replaces",
+  "deletes",
+  "deferred",
+  "fingerprint",
+  "plan-path",
+  "report-path",
+  "matrix",
+  "comment-url",
+  "issue-url",
+] as const;
+
+/** What a run hands to later steps. */
+export type Outputs = Partial<Readonly<Record<(typeof OUTPUTS)[number], string>>>;
+
+/** How a run ended. */
+export interface StepResult {
+  readonly result: ResultWord;
+  /** Null where the step passes. */
+  readonly reason: FailureReason | null;
+  /** Why it fails, in one sentence. */
+  readonly message: string | null;
+  readonly outputs: Outputs;
+}
+
+/** A run that passes. */
+export function passed(result: ResultWord, outputs: Outputs = {}): StepResult {
+  return { result, reason: null, message: null, outputs };
+}
+
+/** A run that fails, though what it found out is told. */
+export function failed(
+  result: ResultWord,
+  reason: FailureReason,
+  message: string,
+  outputs: Outputs = {},
+): StepResult {
+  return { result, reason, message, outputs };
+}

@@ -1,0 +1,210 @@
+import { createStopper, type Stopper } from "../../cli/apply/cancellation.ts";
+import { passwordsFor } from "../../cli/apply/passwords.ts";
+import { applyReporter } from "../../cli/apply/reporter.ts";
+import { runApply } from "../../cli/apply/run-apply.ts";
+import { ExitCode } from "../../cli/exit-code.ts";
+import { fileJournals } from "../../cli/journal/write-journal.ts";
+import { parseOverrides, standingRefusals } from "../../cli/review/parse-overrides.ts";
+import type { Look, Planned } from "../../cli/session/session.ts";
+import { rulePlaces } from "../../cli/show/rule-locations.ts";
+import { unplannedOf } from "../../cli/show/show-plans.ts";
+import type { Plan } from "../../model/plan.ts";
+import { oneLine } from "../../render/escape.ts";
+import { renderFailure } from "../../render/failure-text.ts";
+import { plansJson } from "../../render/json.ts";
+import { PLAIN } from "../../render/style.ts";
+import { failed, passed, type Step, type StepResult } from "../action-context.ts";
+import { ActionError } from "../action-error.ts";
+import { annotate } from "../action-log.ts";
+import { GithubError, type Pull } from "../github/github-api.ts";
+import { appliedMark, mergedApproval, mergedPull } from "../github/merged-approval.ts";
+import { keysNamedBy, loadFiles, orActionError, planFiles } from "../prepare-action.ts";
+import { diagnosticAnnotations, maskedAnnotations, planAnnotations } from "../review/annotations.ts";
+import { ENDS, type End, tell } from "../review/apply-page.ts";
+import { collect } from "../review/capture-apply-log.ts";
+import { guardApplyBranch, guardTip, overridesIn } from "../review/event-guard.ts";
+import { planOutputs } from "../review/plan-outputs.ts";
+
+/** `apply`: plans afresh on the default branch, and applies what was approved in review. */
+export async function runApplyMerged(step: Step): Promise<StepResult> {
+  const branch = await guarded(() => guardApplyBranch(step, step.github));
+  await guarded(() => guardTip(step, branch, step.github));
+  const pull = await guarded(() => mergedPull(step.context.sha, branch, step.github));
+  try {
+    return await orActionError(() => stoppable(step, branch, pull));
+  } catch (error) {
+    const told = error instanceof ActionError ? error : new ActionError("bug", "rolecall itself failed.");
+    await tell(step, pull, {
+      ...ENDS.failed,
+      lines: [told.message, told.hint ?? ""],
+      plans: [],
+      placeOf: () => null,
+    });
+    throw error;
+  }
+}
+
+/** A workflow that is cancelled sends a signal, and waits a little. */
+async function stoppable(step: Step, branch: string, pull: Pull | null): Promise<StepResult> {
+  const stopper = createStopper((text) => step.io.stderr.write(`${text}\n`), step.io);
+  try {
+    return await apply(step, branch, pull, stopper);
+  } finally {
+    stopper.close();
+  }
+}
+
+async function apply(step: Step, branch: string, pull: Pull | null, stopper: Stopper): Promise<StepResult> {
+  const { inputs, io, log } = step;
+  const loaded = await loadFiles(inputs, io);
+  const keys = keysNamedBy(loaded.states, io.env);
+  keys.forEach(step.hide);
+  const { planned, progress, close } = await planFiles(loaded.states, inputs, io, stopper.hurry);
+  try {
+    const placeOf = rulePlaces(loaded.states, loaded.sources);
+    const looks = planned.flatMap((one) => ("plan" in one ? [one] : []));
+    const plans = looks.map(({ plan }) => plan);
+    const annotations = [
+      ...diagnosticAnnotations(loaded.diagnostics),
+      ...planAnnotations(plans, loaded.states, loaded.sources, placeOf),
+    ];
+    annotate(step.masked ? maskedAnnotations(annotations) : annotations, log);
+    const overrides = parseOverrides(overridesIn(inputs.allow));
+    const reporter = applyReporter({ format: "text", color: false }, placeOf, io, overrides);
+    reporter.plans(plans);
+    const outputs = {
+      ...planOutputs(plans),
+      "plan-path": await step.keep(`rolecall-plan-${step.scope.id}.json`, plansJson(plans)),
+    };
+    const end = async (how: End, lines: readonly string[], why = how.message): Promise<StepResult> => {
+      const told = await tell(step, pull, { ...how, lines, plans, placeOf });
+      const { result, reason } = how;
+      const all = { ...outputs, ...told };
+      return reason === null ? passed(result, all) : failed(result, reason, why, all);
+    };
+    const refuse = (how: End, reasons: readonly string[]): Promise<StepResult> => {
+      for (const line of reasons) reporter.say(line);
+      return end(how, reasons, `${reasons[0]} ${how.message}`);
+    };
+
+    const unread = problemsOf(planned, loaded.valid, plans);
+    if (unread !== null) return await refuse(loaded.valid ? ENDS.unread : ENDS.invalid, unread);
+    const standing = standingRefusals(plans, overrides).flatMap(({ merchant, refusals }) =>
+      refusals.map(({ message }) => oneLine(`${merchant}: ${message}`)),
+    );
+    if (standing.length > 0) return await refuse(ENDS.refused, standing);
+    const due = looks.filter(({ plan }) => plan.changes.length > 0);
+    if (due.length === 0) {
+      await mark(step, "success", "Nothing to do");
+      return await end(ENDS.nothing, []);
+    }
+    const objections = await objectionsTo(due, branch, step);
+    if (objections.length > 0) return await refuse(ENDS.unapproved, objections);
+    const password = passwordsFor(
+      due.map(({ plan }) => plan),
+      [],
+      withoutSecrets(io.env, [...step.secrets, ...keys]),
+    );
+    // Reading takes its time, and somebody may have merged meanwhile.
+    await guarded(() => guardTip(step, branch, step.github));
+    const { lines, watched } = collect(reporter, progress);
+    progress.applying(due.map(({ plan }) => plan));
+    const options = {
+      password,
+      concurrency: inputs.concurrency,
+      recheck: true,
+      stopper,
+      openJournal: fileJournals(io),
+    };
+    const code = await runApply(due, options, watched);
+    await mark(
+      step,
+      code === ExitCode.ok ? "success" : "failure",
+      code === ExitCode.ok ? "Applied" : "Stopped",
+    );
+    return await end(
+      code === ExitCode.ok ? ENDS.applied : code === ExitCode.partial ? ENDS.partial : ENDS.stopped,
+      lines(),
+    );
+  } finally {
+    await close();
+  }
+}
+
+/** What nobody approved, and how to go on; empty where everything is approved. */
+async function objectionsTo(due: readonly Look[], branch: string, step: Step): Promise<readonly string[]> {
+  const { onPlanChange } = step.inputs;
+  if (onPlanChange === "apply") return [];
+  const place = { sha: step.context.sha, branch, scope: step.scope };
+  const { objections, pulls } = await guarded(() => mergedApproval(due, place, onPlanChange, step.github));
+  return objections.length === 0 ? [] : [...objections.map(oneLine), howToGoOn(pulls)];
+}
+
+/** What keeps the plans from being applied at all; null where nothing does. */
+function problemsOf(
+  planned: readonly Planned[],
+  valid: boolean,
+  plans: readonly Plan[],
+): readonly string[] | null {
+  const unread = unplannedOf(planned).flatMap(({ merchant, failure }) => [
+    `${merchant} could not be read.`,
+    ...renderFailure(failure, PLAIN).trimEnd().split("\n"),
+  ]);
+  const found = plans.flatMap(({ merchant, findings }) =>
+    findings.flatMap(({ severity, message }) =>
+      severity === "error" ? [oneLine(`${merchant}: ${message}`)] : [],
+    ),
+  );
+  const lines = [...(valid ? [] : ["The files have errors: solve them first."]), ...unread, ...found];
+  return lines.length === 0 ? null : lines;
+}
+
+function howToGoOn(pulls: readonly Pull[]): string {
+  const where =
+    pulls.length === 0
+      ? "No merged pull request brought this commit, so no plan was reviewed."
+      : `The plan was reviewed on ${pulls.map(({ number }) => `#${number}`).join(", ")}.`;
+  return `${where} Open a pull request, whose plan shows what is new; or, to apply what the plan above says, run this once with on-plan-change: apply.`;
+}
+
+/** A file may name the variable of a first password, but not one that holds a key or a token. */
+function withoutSecrets(env: Step["io"]["env"], secrets: readonly string[]): Step["io"]["env"] {
+  return Object.fromEntries(
+    Object.entries(env).filter(([, value]) => !secrets.includes(value?.trim() ?? "")),
+  );
+}
+
+/** Keeps on the commit whether it is applied, for the run after it. */
+async function mark(step: Step, conclusion: "success" | "failure", title: string): Promise<void> {
+  const { context, scope, github, log } = step;
+  try {
+    await github.addCheck({
+      name: `rolecall apply${scope.title === "" ? "" : `: ${scope.title}`}`.slice(0, 200),
+      sha: context.sha,
+      externalId: appliedMark(scope),
+      conclusion,
+      title,
+      summary: `[What was done](${context.runUrl})`,
+      text: "",
+    });
+  } catch (error) {
+    if (!(error instanceof GithubError)) throw error;
+    log.notice(
+      "Whether this commit is applied could not be kept on it: that takes the permission checks: write.",
+    );
+  }
+}
+
+/** What GitHub does not let be known keeps anything from being applied. */
+async function guarded<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof GithubError)) throw error;
+    throw new ActionError(
+      "github",
+      `GitHub could not be asked what may be applied: ${error.message}.`,
+      "It takes the permissions contents: read, pull-requests: read and checks: read.",
+    );
+  }
+}

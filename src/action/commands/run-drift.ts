@@ -1,0 +1,170 @@
+import { driftsOf } from "../../cli/show/drift-times.ts";
+import { rulePlaces } from "../../cli/show/rule-locations.ts";
+import { unplannedOf } from "../../cli/show/show-plans.ts";
+import type { Drift } from "../../model/drift.ts";
+import { renderDrifts } from "../../render/drift-text.ts";
+import { driftView } from "../../render/drift-view.ts";
+import { renderFailure } from "../../render/failure-text.ts";
+import { driftsJson } from "../../render/json.ts";
+import { fenced, folded, inlineCode } from "../../render/markdown.ts";
+import { PLAIN } from "../../render/style.ts";
+import { counted } from "../../render/words.ts";
+import { failed, passed, type Step, type StepResult } from "../action-context.ts";
+import { annotate } from "../action-log.ts";
+import { keepIssue } from "../github/drift-issue.ts";
+import { differencesOf, type FirstSeen } from "../github/first-seen.ts";
+import { keysNamedBy, loadFiles, orActionError, planFiles } from "../prepare-action.ts";
+import { diagnosticAnnotations, maskedAnnotations } from "../review/annotations.ts";
+import { guardDriftEvent } from "../review/event-guard.ts";
+import { maskAddresses } from "../review/mask-addresses.ts";
+import { planOutputs } from "../review/plan-outputs.ts";
+import { type ReviewPage, renderPage, renderSummary } from "../review/review-page.ts";
+import { adoptYaml } from "../review/suggested-yaml.ts";
+
+/** `drift`: keeps one issue that says what differs, since when, and both ways out. */
+export async function runDrift(step: Step): Promise<StepResult> {
+  return orActionError(() => drift(step));
+}
+
+async function drift(step: Step): Promise<StepResult> {
+  const { inputs, io, log, context, masked } = step;
+  guardDriftEvent(context);
+  const loaded = await loadFiles(inputs, io);
+  keysNamedBy(loaded.states, io.env).forEach(step.hide);
+  const annotations = diagnosticAnnotations(loaded.diagnostics);
+  annotate(masked ? maskedAnnotations(annotations) : annotations, log);
+  const { planned, close } = await planFiles(loaded.states, inputs, io);
+  try {
+    const told = await driftsOf(planned, io);
+    const placeOf = rulePlaces(loaded.states, loaded.sources);
+    const unplanned = unplannedOf(planned);
+    io.stdout.write(
+      renderDrifts(
+        told.map((drift) => driftView(drift, placeOf)),
+        PLAIN,
+      ),
+    );
+    for (const { merchant, failure } of unplanned) {
+      io.stdout.write(`${merchant} could not be read.\n${renderFailure(failure, PLAIN)}`);
+    }
+    const drifts = masked ? told.map(maskAddresses) : told;
+    const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
+    const page: ReviewPage = {
+      marker: "",
+      review: {
+        command: "drift",
+        views: drifts.map((drift) => driftView(drift, placeOf)),
+        unplanned: masked ? maskAddresses(unplanned) : unplanned,
+        fileErrors: fileErrors.length,
+      },
+      about: [`[The run that found it](${context.runUrl})`],
+      after: [],
+    };
+    const complete =
+      loaded.valid &&
+      unplanned.length === 0 &&
+      told.every(({ plan }) => plan.findings.every(({ severity }) => severity !== "error"));
+    const url = await keepIssue(step, {
+      differences: differencesOf(told),
+      complete,
+      render: (seen, size) => renderIssue(page, drifts, seen, size),
+    });
+    await step.summarise(renderSummary(page));
+    const plans = told.map(({ plan }) => plan);
+    const outputs = {
+      ...planOutputs(plans),
+      "plan-path": await step.keep(`rolecall-drift-${step.scope.id}.json`, driftsJson(told)),
+      "report-path": await step.keep(
+        `rolecall-report-${step.scope.id}.md`,
+        renderPage(page, Number.MAX_SAFE_INTEGER),
+      ),
+      ...(url !== null && { "issue-url": url }),
+    };
+    return {
+      ...verdictOf(step, told, complete, loaded.valid),
+      outputs,
+    };
+  } finally {
+    await close();
+  }
+}
+
+function verdictOf(
+  { inputs }: Step,
+  drifts: readonly Drift[],
+  complete: boolean,
+  valid: boolean,
+): Omit<StepResult, "outputs"> {
+  if (!complete) {
+    return failed(
+      "failed",
+      valid ? "service" : "invalid-files",
+      "Not every merchant could be read and compared; the issue is left as it was.",
+    );
+  }
+  const differences = drifts.reduce((sum, { changes }) => sum + changes.length, 0);
+  const broken = drifts.reduce((sum, { violations }) => sum + violations.length, 0);
+  if (differences + broken === 0) return passed("clean");
+  const rules = broken > 0 ? `, ${counted(broken, "rule")} broken by live access` : "";
+  return inputs.failOn === "error"
+    ? passed("drift")
+    : failed(
+        "drift",
+        "differences",
+        `${counted(differences, "difference")}${rules}, and fail-on is ${inputs.failOn}.`,
+      );
+}
+
+/** The issue's text: what differs, since when, and both ways out; the longest parts are left out whole where they do not fit. */
+function renderIssue(page: ReviewPage, drifts: readonly Drift[], seen: FirstSeen, size: number): string {
+  const drifted = drifts.filter(({ changes, violations }) => changes.length + violations.length > 0);
+  const since = drifted.map((drift) => sinceText(drift, seen)).join("\n");
+  const adopt = drifted
+    .filter(({ changes }) => changes.length > 0)
+    .map(
+      ({ plan }) =>
+        `${inlineCode(plan.merchant)}\n\n${fenced("yaml", adoptYaml(plan).split("\n").map(visible))}`,
+    );
+  const adoptText = folded("What the files would have to say", adopt);
+  const ways = (long: boolean): string =>
+    [
+      "### Two ways out",
+      `1. **Keep what is live:** put it into the files, in a pull request. ${long ? "What they would have to say is below." : "`rolecall drift` on your machine shows what."}`,
+      "2. **Keep what the files say:** run the workflow that applies, once, with `on-plan-change: apply`. It reverts the differences.",
+      ...(long ? [adoptText] : []),
+    ].join("\n\n");
+  const whole = [since, ways(true)].join("\n\n").length < size / 2;
+  const after = [...(whole || since.length < size / 4 ? [`### Since when\n\n${since}`] : []), ways(whole)];
+  return renderPage({ ...page, after }, size);
+}
+
+/** When each difference of a merchant was first seen. */
+function sinceText({ plan, changes, violations }: Drift, seen: FirstSeen): string {
+  const line = (fingerprint: string, what: string): string => {
+    const time = seen.get(`${plan.merchant}:${fingerprint.slice(0, 16)}`);
+    const when = time === undefined ? "earlier" : new Date(time).toISOString().slice(0, 16).replace("T", " ");
+    return `- ${inlineCode(plan.merchant)} ${what}: first seen ${when} UTC`;
+  };
+  return [
+    ...violations.map(({ fingerprint, rule, code, name }) =>
+      line(fingerprint, `breaks ${rule} ${inlineCode(code)}${name === null ? "" : ` ${inlineCode(name)}`}`),
+    ),
+    ...plan.changes.map(({ resource, name, kind, fingerprint }, index) => {
+      const { event = null, cause = "unknown" } = changes[index] ?? {};
+      const what = event !== null && cause === "outside-git" ? `was ${event} outside git` : STATES[kind];
+      return line(fingerprint, `${resource} ${inlineCode(name)} ${what}`);
+    }),
+  ].join("\n");
+}
+
+const STATES = {
+  create: "is missing",
+  update: "differs",
+  replace: "differs",
+  delete: "is not in the file",
+} as const;
+
+/** YAML escapes what would act; a line separator is all that could end a line here. */
+function visible(line: string): string {
+  return line.replaceAll(/[\u2028\u2029\p{Cf}]/gu, (one) => `\\u${(one.codePointAt(0) ?? 0).toString(16)}`);
+}

@@ -1,0 +1,202 @@
+import { rulePlaces } from "../../cli/show/rule-locations.ts";
+import { unplannedOf } from "../../cli/show/show-plans.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { Plan } from "../../model/plan.ts";
+import { renderFailure } from "../../render/failure-text.ts";
+import { fenced, inlineCode } from "../../render/markdown.ts";
+import type { ReviewInput } from "../../render/plan-markdown.ts";
+import { renderPlans } from "../../render/plan-text.ts";
+import { planView } from "../../render/plan-view.ts";
+import { PLAIN } from "../../render/style.ts";
+import { counted } from "../../render/words.ts";
+import { failed, passed, type Step, type StepResult } from "../action-context.ts";
+import { ActionError } from "../action-error.ts";
+import { annotate } from "../action-log.ts";
+import { storeApproval } from "../github/approval-store.ts";
+import { baseStates } from "../github/base-states.ts";
+import { GithubError } from "../github/github-api.ts";
+import { findComment, NO_COMMENT, type PullComment } from "../github/pull-comment.ts";
+import { keysNamedBy, lacksKeys, loadFiles, orActionError, planFiles } from "../prepare-action.ts";
+import { diagnosticAnnotations, maskedAnnotations, planAnnotations } from "../review/annotations.ts";
+import { compared, withoutKeys } from "../review/compare-files.ts";
+import { guardPlanEvent } from "../review/event-guard.ts";
+import { withNewIgnores } from "../review/ignore-risks.ts";
+import { maskAddresses, maskText } from "../review/mask-addresses.ts";
+import { planOutputs } from "../review/plan-outputs.ts";
+import { about, isNewest, publish, shown } from "../review/publish-plan.ts";
+import type { ReviewPage } from "../review/review-page.ts";
+import { saysAccess, untrustedAccess } from "../review/secret-policy.ts";
+import { markerOf } from "../scope.ts";
+
+/** `plan`: shows on the pull request what an apply would change, and keeps what may be applied after the merge. */
+export async function runPlan(step: Step): Promise<StepResult> {
+  const { github, log, scope, inputs } = step;
+  const { pull } = step.context;
+  const comment = pull ? await findComment({ github, log, scope, inputs, pull: pull.number }) : NO_COMMENT;
+  if (pull && (await isNewest(step, false))) await comment.planning(pull.headSha);
+  try {
+    return await orActionError(() => plan(step, comment));
+  } catch (error) {
+    const told = error instanceof ActionError ? error : new ActionError("bug", "rolecall itself failed.");
+    await showFailure(told, step, comment);
+    throw error;
+  }
+}
+
+async function plan(step: Step, comment: PullComment): Promise<StepResult> {
+  const { inputs, io, context, github, log } = step;
+  const loaded = await loadFiles(inputs, io);
+  const diagnostics = diagnosticAnnotations(loaded.diagnostics);
+  if (lacksKeys(loaded.states, inputs, io.env)) {
+    annotate(diagnostics, log);
+    return withoutKeys(step, loaded, comment);
+  }
+  guardPlanEvent(context, loaded.states.length > 0);
+  await guardAccess(step, loaded.states);
+  const { planned, close } = await planFiles(loaded.states, inputs, io);
+  try {
+    const placeOf = rulePlaces(loaded.states, loaded.sources);
+    const plans = planned.flatMap((one) => ("plan" in one ? [one.plan] : []));
+    const unplanned = unplannedOf(planned);
+    io.stdout.write(
+      renderPlans(
+        plans.map((one) => planView(one, placeOf)),
+        PLAIN,
+      ),
+    );
+    for (const { merchant, failure } of unplanned) {
+      io.stdout.write(`${merchant} could not be planned.\n${renderFailure(failure, PLAIN)}`);
+    }
+    annotate(
+      maskedIf(step, [...diagnostics, ...planAnnotations(plans, loaded.states, loaded.sources, placeOf)]),
+      log,
+    );
+    const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
+    const review: ReviewInput = {
+      command: "plan",
+      views: await withNewIgnores(
+        shown(step, plans).map((one) => planView(one, placeOf)),
+        loaded.states,
+        step,
+      ),
+      unplanned: step.masked ? maskAddresses(unplanned) : unplanned,
+      fileErrors: fileErrors.length,
+    };
+    const stored = await keepApproval(step, plans, github);
+    const page: ReviewPage = {
+      marker: markerOf("plan", step.scope),
+      review,
+      about: [about(step)],
+      after: onMerge(step, plans, stored),
+    };
+    const worth = plans.some((one) => one.changes.length > 0 || one.deferred.length > 0);
+    const outputs = { ...planOutputs(plans), ...(await publish(step, page, plans, comment, worth)) };
+    return { ...verdictOf(step, plans, unplanned.length, fileErrors.length), outputs };
+  } finally {
+    await close();
+  }
+}
+
+function verdictOf(
+  { inputs }: Step,
+  plans: readonly Plan[],
+  unplanned: number,
+  fileErrors: number,
+): Omit<StepResult, "outputs"> {
+  const findings = plans.flatMap((one) => one.findings.filter(({ severity }) => severity === "error"));
+  if (fileErrors > 0) {
+    return failed("failed", "invalid-files", `The files have ${counted(fileErrors, "error")}.`);
+  }
+  if (unplanned > 0) {
+    return failed("failed", "service", `${counted(unplanned, "merchant")} could not be planned.`);
+  }
+  if (findings.length > 0) {
+    return failed("failed", "invalid-files", `${counted(findings.length, "problem")} to solve first.`);
+  }
+  const refusals = plans.flatMap((one) => one.refusals);
+  if (refusals.length > 0) {
+    return failed(
+      "refused",
+      "refused",
+      `An apply would be refused, for ${counted(refusals.length, "reason")}.`,
+    );
+  }
+  if (plans.every(({ changes }) => changes.length === 0)) return passed("no-changes");
+  return inputs.failOn === "changes"
+    ? failed("changes", "differences", "There are changes, and fail-on is changes.")
+    : passed("changes");
+}
+
+async function keepApproval(step: Step, plans: readonly Plan[], github: Step["github"]): Promise<boolean> {
+  const { pull, event } = step.context;
+  // With this event the run is that of the other branch: what it read is for nobody to apply.
+  if (pull === null || event === "pull_request_target" || plans.length === 0) return false;
+  try {
+    const summary = plans.map((one) => `- ${inlineCode(one.merchant)} ${inlineCode(one.fingerprint)}`);
+    const kept = await storeApproval(
+      plans,
+      pull.headSha,
+      step.scope,
+      summary.slice(0, 500).join("\n"),
+      github,
+    );
+    if (!kept) step.log.warning("There are too many changes to keep their approval. Plan in shards.");
+    return kept;
+  } catch (error) {
+    if (!(error instanceof GithubError)) throw error;
+    step.log.notice(
+      "What may be applied could not be kept on the commit: that takes the permission checks: write. An apply after the merge would refuse every change.",
+    );
+    return false;
+  }
+}
+
+/** A pull request must not choose where a key goes. */
+async function guardAccess(step: Step, states: readonly DesiredState[]): Promise<void> {
+  const { inputs, context, github, io } = step;
+  const { pull } = context;
+  keysNamedBy(states, io.env).forEach(step.hide);
+  if (pull === null) return;
+  const given = { baseUrl: inputs.baseUrl !== null, keys: new Set(inputs.apiKeys.keys()) };
+  if (!states.some((state) => saysAccess(state, given))) return;
+  const base = await compared(() => baseStates(inputs.paths, pull, context, github, io.now()));
+  const untrusted = untrustedAccess(states, base, given);
+  if (untrusted.length === 0) return;
+  const codes = untrusted.map(({ merchant }) => merchant);
+  throw new ActionError(
+    "unsafe-access",
+    `This pull request changes where an API key is sent, or which one, for ${codes.slice(0, 10).join(", ")}: nothing was sent.`,
+    "Merge api.base_url and api.key_env in a change of their own, or give them as the inputs base-url and api-keys.",
+  );
+}
+
+/** The comment and the summary of a run that could not plan. */
+async function showFailure(error: ActionError, step: Step, comment: PullComment): Promise<void> {
+  const text = [error.message, ...(error.hint === null ? [] : [error.hint])].map((line) =>
+    step.masked ? maskText(line) : line,
+  );
+  const [verdict, explained] = ["## ❌ rolecall plan: could not be made", fenced("text", text)];
+  const body = [markerOf("plan", step.scope), verdict, about(step), explained].join("\n\n");
+  await step.summarise(`${[verdict, about(step), explained].join("\n\n")}\n`);
+  if (step.context.pull && (await isNewest(step))) await comment.show(() => body, true);
+}
+
+/** What happens on merge. */
+function onMerge({ context, inputs }: Step, plans: readonly Plan[], stored: boolean): readonly string[] {
+  if (context.pull === null) return [];
+  const changes = plans.reduce((sum, one) => sum + one.changes.length, 0);
+  if (changes === 0) return ["**On merge** nothing is changed."];
+  if (plans.some(({ refusals }) => refusals.length > 0)) {
+    return ["**On merge** the apply would be refused, for the reasons above, and change nothing."];
+  }
+  if (!stored || inputs.onPlanChange === "apply") {
+    return ["**On merge** a workflow that applies plans again, and applies what it then finds."];
+  }
+  return [
+    `**On merge** a workflow that applies plans again and makes ${changes === 1 ? "this change" : `these ${counted(changes, "change")}`}; anything that is not listed here is refused.`,
+  ];
+}
+
+function maskedIf<T extends Parameters<typeof maskedAnnotations>[0]>({ masked }: Step, all: T) {
+  return masked ? maskedAnnotations(all) : all;
+}

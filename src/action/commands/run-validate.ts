@@ -1,0 +1,31 @@
+import { oneLine } from "../../render/escape.ts";
+import { fenced } from "../../render/markdown.ts";
+import { counted } from "../../render/words.ts";
+import { failed, passed, type Step, type StepResult } from "../action-context.ts";
+import { annotate } from "../action-log.ts";
+import { loadFiles, orActionError } from "../prepare-action.ts";
+import { diagnosticAnnotations } from "../review/annotations.ts";
+
+const MOST_SHOWN = 500;
+
+/** `validate`: everything that can be known of the files without the network. */
+export async function runValidate(step: Step): Promise<StepResult> {
+  const loaded = await orActionError(() => loadFiles(step.inputs, step.io));
+  const { diagnostics, sources } = loaded;
+  annotate(diagnosticAnnotations(diagnostics), step.log);
+  const lines = diagnostics.map(({ severity, file, span, message, code }) =>
+    oneLine(`${file}${span ? `:${span.line}:${span.column}` : ""}: ${severity}: ${message} [${code}]`),
+  );
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const verdict =
+    errors.length === 0
+      ? `✅ rolecall validate: ${counted(sources.length, "file")} valid`
+      : `❌ rolecall validate: ${counted(errors.length, "error")}`;
+  const more = lines.length > MOST_SHOWN ? [`and ${counted(lines.length - MOST_SHOWN, "problem")} more`] : [];
+  const shown = lines.length === 0 ? "" : `\n${fenced("text", [...lines.slice(0, MOST_SHOWN), ...more])}\n`;
+  await step.summarise(`## ${verdict}\n${shown}`);
+  if (!loaded.valid)
+    return failed("invalid", "invalid-files", `The files have ${counted(errors.length, "error")}.`);
+  if (errors.length > 0) return failed("invalid", "refused", "The files break their own policies or checks.");
+  return passed("valid");
+}

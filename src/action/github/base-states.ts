@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join, posix, relative, resolve, sep } from "node:path";
+import type { ReadSource } from "../../config/library.ts";
+import { loadMerchants } from "../../config/load-merchants.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { EventContext, PullContext } from "./event-context.ts";
+import type { Github } from "./github-api.ts";
+
+/**
+ * What the files say on the branch that a pull request is to be merged into. They are read through the API, but for
+ * those that the checkout has with the same content. Nothing of the pull request decides what is read.
+ */
+export async function baseStates(
+  paths: readonly string[],
+  pull: PullContext,
+  { sha, workspace }: Pick<EventContext, "sha" | "workspace">,
+  github: Github,
+  now: number,
+): Promise<readonly DesiredState[]> {
+  const base = await baseCommit(pull, sha, github);
+  const blobs = new Map((await github.files(base)).map(({ path, blob }) => [path, blob]));
+  const wanted = paths.map((path) => inRepository(path, workspace));
+  const files = [...blobs.keys()].filter((file) =>
+    wanted.some((path) => file === path || (isYaml(file) && isBelow(path, file))),
+  );
+  if (files.length === 0) return [];
+  const { merchants } = await loadMerchants(files.sort(), baseReader(blobs, workspace, github), { now });
+  return merchants.flatMap(({ state }) => state ?? []);
+}
+
+/** Where the checkout is a trial merge, its first parent is what the pull request is compared with; else what the event says. */
+async function baseCommit(pull: PullContext, sha: string, github: Github): Promise<string> {
+  const parents = sha === pull.headSha ? [] : await github.parents(sha).catch(() => []);
+  const [base, head] = parents;
+  return parents.length === 2 && head === pull.headSha && base ? base : pull.baseSha;
+}
+
+function baseReader(blobs: ReadonlyMap<string, string>, workspace: string, github: Github): ReadSource {
+  return async (path, from) => {
+    const file = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
+    const blob = blobs.get(file);
+    if (blob === undefined) return { ok: false, reason: file.startsWith("..") ? "outside-root" : "missing" };
+    const bytes = (await localCopy(join(workspace, file), blob)) ?? (await github.blob(blob));
+    try {
+      return { ok: true, file, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
+    } catch {
+      return { ok: false, reason: "not-utf8" };
+    }
+  };
+}
+
+/** A file of the checkout, where git would give its content this name. */
+async function localCopy(path: string, blob: string): Promise<Uint8Array | null> {
+  const bytes = await readFile(path).catch(() => null);
+  if (bytes === null) return null;
+  const algorithm = blob.length === 64 ? "sha256" : "sha1";
+  const name = createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
+  return name === blob ? bytes : null;
+}
+
+function inRepository(path: string, workspace: string): string {
+  return relative(workspace, resolve(workspace, path)).split(sep).join("/");
+}
+
+function isYaml(file: string): boolean {
+  return /\.ya?ml$/i.test(file) && !/(^|\/)(\.|node_modules\/)/.test(file);
+}
+
+function isBelow(folder: string, file: string): boolean {
+  return folder === "" || file.startsWith(`${folder}/`);
+}

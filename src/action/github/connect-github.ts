@@ -1,0 +1,165 @@
+import { GitHub, getOctokitOptions } from "@actions/github/lib/utils";
+import { ActionError } from "../action-error.ts";
+import { type Comment, type Github, GithubError, type Issue, type Pull } from "./github-api.ts";
+import { type RefusedRequest, type RetryWorld, withRetries } from "./github-retry.ts";
+
+/** Where GitHub is, and as whom to speak. */
+export interface GithubAccess {
+  readonly token: string;
+  /** Such as `https://api.github.com`, or that of an Enterprise Server. */
+  readonly apiUrl: string;
+  readonly owner: string;
+  readonly repo: string;
+}
+
+const PER_PAGE = 100;
+
+/** Connects to GitHub's API; limits are waited out. */
+export function connectGithub({ token, apiUrl, owner, repo }: GithubAccess, world: RetryWorld): Github {
+  if (token === "") {
+    throw new ActionError(
+      "usage",
+      "The input github-token is empty.",
+      "Leave it out: its default is the workflow's own token.",
+    );
+  }
+  const octokit = new GitHub(getOctokitOptions(token, { baseUrl: apiUrl, log: QUIET }));
+  octokit.hook.wrap("request", async (request, options) => {
+    const repeatable = options.method === "GET" || options.url.endsWith("/graphql");
+    try {
+      return await withRetries(async () => request(options), refusalOf, repeatable, world);
+    } catch (error) {
+      const path = options.url.replace(/\{[^}]*\}/g, "…");
+      throw new GithubError(refusalOf(error)?.status ?? 0, `${options.method} ${path}: ${messageOf(error)}`);
+    }
+  });
+  const here = { owner, repo };
+  const { rest } = octokit;
+  const pages = { ...here, per_page: PER_PAGE };
+  let viewer: Promise<string> | undefined;
+  return {
+    viewer: () => {
+      viewer ??= octokit
+        .graphql<{ readonly viewer: { readonly login: string } }>("query { viewer { login } }")
+        .then((answer) => answer.viewer.login)
+        // What the workflow's own token is called everywhere.
+        .catch(() => "github-actions[bot]");
+      return viewer;
+    },
+    repository: async () => {
+      const { data } = await rest.repos.get(here);
+      return { defaultBranch: data.default_branch, isPublic: !data.private };
+    },
+    branchTip: async (branch) => (await rest.git.getRef({ ...here, ref: `heads/${branch}` })).data.object.sha,
+    parents: async (sha) => {
+      const { data } = await rest.git.getCommit({ ...here, commit_sha: sha });
+      return data.parents.map((parent) => parent.sha);
+    },
+    commits: async (sha, count) => {
+      const { data } = await rest.repos.listCommits({ ...here, sha, per_page: count });
+      return data.map((commit) => commit.sha);
+    },
+    pull: async (number) => pullOf((await rest.pulls.get({ ...here, pull_number: number })).data),
+    pullsOf: async (sha) => {
+      const all = await octokit.paginate(rest.repos.listPullRequestsAssociatedWithCommit, {
+        ...pages,
+        commit_sha: sha,
+      });
+      return all.map(pullOf);
+    },
+    files: async (sha) => {
+      const { data } = await rest.git.getTree({ ...here, tree_sha: sha, recursive: "1" });
+      if (data.truncated) throw new GithubError(0, "the repository has too many files to list them");
+      return data.tree.flatMap(({ type, mode, path, sha: blob }) =>
+        type === "blob" && mode !== "120000" && path && blob ? [{ path, blob }] : [],
+      );
+    },
+    blob: async (sha) =>
+      Buffer.from((await rest.git.getBlob({ ...here, file_sha: sha })).data.content, "base64"),
+    comments: async (issue) =>
+      (await octokit.paginate(rest.issues.listComments, { ...pages, issue_number: issue })).map(commentOf),
+    addComment: async (issue, body) =>
+      (await rest.issues.createComment({ ...here, issue_number: issue, body })).data.html_url,
+    editComment: async (id, body) =>
+      (await rest.issues.updateComment({ ...here, comment_id: id, body })).data.html_url,
+    checks: async (sha) => {
+      const runs = await octokit.paginate(rest.checks.listForRef, { ...pages, ref: sha, filter: "all" });
+      return runs.map(({ id, external_id, conclusion, output }) => ({
+        id,
+        externalId: external_id ?? "",
+        conclusion,
+        text: output.text ?? "",
+      }));
+    },
+    addCheck: async ({ name, sha, externalId, conclusion, title, summary, text }) => {
+      await rest.checks.create({
+        ...here,
+        name,
+        head_sha: sha,
+        external_id: externalId,
+        status: "completed",
+        conclusion,
+        output: { title, summary, ...(text !== "" && { text }) },
+      });
+    },
+    issues: async (label) => {
+      const all = await octokit.paginate(rest.issues.listForRepo, { ...pages, state: "all", labels: label });
+      return all.filter((issue) => issue.pull_request === undefined).map(issueOf);
+    },
+    addIssue: async (title, body, label) =>
+      issueOf((await rest.issues.create({ ...here, title, body, labels: [label] })).data),
+    editIssue: async (number, { body, open }) => {
+      await rest.issues.update({
+        ...here,
+        issue_number: number,
+        ...(body !== undefined && { body }),
+        ...(open !== undefined && { state: open ? "open" : "closed" }),
+      });
+    },
+  };
+}
+
+const nothing = (): void => undefined;
+/** Octokit would write what GitHub says to the log as it is. */
+const QUIET = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+interface Written {
+  readonly user?: { readonly login: string } | null;
+  readonly body?: string | null;
+  readonly html_url: string;
+}
+
+function written({ user, body, html_url }: Written): Omit<Comment, "id"> {
+  return { author: user?.login ?? "", body: body ?? "", url: html_url };
+}
+
+function commentOf(data: Written & { readonly id: number }): Comment {
+  return { id: data.id, ...written(data) };
+}
+
+function issueOf(data: Written & { readonly number: number; readonly state: string }): Issue {
+  return { number: data.number, open: data.state === "open", ...written(data) };
+}
+
+interface PullData {
+  readonly number: number;
+  readonly head: { readonly sha: string };
+  readonly base: { readonly ref: string };
+  readonly merged_at: string | null;
+  readonly merge_commit_sha: string | null;
+}
+
+function pullOf({ number, head, base, merged_at, merge_commit_sha }: PullData): Pull {
+  const mergedAs = merged_at === null ? null : (merge_commit_sha ?? "");
+  return { number, headSha: head.sha, baseRef: base.ref, mergedAs };
+}
+
+function refusalOf(error: unknown): RefusedRequest | null {
+  if (!(error instanceof Error) || !("status" in error) || typeof error.status !== "number") return null;
+  const response = "response" in error ? (error.response as { headers?: RefusedRequest["headers"] }) : {};
+  return { status: error.status, headers: response?.headers ?? {}, message: error.message };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,108 @@
+import { counted, grouped } from "../../render/words.ts";
+import type { Step } from "../action-context.ts";
+import { markerOf } from "../scope.ts";
+import { type FirstSeen, isSame, rememberedIn, rememberLine, seenBy } from "./first-seen.ts";
+import { GithubError, type Issue } from "./github-api.ts";
+
+/** What a look at all merchants found. */
+export interface DriftFound {
+  /** As `differencesOf` names them. */
+  readonly differences: readonly string[];
+  /** Every merchant was read and compared. */
+  readonly complete: boolean;
+  /** The issue's text of at most `size` UTF-16 units. */
+  render(seen: FirstSeen, size: number): string;
+}
+
+const LABEL = "rolecall-drift";
+const SMALLEST = 2_000;
+
+/**
+ * Keeps the one issue of a scope true: opened, edited and reopened while something differs, commented only when what
+ * differs is something else, and closed when every merchant was read and nothing does. Gives its address.
+ */
+export async function keepIssue(step: Step, found: DriftFound): Promise<string | null> {
+  const { inputs, log } = step;
+  // A look that failed in part neither opens nor closes anything: what it did not see may differ or not.
+  if (inputs.issue === "off" || !found.complete) return null;
+  try {
+    const issue = await ownIssue(step);
+    return found.differences.length === 0 ? await close(step, issue) : await open(step, issue, found);
+  } catch (error) {
+    if (!(error instanceof GithubError)) throw error;
+    log.warning(
+      error.isForbidden
+        ? "The drift issue could not be written: that takes the permission issues: write."
+        : `The drift issue could not be written: GitHub answered ${error.status || "nothing"}.`,
+    );
+    return null;
+  }
+}
+
+async function ownIssue({ github, scope }: Step): Promise<Issue | null> {
+  const marker = markerOf("drift", scope);
+  const [author, issues] = [await github.viewer(), await github.issues(LABEL)];
+  const own = issues.filter((issue) => issue.author === author && issue.body.startsWith(marker));
+  return own.toSorted((a, b) => Number(b.open) - Number(a.open) || b.number - a.number)[0] ?? null;
+}
+
+async function close({ github, scope, context }: Step, issue: Issue | null): Promise<string | null> {
+  if (issue === null || !issue.open) return null;
+  const text = "Every merchant was read, and nothing differs any more.";
+  // With nothing remembered, what differs from now on is told as new.
+  const body = [markerOf("drift", scope), rememberLine(new Map()), "", text].join("\n");
+  await github.addComment(issue.number, `${text} [Run](${context.runUrl})`);
+  await github.editIssue(issue.number, { body, open: false });
+  return issue.url;
+}
+
+async function open(step: Step, issue: Issue | null, found: DriftFound): Promise<string> {
+  const { github, scope, io, context } = step;
+  const before = issue === null ? new Map() : rememberedIn(issue.body);
+  const seen = seenBy(found.differences, before, io.now());
+  const bodyOf = (size: number): string => {
+    const head = [markerOf("drift", scope), rememberLine(seen)].join("\n");
+    return `${head}\n\n${found.render(seen, Math.max(size - head.length - 2, 0))}`;
+  };
+  if (issue === null) {
+    const title = `What is live differs from git${scope.title === "" ? "" : `: ${scope.title}`}`.slice(
+      0,
+      200,
+    );
+    return (await shortened(step, bodyOf, (body) => github.addIssue(title, body, LABEL))).url;
+  }
+  const changed = !isSame(issue.body, seen);
+  await shortened(step, bodyOf, (body) =>
+    github.editIssue(issue.number, { body, ...(!issue.open && { open: true }) }),
+  );
+  if (!issue.open) {
+    await github.addComment(
+      issue.number,
+      `Something differs still, or again: reopened. [Run](${context.runUrl})`,
+    );
+  } else if (changed) {
+    const news = found.differences.filter((one) => !before.has(one)).length;
+    const gone = [...before.keys()].filter((one) => !seen.has(one)).length;
+    await github.addComment(
+      issue.number,
+      `What differs has changed: ${counted(news, "new difference")}, ${grouped(gone)} gone. [Run](${context.runUrl})`,
+    );
+  }
+  return issue.url;
+}
+
+/** Writes an issue, or a shorter one where GitHub says that it is too long. */
+async function shortened<T>(
+  { inputs }: Step,
+  bodyOf: (size: number) => string,
+  write: (body: string) => Promise<T>,
+): Promise<T> {
+  for (let size = inputs.maxCommentSize; ; size = Math.max(Math.floor(size / 3), SMALLEST)) {
+    try {
+      return await write(bodyOf(size));
+    } catch (error) {
+      const tooLong = error instanceof GithubError && error.status === 422;
+      if (!tooLong || size <= SMALLEST) throw error;
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import { ActionError } from "../action-error.ts";
+import type { Env } from "../inputs.ts";
+
+/** A pull request that the event is about. */
+export interface PullContext {
+  readonly number: number;
+  readonly headSha: string;
+  readonly baseSha: string;
+  /** The branch that it is to be merged into. */
+  readonly baseRef: string;
+  /** Its files come from another repository. */
+  readonly fork: boolean;
+}
+
+/** Where and for what the action runs: nothing in it comes from anybody but GitHub, but for names of branches. */
+export interface EventContext {
+  readonly event: string;
+  readonly owner: string;
+  readonly repo: string;
+  readonly sha: string;
+  /** Such as `refs/heads/main`. */
+  readonly ref: string;
+  readonly pull: PullContext | null;
+  /** Null where the event does not tell. */
+  readonly defaultBranch: string | null;
+  readonly isPublic: boolean | null;
+  readonly apiUrl: string;
+  readonly serverUrl: string;
+  readonly runUrl: string;
+  /** Absolute path of the checkout. */
+  readonly workspace: string;
+  /** Absolute path of a folder for files. */
+  readonly temp: string;
+}
+
+/** Reads the context from the runner's variables and the event's text. */
+export function eventContext(env: Env, eventText: string): EventContext {
+  const [owner, repo] = (env["GITHUB_REPOSITORY"] ?? "").split("/");
+  if (!owner || !repo) {
+    throw new ActionError("usage", "GITHUB_REPOSITORY is not set: this is not a GitHub workflow.");
+  }
+  const payload = record(parse(eventText));
+  const repository = record(payload["repository"]);
+  const serverUrl = env["GITHUB_SERVER_URL"] || "https://github.com";
+  return {
+    event: env["GITHUB_EVENT_NAME"] ?? "",
+    owner,
+    repo,
+    sha: env["GITHUB_SHA"] ?? "",
+    ref: env["GITHUB_REF"] ?? "",
+    pull: pullOf(record(payload["pull_request"])),
+    defaultBranch: string(repository["default_branch"]),
+    isPublic: typeof repository["private"] === "boolean" ? !repository["private"] : null,
+    apiUrl: env["GITHUB_API_URL"] || "https://api.github.com",
+    serverUrl,
+    runUrl: `${serverUrl}/${owner}/${repo}/actions/runs/${env["GITHUB_RUN_ID"] ?? ""}`,
+    workspace: env["GITHUB_WORKSPACE"] || ".",
+    temp: env["RUNNER_TEMP"] || env["GITHUB_WORKSPACE"] || ".",
+  };
+}
+
+function pullOf(pull: Readonly<Record<string, unknown>>): PullContext | null {
+  const [head, base] = [record(pull["head"]), record(pull["base"])];
+  const [headRepo, baseRepo] = [record(head["repo"]), record(base["repo"])];
+  const [headSha, baseSha, baseRef] = [string(head["sha"]), string(base["sha"]), string(base["ref"])];
+  const { number } = pull;
+  if (typeof number !== "number" || !headSha || !baseSha || !baseRef) return null;
+  // A repository that is gone has no name either, and its files are nobody's we know.
+  const fork = string(headRepo["full_name"]) !== string(baseRepo["full_name"]);
+  return { number, headSha, baseSha, baseRef, fork };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function string(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}

@@ -1,0 +1,88 @@
+import { inlineCode } from "../../render/markdown.ts";
+import type { RunnerLog } from "../action-log.ts";
+import type { Inputs } from "../inputs.ts";
+import { markerOf, type Scope } from "../scope.ts";
+import { type Comment, type Github, GithubError } from "./github-api.ts";
+
+/** The one comment of a scope on a pull request. */
+export interface PullComment {
+  /** Whether there is one already. */
+  readonly exists: boolean;
+  /** Says that a newer commit is being planned; only where there is a comment. */
+  planning(sha: string): Promise<void>;
+  /**
+   * Writes the comment, or a shorter one where GitHub says that it is too long; gives its address, or null where there
+   * is none. `worth`: there is something to say that deserves a new one.
+   */
+  show(render: (maxSize: number) => string, worth: boolean): Promise<string | null>;
+}
+
+/** What the comment needs to be found and written. */
+export interface CommentPlace {
+  readonly github: Github;
+  readonly log: RunnerLog;
+  readonly scope: Scope;
+  readonly inputs: Pick<Inputs, "comment" | "maxCommentSize">;
+  readonly pull: number;
+}
+
+const SMALLEST = 2_000;
+
+/** No comment: off, or no pull request. */
+export const NO_COMMENT: PullComment = {
+  exists: false,
+  planning: async () => undefined,
+  show: async () => null,
+};
+
+/** Looks for the comment by its marker and its author; where that may not be, nothing is written, and nothing fails. */
+export async function findComment({ github, log, scope, inputs, pull }: CommentPlace): Promise<PullComment> {
+  if (inputs.comment === "off") return NO_COMMENT;
+  const marker = markerOf("plan", scope);
+  const tolerate = async <T>(what: string, work: () => Promise<T>): Promise<T | null> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof GithubError)) throw error;
+      if (error.isForbidden) {
+        log.notice(
+          `${what}: this run may not write to the pull request, as for every fork. The job summary has everything.`,
+        );
+      } else
+        log.warning(`${what}: GitHub answered ${error.status || "nothing"}. The job summary has everything.`);
+      return null;
+    }
+  };
+  const found = await tolerate("The comment could not be looked for", async () => {
+    const [author, comments] = [await github.viewer(), await github.comments(pull)];
+    return { own: comments.find((one) => isOwn(one, marker, author)) ?? null };
+  });
+  if (found === null) return NO_COMMENT;
+  const { own } = found;
+  return {
+    exists: own !== null,
+    planning: async (sha) => {
+      if (own === null) return;
+      const body = `${marker}\n\n## ⏳ rolecall plan: planning…\n\nCommit ${inlineCode(sha.slice(0, 7))}`;
+      await tolerate("The comment could not be written", () => github.editComment(own.id, body));
+    },
+    show: (render, worth) =>
+      tolerate("The comment could not be written", async () => {
+        if (own === null && !worth && inputs.comment !== "always") return null;
+        const write = (body: string): Promise<string> =>
+          own === null ? github.addComment(pull, body) : github.editComment(own.id, body);
+        for (let size = inputs.maxCommentSize; ; size = Math.max(Math.floor(size / 3), SMALLEST)) {
+          try {
+            return await write(render(size));
+          } catch (error) {
+            const tooLong = error instanceof GithubError && error.status === 422;
+            if (!tooLong || size <= SMALLEST) throw error;
+          }
+        }
+      }),
+  };
+}
+
+function isOwn({ body, author }: Comment, marker: string, viewer: string): boolean {
+  return author === viewer && body.startsWith(marker);
+}

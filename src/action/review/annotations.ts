@@ -1,0 +1,92 @@
+import { locate } from "../../config/locate.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { PlaceOf } from "../../render/plan-view.ts";
+import type { Annotation } from "../action-log.ts";
+import { maskText } from "./mask-addresses.ts";
+
+/** The texts of the files, by the names that they are shown by. */
+export type Sources = readonly { readonly file: string; readonly text: string }[];
+
+/** What is wrong with files, on their lines; what keeps one from being read comes before what it refuses. */
+export function diagnosticAnnotations(diagnostics: readonly Diagnostic[]): readonly Annotation[] {
+  const rank = ({ refusal }: Diagnostic): number => (refusal ? 1 : 0);
+  return [...diagnostics]
+    .sort((a, b) => rank(a) - rank(b))
+    .map(({ severity, message, hint, code, file, span }) => ({
+      level: severity,
+      message,
+      hint: hint ?? null,
+      title: code,
+      file,
+      line: span?.line ?? null,
+    }));
+}
+
+/** What plans find and refuse, on the lines that it comes from: errors, then refusals, then warnings. */
+export function planAnnotations(
+  plans: readonly Plan[],
+  states: readonly DesiredState[],
+  sources: Sources,
+  placeOf: PlaceOf,
+): readonly Annotation[] {
+  const entry = entryPlaces(states, sources);
+  const findings = plans.flatMap(({ merchant, findings: all }) =>
+    all.map(({ severity, message, hint, code, resource, name }): Annotation => {
+      const place = entry(merchant, resource, name);
+      return {
+        level: severity,
+        message: `${merchant}: ${message}`,
+        hint,
+        title: code,
+        ...place,
+      };
+    }),
+  );
+  const refusals = plans.flatMap((plan) =>
+    plan.refusals.map((refusal): Annotation => {
+      const { rule, code, message, hint, resource, name } = refusal;
+      const written = /^(.*):(\d+):\d+$/.exec(placeOf(plan, refusal) ?? "");
+      const place =
+        written === null
+          ? entry(plan.merchant, resource ?? "role", name ?? "")
+          : { file: written[1] ?? null, line: Number(written[2]) };
+      const text = `${plan.merchant}: an apply would be refused: ${message}`;
+      return { level: "error", message: text, hint, title: `${rule} ${code}`, ...place };
+    }),
+  );
+  const of = (level: Annotation["level"]): readonly Annotation[] =>
+    findings.filter((one) => one.level === level);
+  return [...of("error"), ...refusals, ...of("warning")];
+}
+
+/** Annotations in which nobody's address can be read. */
+export function maskedAnnotations(annotations: readonly Annotation[]): readonly Annotation[] {
+  return annotations.map((one) => ({
+    ...one,
+    message: maskText(one.message),
+    hint: one.hint === null ? null : maskText(one.hint),
+  }));
+}
+
+type Place = Pick<Annotation, "file" | "line">;
+
+/** Where a role or member is written; its merchant's file where it is not. */
+function entryPlaces(
+  states: readonly DesiredState[],
+  sources: Sources,
+): (merchant: string, resource: "role" | "member", name: string) => Place {
+  const texts = new Map(sources.map(({ file, text }) => [file, text]));
+  const byMerchant = new Map(states.map((state) => [state.merchant, state]));
+  return (merchant, resource, name) => {
+    const state = byMerchant.get(merchant);
+    const origin =
+      resource === "role"
+        ? state?.roles?.find((role) => role.name === name)?.origin
+        : state?.members?.find(({ email }) => email.toLowerCase() === name.toLowerCase())?.origin;
+    if (origin === undefined) return { file: state?.origin.file ?? null, line: null };
+    const span = locate(texts.get(origin.file) ?? "", origin.path);
+    return { file: origin.file, line: span?.line ?? null };
+  };
+}

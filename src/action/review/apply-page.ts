@@ -1,0 +1,126 @@
+import type { Plan } from "../../model/plan.ts";
+import { fenced, folded } from "../../render/markdown.ts";
+import { type PlaceOf, planView } from "../../render/plan-view.ts";
+import { counted } from "../../render/words.ts";
+import type { ResultWord, Step, StepResult } from "../action-context.ts";
+import type { FailureReason } from "../action-error.ts";
+import type { Pull } from "../github/github-api.ts";
+import { findComment, NO_COMMENT } from "../github/pull-comment.ts";
+import { markerOf } from "../scope.ts";
+import { maskAddresses, maskText } from "./mask-addresses.ts";
+import { aboutCommit, renderPage } from "./review-page.ts";
+
+/** How an apply ended, for people and for the output. */
+export interface End {
+  readonly verdict: string;
+  readonly result: ResultWord;
+  readonly reason: FailureReason | null;
+  /** One sentence of ours: it stands in Markdown. */
+  readonly message: string;
+}
+
+const NOTHING_CHANGED = "Nothing was changed.";
+
+/** Every way in which an apply can end. */
+export const ENDS = {
+  applied: { verdict: "✅ rolecall apply: applied", result: "applied", reason: null, message: "" },
+  nothing: { verdict: "✅ rolecall apply: nothing to do", result: "no-changes", reason: null, message: "" },
+  partial: {
+    verdict: "❌ rolecall apply: partly applied",
+    result: "partial",
+    reason: "partial",
+    message: "Not everything was applied. Run it again to go on.",
+  },
+  stopped: {
+    verdict: "❌ rolecall apply: stopped before anything was changed",
+    result: "failed",
+    reason: "service",
+    message: NOTHING_CHANGED,
+  },
+  refused: {
+    verdict: "⛔ rolecall apply: refused",
+    result: "refused",
+    reason: "refused",
+    message: NOTHING_CHANGED,
+  },
+  unapproved: {
+    verdict: "⛔ rolecall apply: refused, because not everything was approved",
+    result: "refused",
+    reason: "not-approved",
+    message: NOTHING_CHANGED,
+  },
+  invalid: {
+    verdict: "❌ rolecall apply: failed",
+    result: "failed",
+    reason: "invalid-files",
+    message: NOTHING_CHANGED,
+  },
+  unread: {
+    verdict: "❌ rolecall apply: failed",
+    result: "failed",
+    reason: "service",
+    message: NOTHING_CHANGED,
+  },
+  failed: {
+    verdict: "❌ rolecall apply: failed",
+    result: "failed",
+    reason: "service",
+    message: NOTHING_CHANGED,
+  },
+} as const satisfies Readonly<Record<string, End>>;
+
+/** A third for what was done, a third for the plan, and room for characters of three bytes in the 1 MiB that GitHub takes. */
+const SUMMARY_SIZE = 450_000;
+
+/** What is told of an apply's end. */
+export interface Told extends End {
+  readonly lines: readonly string[];
+  readonly plans: readonly Plan[];
+  readonly placeOf: PlaceOf;
+}
+
+/** The comment on the pull request that was merged, and the job's summary. */
+export async function tell(step: Step, pull: Pull | null, told: Told): Promise<StepResult["outputs"]> {
+  const { context, github, log, scope, inputs, masked } = step;
+  const plans = masked ? told.plans.map(maskAddresses) : told.plans;
+  const lines = told.lines.filter((line) => line !== "").map((line) => (masked ? maskText(line) : line));
+  const page = {
+    marker: "",
+    review: {
+      command: "plan" as const,
+      views: plans.map((plan) => planView(plan, told.placeOf)),
+      unplanned: [],
+      fileErrors: 0,
+    },
+    about: [],
+    after: [],
+  };
+  const head = [`## ${told.verdict}`, aboutCommit(context.sha, context.runUrl, scope.title), told.message];
+  const render = (size: number, planText: (size: number) => string): string => {
+    const half = Math.floor(size / 3);
+    const kept = lines.slice(0, fitting(lines, half));
+    const more = lines.length - kept.length;
+    const shown = more === 0 ? kept : [...kept, `and ${counted(more, "line")} more`];
+    const done = shown.length === 0 ? "" : fenced("text", shown);
+    const plan = plans.length === 0 ? "" : folded("The plan", [planText(half)]);
+    return [markerOf("plan", scope), ...head, done, plan].filter((part) => part !== "").join("\n\n");
+  };
+  await step.summarise(`${render(SUMMARY_SIZE, (most) => renderPage(page, most))}\n`);
+  if (pull === null) return {};
+  const comment =
+    inputs.comment === "off"
+      ? NO_COMMENT
+      : await findComment({ github, log, scope, inputs, pull: pull.number });
+  const worth = told.result !== "no-changes";
+  const url = await comment.show((size) => render(size, (most) => renderPage(page, most)), worth);
+  return url === null ? {} : { "comment-url": url };
+}
+
+function fitting(lines: readonly string[], size: number): number {
+  let left = size;
+  const last = lines.findIndex((line) => {
+    left -= line.length + 1;
+    return left < 0;
+  });
+  return last === -1 ? lines.length : last;
+}

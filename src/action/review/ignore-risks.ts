@@ -1,0 +1,62 @@
+import type { DesiredState } from "../../model/desired.ts";
+import type { PlanView } from "../../render/plan-view.ts";
+import type { RiskItem } from "../../render/risk-view.ts";
+import type { Step } from "../action-context.ts";
+import { baseStates } from "../github/base-states.ts";
+import { GithubError } from "../github/github-api.ts";
+import { maskAddresses } from "./mask-addresses.ts";
+
+/**
+ * Adds the entries of `ignore` that a pull request brings to the risks of each merchant: what they match is left alone
+ * from then on. Where the base branch cannot be read, every entry counts as new.
+ */
+export async function withNewIgnores(
+  views: readonly PlanView[],
+  head: readonly DesiredState[],
+  step: Step,
+): Promise<readonly PlanView[]> {
+  const ignoring = head.filter(({ ignore }) => ignore.roles.length + ignore.members.length > 0);
+  if (step.context.pull === null || ignoring.length === 0) return views;
+  const risks = newIgnores(ignoring, await baseOf(step));
+  return views.map((view) => {
+    const items = risks.get(view.merchant) ?? [];
+    const shown = step.masked ? maskAddresses(items) : items;
+    return items.length === 0
+      ? view
+      : { ...view, risks: [...view.risks, { kind: "ignored", items: shown, told: "plan" }] };
+  });
+}
+
+async function baseOf({ inputs, context, github, io, log }: Step): Promise<readonly DesiredState[]> {
+  const { pull } = context;
+  if (pull === null) return [];
+  try {
+    return await baseStates(inputs.paths, pull, context, github, io.now());
+  } catch (error) {
+    if (!(error instanceof GithubError)) throw error;
+    log.notice("The base branch could not be read (contents: read): every entry of ignore is told as new.");
+    return [];
+  }
+}
+
+/** Returns the entries of `ignore` that the base does not have, by merchant. */
+function newIgnores(
+  head: readonly DesiredState[],
+  base: readonly DesiredState[],
+): ReadonlyMap<string, readonly RiskItem[]> {
+  const before = new Map(base.map(({ merchant, ignore }) => [merchant, ignore]));
+  return new Map(
+    head.map(({ merchant, ignore }) => {
+      const was = before.get(merchant);
+      const added = (["role", "member"] as const).flatMap((resource) => {
+        const key = `${resource}s` as const;
+        const known = new Set(was?.[key]);
+        return ignore[key].filter((pattern) => !known.has(pattern)).map((pattern) => ({ pattern, resource }));
+      });
+      const items = added.map(({ pattern, resource }): RiskItem => {
+        return { name: pattern, what: `${resource}s that match are left alone from now on`, resource };
+      });
+      return [merchant, items];
+    }),
+  );
+}

@@ -1,0 +1,70 @@
+import { type Answer, problemAnswer } from "../answer.ts";
+
+type Resource = Readonly<Record<string, unknown>>;
+
+/** Changes every resource of an answer: the items of a list, or the one that it is. */
+function mapResources(answer: Answer, change: (resource: Resource) => Resource): Answer {
+  if (answer.body === undefined || answer.status >= 300) return answer;
+  const body: Resource = { ...answer.body };
+  const { items } = body;
+  return {
+    ...answer,
+    body: Array.isArray(items)
+      ? { ...body, items: items.map((item: Resource) => change(item)) }
+      : change(body),
+  };
+}
+
+/** An answer with fields that the contract does not know. */
+export function withUnknownFields(answer: Answer): Answer {
+  if (answer.body === undefined) return answer;
+  const extra = { x_added_later: { nested: [1, null] }, x_flag: true };
+  const all = mapResources(answer, (resource) => ({ ...resource, ...extra }));
+  return { ...all, body: { ...(all.body ?? answer.body), ...extra } };
+}
+
+/** An answer without some fields of each resource, named as `name` or `user.name`. */
+export function withoutFields(answer: Answer, fields: readonly string[]): Answer {
+  return mapResources(answer, (resource) =>
+    fields.reduce((rest, field) => without(rest, field.split(".")), resource),
+  );
+}
+
+function without(resource: Resource, [name = "", ...inner]: readonly string[]): Resource {
+  if (!Object.hasOwn(resource, name)) return resource;
+  const { [name]: value, ...rest } = resource;
+  if (inner.length === 0) return rest;
+  return typeof value === "object" && value !== null
+    ? { ...resource, [name]: without({ ...value }, inner) }
+    : resource;
+}
+
+/** No number of JavaScript: 2^53 and one. */
+const LARGE_NUMBER = "9007199254740993";
+
+/** An answer with a number in the metadata of each resource that no double can hold. */
+export function withLargeNumbers(answer: Answer): Answer {
+  const place = "\u0000large number";
+  const { body, ...rest } = mapResources(answer, (resource) => ({
+    ...resource,
+    metadata: { ...Object(resource["metadata"]), large_number: place },
+  }));
+  if (body === undefined || rest.status >= 300) return answer;
+  return { ...rest, text: JSON.stringify(body).replaceAll(JSON.stringify(place), LARGE_NUMBER) };
+}
+
+/** The ways in which a service may not answer for a predefined role. */
+export const PREDEFINED_ANSWERS = ["not-found", "other-id"] as const;
+
+/** The answer of a service that knows its predefined roles as holders do, and not on retrieval. */
+export function hidePredefined(
+  answer: Answer,
+  how: (typeof PREDEFINED_ANSWERS)[number],
+  request: number,
+): Answer {
+  const { id, is_predefined }: Resource = { ...answer.body };
+  if (is_predefined !== true || typeof id !== "string") return answer;
+  return how === "not-found"
+    ? problemAnswer(404, `There is no custom role ${id}.`, request)
+    : { ...answer, body: { ...answer.body, id: `${id}_internal` } };
+}

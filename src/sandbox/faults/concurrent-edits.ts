@@ -1,0 +1,171 @@
+import { PREDEFINED_ROLES } from "../state/predefined-roles.ts";
+import type { Account } from "../state/store.ts";
+
+const ONE_MEMBER = ["members.list", "members.retrieve", "members.update", "members.delete"] as const;
+const ONE_ROLE = ["roles.list", "roles.retrieve", "roles.update", "roles.delete"] as const;
+
+/** What somebody else can do to the very resource that a request is about, and in which operations there is one. */
+const OPERATIONS_OF = {
+  roles: ONE_MEMBER,
+  metadata: ONE_MEMBER,
+  accept: ONE_MEMBER,
+  expire: ONE_MEMBER,
+  disable: ONE_MEMBER,
+  name: ONE_ROLE,
+  description: ONE_ROLE,
+  permissions: ONE_ROLE,
+  delete: [...ONE_MEMBER, ...ONE_ROLE],
+  create: ["members.create", "roles.create"],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/** What somebody else can do to a member or a role. */
+export type Edit = keyof typeof OPERATIONS_OF;
+
+/** Every edit there is. */
+export const EDITS = Object.keys(OPERATIONS_OF) as readonly Edit[] as readonly [Edit, ...Edit[]];
+
+/** Says whether requests of an operation are about something that an edit can be done to. */
+export function editFits(edit: Edit, operation: string): boolean {
+  const operations: readonly string[] = OPERATIONS_OF[edit];
+  return operations.includes(operation);
+}
+
+/** A request below `/_sandbox`. */
+export interface SomebodysRequest {
+  readonly method: "POST" | "PATCH" | "PUT" | "DELETE";
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+/** The request that a fault has hit. */
+export interface HitRequest {
+  readonly number: number;
+  readonly operation: string;
+  /** Empty where the operation has none; the same for the id. */
+  readonly merchant: string;
+  readonly id: string;
+  readonly query: URLSearchParams;
+  /** What a creation sends; undefined elsewhere. */
+  readonly body: unknown;
+}
+
+/** One of a list, by a chance from 0 to below 1. */
+export function pick<T>(all: readonly T[], chance: number): T | undefined {
+  return all[Math.floor(chance * all.length)];
+}
+
+/** The owner is nobody's random victim: without one, hardly any test could go on. */
+export function isOwner(account: Account, id: string): boolean {
+  return account.members.get(id)?.roles.includes("role_owner") ?? false;
+}
+
+const STATUS_BEFORE: Partial<Record<Edit, string>> = {
+  accept: "pending",
+  expire: "pending",
+  disable: "accepted",
+};
+
+/** A request for a list is about no one resource: the chance picks one that the edit can be done to. */
+function targetOf(edit: Edit, hit: HitRequest, account: Account, chance: number): string | undefined {
+  if (hit.id !== "") return hit.id;
+  if (hit.operation.startsWith("roles.")) return pick([...account.roles.keys()], chance);
+  const status = STATUS_BEFORE[edit];
+  const possible = account.memberIds.filter(
+    (id) => !isOwner(account, id) && (status === undefined || account.members.get(id)?.status === status),
+  );
+  return pick(possible, chance);
+}
+
+function toggled(all: readonly string[], one: string): readonly string[] {
+  return all.includes(one) ? all.filter((other) => other !== one) : [...all, one];
+}
+
+function assignable(account: Account): readonly string[] {
+  return [...PREDEFINED_ROLES.keys(), ...account.roles.keys()].filter((role) => role !== "role_owner");
+}
+
+function memberEdit(
+  edit: Edit,
+  id: string,
+  hit: HitRequest,
+  account: Account,
+  chance: number,
+): SomebodysRequest | null {
+  const path = `/v0.1/merchants/${hit.merchant}/members/${id}`;
+  const before = account.members.get(id);
+  if (before === undefined) return null;
+  switch (edit) {
+    case "roles": {
+      const role = pick(assignable(account), chance);
+      return role === undefined
+        ? null
+        : { method: "PUT", path, body: { roles: toggled(before.roles, role) } };
+    }
+    case "metadata": {
+      // As many properties as there can be are as many as before, all the same.
+      const kept = Object.entries(before.metadata ?? {}).slice(0, 63);
+      const metadata = { ...Object.fromEntries(kept), edited_in_request: hit.number };
+      return { method: "PUT", path, body: { metadata } };
+    }
+    case "accept":
+    case "expire":
+    case "disable":
+      return { method: "POST", path: `/merchants/${hit.merchant}/members/${id}/${edit}` };
+    case "delete":
+      return { method: "DELETE", path };
+    case "name":
+    case "description":
+    case "permissions":
+    case "create":
+      return null;
+    default:
+      return edit satisfies never;
+  }
+}
+
+function roleEdit(edit: Edit, id: string, hit: HitRequest, account: Account): SomebodysRequest | null {
+  const path = `/v0.1/merchants/${hit.merchant}/roles/${id}`;
+  const before = account.roles.get(id);
+  if (before === undefined) return null;
+  switch (edit) {
+    case "name":
+      return { method: "PATCH", path, body: { name: `${before.name} (${hit.number})` } };
+    case "description":
+      return { method: "PATCH", path, body: { description: `Edited in request ${hit.number}` } };
+    case "permissions":
+      return {
+        method: "PATCH",
+        path,
+        body: { permissions: toggled(before.permissions, "edited_by_somebody_else") },
+      };
+    case "delete":
+      return { method: "DELETE", path };
+    case "roles":
+    case "metadata":
+    case "accept":
+    case "expire":
+    case "disable":
+    case "create":
+      return null;
+    default:
+      return edit satisfies never;
+  }
+}
+
+/** The request that somebody else makes just before one that a fault has hit; null where there is nothing to edit. */
+export function editRequest(
+  edit: Edit,
+  hit: HitRequest,
+  account: Account | undefined,
+  chance: number,
+): SomebodysRequest | null {
+  if (account === undefined) return null;
+  const isRole = hit.operation.startsWith("roles.");
+  if (edit === "create") {
+    const path = `/v0.1/merchants/${hit.merchant}/${isRole ? "roles" : "members"}`;
+    return { method: "POST", path, body: hit.body };
+  }
+  const id = targetOf(edit, hit, account, chance);
+  if (id === undefined) return null;
+  return isRole ? roleEdit(edit, id, hit, account) : memberEdit(edit, id, hit, account, chance);
+}

@@ -1,0 +1,153 @@
+import { type Answer, answerText, problemAnswer } from "../answer.ts";
+import { hidePredefined, withLargeNumbers, withoutFields, withUnknownFields } from "./altered-answers.ts";
+import { ConnectionLost } from "./connection-lost.ts";
+import type { FaultRule } from "./fault-rules.ts";
+import type { Hit } from "./faults.ts";
+import { NOT_HTTP_BYTES } from "./not-http.ts";
+
+/** What faults need of the world around a request. */
+export interface FaultPorts {
+  /** The request's number. */
+  readonly request: number;
+  sleep(ms: number): Promise<void>;
+  /** Lets somebody else do what a rule says, just before the request. */
+  interfere(rule: FaultRule & { kind: "concurrent-edit" | "shift" }, chance: number): Promise<void>;
+}
+
+const PAGE = "<!doctype html><html><title>Sorry</title><h1>Something went wrong</h1></html>\n";
+
+function statusAnswer(rule: FaultRule & { kind: "status" }, request: number): Answer {
+  const headers = rule.retry_after === undefined ? {} : { "retry-after": rule.retry_after };
+  return problemAnswer(rule.status, rule.detail ?? "This fault was asked for.", request, headers);
+}
+
+function page(status: number): Answer {
+  return { status, text: PAGE, contentType: "text/html; charset=utf-8" };
+}
+
+async function stall(rule: FaultRule & { kind: "stall" }, { sleep }: FaultPorts): Promise<never> {
+  await sleep(rule.ms);
+  throw new ConnectionLost("stalled");
+}
+
+function notHttp({ answer }: FaultRule & { kind: "not-http" }): ConnectionLost {
+  return new ConnectionLost("with something that is no HTTP", NOT_HTTP_BYTES[answer]);
+}
+
+/** Does the faults that come before the operation; an answer means that the operation is not done at all. */
+export async function injectBefore(hits: readonly Hit[], ports: FaultPorts): Promise<Answer | undefined> {
+  for (const { rule, chance } of hits) {
+    switch (rule.kind) {
+      case "latency":
+        await ports.sleep(rule.ms + Math.floor(chance * (rule.jitter_ms + 1)));
+        break;
+      case "stall":
+        if (rule.effect === "before") await stall(rule, ports);
+        break;
+      case "reset-before":
+        throw new ConnectionLost("before the operation");
+      case "not-http":
+        if (rule.effect === "before") throw notHttp(rule);
+        break;
+      case "concurrent-edit":
+      case "shift":
+        await ports.interfere(rule, chance);
+        break;
+      case "status":
+        if (rule.effect === "before") return statusAnswer(rule, ports.request);
+        break;
+      case "html":
+        if (rule.effect === "before") return page(rule.status);
+        break;
+      case "content-type":
+      case "unknown-fields":
+      case "expired-invitation":
+      case "invitation-limit":
+      case "without-fields":
+      case "large-numbers":
+      case "predefined-role":
+      case "replacing-put":
+      case "reset-after":
+      case "truncate":
+      case "partial-json":
+        break;
+      default:
+        rule satisfies never;
+    }
+  }
+  return undefined;
+}
+
+/** The whole of an answer's text and half of it; where it is empty, of an empty object, so that something can be cut. */
+function halfOf(answer: Answer): { readonly half: string; readonly whole: string } {
+  const whole = answerText(answer) ?? "{}";
+  return { half: whole.slice(0, Math.floor(whole.length / 2)), whole };
+}
+
+function truncated(answer: Answer): ConnectionLost {
+  const { half, whole } = halfOf(answer);
+  return new ConnectionLost("inside the answer", {
+    status: answer.status,
+    contentType: answer.contentType ?? null,
+    length: Buffer.byteLength(whole),
+    text: half,
+  });
+}
+
+/** Changes an answer, the operation's or that of a fault before it, or breaks the connection instead. */
+export async function injectAfter(
+  hits: readonly Hit[],
+  original: Answer,
+  ports: FaultPorts,
+): Promise<Answer> {
+  let answer = original;
+  for (const { rule } of hits) {
+    switch (rule.kind) {
+      case "unknown-fields":
+        answer = withUnknownFields(answer);
+        break;
+      case "without-fields":
+        answer = withoutFields(answer, rule.fields);
+        break;
+      case "large-numbers":
+        answer = withLargeNumbers(answer);
+        break;
+      case "predefined-role":
+        answer = hidePredefined(answer, rule.answer, ports.request);
+        break;
+      case "stall":
+        if (rule.effect === "after") await stall(rule, ports);
+        break;
+      case "reset-after":
+        throw new ConnectionLost("after the operation");
+      case "not-http":
+        if (rule.effect === "after") throw notHttp(rule);
+        break;
+      case "truncate":
+        throw truncated(answer);
+      case "partial-json":
+        answer = { ...answer, body: undefined, text: halfOf(answer).half };
+        break;
+      case "content-type":
+        answer = { ...answer, contentType: rule.type };
+        break;
+      case "status":
+        if (rule.effect === "after") answer = statusAnswer(rule, ports.request);
+        break;
+      case "html":
+        if (rule.effect === "after") answer = page(rule.status);
+        break;
+      case "latency":
+      case "reset-before":
+      case "expired-invitation":
+      case "invitation-limit":
+      case "replacing-put":
+      case "concurrent-edit":
+      case "shift":
+        break;
+      default:
+        rule satisfies never;
+    }
+  }
+  return answer;
+}

@@ -1,0 +1,63 @@
+import { editFits } from "./concurrent-edits.ts";
+import type { FaultRule, FaultSettings } from "./fault-rules.ts";
+import { createInvitationLimiter, type InvitationLimiter } from "./invitation-limit.ts";
+import { isLaterPage } from "./pagination-drift.ts";
+import { createRandom } from "./random.ts";
+
+/** A rule that hits a request. */
+export interface Hit {
+  readonly rule: FaultRule;
+  /** From 0 to below 1, for what the rule leaves open. */
+  readonly chance: number;
+  /** Counts for the rule, if it is a limit of invitations. */
+  readonly invitations?: InvitationLimiter;
+}
+
+/** The faults that are set, with their counters. */
+export interface Faults extends FaultSettings {
+  /** The rules that hit a request; each call counts as one request. */
+  draw(operation: string, query: URLSearchParams): readonly Hit[];
+  /** Chances of the seed that belong to no rule. */
+  random(): number;
+}
+
+/** Says whether a rule could do anything to a request. */
+function matches(rule: FaultRule, operation: string, query: URLSearchParams): boolean {
+  if (rule.operation !== undefined && rule.operation !== operation) return false;
+  if (rule.kind === "expired-invitation" || rule.kind === "invitation-limit")
+    return operation === "members.create";
+  if (rule.kind === "predefined-role") return operation === "roles.retrieve";
+  if (rule.kind === "replacing-put") return operation === "members.update";
+  if (rule.kind === "shift") return isLaterPage(operation, query);
+  if (rule.kind === "concurrent-edit" && rule.edit !== undefined) return editFits(rule.edit, operation);
+  return true;
+}
+
+/** Decides for each matching request in turn whether a rule hits it. */
+function aim(rule: FaultRule, random: () => number): () => Hit | null {
+  let seen = 0;
+  let hits = 0;
+  const counted = rule.kind === "invitation-limit" && { invitations: createInvitationLimiter(rule) };
+  return () => {
+    seen += 1;
+    if (rule.nth !== undefined && seen !== rule.nth) return null;
+    if (rule.every !== undefined && seen % rule.every !== 0) return null;
+    if (rule.times !== undefined && hits >= rule.times) return null;
+    if (rule.probability !== undefined && random() >= rule.probability) return null;
+    hits += 1;
+    return { rule, chance: random(), ...counted };
+  };
+}
+
+/** Sets faults; counters begin at zero and chances at the seed. */
+export function createFaults({ seed, rules }: FaultSettings): Faults {
+  // Each rule has chances of its own, so that one rule more changes nothing for the others.
+  const aimed = rules.map((rule, at) => ({ rule, next: aim(rule, createRandom(seed, at + 1)) }));
+  return {
+    seed,
+    rules,
+    random: createRandom(seed),
+    draw: (operation, query) =>
+      aimed.flatMap(({ rule, next }) => (matches(rule, operation, query) ? (next() ?? []) : [])),
+  };
+}

@@ -1,0 +1,71 @@
+import { type Answer, ProblemError } from "../answer.ts";
+import type { ApiKey } from "../state/snapshot.ts";
+import type { Account, Store } from "../state/store.ts";
+import { MEMBER_OPERATIONS } from "./member-operations.ts";
+import { MEMBERSHIP_OPERATIONS } from "./membership-operations.ts";
+import type { Call, Operation } from "./operation.ts";
+import { ROLE_OPERATIONS } from "./role-operations.ts";
+
+/** Every operation of the contract. */
+export const OPERATIONS: readonly Operation[] = [
+  ...ROLE_OPERATIONS,
+  ...MEMBER_OPERATIONS,
+  ...MEMBERSHIP_OPERATIONS,
+];
+
+/** Every permission and scope that a key can have. */
+export const KEY_PERMISSIONS: readonly string[] = OPERATIONS.flatMap((operation) => operation.permissions);
+
+/** Finds the key of a request, or answers 401. */
+export function authenticate(store: Store, authorization: string | undefined): ApiKey {
+  const presented = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
+  if (presented === undefined) {
+    throw new ProblemError(401, "An API key is needed, as Authorization: Bearer <API_KEY>.", {
+      "www-authenticate": "Bearer",
+    });
+  }
+  const key = store.keys.get(presented);
+  if (key === undefined) {
+    throw new ProblemError(401, "The API key is not valid.", { "www-authenticate": "Bearer" });
+  }
+  return key;
+}
+
+/** How logs name a key: its prefix and its last characters, never the key. */
+export function keyLabel(key: ApiKey): string {
+  const prefix = /^sk_(test|live)_/.exec(key.key)?.[0] ?? "";
+  const secret = key.key.slice(prefix.length);
+  const shown = Math.min(4, Math.floor(secret.length / 2));
+  return `${prefix}…${secret.slice(secret.length - shown)}`;
+}
+
+function ownMerchant(store: Store, key: ApiKey, code: string): Account {
+  const merchant = store.merchants.get(code);
+  const allowed = key.merchants?.includes(code) ?? true;
+  // The same words for both, so that a key cannot find out which merchants exist.
+  if (merchant === undefined || !allowed) throw new ProblemError(404, `There is no merchant ${code}.`);
+  return merchant;
+}
+
+function requirePermission(key: ApiKey, { permissions }: Operation): void {
+  if (key.permissions === undefined || permissions.some((one) => key.permissions?.includes(one))) return;
+  throw new ProblemError(403, `The API key lacks the permission ${permissions.join(" or ")}.`);
+}
+
+/** Returns what does an operation for a key, or answers why the key may not do it. */
+export function admit(
+  operation: Operation,
+  store: Store,
+  key: ApiKey,
+  merchant: string,
+): (call: Call) => Answer {
+  if (operation.scope === "merchant") {
+    const account = ownMerchant(store, key, merchant);
+    requirePermission(key, operation);
+    return (call) => operation.handle(call, account);
+  }
+  requirePermission(key, operation);
+  const { owner } = key;
+  if (owner === undefined) throw new ProblemError(403, "The API key does not belong to a user.");
+  return (call) => operation.handle(call, owner);
+}

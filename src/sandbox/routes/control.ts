@@ -1,0 +1,185 @@
+import { Hono } from "hono";
+import { z } from "zod";
+import { ProblemError } from "../answer.ts";
+import { faultRuleBody, faultsBody } from "../faults/fault-rules.ts";
+import { createFaults } from "../faults/faults.ts";
+import { createRateLimiter, RATE_LIMIT_KINDS, RETRY_AFTER_FORMS } from "../rate-limit.ts";
+import { type Member, STATUSES } from "../state/snapshot.ts";
+import { type Account, membersAt, moveToFront, replaceMember } from "../state/store.ts";
+import { afterEvent, type Event, withStatus } from "../state/transitions.ts";
+import { type Env, noteChange, type SandboxContext, type World } from "../world.ts";
+import { checkBody, readJson } from "./request-body.ts";
+import { memberResource } from "./resources.ts";
+
+const perSecond = z.number().int().min(1).max(1_000_000);
+const milliseconds = z.number().int().min(0).max(3_600_000);
+
+const settingsBody = z.strictObject({
+  rate_limit: perSecond.nullable().optional(),
+  rate_limit_kind: z.enum(RATE_LIMIT_KINDS).optional(),
+  rate_limit_burst: perSecond.nullable().optional(),
+  retry_after: z.enum(RETRY_AFTER_FORMS).optional(),
+  latency_ms: milliseconds.optional(),
+  jitter_ms: milliseconds.optional(),
+  request_log: z.number().int().min(0).max(1_000_000).optional(),
+});
+
+const statusBody = z.strictObject({ status: z.enum(STATUSES) });
+
+function merchantOf(world: World, c: SandboxContext): Account {
+  const code = c.req.param("merchant") ?? "";
+  const merchant = world.store.merchants.get(code);
+  if (merchant === undefined) throw new ProblemError(404, `There is no merchant ${code}.`);
+  return merchant;
+}
+
+/** By id or, because it is easier to type, by e-mail address: the latest membership that it has. */
+function memberOf(merchant: Account, c: SandboxContext): Member {
+  const name = c.req.param("id") ?? "";
+  const member = merchant.members.get(name) ?? membersAt(merchant, name).at(-1);
+  if (member === undefined) throw new ProblemError(404, `There is no member ${name}.`);
+  return member;
+}
+
+/** Marks a request that did what no operation does. */
+function changed(world: World, c: SandboxContext, merchant?: Account, member?: Member): void {
+  const { trace } = c.var;
+  trace.merchant = merchant?.id ?? null;
+  trace.resource = member?.id ?? null;
+  noteChange(world, trace);
+}
+
+function memberRoutes(app: Hono<Env>, world: World): void {
+  const path = "/merchants/:merchant/members/:id";
+  app.use("/merchants/*", async (c, next) => {
+    c.var.trace.somebodyElse = true;
+    await next();
+  });
+  const put = async (c: SandboxContext, change: (member: Member, now: number) => Member) => {
+    const merchant = merchantOf(world, c);
+    const now = world.now();
+    const member = change(memberOf(merchant, c), now);
+    replaceMember(merchant, member);
+    changed(world, c, merchant, member);
+    await world.commit();
+    return c.json(memberResource(member, now));
+  };
+  for (const event of ["accept", "expire", "disable"] as const satisfies readonly Event[]) {
+    app.post(`${path}/${event}`, (c) => put(c, (member, now) => afterEvent(member, event, now)));
+  }
+  app.put(`${path}/status`, async (c) => {
+    const { status } = checkBody(statusBody, await readJson(c.req.raw));
+    return put(c, (member, now) => withStatus(member, status, now));
+  });
+  app.post(`${path}/to-front`, async (c) => {
+    const merchant = merchantOf(world, c);
+    const member = memberOf(merchant, c);
+    moveToFront(merchant, member);
+    changed(world, c, merchant, member);
+    await world.commit();
+    return c.json(memberResource(member, world.now()));
+  });
+}
+
+function settingsRoutes(app: Hono<Env>, world: World): void {
+  const show = (c: SandboxContext) => {
+    const { rateLimit, rateLimitKind, rateLimitBurst, retryAfter, latency, jitter } = world.settings;
+    return c.json({
+      rate_limit: rateLimit,
+      rate_limit_kind: rateLimitKind,
+      rate_limit_burst: rateLimitBurst,
+      retry_after: retryAfter,
+      latency_ms: latency,
+      jitter_ms: jitter,
+      request_log: world.requests.bound(),
+    });
+  };
+  app.get("/settings", show);
+  app.put("/settings", async (c) => {
+    const body = checkBody(settingsBody, await readJson(c.req.raw));
+    const before = world.settings;
+    world.settings = {
+      rateLimit: body.rate_limit === undefined ? before.rateLimit : body.rate_limit,
+      rateLimitKind: body.rate_limit_kind ?? before.rateLimitKind,
+      rateLimitBurst: body.rate_limit_burst === undefined ? before.rateLimitBurst : body.rate_limit_burst,
+      retryAfter: body.retry_after ?? before.retryAfter,
+      latency: body.latency_ms ?? before.latency,
+      jitter: body.jitter_ms ?? before.jitter,
+    };
+    world.limiter = createRateLimiter(world.settings);
+    if (body.request_log !== undefined) world.requests.keep(body.request_log);
+    return show(c);
+  });
+}
+
+function faultRoutes(app: Hono<Env>, world: World): void {
+  const show = (c: SandboxContext) => c.json({ seed: world.faults.seed, rules: world.faults.rules });
+  app.get("/faults", show);
+  app.put("/faults", async (c) => {
+    const { seed = world.faults.seed, rules } = checkBody(faultsBody, await readJson(c.req.raw));
+    world.faults = createFaults({ seed, rules });
+    return show(c);
+  });
+  app.post("/faults", async (c) => {
+    const rule = checkBody(faultRuleBody, await readJson(c.req.raw));
+    const { seed, rules } = world.faults;
+    world.faults = createFaults({ seed, rules: [...rules, rule] });
+    return show(c);
+  });
+  app.delete("/faults", (c) => {
+    world.faults = createFaults({ seed: world.faults.seed, rules: [] });
+    return show(c);
+  });
+}
+
+/** Where a question about the log begins: `?since=NUMBER` leaves out that request and all that began before it. */
+function sinceOf(c: SandboxContext): number {
+  const text = c.req.query("since") ?? "0";
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new ProblemError(400, "The query parameter since must be the number of a request.");
+}
+
+function requestRoutes(app: Hono<Env>, world: World): void {
+  app.get("/requests", (c) => {
+    const since = sinceOf(c);
+    return c.json({ items: world.requests.entries().filter(({ number }) => number > since) });
+  });
+  app.get("/requests/:number", (c) => {
+    const number = c.req.param("number");
+    const entry = world.requests.entries().find((one) => `${one.number}` === number);
+    if (entry === undefined) throw new ProblemError(404, `Request ${number} is not in the log.`);
+    return c.json(entry);
+  });
+  app.delete("/requests", (c) => {
+    world.requests.clear();
+    return c.json({ items: [] });
+  });
+}
+
+/** Which merchants there are, and how big. */
+export function overview(world: World): object {
+  const merchants = [...world.store.merchants.values()].map((merchant) => ({
+    code: merchant.id,
+    name: merchant.name,
+    roles: merchant.roles.size,
+    members: merchant.members.size,
+  }));
+  return { merchants };
+}
+
+/** The routes under `/_sandbox/`: what the contract has no request for. */
+export function controlRoutes(world: World): Hono<Env> {
+  const app = new Hono<Env>();
+  app.get("/", (c) => c.json(overview(world)));
+  app.post("/reset", async (c) => {
+    world.reset();
+    changed(world, c);
+    await world.commit();
+    return c.json(overview(world));
+  });
+  memberRoutes(app, world);
+  settingsRoutes(app, world);
+  faultRoutes(app, world);
+  requestRoutes(app, world);
+  return app;
+}

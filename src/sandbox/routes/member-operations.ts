@@ -1,0 +1,224 @@
+import { type Answer, ProblemError } from "../answer.ts";
+import { retryAfterHeaders } from "../rate-limit.ts";
+import { classicId, passwordDigest, userId } from "../state/ids.ts";
+import type { Member, User } from "../state/snapshot.ts";
+import {
+  type Account,
+  addMember,
+  findRole,
+  membersAt,
+  nextId,
+  removeMember,
+  replaceMember,
+  statusOf,
+  touch,
+} from "../state/store.ts";
+import { memberList } from "./member-list.ts";
+import type { Call, MerchantOperation } from "./operation.ts";
+import { checkBody, createMemberBody, updateMemberBody } from "./request-body.ts";
+import { memberResource } from "./resources.ts";
+
+/** How long an invitation can be accepted. */
+export const INVITATION_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** A user at an e-mail address: an ordinary one, except for what is said. */
+export function userAt(email: string, special: Partial<User> = {}): User {
+  return {
+    id: userId(email),
+    email,
+    mfa: false,
+    type: "user",
+    classicId: classicId(email),
+    ...special,
+  };
+}
+
+function existing(merchant: Account, id: string): Member {
+  const member = merchant.members.get(id);
+  if (member === undefined) throw new ProblemError(404, `There is no member ${id}.`);
+  return member;
+}
+
+function knownRoles(merchant: Account, ids: readonly string[]): readonly string[] {
+  const unknown = ids.find((id) => findRole(merchant, id) === undefined);
+  if (unknown !== undefined) throw new ProblemError(422, `There is no role ${JSON.stringify(unknown)}.`);
+  return [...new Set(ids)];
+}
+
+function refuseAttributes(body: { readonly attributes?: unknown }): void {
+  if (body.attributes !== undefined) {
+    throw new ProblemError(403, "Only the service's own applications may change attributes.");
+  }
+}
+
+/** An expired invitation can be followed by a new one; any other membership holds the address. */
+function refuseTakenAddress(call: Call, merchant: Account, email: string): void {
+  const holder = membersAt(merchant, email).find((member) => statusOf(member, call.now) !== "expired");
+  if (holder !== undefined) throw new ProblemError(409, `${email} is already a member: ${holder.id}.`);
+}
+
+/** Removes the expired invitations of an address where the new one takes their place; the one whose id it is to have. */
+function takeExpired({ expired }: Call, merchant: Account, email: string): Member | undefined {
+  const old = membersAt(merchant, email);
+  const [first] = old;
+  if (expired === undefined || first === undefined) return undefined;
+  if (expired === "conflict") {
+    throw new ProblemError(409, `${email} has an expired invitation: ${first.id}.`);
+  }
+  for (const member of old) removeMember(merchant, member);
+  return expired === "renew" ? first : undefined;
+}
+
+/** Answers 429 for an address that was invited too often of late. */
+function refuseTooMany({ invitations = [], now }: Call, email: string): void {
+  const waits = invitations.flatMap((one) => one.wait(email, now) ?? []);
+  if (waits.length === 0) return;
+  throw new ProblemError(429, `Too many invitations were sent to ${email}.`, {
+    ...retryAfterHeaders("seconds", Math.max(...waits), now),
+  });
+}
+
+function list(call: Call, merchant: Account): Answer {
+  return { status: 200, body: memberList(merchant, call.query, call.now) };
+}
+
+function create(call: Call, merchant: Account): Answer {
+  const body = checkBody(createMemberBody, call.body);
+  refuseAttributes(body);
+  const roles = knownRoles(merchant, body.roles);
+  const managed = body.is_managed_user === true;
+  if (managed && body.password === undefined) {
+    throw new ProblemError(422, "A managed user needs a password.");
+  }
+  refuseTakenAddress(call, merchant, body.email);
+  if (!managed) refuseTooMany(call, body.email);
+  const { email, metadata, nickname } = body;
+  const renewed = takeExpired(call, merchant, email);
+  const common = { roles, metadata, createdAt: renewed?.createdAt ?? call.now, updatedAt: call.now };
+  const id = renewed?.id ?? nextId(call.store, "mem", merchant);
+  const member: Member = managed
+    ? {
+        id,
+        ...common,
+        status: "accepted",
+        user: userAt(email, {
+          type: "managed_user",
+          nickname,
+          passwords: withPassword(id, undefined, body.password),
+        }),
+      }
+    : { id, ...common, status: "pending", invite: { email, expiresAt: call.now + INVITATION_MS } };
+  addMember(merchant, member);
+  if (!managed) for (const one of call.invitations ?? []) one.sent(email, call.now);
+  return { status: 201, body: memberResource(member, call.now) };
+}
+
+function retrieve(call: Call, merchant: Account): Answer {
+  return { status: 200, body: memberResource(existing(merchant, call.id), call.now) };
+}
+
+function update(call: Call, merchant: Account): Answer {
+  const before = existing(merchant, call.id);
+  const body = checkBody(updateMemberBody, call.body);
+  refuseAttributes(body);
+  if (body.user !== undefined && before.user === undefined) {
+    throw new ProblemError(400, `${before.id} is only invited: there is no user to change yet.`);
+  }
+  if (body.user !== undefined && before.user?.type !== "managed_user") {
+    throw new ProblemError(422, `The user of ${before.id} is not managed by the merchant.`);
+  }
+  const absent: Pick<Member, "roles" | "metadata" | "user"> = call.replacing ? { roles: [] } : before;
+  const nickname = body.user?.nickname ?? absent.user?.nickname;
+  const member: Member = {
+    ...before,
+    roles: body.roles === undefined ? absent.roles : knownRoles(merchant, body.roles),
+    metadata: body.metadata ?? absent.metadata,
+    user: before.user && {
+      ...before.user,
+      nickname,
+      passwords: withPassword(before.id, before.user.passwords, body.user?.password),
+    },
+    updatedAt: touch(before, call.now),
+  };
+  replaceMember(merchant, member);
+  return { status: 200, body: memberResource(member, call.now) };
+}
+
+/** The passwords that a user has had, with a new one; none may come twice. */
+function withPassword(
+  id: string,
+  before: User["passwords"],
+  password: string | undefined,
+): User["passwords"] {
+  if (password === undefined) return before;
+  const digest = passwordDigest(id, password);
+  if (before?.includes(digest))
+    throw new ProblemError(403, "This password was used before: choose another one.");
+  return [...(before ?? []), digest];
+}
+
+function isAcceptedOwner({ roles, status }: Member): boolean {
+  return status === "accepted" && roles.includes("role_owner");
+}
+
+function hasOtherOwner({ members }: Account, than: Member): boolean {
+  for (const member of members.values()) if (member.id !== than.id && isAcceptedOwner(member)) return true;
+  return false;
+}
+
+function remove(call: Call, merchant: Account): Answer {
+  const member = existing(merchant, call.id);
+  if (isAcceptedOwner(member) && !hasOtherOwner(merchant, member)) {
+    throw new ProblemError(403, `${member.id} is the last owner, and cannot be removed.`);
+  }
+  removeMember(merchant, member);
+  return { status: 200 };
+}
+
+const collection = "/v0.1/merchants/:merchant/members";
+const item = `${collection}/:id`;
+const scope = "merchant";
+
+/** The operations on members. */
+export const MEMBER_OPERATIONS: readonly MerchantOperation[] = [
+  {
+    name: "members.list",
+    method: "GET",
+    path: collection,
+    permissions: ["merchant_read"],
+    scope,
+    handle: list,
+  },
+  {
+    name: "members.create",
+    method: "POST",
+    path: collection,
+    permissions: ["members_create"],
+    scope,
+    handle: create,
+  },
+  {
+    name: "members.retrieve",
+    method: "GET",
+    path: item,
+    permissions: ["members_view"],
+    scope,
+    handle: retrieve,
+  },
+  {
+    name: "members.update",
+    method: "PUT",
+    path: item,
+    permissions: ["members_update"],
+    scope,
+    handle: update,
+  },
+  {
+    name: "members.delete",
+    method: "DELETE",
+    path: item,
+    permissions: ["members_delete"],
+    scope,
+    handle: remove,
+  },
+];

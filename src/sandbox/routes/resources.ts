@@ -1,0 +1,71 @@
+import { PREDEFINED_ROLES } from "../state/predefined-roles.ts";
+import type { Member, Role, User } from "../state/snapshot.ts";
+import { type Account, statusOf } from "../state/store.ts";
+
+function time(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** A role as the contract describes it. */
+export function roleResource(role: Role): object {
+  return {
+    id: role.id,
+    name: role.name,
+    description: role.description,
+    permissions: role.permissions,
+    is_predefined: PREDEFINED_ROLES.has(role.id),
+    metadata: role.metadata,
+    created_at: time(role.createdAt),
+    updated_at: time(role.updatedAt),
+  };
+}
+
+function userResource(user: User): object {
+  return {
+    id: user.id,
+    email: user.email,
+    mfa_on_login_enabled: user.mfa,
+    type: user.type,
+    virtual_user: user.type === "managed_user",
+    service_account_user: user.type === "service_account" || user.type === "system_account",
+    disabled_at: user.disabledAt === undefined ? undefined : time(user.disabledAt),
+    nickname: user.nickname,
+    classic: { user_id: user.classicId },
+  };
+}
+
+function common(member: Member, now: number): object {
+  return {
+    roles: member.roles,
+    permissions: member.permissions ?? [],
+    created_at: time(member.createdAt),
+    updated_at: time(member.updatedAt),
+    invite: member.invite && { email: member.invite.email, expires_at: time(member.invite.expiresAt) },
+    status: statusOf(member, now),
+    metadata: member.metadata,
+    attributes: member.attributes,
+  };
+}
+
+/** A member as the contract describes it. */
+export function memberResource(member: Member, now: number): object {
+  return { id: member.id, ...common(member, now), user: member.user && userResource(member.user) };
+}
+
+/** A membership as the contract describes it: a member seen from the user's side. */
+export function membershipResource(member: Member, account: Account, now: number): object {
+  return {
+    id: member.id,
+    resource_id: account.id,
+    type: account.type,
+    ...common(member, now),
+    resource: {
+      id: account.id,
+      type: account.type,
+      name: account.name,
+      created_at: time(account.createdAt),
+      updated_at: time(account.updatedAt),
+      attributes: { sandbox: account.sandbox },
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { type Answer, ProblemError } from "../answer.ts";
+import { PREDEFINED_ROLES } from "../state/predefined-roles.ts";
+import type { Role } from "../state/snapshot.ts";
+import { type Account, findRole, nextId, putRole, removeRole, touch } from "../state/store.ts";
+import type { Call, MerchantOperation } from "./operation.ts";
+import { checkBody, createRoleBody, updateRoleBody } from "./request-body.ts";
+import { roleResource } from "./resources.ts";
+
+function existing(merchant: Account, id: string): Role {
+  const role = findRole(merchant, id);
+  if (role === undefined) throw new ProblemError(404, `There is no role ${id}.`);
+  return role;
+}
+
+function custom(merchant: Account, id: string): Role {
+  if (PREDEFINED_ROLES.has(id)) {
+    throw new ProblemError(422, `The role ${id} is predefined: it can be neither changed nor deleted.`);
+  }
+  return existing(merchant, id);
+}
+
+function refuseTakenName(merchant: Account, name: string, except: string | null): void {
+  for (const role of merchant.roles.values()) {
+    if (role.name === name && role.id !== except) {
+      throw new ProblemError(409, `The role name "${name}" is taken by ${role.id}.`);
+    }
+  }
+}
+
+function list(_call: Call, merchant: Account): Answer {
+  return { status: 200, body: { items: [...merchant.roles.values()].map(roleResource) } };
+}
+
+function create(call: Call, merchant: Account): Answer {
+  const body = checkBody(createRoleBody, call.body);
+  refuseTakenName(merchant, body.name, null);
+  const id = nextId(call.store, "role", merchant);
+  const role: Role = { id, ...body, createdAt: call.now, updatedAt: call.now };
+  putRole(merchant, role);
+  return { status: 201, body: roleResource(role) };
+}
+
+function retrieve(call: Call, merchant: Account): Answer {
+  return { status: 200, body: roleResource(existing(merchant, call.id)) };
+}
+
+function update(call: Call, merchant: Account): Answer {
+  const before = custom(merchant, call.id);
+  const body = checkBody(updateRoleBody, call.body);
+  if (body.name !== undefined) refuseTakenName(merchant, body.name, before.id);
+  const role: Role = {
+    ...before,
+    name: body.name ?? before.name,
+    description: body.description ?? before.description,
+    permissions: body.permissions ?? before.permissions,
+    updatedAt: touch(before, call.now),
+  };
+  putRole(merchant, role);
+  return { status: 200, body: roleResource(role) };
+}
+
+function remove(call: Call, merchant: Account): Answer {
+  const role = custom(merchant, call.id);
+  for (const member of merchant.members.values()) {
+    if (member.roles.includes(role.id)) {
+      throw new ProblemError(409, `The role ${role.id} is still held, for instance by ${member.id}.`);
+    }
+  }
+  removeRole(merchant, role);
+  return { status: 200 };
+}
+
+const collection = "/v0.1/merchants/:merchant/roles";
+const item = `${collection}/:id`;
+const scope = "merchant";
+
+/** The operations on roles. */
+export const ROLE_OPERATIONS: readonly MerchantOperation[] = [
+  { name: "roles.list", method: "GET", path: collection, permissions: ["roles_list"], scope, handle: list },
+  {
+    name: "roles.create",
+    method: "POST",
+    path: collection,
+    permissions: ["roles_create"],
+    scope,
+    handle: create,
+  },
+  { name: "roles.retrieve", method: "GET", path: item, permissions: ["roles_view"], scope, handle: retrieve },
+  { name: "roles.update", method: "PATCH", path: item, permissions: ["roles_update"], scope, handle: update },
+  {
+    name: "roles.delete",
+    method: "DELETE",
+    path: item,
+    permissions: ["roles_delete"],
+    scope,
+    handle: remove,
+  },
+];

@@ -1,0 +1,89 @@
+import { CHANGE_MARK, type Change, parseChange } from "./changes.ts";
+import { type Snapshot, snapshotSchema } from "./snapshot.ts";
+import type { Account, Store } from "./store.ts";
+
+/** A state file that cannot be used. */
+export class StateInvalid extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = "StateInvalid";
+  }
+}
+
+// Records never change, only their places do: each is written out once, however often the state is saved.
+const written = new WeakMap<object, string>();
+
+function recordText(record: object): string {
+  const known = written.get(record);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(record);
+  written.set(record, text);
+  return text;
+}
+
+function listText(records: Iterable<object>): string {
+  return `[\n${[...records].map(recordText).join(",\n")}\n]`;
+}
+
+function accountText(account: Account): string {
+  const { type, id, name, sandbox, parent, createdAt, updatedAt, roles, members } = account;
+  const head = { type, id, name, sandbox, parent, createdAt, updatedAt };
+  return `${JSON.stringify(head).slice(0, -1)},"roles":${listText(roles.values())},"members":${listText(members.values())}}`;
+}
+
+/** The text of a state file: JSON with one record on each line. */
+export function stateText(store: Store): string {
+  const head = JSON.stringify({ format: "rolecall-sandbox", version: 1, counter: store.counter });
+  const accounts = [...store.merchants.values(), ...store.organizations.values()].map(accountText);
+  const keys = listText(store.keys.values());
+  return `${head.slice(0, -1)},"keys":${keys},"accounts":[\n${accounts.join(",\n")}\n]}\n`;
+}
+
+/** The text of a change behind a state: one line, without its end. */
+export function changeText(change: Change): string {
+  if (change.change === "counter") return JSON.stringify(change);
+  const { member, role, ...rest } = change;
+  const head = JSON.stringify(rest).slice(0, -1);
+  if (member !== undefined) return `${head},"member":${recordText(member)}}`;
+  return role === undefined ? `${head}}` : `${head},"role":${recordText(role)}}`;
+}
+
+/** What a state file holds: a state, and the changes since. */
+export interface KeptState {
+  readonly snapshot: Snapshot;
+  readonly changes: readonly Change[];
+}
+
+function parseChanges(text: string): Change[] {
+  // Without an end, a line was cut off by a crash: the write that it belongs to was never answered.
+  const lines = text.split("\n").slice(0, -1);
+  return lines.map((line, at) => {
+    const change = parseChange(line);
+    if (change === null) throw new StateInvalid(`change ${at + 1} is damaged`);
+    return change;
+  });
+}
+
+/** Without what a crash left of a line that had only begun to say that it is a change. */
+function withoutTornMark(text: string): string {
+  const end = text.lastIndexOf("\n") + 1;
+  return end > 0 && CHANGE_MARK.startsWith(text.slice(end)) ? text.slice(0, end) : text;
+}
+
+/** Reads a state file's text; throws `StateInvalid`. */
+export function parseState(kept: string): KeptState {
+  const text = withoutTornMark(kept);
+  const end = text.indexOf(`\n${CHANGE_MARK}`);
+  const state = end === -1 ? text : text.slice(0, end);
+  const changes = end === -1 ? [] : parseChanges(text.slice(end + 1));
+  let value: unknown;
+  try {
+    value = JSON.parse(state);
+  } catch {
+    throw new StateInvalid("it is not valid JSON");
+  }
+  const result = snapshotSchema.safeParse(value);
+  if (result.success) return { snapshot: result.data, changes };
+  const [issue] = result.error.issues;
+  throw new StateInvalid(`${issue?.path.join(".") || "the whole"}: ${issue?.message}`);
+}

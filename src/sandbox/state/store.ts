@@ -1,0 +1,206 @@
+import { type AddressIndex, createAddressIndex } from "./address-index.ts";
+import type { Change } from "./changes.ts";
+import { stableId } from "./ids.ts";
+import { PREDEFINED_ROLES } from "./predefined-roles.ts";
+import type { AccountData, ApiKey, Member, Role, Snapshot, Status } from "./snapshot.ts";
+
+/** A merchant or an organization with its members, indexed; it is changed in place because a copy of 100,000 members per write would be slow. */
+export interface Account extends Omit<AccountData, "roles" | "members"> {
+  /** Custom roles by id, in the order of their creation. */
+  readonly roles: Map<string, Role>;
+  /** Members by id, in the order of their creation; a changed one keeps its place. */
+  readonly members: Map<string, Member>;
+  /** The ids in the same order: a page is a slice of it. */
+  readonly memberIds: string[];
+  /** A number for each member that says where in that order it is. */
+  readonly places: Map<string, number>;
+  /** Member ids by lower-case e-mail address. */
+  readonly byAddress: Map<string, readonly string[]>;
+  /** Made when somebody first looks for a prefix. */
+  addresses: AddressIndex | null;
+  /** Takes each change. */
+  readonly note: Note;
+}
+
+/** Takes a change of the state when it has happened. */
+export type Note = (change: Change) => void;
+
+/** Everything that the sandbox knows, indexed. */
+export interface Store {
+  readonly merchants: ReadonlyMap<string, Account>;
+  readonly organizations: ReadonlyMap<string, Account>;
+  readonly keys: ReadonlyMap<string, ApiKey>;
+  counter: number;
+  readonly note: Note;
+}
+
+/** The e-mail address of a member in lower case; null where it has none. */
+export function addressOf(member: Member): string | null {
+  return (member.user?.email ?? member.invite?.email)?.toLowerCase() ?? null;
+}
+
+/** A member's status at a time: an invitation past its expiry is expired. */
+export function statusOf(member: Member, now: number): Status {
+  const expired =
+    member.status === "pending" && member.invite !== undefined && member.invite.expiresAt <= now;
+  return expired ? "expired" : member.status;
+}
+
+/** The time of a change, always later than the one before, so that `updated_at` tells two changes apart. */
+export function touch(before: { readonly updatedAt: number }, now: number): number {
+  return Math.max(now, before.updatedAt + 1);
+}
+
+/** The role with an id that members of an account may hold: a custom or a predefined one. */
+export function findRole(account: Account, id: string): Role | undefined {
+  return account.roles.get(id) ?? PREDEFINED_ROLES.get(id);
+}
+
+/** The members of an account that have an e-mail address, whatever its case. */
+export function membersAt(account: Account, email: string): Member[] {
+  const ids = account.byAddress.get(email.toLowerCase()) ?? [];
+  return ids.flatMap((id) => account.members.get(id) ?? []);
+}
+
+/** The members whose address begins with a prefix, in the order of the list; null where looking at every member is no slower. */
+export function membersByPrefix(account: Account, prefix: string): readonly Member[] | null {
+  account.addresses ??= createAddressIndex(account.byAddress.keys());
+  const addresses = account.addresses.startingWith(prefix.toLowerCase(), MOST_BY_PREFIX);
+  if (addresses === null) return null;
+  const place = ({ id }: Member): number => account.places.get(id) ?? 0;
+  return addresses.flatMap((address) => membersAt(account, address)).sort((a, b) => place(a) - place(b));
+}
+
+const MOST_BY_PREFIX = 1000;
+
+function noteIn(account: Account, change: Omit<Change & { of: string }, "change" | "of">): void {
+  account.note({ change: account.type, of: account.id, ...change });
+}
+
+/** Adds a member at the end of the list. */
+export function addMember(account: Account, member: Member): void {
+  const last = account.memberIds.at(-1);
+  account.places.set(member.id, last === undefined ? 0 : (account.places.get(last) ?? 0) + 1);
+  account.members.set(member.id, member);
+  account.memberIds.push(member.id);
+  const address = addressOf(member);
+  if (address !== null) {
+    const others = account.byAddress.get(address);
+    account.byAddress.set(address, [...(others ?? []), member.id]);
+    if (others === undefined) account.addresses?.add(address);
+  }
+  noteIn(account, { member });
+}
+
+/** Puts a changed member in the place of the old one; its address has to be the same. */
+export function replaceMember(account: Account, member: Member): void {
+  account.members.set(member.id, member);
+  noteIn(account, { member });
+}
+
+/** Removes a member, which frees its address. */
+export function removeMember(account: Account, member: Member): void {
+  account.members.delete(member.id);
+  account.memberIds.splice(account.memberIds.indexOf(member.id), 1);
+  account.places.delete(member.id);
+  const address = addressOf(member);
+  if (address !== null) {
+    const others = (account.byAddress.get(address) ?? []).filter((id) => id !== member.id);
+    if (others.length > 0) account.byAddress.set(address, others);
+    else {
+      account.byAddress.delete(address);
+      account.addresses?.remove(address);
+    }
+  }
+  noteIn(account, { gone: member.id });
+}
+
+/** Puts a member in front of all others. */
+export function moveToFront(account: Account, member: Member): void {
+  const first = account.memberIds[0] ?? member.id;
+  account.memberIds.splice(account.memberIds.indexOf(member.id), 1);
+  account.memberIds.unshift(member.id);
+  account.places.set(member.id, (account.places.get(first) ?? 0) - 1);
+  const others = [...account.members.values()].filter(({ id }) => id !== member.id);
+  account.members.clear();
+  for (const one of [member, ...others]) account.members.set(one.id, one);
+  noteIn(account, { first: member.id });
+}
+
+/** Adds a role, or puts it in the place of the one with its id. */
+export function putRole(account: Account, role: Role): void {
+  account.roles.set(role.id, role);
+  noteIn(account, { role });
+}
+
+/** Removes a role. */
+export function removeRole(account: Account, role: Role): void {
+  account.roles.delete(role.id);
+  noteIn(account, { gone: role.id });
+}
+
+/** A new id, the same in every run that made the same things before. */
+export function nextId(store: Store, prefix: "role" | "mem", account: Account): string {
+  store.counter += 1;
+  store.note({ change: "counter", counter: store.counter });
+  return stableId(prefix, "created", account.id, store.counter);
+}
+
+function index(data: AccountData, note: Note): Account {
+  const account: Account = {
+    ...data,
+    roles: new Map(data.roles.map((role) => [role.id, role])),
+    memberIds: [],
+    places: new Map(),
+    members: new Map(),
+    byAddress: new Map(),
+    addresses: null,
+    note,
+  };
+  for (const member of data.members) addMember(account, member);
+  return account;
+}
+
+/** Does again what a change did; false where there is no such merchant or organization, member or role. */
+export function applyChange(store: Store, change: Change): boolean {
+  if (change.change === "counter") {
+    store.counter = change.counter;
+    return true;
+  }
+  const account = (change.change === "merchant" ? store.merchants : store.organizations).get(change.of);
+  if (account === undefined) return false;
+  const { member, role, gone, first } = change;
+  if (role !== undefined) putRole(account, role);
+  if (member !== undefined) {
+    if (account.members.has(member.id)) replaceMember(account, member);
+    else addMember(account, member);
+  }
+  const goneRole = account.roles.get(gone ?? "");
+  const goneMember = account.members.get(gone ?? "");
+  const moved = account.members.get(first ?? "");
+  if (goneRole !== undefined) removeRole(account, goneRole);
+  if (goneMember !== undefined) removeMember(account, goneMember);
+  if (moved !== undefined) moveToFront(account, moved);
+  return [role, member, goneRole, goneMember, moved].some((one) => one !== undefined);
+}
+
+/** Builds the store from plain data; `note` takes each change from then on. */
+export function openStore(snapshot: Snapshot, note: Note = () => undefined): Store {
+  let ready = false;
+  const later: Note = (change) => {
+    if (ready) note(change);
+  };
+  const of = (type: AccountData["type"]): Map<string, Account> =>
+    new Map(
+      snapshot.accounts.filter((data) => data.type === type).map((data) => [data.id, index(data, later)]),
+    );
+  const store: Store = {
+    merchants: of("merchant"),
+    organizations: of("organization"),
+    keys: new Map(snapshot.keys.map((key) => [key.key, key])),
+    counter: snapshot.counter,
+    note: later,
+  };
+  ready = true;
+  return store;
+}

@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { createInvitationLimiter } from "../../../src/sandbox/faults/invitation-limit.ts";
+
+test("an address is invited so often in a while, and again when the first of these is long enough ago", () => {
+  const limiter = createInvitationLimiter({ limit: 2, window: 60 });
+  limiter.sent("Ada@example.com", 0);
+  expect(limiter.wait("ada@example.com", 10_000)).toBe(null);
+  limiter.sent("ada@example.com", 10_000);
+  expect(limiter.wait("ada@example.com", 20_000)).toBe(40_000);
+  expect(limiter.wait("bob@example.com", 20_000)).toBe(null);
+  expect(limiter.wait("ada@example.com", 60_000)).toBe(null);
+});
+
+test("a limit for one address is nobody else's, and a limit of none lets nobody through", () => {
+  const limiter = createInvitationLimiter({ limit: 0, window: 60, email: "ada@example.com" });
+  expect(limiter.wait("ADA@example.com", 5)).toBe(60_000);
+  expect(limiter.wait("bob@example.com", 5)).toBe(null);
+});

@@ -2,10 +2,11 @@
  * The public API: from a file's text to a plan, without a service and without a clock.
  * Everything here is pure; the same inputs give the same bytes.
  */
-export { merchantJsonSchema } from "./config/json-schema.ts";
+
+export { type DiagnosticRule, diagnosticTable } from "./config/diagnostics/rule-table.ts";
 export { parseMerchantFile } from "./config/parse-file.ts";
-export { type PlanFile, parsePlanFile } from "./config/plan-file.ts";
-export { type DiagnosticRule, diagnosticTable } from "./config/rule-table.ts";
+export { type PlanFile, parsePlanFile } from "./config/saved/plan-file.ts";
+export { merchantJsonSchema } from "./config/schema/json-schema.ts";
 export type {
   Check,
   DesiredMember,

@@ -1,5 +1,12 @@
-import { type DraftEnd, type DraftMember, type DraftRole, grantPath, memberSite, siteOf } from "./draft.ts";
-import type { Site } from "./problem.ts";
+import type { Site } from "./diagnostics/problem.ts";
+import {
+  type DraftEnd,
+  type DraftMember,
+  type DraftRole,
+  grantPath,
+  memberSite,
+  siteOf,
+} from "./raw-file.ts";
 import { rolesByOtherNames } from "./renamed-roles.ts";
 
 /** A role that somebody certainly holds, and where that is written. */

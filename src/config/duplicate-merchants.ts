@@ -1,5 +1,5 @@
-import { siteOf } from "./draft.ts";
-import type { LocatedProblem } from "./problem.ts";
+import type { LocatedProblem } from "./diagnostics/problem.ts";
+import { siteOf } from "./raw-file.ts";
 import { repeats } from "./repeats.ts";
 
 /** Every file of a merchant after its first. */

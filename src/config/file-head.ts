@@ -1,9 +1,9 @@
 import type { Addressed } from "../model/desired.ts";
-import { firstPiece } from "./plain-yaml.ts";
 import { present } from "./present.ts";
-import { checkSchema } from "./schema-problems.ts";
+import { checkSchema } from "./schema/schema-problems.ts";
 import { fieldsOf, listOf } from "./values.ts";
-import { endsWithMembers } from "./yaml-pieces.ts";
+import { firstPiece } from "./yaml/fast-yaml.ts";
+import { endsWithMembers } from "./yaml/yaml-chunks.ts";
 
 /** What the beginning of a merchant's file tells while the rest of it is still being read. */
 export interface FileHead extends Addressed {

@@ -1,9 +1,15 @@
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import { type Assembled, assemble } from "./build-desired-state.ts";
+import type { LocatedProblem } from "./diagnostics/problem.ts";
 import { duplicateMerchants } from "./duplicate-merchants.ts";
-import { type FailedRead, type Library, type Meanwhile, openLibrary, type ReadSource } from "./library.ts";
-import { type Assembled, assemble } from "./merchant.ts";
-import type { LocatedProblem } from "./problem.ts";
+import {
+  type FailedRead,
+  type Library,
+  type Meanwhile,
+  openLibrary,
+  type ReadSource,
+} from "./load-sources.ts";
 
 /** A merchant's file; `state` is null exactly when it or a file that it includes has an error that is no refusal. */
 export interface LoadedMerchant {
@@ -63,7 +69,10 @@ export async function loadMerchants(
       })),
       ...library.failures.flatMap(({ site, name }) => (site === null ? [{ file: name, state: null }] : [])),
     ],
-    diagnostics: problems.length === 0 ? [] : (await import("./diagnose.ts")).diagnose(texts, problems),
+    diagnostics:
+      problems.length === 0
+        ? []
+        : (await import("./diagnostics/to-diagnostics.ts")).diagnose(texts, problems),
     sources: library.sources.map(({ file, text }) => ({ file, text })),
   };
 }

@@ -1,6 +1,6 @@
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { diagnose } from "./diagnose.ts";
+import { diagnose } from "./diagnostics/to-diagnostics.ts";
 import { duplicateMerchants } from "./duplicate-merchants.ts";
 
 /** A file that was read without errors. */

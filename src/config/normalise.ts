@@ -16,10 +16,10 @@ import {
   normalisePolicies,
   normaliseSync,
   sharedRuleRoles,
-} from "./normalise-settings.ts";
+} from "./desired-settings.ts";
 import { present, unique } from "./present.ts";
 import { renamedRoles } from "./renamed-roles.ts";
-import type { MerchantFile } from "./schema/merchant-file.ts";
+import type { MerchantFile } from "./schema/merchant-schema.ts";
 import { parseUntil } from "./until.ts";
 import { joinLists } from "./values.ts";
 

@@ -1,11 +1,11 @@
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { diagnose } from "./diagnose.ts";
-import { assemble } from "./merchant.ts";
-import { parse } from "./parse.ts";
-import { parsePlain } from "./plain-yaml.ts";
-import type { LocatedProblem } from "./problem.ts";
-import { readSource } from "./source.ts";
+import { assemble } from "./build-desired-state.ts";
+import type { LocatedProblem } from "./diagnostics/problem.ts";
+import { diagnose } from "./diagnostics/to-diagnostics.ts";
+import { readSource } from "./source-file.ts";
+import { parsePlain } from "./yaml/fast-yaml.ts";
+import { parse } from "./yaml/to-value.ts";
 
 /** What a merchant's file says, and everything that is wrong with it; the state is null exactly when there is an error that is no refusal. */
 export interface ParsedMerchantFile {

@@ -1,4 +1,4 @@
-import type { Kind, Path } from "./problem.ts";
+import type { Kind, Path } from "./diagnostics/problem.ts";
 
 /** The kind of a plain value, as YAML has it. */
 export function kindOf(value: unknown): Kind {

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { expect, test } from "vitest";
-import { formatFile } from "../../src/config/format-file.ts";
-import { merchantJsonSchema } from "../../src/config/json-schema.ts";
+import { diagnosticTable } from "../../src/config/diagnostics/rule-table.ts";
+import { formatFile } from "../../src/config/format/format-file.ts";
 import { loadMerchants } from "../../src/config/load-merchants.ts";
-import { diagnosticTable } from "../../src/config/rule-table.ts";
+import { merchantJsonSchema } from "../../src/config/schema/json-schema.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const reference = read("docs/file.md");

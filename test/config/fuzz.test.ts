@@ -1,11 +1,11 @@
 import { posix } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ReadSource } from "../../src/config/library.ts";
+import { diagnosticTable } from "../../src/config/diagnostics/rule-table.ts";
+import { findKeys } from "../../src/config/diagnostics/secrets.ts";
 import { loadMerchants } from "../../src/config/load-merchants.ts";
+import type { ReadSource } from "../../src/config/load-sources.ts";
 import { parseMerchantFile } from "../../src/config/parse-file.ts";
-import { diagnosticTable } from "../../src/config/rule-table.ts";
-import { findKeys } from "../../src/config/secrets.ts";
 import type { DesiredState } from "../../src/model/desired.ts";
 import type { Diagnostic } from "../../src/model/diagnostic.ts";
 import { processorTime } from "../support/processor-time.ts";

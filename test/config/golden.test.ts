@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { diagnose } from "../../src/config/diagnose.ts";
-import type { ReadResult } from "../../src/config/library.ts";
+import { inFile } from "../../src/config/diagnostics/problem.ts";
+import { diagnosticTable } from "../../src/config/diagnostics/rule-table.ts";
+import { diagnose } from "../../src/config/diagnostics/to-diagnostics.ts";
 import { loadMerchants } from "../../src/config/load-merchants.ts";
-import { parse } from "../../src/config/parse.ts";
+import type { ReadResult } from "../../src/config/load-sources.ts";
 import { parseMerchantFile } from "../../src/config/parse-file.ts";
-import { inFile } from "../../src/config/problem.ts";
-import { diagnosticTable } from "../../src/config/rule-table.ts";
+import { parse } from "../../src/config/yaml/to-value.ts";
 import { cases, folder, NOW, run } from "./support/cases.ts";
 import { print } from "./support/print.ts";
 

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { ReadSource } from "../../src/config/library.ts";
 import { loadMerchants } from "../../src/config/load-merchants.ts";
+import type { ReadSource } from "../../src/config/load-sources.ts";
 
 const NOW = Date.UTC(2026, 10, 21);
 

@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 import { stringify } from "yaml";
 import { applyPlan } from "../../src/apply/apply-plan.ts";
-import type { ReadSource } from "../../src/config/library.ts";
 import { loadMerchants } from "../../src/config/load-merchants.ts";
+import type { ReadSource } from "../../src/config/load-sources.ts";
 import type { LiveState } from "../../src/model/live.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { buildPlan, namedRoleIds } from "../../src/plan/build-plan.ts";

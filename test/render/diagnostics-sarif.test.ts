@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import { describe, expect, test } from "vitest";
-import { diagnosticTable } from "../../src/config/rule-table.ts";
+import { diagnosticTable } from "../../src/config/diagnostics/rule-table.ts";
 import type { Diagnostic } from "../../src/model/diagnostic.ts";
 import { diagnosticsSarif } from "../../src/render/diagnostics-sarif.ts";
 

@@ -1,5 +1,5 @@
 import { applyPlan } from "../../src/apply/apply-plan.ts";
-import { parseJournal } from "../../src/config/journal-file.ts";
+import { parseJournal } from "../../src/config/saved/journal-file.ts";
 import { RolecallError } from "../../src/model/errors.ts";
 import type { JournalEntry, RunStarted } from "../../src/model/journal.ts";
 import type { PastRun } from "../../src/model/past-run.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join, posix, relative, resolve, sep } from "node:path";
-import type { ReadSource } from "../../config/library.ts";
 import { loadMerchants } from "../../config/load-merchants.ts";
+import type { ReadSource } from "../../config/load-sources.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { EventContext, PullContext } from "./event-context.ts";
 import type { Github } from "./github-api.ts";

@@ -1,4 +1,4 @@
-import { locate } from "../../config/locate.ts";
+import { locate } from "../../config/yaml/locate.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Plan } from "../../model/plan.ts";

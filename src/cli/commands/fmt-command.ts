@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
-import type { FormattedFile } from "../../config/format-file.ts";
+import type { FormattedFile } from "../../config/format/format-file.ts";
 import { oneLine } from "../../render/escape.ts";
 import { grouped } from "../../render/words.ts";
 import { ExitCode } from "../exit-code.ts";
@@ -46,7 +46,7 @@ with a warning, one that is longer than 700,000 characters.
 async function fmt(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
   const [{ readYamlFiles }, { formatFile }, { writeAtomically }, { renderDiagnostics }] = await Promise.all([
     import("../files/find-files.ts"),
-    import("../../config/format-file.ts"),
+    import("../../config/format/format-file.ts"),
     import("../files/atomic-write.ts"),
     import("../../render/diagnostics-text.ts"),
   ]);

@@ -28,6 +28,6 @@ Examples:
 }
 
 async function schemaOf(of: "merchant" | "plan"): Promise<object> {
-  if (of === "plan") return (await import("../../config/plan-file.ts")).planJsonSchema();
-  return (await import("../../config/json-schema.ts")).merchantJsonSchema();
+  if (of === "plan") return (await import("../../config/saved/plan-file.ts")).planJsonSchema();
+  return (await import("../../config/schema/json-schema.ts")).merchantJsonSchema();
 }

@@ -75,7 +75,7 @@ async function render(
     case "sarif": {
       const [{ diagnosticsSarif }, { diagnosticTable }] = await Promise.all([
         import("../../render/diagnostics-sarif.ts"),
-        import("../../config/rule-table.ts"),
+        import("../../config/diagnostics/rule-table.ts"),
       ]);
       return diagnosticsSarif(diagnostics, { version: VERSION, rules: diagnosticTable() });
     }

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { locate } from "../../config/locate.ts";
+import { locate } from "../../config/yaml/locate.ts";
 import type { Origin } from "../../model/desired.ts";
 import type { Io } from "../io/io.ts";
 import { type FileTimes, gitTimes } from "./git-times.ts";

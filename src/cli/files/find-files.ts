@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import type { ReadFailure, ReadResult, ReadSource } from "../../config/library.ts";
+import type { ReadFailure, ReadResult, ReadSource } from "../../config/load-sources.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { projectRoot } from "./project-root.ts";
 

@@ -1,5 +1,5 @@
-import type { Meanwhile } from "../../config/library.ts";
 import type { LoadedMerchants } from "../../config/load-merchants.ts";
+import type { Meanwhile } from "../../config/load-sources.ts";
 import { suggest } from "../../lib/suggest.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";

@@ -38,7 +38,7 @@ async function removedMerchants(
     );
     const files = diff.split("\0").filter((file) => /\.ya?ml$/i.test(file));
     if (files.length === 0) return [];
-    const { parse } = await import("../../config/parse.ts");
+    const { parse } = await import("../../config/yaml/to-value.ts");
     const removed = await Promise.all(
       files.slice(0, MAX_FILES).map(async (file) => {
         const { value } = parse(await git("show", `${base}:${file}`));

@@ -59,7 +59,7 @@ function isLater(one: string, other: string): boolean {
 
 /** Looks into a journal. */
 export async function readRun(stored: StoredRun, io: Pick<Io, "cwd" | "now">): Promise<FoundRun> {
-  const { parseJournal } = await import("../../config/journal-file.ts");
+  const { parseJournal } = await import("../../config/saved/journal-file.ts");
   const read = await readText(join(io.cwd, stored.file));
   const journal: ReadJournal = "text" in read ? parseJournal(read.text) : { ok: false, line: null, ...read };
   if (journal.ok) {

@@ -27,7 +27,7 @@ export async function readConsent(
 
 /** Reads the plans that were approved; throws RolecallError where the file is none. */
 async function readApproved(file: string, io: Io): Promise<readonly Plan[]> {
-  const { parsePlanFile } = await import("../../config/plan-file.ts");
+  const { parsePlanFile } = await import("../../config/saved/plan-file.ts");
   const text = await readFile(resolve(io.cwd, file), "utf8").catch((error: unknown) => {
     throw new RolecallError("file-unreadable", `${file} cannot be read: ${unreadableReason(error)}.`, {
       hint: 'It is what "rolecall plan --out" wrote.',

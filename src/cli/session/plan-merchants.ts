@@ -1,4 +1,4 @@
-import type { Meanwhile } from "../../config/library.ts";
+import type { Meanwhile } from "../../config/load-sources.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { LiveEvent } from "../../model/ports.ts";

@@ -1,4 +1,4 @@
-import { locate } from "../../config/locate.ts";
+import { locate } from "../../config/yaml/locate.ts";
 import type { DesiredState, Origin } from "../../model/desired.ts";
 import { checkText } from "../../plan/check-text.ts";
 import type { PlaceOf } from "../../render/plan-view.ts";

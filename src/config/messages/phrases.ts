@@ -1,5 +1,5 @@
-import type { Code, FormatCode, Kind, Path, ProblemData } from "../problem.ts";
-import { maskKeys } from "../secrets.ts";
+import type { Code, FormatCode, Kind, Path, ProblemData } from "../diagnostics/problem.ts";
+import { maskKeys } from "../diagnostics/secrets.ts";
 
 /** What a problem is called, and what to do about it. */
 export interface Wording {

@@ -1,9 +1,9 @@
-import type { Code, LocatedProblem, ProblemData } from "../problem.ts";
-import { ENTRY_WORDS } from "./entries.ts";
+import type { Code, LocatedProblem, ProblemData } from "../diagnostics/problem.ts";
+import { ENTRY_WORDS } from "./entry-messages.ts";
 import type { Wording, Words } from "./phrases.ts";
-import { POLICY_WORDS } from "./policies.ts";
-import { SHAPE_WORDS } from "./shape.ts";
-import { YAML_WORDS } from "./yaml.ts";
+import { POLICY_WORDS } from "./policy-messages.ts";
+import { SHAPE_WORDS } from "./shape-messages.ts";
+import { YAML_WORDS } from "./yaml-messages.ts";
 
 const WORDS: Words<Code> = { ...YAML_WORDS, ...SHAPE_WORDS, ...ENTRY_WORDS, ...POLICY_WORDS };
 

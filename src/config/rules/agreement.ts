@@ -1,8 +1,8 @@
-import { type Draft, type DraftGrant, type DraftMember, grantPath, memberSite, siteOf } from "../draft.ts";
-import type { MerchantView } from "../merchant-view.ts";
-import type { LocatedProblem, Path, Site } from "../problem.ts";
+import type { LocatedProblem, Path, Site } from "../diagnostics/problem.ts";
+import { type Draft, type DraftGrant, type DraftMember, grantPath, memberSite, siteOf } from "../raw-file.ts";
 import { rolesByOtherNames } from "../renamed-roles.ts";
 import { fieldsOf, sameValue, valueAt } from "../values.ts";
+import type { MerchantView } from "./rule-context.ts";
 
 const FIELDS = ["id", "until", "metadata", "managed"];
 

@@ -1,9 +1,9 @@
 import type { Person } from "../access.ts";
-import { siteOf } from "../draft.ts";
-import type { MerchantView } from "../merchant-view.ts";
-import type { LocatedProblem, Site } from "../problem.ts";
+import type { LocatedProblem, Site } from "../diagnostics/problem.ts";
+import { siteOf } from "../raw-file.ts";
 import { countOf, fieldsOf, listOf, textOf } from "../values.ts";
 import { who } from "./policies.ts";
+import type { MerchantView } from "./rule-context.ts";
 
 interface WrittenCheck {
   readonly fields: Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
-import type { Draft, DraftEnd, DraftMember } from "../draft.ts";
-import type { Problem } from "../problem.ts";
+import type { Problem } from "../diagnostics/problem.ts";
+import type { Draft, DraftEnd, DraftMember } from "../raw-file.ts";
 
 /** Access that ends does so in the future, and no later than the membership that it belongs to. */
 export function futureEnds({ members }: Draft, now: number): readonly Problem[] {

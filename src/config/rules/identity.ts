@@ -1,7 +1,7 @@
-import { type Draft, type DraftRole, memberSite, siteOf } from "../draft.ts";
-import type { MerchantView } from "../merchant-view.ts";
-import type { LocatedProblem, Problem, Site } from "../problem.ts";
+import type { LocatedProblem, Problem, Site } from "../diagnostics/problem.ts";
+import { type Draft, type DraftRole, memberSite, siteOf } from "../raw-file.ts";
 import { repeats } from "../repeats.ts";
+import type { MerchantView } from "./rule-context.ts";
 
 /** No name and no pinned id stands for two roles, in whichever file. */
 export function noDuplicateRoles({ roles }: MerchantView): readonly LocatedProblem[] {

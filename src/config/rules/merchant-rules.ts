@@ -1,6 +1,5 @@
 import { TooMuchWork } from "../access.ts";
-import { type MerchantDrafts, type MerchantView, viewMerchant } from "../merchant-view.ts";
-import type { LocatedProblem } from "../problem.ts";
+import type { LocatedProblem } from "../diagnostics/problem.ts";
 import { agreeingGrants, agreeingMembers, agreeingRoles, agreeingSettings } from "./agreement.ts";
 import { metAtMost, metCannot, metOnly } from "./checks.ts";
 import { noDuplicateMembers, noDuplicateRoles, previousNames } from "./identity.ts";
@@ -13,6 +12,7 @@ import {
   separateRoles,
 } from "./policies.ts";
 import { currentRoleNames, heldRoles, knownMembers, knownRoles, usualPermissions } from "./references.ts";
+import { type MerchantDrafts, type MerchantView, viewMerchant } from "./rule-context.ts";
 
 /** A rule on what the files of one merchant say together. */
 type MerchantRule = (merchant: MerchantView) => readonly LocatedProblem[];

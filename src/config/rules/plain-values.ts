@@ -1,5 +1,5 @@
-import type { Draft, DraftRole } from "../draft.ts";
-import type { Path, Problem } from "../problem.ts";
+import type { Path, Problem } from "../diagnostics/problem.ts";
+import type { Draft, DraftRole } from "../raw-file.ts";
 import { fieldsOf } from "../values.ts";
 
 /** Metadata is JSON that arrives at the service as it stands in the file. */

@@ -1,8 +1,8 @@
 import type { Person } from "../access.ts";
-import { siteOf } from "../draft.ts";
-import { entriesAt, type MerchantView, pairsAt } from "../merchant-view.ts";
-import type { LocatedProblem, Who } from "../problem.ts";
+import type { LocatedProblem, Who } from "../diagnostics/problem.ts";
+import { siteOf } from "../raw-file.ts";
 import { countOf, listOf, textOf } from "../values.ts";
+import { entriesAt, type MerchantView, pairsAt } from "./rule-context.ts";
 
 /** Members have addresses of the allowed domains. */
 export function allowedDomains(merchant: MerchantView): readonly LocatedProblem[] {

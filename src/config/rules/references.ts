@@ -1,10 +1,10 @@
 import { isSlip, openSuggester } from "../../lib/suggest.ts";
 import { PREDEFINED_ROLES } from "../../model/live.ts";
-import { type Draft, grantPath, siteOf } from "../draft.ts";
-import { entriesAt, type MerchantView, pairsAt } from "../merchant-view.ts";
-import type { LocatedProblem, Site } from "../problem.ts";
+import type { LocatedProblem, Site } from "../diagnostics/problem.ts";
+import { type Draft, grantPath, siteOf } from "../raw-file.ts";
 import { renamedRoles } from "../renamed-roles.ts";
 import { fieldsOf, listOf, textOf } from "../values.ts";
+import { entriesAt, type MerchantView, pairsAt } from "./rule-context.ts";
 
 interface Reference {
   readonly text: string;

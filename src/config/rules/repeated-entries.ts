@@ -1,5 +1,5 @@
-import { type Draft, grantPath } from "../draft.ts";
-import type { Path, Place, Problem } from "../problem.ts";
+import type { Path, Place, Problem } from "../diagnostics/problem.ts";
+import { type Draft, grantPath } from "../raw-file.ts";
 import { repeats } from "../repeats.ts";
 import { fieldsOf, listOf, valueAt } from "../values.ts";
 

@@ -1,6 +1,6 @@
-import { type Draft, type DraftMember, memberPath } from "../draft.ts";
-import { MAX_ADDRESS, MAX_NICKNAME, MAX_ROLES } from "../limits.ts";
-import type { Path, Problem } from "../problem.ts";
+import type { Path, Problem } from "../diagnostics/problem.ts";
+import { type Draft, type DraftMember, memberPath } from "../raw-file.ts";
+import { MAX_ADDRESS, MAX_NICKNAME, MAX_ROLES } from "../schema/limits.ts";
 import { fieldsOf, textOf } from "../values.ts";
 
 /** Members stay within the known limits of the service, which has the last word. */

@@ -1,5 +1,5 @@
-import type { Draft } from "../draft.ts";
-import type { Problem } from "../problem.ts";
+import type { Problem } from "../diagnostics/problem.ts";
+import type { Draft } from "../raw-file.ts";
 import { futureEnds } from "./ends.ts";
 import { clearRoleNames } from "./identity.ts";
 import { plainMaps, plainMetadata } from "./plain-values.ts";

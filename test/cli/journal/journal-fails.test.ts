@@ -6,7 +6,7 @@ import { createStopper } from "../../../src/cli/apply/cancellation.ts";
 import { applyReporter } from "../../../src/cli/apply/reporter.ts";
 import { runApply } from "../../../src/cli/apply/run-apply.ts";
 import { type Appendable, fileJournals } from "../../../src/cli/journal/write-journal.ts";
-import { parseJournal } from "../../../src/config/journal-file.ts";
+import { parseJournal } from "../../../src/config/saved/journal-file.ts";
 import { desired, live, member, planOf } from "../../support/build.ts";
 import { testIo } from "../../support/io.ts";
 import { modelService } from "../../support/model-service.ts";

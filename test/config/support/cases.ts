@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { ReadResult, ReadSource } from "../../../src/config/library.ts";
 import { loadMerchants } from "../../../src/config/load-merchants.ts";
+import type { ReadResult, ReadSource } from "../../../src/config/load-sources.ts";
 import { parseMerchantFile } from "../../../src/config/parse-file.ts";
 import type { Diagnostic } from "../../../src/model/diagnostic.ts";
 

@@ -1,0 +1,153 @@
+import { isLiteral } from "../lib/globs.ts";
+import type {
+  GuardSettings,
+  IgnorePatterns,
+  Policies,
+  Reinvite,
+  RemovalLimit,
+  SyncOptions,
+} from "../model/desired.ts";
+import { present, unique } from "./present.ts";
+import type { MerchantFile } from "./schema/merchant-schema.ts";
+
+/** A file without errors. */
+export interface Content {
+  readonly file: string;
+  readonly content: MerchantFile;
+}
+
+/** How the files want to be brought together with what is live. */
+export function normaliseSync(all: readonly Content[]): SyncOptions {
+  const { roles, members, reinvite, replace_roles, ...rest } = merged(all.map(({ content }) => content.sync));
+  rest satisfies Record<string, never>;
+  return {
+    roles: roles ?? "authoritative",
+    members: members ?? "authoritative",
+    reinvite: typeof reinvite === "boolean" ? reinvite : period(reinvite?.for ?? "30d"),
+    replaceRoles: replace_roles ?? false,
+  };
+}
+
+const HOUR = 3_600_000;
+const UNITS: Readonly<Record<string, number>> = { w: 168 * HOUR, d: 24 * HOUR, h: HOUR };
+
+function period(text: string): Exclude<Reinvite, boolean> {
+  return { text, ms: Number.parseInt(text, 10) * (UNITS[text.slice(-1)] ?? Number.NaN) };
+}
+
+/** The globs of all files. */
+export function normalisePatterns(
+  all: readonly (Partial<Record<"roles" | "members", string[] | undefined>> | undefined)[],
+): IgnorePatterns {
+  return {
+    roles: unique(all.flatMap((each) => each?.roles ?? [])),
+    members: unique(all.flatMap((each) => each?.members ?? [])),
+  };
+}
+
+/** The guards of all files. */
+export function normaliseGuards(
+  all: readonly Content[],
+  currentName: (role: string) => string,
+): GuardSettings {
+  const each = all.map(({ content }) => content.guards);
+  const { max_removals, protect, min_holders, ...rest } = merged(each);
+  rest satisfies Record<string, never>;
+  protect satisfies object | undefined;
+  return present({
+    maxRemovals: max_removals === undefined ? undefined : removalLimit(max_removals),
+    protect: protectedPatterns(normalisePatterns(each.map((guards) => guards?.protect)), currentName),
+    minHolders:
+      min_holders &&
+      holders(
+        each.map((guards) => guards?.min_holders),
+        currentName,
+        Math.max,
+      ),
+  });
+}
+
+/** A role that is protected by its previous name stays so under the new one. */
+function protectedPatterns(
+  { roles, members }: IgnorePatterns,
+  currentName: (role: string) => string,
+): IgnorePatterns {
+  return { roles: unique(roles.flatMap((role) => [role, currentName(role)])), members };
+}
+
+function removalLimit(limit: number | string): RemovalLimit {
+  return typeof limit === "number" ? { count: limit } : { percent: Number.parseInt(limit, 10) };
+}
+
+/** The policies of all files. */
+export function normalisePolicies(all: readonly Content[], currentName: (role: string) => string): Policies {
+  const names = (roles: readonly string[]): readonly string[] => unique(roles.map(currentName));
+  const each = all.map(({ content }) => content.policies ?? {});
+  const { email_domains, separate, max_holders, require_until, require_mfa, forbid_permissions, ...rest } =
+    merged(each);
+  rest satisfies Record<string, never>;
+  return present({
+    emailDomains: email_domains && unique(each.flatMap((policies) => policies.email_domains ?? [])),
+    separate: separate === undefined ? [] : each.flatMap((policies) => policies.separate ?? []).map(names),
+    maxHolders:
+      max_holders === undefined
+        ? {}
+        : holders(
+            each.map((policies) => policies.max_holders),
+            currentName,
+            Math.min,
+          ),
+    requireUntil: require_until ? names(each.flatMap((policies) => policies.require_until ?? [])) : [],
+    requireMfa: require_mfa ? names(each.flatMap((policies) => policies.require_mfa ?? [])) : [],
+    forbidPermissions: forbid_permissions
+      ? unique(each.flatMap((policies) => policies.forbid_permissions ?? []))
+      : [],
+  });
+}
+
+/** Returns the roles that rules of included files name, and no rule of the merchant's own; undefined if there are none. */
+export function sharedRuleRoles(main: Content, all: readonly Content[]): readonly string[] | undefined {
+  const own = new Set(ruleRoles(main));
+  const shared = all
+    .filter(({ file }) => file !== main.file)
+    .flatMap(ruleRoles)
+    .filter((role) => !own.has(role));
+  return shared.length === 0 ? undefined : unique(shared);
+}
+
+function ruleRoles({ content: { guards, policies, checks } }: Content): readonly string[] {
+  return [
+    ...(guards?.protect?.roles ?? []).filter(isLiteral),
+    ...Object.keys(guards?.min_holders ?? {}),
+    ...(policies?.separate?.flat() ?? []),
+    ...Object.keys(policies?.max_holders ?? {}),
+    ...(policies?.require_until ?? []),
+    ...(policies?.require_mfa ?? []),
+    ...(checks ?? []).flatMap((check) =>
+      "only" in check
+        ? check.only.flatMap((holder) =>
+            holder.startsWith("role:") ? [holder.slice("role:".length).trim()] : [],
+          )
+        : [],
+    ),
+  ];
+}
+
+/** One record of several that agree wherever two of them speak. */
+function merged<T extends object>(records: readonly (T | undefined)[]): Partial<T> {
+  return Object.assign({}, ...records) as Partial<T>;
+}
+
+/** Holders by role; of a role's previous and its current name, the stricter number counts. */
+function holders(
+  records: readonly (Record<string, number> | undefined)[],
+  currentName: (role: string) => string,
+  stricter: (a: number, b: number) => number,
+): Readonly<Record<string, number>> {
+  const numbers = new Map<string, number>();
+  for (const [role, number] of Object.entries(merged(records) as Record<string, number>)) {
+    const name = currentName(role);
+    numbers.set(name, stricter(number, numbers.get(name) ?? number));
+  }
+  return Object.fromEntries(numbers);
+}

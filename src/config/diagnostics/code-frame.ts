@@ -1,0 +1,103 @@
+import { cellWidth } from "../../lib/cell-width.ts";
+import { escapeText } from "../../lib/unsafe-text.ts";
+import type { Span } from "../../model/diagnostic.ts";
+import type { Positions } from "../yaml/positions.ts";
+
+const LINES_BEFORE = 2;
+const LINES_AFTER = 1;
+const MAX_CELLS = 100;
+const CELLS_BEFORE = 40;
+const TAB = "    ";
+// A hostile file may be one endless line; only this much of it is looked at, which is always more than is shown.
+const MAX_CHARACTERS = 2000;
+const CHARACTERS_BEFORE = 400;
+
+/** The lines around a span, numbered, the first line of the span marked and underlined; nothing in it acts on a terminal. */
+export function renderFrame(positions: Positions, span: Span): string {
+  const first = Math.max(1, span.line - LINES_BEFORE);
+  const last = Math.min(positions.lineCount, span.line + LINES_AFTER);
+  const cut = span.column > MAX_CHARACTERS / 2 ? span.column - CHARACTERS_BEFORE : 0;
+  const lineOf = (number: number) => positions.line(number).slice(cut, cut + MAX_CHARACTERS);
+  const marked = markedCells(lineOf(span.line), {
+    ...span,
+    column: span.column - cut,
+    endColumn: span.endColumn - cut,
+  });
+  const from = windowStart(marked);
+  const gutter = String(last).length;
+  const lines: string[] = [];
+  for (let number = first; number <= last; number++) {
+    const text = lineOf(number);
+    // The empty line after the file's last break is no line to a reader.
+    if (number === positions.lineCount && positions.line(number) === "" && number !== span.line) {
+      continue;
+    }
+    const marker = number === span.line ? ">" : " ";
+    lines.push(`${marker} ${String(number).padStart(gutter)} | ${windowed(cellsOf(text), from)}`.trimEnd());
+    if (number === span.line) {
+      lines.push(`  ${" ".repeat(gutter)} | ${carets(marked, from)}`);
+    }
+  }
+  return lines.join("\n");
+}
+
+/** What is shown of one character, and how wide it is. */
+interface Cell {
+  readonly text: string;
+  readonly width: number;
+}
+
+function cellsOf(line: string): readonly Cell[] {
+  return Array.from(line, (character) => {
+    const text = character === "\t" ? TAB : escapeText(character);
+    return { text, width: text === character ? cellWidth(character) : text.length };
+  });
+}
+
+/** Where the underline begins and how long it is, in cells from the start of the line. */
+interface Marked {
+  readonly start: number;
+  readonly width: number;
+  readonly total: number;
+}
+
+function markedCells(line: string, span: Span): Marked {
+  const end = span.endLine === span.line ? span.endColumn : line.length + 1;
+  const start = widthOf(line.slice(0, span.column - 1));
+  const width = widthOf(line.slice(span.column - 1, end - 1));
+  return { start, width: Math.max(1, width), total: widthOf(line) };
+}
+
+function widthOf(text: string): number {
+  return cellsOf(text).reduce((sum, { width }) => sum + width, 0);
+}
+
+/** The first cell that is shown; all lines of a frame move together, so that indentation can be compared. */
+function windowStart({ start, width, total }: Marked): number {
+  return total <= MAX_CELLS || start + width < MAX_CELLS ? 0 : Math.max(0, start - CELLS_BEFORE);
+}
+
+const CUT = "…";
+
+function windowed(cells: readonly Cell[], from: number): string {
+  let shown = from > 0 ? CUT : "";
+  let position = 0;
+  for (const { text, width } of cells) {
+    if (position >= from + MAX_CELLS) {
+      return shown + CUT;
+    }
+    if (position >= from) {
+      shown += text;
+    } else if (position + width > from) {
+      // Half of a wide character is cut off: keep the columns below it true.
+      shown += " ".repeat(position + width - from);
+    }
+    position += width;
+  }
+  return shown;
+}
+
+function carets({ start, width }: Marked, from: number): string {
+  const offset = start - from + (from > 0 ? 1 : 0);
+  return " ".repeat(offset) + "^".repeat(Math.min(width, MAX_CELLS - (start - from)));
+}

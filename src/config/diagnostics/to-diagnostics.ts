@@ -1,0 +1,137 @@
+import { escapeText } from "../../lib/unsafe-text.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import { wordingOf } from "../messages/wording.ts";
+import { openLocator } from "../yaml/locate.ts";
+import { indexPositions, type Positions } from "../yaml/positions.ts";
+import { renderFrame } from "./code-frame.ts";
+import type { LocatedProblem, Place } from "./problem.ts";
+import { ruleOf, severityOf } from "./rule-table.ts";
+import { findKeys, maskKeys, maskStretches, type Stretch } from "./secrets.ts";
+
+// More than anybody reads; each one costs a search for its place and a frame.
+const MAX_PROBLEMS = 1000;
+
+/** Turns problems into diagnostics, in the order of their places; `texts` has the text of each file that could be read. */
+export function diagnose(
+  texts: ReadonlyMap<string, string>,
+  problems: readonly LocatedProblem[],
+): readonly Diagnostic[] {
+  const byFile = groupByFile(problems);
+  const maps = new Map<string, FileMap>();
+  const mapOf = (file: string) => {
+    const known = maps.get(file);
+    if (known !== undefined) {
+      return known;
+    }
+    const map = openFile(texts.get(file) ?? "", byFile.get(file) ?? []);
+    maps.set(file, map);
+    return map;
+  };
+  return [...byFile]
+    .flatMap(([file, ofFile]) =>
+      limit(ofFile, file).map((problem): Diagnostic => {
+        const map = mapOf(file);
+        const span = problem.place.at === "file" ? null : map.span(problem.place);
+        const first =
+          problem.first === undefined ? "" : whereIs(problem.first.file, file, problem.first, mapOf);
+        const { message, hint } = wordingOf(problem, first);
+        return {
+          code: problem.code,
+          severity: severityOf(problem.code),
+          ...(ruleOf(problem.code).refusal === true ? { refusal: true } : {}),
+          message: clean(message),
+          ...(hint === undefined ? {} : { hint: clean(hint) }),
+          file,
+          ...(span === null ? {} : { span }),
+          ...(span === null || map.empty ? {} : { frame: renderFrame(map.positions, span) }),
+        };
+      }),
+    )
+    .toSorted(byPlace)
+    .filter((each, index, all) => !sameDiagnostic(each, all[index - 1]));
+}
+
+/** Whether two neighbours say the same of the same place, as they do where an alias repeats a value. */
+function sameDiagnostic(a: Diagnostic, b: Diagnostic | undefined): boolean {
+  return b !== undefined && byPlace(a, b) === 0 && a.message === b.message && a.hint === b.hint;
+}
+
+/** Order of diagnostics everywhere: file, line, column, then code. */
+function byPlace(a: Diagnostic, b: Diagnostic): number {
+  return (
+    compare(a.file, b.file) ||
+    compare(a.span?.line ?? 0, b.span?.line ?? 0) ||
+    compare(a.span?.column ?? 0, b.span?.column ?? 0) ||
+    compare(a.code, b.code)
+  );
+}
+
+function groupByFile(problems: readonly LocatedProblem[]): ReadonlyMap<string, readonly LocatedProblem[]> {
+  const groups = new Map<string, LocatedProblem[]>();
+  for (const problem of problems) {
+    const { file } = problem.place;
+    const group = groups.get(file);
+    if (group === undefined) {
+      groups.set(file, [problem]);
+    } else {
+      group.push(problem);
+    }
+  }
+  return groups;
+}
+
+/** Where places stand in one text, with its secrets starred out. */
+interface FileMap {
+  readonly empty: boolean;
+  readonly positions: Positions;
+  span(place: Place): ReturnType<Positions["span"]>;
+}
+
+function openFile(text: string, problems: readonly LocatedProblem[]): FileMap {
+  const locator = openLocator(text);
+  const stretchOf = (place: Place): Stretch => locator(place) ?? { start: 0, end: 0 };
+  const secrets = problems.flatMap(({ hidden }) => (hidden === undefined ? [] : [stretchOf(hidden)]));
+  // The same length and lines as the text itself, so one index serves both.
+  const positions = indexPositions(maskStretches(text, [...findKeys(text), ...secrets]));
+  return {
+    empty: text === "",
+    positions,
+    span: (place) => {
+      const { start, end } = stretchOf(place);
+      return positions.span(start, end);
+    },
+  };
+}
+
+/** A place as a sentence names it: by its line, and where it is another file by that too. */
+function whereIs(file: string, from: string, place: Place, mapOf: (file: string) => FileMap): string {
+  if (place.at === "file") {
+    return file;
+  }
+  const { line } = mapOf(file).span(place);
+  return file === from ? `line ${line}` : `${file}:${line}`;
+}
+
+function compare<T extends string | number>(a: T, b: T): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+// Some words of a file are repeated in a message, and a hostile one may be endless.
+const MAX_MESSAGE = 1000;
+
+function clean(text: string): string {
+  const safe = maskKeys(escapeText(text));
+  return safe.length > MAX_MESSAGE ? `${safe.slice(0, MAX_MESSAGE)}…` : safe;
+}
+
+function limit(problems: readonly LocatedProblem[], file: string): readonly LocatedProblem[] {
+  if (problems.length <= MAX_PROBLEMS) {
+    return problems;
+  }
+  const more = problems.length - MAX_PROBLEMS;
+  const errorsFirst = problems.toSorted((a, b) => compare(severityOf(a.code), severityOf(b.code)));
+  return [
+    ...errorsFirst.slice(0, MAX_PROBLEMS),
+    { code: "too-many-problems", more, place: { at: "text", file, start: 0, end: 0 } },
+  ];
+}

@@ -1,0 +1,116 @@
+import { Composer, type Document, Parser } from "yaml";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import { isError } from "../diagnostics/rule-table.ts";
+import { diagnose } from "../diagnostics/to-diagnostics.ts";
+import { readSource } from "../source-file.ts";
+import { parse } from "../yaml/to-value.ts";
+import { printDocument, WRITTEN_TAG } from "./print-document.ts";
+import { type Reading, sameMeaning } from "./same-meaning.ts";
+import { liftComments, settleComments } from "./settle-comments.ts";
+import { type EntryOrder, sortDocument } from "./sort-document.ts";
+
+/** A file in its canonical form, or why it was left alone. */
+export type FormattedFile =
+  | { readonly text: string; readonly changed: boolean }
+  /** In how many characters a file may be to be formatted; this one is longer. */
+  | { readonly longest: number }
+  | { readonly diagnostics: readonly Diagnostic[] };
+
+/** To read a text with its comments takes about 500 bytes of memory and 5 µs for each of its characters. */
+const LONGEST = 700_000;
+
+const BOM = "\uFEFF";
+
+// Moving a comment or breaking a line may make room for one more step; nothing is known to need more than two.
+const MAX_ROUNDS = 4;
+
+/** Puts a file in canonical order and style; what it means, its comments, line ends and byte order mark stay. */
+export function formatFile(file: string, text: string, entries: EntryOrder = "kept"): FormattedFile {
+  if (text.length > LONGEST) return { longest: LONGEST };
+  const { problems } = readSource(file, text, parse(text), Number.NEGATIVE_INFINITY);
+  if (problems.some(isError)) {
+    return { diagnostics: diagnose(new Map([[file, text]]), problems) };
+  }
+  const mark = text.startsWith(BOM) ? BOM : "";
+  const body = text.slice(mark.length);
+  const lines = body.replaceAll("\r\n", "\n");
+  // Rather untouched than anything else than before.
+  const formatted = settled(lines, entries) ?? inItsOrder(lines, entries) ?? lines;
+  const result = formatted === lines ? text : mark + withLineEnds(formatted, body);
+  return { text: result, changed: result !== text };
+}
+
+/** Gives lines the line ends that they had before; new lines have the file's first one. */
+function withLineEnds(formatted: string, before: string): string {
+  const ends = before.match(/\r?\n/g) ?? [];
+  const [first = "\n"] = ends;
+  if (ends.every((end) => end === first)) return formatted.replaceAll("\n", first);
+  const known = new Map<string, string[]>();
+  // From the last one, so that `pop` takes the first.
+  for (const [, line = "", end = first] of [...before.matchAll(/(.*?)(\r?\n)/g)].reverse()) {
+    const same = known.get(line.trim());
+    if (same === undefined) known.set(line.trim(), [end]);
+    else same.push(end);
+  }
+  return formatted.replaceAll(
+    /(.*)\n/g,
+    (_, line: string) => line + (known.get(line.trim())?.pop() ?? first),
+  );
+}
+
+/** For a file whose order cannot change: what its style comes to, sorted after all where that opened the way. */
+function inItsOrder(text: string, entries: EntryOrder): string | null {
+  const plain = settled(text, null);
+  return plain === null ? null : (settled(plain, entries) ?? plain);
+}
+
+/** The text after which formatting changes nothing more; null if it would no longer be the same file. `order` null: style only. */
+function settled(text: string, order: EntryOrder | null): string | null {
+  const before = { text, value: parse(text).value };
+  let current: Reading = before;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const next = format(current, order);
+    if (next === current.text) {
+      return next;
+    }
+    const { readable, value } = parse(next ?? "");
+    if (next === null || !readable || !sameMeaning(before, { text: next, value })) {
+      return null;
+    }
+    current = { text: next, value };
+  }
+  return null;
+}
+
+function format({ text, value }: Reading, order: EntryOrder | null): string | null {
+  const document = open(text);
+  if (document === null) {
+    return null;
+  }
+  settleComments(document);
+  if (order !== null) {
+    sortDocument(document, value, order);
+  }
+  return printDocument(document, text);
+}
+
+/** Reads the text with its tokens; its size and depth have been checked before. */
+function open(text: string): Document | null {
+  const tokens = [...new Parser().parse(text)];
+  for (const token of tokens) {
+    if (token.type === "document") {
+      liftComments(token);
+    }
+  }
+  const composer = new Composer({
+    schema: "core",
+    version: "1.2",
+    merge: false,
+    resolveKnownTags: false,
+    uniqueKeys: false,
+    keepSourceTokens: true,
+    customTags: (tags) => [...tags, WRITTEN_TAG],
+  });
+  const [document] = composer.compose(tokens, true, text.length);
+  return document === undefined || document.errors.length > 0 ? null : (document as Document);
+}

@@ -1,0 +1,228 @@
+import { type Document, isAlias, isMap, isNode, isPair, isSeq, type YAMLMap, type YAMLSeq } from "yaml";
+import type { Path } from "../diagnostics/problem.ts";
+import { keysAt } from "../schema/schema-keys.ts";
+import { fieldsOf, listOf } from "../values.ts";
+import { keyText } from "../yaml/document.ts";
+import { type Entry, headOf, joined, setHead } from "./settle-comments.ts";
+
+/** Who a member is and how it signs in stands before what it may do. */
+const MEMBER_KEYS: readonly string[] = ["email", "managed", "roles", "until", "metadata", "id"];
+
+/** The entries of lists that are sorted: those of each group of entries, or none. */
+export type EntryOrder = "sorted" | "kept";
+
+/**
+ * Puts sections and keys in the canonical order, and with `"sorted"` the entries within each group of a list, as far as
+ * aliases allow; `value` is the document's plain value.
+ */
+export function sortDocument(document: Document, value: unknown, entries: EntryOrder): void {
+  const names = anchorNames(document.contents);
+  // A name that is given twice stands for whatever came last.
+  if (new Set(names).size < names.length) {
+    return;
+  }
+  const root = document.contents;
+  const first = isMap(root) ? headOf(root.items[0] as Entry) : null;
+  const top = first?.commentBefore ?? "";
+  if (first !== null) {
+    setHead(first, "");
+  }
+  sortNode(root, value, [], entries);
+  const now = isMap(root) ? headOf(root.items[0] as Entry) : null;
+  if (now !== null) {
+    setHead(now, joined(top, now.commentBefore ?? ""));
+  }
+}
+
+function sortNode(node: unknown, value: unknown, path: Path, entries: EntryOrder): void {
+  if (isMap(node)) {
+    sortMap(node, value, path, entries);
+  } else if (isSeq(node)) {
+    sortSeq(node, value, path, entries);
+  }
+}
+
+function sortMap(map: YAMLMap, value: unknown, path: Path, entries: EntryOrder): void {
+  const keys = path[0] === "members" && path.length === 2 ? MEMBER_KEYS : keysAt(path);
+  // Names that the user chose stand in the user's order.
+  if (keys.length === 0) {
+    return;
+  }
+  for (const pair of map.items) {
+    const key = keyText(pair.key) ?? "";
+    sortNode(pair.value, fieldsOf(value)[key], [...path, key], entries);
+  }
+  const rank = (key: string) => (keys.includes(key) ? keys.indexOf(key) : keys.length);
+  const sorted = sortedBy(map.items, (pair) => [rank(keyText(pair.key) ?? "")]);
+  if (sorted.some((pair, index) => pair !== map.items[index]) && aliasesHold(sorted)) {
+    spread(map.items, sorted);
+    map.items = [...sorted];
+  }
+}
+
+function sortSeq(seq: YAMLSeq, value: unknown, path: Path, entries: EntryOrder): void {
+  const values = listOf(value);
+  const items = [...seq.items];
+  for (const [index, item] of items.entries()) {
+    sortNode(item, values[index], [...path, index], entries);
+  }
+  const order = entries === "sorted" ? orderAt(path) : null;
+  // The same list may stand for another one elsewhere, whose order counts.
+  if (order === null || seq.anchor !== undefined) {
+    return;
+  }
+  const keys = new Map(items.map((item, index) => [item as Entry, order(values[index])]));
+  const groups = groupsOf(items as Entry[]).map(({ pinned, movable }) => {
+    const sorted = sortedBy(movable, (entry) => keys.get(entry) ?? []);
+    return { pinned, first: movable[0], sorted };
+  });
+  const all = groups.flatMap(({ pinned, sorted }) => [...pinned, ...sorted]);
+  if (!aliasesHold(all)) {
+    return;
+  }
+  for (const { pinned, first, sorted } of groups) {
+    if (pinned.length === 0) {
+      moveHead(first, sorted[0]);
+    }
+  }
+  seq.items = all;
+}
+
+/** Entries that stand together; a pinned one stays ahead of the others, because the comment above it is its own. */
+interface Group {
+  readonly pinned: readonly Entry[];
+  readonly movable: readonly Entry[];
+}
+
+/**
+ * Divides a list's entries at comments and blank lines. Where some entries have a blank line above and others none, a
+ * comment at the beginning of a group is its heading; any other comment belongs to its entry.
+ */
+function groupsOf(entries: readonly Entry[]): readonly Group[] {
+  const spaced = entries.map((entry, index) => index > 0 && headOf(entry)?.spaceBefore === true);
+  const blankLinesDivide = spaced.includes(true) && spaced.includes(false, 1);
+  const groups: { pinned: Entry[]; movable: Entry[] }[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const comment = headOf(entry)?.commentBefore ?? "";
+    const below = index === 0 || (blankLinesDivide && spaced[index] === true);
+    const isHeading = blankLinesDivide && below && !comment.includes("\n\n");
+    const last = groups.at(-1);
+    if (comment !== "" && !isHeading) {
+      groups.push({ pinned: [entry], movable: [] });
+    } else if (last === undefined || below || comment !== "") {
+      groups.push({ pinned: [], movable: [entry] });
+    } else {
+      last.movable.push(entry);
+    }
+  }
+  return groups;
+}
+
+/** Leaves a group's heading and the blank line above it where they are when another entry becomes the first. */
+function moveHead(before: Entry | undefined, after: Entry | undefined): void {
+  const from = before === undefined ? null : headOf(before);
+  const to = after === undefined ? null : headOf(after);
+  if (from === null || to === null || from === to) {
+    return;
+  }
+  setHead(to, from.commentBefore ?? "");
+  setHead(from, "");
+  [to.spaceBefore, from.spaceBefore] = [from.spaceBefore === true, to.spaceBefore === true];
+}
+
+type SortKey = readonly (string | number)[];
+
+/** What the list at a path is sorted by; null where its order is the user's. */
+function orderAt(path: Path): ((value: unknown) => SortKey) | null {
+  const [section, , key] = path;
+  if (path.length === 1 && section === "roles") {
+    return (role) => byText(fieldsOf(role)["name"]);
+  }
+  if (path.length === 1 && section === "members") {
+    return (member) => byText(fieldsOf(member)["email"]);
+  }
+  if (path.length === 3 && section === "roles" && key === "permissions") {
+    return byText;
+  }
+  if (path.length === 3 && section === "members" && key === "roles") {
+    return (grant) => byText(typeof grant === "string" ? grant : fieldsOf(grant)["role"]);
+  }
+  return null;
+}
+
+function byText(value: unknown): SortKey {
+  const text = String(value);
+  return [text.toLowerCase(), text];
+}
+
+function sortedBy<T>(entries: readonly T[], keyOf: (entry: T) => SortKey): readonly T[] {
+  return entries
+    .map((entry) => ({ entry, key: keyOf(entry) }))
+    .toSorted((a, b) => compare(a.key, b.key))
+    .map(({ entry }) => entry);
+}
+
+function compare(a: SortKey, b: SortKey): number {
+  for (const [index, left] of a.entries()) {
+    const right = b[index] ?? "";
+    if (left !== right) {
+      return left < right ? -1 : 1;
+    }
+  }
+  return 0;
+}
+
+function aliasesHold(entries: readonly Entry[]): boolean {
+  const homes = new Map<string, number>();
+  for (const [index, entry] of entries.entries()) {
+    for (const name of anchorNames(entry)) {
+      homes.set(name, index);
+    }
+  }
+  return (
+    homes.size === 0 ||
+    entries.every((entry, index) => aliasNames(entry).every((name) => (homes.get(name) ?? 0) <= index))
+  );
+}
+
+function anchorNames(root: unknown): readonly string[] {
+  return namesIn(root, (node) =>
+    isNode(node) && !isAlias(node) ? (node as { anchor?: string }).anchor : undefined,
+  );
+}
+
+function aliasNames(root: unknown): readonly string[] {
+  return namesIn(root, (node) => (isAlias(node) ? node.source : undefined));
+}
+
+function namesIn(root: unknown, nameOf: (node: unknown) => string | undefined): readonly string[] {
+  const names: string[] = [];
+  const visit = (node: unknown): void => {
+    if (isPair(node)) {
+      visit(node.key);
+      visit(node.value);
+      return;
+    }
+    const name = nameOf(node);
+    if (name !== undefined) {
+      names.push(name);
+    }
+    if (isMap(node) || isSeq(node)) {
+      node.items.forEach(visit);
+    }
+  };
+  visit(root);
+  return names;
+}
+
+/** Blank lines between entries: where most had one before they moved, all have one; the first never has. */
+function spread(before: readonly Entry[], after: readonly Entry[]): void {
+  const spaced = before.slice(1).filter((entry) => headOf(entry)?.spaceBefore === true).length;
+  const most = spaced * 2 > before.length - 1;
+  for (const [index, entry] of after.entries()) {
+    const head = headOf(entry);
+    if (head !== null) {
+      head.spaceBefore = index > 0 && (most || head.spaceBefore === true);
+    }
+  }
+}

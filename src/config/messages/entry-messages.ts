@@ -1,0 +1,160 @@
+import type { EntryProblem, IncludeProblem } from "../diagnostics/problem.ts";
+import { didYouMean, quote, subject, type Words } from "./phrases.ts";
+
+/** The words for what is wrong between files, and between the entries of a merchant. */
+export const ENTRY_WORDS: Words<IncludeProblem["code"] | EntryProblem["code"]> = {
+  "duplicate-include": ({ name }, first) => ({
+    message: `${quote(name)} is included twice; it stands at ${first} already.`,
+    hint: "Remove one of the two; once is enough.",
+  }),
+  "include-cycle": ({ chain }) => ({
+    message:
+      chain.length <= 2
+        ? "The file includes itself."
+        : `The files include one another in a circle: ${shortened(chain).join(" → ")}.`,
+    hint: "Remove one of these includes; move what both need into a third file.",
+  }),
+  "include-identity": ({ key }) => ({
+    message: `A file that others include cannot have ${quote(key)}.`,
+    hint: "It belongs to one merchant: put it into the file that has the merchant code.",
+  }),
+  "include-merchant": ({ name, merchant }) => ({
+    message: `${quote(name)} is the file of the merchant ${quote(merchant)}, and cannot be included.`,
+    hint: "Move what both share into a file without a merchant code, and include that in both.",
+  }),
+  "include-not-read": () => ({
+    message: "Only this one file was given, without what it includes.",
+    hint: "Load the file together with those that it includes: loadMerchants, or the command line, does.",
+  }),
+  "conflicting-member": ({ email, field }, first) =>
+    field === "roles"
+      ? {
+          message: `The member ${quote(email)} is to have no roles here, and is given some at ${first}.`,
+          hint: 'The roles of a member in several files are joined. Leave "roles:" out here, or take the roles away there.',
+        }
+      : {
+          message: `The member ${quote(email)} has another ${quote(field)} at ${first}.`,
+          hint: "The roles of a member in several files are joined; everything else must agree. Say it in one place only.",
+        },
+  "conflicting-setting": ({ path }, first) => ({
+    message: `${quote(path.at(-1))} under ${quote(path.at(-2))} is set to something else at ${first}.`,
+    hint: "Files that are joined must agree. Set it in one of them only.",
+  }),
+  "duplicate-merchant": ({ merchant }, first) => ({
+    message: `The merchant ${quote(merchant)} has a file already: ${first}.`,
+    hint: "Keep one merchant to a file: join the two, or correct the merchant code.",
+  }),
+  "conflicting-grant": ({ role }, first) => ({
+    message: `The member has the role ${quote(role)} with another end at ${first}.`,
+    hint: "Keep the one that counts.",
+  }),
+  "duplicate-entry": ({ text, path }, first) => ({
+    message: `${subject(path)} has ${quote(text)} twice; it stands at ${first} already.`,
+    hint: "Remove one of the two; once is enough.",
+  }),
+  "duplicate-role": ({ name }, first) => ({
+    message: `The role ${quote(name)} is listed twice; it stands at ${first} already.`,
+    hint: "Join the two, or rename one of them.",
+  }),
+  "duplicate-role-id": ({ id }, first) => ({
+    message: `Two roles are pinned to ${quote(id)}; the other one stands at ${first}.`,
+    hint: "One live role can be described only once. Remove the id from one of the two.",
+  }),
+  "duplicate-member": ({ email }, first) => ({
+    message: `The member ${quote(email)} is listed twice; the address stands at ${first} already.`,
+    hint: "Join the two. Upper and lower case make no difference in an address.",
+  }),
+  "duplicate-member-id": ({ id }, first) => ({
+    message: `Two members are pinned to ${quote(id)}; the other one stands at ${first}.`,
+    hint: "One live member can be described only once. Remove the id from one of the two.",
+  }),
+  "duplicate-permission": ({ permission }, first) => ({
+    message: `The role has the permission ${quote(permission)} twice; it stands at ${first} already.`,
+    hint: "Remove one of the two; once is enough.",
+  }),
+  "duplicate-member-role": ({ role }, first) => ({
+    message: `The member has the role ${quote(role)} twice; it stands at ${first} already.`,
+    hint: "Remove one of the two; once is enough.",
+  }),
+  "duplicate-previously": ({ name }, first) => ({
+    message: `Two roles were ${quote(name)} before; the other one stands at ${first}.`,
+    hint: "One live role can become only one: keep the renaming in one of the two.",
+  }),
+  "previously-declared": ({ name, kind }, first) => PREVIOUSLY[kind](name, first),
+  "rare-permission": ({ permission, near }) => ({
+    message: `The permission ${quote(permission)} stands here alone, and ${quote(near)} stands often.`,
+    hint: didYouMean(near),
+  }),
+  "role-name-like-id": ({ name }) => ({
+    message: `The role's name ${quote(name)} looks like the id of a role.`,
+    hint: "Where a member lists it, it is not clear which is meant. Give the role another name.",
+  }),
+  "service-limit": ({ what, count, limit }) => ({
+    message:
+      what === "roles"
+        ? `The member has ${count} roles; the service takes ${limit} at most.`
+        : `The ${what} has ${count} characters; the service takes ${limit} at most.`,
+    hint: "The service is likely to refuse it.",
+  }),
+  "unheld-role": ({ name }) => ({
+    message: `Nobody holds the role ${quote(name)}.`,
+    hint: "Give it to somebody, or remove it.",
+  }),
+  "previous-role-name": ({ role, name }) => ({
+    message: `The role ${quote(role)} is called ${quote(name)} now.`,
+    hint: `Write ${quote(name)} here: the old name stops working when "previously" is removed.`,
+  }),
+  "unknown-role": ({ role, near }) => ({
+    message: `No role is called ${quote(role)}.`,
+    hint: unknownRoleHint(near),
+  }),
+  "unknown-shared-role": ({ role, near, open }) => ({
+    message: open
+      ? `No merchant that includes this file declares a role called ${quote(role)}, so this rule has an effect only where such a role is live.`
+      : `None of the given merchants that include this file has a role called ${quote(role)}, so this rule has no effect on them.`,
+    hint: near === null ? "Check the name, or validate all merchants together." : didYouMean(near),
+  }),
+  "unknown-member": ({ email, near }) => ({
+    message: `No member is declared as ${quote(email)}, so this says nothing.`,
+    hint: near === null ? "Remove it, or declare the member." : didYouMean(near),
+  }),
+  "until-after-membership": ({ until, membership }, first) => ({
+    message: `The role ends at ${until}, after the whole membership, which ends at ${membership} (${first}).`,
+    hint: "Remove the end of the role, or correct one of the two.",
+  }),
+  "until-past": ({ until, what }) => ({
+    message:
+      what === "grant"
+        ? `This grant has ended: ${until} is past. It counts as gone.`
+        : `This membership has ended: ${until} is past. The member counts as gone.`,
+    hint: "Remove the entry, or give it an end that is still to come.",
+  }),
+};
+
+const MAX_CHAIN = 6;
+
+/** A long chain's two ends. */
+function shortened(chain: readonly string[]): readonly string[] {
+  return chain.length <= MAX_CHAIN ? chain : [...chain.slice(0, 3), "…", ...chain.slice(-2)];
+}
+
+function unknownRoleHint(near: string | null): string {
+  return near === null
+    ? 'Add it to "roles". A predefined role is named by its id, such as role_employee.'
+    : didYouMean(near);
+}
+
+const PREVIOUSLY = {
+  own: (name: string) => ({
+    message: `The role is called ${quote(name)} still.`,
+    hint: 'A renaming needs another "name"; without one, remove "previously".',
+  }),
+  kept: (name: string, first: string) => ({
+    message: `A role called ${quote(name)} is still declared, at ${first}.`,
+    hint: 'A role that was renamed is gone under its old name. Remove that entry, or this "previously".',
+  }),
+  swapped: (name: string, first: string) => ({
+    message: `This role was ${quote(name)}, and that one, at ${first}, was this one: they swap their names.`,
+    hint: 'Names that are to be swapped look the same before and after. Pin each of the roles with its "id" instead.',
+  }),
+} as const;

@@ -1,0 +1,152 @@
+import type { Kind, Path } from "../diagnostics/problem.ts";
+import { PERIOD } from "../schema/patterns.ts";
+import { daysInMonth, untilMistake } from "../until.ts";
+import { BEGINNING } from "./yaml-messages.ts";
+
+/** How sets of roles are written. */
+export const SETS = "Each set is a list of its own: separate: [[Approver, Payer]].";
+
+/** What to write instead of a path that cannot be included. */
+export const INCLUDE_HINTS = {
+  absolute: "Write a path that begins at this file, such as ../shared/retail.yaml.",
+  backslash: 'Divide folders by "/", which works everywhere.',
+  pattern: "Name each file by its own path: patterns are not searched for.",
+  ending: "Only YAML files can be, and their names end in .yaml or .yml.",
+};
+
+const FIRST_KEYS: Readonly<Record<string, string>> = { roles: "name: ", members: "email: ", checks: "can: " };
+
+/** How many entries a list has. */
+export function sizeOf(value: unknown): string {
+  return Array.isArray(value) ? String(value.length) : "too many";
+}
+
+/** What to write where no key is near. */
+export function nothingNear(key: string, known: readonly string[]): string {
+  return key === "<<"
+    ? "Mappings are not merged here: write the keys out."
+    : `It can have: ${known.join(", ")}.`;
+}
+
+/** What to write where nothing stands. */
+export function waysOut(path: Path, [wanted]: readonly Kind[]): string {
+  const [section, , field] = path;
+  const key = path.at(-1);
+  if (typeof key === "number") {
+    return "Fill the entry in, or remove it.";
+  }
+  if (path.length === 1 && (key === "roles" || key === "members")) {
+    return `Write [] to mean none; leave the key out to leave ${key} alone.`;
+  }
+  const bare = wanted === "list" ? "[]" : wanted === "mapping" ? "{}" : null;
+  const live = path.length === 3 && (section === "roles" || section === "members") && field !== "managed";
+  if (live && bare !== null) {
+    return `Write ${bare} to mean none; leave the key out to leave what is live alone.`;
+  }
+  return key === "description"
+    ? 'Write "" to clear it; leave the key out to leave it alone.'
+    : "Fill it in, or remove the key.";
+}
+
+/** How to turn a value into the kind that is wanted, where that is plain to see. */
+export function conversion(path: Path, wanted: readonly Kind[], value: unknown): string | null {
+  if (path.length === 0) {
+    return BEGINNING;
+  }
+  if (path.length === 3 && path[1] === "separate") {
+    return SETS;
+  }
+  if (wanted.includes("boolean") && typeof value === "string") {
+    if (PERIOD.test(value)) {
+      return `For a period, write { for: ${value} }.`;
+    }
+    return booleanHint(value);
+  }
+  if (wanted.includes("text") && (typeof value === "number" || typeof value === "boolean")) {
+    return scalarHint(path, value);
+  }
+  if (wanted.includes("number") && typeof value === "string" && /^\s*\d+\s*$/.test(value)) {
+    return `Write it without quotes: ${value.trim()}.`;
+  }
+  return wanted.includes("list") ? listHint(path, value) : entryHint(path, value);
+}
+
+function listHint(path: Path, value: unknown): string | null {
+  if (typeof value === "number" || typeof value === "boolean") {
+    return null;
+  }
+  if (typeof value === "string" && !value.includes("\n")) {
+    return `For a list of one, write [${value}].`;
+  }
+  return `Begin each entry with "- ${path.length === 1 ? (FIRST_KEYS[String(path[0])] ?? "") : ""}".`;
+}
+
+function entryHint([section, index, ...rest]: Path, value: unknown): string | null {
+  const firstKey = typeof index === "number" && rest.length === 0 ? FIRST_KEYS[String(section)] : undefined;
+  return firstKey === undefined || typeof value !== "string" ? null : `Write "${firstKey}${value}".`;
+}
+
+function booleanHint(value: string): string | null {
+  const word = /^(?:(yes|y|on|true)|no|n|off|false)$/i.exec(value);
+  return word === null
+    ? null
+    : `Write ${word[1] === undefined ? "false" : "true"}: to YAML 1.2, ${value} is text like any other.`;
+}
+
+function scalarHint(path: Path, value: number | boolean): string {
+  const key = String(path.at(-1));
+  // It is likely to be the secret itself.
+  if (key.endsWith("_env")) {
+    return "Name an environment variable; never write the secret itself.";
+  }
+  if (key === "until") {
+    return "Write a whole date, such as 2027-01-31.";
+  }
+  return typeof value === "number"
+    ? "YAML reads this as a number. Put it in quotes, to make it text."
+    : "Put it in quotes, to make it text.";
+}
+
+/** What an address looks like, or the one that stands in the value. */
+export function addressIn(value: unknown): string {
+  const inside = /<([^<>]+)>/.exec(String(value))?.[1];
+  return inside === undefined
+    ? "It has one @ and a domain, such as ada@example.com."
+    : `Write the address alone: ${inside}`;
+}
+
+/** The role that a value may be meant to name. */
+export function roleIn(value: unknown): string {
+  return (
+    String(value)
+      .replace(/^role:?\s*/, "")
+      .trim() || "Shift Lead"
+  );
+}
+
+/** How a limit of removals is written. */
+export function removalHint(value: unknown): string {
+  if (typeof value === "number" && value > 0 && value < 1) {
+    return `For a share, write ${Math.round(value * 100)}%.`;
+  }
+  return typeof value === "string" && /^\d+$/.test(value)
+    ? `Write ${value}% for a share, or ${value} without quotes for a count.`
+    : "A share is a whole number from 0 to 100 with a % sign; a count has none.";
+}
+
+/** What is wrong with an end, and how it is written. */
+export function untilHint(text: string): string {
+  switch (untilMistake(text)) {
+    case "zone":
+      return `A time needs its zone: ${text}Z for UTC, or ${text}+01:00.`;
+    case "day": {
+      const [year = 0, month = 0] = text.split("-").map(Number);
+      const days = daysInMonth(year, month);
+      return days === 0
+        ? "There are 12 months in a year: write the year, the month, then the day, such as 2027-01-31."
+        : `There is no such day: that month has ${days}.`;
+    }
+    default:
+      return "Write a date such as 2027-01-31, or a time with its zone such as 2027-01-31T18:00:00Z.";
+  }
+}

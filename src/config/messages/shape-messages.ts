@@ -1,0 +1,168 @@
+import type { ShapeProblem } from "../diagnostics/problem.ts";
+import { includeMistake } from "../schema/include-path.ts";
+import { MAX_CHECKS, MAX_INCLUDES, MAX_METADATA, MAX_PERMISSIONS } from "../schema/limits.ts";
+import {
+  asWritten,
+  capital,
+  didYouMean,
+  EXAMPLES,
+  formatWords,
+  KINDS,
+  listed,
+  optionalHint,
+  owner,
+  quote,
+  subject,
+  type Words,
+} from "./phrases.ts";
+import {
+  addressIn,
+  conversion,
+  INCLUDE_HINTS,
+  nothingNear,
+  removalHint,
+  roleIn,
+  SETS,
+  sizeOf,
+  untilHint,
+  waysOut,
+} from "./shape-hints.ts";
+
+/** The words for what is wrong with the form of single values. */
+export const SHAPE_WORDS: Words<ShapeProblem["code"]> = {
+  "unknown-key": ({ key, path, known, near, used }) => ({
+    message: `${capital(owner(path))} has no key ${quote(key)}.`,
+    hint:
+      near === null ? nothingNear(key, known) : `${didYouMean(near)}${used ? " It is here already." : ""}`,
+  }),
+  "missing-key": ({ key, path }) => ({
+    message: `${capital(owner(path))} needs ${quote(key)}.`,
+    hint:
+      key === "merchant"
+        ? `Add "merchant: ${EXAMPLES["merchant"]}" with your own code. If the file is only there to be included, list it under "include" in a merchant's file.`
+        : `Add "${key}: ${EXAMPLES[key] ?? "…"}".`,
+  }),
+  "null-value": ({ path, wanted }) => ({
+    message: `${subject(path)} has no value.`,
+    hint: waysOut(path, wanted),
+  }),
+  "wrong-type": ({ path, wanted, got, value }) => ({
+    message: `${subject(path)} must be ${listed(
+      wanted.map((kind) => KINDS[kind]),
+      "or",
+    )}, not ${KINDS[got]}.`,
+    ...optionalHint(conversion(path, wanted, value)),
+  }),
+  "wrong-value": ({ path, allowed, value, near }) => ({
+    message: `${subject(path)} must be ${listed(allowed.map(asWritten), "or")}, not ${asWritten(value)}.`,
+    ...optionalHint(near === null ? null : didYouMean(near)),
+  }),
+  "bad-base-url": formatWords(() => ({
+    message: '"base_url" must be a plain http or https address, without user name, query or fragment.',
+    hint: "For example: https://api.example.com",
+  })),
+  "bad-check-entry": formatWords(({ value }) => ({
+    message: `${quote(value)} is neither an e-mail address nor a role.`,
+    hint: String(value).includes("@")
+      ? addressIn(value)
+      : `Write an address such as ada@example.com, or a role as ${quote(`role:${roleIn(value)}`)}.`,
+  })),
+  "bad-count": formatWords(({ path, value }) => ({
+    message: `${subject(path)} must be a whole number from 0 up, not ${String(value)}.`,
+    hint: "Write 0 for none at all.",
+  })),
+  "bad-domain": formatWords(({ value }) => ({
+    message: `${quote(value)} is not the domain of an e-mail address.`,
+    hint: 'Write what stands behind the @, such as example.com, or "*.example.com" for its subdomains.',
+  })),
+  "bad-email": formatWords(({ value }) => ({
+    message: `${quote(value)} is not an e-mail address.`,
+    hint: addressIn(value),
+  })),
+  // The value is not shown: it may be the secret itself.
+  "bad-env-name": formatWords(({ path }) => ({
+    message: `${subject(path)} must be the name of an environment variable.`,
+    hint: `Letters, digits and underscores, such as ${EXAMPLES[String(path.at(-1))] ?? "MY_VARIABLE"}; never the secret itself.`,
+  })),
+  "bad-include": formatWords(({ value }) => ({
+    message: `${quote(value)} cannot be included.`,
+    hint: INCLUDE_HINTS[includeMistake(String(value)) ?? "ending"],
+  })),
+  "bad-member-id": formatWords(({ value }) => ({
+    message: `${quote(value)} is not the id of a member.`,
+    hint: 'It begins with "mem_". Leave the key out to find the member by its e-mail address.',
+  })),
+  "bad-merchant": formatWords(({ value }) => ({
+    message: `${quote(value)} is not a merchant code.`,
+    hint: "1 to 64 letters, digits, hyphens and underscores, such as MC4F7K2P.",
+  })),
+  "bad-period": formatWords(({ value }) => ({
+    message: `"for" must be a period such as 30d, not ${asWritten(value)}.`,
+    hint: "A whole number of weeks (w), days (d) or hours (h); to renew for ever, write reinvite: true.",
+  })),
+  "bad-removal-limit": formatWords(({ value }) => ({
+    message: `"max_removals" must be a share such as 25%, or a whole number, not ${asWritten(value)}.`,
+    hint: removalHint(value),
+  })),
+  "bad-role-id": formatWords(({ value }) => ({
+    message: `${quote(value)} is not the id of a role.`,
+    hint: 'It begins with "role_". Leave the key out to find the role by its name.',
+  })),
+  "bad-until": formatWords(({ value }) => ({
+    message: `"until" must be a date, or a time with its zone, not ${quote(value)}.`,
+    hint: untilHint(String(value)),
+  })),
+  "blank-text": formatWords(({ path }) => ({
+    message: `${String(path.at(-1)).trim() === "" ? `A key of ${quote(path.at(-2))}` : subject(path)} is blank.`,
+    hint: typeof path.at(-1) === "number" ? "Fill it in, or remove the entry." : "Fill it in.",
+  })),
+  "control-character": formatWords(({ path }) => ({
+    message: `${subject(path)} has a line break or an invisible control character in it.`,
+    hint: "Remove it: the text has to be seen as it is, on one line.",
+  })),
+  "too-few-roles": formatWords(() => ({
+    message: 'A set under "separate" needs at least two roles.',
+    hint: SETS,
+  })),
+  "too-many-checks": formatWords(({ value }) => ({
+    message: `The file has ${sizeOf(value)} checks; ${MAX_CHECKS} are the most.`,
+    hint: "Let one check speak of several members or permissions, or use policies.",
+  })),
+  "too-many-includes": formatWords(({ value }) => ({
+    message: `The file includes ${sizeOf(value)} others; ${MAX_INCLUDES} are the most.`,
+    hint: "Let one file that you include include others in turn.",
+  })),
+  "too-many-metadata": formatWords(({ path, value }) => ({
+    message: `${subject(path)} has ${Object.keys(Object(value)).length} properties; the service takes ${MAX_METADATA} at most.`,
+    hint: "Remove some, or put several into one property that holds a mapping.",
+  })),
+  "too-many-permissions": formatWords(({ value }) => ({
+    message: `The role has ${sizeOf(value)} permissions; the service takes ${MAX_PERMISSIONS} at most.`,
+    hint: "Divide it into two roles and give members both.",
+  })),
+  "check-form": ({ keys }) => ({
+    message:
+      keys.length === 0
+        ? "A check has to say what it checks."
+        : `${capital(listed(keys.map(quote), "and"))} ${keys.length === 1 ? "is no check" : "do not make one check"}.`,
+    hint: "A check is one of: { can: …, only: […] }, { can: …, at_most: … }, { member: …, cannot: […] }. Write one entry for each.",
+  }),
+  "unsafe-key": ({ key, path }) => ({
+    message: `${subject(path.slice(0, -1))} cannot have a key called ${quote(key)}.`,
+    hint: "Many programs take that name for something else. Choose another.",
+  }),
+  "merge-key": () => ({
+    message: 'A key cannot be called "<<": mappings are not merged here.',
+    hint: "Write the keys out.",
+  }),
+  "bad-number": ({ value }) => ({
+    message: Number.isFinite(value)
+      ? "The number is too large to be kept exactly."
+      : `${value} is a number that JSON cannot hold.`,
+    hint: "Put it in quotes, to keep it as text.",
+  }),
+  "number-form": ({ source, value }) => ({
+    message: `${source} is read as the number ${value}.`,
+    hint: `Put it in quotes to keep it as written: ${quote(source)}.`,
+  }),
+};

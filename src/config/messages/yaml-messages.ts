@@ -1,0 +1,161 @@
+import type { YamlProblem } from "../diagnostics/problem.ts";
+import { quote, type Wording, type Words } from "./phrases.ts";
+
+/** The words for what is wrong with a file as YAML, and for files that cannot be read. */
+export const YAML_WORDS: Words<YamlProblem["code"]> = {
+  "file-missing": ({ name }) => ({
+    message: `There is no file ${quote(name)}.`,
+    hint: "Check the spelling. An included path is relative to the file that includes it.",
+  }),
+  "file-not-a-file": ({ name }) => ({
+    message: `${quote(name)} is no YAML file.`,
+    hint: "Name a single file that ends in .yaml or .yml, not a folder, and no link to another kind of file.",
+  }),
+  "file-not-utf8": ({ name }) => ({
+    message: `${quote(name)} is not UTF-8 text.`,
+    hint: "Save it again with the encoding UTF-8.",
+  }),
+  "file-outside-root": ({ name }) => ({
+    message: `${quote(name)} lies outside the project.`,
+    hint: "Only files of the project can be included, also through links: what is not reviewed here must not decide here.",
+  }),
+  "file-unreadable": ({ name }) => ({
+    message: `${quote(name)} cannot be read.`,
+    hint: "Check its permissions.",
+  }),
+  "file-empty": () => ({ message: "The file is empty.", hint: BEGINNING }),
+  "sandbox-seed": () => ({
+    message: "This looks like a seed of the sandbox, not like a merchant's file.",
+    hint: 'Start the sandbox with it: "rolecall sandbox --seed". A merchant\'s file begins with "version: 1" and "merchant: <your merchant code>".',
+  }),
+  "file-too-large": ({ limit }) => ({
+    message: `The file is larger than ${limit / 1024 / 1024} MiB.`,
+    hint: "A file describes one merchant. Check that this is the file you meant.",
+  }),
+  "file-too-long": ({ limit }) => ({
+    message: `The file has more than ${limit} words and marks.`,
+    hint: "A file describes one merchant. Check that this is the file you meant.",
+  }),
+  "too-many-problems": ({ more }) => ({
+    message: more === 1 ? "One more problem is not shown." : `${more} more problems are not shown.`,
+    hint: "Fix these first, then run again.",
+  }),
+  "yaml-syntax": ({ kind }) => SYNTAX[kind] ?? SYNTAX_UNKNOWN,
+  "yaml-documents": () => ({
+    message: 'A second document begins here: "---" divides a file in two.',
+    hint: "Keep one merchant to a file: remove the line, or move what follows into a file of its own.",
+  }),
+  "yaml-control": ({ character, more }) => ({
+    message: `The invisible character ${character} stands here${more === 0 ? "" : `, and ${more} more like it`}.`,
+    hint: "YAML does not allow it. Remove it, or check that this is a text file in UTF-8.",
+  }),
+  "yaml-too-deep": ({ limit }) => ({
+    message: `Lists and mappings stand more than ${limit} deep in one another.`,
+    hint: "Nothing in a merchant's file needs that depth. Check the indentation and the brackets.",
+  }),
+  "yaml-alias": ({ name, circular }) =>
+    circular
+      ? {
+          message: `The alias ${quote(`*${name}`)} is part of the very value that it stands for.`,
+          hint: "Write the value out.",
+        }
+      : {
+          message: `YAML takes ${quote(`*${name}`)} for an alias, and no anchor ${quote(`&${name}`)} stands before it.`,
+          hint: `If the text itself begins with an asterisk, put it in quotes: ${quote(`*${name}`)}.`,
+        },
+  "yaml-alias-limit": ({ limit }) => ({
+    message: `Aliases make this file more than ${limit} values larger than it looks.`,
+    hint: "Write out what is needed, or use fewer aliases inside anchored values.",
+  }),
+  "yaml-tag": ({ tag }) => ({
+    message: `The tag ${quote(tag)} means nothing here.`,
+    hint: "Remove it. If the text itself begins with an exclamation mark, put it in quotes.",
+  }),
+  "yaml-key": () => ({
+    message: "A key has to be a word or a text.",
+    hint: 'Write "key: value". If it begins with "?", "[", "{" or "*", put the key in quotes.',
+  }),
+  "yaml-word": ({ word }) => ({
+    message: `A bare ${word} is the text ${quote(word)}, not ${/^(?:yes|on)$/i.test(word) ? "true" : "false"}.`,
+    hint: `YAML 1.2 knows only true and false. Write one of those, or put the text in quotes: ${quote(word)}.`,
+  }),
+  "duplicate-key": ({ key }, first) => ({
+    message: `The key ${quote(key)} is here twice; it stands at ${first} already.`,
+    hint: "Keep one of the two, or join what they hold.",
+  }),
+  "literal-key": () => ({
+    message: "An API key stands in this file.",
+    hint: 'Take it out, and revoke it if anyone else can have read it. Put the new one into an environment variable; "key_env" under "api" names it.',
+  }),
+};
+
+/** How a file begins. */
+export const BEGINNING = 'Begin with "version: 1" and "merchant: <your merchant code>".';
+
+const INDENTATION = "Put each entry on a line of its own, indented by two spaces more than its parent.";
+
+const SYNTAX_UNKNOWN: Wording = {
+  message: "This cannot be read as YAML.",
+  hint: `Look for a missing quote, colon or bracket here or on the line before. ${INDENTATION}`,
+};
+
+// By the parser's own codes, the vaguest one divided up.
+const SYNTAX: Readonly<Record<string, Wording>> = {
+  BAD_DIRECTIVE: {
+    message: "A line that begins with % is an instruction to YAML readers, and this is none.",
+    hint: "Remove the line, or put the text in quotes.",
+  },
+  BAD_DQ_ESCAPE: {
+    message: "This escape is not known in double quotes.",
+    hint: "Use single quotes to keep backslashes as they are, or double the backslash.",
+  },
+  BAD_INDENT: {
+    message: "This line is not indented like the lines that it belongs to.",
+    hint: "Indent the entries of one list or mapping by the same number of spaces, and close every bracket before it.",
+  },
+  BAD_SCALAR_START: {
+    message: "A text cannot begin with this character unless it is in quotes.",
+    hint: 'Put the whole value in double quotes: "…".',
+  },
+  BLOCK_AS_IMPLICIT_KEY: {
+    message: "A second key begins where a value was expected.",
+    hint: `If the text has ": " in it, put it in quotes. ${INDENTATION}`,
+  },
+  BLOCK_IN_FLOW: {
+    message: "An indented list or mapping cannot stand inside brackets.",
+    hint: "Close the bracket before it, or write it with brackets as well.",
+  },
+  MISSING_CHAR: {
+    message: "Something is missing here, such as a space, a dash or a colon.",
+    hint: `Write "key: value" with a space after the colon, and a space before each "#". ${INDENTATION}`,
+  },
+  MISSING_COLON: {
+    message: "A key without a colon, or a line that is indented unlike its neighbours.",
+    hint: 'Write "key: value", with a space after the colon, and indent the keys of one entry alike.',
+  },
+  MISSING_COMMA: {
+    message: "A comma is missing between two entries in brackets.",
+    hint: "Write [one, two] for a list and { a: 1, b: 2 } for a mapping.",
+  },
+  MISSING_DASH: {
+    message: "This line neither begins an entry nor is indented like the entry above it.",
+    hint: 'Begin a new entry with "- ", or indent the line like the other keys of its entry.',
+  },
+  UNCLOSED_BRACKET: {
+    message: "This bracket is never closed.",
+    hint: "Close it after its last entry.",
+  },
+  UNCLOSED_QUOTE: {
+    message: "This quote is never closed.",
+    hint: "Close it at the end of its text.",
+  },
+  MULTILINE_IMPLICIT_KEY: {
+    message: "A key has to stand on one line.",
+    hint: `Look for a missing colon or quote on the line before. ${INDENTATION}`,
+  },
+  TAB_AS_INDENT: { message: "A tab cannot indent a line.", hint: "Use spaces instead of the tab." },
+  UNEXPECTED_TOKEN: {
+    message: "This is not expected here.",
+    hint: `Look for a missing quote or bracket. ${INDENTATION}`,
+  },
+};

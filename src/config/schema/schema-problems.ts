@@ -1,0 +1,193 @@
+import type { z } from "zod";
+import type { FormatCode, Kind, Path, Place, Problem } from "../diagnostics/problem.ts";
+import { kindOf, valueAt } from "../values.ts";
+import { checkProblems } from "./check-problems.ts";
+import { type MerchantFile, merchantSchema } from "./merchant-schema.ts";
+import { keysAt } from "./schema-keys.ts";
+import { nearKey, nearValue } from "./synonyms.ts";
+
+/** What the schema says of a plain value: the file itself, or everything that is wrong with it. */
+export type Checked =
+  | { readonly file: MerchantFile; readonly problems: readonly [] }
+  | { readonly file: null; readonly problems: readonly Problem[] };
+
+/** Holds a plain value against the schema. */
+export function checkSchema(value: unknown): Checked {
+  const result = merchantSchema.safeParse(value);
+  if (result.success) {
+    const { members } = value as MerchantFile;
+    // The schema changes nothing in them: its copies would only take memory.
+    return { file: members === undefined ? result.data : { ...result.data, members }, problems: [] };
+  }
+  const context: Context = { root: value, suggestions: MAX_SUGGESTIONS };
+  return {
+    file: null,
+    problems: withoutEchoes(result.error.issues.flatMap((issue) => describe(issue, [], context))),
+  };
+}
+
+// More than are shown; each one costs a comparison with every key.
+const MAX_SUGGESTIONS = 2000;
+
+interface Context {
+  readonly root: unknown;
+  /** How many more are looked for. */
+  suggestions: number;
+}
+
+function describe(issue: z.core.$ZodIssue, base: Path, context: Context): readonly Problem[] {
+  const { root } = context;
+  // Keys of the file only: no symbol can be among them.
+  const path = [...base, ...(issue.path as (string | number)[])];
+  const place = { at: "value", path } as const;
+  const value = valueAt(root, path);
+  switch (issue.code) {
+    case "unrecognized_keys":
+      return issue.keys.map((key) => unknownKey(key, path, value, context));
+    case "invalid_type":
+      return [wrongType(path, [kindOfType(issue.expected)], value, root)];
+    case "invalid_value": {
+      const allowed = issue.values.filter((each) => typeof each === "string" || typeof each === "number");
+      if (value === undefined || typeof value === "object") {
+        return [wrongType(path, [kindOf(allowed[0])], value, root)];
+      }
+      const near = typeof value === "string" ? nearValue(value, allowed) : null;
+      return [{ code: "wrong-value", path, allowed, value, near, place }];
+    }
+    case "invalid_format":
+    case "too_big":
+    case "too_small":
+    case "custom": {
+      const code = issue.message as FormatCode;
+      return [{ code, path, value, place, ...hiddenAt(path, value) }];
+    }
+    case "invalid_key":
+      return issue.issues.flatMap((inner) =>
+        describe(inner, path, context).map(
+          (problem) => ({ ...problem, place: { at: "key", path } }) as Problem,
+        ),
+      );
+    case "invalid_union":
+      return describeUnion(issue, path, context);
+    // The schema uses nothing that says any of these.
+    case "not_multiple_of":
+    case "invalid_element":
+      throw new Error(`The merchant schema gave an issue that has no problem: ${issue.code}`);
+    default:
+      return issue satisfies never;
+  }
+}
+
+/** Of several forms, the one that the value is meant to have decides what is said of it. */
+function describeUnion(
+  issue: z.core.$ZodIssueInvalidUnion,
+  path: Path,
+  context: Context,
+): readonly Problem[] {
+  const { root } = context;
+  const value = valueAt(root, path);
+  if (path.length === 2 && path[0] === "checks" && kindOf(value) === "mapping") {
+    return checkProblems(value, path, issue.errors).flatMap((each) =>
+      "place" in each ? [each] : describe(each, path, context),
+    );
+  }
+  const mistyped = (branch: readonly z.core.$ZodIssue[]) =>
+    branch.some(({ code, path: inner }) => code === "invalid_type" && inner.length === 0);
+  const meant = issue.errors.find((branch) => !mistyped(branch));
+  if (meant !== undefined) {
+    return meant.flatMap((inner) => describe(inner, path, context));
+  }
+  const kinds = issue.errors.flatMap((branch) =>
+    branch.flatMap((inner) => (inner.code === "invalid_type" ? [kindOfType(inner.expected)] : [])),
+  );
+  return [wrongType(path, [...new Set(kinds)], value, root)];
+}
+
+function wrongType(path: Path, wanted: readonly Kind[], value: unknown, root: unknown): Problem {
+  const key = path.at(-1);
+  const parent = path.slice(0, -1);
+  if (value === undefined && typeof key === "string" && !Object.hasOwn(Object(valueAt(root, parent)), key)) {
+    return { code: "missing-key", key, path: parent, place: { at: "head", path: parent } };
+  }
+  const place = { at: "value", path } as const;
+  if (value === null) {
+    return { code: "null-value", path, wanted, place };
+  }
+  const got = kindOf(value);
+  // What is not a number to JSON: .inf and .nan.
+  return wanted.includes(got)
+    ? { code: "bad-count", path, value, place }
+    : { code: "wrong-type", path, wanted, got, value, place, ...hiddenAt(path) };
+}
+
+function unknownKey(key: string, path: Path, owner: unknown, context: Context): Problem {
+  const known = keysAt(path);
+  const { near, used } = nearOf(key, known, owner, context);
+  const at = [...path, key];
+  return {
+    code: "unknown-key",
+    key,
+    path,
+    known,
+    near,
+    used,
+    place: { at: "key", path: at },
+    ...hiddenAt(at),
+  };
+}
+
+/** The key that was meant, best one that is not there yet. */
+function nearOf(
+  key: string,
+  known: readonly string[],
+  owner: unknown,
+  context: Context,
+): { readonly near: string | null; readonly used: boolean } {
+  context.suggestions -= 1;
+  if (context.suggestions < 0) {
+    return { near: null, used: false };
+  }
+  const unused = nearKey(
+    key,
+    known.filter((each) => !Object.hasOwn(Object(owner), each)),
+  );
+  const near = unused ?? nearKey(key, known);
+  return { near, used: unused === null && near !== null };
+}
+
+/** Keeps out of frames what may be a password or a key where only the name of a variable belongs. */
+function hiddenAt(path: Path, value?: unknown): { readonly hidden?: Place } {
+  const secret = /passw|passphrase|pwd|secret|token|key/i.test(String(path.at(-1)));
+  // An address with an @ in it has a user name, and perhaps a password.
+  const credentials = path.at(-1) === "base_url" && typeof value === "string" && value.includes("@");
+  return secret || credentials ? { hidden: { at: "value", path } } : {};
+}
+
+/** A misspelt key is said to be unknown; that the right one is missing then goes without saying. */
+function withoutEchoes(problems: readonly Problem[]): readonly Problem[] {
+  const meant = new Set(
+    problems.flatMap((problem) =>
+      problem.code === "unknown-key" && problem.near !== null
+        ? [JSON.stringify([...problem.path, problem.near])]
+        : [],
+    ),
+  );
+  return problems.filter(
+    (problem) => problem.code !== "missing-key" || !meant.has(JSON.stringify([...problem.path, problem.key])),
+  );
+}
+
+function kindOfType(expected: string): Kind {
+  switch (expected) {
+    case "array":
+      return "list";
+    case "object":
+    case "record":
+      return "mapping";
+    case "number":
+    case "boolean":
+      return expected;
+    default:
+      return "text";
+  }
+}

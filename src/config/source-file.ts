@@ -1,0 +1,78 @@
+import { keyProblems } from "./diagnostics/key-problems.ts";
+import { inFile, type LocatedProblem, type Problem, type Site } from "./diagnostics/problem.ts";
+import { type Draft, draft } from "./raw-file.ts";
+import { checkSource } from "./rules/source-rules.ts";
+import { includeMistake } from "./schema/include-path.ts";
+import type { MerchantFile } from "./schema/merchant-schema.ts";
+import { checkSchema } from "./schema/schema-problems.ts";
+import { listOf } from "./values.ts";
+import type { Parsed } from "./yaml/to-value.ts";
+
+/** A file that another one includes: the path as it stands there, and where. */
+export interface Include {
+  readonly path: string;
+  readonly site: Site;
+}
+
+/** One file, read and held against everything that can be known of it alone. */
+export interface Source {
+  readonly file: string;
+  readonly text: string;
+  /** Null where the file has errors of form. */
+  readonly content: MerchantFile | null;
+  /** Null where the file is no YAML that can be read. */
+  readonly draft: Draft | null;
+  readonly includes: readonly Include[];
+  readonly problems: readonly LocatedProblem[];
+}
+
+/** Judges one file's text and what it was parsed to. Nothing is thrown for a bad one. */
+export function readSource(
+  file: string,
+  text: string,
+  { value, readable, problems: faults }: Parsed,
+  now: number,
+): Source {
+  if (isSandboxSeed(value)) {
+    const seed: Problem = { code: "sandbox-seed", place: { at: "key", path: ["merchants"] } };
+    return { file, text, content: null, draft: null, includes: [], problems: located(file, [[seed]]) };
+  }
+  const found = [keyProblems(text, value), faults];
+  if (!readable) {
+    return { file, text, content: null, draft: null, includes: [], problems: located(file, found) };
+  }
+  const checked = checkSchema(value);
+  const read = draft(file, value);
+  const broken = checkSource(read, now);
+  return {
+    file,
+    text,
+    content: checked.file,
+    draft: read,
+    includes: includesOf(read),
+    problems: located(file, [...found, checked.problems, broken]),
+  };
+}
+
+/** A seed has many merchants where a merchant's file has one; the keys in it are the sandbox's own. */
+function isSandboxSeed(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const { merchants } = value as { readonly merchants?: unknown };
+  return Array.isArray(merchants) && !("merchant" in value) && !("version" in value);
+}
+
+function located(file: string, problems: readonly (readonly Problem[])[]): readonly LocatedProblem[] {
+  return problems.flat().map((problem) => inFile(file, problem));
+}
+
+/** Every path once; the schema has said what is wrong with the others. */
+function includesOf({ file, fields }: Draft): readonly Include[] {
+  const seen = new Set<unknown>();
+  return listOf(fields["include"]).flatMap((path, index) => {
+    if (typeof path !== "string" || seen.has(path) || includeMistake(path) !== null) {
+      return [];
+    }
+    seen.add(path);
+    return [{ path, site: { at: "value", file, path: ["include", index] } as const }];
+  });
+}

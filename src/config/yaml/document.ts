@@ -1,0 +1,104 @@
+import { Composer, Document, isAlias, isScalar, Lexer, Parser, YAMLParseError } from "yaml";
+import { MAX_NESTING, MAX_SYNTAX_ERRORS, MAX_TOKENS } from "../schema/limits.ts";
+
+/** A text that YAML divides into more than anybody writes: building it would take the machine's memory. */
+export class TooManyTokens extends Error {}
+
+/** More mistakes than anybody reads: collecting them would take the machine's memory. */
+class TooManyErrors extends Error {}
+
+/**
+ * The one way in which this layer reads YAML: the 1.2 core types, no merge keys, no tags of one's own.
+ * Bounded in memory and in depth: throws `TooManyTokens`, or a `RangeError` for what is nested too deep.
+ */
+export function readDocument(text: string, maxTokens = MAX_TOKENS): Document.Parsed {
+  const composer = new Composer({
+    schema: "core",
+    version: "1.2",
+    merge: false,
+    resolveKnownTags: false,
+    // The library compares every key with every other; the converter does it with a set.
+    uniqueKeys: false,
+    prettyErrors: false,
+    // "silent" would also keep quiet about a second document.
+    logLevel: "error",
+  });
+  const { errors, warnings } = composer.streamInfo();
+  limitLength(errors);
+  limitLength(warnings);
+  const stream: Stream = { second: null };
+  try {
+    for (const document of composer.compose(tokensOf(text, maxTokens, stream), true, text.length)) {
+      const first = document as Document.Parsed;
+      if (stream.second !== null) {
+        first.errors.push(new YAMLParseError([stream.second, stream.second + 1], "MULTIPLE_DOCS", ""));
+      }
+      return first;
+    }
+  } catch (error) {
+    if (!(error instanceof TooManyErrors)) {
+      throw error;
+    }
+  }
+  const broken = new Document(null);
+  broken.errors.push(...errors.slice(0, MAX_SYNTAX_ERRORS));
+  return broken as Document.Parsed;
+}
+
+interface Stream {
+  /** Where a second document begins. */
+  second: number | null;
+}
+
+/** The tokens of the first document; it gives up before a hostile text has filled the memory. */
+function* tokensOf(text: string, maxTokens: number, stream: Stream): ReturnType<Parser["parse"]> {
+  const parser = new Parser();
+  let [count, errors, documents] = [0, 0, 0];
+  const wanted = (token: { readonly type: string; readonly offset?: number }) => {
+    errors += token.type === "error" ? 1 : 0;
+    documents += token.type === "document" ? 1 : 0;
+    if (documents > 1) {
+      stream.second = token.offset ?? 0;
+    }
+    return documents <= 1 && errors <= MAX_SYNTAX_ERRORS;
+  };
+  for (const lexeme of new Lexer().lex(text)) {
+    count += 1;
+    if (count > maxTokens) {
+      throw new TooManyTokens();
+    }
+    for (const token of parser.next(lexeme)) {
+      if (!wanted(token)) {
+        return;
+      }
+      yield token;
+    }
+    if (parser.stack.length > MAX_NESTING) {
+      throw new RangeError("Nested too deep");
+    }
+  }
+  for (const token of parser.end()) {
+    if (!wanted(token)) {
+      return;
+    }
+    yield token;
+  }
+}
+
+/** Has a list refuse to grow beyond what is shown of it; the library has no other way to be stopped. */
+function limitLength<T>(list: T[]): void {
+  list.push = (...items: T[]) => {
+    if (list.length >= MAX_SYNTAX_ERRORS) {
+      throw new TooManyErrors();
+    }
+    return Array.prototype.push.apply(list, items);
+  };
+}
+
+/** A mapping's key as text, the way it was written; null where it is no single word or text. */
+export function keyText(key: unknown): string | null {
+  if (!isScalar(key) || isAlias(key) || key.value === null) {
+    return null;
+  }
+  return typeof key.value === "string" ? key.value : (key.source ?? String(key.value));
+}

@@ -1,0 +1,207 @@
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isSeq,
+  type Node,
+  type Pair,
+  visit,
+  type YAMLMap,
+} from "yaml";
+import type { Span } from "../../model/diagnostic.ts";
+import type { Path, Place } from "../diagnostics/problem.ts";
+import type { Stretch } from "../diagnostics/secrets.ts";
+import { keyText, readDocument, TooManyTokens } from "./document.ts";
+import { type Part, partsOf, pathsIn } from "./parts.ts";
+import { indexPositions } from "./positions.ts";
+
+/** Finds the stretch of text that a place stands for; null where the text has no such place. */
+export type Locator = (place: Place) => Stretch | null;
+
+/** The span of the value at a path of a YAML text, through aliases too; null where there is none. */
+export function locate(text: string, path: Path): Span | null {
+  const found = openLocator(text)({ at: "value", path });
+  return found === null ? null : indexPositions(text).span(found.start, found.end);
+}
+
+/** In UTF-16 units. */
+const PART = 32_000;
+
+/**
+ * Reads a text once more, now for its positions; nothing is read until the first place that needs it. A long one is read
+ * in parts, as far as a place is in one: as a whole a file of 100,000 members takes seconds, and a gigabyte.
+ */
+export function openLocator(text: string, size: number = PART): Locator {
+  let parts: readonly Part[] | null | undefined;
+  const readings = new Map<string, Reading | null>();
+  const readingOf = (part: string): Reading | null => {
+    const reading = readings.get(part) ?? tryRead(part);
+    readings.set(part, reading);
+    return reading;
+  };
+  const inParts = (path: Path, at: "value" | "key" | "head"): Stretch | null | undefined => {
+    if (text.length <= size) return undefined;
+    if (parts === undefined) parts = partsOf(text, size);
+    const found = parts && pathsIn(parts, path);
+    if (!found) return undefined;
+    for (const { part, path: inside } of found) {
+      const reading = readingOf(part.text);
+      const place = reading && locateIn(reading, inside, at);
+      if (place) return { start: place.start + part.shift, end: place.end + part.shift };
+    }
+    return null;
+  };
+  return (place) => {
+    if (place.at === "text") {
+      return place;
+    }
+    if (place.at === "file") {
+      return null;
+    }
+    const { path, at } = place;
+    const found = inParts(path, at);
+    if (found !== undefined) return found;
+    const reading = readingOf(text);
+    return reading && locateIn(reading, path, at);
+  };
+}
+
+interface Reading {
+  readonly document: Document.Parsed;
+  /** What each anchor stands for, in the order of the text. */
+  readonly anchors: () => ReadonlyMap<string, readonly Node[]>;
+  readonly keys: WeakMap<YAMLMap, ReadonlyMap<string, Pair>>;
+}
+
+function tryRead(text: string): Reading | null {
+  try {
+    const document = readDocument(text);
+    let anchors: ReadonlyMap<string, readonly Node[]> | undefined;
+    return {
+      document,
+      anchors: () => {
+        anchors ??= anchorsOf(document);
+        return anchors;
+      },
+      keys: new WeakMap(),
+    };
+  } catch (error) {
+    // Too deep or too long for the library; such a text has no paths to locate.
+    if (error instanceof RangeError || error instanceof TooManyTokens) {
+      return null;
+    }
+    throw error;
+  }
+}
+
+function locateIn(reading: Reading, path: Path, at: "value" | "key" | "head"): Stretch | null {
+  let node: unknown = reading.document.contents;
+  let key: unknown = null;
+  for (const segment of path) {
+    const resolved = resolve(node, reading);
+    if (isMap(resolved)) {
+      const pair = keysOf(resolved, reading).get(String(segment));
+      if (pair === undefined) {
+        return null;
+      }
+      key = pair.key;
+      node = pair.value;
+    } else if (isSeq(resolved) && typeof segment === "number" && segment < resolved.items.length) {
+      key = null;
+      node = resolved.items[segment];
+    } else {
+      return null;
+    }
+  }
+  if (at === "key") {
+    return stretch(key) ?? stretch(node);
+  }
+  if (at === "head") {
+    return head(node, reading) ?? stretch(key);
+  }
+  return filled(stretch(node)) ?? stretch(key) ?? stretch(node);
+}
+
+/** The pairs by key, so that many look-ups in a long mapping stay cheap; the first of two equal keys counts. */
+function keysOf(map: YAMLMap, { keys }: Reading): ReadonlyMap<string, Pair> {
+  const known = keys.get(map);
+  if (known !== undefined) {
+    return known;
+  }
+  const pairs = new Map<string, Pair>();
+  for (const pair of map.items) {
+    const key = keyText(pair.key);
+    if (key !== null && !pairs.has(key)) {
+      pairs.set(key, pair);
+    }
+  }
+  keys.set(map, pairs);
+  return pairs;
+}
+
+/** What an alias stands for: the last value before it that has its name. */
+function resolve(node: unknown, { anchors }: Reading): unknown {
+  if (!isAlias(node)) {
+    return node;
+  }
+  const start = node.range?.[0] ?? 0;
+  return anchors()
+    .get(node.source)
+    ?.findLast(({ range }) => (range?.[0] ?? 0) < start);
+}
+
+/** Looked up once: the library searches the whole document for every alias. */
+function anchorsOf(document: Document.Parsed): ReadonlyMap<string, readonly Node[]> {
+  const anchors = new Map<string, Node[]>();
+  visit(document, {
+    Value: (_, node) => {
+      if (node.anchor !== undefined) {
+        const known = anchors.get(node.anchor);
+        if (known === undefined) {
+          anchors.set(node.anchor, [node]);
+        } else {
+          known.push(node);
+        }
+      }
+    },
+  });
+  return anchors;
+}
+
+/** Where a mapping begins to be read: its first key, or its brackets where it is empty or in flow style. */
+function head(node: unknown, reading: Reading): Stretch | null {
+  const resolved = resolve(node, reading);
+  if (isMap(resolved) && resolved.flow !== true) {
+    return stretch(resolved.items[0]?.key) ?? stretch(resolved);
+  }
+  return stretch(resolved);
+}
+
+/** From a node's first character to its last; a block that ends with its line's break ends before it. */
+function stretch(node: unknown): Stretch | null {
+  if (!isNode(node) || !node.range) {
+    return null;
+  }
+  const [start, end] = node.range;
+  return { start, end: isCollection(node) && node.flow !== true ? Math.max(start, lastEnd(node, end)) : end };
+}
+
+/** A block collection's own range runs on over blank lines and comments; its last value's end is what a reader sees. */
+function lastEnd(node: { readonly items: readonly unknown[] }, fallback: number): number {
+  let last: unknown = node;
+  while (isCollection(last) && (last === node || last.flow !== true)) {
+    const item: unknown = last.items.at(-1);
+    if (item === undefined) {
+      return fallback;
+    }
+    const pair = item as Partial<Pair>;
+    last = isNode(item) ? item : (pair.value ?? pair.key);
+  }
+  return isNode(last) && last.range ? last.range[1] : fallback;
+}
+
+function filled(found: Stretch | null): Stretch | null {
+  return found === null || found.start === found.end ? null : found;
+}

@@ -1,0 +1,223 @@
+import {
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  type Node,
+  type Scalar,
+  type YAMLMap,
+  type YAMLSeq,
+} from "yaml";
+import type { Place, Problem } from "../diagnostics/problem.ts";
+import { MAX_ALIASED, MAX_DEPTH, MAX_LENGTH, MAX_TOKENS } from "../schema/limits.ts";
+import { controlProblems } from "./control-problems.ts";
+import { keyText, readDocument, TooManyTokens } from "./document.ts";
+import { syntaxProblems } from "./syntax-problems.ts";
+
+/** A file's plain value and what is wrong with its YAML; `readable` is false where the value means nothing. */
+export interface Parsed {
+  readonly value: unknown;
+  readonly readable: boolean;
+  readonly problems: readonly Problem[];
+}
+
+/** Reads YAML into plain values, thoroughly: what is wrong comes back as problems, nothing is thrown. */
+export function parse(text: string, maxTokens = MAX_TOKENS): Parsed {
+  if (text.length > MAX_LENGTH) {
+    return unreadable([{ code: "file-too-large", limit: MAX_LENGTH, place: textPlace(0, 0) }]);
+  }
+  try {
+    return parseChecked(text, maxTokens);
+  } catch (error) {
+    if (error instanceof TooManyTokens) {
+      return unreadable([{ code: "file-too-long", limit: maxTokens, place: textPlace(0, 0) }]);
+    }
+    // The library reads nested values by calling itself, until the stack ends.
+    if (error instanceof RangeError) {
+      return unreadable([{ code: "yaml-too-deep", limit: MAX_DEPTH, place: textPlace(0, 0) }]);
+    }
+    throw error;
+  }
+}
+
+function parseChecked(text: string, maxTokens: number): Parsed {
+  const controls = controlProblems(text);
+  // With the character 0 in it, it is no text at all.
+  if (text.includes("\0")) {
+    return unreadable(controls);
+  }
+  const document = readDocument(text, maxTokens);
+  const syntax = syntaxProblems(text, document);
+  if (syntax.length > 0) {
+    return unreadable([...controls, ...syntax]);
+  }
+  const contents = document.contents;
+  if (contents === null || (isScalar(contents) && contents.value === null)) {
+    return unreadable([{ code: "file-empty", place: textPlace(0, 0) }]);
+  }
+  const converter: Converter = { anchors: new Map(), problems: [...controls], aliased: 0, readable: true };
+  const { value } = convert(contents, { depth: 0, metadata: false }, converter);
+  return { value, readable: converter.readable, problems: converter.problems };
+}
+
+function unreadable(problems: readonly Problem[]): Parsed {
+  return { value: undefined, readable: false, problems };
+}
+
+function textPlace(start: number, end: number): Place {
+  return { at: "text", start, end };
+}
+
+/** A value and how many values it holds, itself counted. */
+interface Converted {
+  readonly value: unknown;
+  readonly size: number;
+}
+
+interface Converter {
+  /** Null while the anchored value is still being read. */
+  readonly anchors: Map<string, Converted | null>;
+  readonly problems: Problem[];
+  aliased: number;
+  readable: boolean;
+}
+
+/** How deep a value stands, and whether it is sent to the service just as it is. */
+interface Position {
+  readonly depth: number;
+  readonly metadata: boolean;
+}
+
+const NOTHING: Converted = { value: null, size: 1 };
+
+function convert(node: unknown, at: Position, converter: Converter): Converted {
+  if (isAlias(node)) {
+    return convertAlias(node.source, node, converter);
+  }
+  if (!isScalar(node) && !isMap(node) && !isSeq(node)) {
+    return NOTHING;
+  }
+  const { anchor } = node;
+  if (anchor !== undefined) {
+    converter.anchors.set(anchor, null);
+  }
+  const converted = isScalar(node)
+    ? convertScalar(node, at, converter)
+    : convertCollection(node, at, converter);
+  if (anchor !== undefined) {
+    converter.anchors.set(anchor, converted);
+  }
+  return converted;
+}
+
+// Digits that a number does not keep: leading zeros, zeros after the point, other bases, powers of ten.
+const LOSSY_NUMBER = /^[-+]?(?:0[0-9ox]|[0-9]*\.[0-9]*0$|[0-9.]+e)/i;
+
+// What YAML 1.1 took for true or false.
+const OLD_BOOLEAN = /^(?:yes|no|on|off)$/i;
+
+function convertScalar(node: Scalar, { metadata }: Position, converter: Converter): Converted {
+  const { value, source } = node;
+  if (metadata && typeof value === "number" && source !== undefined && LOSSY_NUMBER.test(source)) {
+    converter.problems.push({ code: "number-form", source, value, place: nodePlace(node) });
+  }
+  if (metadata && typeof value === "string" && node.type === "PLAIN" && OLD_BOOLEAN.test(value)) {
+    converter.problems.push({ code: "yaml-word", word: value, place: nodePlace(node) });
+  }
+  return { value, size: 1 };
+}
+
+function convertCollection(node: YAMLMap | YAMLSeq, at: Position, converter: Converter): Converted {
+  if (at.depth >= MAX_DEPTH) {
+    refuse(node, { code: "yaml-too-deep", limit: MAX_DEPTH }, converter);
+    return NOTHING;
+  }
+  return isMap(node) ? convertMap(node, at, converter) : convertSeq(node, at, converter);
+}
+
+function convertSeq(node: YAMLSeq, at: Position, converter: Converter): Converted {
+  const value: unknown[] = [];
+  let size = 1;
+  for (const item of node.items) {
+    const converted = convert(item, { ...at, depth: at.depth + 1 }, converter);
+    value.push(converted.value);
+    size += converted.size;
+  }
+  return { value, size };
+}
+
+function convertMap(node: YAMLMap, at: Position, converter: Converter): Converted {
+  const value: Record<string, unknown> = {};
+  const firsts = new Map<string, unknown>();
+  let size = 1;
+  for (const pair of node.items) {
+    const key = isPair(pair) ? keyText(pair.key) : null;
+    if (key === null) {
+      refuse(pair.key ?? pair.value ?? node, { code: "yaml-key" }, converter);
+      continue;
+    }
+    if (firsts.has(key)) {
+      converter.problems.push({
+        code: "duplicate-key",
+        key,
+        place: nodePlace(pair.key),
+        first: nodePlace(firsts.get(key)),
+      });
+      continue;
+    }
+    firsts.set(key, pair.key);
+    const converted = convert(
+      pair.value,
+      { depth: at.depth + 1, metadata: at.metadata || key === "metadata" },
+      converter,
+    );
+    setOwn(value, key, converted.value);
+    size += converted.size;
+  }
+  return { value, size };
+}
+
+function convertAlias(name: string, node: Node, converter: Converter): Converted {
+  const target = converter.anchors.get(name);
+  if (target === undefined || target === null) {
+    refuse(node, { code: "yaml-alias", name, circular: target === null }, converter);
+    return NOTHING;
+  }
+  converter.aliased += target.size;
+  if (converter.aliased > MAX_ALIASED) {
+    // Once is enough: what follows only repeats it.
+    if (converter.aliased - target.size <= MAX_ALIASED) {
+      refuse(node, { code: "yaml-alias-limit", limit: MAX_ALIASED }, converter);
+    }
+    return NOTHING;
+  }
+  return target;
+}
+
+type Refusal = Extract<
+  Problem,
+  { readonly code: "yaml-alias" | "yaml-alias-limit" | "yaml-key" | "yaml-too-deep" }
+>;
+
+type WithoutPlace<T> = T extends unknown ? Omit<T, "place"> : never;
+
+/** Notes what takes the meaning from the whole value, so that nothing further is said about it. */
+function refuse(node: unknown, problem: WithoutPlace<Refusal>, converter: Converter): void {
+  converter.readable = false;
+  converter.problems.push({ ...problem, place: nodePlace(node) });
+}
+
+function nodePlace(node: unknown): Place {
+  const range = (isScalar(node) || isMap(node) || isSeq(node) || isAlias(node)) && node.range;
+  return range ? textPlace(range[0], range[1]) : textPlace(0, 0);
+}
+
+/** Sets a property also where its name is `__proto__`, which an assignment would take for the prototype. */
+function setOwn(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === "__proto__") {
+    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  } else {
+    target[key] = value;
+  }
+}

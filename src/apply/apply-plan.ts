@@ -1,20 +1,20 @@
+import { mapConcurrent } from "../lib/map-concurrent.ts";
 import type { ApplyEvent, ApplyResult, Outcome, PasswordChange, StopCause } from "../model/apply.ts";
 import { type Failure, RolecallError } from "../model/errors.ts";
 import type { Journal, RunEnded } from "../model/journal.ts";
 import type { Change, Plan } from "../model/plan.ts";
-import type { HoldBack, LiveRecords, LiveWriter } from "../model/ports.ts";
-import { carryOut } from "./execute-step.ts";
+import type { HoldBack, LiveLookup, LiveWriter } from "../model/ports.ts";
+import { executeStep } from "./execute-step.ts";
 import { heldBackWork, isHeldBack, rolesStillHeld } from "./held-back.ts";
 import { PHASES, stepsOf } from "./phases.ts";
-import { runPool } from "./pool.ts";
 import type { PutSemantics } from "./put-semantics.ts";
-import type { Ended, RunContext } from "./run-context.ts";
+import type { RunContext, StepResult } from "./run-context.ts";
 import type { Step } from "./step.ts";
 
 /** Everything that an apply needs of the world. */
 export interface ApplyPorts {
   readonly writer: LiveWriter;
-  readonly records: LiveRecords;
+  readonly lookup: LiveLookup;
   /** Whether each resource is looked at again before it is written. */
   readonly recheck: boolean;
   /** Knowledge of the service, shared by all merchants of a run that use it. */
@@ -80,7 +80,7 @@ export async function applyPlan(
   const runStep = async (step: Step, holdBack: HoldBack): Promise<void> => {
     const { phase, change } = step;
     emit({ type: "change-started", merchant, phase, change });
-    const ended = await carryOut(step, { ...run, holdBack });
+    const ended = await executeStep(step, { ...run, holdBack });
     if ("failure" in ended && ended.failure && !isHeldBack(ended.failure)) fail(ended.failure);
     if (ended.status === "done" && !ended.already) touched.add(change);
     const left = (progress.get(change) ?? 1) - 1;
@@ -103,7 +103,7 @@ export async function applyPlan(
     emit({ type: "phase-started", merchant, phase, changes: due.length });
     const width = phase === "free-names" ? 1 : ports.concurrency;
     const runSteps = (some: readonly Step[]): Promise<void> =>
-      runPool(some, width, stopped, (step) => heldBack.start((holdBack) => runStep(step, holdBack)));
+      runUntilStopped(some, width, stopped, (step) => heldBack.start((holdBack) => runStep(step, holdBack)));
     const isFree = ({ change }: Step): boolean =>
       phase !== "delete-roles" || !rolesStillHeld(changes, outcomes).has(change.id ?? "");
     const [free, held] = [due.filter(isFree), due.filter((step) => !isFree(step))];
@@ -133,6 +133,26 @@ export async function applyPlan(
   return result;
 }
 
+/** Runs steps, at most `width` at once; after a stop or a bug nothing new starts, and what is running ends first. */
+async function runUntilStopped(
+  steps: readonly Step[],
+  width: number,
+  stopped: () => boolean,
+  run: (step: Step) => Promise<void>,
+): Promise<void> {
+  const thrown: unknown[] = [];
+  const startable = function* (): Generator<Step> {
+    for (const step of steps) {
+      if (stopped() || thrown.length > 0) return;
+      yield step;
+    }
+  };
+  await mapConcurrent(startable(), Math.min(width, steps.length), (step) =>
+    run(step).catch((error: unknown) => void thrown.push(error)),
+  );
+  if (thrown.length > 0) throw thrown[0];
+}
+
 function toFailure(error: unknown): Failure {
   if (!(error instanceof RolecallError)) throw error;
   return error.failure;
@@ -146,7 +166,7 @@ function stepsLeft(steps: readonly Step[]): Map<Change, number> {
 }
 
 /** What is known of a change when one of its steps has ended. */
-interface Sofar {
+interface StepProgress {
   /** What its earlier steps led to. */
   readonly known: Outcome | undefined;
   /** Steps of it are left. */
@@ -155,7 +175,7 @@ interface Sofar {
   readonly touched: boolean;
 }
 
-function outcomeOf(change: Change, ended: Ended, { known, more, touched }: Sofar): Outcome {
+function outcomeOf(change: Change, ended: StepResult, { known, more, touched }: StepProgress): Outcome {
   switch (ended.status) {
     case "done": {
       if (more) return { status: "unfinished", change };

@@ -1,7 +1,7 @@
+import { isSameJson } from "../lib/canonical-json.ts";
 import type { JsonValue, Metadata } from "../model/json.ts";
 import type { LiveMember, LiveRole, MemberStatus } from "../model/live.ts";
-import { type MemberImage, type RoleImage, type RoleRef, SET_ASIDE } from "../model/plan.ts";
-import { sameJson } from "./same-json.ts";
+import { type MemberImage, type RoleImage, type RoleRef, TEMPORARY_SUFFIX } from "../model/plan.ts";
 
 const LONGEST_SHOWN = 80;
 
@@ -20,8 +20,8 @@ export function roleDifferences(expected: RoleImage, found: LiveRole): readonly 
 }
 
 /** A role's name without rolecall's own mark: a run that was cut short may have left it, and plans look past it. */
-export function withoutMark(name: string): string {
-  return name.endsWith(SET_ASIDE) ? name.slice(0, -SET_ASIDE.length) : name;
+export function withoutTemporarySuffix(name: string): string {
+  return name.endsWith(TEMPORARY_SUFFIX) ? name.slice(0, -TEMPORARY_SUFFIX.length) : name;
 }
 
 /** A member as it should be found: its roles by id, and the statuses that are good. */
@@ -89,7 +89,7 @@ function metadataDifference(planned: Metadata, found: Metadata): readonly string
   const keys = [...new Set([...before.keys(), ...after.keys()])].sort();
   return keys.flatMap((key) => {
     const [one, other] = [before.get(key), after.get(key)];
-    if (one !== undefined && other !== undefined && sameJson(one, other)) return [];
+    if (one !== undefined && other !== undefined && isSameJson(one, other)) return [];
     return [was(`metadata ${word(key)}`, valueText(one), valueText(other))];
   });
 }

@@ -1,7 +1,7 @@
 import { type Failure, RolecallError } from "../model/errors.ts";
+import { checkPrecondition, type Precondition, type PreconditionContext } from "./precondition.ts";
 import { oneUntilKnown } from "./put-semantics.ts";
-import { type Look, type LookContext, lookAt } from "./recheck.ts";
-import type { Done, Ended, RunContext } from "./run-context.ts";
+import type { Done, RunContext, StepResult } from "./run-context.ts";
 import { failureOf, notLookedAt, sendAndRestore, sendRecorded } from "./send-recorded.ts";
 import type { Step } from "./step.ts";
 import {
@@ -13,22 +13,22 @@ import {
 } from "./write-change.ts";
 
 /** Carries one step out: for each of its writes a look, an intent, the request, and what became of it. */
-export async function carryOut(step: Step, run: RunContext): Promise<Ended> {
+export async function executeStep(step: Step, run: RunContext): Promise<StepResult> {
   return oneUntilKnown(run.putSemantics, step.change, async () =>
     // It may have waited for the update before it.
-    run.stopped() ? { status: "not-started" } : carryOutNow(step, run),
+    run.stopped() ? { status: "not-started" } : executeNow(step, run),
   );
 }
 
-async function carryOutNow({ change, ...step }: Step, run: RunContext): Promise<Ended> {
+async function executeNow({ change, ...step }: Step, run: RunContext): Promise<StepResult> {
   return isReinvitation(change)
     ? reinvite({ ...step, change }, run)
     : sendPlanned({ ...step, change }, writeOf(change, step.part, run), run);
 }
 
 /** Sends a write that is still as planned. */
-async function sendPlanned(step: Step, write: Write, run: RunContext): Promise<Ended> {
-  const look = await lookBefore(step, write, run);
+async function sendPlanned(step: Step, write: Write, run: RunContext): Promise<StepResult> {
+  const look = await checkBefore(step, write, run);
   switch (look.as) {
     case "planned":
       return run.stopped() ? { status: "not-started" } : sendAndRestore(step, write, run, look.found);
@@ -49,7 +49,10 @@ async function sendPlanned(step: Step, write: Write, run: RunContext): Promise<E
  * Sends a new invitation beside the expired one; only where the service refuses that for the expired one's sake is that
  * one removed first. The journal then holds what it held, should the new one be refused.
  */
-async function reinvite(step: Step & { readonly change: Reinvitation }, run: RunContext): Promise<Ended> {
+async function reinvite(
+  step: Step & { readonly change: Reinvitation },
+  run: RunContext,
+): Promise<StepResult> {
   const { invite, remove, again } = reinvitationWrites(step.change, run);
   const invited = await sendPlanned(step, invite, run);
   if (invited.status === "done") return clearAway(step, invited, remove, run);
@@ -77,7 +80,7 @@ async function reinvite(step: Step & { readonly change: Reinvitation }, run: Run
 }
 
 /** Removes the expired invitation where the service keeps it beside the new one; a service may also have renewed it. */
-async function clearAway(step: Step, invited: Done, remove: Write, run: RunContext): Promise<Ended> {
+async function clearAway(step: Step, invited: Done, remove: Write, run: RunContext): Promise<StepResult> {
   if (invited.id === remove.id) return invited;
   if (!run.recordable()) return { status: "unfinished" };
   const removed = await sendPlanned(step, remove, run);
@@ -98,23 +101,23 @@ async function clearAway(step: Step, invited: Done, remove: Write, run: RunConte
   }
 }
 
-function isConflict(ended: Ended): boolean {
+function isConflict(ended: StepResult): boolean {
   return ended.status === "failed" && ended.failure.code === "conflict";
 }
 
-type BeforeWrite =
-  | Look
+type CheckedBefore =
+  | Precondition
   | { readonly as: "failed"; readonly failure: Failure }
   /** The run was stopped while it looked. */
   | { readonly as: "stopped" };
 
-async function lookBefore(step: Step, write: Write, run: RunContext): Promise<BeforeWrite> {
+async function checkBefore(step: Step, write: Write, run: RunContext): Promise<CheckedBefore> {
   const { recheck, stop } = run;
   if (!recheck) return { as: "planned" };
   // One for each look: a signal that dozens of requests listen to makes Node.js warn of a leak.
-  const context: LookContext = { ...run, signal: AbortSignal.any([stop]) };
+  const context: PreconditionContext = { ...run, signal: AbortSignal.any([stop]) };
   try {
-    return await lookAt(step, write, context, false);
+    return await checkPrecondition(step, write, context, false);
   } catch (error) {
     if (stop.aborted && error === stop.reason) return { as: "stopped" };
     if (run.stopped() && error instanceof RolecallError) return { as: "stopped" };

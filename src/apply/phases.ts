@@ -1,6 +1,6 @@
 import type { Phase } from "../model/apply.ts";
 import type { Change, RoleChange } from "../model/plan.ts";
-import { freeNames } from "./rename-order.ts";
+import { renameSteps } from "./rename-order.ts";
 import { isPasswordChange, type Step } from "./step.ts";
 
 /** The phases in the order they run: additions come before removals, and a role goes only when nobody holds it. */
@@ -18,7 +18,7 @@ export const PHASES: readonly Phase[] = [
 /** Everything that a plan's changes take, in the order of the phases. */
 export function stepsOf(changes: readonly Change[]): readonly Step[] {
   const roles = changes.filter((change) => change.resource === "role");
-  const named = freeNames(roles);
+  const named = renameSteps(roles);
   const renamed = new Set(named.filter(({ part }) => part === "whole").map(({ change }) => change));
   const rest = changes.flatMap((change) => (renamed.has(change as RoleChange) ? [] : partsOf(change)));
   return [...named, ...PHASES.flatMap((phase) => rest.filter((step) => step.phase === phase))];

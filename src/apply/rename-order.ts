@@ -5,7 +5,7 @@ import type { Step } from "./step.ts";
  * The renames of a plan, in an order that the service allows: it knows no two roles of one name. A role that has to
  * go, or that is part of a circle of renames, is set aside under another name first.
  */
-export function freeNames(
+export function renameSteps(
   changes: readonly RoleChange[],
 ): readonly (Step & { readonly change: RoleChange })[] {
   const steps: (Step & { readonly change: RoleChange })[] = [];

@@ -51,7 +51,7 @@ export interface Stale {
 }
 
 /** How a step ended. */
-export type Ended =
+export type StepResult =
   | Done
   | Undone
   | Stale

@@ -1,9 +1,9 @@
 import { type Failure, RolecallError } from "../model/errors.ts";
 import type { WriteIntended } from "../model/journal.ts";
 import type { LiveMember } from "../model/live.ts";
-import type { LookAgain } from "../model/ports.ts";
-import { lookAt } from "./recheck.ts";
-import type { Done, Ended, RunContext, Stale, Undone } from "./run-context.ts";
+import type { Recheck } from "../model/ports.ts";
+import { checkPrecondition } from "./precondition.ts";
+import type { Done, RunContext, Stale, StepResult, Undone } from "./run-context.ts";
 import { isPasswordChange, type Step } from "./step.ts";
 import type { Emptied } from "./update-member.ts";
 import { restoringWrite, type Sent, type Write } from "./write-change.ts";
@@ -14,7 +14,7 @@ export async function sendAndRestore(
   sent: Write,
   run: RunContext,
   found: LiveMember | undefined,
-): Promise<Ended> {
+): Promise<StepResult> {
   const ended = await sendRecorded(step, sent, run, found);
   if (ended.status !== "done" || ended.emptied === undefined) return ended;
   const { emptied, ...done } = ended;
@@ -47,7 +47,7 @@ export async function sendRecorded(
   write: Write,
   run: RunContext,
   found?: LiveMember,
-): Promise<Ended> {
+): Promise<StepResult> {
   const number = run.nextWrite();
   try {
     await run.journal.write(intentOf(number, step, write));
@@ -77,14 +77,14 @@ async function attempt(
   found: LiveMember | undefined,
 ): Promise<Done | Undone | Stale> {
   const seen = { already: false };
-  const lookAgain: LookAgain = async (doubt) => {
-    const look = await lookAt(step, write, run, doubt);
+  const recheck: Recheck = async (maybeApplied) => {
+    const look = await checkPrecondition(step, write, run, maybeApplied);
     if (look.as === "stale") throw new RolecallError("stale", look.message);
-    seen.already = look.as === "done" && !doubt;
+    seen.already = look.as === "done" && !maybeApplied;
     return look.as === "done" ? "done" : "go";
   };
   try {
-    const sent: Sent = await write.send(run.recheck ? lookAgain : undefined, found);
+    const sent: Sent = await write.send(run.recheck ? recheck : undefined, found);
     return { status: "done", ...sent, ...(seen.already && { already: true }) };
   } catch (error) {
     const failure = failureOf(error);
@@ -105,7 +105,7 @@ function isNotFound({ code, request }: Failure): boolean {
 /** Whether what was to be removed is gone since it was looked at. */
 async function isGone(step: Step, write: Write, run: RunContext): Promise<boolean> {
   try {
-    return (await lookAt(step, write, run, false)).as === "done";
+    return (await checkPrecondition(step, write, run, false)).as === "done";
   } catch (error) {
     failureOf(error);
     return false;

@@ -1,7 +1,7 @@
 import { RolecallError } from "../model/errors.ts";
 import type { LiveMember } from "../model/live.ts";
 import type { RoleRef } from "../model/plan.ts";
-import type { LiveRecords, LiveWriter, LookAgain, MemberUpdate } from "../model/ports.ts";
+import type { LiveLookup, LiveWriter, MemberUpdate, Recheck } from "../model/ports.ts";
 import { word } from "./differences.ts";
 import {
   filledFields,
@@ -26,7 +26,7 @@ export interface Emptied {
 /** Everything that an update needs besides the change. */
 export interface UpdateContext {
   readonly writer: LiveWriter;
-  readonly records: LiveRecords;
+  readonly lookup: LiveLookup;
   readonly putSemantics: PutSemantics;
   readonly password: (variable: string) => string;
   /** The ids of roles, also of those that this apply has created. */
@@ -42,23 +42,23 @@ export async function updateMember(
   change: MemberUpdateChange,
   context: UpdateContext,
   found: LiveMember | null,
-  lookAgain: LookAgain | undefined,
+  recheck: Recheck | undefined,
 ): Promise<Emptied | null> {
   const { writer, putSemantics } = context;
   const { id } = change;
   const body = changedFields(change, context);
   if (!putSemantics.replaces && isKept(putSemantics, omittedFields(change))) {
-    await writer.updateMember(id, body, lookAgain);
+    await writer.updateMember(id, body, recheck);
     return null;
   }
   const before = fieldsOf(found ?? (await readMember(id, context))) ?? plannedFields(change, context);
   const rounded = sentFields(change).has("metadata") ? [] : (found?.rounded ?? []);
   if (putSemantics.replaces) {
     if (rounded.length > 0) throw tooLarge(rounded);
-    await writer.updateMember(id, { ...wholeOf(before), ...body }, lookAgain);
+    await writer.updateMember(id, { ...wholeOf(before), ...body }, recheck);
     return null;
   }
-  const answered = await writer.updateMember(id, body, lookAgain);
+  const answered = await writer.updateMember(id, body, recheck);
   const sent = sentFields(change);
   const omitted = filledFields(before).filter((field) => !sent.has(field));
   const fields = await emptiedFields(id, omitted, answered, context);
@@ -70,12 +70,12 @@ export async function restoreMember(
   change: MemberUpdateChange,
   { before, rounded }: Emptied,
   context: UpdateContext,
-  lookAgain: LookAgain | undefined,
+  recheck: Recheck | undefined,
 ): Promise<void> {
   const { password: _, ...body } = changedFields(change, { ...context, password: () => "" });
   const metadata = Object.entries(before.metadata).filter(([key]) => !rounded.includes(key));
   const whole = wholeOf({ ...before, metadata: Object.fromEntries(metadata) });
-  await context.writer.updateMember(change.id, { ...whole, ...body }, lookAgain);
+  await context.writer.updateMember(change.id, { ...whole, ...body }, recheck);
   if (rounded.length > 0) throw tooLarge(rounded);
 }
 
@@ -147,10 +147,10 @@ async function emptiedFields(
 async function readAfterUpdate(
   id: string,
   answered: LiveMember | null,
-  { records }: UpdateContext,
+  { lookup }: UpdateContext,
 ): Promise<LiveMember | null> {
   try {
-    return await records.member(id);
+    return await lookup.getMember(id);
   } catch (error) {
     if (!(error instanceof RolecallError)) throw error;
     if (answered !== null && error.code === "forbidden") return answered;
@@ -168,9 +168,9 @@ async function readAfterUpdate(
 }
 
 /** The member as it is now; null where it is gone, or this key may not read it. */
-async function readMember(id: string, { records }: UpdateContext): Promise<LiveMember | null> {
+async function readMember(id: string, { lookup }: UpdateContext): Promise<LiveMember | null> {
   try {
-    return await records.member(id);
+    return await lookup.getMember(id);
   } catch (error) {
     if (error instanceof RolecallError && error.code === "forbidden") return null;
     throw error;

@@ -7,15 +7,15 @@ import {
   type RoleChange,
   type RoleImage,
   type RoleRef,
-  SET_ASIDE,
+  TEMPORARY_SUFFIX,
 } from "../model/plan.ts";
 import type {
   Created,
+  CreateMember,
   HoldBack,
-  LiveRecords,
+  LiveLookup,
   LiveWriter,
-  LookAgain,
-  MemberDraft,
+  Recheck,
   RolePatch,
 } from "../model/ports.ts";
 import { emptiedImage, isMemberUpdate } from "./member-fields.ts";
@@ -26,7 +26,7 @@ import { type Emptied, restoreMember, type UpdateContext, updateMember } from ".
 /** What writing a change needs besides the change. */
 export interface WriteContext {
   readonly writer: LiveWriter;
-  readonly records: LiveRecords;
+  readonly lookup: LiveLookup;
   readonly putSemantics: PutSemantics;
   /** Looks up the password of a managed user by the name of its environment variable. */
   readonly password: (variable: string) => string;
@@ -51,8 +51,8 @@ export interface Write {
   readonly before: RoleImage | MemberImage | null;
   /** What it makes of it; null where it removes. */
   readonly after: RoleImage | MemberImage | null;
-  /** `lookAgain` and `found`, the member as just read, are for a write that was looked at before. Throws RolecallError. */
-  send(lookAgain?: LookAgain, found?: LiveMember): Promise<Sent>;
+  /** `recheck` and `found`, the member as just read, are for a write that was looked at before. Throws RolecallError. */
+  send(recheck?: Recheck, found?: LiveMember): Promise<Sent>;
 }
 
 /** A new invitation in the place of an expired one. */
@@ -86,7 +86,7 @@ export function reinvitationWrites(
     id,
     before,
     send: async (look) =>
-      context.writer.createMember(draftOf(change.name, change.after, context), look, context.holdBack),
+      context.writer.createMember(createdMember(change.name, change.after, context), look, context.holdBack),
   };
   const remove = removal("remove", change, (expired, look) => context.writer.deleteMember(expired, look));
   return { invite, remove, again };
@@ -96,7 +96,7 @@ function roleWrite(change: RoleChange, part: Step["part"], writer: LiveWriter): 
   if (part === "set-aside" && change.before !== null) {
     const { id, before } = change;
     // A role that is replaced waits under its successor's name, by which a run that was cut short finds it again.
-    const name = `${change.kind === "replace" ? change.after.name : before.name}${SET_ASIDE}`;
+    const name = `${change.kind === "replace" ? change.after.name : before.name}${TEMPORARY_SUFFIX}`;
     const send: Write["send"] = (look) => touching(id, writer.updateRole(id, { name }, look));
     return { part, id, before, after: { ...before, name }, send };
   }
@@ -180,7 +180,7 @@ function memberCreation(
   context: WriteContext,
 ): Write {
   const send = async () =>
-    context.writer.createMember(draftOf(name, after, context), undefined, context.holdBack);
+    context.writer.createMember(createdMember(name, after, context), undefined, context.holdBack);
   return { part, id: null, before: null, after, send };
 }
 
@@ -197,11 +197,11 @@ function updateContext({ createdRoles, ...context }: WriteContext): UpdateContex
   return { ...context, roleIds: (roles) => roleIds(roles, createdRoles) };
 }
 
-function draftOf(
+function createdMember(
   name: string,
   { email, roles, metadata, managed }: MemberImage,
   context: WriteContext,
-): MemberDraft {
+): CreateMember {
   return {
     email: email ?? name,
     roles: roleIds(roles, context.createdRoles),

@@ -1,18 +1,19 @@
-/** More than any limiter lets through at once, and few enough that no list of pages, however long, fills the memory. */
-const WORKERS = 64;
-
-/** Works items off as their turn comes, a bounded number at a time; the results are in the order of the items. */
-export async function sideBySide<Item, Result>(
+/**
+ * Maps items in their order, at most `width` at once; items are only taken when their turn comes. Rejects with the
+ * first error as soon as it is thrown: nothing new starts then, and what is running is not waited for.
+ */
+export async function mapConcurrent<Item, Result>(
   items: Iterable<Item>,
+  width: number,
   work: (item: Item) => Promise<Result>,
 ): Promise<readonly Result[]> {
   const results: Result[] = [];
   const queue = numbered(items);
   const worker = async (): Promise<void> => {
-    // All workers take from the one queue.
+    // All workers take from the one queue, and one that throws closes it.
     for (const [index, item] of queue) results[index] = await work(item);
   };
-  await Promise.all(Array.from({ length: WORKERS }, worker));
+  await Promise.all(Array.from({ length: width }, worker));
   return results;
 }
 

@@ -1,9 +1,9 @@
 import type { RolecallError } from "../model/errors.ts";
 import type { LiveEvent } from "../model/ports.ts";
 import type { Call } from "./call.ts";
-import type { Attempted } from "./request-context.ts";
+import type { RequestContext } from "./request-context.ts";
 import { answerFailure, badAnswer, invitationLimited, isHtml, lostFailure } from "./request-errors.ts";
-import { type Next, parseRetryAfter, type Trouble } from "./retry.ts";
+import { type Next, parseRetryAfter, type RetryReason } from "./retry.ts";
 import { LostAnswer, type Transport, type TransportRequest, type TransportResponse } from "./transport.ts";
 
 /** What each attempt is made with. */
@@ -20,59 +20,59 @@ export interface AttemptOptions {
   readonly date: () => number;
   readonly emit: (event: LiveEvent) => void;
   /** Once aborted, no write leaves any more. */
-  readonly hurry: AbortSignal;
+  readonly cancelled: AbortSignal;
 }
 
 /** How one attempt ended. */
-export type Ended<T> = { readonly ok: true; readonly value: T } | Failed;
+export type AttemptResult<T> = { readonly ok: true; readonly value: T } | Failed;
 
 /** An attempt that did not succeed. */
 export interface Failed {
   readonly ok: false;
   readonly error: RolecallError;
   /** Null where repeating cannot help. */
-  readonly trouble: Trouble | null;
+  readonly retryReason: RetryReason | null;
   /** Null where no answer came. */
   readonly status: number | null;
   /** Null, or absent, where nothing comes after it. */
   readonly next?: Next | null;
 }
 
-/** Sends a call once; `landed` hears that it was answered well before what the answer says is read. */
+/** Sends a call once; `onResponse` hears that it was answered well before what the answer says is read. */
 export async function attempt<T>(
   call: Call<T>,
-  course: Pick<Attempted, "attempts" | "doubt">,
+  state: Pick<RequestContext, "attempts" | "maybeApplied">,
   options: AttemptOptions,
-  landed: () => void,
-): Promise<Ended<T>> {
+  onResponse: () => void,
+): Promise<AttemptResult<T>> {
   const { transport, emit, now, date, keySource, key, secrets } = options;
   const { method, path, operation } = call;
-  const attempted: Attempted = {
+  const context: RequestContext = {
     operation,
     method,
     path,
-    attempts: course.attempts,
-    doubt: course.doubt,
+    attempts: state.attempts,
+    maybeApplied: state.maybeApplied,
     keySource,
     write: method !== "GET",
     secrets: [...secrets],
   };
   const sent = now();
-  emit({ type: "request", method, path, attempt: course.attempts });
+  emit({ type: "request", method, path, attempt: state.attempts });
   try {
-    const answer = await transport(requestOf(call, key, options.hurry));
+    const answer = await transport(requestOf(call, key, options.cancelled));
     emit({ type: "answer", method, path, status: answer.status, ms: now() - sent });
     // After a write nothing goes out before its answer is understood.
-    if (method === "GET" && isWell(answer)) landed();
-    return judge(call, answer, attempted, date());
+    if (method === "GET" && isWell(answer)) onResponse();
+    return judge(call, answer, context, date());
   } catch (error) {
     if (!(error instanceof LostAnswer)) throw error;
     emit({ type: "no-answer", method, path, reason: error.message, ms: now() - sent });
-    return { ok: false, error: lostFailure(error, attempted), trouble: troubleOf(error), status: null };
+    return { ok: false, error: lostFailure(error, context), retryReason: retryReasonOf(error), status: null };
   }
 }
 
-function requestOf(call: Call<unknown>, key: string, hurry: AbortSignal): TransportRequest {
+function requestOf(call: Call<unknown>, key: string, cancelled: AbortSignal): TransportRequest {
   const { method, path, body, signal, withinMs } = call;
   return {
     method,
@@ -85,31 +85,36 @@ function requestOf(call: Call<unknown>, key: string, hurry: AbortSignal): Transp
     },
     ...(body && { body: JSON.stringify(body) }),
     // Cut off, a write would leave it open whether it was carried out.
-    ...(method === "GET" ? signal && { signal } : { notAfter: hurry }),
+    ...(method === "GET" ? signal && { signal } : { notAfter: cancelled }),
     ...(withinMs !== undefined && { withinMs }),
   };
 }
 
-function judge<T>(call: Call<T>, answer: TransportResponse, attempted: Attempted, now: number): Ended<T> {
+function judge<T>(
+  call: Call<T>,
+  answer: TransportResponse,
+  context: RequestContext,
+  now: number,
+): AttemptResult<T> {
   const { status } = answer;
-  if (isWell(answer)) return understood(call, answer, attempted);
+  if (isWell(answer)) return understood(call, answer, context);
   // An earlier attempt has done it, and its answer was lost.
-  if (status === 404 && call.method === "DELETE" && attempted.doubt) {
+  if (status === 404 && call.method === "DELETE" && context.maybeApplied) {
     return { ok: true, value: call.read("") };
   }
   const retryAfterMs = parseRetryAfter(answer.header("retry-after"), sentOn(answer, now));
-  const trouble: Trouble | null =
+  const retryReason: RetryReason | null =
     status === 429
       ? { kind: "rate-limited", retryAfterMs }
       : status >= 500 || status === 424
         ? { kind: "uncertain", retryAfterMs }
         : null;
-  const failure = answerFailure(answer, attempted);
+  const failure = answerFailure(answer, context);
   const error =
-    trouble?.kind === "rate-limited" && call.address !== undefined
-      ? invitationLimited(failure, call.address, now, trouble.retryAfterMs)
+    retryReason?.kind === "rate-limited" && call.address !== undefined
+      ? invitationLimited(failure, call.address, now, retryReason.retryAfterMs)
       : failure;
-  return { ok: false, error, trouble, status };
+  return { ok: false, error, retryReason, status };
 }
 
 /** When the service sent an answer, by its own clock if it says so: a date in it is meant by that one. */
@@ -122,24 +127,24 @@ function isWell({ status }: TransportResponse): boolean {
   return status >= 200 && status < 300;
 }
 
-function understood<T>(call: Call<T>, answer: TransportResponse, attempted: Attempted): Ended<T> {
+function understood<T>(call: Call<T>, answer: TransportResponse, context: RequestContext): AttemptResult<T> {
   if (isHtml(answer)) {
     // A web page is the wrong address or a login on the way, and stays it; unless what was created can be looked up.
-    const trouble: Trouble | null = call.recover ? { kind: "uncertain", retryAfterMs: null } : null;
-    return { ok: false, error: badAnswer(answer, attempted, ""), trouble, status: answer.status };
+    const retryReason: RetryReason | null = call.recover ? { kind: "uncertain", retryAfterMs: null } : null;
+    return { ok: false, error: badAnswer(answer, context, ""), retryReason, status: answer.status };
   }
   try {
     return { ok: true, value: call.read(answer.body) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     // Half an answer may come whole the next time; a whole one of another form stays what it is.
-    const trouble: Trouble | null =
+    const retryReason: RetryReason | null =
       error instanceof SyntaxError ? { kind: "uncertain", retryAfterMs: null } : null;
-    return { ok: false, error: badAnswer(answer, attempted, reason), trouble, status: answer.status };
+    return { ok: false, error: badAnswer(answer, context, reason), retryReason, status: answer.status };
   }
 }
 
-function troubleOf({ kind, sent }: LostAnswer): Trouble | null {
+function retryReasonOf({ kind, sent }: LostAnswer): RetryReason | null {
   if (kind === "too-large" || kind === "untrusted") return null;
   return sent ? { kind: "uncertain", retryAfterMs: null } : { kind: "not-sent" };
 }

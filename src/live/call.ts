@@ -1,5 +1,5 @@
 import type { RolecallError } from "../model/errors.ts";
-import type { HoldBack, LookAgain } from "../model/ports.ts";
+import type { HoldBack, Recheck } from "../model/ports.ts";
 import type { Operation } from "./operations.ts";
 import type { RetryPolicy } from "./retry.ts";
 import type { TransportRequest } from "./transport.ts";
@@ -25,7 +25,7 @@ export interface Call<T> {
    * For a call that somebody has looked before: looks again where it had to wait since. It is not sent any more where
    * that says `done` (`read` is then given nothing), or throws.
    */
-  readonly lookAgain?: LookAgain | undefined;
+  readonly recheck?: Recheck | undefined;
   /** The address that is invited: a refusal (429) may concern that one alone. */
   readonly address?: string;
   /** How an invitation waits while its address is refused; absent: like any other request. */

@@ -1,13 +1,16 @@
 import { RolecallError } from "../model/errors.ts";
-import { type AttemptOptions, attempt, type Ended, type Failed } from "./attempt.ts";
+import { type AttemptOptions, type AttemptResult, attempt, type Failed } from "./attempt.ts";
 import type { Call } from "./call.ts";
-import { notDone } from "./create-failures.ts";
-import { notKnown, overtaken } from "./doubt-failures.ts";
-import { gaveUp } from "./gave-up.ts";
 import { type HeldBack, waitBeside } from "./hold-back.ts";
 import type { Limiter, Permit, Verdict } from "./limiter.ts";
-import { notSent } from "./request-errors.ts";
-import { type Next, nextWait, type RetryPolicy, type Trouble } from "./retry.ts";
+import {
+  changedConcurrently,
+  createNotApplied,
+  notSent,
+  outcomeUnknown,
+  retriesExhausted,
+} from "./request-errors.ts";
+import { type Next, nextWait, type RetryPolicy, type RetryReason } from "./retry.ts";
 
 /** What a client is made with. */
 export interface ClientOptions extends Omit<AttemptOptions, "secrets"> {
@@ -19,7 +22,7 @@ export interface ClientOptions extends Omit<AttemptOptions, "secrets"> {
    * Once aborted, nothing is waited for any more: what would have to be sent again ends with the failure it had, and no
    * write leaves that has not left yet.
    */
-  readonly hurry: AbortSignal;
+  readonly cancelled: AbortSignal;
 }
 
 /** Sends calls to one service: in turn, repeated where that is safe, every failure worded. Throws RolecallError. */
@@ -29,7 +32,7 @@ export interface Client {
 
 /** A client for one service and key. */
 export function createClient(options: ClientOptions): Client {
-  const { limiter, retry, now, sleep, random, emit, hurry, key } = options;
+  const { limiter, retry, now, sleep, random, emit, cancelled, key } = options;
   // Anything else could not be a header, and the error about it would show the key.
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw new RolecallError("key-malformed", `The key in ${options.keySource} is empty or holds spaces.`, {
@@ -42,63 +45,64 @@ export function createClient(options: ClientOptions): Client {
 
   const policyOf = (call: Call<unknown>): RetryPolicy => call.retry?.(retry) ?? retry;
 
-  const whatNext = (call: Call<unknown>, { trouble }: Failed, course: Course): Next | null => {
-    if (trouble === null || hurry.aborted) return null;
+  const whatNext = (call: Call<unknown>, { retryReason }: Failed, state: CallState): Next | null => {
+    if (retryReason === null || cancelled.aborted) return null;
     // Where the service refuses everyone, each in its turn would be tried for the whole of the time.
-    const since = Math.min(course.began, limiter.refusedSince() ?? course.began);
-    return nextWait(policyOf(call), trouble, { attempts: course.attempts, ms: now() - since }, random());
+    const since = Math.min(state.began, limiter.refusedSince() ?? state.began);
+    return nextWait(policyOf(call), retryReason, { attempts: state.attempts, ms: now() - since }, random());
   };
 
   /** Whether it would be sent on a look of long before. */
-  const isBlind = ({ lookAgain }: Call<unknown>, { lookedAt, looks }: Course): boolean => {
-    if (lookAgain === undefined || now() - lookedAt <= LOOK_HOLDS_MS) return false;
+  const isBlind = ({ recheck }: Call<unknown>, { lookedAt, looks }: CallState): boolean => {
+    if (recheck === undefined || now() - lookedAt <= LOOK_HOLDS_MS) return false;
     // Where a service is so slow that even the next turn takes that long, a second look would be no fresher.
     return looks === 0 || limiter.pausedAfter(lookedAt);
   };
 
   /** Throws for a write that may not leave any more: it ends with the failure that it had, if it had one. */
-  const checkHurry = (call: Call<unknown>, course: Course): void => {
-    const isStopped = hurry.aborted || course.heldBack?.holdBack.stop.aborted;
-    if (isWrite(call) && isStopped) throw course.last ?? notSent(call);
+  const checkCancelled = (call: Call<unknown>, state: CallState): void => {
+    const isStopped = cancelled.aborted || state.heldBack?.holdBack.stop.aborted;
+    if (isWrite(call) && isStopped) throw state.last ?? notSent(call);
   };
 
-  const acquire = (call: Call<unknown>, course: Course): Promise<Permit> => {
+  const acquire = (call: Call<unknown>, state: CallState): Promise<Permit> => {
     // A look must not get old again behind everybody else.
-    const urgent = course.attempts > 0 || call.lookAgain !== undefined;
-    const signal = isWrite(call) ? hurry : call.signal;
-    return hurried(call, limiter.acquire(urgent, signal), hurry, course.last);
+    const urgent = state.attempts > 0 || call.recheck !== undefined;
+    const signal = isWrite(call) ? cancelled : call.signal;
+    return untilCancelled(call, limiter.acquire(urgent, signal), cancelled, state.last);
   };
 
   /** Throws where it was tried for all of its time. */
-  const checkTime = (call: Call<unknown>, course: Course, error: RolecallError): void => {
+  const checkTime = (call: Call<unknown>, state: CallState, error: RolecallError): void => {
     const { totalMs } = policyOf(call);
-    if (now() - course.began > totalMs) throw gaveUp(error, { kind: "time", askedMs: null, totalMs });
+    if (now() - state.began > totalMs)
+      throw retriesExhausted(error, { kind: "time", askedMs: null, totalMs });
   };
 
   /** Waits for its turn with a fresh look at what it is about; null where that says that it is done. */
-  const permitFor = async (call: Call<unknown>, course: Course): Promise<Permit | null> => {
-    course.looks = 0;
+  const permitFor = async (call: Call<unknown>, state: CallState): Promise<Permit | null> => {
+    state.looks = 0;
     for (;;) {
-      checkHurry(call, course);
-      if (isBlind(call, course)) {
-        if ((await lookAgain(call, course)) === "done") return null;
-        course.looks += 1;
-        course.lookedAt = now();
+      checkCancelled(call, state);
+      if (isBlind(call, state)) {
+        if ((await recheck(call, state)) === "done") return null;
+        state.looks += 1;
+        state.lookedAt = now();
       }
-      const permit = await acquire(call, course);
-      if (course.attempts + course.looks === 0) course.began = now();
-      if (!isBlind(call, course)) return permit;
+      const permit = await acquire(call, state);
+      if (state.attempts + state.looks === 0) state.began = now();
+      if (!isBlind(call, state)) return permit;
       // The look needs a turn of its own, and there may be only one.
       permit.release("unused");
-      if (course.looks > 0) {
-        checkTime(call, course, course.last ?? notSent(call, "the service asked to wait again and again"));
+      if (state.looks > 0) {
+        checkTime(call, state, state.last ?? notSent(call, "the service asked to wait again and again"));
       }
     }
   };
 
   /** Sends it once, when its turn comes. */
-  const turn = async <T>(call: Call<T>, course: Course): Promise<Ended<T>> => {
-    const permit = await permitFor(call, course);
+  const turn = async <T>(call: Call<T>, state: CallState): Promise<AttemptResult<T>> => {
+    const permit = await permitFor(call, state);
     if (permit === null) return { ok: true, value: call.read("") };
     let verdict: Verdict = "other";
     let isHeld = true;
@@ -107,101 +111,106 @@ export function createClient(options: ClientOptions): Client {
       isHeld = false;
     };
     try {
-      if (course.attempts === 0) course.began = now();
+      if (state.attempts === 0) state.began = now();
       // Others may have made it wait beyond its time.
-      if (course.last) checkTime(call, course, course.last);
-      checkHurry(call, course);
-      course.attempts += 1;
-      const ended = await attempt(call, course, { ...options, secrets }, () => {
+      if (state.last) checkTime(call, state, state.last);
+      checkCancelled(call, state);
+      state.attempts += 1;
+      const ended = await attempt(call, state, { ...options, secrets }, () => {
         verdict = "ok";
         release();
       });
       verdict = ended.ok ? "ok" : "other";
       if (ended.ok) return ended;
-      const next = whatNext(call, ended, course);
+      const next = whatNext(call, ended, state);
       // Before the permit goes back, or whoever is next would still slip out.
-      if (ended.trouble?.kind === "rate-limited") verdict = refusal(call, next);
+      if (ended.retryReason?.kind === "rate-limited") verdict = refusal(call, next);
       return { ...ended, next };
     } catch (error) {
       // It still waited for its connection.
-      if (hurry.aborted && error === hurry.reason) checkHurry(call, course);
+      if (cancelled.aborted && error === cancelled.reason) checkCancelled(call, state);
       throw error;
     } finally {
       release();
     }
   };
 
-  const waitFor = async (call: Call<unknown>, failed: Failed, next: Wait, course: Course): Promise<void> => {
-    const { trouble, status } = failed;
-    if (trouble === null) return;
+  const waitFor = async (
+    call: Call<unknown>,
+    failed: Failed,
+    next: Wait,
+    state: CallState,
+  ): Promise<void> => {
+    const { retryReason, status } = failed;
+    if (retryReason === null) return;
     const { method, path } = call;
     emit({
       type: "wait",
       method,
       path,
-      attempt: course.attempts,
+      attempt: state.attempts,
       status,
-      reason: reasonOf(call, trouble),
+      reason: reasonOf(call, retryReason),
       ms: next.ms,
       until: now() + next.ms,
       retryAfter: next.asked,
-      leftMs: Math.max(0, course.began + policyOf(call).totalMs - now()),
+      leftMs: Math.max(0, state.began + policyOf(call).totalMs - now()),
     });
-    if (trouble.kind === "rate-limited" && call.holdBack) {
+    if (retryReason.kind === "rate-limited" && call.holdBack) {
       call.holdBack.held();
-      course.heldBack = { ...course.heldBack, until: now() + next.ms, holdBack: call.holdBack };
-      if (!(await waitBeside(course.heldBack, options))) throw failed.error;
+      state.heldBack = { ...state.heldBack, until: now() + next.ms, holdBack: call.holdBack };
+      if (!(await waitBeside(state.heldBack, options))) throw failed.error;
       return;
     }
     // The limiter makes everyone wait as long, and this request is first then.
-    if (trouble.kind === "rate-limited" && limiter.pausedAfter(now() + next.ms - 1)) return;
-    await hurried(call, sleep(next.ms, either(hurry, call.signal)), hurry, course.last);
+    if (retryReason.kind === "rate-limited" && limiter.pausedAfter(now() + next.ms - 1)) return;
+    await untilCancelled(call, sleep(next.ms, either(cancelled, call.signal)), cancelled, state.last);
   };
 
   /** Waits until it is time to send it again, or throws the failure that it ends with. */
   const wait = async (
     call: Call<unknown>,
     failed: Failed,
-    course: Course,
+    state: CallState,
     atLeastMs: number,
   ): Promise<void> => {
     const { error, next = null } = failed;
     if (next === null) throw error;
-    if (next.kind === "give-up") throw call.retry ? error : gaveUp(error, next.because);
-    course.last = error;
-    await waitFor(call, failed, { ...next, ms: Math.max(next.ms, atLeastMs) }, course);
+    if (next.kind === "give-up") throw call.retry ? error : retriesExhausted(error, next.because);
+    state.last = error;
+    await waitFor(call, failed, { ...next, ms: Math.max(next.ms, atLeastMs) }, state);
   };
 
   /** A create that may have been done: looked up, and looked up again before it is sent once more. */
-  const makeSure = async <T>(call: Call<T>, failed: Failed, course: Course): Promise<T | null> => {
+  const makeSure = async <T>(call: Call<T>, failed: Failed, state: CallState): Promise<T | null> => {
     const { error, status } = failed;
     if (!call.recover) throw error;
     const found = await call.recover(error);
     if (found !== null) return found;
     // Without an answer, or with one of a gateway that did not wait for it, it may still be on its way.
     const answered = status !== null && !OF_GATEWAYS.has(status);
-    const known = answered && error.request?.uncertain ? notDone(error) : error;
-    await wait(call, { ...failed, error: known }, course, answered ? 0 : ARRIVES_WITHIN_MS);
+    const known = answered && error.request?.uncertain ? createNotApplied(error) : error;
+    await wait(call, { ...failed, error: known }, state, answered ? 0 : ARRIVES_WITHIN_MS);
     return answered ? null : call.recover(error);
   };
 
   return {
     async send<T>(call: Call<T>): Promise<T> {
       for (const secret of call.secrets ?? []) secrets.add(secret);
-      const course: Course = { attempts: 0, began: now(), doubt: false, lookedAt: now(), looks: 0 };
+      const state: CallState = { attempts: 0, began: now(), maybeApplied: false, lookedAt: now(), looks: 0 };
       const once = isOnce(call);
       // Some attempt's answer was lost.
-      let doubted = false;
+      let someMaybeApplied = false;
       for (;;) {
-        const ended = await turn(call, course);
+        const ended = await turn(call, state);
         if (ended.ok) return ended.value;
-        const { status, trouble, error } = ended;
-        if (once && (error.request?.uncertain || (doubted && status === 409))) {
-          const found = await makeSure(call, ended, course);
+        const { status, retryReason, error } = ended;
+        if (once && (error.request?.uncertain || (someMaybeApplied && status === 409))) {
+          const found = await makeSure(call, ended, state);
           if (found !== null) return found;
-        } else await wait(call, ended, course, 0);
-        doubted ||= trouble?.kind === "uncertain";
-        course.doubt = doubted && !once;
+        } else await wait(call, ended, state, 0);
+        someMaybeApplied ||= retryReason?.kind === "uncertain";
+        state.maybeApplied = someMaybeApplied && !once;
       }
     },
   };
@@ -219,12 +228,12 @@ const LOOK_HOLDS_MS = 5_000;
 type Wait = Next & { readonly kind: "wait" };
 
 /** How far a call has come. */
-interface Course {
+interface CallState {
   attempts: number;
   /** When it was first sent, or had its first turn and was looked at again instead. */
   began: number;
   /** An earlier attempt may have been carried out. */
-  doubt: boolean;
+  maybeApplied: boolean;
   /** When what it is about was last looked at. */
   lookedAt: number;
   /** How often it was looked at for the attempt to come. */
@@ -236,13 +245,13 @@ interface Course {
 }
 
 /** Why a request waits, for progress and the log. */
-function reasonOf({ address }: Call<unknown>, { kind }: Trouble): string {
+function reasonOf({ address }: Call<unknown>, { kind }: RetryReason): string {
   return kind === "rate-limited" && address !== undefined
     ? `the service asks for fewer invitations of ${address} (429)`
     : REASONS[kind];
 }
 
-const REASONS: Readonly<Record<Trouble["kind"], string>> = {
+const REASONS: Readonly<Record<RetryReason["kind"], string>> = {
   "rate-limited": "the service asks for fewer requests (429)",
   "not-sent": "the service could not be reached",
   uncertain: "the service or the connection failed",
@@ -254,12 +263,12 @@ function refusal({ address }: Call<unknown>, next: Next | null): Verdict {
 }
 
 /** Looks again; what that ends with is told of a write that may have been done, where one may. */
-async function lookAgain(call: Call<unknown>, { doubt, last }: Course): Promise<"go" | "done"> {
+async function recheck(call: Call<unknown>, { maybeApplied, last }: CallState): Promise<"go" | "done"> {
   try {
-    return (await call.lookAgain?.(doubt)) ?? "go";
+    return (await call.recheck?.(maybeApplied)) ?? "go";
   } catch (error) {
-    if (!doubt || last === undefined || !(error instanceof RolecallError)) throw error;
-    throw error.code === "stale" ? overtaken(last, error) : notKnown(last, error);
+    if (!maybeApplied || last === undefined || !(error instanceof RolecallError)) throw error;
+    throw error.code === "stale" ? changedConcurrently(last, error) : outcomeUnknown(last, error);
   }
 }
 
@@ -269,15 +278,15 @@ function either(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
 }
 
 /** Makes a wait that is cut short end with the failure that made it necessary. */
-function hurried<T>(
+function untilCancelled<T>(
   call: Call<unknown>,
   waited: Promise<T>,
-  hurry: AbortSignal,
+  cancelled: AbortSignal,
   last: RolecallError | undefined,
 ): Promise<T> {
   return waited.catch((reason: unknown) => {
     // A wait may be ended by the signal and by another request's failure at once.
-    throw hurry.aborted && !(reason instanceof RolecallError) ? (last ?? notSent(call)) : reason;
+    throw cancelled.aborted && !(reason instanceof RolecallError) ? (last ?? notSent(call)) : reason;
   });
 }
 

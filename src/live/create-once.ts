@@ -2,16 +2,15 @@ import { RolecallError } from "../model/errors.ts";
 import type { Created } from "../model/ports.ts";
 import type { Call } from "./call.ts";
 import type { Client } from "./client.ts";
-import { notListed, notOurs } from "./create-failures.ts";
-import { notKnown } from "./doubt-failures.ts";
 import type { Found } from "./find-created.ts";
+import { createConflict, createdNotListed, outcomeUnknown } from "./request-errors.ts";
 import { readCreatedId } from "./wire.ts";
 
 /** Something to create, and how to look whether it is there. */
 export interface Creation
   extends Pick<
     Call<unknown>,
-    "operation" | "path" | "body" | "secrets" | "address" | "holdBack" | "lookAgain"
+    "operation" | "path" | "body" | "secrets" | "address" | "holdBack" | "recheck"
   > {
   /** What it is called in messages, as in `role "Cashier"`. */
   readonly what: string;
@@ -28,7 +27,7 @@ export async function createOnce(client: Client, creation: Creation): Promise<Cr
     try {
       return await find(client);
     } catch (error) {
-      throw error instanceof RolecallError ? notKnown(failure, error) : error;
+      throw error instanceof RolecallError ? outcomeUnknown(failure, error) : error;
     }
   };
   const created = await client.send<Created | null>({
@@ -40,13 +39,13 @@ export async function createOnce(client: Client, creation: Creation): Promise<Cr
     },
     recover: async (failure) => {
       const found = await look(failure);
-      if (found && !found.same) throw notOurs(failure, what);
+      if (found && !found.same) throw createConflict(failure, what);
       return found && { id: found.id, adopted: true };
     },
   });
   if (created) return created;
   // It was created, but the answer does not tell its id.
-  const unlisted = notListed(call.path, what);
+  const unlisted = createdNotListed(call.path, what);
   const found = await look(unlisted);
   if (!found?.same) throw unlisted;
   return { id: found.id, adopted: false };

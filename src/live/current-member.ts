@@ -4,17 +4,20 @@ import type { LiveEvent } from "../model/ports.ts";
 import type { Client } from "./client.ts";
 import { listAll, PAGE_SIZE } from "./pager.ts";
 import { MEMBERSHIPS_PATH, query } from "./paths.ts";
-import { brief } from "./retry.ts";
+import { shortRetry } from "./retry.ts";
 import { type Membership, readMembershipPage } from "./wire.ts";
 
 /** Longest that one answer about the caller is waited for, in milliseconds: nothing else shall be late for it. */
 const ANSWER_WITHIN_MS = 5_000;
 
 /** Tells which member of a merchant the key belongs to, if any, or that it cannot be found out. */
-export type FindCaller = (merchant: string) => Promise<Pick<LiveState, "callerId" | "callerUnknown">>;
+export type FindCurrentMember = (merchant: string) => Promise<Pick<LiveState, "callerId" | "callerUnknown">>;
 
 /** Asks the service once, for all merchants; where that fails, says so once, and nobody is known. */
-export function createCaller(client: Client, emit: (event: LiveEvent) => void): FindCaller {
+export function createCurrentMemberFinder(
+  client: Client,
+  emit: (event: LiveEvent) => void,
+): FindCurrentMember {
   let asked: Promise<readonly Membership[] | null> | undefined;
   return async (merchant) => {
     asked ??= listMemberships(client).catch((error: unknown) => {
@@ -37,7 +40,7 @@ async function listMemberships(client: Client): Promise<readonly Membership[]> {
       method: "GET",
       path: `${MEMBERSHIPS_PATH}${query({ offset, limit: PAGE_SIZE, "resource.type": "merchant" })}`,
       read: readMembershipPage,
-      retry: brief,
+      retry: shortRetry,
       withinMs: ANSWER_WITHIN_MS,
     }),
   );

@@ -1,6 +1,7 @@
+import { isSameJson } from "../lib/canonical-json.ts";
 import type { Metadata } from "../model/json.ts";
 import type { LiveMember, LiveRole } from "../model/live.ts";
-import type { MemberDraft, RoleDraft } from "../model/ports.ts";
+import type { CreateMember, CreateRole } from "../model/ports.ts";
 import type { Client } from "./client.ts";
 import { listMembers, listRoles } from "./reader.ts";
 
@@ -8,7 +9,7 @@ import { listMembers, listRoles } from "./reader.ts";
 export type Found = { readonly id: string; readonly same: boolean } | null;
 
 /** Looks for a custom role by its exact name. */
-export async function findRole(client: Client, merchant: string, draft: RoleDraft): Promise<Found> {
+export async function findRole(client: Client, merchant: string, draft: CreateRole): Promise<Found> {
   const named = (await listRoles(client, merchant)).filter(
     ({ name, predefined }) => name === draft.name && !predefined,
   );
@@ -16,7 +17,7 @@ export async function findRole(client: Client, merchant: string, draft: RoleDraf
 }
 
 /** Looks for a member by the exact address; an expired invitation is never what was just created. */
-export async function findMember(client: Client, merchant: string, draft: MemberDraft): Promise<Found> {
+export async function findMember(client: Client, merchant: string, draft: CreateMember): Promise<Found> {
   const key = draft.email.toLowerCase();
   // The filter is a prefix, so what it gives is compared exactly.
   const members = (await listMembers(client, merchant, { email: draft.email })).filter(
@@ -32,7 +33,7 @@ function best<T extends { readonly id: string }>(all: readonly T[], isSame: (one
   return found === undefined ? null : { id: found.id, same: same !== undefined };
 }
 
-function isRole(role: LiveRole, { permissions, description = "", metadata }: RoleDraft): boolean {
+function isRole(role: LiveRole, { permissions, description = "", metadata }: CreateRole): boolean {
   return (
     sameSet(role.permissions, permissions) &&
     (role.description ?? "") === description &&
@@ -40,7 +41,7 @@ function isRole(role: LiveRole, { permissions, description = "", metadata }: Rol
   );
 }
 
-function isMember({ roles, user, metadata }: LiveMember, draft: MemberDraft): boolean {
+function isMember({ roles, user, metadata }: LiveMember, draft: CreateMember): boolean {
   const { managed } = draft;
   return (
     sameSet(roles, draft.roles) &&
@@ -56,12 +57,5 @@ function sameSet(one: readonly string[], other: readonly string[]): boolean {
 }
 
 function sameMetadata(one: Metadata, other: Metadata = {}): boolean {
-  return canonical(one) === canonical(other);
-}
-
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
-  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`).join()}}`;
+  return isSameJson(one, other);
 }

@@ -14,19 +14,19 @@ export interface HeldBack {
 /** Waits until an address may be invited again; returns false where it is given up before. */
 export async function waitBeside(
   wait: HeldBack,
-  { now, sleep, hurry }: Pick<ClientOptions, "now" | "sleep" | "hurry">,
+  { now, sleep, cancelled }: Pick<ClientOptions, "now" | "sleep" | "cancelled">,
 ): Promise<boolean> {
   const { until, holdBack } = wait;
   const { ending, stop } = holdBack;
   for (;;) {
-    if (hurry.aborted || stop.aborted) return false;
+    if (cancelled.aborted || stop.aborted) return false;
     if (ending.aborted) {
       wait.endedAt ??= now();
       if (until > wait.endedAt + LONGEST_ENDING_MS) return false;
     }
     const ms = until - now();
     if (ms <= 0) return true;
-    const signals = ending.aborted ? [hurry, stop] : [hurry, stop, ending];
+    const signals = ending.aborted ? [cancelled, stop] : [cancelled, stop, ending];
     const signal = AbortSignal.any(signals);
     await sleep(ms, signal).catch((reason: unknown) => {
       if (!signal.aborted) throw reason;

@@ -8,7 +8,7 @@ interface Known {
  * Gives one list for all lists of the same texts: of a hundred thousand members most hold one of a few sets of roles, and
  * a list of its own for each takes a fifth of the memory.
  */
-export function listSharer(): (list: readonly string[]) => readonly string[] {
+export function createInterner(): (list: readonly string[]) => readonly string[] {
   const root: Known = { next: new Map() };
   return (list) => {
     let at = root;

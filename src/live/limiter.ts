@@ -69,7 +69,7 @@ const ALONE_MS = 1_000;
 const IDLE_MS = 300;
 
 /** Refusals in a row, none of which is known to concern one request alone. */
-interface Doubt {
+interface RefusalStreak {
   /** When the first refused request was sent. */
   readonly since: number;
   /** How many refusals there have been. */
@@ -91,7 +91,7 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
   let running = 0;
   let releasedAt = now();
   let careful = false;
-  let doubt: Doubt | null = null;
+  let streak: RefusalStreak | null = null;
   let pausedUntil = Number.NEGATIVE_INFINITY;
   /** Start of the last pause: answers to earlier requests say nothing about the time after it. */
   let blockedAt = Number.NEGATIVE_INFINITY;
@@ -107,7 +107,7 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
     pacer.passed(sentAt);
     if (sentAt < blockedAt) return;
     pauses = 0;
-    if (doubt && sentAt >= doubt.since) doubt = null;
+    if (streak && sentAt >= streak.since) streak = null;
   };
 
   /** Everyone waits; half as many may be under way from then on. */
@@ -122,16 +122,16 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
     if (!pacer.isPacing()) width = Math.max(1, width / 2);
     blockedAt = now();
     pauses += 1;
-    doubt = null;
+    streak = null;
   };
 
   const refused = (sentAt: number, refusal: Refused): void => {
     refusedSince ??= now();
     if (sentAt < blockedAt) return;
     if (pacer.refused(sentAt) && !isLong(refusal)) return;
-    doubt ??= { since: sentAt, refused: 0, alone: running === 0 };
-    doubt.refused += 1;
-    const isBlocked = pauses > 0 || doubt.refused >= (doubt.alone ? BLOCKED_BY - 1 : BLOCKED_BY);
+    streak ??= { since: sentAt, refused: 0, alone: running === 0 };
+    streak.refused += 1;
+    const isBlocked = pauses > 0 || streak.refused >= (streak.alone ? BLOCKED_BY - 1 : BLOCKED_BY);
     if (isBlocked || isLong(refusal)) block(refusal);
   };
 
@@ -160,7 +160,7 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
   };
 
   /** How many may be under way now: one at a time to find out whether a pause is over, or a refusal concerns everyone. */
-  const most = (): number => (pauses > 0 || doubt ? 1 : Math.floor(width));
+  const most = (): number => (pauses > 0 || streak ? 1 : Math.floor(width));
 
   const start = (): void => {
     while (running < most() && urgent.length + others.length > 0) {

@@ -1,6 +1,9 @@
-import { sideBySide } from "../lib/map-concurrent.ts";
+import { mapConcurrent } from "../lib/map-concurrent.ts";
 import { RolecallError } from "../model/errors.ts";
 import type { Page } from "./wire.ts";
+
+/** More requests than any limiter lets through at once, and few enough for a list of any length to fit into memory. */
+export const MOST_AT_ONCE = 64;
 
 /** The most items that the contract gives in one page. */
 export const PAGE_SIZE = 25;
@@ -96,7 +99,7 @@ async function listOnce<Item extends Listed>(
   };
   const ids = new Set(first.items.map(({ id }) => id));
   let known = 0;
-  const rest = await sideBySide(offsets(), async (offset) => {
+  const rest = await mapConcurrent(offsets(), MOST_AT_ONCE, async (offset) => {
     const page = await readPage(offset);
     const before = ids.size;
     for (const { id } of page.items) ids.add(id);

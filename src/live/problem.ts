@@ -48,8 +48,8 @@ function extensionsOf(
     .filter(([name, value]) => !STANDARD.has(name) && name !== standsIn && value !== null)
     .slice(0, MAX_EXTENSIONS)
     .map(([name, value]) => ({
-      name: tame(clean(name)),
-      value: tame(clean(typeof value === "string" ? value : JSON.stringify(value))),
+      name: sanitizeLine(clean(name)),
+      value: sanitizeLine(clean(typeof value === "string" ? value : JSON.stringify(value))),
     }));
   return shown.length === 0 ? {} : { extensions: shown };
 }
@@ -69,7 +69,7 @@ export function missingPermission(problem: Problem | undefined): string | undefi
 }
 
 /** Text from the service on one line, bounded, without control or invisible characters: fit to stand in a message. */
-export function tame(value: string): string {
+export function sanitizeLine(value: string): string {
   // Cut before, too, so that a huge body costs nothing.
   const clean = value
     .slice(0, 10 * MAX_SHOWN)

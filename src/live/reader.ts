@@ -1,18 +1,18 @@
-import { sideBySide } from "../lib/map-concurrent.ts";
+import { mapConcurrent } from "../lib/map-concurrent.ts";
 import { type LiveMember, type LiveRole, type LiveState, PREDEFINED_ROLES } from "../model/live.ts";
 import type { LiveEvent, LiveReader } from "../model/ports.ts";
 import type { Client } from "./client.ts";
-import type { FindCaller } from "./current-member.ts";
-import { listSharer } from "./intern-lists.ts";
-import { listAll, PAGE_SIZE, type Progress } from "./pager.ts";
+import type { FindCurrentMember } from "./current-member.ts";
+import { createInterner } from "./intern-lists.ts";
+import { retrieveRole } from "./lookup.ts";
+import { listAll, MOST_AT_ONCE, PAGE_SIZE, type Progress } from "./pager.ts";
 import { membersPath, query, rolesPath } from "./paths.ts";
-import { retrieveRole } from "./records.ts";
 import { readMemberPage, readRoles } from "./wire.ts";
 
 /** Reads live states through a client. */
 export function createReader(
   client: Client,
-  findCaller: FindCaller,
+  findCurrentMember: FindCurrentMember,
   emit: (event: LiveEvent) => void,
 ): LiveReader {
   return {
@@ -20,7 +20,7 @@ export function createReader(
       const [state, caller] = await Promise.all([
         together(client, (calls) => readAll(calls, { merchant, roleIds, expected }, emit)),
         // Its answer is waited for but shortly: not while the file may still be read, which can keep everything else.
-        Promise.resolve(roleIds).then(() => findCaller(merchant)),
+        Promise.resolve(roleIds).then(() => findCurrentMember(merchant)),
       ]);
       return { ...state, ...caller };
     },
@@ -70,7 +70,7 @@ async function readAll(
   const retrieve = async (ids: ReadonlySet<string>): Promise<readonly LiveRole[]> => {
     const unknown = [...ids].filter((id) => !known.has(id));
     for (const id of unknown) known.add(id);
-    const answers = await sideBySide(unknown, async (id) => {
+    const answers = await mapConcurrent(unknown, MOST_AT_ONCE, async (id) => {
       const found = await retrieveRole(client, merchant, id);
       if (found?.id === id) return [found];
       unanswered.add(id);
@@ -131,7 +131,7 @@ export async function listMembers(
   { email, ...listing }: Listing = {},
 ): Promise<readonly LiveMember[]> {
   const filter = email === undefined ? {} : { email };
-  const share = listSharer();
+  const share = createInterner();
   const readPage = (offset: number) =>
     client.send({
       operation: "list members",

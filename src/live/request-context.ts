@@ -1,7 +1,7 @@
 import type { Operation } from "./operations.ts";
 
 /** The request that a failure is about. */
-export interface Attempted {
+export interface RequestContext {
   readonly operation: Operation;
   readonly method: string;
   readonly path: string;
@@ -11,7 +11,7 @@ export interface Attempted {
   /** It changes something. */
   readonly write: boolean;
   /** An earlier attempt may have been carried out. */
-  readonly doubt: boolean;
+  readonly maybeApplied: boolean;
   /** What no message may repeat, even if the service does. */
   readonly secrets: readonly string[];
 }

@@ -1,30 +1,36 @@
-import { type ErrorCode, type FailedRequest, type Problem, RolecallError } from "../model/errors.ts";
-import { problemOf, tame } from "./problem.ts";
-import type { Attempted } from "./request-context.ts";
-import { MAY_BE_DONE } from "./reworded.ts";
-import { statusWords } from "./status-messages.ts";
+import {
+  type ErrorCode,
+  type ErrorDetails,
+  type FailedRequest,
+  type Problem,
+  RolecallError,
+} from "../model/errors.ts";
+import { problemOf, sanitizeLine } from "./problem.ts";
+import type { RequestContext } from "./request-context.ts";
+import type { RetryLimit } from "./retry.ts";
+import { statusMessage } from "./status-messages.ts";
 import type { LostAnswer, TransportResponse } from "./transport.ts";
 
 /** Words an answer that is no success. */
-export function answerFailure(answer: TransportResponse, attempted: Attempted): RolecallError {
+export function answerFailure(answer: TransportResponse, context: RequestContext): RolecallError {
   const { status } = answer;
-  const { code, title, hint } = statusWords(status);
-  const clean = (text: string): string => withoutSecrets(text, attempted.secrets);
+  const { code, title, hint } = statusMessage(status);
+  const clean = (text: string): string => withoutSecrets(text, context.secrets);
   const problem = problemOf(answer.body, clean);
   const said = saidBy(problem, title) ?? leadsTo(answer, clean) ?? excerpt(clean(answer.body));
   // A later no does not undo what an earlier attempt may have done.
-  const uncertain = attempted.write && (attempted.doubt || status >= 500 || status === 424);
+  const uncertain = context.write && (context.maybeApplied || status >= 500 || status === 424);
   const asked = status === 429 ? clean(answer.header("retry-after") ?? "") : "";
   return new RolecallError(
     code,
-    `${attempted.method} ${attempted.path} answered ${status}${title && ` ${title}`}${said === "" ? "." : `: ${said}`}`,
+    `${context.method} ${context.path} answered ${status}${title && ` ${title}`}${said === "" ? "." : `: ${said}`}`,
     {
       hint: uncertain
         ? MAY_BE_DONE
         : isHtml(answer) && status < 500
           ? NOT_THE_SERVICE
-          : `${hint(attempted, problem)}${asked && ` It asked to wait: ${tame(asked)}.`}`,
-      request: requestOf(attempted, { status, ...(problem && { problem }), ...(uncertain && { uncertain }) }),
+          : `${hint(context, problem)}${asked && ` It asked to wait: ${sanitizeLine(asked)}.`}`,
+      request: requestOf(context, { status, ...(problem && { problem }), ...(uncertain && { uncertain }) }),
     },
   );
 }
@@ -45,7 +51,7 @@ export function invitationLimited(
   const when = isKnown ? `after ${minuteOf(at, now)}` : "later";
   return new RolecallError(
     "invitation-limited",
-    `${tame(address)}: too many invitations were sent to this address; try again ${when}.`,
+    `${sanitizeLine(address)}: too many invitations were sent to this address; try again ${when}.`,
     {
       hint: "Run apply again then: it goes on with what is left.",
       ...(request && { request }),
@@ -64,17 +70,17 @@ function minuteOf(at: number, now: number): string {
 }
 
 /** Words a request that got no answer. */
-export function lostFailure(lost: LostAnswer, attempted: Attempted): RolecallError {
-  const { method, path, write, doubt } = attempted;
-  const uncertain = write && (doubt || lost.sent);
+export function lostFailure(lost: LostAnswer, context: RequestContext): RolecallError {
+  const { method, path, write, maybeApplied } = context;
+  const uncertain = write && (maybeApplied || lost.sent);
   return new RolecallError(
     LOST_CODES[lost.kind],
-    `${method} ${path} got no answer: ${tame(withoutSecrets(lost.message, attempted.secrets))}.`,
+    `${method} ${path} got no answer: ${sanitizeLine(withoutSecrets(lost.message, context.secrets))}.`,
     {
       hint: uncertain
         ? MAY_BE_DONE
         : "Check the base URL and the network, and that the service is up; then run it again.",
-      request: requestOf(attempted, uncertain ? { uncertain } : {}),
+      request: requestOf(context, uncertain ? { uncertain } : {}),
       cause: lost,
     },
   );
@@ -92,17 +98,17 @@ export function notSent(
 }
 
 /** Words a successful answer that cannot be understood. */
-export function badAnswer(answer: TransportResponse, attempted: Attempted, reason: string): RolecallError {
-  const { method, path, write, secrets } = attempted;
+export function badAnswer(answer: TransportResponse, context: RequestContext, reason: string): RolecallError {
+  const { method, path, write, secrets } = context;
   const type = answer.header("content-type") ?? "no content type";
   const html = isHtml(answer);
-  const clean = (text: string): string => tame(withoutSecrets(text, secrets));
+  const clean = (text: string): string => sanitizeLine(withoutSecrets(text, secrets));
   const what = html ? "with an HTML page instead of JSON" : clean(reason);
   return new RolecallError("bad-answer", `${method} ${path} answered ${answer.status}, but ${what}.`, {
     hint: html
       ? NOT_THE_SERVICE
       : `The answer (${clean(type)}) is not what the contract says. Check the base URL; then ask the service's operators.`,
-    request: requestOf(attempted, { status: answer.status, ...(write && { uncertain: true }) }),
+    request: requestOf(context, { status: answer.status, ...(write && { uncertain: true }) }),
   });
 }
 
@@ -124,13 +130,13 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
 
 function saidBy(problem: Problem | undefined, title: string): string | undefined {
   if (problem === undefined) return undefined;
-  const said = tame(problem.detail ?? problem.title ?? problem.type);
+  const said = sanitizeLine(problem.detail ?? problem.title ?? problem.type);
   return said === title ? "" : said;
 }
 
 function leadsTo(answer: TransportResponse, clean: (text: string) => string): string | undefined {
   const location = answer.status >= 300 && answer.status < 400 ? answer.header("location") : undefined;
-  return location && `to ${tame(clean(location))}`;
+  return location && `to ${sanitizeLine(clean(location))}`;
 }
 
 /** Whether an answer is a web page: what a wrong address, a login or a proxy gives. */
@@ -141,13 +147,115 @@ export function isHtml(answer: TransportResponse): boolean {
 }
 
 function requestOf(
-  { method, path, attempts }: Attempted,
+  { method, path, attempts }: RequestContext,
   rest: Omit<FailedRequest, "method" | "path" | "attempts">,
 ): FailedRequest {
   return { method, path, attempts, ...rest };
 }
 
 function excerpt(body: string): string {
-  const text = tame(body.slice(0, 4000).replaceAll(/<[^>]*>/g, " "));
+  const text = sanitizeLine(body.slice(0, 4000).replaceAll(/<[^>]*>/g, " "));
   return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+}
+
+/** The same failure, with something said in another way. */
+function withErrorDetails(
+  error: RolecallError,
+  { message = error.message, ...details }: ErrorDetails & { readonly message?: string },
+): RolecallError {
+  const { code, hint, request } = error;
+  return new RolecallError(code, message, {
+    ...(hint !== undefined && { hint }),
+    ...(request && { request }),
+    cause: error,
+    ...details,
+  });
+}
+
+/** What to do about a write of which nobody knows whether it was done. */
+const MAY_BE_DONE = 'The service may have done it. Run "rolecall plan" to see whether it has.';
+
+/** The failure of a create that was looked up afterwards, and is not there. */
+export function createNotApplied(error: RolecallError): RolecallError {
+  const { uncertain: _, ...request } = error.request ?? { method: "", path: "", attempts: 0 };
+  return withErrorDetails(error, { hint: "It was looked up, and was not done. Try again later.", request });
+}
+
+/** The failure of a create that the service says it has done, but which is not to be seen. */
+export function createdNotListed(path: string, what: string): RolecallError {
+  return new RolecallError(
+    "bad-answer",
+    `The service said that it created the ${what}, but does not list it as it was to be.`,
+    { hint: MAY_BE_DONE, request: { method: "POST", path, attempts: 1, uncertain: true } },
+  );
+}
+
+/**
+ * The failure of a create that was looked up afterwards, where something else was found in its place. Whether it was
+ * done, and changed by somebody since, nobody can tell.
+ */
+export function createConflict(error: RolecallError, what: string): RolecallError {
+  const message = `The ${what} is there, but not as it was to be created: somebody else has created or changed it.`;
+  return new RolecallError("conflict", message, {
+    hint: 'Run "rolecall plan" to see how it differs.',
+    request: { ...(error.request ?? { method: "POST", path: "", attempts: 0 }), uncertain: true },
+    cause: error,
+  });
+}
+
+/** The failure of a write that could not be looked up afterwards: what became of it stays unknown. */
+export function outcomeUnknown(error: RolecallError, lookUp: RolecallError): RolecallError {
+  return withErrorDetails(error, {
+    message: `${ended(error.message)} Whether it was done cannot be looked up: ${lookUp.message}`,
+    hint: MAY_BE_DONE,
+    request: { ...(error.request ?? { method: "", path: "", attempts: 0 }), uncertain: true },
+  });
+}
+
+/**
+ * The failure of an update or delete that was looked up afterwards, and is neither as it was nor as it was to be.
+ * Whether it was done, and changed by somebody since, nobody can tell.
+ */
+export function changedConcurrently(error: RolecallError, stale: RolecallError): RolecallError {
+  return withErrorDetails(error, {
+    message: `${ended(error.message)} Whether it was done cannot be told any more: ${stale.message}`,
+    hint: MAY_BE_DONE,
+  });
+}
+
+function ended(sentence: string): string {
+  return sentence.replace(/\.?$/, ".");
+}
+
+/** The failure of a request that is not sent again: says why, and what to do about it. */
+export function retriesExhausted(error: RolecallError, because: RetryLimit): RolecallError {
+  // It says itself when to try again, and no option makes that sooner.
+  if (error.code === "invitation-limited") return error;
+  const sentence = wordsOf(because);
+  if (sentence === null) return error;
+  // What it says of a refusal is of one after many tries.
+  const hint = error.code === "rate-limited" && !error.request?.uncertain ? "" : (error.hint ?? "");
+  return withErrorDetails(error, { hint: `${hint} ${sentence}`.trim() });
+}
+
+function wordsOf(because: RetryLimit): string | null {
+  switch (because.kind) {
+    case "attempts":
+      return null;
+    case "time":
+      return because.askedMs === null
+        ? `It was tried for ${lasting(because.totalMs)}; --retry-for allows more.`
+        : `The service asks to wait ${lasting(because.askedMs)}, but a request is tried for ${lasting(because.totalMs)} in all; --retry-for allows more.`;
+    case "asked-too-much":
+      return `The service asks to wait ${lasting(because.askedMs)}; one wait is never longer than ${lasting(because.maxMs)}, whatever --retry-for says. Run it again after that.`;
+    default:
+      return because satisfies never;
+  }
+}
+
+function lasting(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
 }

@@ -37,7 +37,7 @@ export function retryFor(totalMs: number): RetryPolicy {
 }
 
 /** For what is good to know and not worth waiting for. */
-export function brief(policy: RetryPolicy): RetryPolicy {
+export function shortRetry(policy: RetryPolicy): RetryPolicy {
   return {
     ...policy,
     attempts: 3,
@@ -50,7 +50,7 @@ export function brief(policy: RetryPolicy): RetryPolicy {
 }
 
 /** Why a request did not succeed, as far as repeating it depends on it. */
-export type Trouble =
+export type RetryReason =
   /** The service has not done it, and says when to come back, if it says anything. */
   | { readonly kind: "rate-limited"; readonly retryAfterMs: number | null }
   /** It did not arrive. */
@@ -68,10 +68,10 @@ export interface Spent {
 export type Next =
   /** `asked`: the service asked for just this wait. */
   | { readonly kind: "wait"; readonly ms: number; readonly asked: boolean }
-  | { readonly kind: "give-up"; readonly because: GiveUp };
+  | { readonly kind: "give-up"; readonly because: RetryLimit };
 
 /** Why a request is not sent again. */
-export type GiveUp =
+export type RetryLimit =
   | { readonly kind: "attempts" }
   /** The wait would end after the total time; `askedMs` is null where the service did not ask for it. */
   | { readonly kind: "time"; readonly askedMs: number | null; readonly totalMs: number }
@@ -79,10 +79,10 @@ export type GiveUp =
   | { readonly kind: "asked-too-much"; readonly askedMs: number; readonly maxMs: number };
 
 /** How long to wait before the next attempt, or why there is none. */
-export function nextWait(policy: RetryPolicy, trouble: Trouble, spent: Spent, random: number): Next {
+export function nextWait(policy: RetryPolicy, retryReason: RetryReason, spent: Spent, random: number): Next {
   const { maxMs, baseMs, maxRetryAfterMs, totalMs } = policy;
-  const giveUp = (because: GiveUp): Next => ({ kind: "give-up", because });
-  const asked = trouble.kind === "not-sent" ? null : trouble.retryAfterMs;
+  const giveUp = (because: RetryLimit): Next => ({ kind: "give-up", because });
+  const asked = retryReason.kind === "not-sent" ? null : retryReason.retryAfterMs;
   if (asked !== null && asked > maxRetryAfterMs) {
     return giveUp({ kind: "asked-too-much", askedMs: asked, maxMs: maxRetryAfterMs });
   }
@@ -92,11 +92,11 @@ export function nextWait(policy: RetryPolicy, trouble: Trouble, spent: Spent, ra
   // Full jitter: callers that failed together do not come back together.
   const ms = isAsked ? asked : Math.round(ceiling * random);
   if (spent.ms + ms > totalMs) return giveUp({ kind: "time", askedMs: isAsked ? asked : null, totalMs });
-  if (spent.attempts >= attemptsFor(policy, trouble)) return giveUp({ kind: "attempts" });
+  if (spent.attempts >= attemptsFor(policy, retryReason)) return giveUp({ kind: "attempts" });
   return { kind: "wait", ms, asked: isAsked };
 }
 
-function attemptsFor(policy: RetryPolicy, { kind }: Trouble): number {
+function attemptsFor(policy: RetryPolicy, { kind }: RetryReason): number {
   switch (kind) {
     case "rate-limited":
       return policy.rateLimitAttempts;

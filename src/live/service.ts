@@ -1,9 +1,9 @@
-import type { LiveEvent, LiveReader, LiveRecords, LiveWriter } from "../model/ports.ts";
+import type { LiveEvent, LiveLookup, LiveReader, LiveWriter } from "../model/ports.ts";
 import { createClient } from "./client.ts";
-import { createCaller } from "./current-member.ts";
+import { createCurrentMemberFinder } from "./current-member.ts";
 import { createLimiter } from "./limiter.ts";
+import { createLookup } from "./lookup.ts";
 import { createReader } from "./reader.ts";
-import { createRecords } from "./records.ts";
 import { DEFAULT_RETRY, retryFor } from "./retry.ts";
 import { checkBaseUrl, type Later, LIMITS, type OpenTransport, undiciTransport } from "./transport.ts";
 import { createTunnel, type ProxyServer } from "./tunnel.ts";
@@ -38,7 +38,7 @@ export interface ServiceOptions {
 /** A service that is ready to be read and written; one limiter for all of it. */
 export interface Service {
   readonly reader: LiveReader;
-  records(merchant: string): LiveRecords;
+  lookup(merchant: string): LiveLookup;
   writer(merchant: string): LiveWriter;
   close(): Promise<void>;
 }
@@ -48,12 +48,12 @@ export function connect(options: ServiceOptions): Service {
   const { concurrency, now, monotonic, sleep, signal } = options;
   const transport = options.transport ?? openTransport(checkBaseUrl(options.baseUrl), options);
   const closing = new AbortController();
-  const hurry = AbortSignal.any(signal ? [signal, closing.signal] : [closing.signal]);
+  const cancelled = AbortSignal.any(signal ? [signal, closing.signal] : [closing.signal]);
   // Nobody listens any more once it is closed.
   const emit = (event: LiveEvent): void => {
     if (!closing.signal.aborted) options.emit(event);
   };
-  const limiter = createLimiter({ concurrency, now: monotonic, sleep, closing: hurry });
+  const limiter = createLimiter({ concurrency, now: monotonic, sleep, closing: cancelled });
   const client = createClient({
     ...options,
     now: monotonic,
@@ -62,11 +62,11 @@ export function connect(options: ServiceOptions): Service {
     transport: transport.send,
     limiter,
     retry: retryFor(options.retryForMs ?? DEFAULT_RETRY.totalMs),
-    hurry,
+    cancelled,
   });
   return {
-    reader: createReader(client, createCaller(client, emit), emit),
-    records: (merchant) => createRecords(client, merchant),
+    reader: createReader(client, createCurrentMemberFinder(client, emit), emit),
+    lookup: (merchant) => createLookup(client, merchant),
     writer: (merchant) => createWriter(client, merchant),
     close: async () => {
       closing.abort();

@@ -1,18 +1,18 @@
 import type { ErrorCode, Problem } from "../model/errors.ts";
 import { isAboutOne, OPERATIONS, type Operation } from "./operations.ts";
 import { mayLackPermission, missingPermission } from "./problem.ts";
-import type { Attempted } from "./request-context.ts";
+import type { RequestContext } from "./request-context.ts";
 
 /** How a failure with a status is called, and what to do about it. */
-export interface StatusWords {
+export interface StatusMessage {
   readonly code: ErrorCode;
   readonly title: string;
-  readonly hint: (attempted: Attempted, problem: Problem | undefined) => string;
+  readonly hint: (context: RequestContext, problem: Problem | undefined) => string;
 }
 
 /** The words for a status that is no success. */
-export function statusWords(status: number): StatusWords {
-  const known = WORDS[status];
+export function statusMessage(status: number): StatusMessage {
+  const known = STATUS_MESSAGES[status];
   if (known) return known;
   if (status >= 500) return { ...SERVER_ERROR, title: "Server Error" };
   if (status >= 300 && status < 400) return REDIRECT;
@@ -32,20 +32,20 @@ function neededFor(operation: Operation, problem: Problem | undefined): string {
     : `permission ${missingPermission(problem) ?? listed}`;
 }
 
-const REDIRECT: StatusWords = {
+const REDIRECT: StatusMessage = {
   code: "unexpected-status",
   title: "Redirect",
   hint: () =>
     "Redirects are not followed, so that the key goes nowhere else. Set the base URL to the final address.",
 };
 
-const SERVER_ERROR: StatusWords = {
+const SERVER_ERROR: StatusMessage = {
   code: "service-failed",
   title: "Server Error",
   hint: () => "The service has a problem of its own. Try again later.",
 };
 
-const WORDS: Readonly<Record<number, StatusWords>> = {
+const STATUS_MESSAGES: Readonly<Record<number, StatusMessage>> = {
   400: {
     code: "bad-request",
     title: "Bad Request",

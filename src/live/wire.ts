@@ -94,15 +94,15 @@ export function readMember(body: string): LiveMember {
 }
 
 /** Reads a page of members; `share` may give one list of roles for all that say the same. */
-export function readMemberPage(body: string, share: ShareRoles = unshared): Page<LiveMember> {
+export function readMemberPage(body: string, share: InternRoles = unshared): Page<LiveMember> {
   const { data, marked } = parse(memberListSchema, body);
   const { items, total_count } = data;
   return { items: items.map((item) => toMember(item, marked, share)), total: total_count ?? null };
 }
 
-type ShareRoles = (roles: readonly string[]) => readonly string[];
+type InternRoles = (roles: readonly string[]) => readonly string[];
 
-const unshared: ShareRoles = (roles) => roles;
+const unshared: InternRoles = (roles) => roles;
 
 /** Reads a page of the caller's memberships. */
 export function readMembershipPage(body: string): Page<Membership> {
@@ -189,7 +189,7 @@ function toStatus(wire: unknown): MemberStatus {
   return STATUSES.find((status) => status === wire) ?? "unknown";
 }
 
-function toMember(wire: z.infer<typeof memberSchema>, marked: boolean, share: ShareRoles): LiveMember {
+function toMember(wire: z.infer<typeof memberSchema>, marked: boolean, share: InternRoles): LiveMember {
   const { user, invite } = wire;
   return {
     id: wire.id,

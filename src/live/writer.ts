@@ -1,4 +1,4 @@
-import type { LiveWriter, MemberDraft, MemberUpdate, RoleDraft, RolePatch } from "../model/ports.ts";
+import type { CreateMember, CreateRole, LiveWriter, MemberUpdate, RolePatch } from "../model/ports.ts";
 import type { Client } from "./client.ts";
 import { createOnce } from "./create-once.ts";
 import { findMember, findRole } from "./find-created.ts";
@@ -18,24 +18,24 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         what: `role "${role.name}"`,
         find: (calls) => findRole(calls, merchant, role),
       }),
-    updateRole: (id, patch, lookAgain) =>
+    updateRole: (id, patch, recheck) =>
       client.send({
         operation: "update a role",
         method: "PATCH",
         path: rolesPath(merchant, id),
         body: patchBody(patch),
         read: nothing,
-        lookAgain,
+        recheck,
       }),
-    deleteRole: (id, lookAgain) =>
+    deleteRole: (id, recheck) =>
       client.send({
         operation: "delete a role",
         method: "DELETE",
         path: rolesPath(merchant, id),
         read: nothing,
-        lookAgain,
+        recheck,
       }),
-    createMember: (member, lookAgain, holdBack) =>
+    createMember: (member, recheck, holdBack) =>
       createOnce(client, {
         operation: "create a member",
         path: membersPath(merchant),
@@ -45,9 +45,9 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         secrets: member.managed ? [member.managed.password] : [],
         what: `member ${member.email}`,
         find: (calls) => findMember(calls, merchant, member),
-        lookAgain,
+        recheck,
       }),
-    updateMember: (id, update, lookAgain) =>
+    updateMember: (id, update, recheck) =>
       client.send({
         operation: "update a member",
         method: "PUT",
@@ -55,20 +55,20 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         body: updateBody(update),
         secrets: update.password === undefined ? [] : [update.password],
         read: (body) => readUpdatedMember(id, body),
-        lookAgain,
+        recheck,
       }),
-    deleteMember: (id, lookAgain) =>
+    deleteMember: (id, recheck) =>
       client.send({
         operation: "delete a member",
         method: "DELETE",
         path: membersPath(merchant, id),
         read: nothing,
-        lookAgain,
+        recheck,
       }),
   };
 }
 
-function roleBody({ name, permissions, description, metadata }: RoleDraft): object {
+function roleBody({ name, permissions, description, metadata }: CreateRole): object {
   return { name, permissions, description, metadata };
 }
 
@@ -76,7 +76,7 @@ function patchBody({ name, description, permissions }: RolePatch): object {
   return { name, description, permissions };
 }
 
-function draftBody({ email, roles, metadata, managed }: MemberDraft): object {
+function draftBody({ email, roles, metadata, managed }: CreateMember): object {
   return {
     email,
     roles,

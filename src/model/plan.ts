@@ -199,4 +199,4 @@ export interface Plan {
  * What is added to the name of a role that has to go while another one takes its name, since the service allows no
  * two roles of one name. Whoever sees it at the service finds here what it means.
  */
-export const SET_ASIDE = " (set aside by rolecall)";
+export const TEMPORARY_SUFFIX = " (set aside by rolecall)";

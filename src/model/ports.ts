@@ -71,7 +71,7 @@ export interface LiveReader {
 }
 
 /** A role to create. */
-export interface RoleDraft {
+export interface CreateRole {
   readonly name: string;
   readonly permissions: readonly string[];
   readonly description?: string;
@@ -86,7 +86,7 @@ export interface RolePatch {
 }
 
 /** A member to create; `managed` makes it a user of the merchant's own, without an invitation. */
-export interface MemberDraft {
+export interface CreateMember {
   readonly email: string;
   /** Role ids. */
   readonly roles: readonly string[];
@@ -115,18 +115,18 @@ export interface Created {
  * Looks at one resource of a merchant again; null where it is gone. Throws RolecallError, or the reason of the signal
  * once that is aborted.
  */
-export interface LiveRecords {
-  role(id: string, signal?: AbortSignal): Promise<LiveRole | null>;
-  member(id: string, signal?: AbortSignal): Promise<LiveMember | null>;
+export interface LiveLookup {
+  getRole(id: string, signal?: AbortSignal): Promise<LiveRole | null>;
+  getMember(id: string, signal?: AbortSignal): Promise<LiveMember | null>;
   /** Somebody who holds a role; null where nobody does. */
-  holder(roleId: string, signal?: AbortSignal): Promise<LiveMember | null>;
+  getHolder(roleId: string, signal?: AbortSignal): Promise<LiveMember | null>;
 }
 
 /**
  * Looks once more at what is to be updated or deleted: `done` where it is as it was to be, `go` where it is as planned.
- * `doubt`: an earlier attempt may have been carried out. Throws RolecallError where it is neither, or cannot be looked at.
+ * `maybeApplied`: an earlier attempt may have been carried out. Throws RolecallError where it is neither, or cannot be looked at.
  */
-export type LookAgain = (doubt: boolean) => Promise<"go" | "done">;
+export type Recheck = (maybeApplied: boolean) => Promise<"go" | "done">;
 
 /** How the creation of a member waits while the service refuses its address, and everything else goes on. */
 export interface HoldBack {
@@ -143,12 +143,12 @@ export interface HoldBack {
  * Whoever has looked right before a call passes on how: it is done again where the request had to wait meanwhile.
  */
 export interface LiveWriter {
-  createRole(role: RoleDraft): Promise<Created>;
-  updateRole(id: string, patch: RolePatch, lookAgain?: LookAgain): Promise<void>;
-  deleteRole(id: string, lookAgain?: LookAgain): Promise<void>;
-  /** `lookAgain` is about an expired invitation that the new one takes the place of. */
-  createMember(member: MemberDraft, lookAgain?: LookAgain, holdBack?: HoldBack): Promise<Created>;
+  createRole(role: CreateRole): Promise<Created>;
+  updateRole(id: string, patch: RolePatch, recheck?: Recheck): Promise<void>;
+  deleteRole(id: string, recheck?: Recheck): Promise<void>;
+  /** `recheck` is about an expired invitation that the new one takes the place of. */
+  createMember(member: CreateMember, recheck?: Recheck, holdBack?: HoldBack): Promise<Created>;
   /** Returns the member as the service answers it; null where the answer does not hold it, or nothing was sent. */
-  updateMember(id: string, update: MemberUpdate, lookAgain?: LookAgain): Promise<LiveMember | null>;
-  deleteMember(id: string, lookAgain?: LookAgain): Promise<void>;
+  updateMember(id: string, update: MemberUpdate, recheck?: Recheck): Promise<LiveMember | null>;
+  deleteMember(id: string, recheck?: Recheck): Promise<void>;
 }

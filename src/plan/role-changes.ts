@@ -2,7 +2,7 @@ import { canonicalJson } from "../lib/canonical-json.ts";
 import { sortedSet } from "../lib/order.ts";
 import type { DesiredRole } from "../model/desired.ts";
 import type { LiveRole } from "../model/live.ts";
-import { type FieldDiff, type RoleChange, type RoleImage, SET_ASIDE } from "../model/plan.ts";
+import { type FieldDiff, type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../model/plan.ts";
 import { seal } from "./fingerprint.ts";
 
 /** A role that is not there yet. */
@@ -30,7 +30,8 @@ export function createRole(role: DesiredRole, permissions: readonly string[]): R
 export function updateRole(role: DesiredRole, live: LiveRole, isAside: boolean): RoleChange | null {
   const image = roleImageOf(live);
   // A run that was cut short may have left it with the name that it was to have for a moment only.
-  const before = isAside && live.name === role.name ? { ...image, name: `${live.name}${SET_ASIDE}` } : image;
+  const before =
+    isAside && live.name === role.name ? { ...image, name: `${live.name}${TEMPORARY_SUFFIX}` } : image;
   const after = { ...declaredOver(role, before), metadata: before.metadata };
   const fields = [...roleFields(before, after)];
   if (fields.length === 0) return null;

@@ -1,7 +1,7 @@
 import { by } from "../lib/order.ts";
 import type { DesiredRole, SyncOptions } from "../model/desired.ts";
 import type { LiveRole } from "../model/live.ts";
-import { type RoleChange, SET_ASIDE } from "../model/plan.ts";
+import { type RoleChange, TEMPORARY_SUFFIX } from "../model/plan.ts";
 import type { Discovery } from "./findings.ts";
 import { type Declared, type Match, matchAll } from "./match.ts";
 import type { Objection } from "./refusals.ts";
@@ -54,7 +54,7 @@ export function planRoles(
   const declared: Declared<DesiredRole> = {
     idOf: ({ id }) => id,
     // Whoever bears the name of an entry that takes a rename elsewhere is not that entry.
-    keyOf: ({ name }) => renames.get(name) ?? (renamed.has(name) ? `${name}${SET_ASIDE}` : name),
+    keyOf: ({ name }) => renames.get(name) ?? (renamed.has(name) ? `${name}${TEMPORARY_SUFFIX}` : name),
     nameOf: ({ name }) => name,
   };
   const candidates = {

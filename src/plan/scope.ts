@@ -1,6 +1,6 @@
 import type { IgnorePatterns } from "../model/desired.ts";
 import type { LiveMember, LiveRole, LiveState } from "../model/live.ts";
-import { SET_ASIDE } from "../model/plan.ts";
+import { TEMPORARY_SUFFIX } from "../model/plan.ts";
 
 /** Whether a glob matches a text. */
 export type Matches = (glob: string, text: string) => boolean;
@@ -31,7 +31,7 @@ export function scopeOf(live: LiveState, ignore: IgnorePatterns, matches: Matche
   return {
     roles: roles.map((role) => ({ ...role, name: nameBeforeSetAside(role.name) })),
     members: all ? live.members : live.members.filter((member) => !ignoredMember(member)),
-    setAside: new Set(roles.filter(({ name }) => name.endsWith(SET_ASIDE)).map(({ id }) => id)),
+    setAside: new Set(roles.filter(({ name }) => name.endsWith(TEMPORARY_SUFFIX)).map(({ id }) => id)),
     ignoredRoles: new Set(ignoredLiveRoles.flatMap(({ id, name }) => [id, name])),
     ignoredLiveRoles,
     ignoredMembers: all ? [] : live.members.filter(ignoredMember),
@@ -75,5 +75,5 @@ export function isServiceAccount({ user }: LiveMember): boolean | null {
 }
 
 function nameBeforeSetAside(name: string): string {
-  return name.endsWith(SET_ASIDE) ? name.slice(0, -SET_ASIDE.length) : name;
+  return name.endsWith(TEMPORARY_SUFFIX) ? name.slice(0, -TEMPORARY_SUFFIX.length) : name;
 }

@@ -8,7 +8,7 @@ import { applyPorts } from "../support/apply-ports.ts";
 import { briefChange, desired, live, liveMember, liveRole, member, planOf, role } from "../support/build.ts";
 import { modelService } from "../support/model-service.ts";
 
-/** Without looks, where a test does not give records: what is asked of the service are the writes alone. */
+/** Without looks, where a test does not give lookup: what is asked of the service are the writes alone. */
 async function run(
   plan: Plan,
   { writer, ...rest }: Partial<ApplyPorts> & { readonly writer: LiveWriter },

@@ -4,7 +4,7 @@ import { applyPlan } from "../../src/apply/apply-plan.ts";
 import { type ErrorCode, RolecallError } from "../../src/model/errors.ts";
 import type { JournalEntry, WriteIntended } from "../../src/model/journal.ts";
 import type { LiveMember, LiveRole } from "../../src/model/live.ts";
-import type { LiveRecords, LiveWriter } from "../../src/model/ports.ts";
+import type { LiveLookup, LiveWriter } from "../../src/model/ports.ts";
 import { isApplicable } from "../support/applicable.ts";
 import { applyPorts } from "../support/apply-ports.ts";
 import { desiredStates, liveStates } from "../support/arbitrary.ts";
@@ -36,7 +36,7 @@ const memberLies: readonly ((member: LiveMember) => LiveMember | null)[] = [
 const choices = fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 8 });
 
 /** Records of which some, as chosen, tell something else than the truth; and the ids that they lied about last. */
-function lying(truth: LiveRecords, picks: readonly number[]): { records: LiveRecords; lied: Set<string> } {
+function lying(truth: LiveLookup, picks: readonly number[]): { lookup: LiveLookup; lied: Set<string> } {
   const lied = new Set<string>();
   let turn = 0;
   const tell = <T>(id: string, is: T | null, lies: readonly ((one: T) => T | null)[]): T | null => {
@@ -46,12 +46,12 @@ function lying(truth: LiveRecords, picks: readonly number[]): { records: LiveRec
     lied.add(id);
     return lie(is);
   };
-  const records: LiveRecords = {
-    role: async (id) => tell(id, await truth.role(id), roleLies),
-    member: async (id) => tell(id, await truth.member(id), memberLies),
-    holder: truth.holder,
+  const lookup: LiveLookup = {
+    getRole: async (id) => tell(id, await truth.getRole(id), roleLies),
+    getMember: async (id) => tell(id, await truth.getMember(id), memberLies),
+    getHolder: truth.getHolder,
   };
-  return { records, lied };
+  return { lookup, lied };
 }
 
 test("nothing is written to what is not found as it was planned, whatever is found instead", async () => {
@@ -61,7 +61,7 @@ test("nothing is written to what is not found as it was planned, whatever is fou
       const plan = planOf(want, is);
       fc.pre(isApplicable(plan));
       const service = modelService(is);
-      const { records, lied } = lying(service.records, picks);
+      const { lookup, lied } = lying(service.lookup, picks);
       const touched = (id: string): void => expect(lied).not.toContain(id);
       const writer: LiveWriter = {
         ...service.writer,
@@ -82,7 +82,7 @@ test("nothing is written to what is not found as it was planned, whatever is fou
           await service.writer.deleteMember(id);
         },
       };
-      const result = await applyPlan(plan, applyPorts({ writer, records }, { concurrency: 3 }));
+      const result = await applyPlan(plan, applyPorts({ writer, lookup }, { concurrency: 3 }));
       const last = result.outcomes.filter(({ status }) => status === "stale");
       if (result.status === "done") expect(last).toEqual([]);
     }),

@@ -30,10 +30,10 @@ function serving(looks: readonly object[], write: Handler): Handler {
 }
 
 async function apply(plan: Plan, handler: Handler, stop = new AbortController(), recheck = true) {
-  const { writer, records, seen, clock } = connectTo(handler, { concurrency: 1, signal: stop.signal });
+  const { writer, lookup, seen, clock } = connectTo(handler, { concurrency: 1, signal: stop.signal });
   const journal = memoryJournal();
   const ports = applyPorts(
-    { writer: writer("MC1"), records: records("MC1") },
+    { writer: writer("MC1"), lookup: lookup("MC1") },
     { journal, stop: stop.signal, recheck },
   );
   const result = await applyPlan(plan, ports);

@@ -98,13 +98,13 @@ describe("a role that is to be updated", () => {
 
   test("that cannot be looked at has failed, and nothing is sent", async () => {
     const service = modelService(IS);
-    const records = {
-      ...service.records,
-      role: async () => {
+    const lookup = {
+      ...service.lookup,
+      getRole: async () => {
         throw new RolecallError("forbidden", "The key may not.", { hint: "It needs roles_view." });
       },
     };
-    const result = await applyPlan(planOf(WANT, IS), applyPorts({ ...service, records }));
+    const result = await applyPlan(planOf(WANT, IS), applyPorts({ ...service, lookup }));
     expect(result.outcomes).toMatchObject([
       {
         status: "failed",

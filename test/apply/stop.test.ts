@@ -16,15 +16,15 @@ const WANT = desired({
 test("Ctrl-C while it looks keeps the write from being sent, and leaves no intent", async () => {
   const service = modelService(IS);
   const stop = new AbortController();
-  const records = {
-    ...service.records,
-    role: async (id: string) => {
+  const lookup = {
+    ...service.lookup,
+    getRole: async (id: string) => {
       stop.abort();
-      return service.records.role(id);
+      return service.lookup.getRole(id);
     },
   };
   const journal = memoryJournal();
-  const ports = applyPorts({ ...service, records }, { stop: stop.signal, journal });
+  const ports = applyPorts({ ...service, lookup }, { stop: stop.signal, journal });
   const result = await applyPlan(planOf(WANT, IS), ports);
   expect(service.calls).toEqual([]);
   expect(result.outcomes.map(({ status }) => status)).toEqual(["not-started", "not-started"]);
@@ -63,15 +63,15 @@ test("a write that waited to be tried again because nothing was reached is not a
 test("Ctrl-C while looks wait for their turn does not wait for them", async () => {
   const service = modelService(IS);
   const stop = new AbortController();
-  const records = {
-    ...service.records,
-    role: (_: string, signal?: AbortSignal) =>
+  const lookup = {
+    ...service.lookup,
+    getRole: (_: string, signal?: AbortSignal) =>
       new Promise<never>((_resolve, reject) => {
         signal?.addEventListener("abort", () => reject(signal.reason));
         stop.abort();
       }),
   };
-  const ports = applyPorts({ ...service, records }, { stop: stop.signal });
+  const ports = applyPorts({ ...service, lookup }, { stop: stop.signal });
   const { outcomes } = await applyPlan(planOf(WANT, IS), ports);
   expect(outcomes.map(({ status }) => status)).toEqual(["not-started", "not-started"]);
 });

@@ -67,7 +67,7 @@ async function apply(
     return answers?.(wire(id)) ?? json(wire(id));
   };
   let retrieves = 0;
-  const { writer, records, seen } = connectTo(
+  const { writer, lookup, seen } = connectTo(
     (one) => {
       const id = one.path.split("/").at(-1) ?? "";
       if (one.method === "PUT") return put(id, one);
@@ -79,7 +79,7 @@ async function apply(
   const journal = memoryJournal();
   const events: ApplyEvent[] = [];
   const ports = applyPorts(
-    { writer: writer("MC1"), records: records("MC1") },
+    { writer: writer("MC1"), lookup: lookup("MC1") },
     { journal, recheck, concurrency, emit: (event) => events.push(event), password: () => "correct horse" },
   );
   const result = await applyPlan(plan, ports, passwords);
@@ -362,11 +362,11 @@ describe("a new password", () => {
 test("what one merchant's apply has learnt of a service, the next one knows", async () => {
   const semantics = unknownPutSemantics();
   semantics.replaces = true;
-  const { writer, records, seen } = connectTo(() =>
+  const { writer, lookup, seen } = connectTo(() =>
     json(wireMember("mem_1", { ...BEFORE, roles: ["role_1"] })),
   );
   const ports = applyPorts(
-    { writer: writer("MC1"), records: records("MC1") },
+    { writer: writer("MC1"), lookup: lookup("MC1") },
     { recheck: false, putSemantics: semantics },
   );
   await applyPlan(METADATA, ports);

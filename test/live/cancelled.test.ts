@@ -44,8 +44,8 @@ describe("a run that is stopped", () => {
   });
 
   test("ends a look that waits to be sent again with the failure it had, not with the signal's own error", async () => {
-    const { records, stop } = stoppedAtFirstWait(() => problem(503));
-    const look = records("MC1").role("role_a", AbortSignal.any([stop.signal]));
+    const { lookup, stop } = stoppedAtFirstWait(() => problem(503));
+    const look = lookup("MC1").getRole("role_a", AbortSignal.any([stop.signal]));
     expect(await failureOf(look)).toMatchObject({ code: "service-failed", request: { status: 503 } });
   });
 

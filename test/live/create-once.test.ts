@@ -276,11 +276,11 @@ describe("a managed member whose answer is lost", () => {
   });
 
   test("keeps its password to itself for good, whatever is asked for afterwards", async () => {
-    const { writer, records } = connectTo(({ method }) =>
+    const { writer, lookup } = connectTo(({ method }) =>
       method === "POST" ? json({ id: "mem_1" }, 201) : problem(400, { detail: "not correct horse" }),
     );
     await writer("MC1").createMember(till("correct horse"));
-    const failure = await failureOf(records("MC1").member("mem_1"));
+    const failure = await failureOf(lookup("MC1").getMember("mem_1"));
     expect(failure.message).toContain("not [secret]");
   });
 

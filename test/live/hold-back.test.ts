@@ -14,10 +14,10 @@ function refusing(times: number, headers: Readonly<Record<string, string>>): Han
 /** Invites an address; `held` is called when it waits beside everything else. */
 function invite(
   handler: Handler,
-  { held = () => undefined, ...rest }: Partial<HoldBack> & { readonly hurry?: AbortSignal } = {},
+  { held = () => undefined, ...rest }: Partial<HoldBack> & { readonly cancelled?: AbortSignal } = {},
 ) {
-  const { hurry, ...signals } = rest;
-  const harness = connectTo(handler, hurry ? { signal: hurry } : {});
+  const { cancelled, ...signals } = rest;
+  const harness = connectTo(handler, cancelled ? { signal: cancelled } : {});
   const none = new AbortController().signal;
   const sent = harness
     .writer("MC1")
@@ -80,7 +80,7 @@ describe("an invitation that is refused for its address", () => {
   });
 
   test("is not sent again once the run has stopped, or is to end", async () => {
-    for (const stops of ["stop", "hurry"] as const) {
+    for (const stops of ["stop", "cancelled"] as const) {
       const end = new AbortController();
       const { harness, sent } = invite(refusing(1, { "retry-after": "30" }), {
         held: () => queueMicrotask(() => end.abort()),

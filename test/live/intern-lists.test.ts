@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { listSharer } from "../../src/live/intern-lists.ts";
+import { createInterner } from "../../src/live/intern-lists.ts";
 
 test("lists that say the same are one list", () => {
-  const share = listSharer();
+  const share = createInterner();
   const first = share(["a", "b"]);
   expect(share(["a", "b"])).toBe(first);
   expect(share(["a", "b", "c"])).not.toBe(first);
@@ -14,7 +14,7 @@ test("whatever the lists, each is given as it is", () => {
   const text = fc.constantFrom("", "a", "b", "ab", "a\nb", "a,b", "__proto__");
   fc.assert(
     fc.property(fc.array(fc.array(text, { maxLength: 4 })), (lists) => {
-      const share = listSharer();
+      const share = createInterner();
       expect(lists.map(share)).toEqual(lists);
     }),
   );

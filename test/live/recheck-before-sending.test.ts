@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { LostAnswer } from "../../src/live/transport.ts";
 import { RolecallError } from "../../src/model/errors.ts";
-import type { LookAgain } from "../../src/model/ports.ts";
+import type { Recheck } from "../../src/model/ports.ts";
 import { connectTo, failureOf, type Handler, json, problem, ROLES, wireRole } from "./support.ts";
 
 const PATCH = { description: "Till" };
@@ -9,13 +9,13 @@ const refused = (seconds: string) => problem(429, {}, { "retry-after": seconds }
 const lost = (): never => {
   throw new LostAnswer("network", "it broke", true);
 };
-const stale: LookAgain = async () => {
+const stale: Recheck = async () => {
   throw new RolecallError("stale", "role A is not what was planned any more.");
 };
 
 /** A look that notes whether there was doubt each time, and says what it is told to. */
-function noting(says: LookAgain = async () => "go"): {
-  readonly look: LookAgain;
+function noting(says: Recheck = async () => "go"): {
+  readonly look: Recheck;
   readonly doubts: boolean[];
 } {
   const doubts: boolean[] = [];
@@ -83,10 +83,10 @@ describe("a write that somebody has looked before", () => {
   });
 
   test("goes before whatever else waits for its turn, so that its look does not get old", async () => {
-    const { writer, records, seen } = connectTo(({ path }) => json(wireRole(path.slice(ROLES.length + 1))), {
+    const { writer, lookup, seen } = connectTo(({ path }) => json(wireRole(path.slice(ROLES.length + 1))), {
       concurrency: 1,
     });
-    const reads = ["b", "c", "d"].map((id) => records("MC1").role(id));
+    const reads = ["b", "c", "d"].map((id) => lookup("MC1").getRole(id));
     await Promise.all([...reads, writer("MC1").updateRole("role_a", PATCH, noting().look)]);
     expect(seen.map(({ method }) => method)).toEqual(["GET", "PATCH", "GET", "GET"]);
   });
@@ -99,9 +99,9 @@ describe("a write that somebody has looked before", () => {
       },
       { concurrency: 1 },
     );
-    const { writer, records, seen } = connected;
-    const look: LookAgain = async () => {
-      await records("MC1").role("role_a");
+    const { writer, lookup, seen } = connected;
+    const look: Recheck = async () => {
+      await lookup("MC1").getRole("role_a");
       return "go";
     };
     const ids = ["role_a", "role_b", "role_c"];
@@ -118,10 +118,10 @@ describe("a write that somebody has looked before", () => {
       },
       { concurrency: 1 },
     );
-    const { writer, records, seen } = connected;
+    const { writer, lookup, seen } = connected;
     const one = async (id: string) => {
-      const look: LookAgain = async () => {
-        await records("MC1").role(id);
+      const look: Recheck = async () => {
+        await lookup("MC1").getRole(id);
         return "go";
       };
       await look(false);
@@ -134,17 +134,17 @@ describe("a write that somebody has looked before", () => {
   test("ends where the service asks to wait again after each look, and says that it was not sent", async () => {
     const handler: Handler = ({ path, method }) =>
       method === "GET" && path.endsWith("role_a") ? json(wireRole("role_a")) : refused("50");
-    const { writer, records, seen, events, clock } = connectTo(handler, {
+    const { writer, lookup, seen, events, clock } = connectTo(handler, {
       concurrency: 1,
       retryForMs: 120_000,
     });
     const pauses = () => events.filter(({ type }) => type === "wait").length;
     // As soon as it has been looked at, something else is refused.
-    const look: LookAgain = async () => {
-      await records("MC1").role("role_a");
+    const look: Recheck = async () => {
+      await lookup("MC1").getRole("role_a");
       const before = pauses();
-      records("MC1")
-        .role("role_other")
+      lookup("MC1")
+        .getRole("role_other")
         .catch(() => undefined);
       while (pauses() === before) await new Promise(setImmediate);
       return "go";
@@ -203,7 +203,7 @@ describe("a write whose answer was lost, and that is sent again much later", () 
 
   test("stays unknown where it cannot be looked at", async () => {
     const { writer } = connectTo(lost);
-    const look: LookAgain = async () => {
+    const look: Recheck = async () => {
       throw new RolecallError("forbidden", "GET answered 403.", {
         request: { method: "GET", path: "/", attempts: 1 },
       });

@@ -5,9 +5,9 @@ import {
   nextWait,
   parseRetryAfter,
   type RetryPolicy,
+  type RetryReason,
   retryFor,
   type Spent,
-  type Trouble,
 } from "../../src/live/retry.ts";
 
 const policy = {
@@ -19,14 +19,14 @@ const policy = {
   maxRetryAfterMs: 60_000,
   totalMs: 90_000,
 };
-const limited: Trouble = { kind: "rate-limited", retryAfterMs: null };
-const uncertain: Trouble = { kind: "uncertain", retryAfterMs: null };
-const notSent: Trouble = { kind: "not-sent" };
+const limited: RetryReason = { kind: "rate-limited", retryAfterMs: null };
+const uncertain: RetryReason = { kind: "uncertain", retryAfterMs: null };
+const notSent: RetryReason = { kind: "not-sent" };
 const first = { attempts: 1, ms: 0 };
 
 /** The wait, or why there is none. */
-const waitOf = (by: RetryPolicy, trouble: Trouble, spent: Spent, random: number): number | string => {
-  const next = nextWait(by, trouble, spent, random);
+const waitOf = (by: RetryPolicy, retryReason: RetryReason, spent: Spent, random: number): number | string => {
+  const next = nextWait(by, retryReason, spent, random);
   return next.kind === "wait" ? next.ms : next.because.kind;
 };
 
@@ -62,7 +62,7 @@ describe("the wait before the next attempt", () => {
   });
 
   test("is what the service asks for, up to the longest that is honoured", () => {
-    const asking = (retryAfterMs: number): Trouble => ({ kind: "rate-limited", retryAfterMs });
+    const asking = (retryAfterMs: number): RetryReason => ({ kind: "rate-limited", retryAfterMs });
     expect(waitOf(policy, asking(7000), first, 0.5)).toBe(7000);
     expect(waitOf(policy, asking(60_000), first, 0.5)).toBe(60_000);
     expect(waitOf(policy, asking(60_001), first, 0.5)).toBe("asked-too-much");
@@ -74,17 +74,17 @@ describe("the wait before the next attempt", () => {
 });
 
 describe("giving up", () => {
-  test.each<[string, Trouble, number]>([
+  test.each<[string, RetryReason, number]>([
     ["rate limited", limited, 7],
     ["failing", uncertain, 5],
     ["unreachable", notSent, 3],
-  ])("comes after the last attempt at a service that is %s", (_, trouble, attempts) => {
-    expect(waitOf(policy, trouble, { attempts: attempts - 1, ms: 0 }, 0.5)).toBeTypeOf("number");
-    expect(waitOf(policy, trouble, { attempts, ms: 0 }, 0.5)).toBe("attempts");
+  ])("comes after the last attempt at a service that is %s", (_, retryReason, attempts) => {
+    expect(waitOf(policy, retryReason, { attempts: attempts - 1, ms: 0 }, 0.5)).toBeTypeOf("number");
+    expect(waitOf(policy, retryReason, { attempts, ms: 0 }, 0.5)).toBe("attempts");
   });
 
   test("comes where the wait would end after the total time", () => {
-    const asking: Trouble = { kind: "uncertain", retryAfterMs: 10_000 };
+    const asking: RetryReason = { kind: "uncertain", retryAfterMs: 10_000 };
     expect(waitOf(policy, asking, { attempts: 1, ms: 80_000 }, 0)).toBe(10_000);
     expect(waitOf(policy, asking, { attempts: 1, ms: 80_001 }, 0)).toBe("time");
   });

@@ -58,7 +58,7 @@ export async function runProgram({ files, world, now }: Case): Promise<Made> {
   }
   const result = await applyPlan(
     plan,
-    applyPorts({ writer: service.writer("MC1"), records: service.records("MC1") }),
+    applyPorts({ writer: service.writer("MC1"), lookup: service.lookup("MC1") }),
   );
   const failures = result.outcomes.flatMap((one) =>
     one.status === "done" ? [] : [`${one.status} ${"failure" in one ? one.failure.message : ""}`],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { DesiredState } from "../../src/model/desired.ts";
-import { SET_ASIDE } from "../../src/model/plan.ts";
+import { TEMPORARY_SUFFIX } from "../../src/model/plan.ts";
 import {
   brief,
   briefFindings,
@@ -218,7 +218,7 @@ test("a replacement that was cut short goes on where it stopped, as the same cha
     roles: [role("Cashier", { metadata: { owner: "y" }, permissions: ["a"] })],
   });
   const fresh = planOf(want, live([old], [holder]));
-  const aside = { ...old, name: `Cashier${SET_ASIDE}` };
+  const aside = { ...old, name: `Cashier${TEMPORARY_SUFFIX}` };
   const half = planOf(want, live([aside], [holder]));
   const almost = planOf(want, live([aside, { ...old, id: "role_2", metadata: { owner: "y" } }], [holder]));
   expect(brief(half)).toEqual(brief(fresh));

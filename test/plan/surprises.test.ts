@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { LiveRole } from "../../src/model/live.ts";
-import { SET_ASIDE } from "../../src/model/plan.ts";
+import { TEMPORARY_SUFFIX } from "../../src/model/plan.ts";
 import { approve } from "../../src/plan/approve.ts";
 import {
   brief,
@@ -56,7 +56,7 @@ describe("a replacement that was cut short", () => {
     liveRole("role_2", "Clerk", { permissions, metadata: { v: "2" } });
   const aside = (permissions: readonly string[]): LiveRole => ({
     ...old(permissions),
-    name: `Clerk${SET_ASIDE}`,
+    name: `Clerk${TEMPORARY_SUFFIX}`,
   });
   const holder = liveMember("mem_a", "a@e.x", { roles: ["role_1"] });
   const want = (permissions: readonly string[]) =>

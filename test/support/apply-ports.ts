@@ -5,12 +5,12 @@ import type { ModelService } from "./model-service.ts";
 
 /** What an apply needs, against a model service; `rest` is what a test wants otherwise. */
 export function applyPorts(
-  { writer, records }: Pick<ModelService, "writer" | "records">,
+  { writer, lookup }: Pick<ModelService, "writer" | "lookup">,
   rest: Partial<ApplyPorts> = {},
 ): ApplyPorts {
   return {
     writer,
-    records,
+    lookup,
     recheck: true,
     putSemantics: unknownPutSemantics(),
     journal: memoryJournal(),

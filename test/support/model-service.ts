@@ -1,12 +1,12 @@
 import { RolecallError } from "../../src/model/errors.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../src/model/live.ts";
-import type { LiveRecords, LiveWriter } from "../../src/model/ports.ts";
+import type { LiveLookup, LiveWriter } from "../../src/model/ports.ts";
 import { invited, liveMember, liveRole } from "./build.ts";
 
 /** A service that is nothing but its state: what apply is held against where HTTP does not matter. */
 export interface ModelService {
   readonly writer: LiveWriter;
-  readonly records: LiveRecords;
+  readonly lookup: LiveLookup;
   /** Every write, in order, in short. */
   readonly calls: readonly string[];
   /** Every look at a single resource, in order: its id. */
@@ -114,10 +114,10 @@ export function modelService(start: LiveState, expiredMode: ExpiredMode = "besid
   };
   return {
     writer,
-    records: {
-      role: async (id) => look(roles, id),
-      member: async (id) => look(members, id),
-      holder: async (id) => [...members.values()].find((one) => one.roles.includes(id)) ?? null,
+    lookup: {
+      getRole: async (id) => look(roles, id),
+      getMember: async (id) => look(members, id),
+      getHolder: async (id) => [...members.values()].find((one) => one.roles.includes(id)) ?? null,
     },
     calls,
     looks,

@@ -55,7 +55,7 @@ export interface Cut {
 export async function runOf(plan: Plan, service: ModelService, cut?: Cut): Promise<PastRun> {
   const journal = memoryJournal();
   const writer = cut ? cutShort(service.writer, cut) : service.writer;
-  await applyPlan(plan, applyPorts({ writer, records: service.records }, { journal }), []);
+  await applyPlan(plan, applyPorts({ writer, lookup: service.lookup }, { journal }), []);
   return pastRun([runStarted({ changes: plan.changes.length }), ...journal.entries]);
 }
 

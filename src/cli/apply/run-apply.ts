@@ -80,7 +80,7 @@ async function applyAll(
     running.map(async ({ session, plan, passwords, journal }) => {
       const ports = {
         writer: session.writer,
-        records: session.records,
+        lookup: session.lookup,
         recheck,
         putSemantics: semanticsOf(plan.service),
         journal: {

@@ -2,7 +2,7 @@ import type { DesiredState, Environment } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
-import type { LiveRecords, LiveWriter } from "../../model/ports.ts";
+import type { LiveLookup, LiveWriter } from "../../model/ports.ts";
 import type { PlanInput } from "../../plan/build-plan.ts";
 import type { LostInvitation } from "../../plan/lost-invitations.ts";
 import type { Matches } from "../../plan/scope.ts";
@@ -31,7 +31,7 @@ export interface Session {
   readonly state: DesiredState;
   readonly environment: Environment | null;
   readonly writer: LiveWriter;
-  readonly records: LiveRecords;
+  readonly lookup: LiveLookup;
   /** Reads the live state and plans, without the changes of these fingerprints; throws RolecallError. */
   plan(leaveOut?: ReadonlySet<string>): Promise<Look>;
 }
@@ -90,19 +90,19 @@ export async function sessionsAt(
   const { makePlan = buildPlan, roleIds = () => [], ahead } = options;
   const open = (state: DesiredState): Session => {
     const access = accessFor(state, options.baseUrl, io.env);
-    const { reader, writer, records } = services.of(access);
+    const { reader, writer, lookup } = services.of(access);
     return {
       state,
       environment: access.environment,
       writer: writer(state.merchant),
-      records: records(state.merchant),
+      lookup: lookup(state.merchant),
       plan: async (leaveOut = new Set()) => {
         const named = [...new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
         const read = await (ahead?.take(state, access, named) ??
           reader.read(state.merchant, named, state.members?.length));
         const lost = await lostInvitations(state, read, access.baseUrl, io);
         const renewal = await renewalOf(state, read, options.reinvite ?? [], entryTime);
-        const live = await withRolesOf(lost, read, records(state.merchant));
+        const live = await withRolesOf(lost, read, lookup(state.merchant));
         const plan = makePlan({
           desired: { ...state, ...environmentOf(access) },
           live,
@@ -129,13 +129,13 @@ export async function sessionsAt(
 async function withRolesOf(
   lost: ReadonlyMap<string, LostInvitation>,
   live: LiveState,
-  records: LiveRecords,
+  lookup: LiveLookup,
 ): Promise<LiveState> {
   const known = new Set(live.roles.map(({ id }) => id));
   const held = [...lost.values()].flatMap(({ roles }) => roles.flatMap(({ id }) => id ?? []));
   const missing = [...new Set(held)].filter((id) => !known.has(id)).sort();
   if (missing.length === 0) return live;
-  const found = await Promise.all(missing.map((id) => records.role(id)));
+  const found = await Promise.all(missing.map((id) => lookup.getRole(id)));
   return { ...live, roles: [...live.roles, ...found.flatMap((role) => role ?? [])] };
 }
 

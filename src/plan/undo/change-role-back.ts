@@ -1,6 +1,6 @@
 import { sortedSet } from "../../lib/order.ts";
 import type { LiveRole } from "../../model/live.ts";
-import { type RoleChange, type RoleImage, SET_ASIDE } from "../../model/plan.ts";
+import { type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
 import { seal } from "../fingerprint.ts";
 import { roleFields, roleImageOf } from "../role-changes.ts";
 import { back, backSet } from "./back.ts";
@@ -16,7 +16,7 @@ export function changeRoleBack(
   const { scope, refs, note } = pass;
   if (live.predefined) return null;
   const image = roleImageOf(live);
-  const is = scope.setAside.has(live.id) ? { ...image, name: `${image.name}${SET_ASIDE}` } : image;
+  const is = scope.setAside.has(live.id) ? { ...image, name: `${image.name}${TEMPORARY_SUFFIX}` } : image;
   const stays = (field: string): void =>
     note("changed-since", live.name, `The ${field} of the role "${live.name}" was changed since, and stays.`);
   // What was set aside has a name for a moment only, whichever the run went on to give it.

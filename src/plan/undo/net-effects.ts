@@ -1,5 +1,5 @@
 import type { PastRun, PastWrite } from "../../model/past-run.ts";
-import { type MemberImage, type RoleImage, SET_ASIDE } from "../../model/plan.ts";
+import { type MemberImage, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
 
 /** What a run did to one resource, all its writes together; `before` null: it made it, `after` null: it removed it. */
 export interface Effect<Image> {
@@ -119,7 +119,7 @@ function add<Image>(effects: Map<string, Effect<Image>>, effect: Effect<Image>):
 }
 
 function asideName(name: string): string {
-  return name.endsWith(SET_ASIDE) ? name : `${name}${SET_ASIDE}`;
+  return name.endsWith(TEMPORARY_SUFFIX) ? name : `${name}${TEMPORARY_SUFFIX}`;
 }
 
 function roleImage(image: RoleImage | MemberImage | null): RoleImage | null {

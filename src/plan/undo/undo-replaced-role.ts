@@ -1,5 +1,5 @@
 import type { LiveRole } from "../../model/live.ts";
-import { type RoleChange, type RoleImage, SET_ASIDE } from "../../model/plan.ts";
+import { type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
 import { seal } from "../fingerprint.ts";
 import { roleFields, roleImageOf } from "../role-changes.ts";
 import { changeRoleBack } from "./change-role-back.ts";
@@ -19,7 +19,7 @@ export function undoReplacedRole(replaced: RoleReplaced, pass: RolePass): RoleCh
   const now = (successor === null ? undefined : byId.get(successor)) ?? successorOf(replaced, pass);
   if (old && now) return halfReplaced(before.name, pass);
   if (old && scope.setAside.has(id)) {
-    return changeRoleBack(old, before, { ...before, name: `${name}${SET_ASIDE}` }, pass);
+    return changeRoleBack(old, before, { ...before, name: `${name}${TEMPORARY_SUFFIX}` }, pass);
   }
   if (old === undefined && after === null) return halfReplaced(before.name, pass);
   if (now && after) return replaceBack(id, before, after, now, pass);

@@ -1,5 +1,5 @@
 import type { LiveRole } from "../../model/live.ts";
-import { type RoleChange, type RoleImage, SET_ASIDE } from "../../model/plan.ts";
+import { type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
 import { seal } from "../fingerprint.ts";
 import { roleImageOf } from "../role-changes.ts";
 import { changeRoleBack } from "./change-role-back.ts";
@@ -15,7 +15,7 @@ export function undoRole(effect: Effect<RoleImage>, pass: RolePass): RoleChange 
   const live = id === null ? madeUnknown(effect, pass) : pass.byId.get(id);
   if (before === null) return live && after ? remove(live, after, pass) : null;
   if (live) {
-    const left = after ?? { ...before, name: `${before.name}${SET_ASIDE}` };
+    const left = after ?? { ...before, name: `${before.name}${TEMPORARY_SUFFIX}` };
     return changeRoleBack(live, before, left, pass);
   }
   if (after === null) return putRoleBack(id, before, pass);

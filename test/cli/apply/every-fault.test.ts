@@ -67,7 +67,7 @@ async function outcomeOf({ service }: Opened): Promise<string> {
     if (!(error instanceof RolecallError)) throw error;
     return `reading fails: ${error.code}`;
   }
-  const ports = applyPorts({ writer: service.writer(MERCHANT), records: service.records(MERCHANT) });
+  const ports = applyPorts({ writer: service.writer(MERCHANT), lookup: service.lookup(MERCHANT) });
   const { status, outcomes } = await applyPlan(plan, ports);
   const words = outcomes.flatMap((one) => {
     if (one.status === "done") return one.adopted ? ["adopted"] : [];

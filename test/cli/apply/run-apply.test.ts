@@ -29,7 +29,7 @@ function merchant(code: string, before: () => Promise<void> = async () => undefi
     state,
     environment: null,
     writer,
-    records: service.records,
+    lookup: service.lookup,
     plan: async () => ({ live: service.state(), plan: plan() }),
   };
   return { due: { session, plan: plan() }, calls: service.calls, service };
@@ -232,12 +232,12 @@ test("a member that somebody else has changed stops the run as stale, and exits 
   const service = modelService(is);
   const plan = planOf(state, is);
   service.edit(({ members }) => void members.set("mem_1", { ...ada, roles: ["role_2", "role_1"] }));
-  const { writer, records } = service;
+  const { writer, lookup } = service;
   const session = {
     state,
     environment: null,
     writer,
-    records,
+    lookup,
     plan: async () => ({ live: service.state(), plan: planOf(state, service.state()) }),
   };
   const stopped = await run([{ session, plan }], testIo());
@@ -280,7 +280,7 @@ test("an apply that stopped after a first request of several counts as part-way"
     state,
     environment: null,
     writer,
-    records: service.records,
+    lookup: service.lookup,
     plan: async () => ({ live: service.state(), plan: planOf(state, service.state()) }),
   };
   const { code, stdout } = await run([{ session, plan: planOf(state, is) }], testIo());

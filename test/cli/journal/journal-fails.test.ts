@@ -64,7 +64,7 @@ function merchant(code: string) {
     state,
     environment: null,
     writer: service.writer,
-    records: service.records,
+    lookup: service.lookup,
     plan: async () => ({ live: service.state(), plan: plan() }),
   };
   return { due: { session, plan: plan() }, calls: service.calls };

@@ -1,16 +1,16 @@
 import { RolecallError } from "../model/errors.ts";
 import type { LiveRole } from "../model/live.ts";
-import type { LiveRecords } from "../model/ports.ts";
+import type { LiveLookup } from "../model/ports.ts";
 import type { Client } from "./client.ts";
 import { membersPath, query, rolesPath } from "./paths.ts";
 import { readMember, readMemberPage, readRole } from "./wire.ts";
 
 /** Looks at single roles and members of one merchant through a client. */
-export function createRecords(client: Client, merchant: string): LiveRecords {
+export function createLookup(client: Client, merchant: string): LiveLookup {
   return {
-    role: (id, signal) => retrieveRole(client, merchant, id, { read: only(id, readRole), signal }),
-    member: (id, signal) =>
-      orNull(
+    getRole: (id, signal) => retrieveRole(client, merchant, id, { read: only(id, readRole), signal }),
+    getMember: (id, signal) =>
+      nullOnNotFound(
         client.send({
           operation: "retrieve a member",
           method: "GET",
@@ -19,7 +19,7 @@ export function createRecords(client: Client, merchant: string): LiveRecords {
           signal,
         }),
       ),
-    holder: async (role, signal) => {
+    getHolder: async (role, signal) => {
       const { items } = await client.send({
         operation: "list members",
         method: "GET",
@@ -41,7 +41,7 @@ export function retrieveRole(
   { read = readRole, signal }: { read?: (body: string) => LiveRole; signal?: AbortSignal | undefined } = {},
 ): Promise<LiveRole | null> {
   const path = rolesPath(merchant, id);
-  return orNull(client.send({ operation: "retrieve a role", method: "GET", path, read, signal }));
+  return nullOnNotFound(client.send({ operation: "retrieve a role", method: "GET", path, read, signal }));
 }
 
 /** Reads what was asked for; throws a TypeError where the answer is about something else. */
@@ -54,7 +54,7 @@ function only<T extends { readonly id: string }>(id: string, read: (body: string
 }
 
 /** Gone is no failure: what it means is for whoever asks to say. */
-async function orNull<T>(sent: Promise<T>): Promise<T | null> {
+async function nullOnNotFound<T>(sent: Promise<T>): Promise<T | null> {
   try {
     return await sent;
   } catch (error) {

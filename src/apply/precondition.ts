@@ -1,13 +1,13 @@
 import type { LiveMember, MemberStatus } from "../model/live.ts";
 import type { Change, MemberImage, RoleImage } from "../model/plan.ts";
-import type { LiveRecords } from "../model/ports.ts";
-import { memberDifferences, roleDifferences, withoutMark, word } from "./differences.ts";
+import type { LiveLookup } from "../model/ports.ts";
+import { memberDifferences, roleDifferences, withoutTemporarySuffix, word } from "./differences.ts";
 import { emptiedImage, isMemberUpdate, omittedFields } from "./member-fields.ts";
 import { isPasswordChange, type Step } from "./step.ts";
 import { roleIds, type Write } from "./write-change.ts";
 
 /** What a look before a write has found. */
-export type Look =
+export type Precondition =
   /** `found`: the member as it is; absent for roles. */
   | { readonly as: "planned"; readonly found?: LiveMember }
   /** It is already as the write would make it: there is nothing to send. */
@@ -15,8 +15,8 @@ export type Look =
   | { readonly as: "stale"; readonly message: string };
 
 /** What a look depends on besides the write: what this run itself has done meanwhile. */
-export interface LookContext {
-  readonly records: LiveRecords;
+export interface PreconditionContext {
+  readonly lookup: LiveLookup;
   /** Once aborted, nobody waits for the look any more. */
   readonly signal?: AbortSignal;
   /** Name → id of the roles that this apply has created so far. */
@@ -25,28 +25,36 @@ export interface LookContext {
   readonly renamedRoles: ReadonlyMap<string, string>;
 }
 
-const PLANNED = { as: "planned" } as const satisfies Look;
-const DONE: Look = { as: "done" };
+const PLANNED = { as: "planned" } as const satisfies Precondition;
+const DONE: Precondition = { as: "done" };
 
 /**
- * Reads the one resource that a write is about to touch, and holds it against the plan; `doubt`: the write may have been
+ * Reads the one resource that a write is about to touch, and holds it against the plan; `maybeApplied`: the write may have been
  * done already. Throws RolecallError.
  */
-export async function lookAt(
+export async function checkPrecondition(
   { change }: Step,
   write: Write,
-  context: LookContext,
-  doubt: boolean,
-): Promise<Look> {
+  context: PreconditionContext,
+  maybeApplied: boolean,
+): Promise<Precondition> {
   const { id, before } = write;
   if (id === null || before === null) return PLANNED;
   // A new invitation does not turn the expired one into itself.
   const after = write.part === "create" ? null : write.after;
   const { differences, member } = isRole(before)
     ? { differences: await lookAtRole({ id, before, after: isRole(after) ? after : null }, context) }
-    : await lookAtMember({ id, before, after: isRole(after) ? null : after }, change, write, context, doubt);
+    : await lookAtMember(
+        { id, before, after: isRole(after) ? null : after },
+        change,
+        write,
+        context,
+        maybeApplied,
+      );
   if (differences === "gone") {
-    return goneIsDone(change) || (doubt && after === null) ? DONE : stale(change, "is no longer there");
+    return goneIsDone(change) || (maybeApplied && after === null)
+      ? DONE
+      : stale(change, "is no longer there");
   }
   if (differences === "done") return DONE;
   if (differences.length === 0) return member ? { ...PLANNED, found: member } : PLANNED;
@@ -71,16 +79,17 @@ interface Touching<Image> {
 
 async function lookAtRole(
   { id, before, after }: Touching<RoleImage>,
-  { records, renamedRoles, signal }: LookContext,
+  { lookup, renamedRoles, signal }: PreconditionContext,
 ): Promise<Found> {
-  const found = await records.role(id, signal);
+  const found = await lookup.getRole(id, signal);
   if (found === null) return "gone";
   if (after !== null && roleDifferences(after, found).length === 0) return "done";
-  const marked = withoutMark(found.name) === withoutMark(before.name) ? found.name : before.name;
+  const marked =
+    withoutTemporarySuffix(found.name) === withoutTemporarySuffix(before.name) ? found.name : before.name;
   const differences = roleDifferences({ ...before, name: renamedRoles.get(id) ?? marked }, found);
   if (after !== null || differences.length > 0) return differences;
   // A service may remove a role that somebody has got meanwhile, and take it from them.
-  const holder = await records.holder(id, signal);
+  const holder = await lookup.getHolder(id, signal);
   return holder === null ? [] : [`now held by ${word(addressOf(holder))}`];
 }
 
@@ -92,10 +101,10 @@ async function lookAtMember(
   { id, before, after }: Touching<MemberImage>,
   change: Change,
   { part }: Pick<Write, "part">,
-  { records, createdRoles, signal }: LookContext,
-  doubt: boolean,
+  { lookup, createdRoles, signal }: PreconditionContext,
+  maybeApplied: boolean,
 ): Promise<{ readonly differences: Found; readonly member?: LiveMember }> {
-  const found = await records.member(id, signal);
+  const found = await lookup.getMember(id, signal);
   if (found === null) return { differences: "gone" };
   const refs = [...before.roles, ...(after?.roles ?? [])];
   const statuses = goodStatuses(before.status, after);
@@ -106,7 +115,7 @@ async function lookAtMember(
     const tells = part === "restore" || !isPasswordChange(change);
     if (tells && against(after).length === 0) return { differences: "done" };
     // It may have been done by a service that empties what an update does not hold.
-    const emptied = doubt && isMemberUpdate(change) && omittedFields(change).length > 0;
+    const emptied = maybeApplied && isMemberUpdate(change) && omittedFields(change).length > 0;
     if (emptied && against(emptiedImage(after, change)).length === 0) return { differences: "done" };
   }
   return { differences: against(before), member: found };
@@ -128,6 +137,6 @@ function isRole(image: RoleImage | MemberImage | null): image is RoleImage {
   return image !== null && "permissions" in image;
 }
 
-function stale({ resource, name }: Change, what: string): Look {
+function stale({ resource, name }: Change, what: string): Precondition {
   return { as: "stale", message: `${resource} ${word(name)} ${what}.` };
 }

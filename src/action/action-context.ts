@@ -1,10 +1,10 @@
+import { createHash } from "node:crypto";
 import type { Io } from "../cli/io/io.ts";
 import type { FailureReason } from "./action-error.ts";
 import type { RunnerLog } from "./action-log.ts";
 import type { EventContext } from "./github/event-context.ts";
 import type { Github } from "./github/github-api.ts";
 import type { Inputs } from "./inputs.ts";
-import type { Scope } from "./scope.ts";
 
 /** Everything that one run of the action works with. */
 export interface Step {
@@ -83,4 +83,29 @@ export function failed(
   outputs: Outputs = {},
 ): StepResult {
   return { result, reason, message, outputs };
+}
+
+/** What one use of the action is about: the same in the workflows that plan, apply and look for drift. */
+export interface Scope {
+  /** Short and safe anywhere. */
+  readonly id: string;
+  /** For people; empty for everything. */
+  readonly title: string;
+}
+
+/** The scope of these inputs. */
+export function scopeOf({ paths, merchants, shard }: Inputs): Scope {
+  const part = shard === null ? "" : `${shard.index}/${shard.count}`;
+  const what = JSON.stringify([[...paths].sort(), [...merchants].sort(), part]);
+  const named = [
+    ...(paths.join() === "access" ? [] : paths),
+    ...(merchants.length > 3 ? [`${merchants.length} merchants`] : merchants),
+    ...(part === "" ? [] : [`part ${part}`]),
+  ];
+  return { id: createHash("sha256").update(what).digest("hex").slice(0, 12), title: named.join(", ") };
+}
+
+/** The hidden line by which the action finds what it wrote before. */
+export function markerOf(kind: "plan" | "drift", { id }: Scope): string {
+  return `<!-- rolecall:${kind}:${id} -->`;
 }

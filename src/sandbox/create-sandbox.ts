@@ -1,20 +1,16 @@
 import { Hono } from "hono";
-import { ProblemError, problemAnswer, toResponse } from "./answer.ts";
-import { ConnectionLost } from "./faults/connection-lost.ts";
+import { ConnectionLost, ProblemError, problemAnswer, toResponse } from "./answer.ts";
 import type { FaultSettings } from "./faults/fault-rules.ts";
 import { createFaults } from "./faults/faults.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { createRequestLog, DEFAULT_LOG_BOUND, logLine } from "./request-recorder.ts";
-import { guardControl } from "./routes/browser-guard.ts";
-import { controlRoutes, overview } from "./routes/control.ts";
-import { buildSeed, DEFAULT_SEED } from "./seed/build-seed.ts";
-import { generateMembers } from "./seed/generate-members.ts";
+import { controlRoutes, guardControl, overview } from "./routes/control.ts";
+import { buildSeed, DEFAULT_SEED, generateMembers } from "./seed/build-seed.ts";
 import { parseSeed } from "./seed/parse-seed.ts";
 import { operationsForKeys, operationsForSomebodyElse } from "./serve.ts";
-import { createCommitter } from "./state/group-commit.ts";
-import { createKeeper, type StateFile } from "./state/persistence.ts";
+import { createCommitter, createKeeper, type StateFile } from "./state/persistence.ts";
 import type { Snapshot } from "./state/snapshot.ts";
-import { changeText, parseState, StateInvalid, stateText } from "./state/state-file.ts";
+import { changeText, parseState, StateInvalid, stateText } from "./state/state-text.ts";
 import { applyChange, type Note, openStore, type Store } from "./state/store.ts";
 import type { Env, Settings, Trace, World } from "./world.ts";
 

@@ -1,8 +1,7 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
-import { problemAnswer, toResponse } from "./answer.ts";
+import { ConnectionLost, problemAnswer, toResponse } from "./answer.ts";
 import type { Sandbox } from "./create-sandbox.ts";
-import { ConnectionLost } from "./faults/connection-lost.ts";
 
 /** Where a sandbox listens. */
 export interface ListenOptions {

@@ -1,8 +1,7 @@
 import { Hono } from "hono";
 import { type Answer, ProblemError, problemAnswer, toResponse } from "./answer.ts";
-import type { HitRequest } from "./faults/concurrent-edits.ts";
+import type { AdminRequest } from "./faults/concurrent-edits.ts";
 import { type FaultPorts, injectAfter, injectBefore } from "./faults/fault-injection.ts";
-import { interfere } from "./faults/interfere.ts";
 import { retryAfterHeaders } from "./rate-limit.ts";
 import { admit, authenticate, keyLabel, OPERATIONS } from "./routes/authorize.ts";
 import type { Call, Operation } from "./routes/operation.ts";
@@ -95,6 +94,12 @@ async function bodyOf(operation: Operation, c: SandboxContext): Promise<unknown>
   return readJson(c.req.raw.clone()).catch(() => undefined);
 }
 
+function toControlRequest({ method, path, body }: AdminRequest): Request {
+  const sent =
+    body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+  return new Request(`http://127.0.0.1/_sandbox${path}`, { method, ...sent });
+}
+
 function faultPorts(
   world: World,
   fetch: Fetch,
@@ -106,16 +111,17 @@ function faultPorts(
   return {
     request: number,
     sleep: (ms) => world.sleep(ms, c.req.raw.signal),
-    interfere: async (rule, chance) => {
-      const hit: HitRequest = {
-        number,
-        operation: operation.name,
-        merchant: c.req.param("merchant") ?? "",
-        id: c.req.param("id") ?? "",
-        query,
-        body: await bodyOf(operation, c),
-      };
-      await interfere(world, fetch, rule, hit, chance);
+    account: () => world.store.merchants.get(c.req.param("merchant") ?? ""),
+    hit: async () => ({
+      number,
+      operation: operation.name,
+      merchant: c.req.param("merchant") ?? "",
+      id: c.req.param("id") ?? "",
+      query,
+      body: await bodyOf(operation, c),
+    }),
+    send: async (request) => {
+      await fetch(toControlRequest(request));
     },
   };
 }

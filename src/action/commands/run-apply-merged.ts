@@ -16,14 +16,14 @@ import { PLAIN } from "../../render/style.ts";
 import { failed, passed, type Step, type StepResult } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
 import { annotate } from "../action-log.ts";
+import { appliedMark, mergedApproval, mergedPull } from "../github/approval-store.ts";
 import { GithubError, type Pull } from "../github/github-api.ts";
-import { appliedMark, mergedApproval, mergedPull } from "../github/merged-approval.ts";
-import { keysNamedBy, loadFiles, orActionError, planFiles } from "../prepare-action.ts";
-import { diagnosticAnnotations, maskedAnnotations, planAnnotations } from "../review/annotations.ts";
-import { ENDS, type End, tell } from "../review/apply-page.ts";
-import { collect } from "../review/capture-apply-log.ts";
-import { guardApplyBranch, guardTip, overridesIn } from "../review/event-guard.ts";
-import { planOutputs } from "../review/plan-outputs.ts";
+import { keysNamedBy, loadFiles, orActionError, planFiles } from "../load-and-plan.ts";
+import { diagnosticAnnotations, planAnnotations } from "../review/annotations.ts";
+import { collect, ENDS, type End, tell } from "../review/apply-page.ts";
+import { maskedAnnotations } from "../review/mask-addresses.ts";
+import { planOutputs } from "../review/publish-plan.ts";
+import { guardApplyBranch, guardTip, overridesIn } from "../review/secret-policy.ts";
 
 /** `apply`: plans afresh on the default branch, and applies what was approved in review. */
 export async function runApplyMerged(step: Step): Promise<StepResult> {

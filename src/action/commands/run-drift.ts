@@ -11,14 +11,12 @@ import { PLAIN } from "../../render/style.ts";
 import { counted } from "../../render/words.ts";
 import { failed, passed, type Step, type StepResult } from "../action-context.ts";
 import { annotate } from "../action-log.ts";
-import { keepIssue } from "../github/drift-issue.ts";
-import { differencesOf, type FirstSeen } from "../github/first-seen.ts";
-import { keysNamedBy, loadFiles, orActionError, planFiles } from "../prepare-action.ts";
-import { diagnosticAnnotations, maskedAnnotations } from "../review/annotations.ts";
-import { guardDriftEvent } from "../review/event-guard.ts";
-import { maskAddresses } from "../review/mask-addresses.ts";
-import { planOutputs } from "../review/plan-outputs.ts";
-import { type ReviewPage, renderPage, renderSummary } from "../review/review-page.ts";
+import { differencesOf, type FirstSeen, keepIssue } from "../github/drift-issue.ts";
+import { keysNamedBy, loadFiles, orActionError, planFiles } from "../load-and-plan.ts";
+import { diagnosticAnnotations } from "../review/annotations.ts";
+import { maskAddresses, maskedAnnotations } from "../review/mask-addresses.ts";
+import { planOutputs, type ReviewPage, renderPage, renderSummary } from "../review/publish-plan.ts";
+import { guardDriftEvent } from "../review/secret-policy.ts";
 import { adoptYaml } from "../review/suggested-yaml.ts";
 
 /** `drift`: keeps one issue that says what differs, since when, and both ways out. */

@@ -9,24 +9,20 @@ import { renderPlans } from "../../render/plan-text.ts";
 import { planView } from "../../render/plan-view.ts";
 import { PLAIN } from "../../render/style.ts";
 import { counted } from "../../render/words.ts";
-import { failed, passed, type Step, type StepResult } from "../action-context.ts";
+import { failed, markerOf, passed, type Step, type StepResult } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
 import { annotate } from "../action-log.ts";
 import { storeApproval } from "../github/approval-store.ts";
 import { baseStates } from "../github/base-states.ts";
 import { GithubError } from "../github/github-api.ts";
 import { findComment, NO_COMMENT, type PullComment } from "../github/pull-comment.ts";
-import { keysNamedBy, lacksKeys, loadFiles, orActionError, planFiles } from "../prepare-action.ts";
-import { diagnosticAnnotations, maskedAnnotations, planAnnotations } from "../review/annotations.ts";
+import { keysNamedBy, lacksKeys, loadFiles, orActionError, planFiles } from "../load-and-plan.ts";
+import { diagnosticAnnotations, planAnnotations } from "../review/annotations.ts";
 import { compared, withoutKeys } from "../review/compare-files.ts";
-import { guardPlanEvent } from "../review/event-guard.ts";
 import { withNewIgnores } from "../review/ignore-risks.ts";
-import { maskAddresses, maskText } from "../review/mask-addresses.ts";
-import { planOutputs } from "../review/plan-outputs.ts";
-import { about, isNewest, publish, shown } from "../review/publish-plan.ts";
-import type { ReviewPage } from "../review/review-page.ts";
-import { saysAccess, untrustedAccess } from "../review/secret-policy.ts";
-import { markerOf } from "../scope.ts";
+import { maskAddresses, maskedAnnotations, maskText, shown } from "../review/mask-addresses.ts";
+import { about, isNewest, planOutputs, publish, type ReviewPage } from "../review/publish-plan.ts";
+import { guardPlanEvent, saysAccess, untrustedAccess } from "../review/secret-policy.ts";
 
 /** `plan`: shows on the pull request what an apply would change, and keeps what may be applied after the merge. */
 export async function runPlan(step: Step): Promise<StepResult> {

@@ -1,7 +1,7 @@
 import { inlineCode } from "../../render/markdown.ts";
+import { markerOf, type Scope } from "../action-context.ts";
 import type { RunnerLog } from "../action-log.ts";
 import type { Inputs } from "../inputs.ts";
-import { markerOf, type Scope } from "../scope.ts";
 import { type Comment, type Github, GithubError } from "./github-api.ts";
 
 /** The one comment of a scope on a pull request. */

@@ -4,7 +4,6 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { PlaceOf } from "../../render/plan-view.ts";
 import type { Annotation } from "../action-log.ts";
-import { maskText } from "./mask-addresses.ts";
 
 /** The texts of the files, by the names that they are shown by. */
 export type Sources = readonly { readonly file: string; readonly text: string }[];
@@ -59,15 +58,6 @@ export function planAnnotations(
   const of = (level: Annotation["level"]): readonly Annotation[] =>
     findings.filter((one) => one.level === level);
   return [...of("error"), ...refusals, ...of("warning")];
-}
-
-/** Annotations in which nobody's address can be read. */
-export function maskedAnnotations(annotations: readonly Annotation[]): readonly Annotation[] {
-  return annotations.map((one) => ({
-    ...one,
-    message: maskText(one.message),
-    hint: one.hint === null ? null : maskText(one.hint),
-  }));
 }
 
 type Place = Pick<Annotation, "file" | "line">;

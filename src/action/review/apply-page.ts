@@ -1,14 +1,15 @@
+import { type ApplyReporter, applyReporter } from "../../cli/apply/reporter.ts";
+import type { Progress } from "../../cli/progress/progress.ts";
 import type { Plan } from "../../model/plan.ts";
 import { fenced, folded } from "../../render/markdown.ts";
 import { type PlaceOf, planView } from "../../render/plan-view.ts";
 import { counted } from "../../render/words.ts";
-import type { ResultWord, Step, StepResult } from "../action-context.ts";
+import { markerOf, type ResultWord, type Step, type StepResult } from "../action-context.ts";
 import type { FailureReason } from "../action-error.ts";
 import type { Pull } from "../github/github-api.ts";
 import { findComment, NO_COMMENT } from "../github/pull-comment.ts";
-import { markerOf } from "../scope.ts";
 import { maskAddresses, maskText } from "./mask-addresses.ts";
-import { aboutCommit, renderPage } from "./review-page.ts";
+import { aboutCommit, renderPage } from "./publish-plan.ts";
 
 /** How an apply ended, for people and for the output. */
 export interface End {
@@ -123,4 +124,53 @@ function fitting(lines: readonly string[], size: number): number {
     return left < 0;
   });
   return last === -1 ? lines.length : last;
+}
+
+/** What an apply tells, also for the comment and the summary. */
+export function collect(
+  reporter: ApplyReporter,
+  progress: Pick<Progress, "applied">,
+): {
+  readonly lines: () => readonly string[];
+  readonly watched: ApplyReporter;
+} {
+  const lines: string[] = [];
+  const sink = {
+    write: (text: string) => {
+      lines.push(...text.trimEnd().split("\n"));
+    },
+    isTTY: false,
+    columns: undefined,
+  };
+  const io = { stdout: sink, stderr: sink, env: {} };
+  const copy = applyReporter({ format: "text", color: false }, () => null, io as unknown as Step["io"]);
+  return {
+    lines: () => lines,
+    watched: {
+      plans: reporter.plans,
+      passwords: reporter.passwords,
+      journals: reporter.journals,
+      failed: reporter.failed,
+      refused: reporter.refused,
+      ended: reporter.ended,
+      say: reporter.say,
+      event: (event) => {
+        reporter.event(event);
+        progress.applied(event);
+        copy.event(event);
+      },
+      results: (...results) => {
+        reporter.results(...results);
+        copy.results(...results);
+      },
+      verified: (...found) => {
+        reporter.verified(...found);
+        copy.verified(...found);
+      },
+      unverified: (...why) => {
+        reporter.unverified(...why);
+        copy.unverified(...why);
+      },
+    },
+  };
 }

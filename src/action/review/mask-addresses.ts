@@ -1,3 +1,7 @@
+import type { Plan } from "../../model/plan.ts";
+import type { Step } from "../action-context.ts";
+import type { Annotation } from "../action-log.ts";
+
 const ADDRESS = /[^\s@"'`<>(),;:=\\[\]{}|]+@([^\s@"'`<>(),;:=\\[\]{}|]+\.[^\s@"'`<>(),;:=\\[\]{}|]+)/g;
 
 /** A text in which nobody's address can be read: `a***@example.com`. */
@@ -13,4 +17,18 @@ export function maskAddresses<T>(value: T): T {
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskAddresses(inner)])) as T;
   }
   return value;
+}
+
+/** Annotations in which nobody's address can be read. */
+export function maskedAnnotations(annotations: readonly Annotation[]): readonly Annotation[] {
+  return annotations.map((one) => ({
+    ...one,
+    message: maskText(one.message),
+    hint: one.hint === null ? null : maskText(one.hint),
+  }));
+}
+
+/** Plans as they may be published. */
+export function shown({ masked }: Step, plans: readonly Plan[]): readonly Plan[] {
+  return masked ? plans.map(maskAddresses) : plans;
 }

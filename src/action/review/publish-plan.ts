@@ -1,10 +1,12 @@
+import { createHash } from "node:crypto";
 import type { Plan } from "../../model/plan.ts";
 import { plansJson } from "../../render/json.ts";
-import type { Step, StepResult } from "../action-context.ts";
+import { inlineCode } from "../../render/markdown.ts";
+import { type ReviewInput, renderReview } from "../../render/plan-markdown.ts";
+import { addCounts, planView } from "../../render/plan-view.ts";
+import type { Outputs, Step, StepResult } from "../action-context.ts";
 import { GithubError } from "../github/github-api.ts";
 import type { PullComment } from "../github/pull-comment.ts";
-import { maskAddresses } from "./mask-addresses.ts";
-import { aboutCommit, type ReviewPage, renderPage, renderSummary } from "./review-page.ts";
 
 /** Everything that is published: a file, the job's summary, the comment. */
 export async function publish(
@@ -56,7 +58,61 @@ export function about({ context, scope }: Step): string {
   return aboutCommit(context.pull?.headSha ?? context.sha, context.runUrl, scope.title);
 }
 
-/** Plans as they may be published. */
-export function shown({ masked }: Step, plans: readonly Plan[]): readonly Plan[] {
-  return masked ? plans.map(maskAddresses) : plans;
+/** The numbers of plans as outputs of the step, and one fingerprint for all of them. */
+export function planOutputs(plans: readonly Plan[]): Outputs {
+  const counts = addCounts(plans.map((plan) => planView(plan).counts));
+  const deferred = plans.reduce((sum, plan) => sum + plan.deferred.length, 0);
+  const [only, ...more] = plans.map(({ fingerprint }) => fingerprint);
+  return {
+    "has-changes": String(plans.some(({ changes }) => changes.length > 0)),
+    creates: String(counts.create),
+    updates: String(counts.update),
+    replaces: String(counts.replace),
+    deletes: String(counts.delete),
+    deferred: String(deferred),
+    fingerprint: more.length === 0 ? (only ?? "") : hash([String(only), ...more]),
+  };
+}
+
+function hash(fingerprints: readonly string[]): string {
+  return createHash("sha256")
+    .update([...fingerprints].sort().join("\n"))
+    .digest("hex")
+    .slice(0, 32);
+}
+
+/** A review with what stands around it. */
+export interface ReviewPage {
+  readonly marker: string;
+  readonly review: ReviewInput;
+  /** Lines right below the verdict. */
+  readonly about: readonly string[];
+  /** Paragraphs at the end. */
+  readonly after: readonly string[];
+}
+
+/** GitHub takes a summary of 1 MiB for each step. */
+const SUMMARY_BYTES = 1_000_000;
+
+/** A page of at most `maxSize` UTF-16 units, whose parts are left out whole where they do not fit. */
+export function renderPage({ marker, review, about, after }: ReviewPage, maxSize: number): string {
+  const around = [marker, ...about, ...after].join("\n\n").length + 20;
+  const text = renderReview(review, maxSize - around);
+  const end = text.indexOf("\n\n");
+  const [verdict, rest] = [text.slice(0, end), text.slice(end).trim()];
+  return [marker, verdict, ...about, rest, ...after].filter((part) => part !== "").join("\n\n");
+}
+
+/** The same for a job's summary, which is limited in bytes; without the marker. */
+export function renderSummary(page: ReviewPage): string {
+  const render = (size: number): string => `${renderPage({ ...page, marker: "" }, size)}\n`;
+  const text = render(SUMMARY_BYTES);
+  const bytes = Buffer.byteLength(text);
+  return bytes <= SUMMARY_BYTES ? text : render(Math.floor((SUMMARY_BYTES * text.length) / bytes) - 1000);
+}
+
+/** "Commit 1a2b3c4 · job summary". */
+export function aboutCommit(sha: string, runUrl: string, scopeTitle: string): string {
+  const scope = scopeTitle === "" ? "" : ` · ${inlineCode(scopeTitle)}`;
+  return `Commit ${inlineCode(sha.slice(0, 7))} · [full report in the job summary](${runUrl})${scope}`;
 }

@@ -91,7 +91,7 @@ export function sandboxCommand(io: Io, done: (code: ExitCode) => void): Command 
 
 async function runSandbox(options: Options, io: Io): Promise<void> {
   const [{ isLoopback }, { listen }] = await Promise.all([
-    import("../../sandbox/routes/browser-guard.ts"),
+    import("../../sandbox/routes/control.ts"),
     import("../../sandbox/listen.ts"),
   ]);
   const sandbox = await openSandbox(options, !isLoopback(options.host), io);
@@ -114,7 +114,7 @@ async function runSandbox(options: Options, io: Io): Promise<void> {
 async function openSandbox(options: Options, anyHost: boolean, io: Io): Promise<Sandbox> {
   const [{ createSandbox }, { StateInvalid }, files, { writeAtomically }] = await Promise.all([
     import("../../sandbox/create-sandbox.ts"),
-    import("../../sandbox/state/state-file.ts"),
+    import("../../sandbox/state/state-text.ts"),
     import("../files/state-file.ts"),
     import("../files/atomic-write.ts"),
   ]);
@@ -173,7 +173,7 @@ async function readFaults(read: Read, options: Options, io: Io): Promise<FaultSe
   const { faults: file, faultSeed } = options;
   if (file === undefined) return { seed: faultSeed ?? 1, rules: [] };
   const text = await readFile(read, file, io);
-  const { parseFaults } = await import("../../sandbox/faults/faults-parse.ts");
+  const { parseFaults } = await import("../../sandbox/faults/fault-rules.ts");
   const { seed, rules } = await placing(() => parseFaults(text), "The list of faults", file);
   return { seed: faultSeed ?? seed ?? 1, rules };
 }

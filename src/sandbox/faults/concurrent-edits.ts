@@ -31,7 +31,7 @@ export function editFits(edit: Edit, operation: string): boolean {
 }
 
 /** A request below `/_sandbox`. */
-export interface SomebodysRequest {
+export interface AdminRequest {
   readonly method: "POST" | "PATCH" | "PUT" | "DELETE";
   readonly path: string;
   readonly body?: unknown;
@@ -90,7 +90,7 @@ function memberEdit(
   hit: HitRequest,
   account: Account,
   chance: number,
-): SomebodysRequest | null {
+): AdminRequest | null {
   const path = `/v0.1/merchants/${hit.merchant}/members/${id}`;
   const before = account.members.get(id);
   if (before === undefined) return null;
@@ -123,7 +123,7 @@ function memberEdit(
   }
 }
 
-function roleEdit(edit: Edit, id: string, hit: HitRequest, account: Account): SomebodysRequest | null {
+function roleEdit(edit: Edit, id: string, hit: HitRequest, account: Account): AdminRequest | null {
   const path = `/v0.1/merchants/${hit.merchant}/roles/${id}`;
   const before = account.roles.get(id);
   if (before === undefined) return null;
@@ -156,10 +156,9 @@ function roleEdit(edit: Edit, id: string, hit: HitRequest, account: Account): So
 export function editRequest(
   edit: Edit,
   hit: HitRequest,
-  account: Account | undefined,
+  account: Account,
   chance: number,
-): SomebodysRequest | null {
-  if (account === undefined) return null;
+): AdminRequest | null {
   const isRole = hit.operation.startsWith("roles.");
   if (edit === "create") {
     const path = `/v0.1/merchants/${hit.merchant}/${isRole ? "roles" : "members"}`;

@@ -1,17 +1,28 @@
-import { type Answer, answerText, problemAnswer } from "../answer.ts";
-import { hidePredefined, withLargeNumbers, withoutFields, withUnknownFields } from "./altered-answers.ts";
-import { ConnectionLost } from "./connection-lost.ts";
+import { type Answer, answerText, ConnectionLost, problemAnswer } from "../answer.ts";
+import type { Account } from "../state/store.ts";
+import {
+  hidePredefined,
+  NOT_HTTP_BYTES,
+  withLargeNumbers,
+  withoutFields,
+  withUnknownFields,
+} from "./altered-answers.ts";
+import { type AdminRequest, editRequest, type HitRequest } from "./concurrent-edits.ts";
 import type { FaultRule } from "./fault-rules.ts";
 import type { Hit } from "./faults.ts";
-import { NOT_HTTP_BYTES } from "./not-http.ts";
+import { driftRequests } from "./pagination-drift.ts";
 
 /** What faults need of the world around a request. */
 export interface FaultPorts {
   /** The request's number. */
   readonly request: number;
   sleep(ms: number): Promise<void>;
-  /** Lets somebody else do what a rule says, just before the request. */
-  interfere(rule: FaultRule & { kind: "concurrent-edit" | "shift" }, chance: number): Promise<void>;
+  /** Returns the request as rules see it that let somebody else do something just before. */
+  hit(): Promise<HitRequest>;
+  /** Returns the merchant of the request; undefined if it is unknown. */
+  account(): Account | undefined;
+  /** Sends a request of somebody else through the same routes as any, so that the log shows it. */
+  send(request: AdminRequest): Promise<void>;
 }
 
 const PAGE = "<!doctype html><html><title>Sorry</title><h1>Something went wrong</h1></html>\n";
@@ -34,6 +45,21 @@ function notHttp({ answer }: FaultRule & { kind: "not-http" }): ConnectionLost {
   return new ConnectionLost("with something that is no HTTP", NOT_HTTP_BYTES[answer]);
 }
 
+type Interference = FaultRule & { kind: "concurrent-edit" | "shift" };
+
+async function interference(
+  rule: Interference,
+  chance: number,
+  ports: FaultPorts,
+): Promise<readonly AdminRequest[]> {
+  if (rule.kind === "concurrent-edit" && rule.request !== undefined) return [rule.request];
+  const account = ports.account();
+  if (account === undefined) return [];
+  if (rule.kind === "shift") return driftRequests(rule.change, await ports.hit(), account, chance);
+  const edit = rule.edit && editRequest(rule.edit, await ports.hit(), account, chance);
+  return edit ? [edit] : [];
+}
+
 /** Does the faults that come before the operation; an answer means that the operation is not done at all. */
 export async function injectBefore(hits: readonly Hit[], ports: FaultPorts): Promise<Answer | undefined> {
   for (const { rule, chance } of hits) {
@@ -51,7 +77,7 @@ export async function injectBefore(hits: readonly Hit[], ports: FaultPorts): Pro
         break;
       case "concurrent-edit":
       case "shift":
-        await ports.interfere(rule, chance);
+        for (const request of await interference(rule, chance, ports)) await ports.send(request);
         break;
       case "status":
         if (rule.effect === "before") return statusAnswer(rule, ports.request);

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { OPERATIONS } from "../routes/authorize.ts";
 import { EXPIRED_ANSWERS } from "../routes/operation.ts";
-import { PREDEFINED_ANSWERS } from "./altered-answers.ts";
+import { type DocumentForm, parseAs } from "../seed/parse-document.ts";
+import { NOT_HTTP_ANSWERS, PREDEFINED_ANSWERS } from "./altered-answers.ts";
 import { EDITS, editFits } from "./concurrent-edits.ts";
-import { NOT_HTTP_ANSWERS } from "./not-http.ts";
 import { SHIFTS } from "./pagination-drift.ts";
 
 /** Which of the requests a rule hits; without any of these, each one. */
@@ -174,3 +174,19 @@ export interface FaultSettings {
 
 /** The body that adds one rule. */
 export const faultRuleBody = ruleSchema;
+
+/** What goes wrong, as a file or a control route says it; without a seed, another one counts. */
+export interface FaultsText {
+  readonly seed?: number | undefined;
+  readonly rules: FaultSettings["rules"];
+}
+
+const FORM: DocumentForm<FaultsText> = {
+  schema: faultsBody,
+  empty: 'the file is empty; faults begin with "rules:"',
+};
+
+/** Reads faults from YAML or JSON; throws `DocumentInvalid` with every problem and its place. */
+export function parseFaults(text: string): FaultsText {
+  return parseAs(text, FORM);
+}

@@ -1,5 +1,5 @@
 import type { Account } from "../state/store.ts";
-import { type HitRequest, isOwner, pick } from "./concurrent-edits.ts";
+import { type AdminRequest, type HitRequest, isOwner, pick } from "./concurrent-edits.ts";
 
 /** How a listing moves under whoever pages through it. */
 export const SHIFTS = ["remove", "add", "move"] as const;
@@ -14,35 +14,35 @@ export function isLaterPage(operation: string, query: URLSearchParams): boolean 
 }
 
 /**
- * What somebody else does between two pages: `remove` takes a member away that was on an earlier page (the next one
- * is skipped), `add` puts one in front (the last one comes again), `move` brings one from a later page to the front
- * (it is skipped, another comes again, and the count stays the same).
+ * Returns the requests that somebody else makes between two pages: `remove` deletes a member of an earlier page (the next
+ * one is skipped), `add` puts one in front (the last one comes again), `move` brings one from a later page to the front
+ * (it is skipped, another comes again, and the count stays the same). Empty if nothing can move.
  */
-export type ShiftStep =
-  | { readonly kind: "remove"; readonly id: string }
-  | { readonly kind: "add"; readonly email: string }
-  | { readonly kind: "move"; readonly id: string };
-
-/** Decides what moves; null where nothing can. */
-export function shiftStep(
+export function driftRequests(
   shift: Shift,
   hit: HitRequest,
-  account: Account | undefined,
+  account: Account,
   chance: number,
-): ShiftStep | null {
-  if (account === undefined) return null;
+): readonly AdminRequest[] {
   const offset = Number(hit.query.get("offset") ?? 0);
+  const members = `/merchants/${hit.merchant}/members`;
+  const toFront = (member: string): AdminRequest => ({
+    method: "POST",
+    path: `${members}/${member}/to-front`,
+  });
   switch (shift) {
     case "remove": {
       const earlier = account.memberIds.slice(0, offset).filter((id) => !isOwner(account, id));
       const id = pick(earlier, chance);
-      return id === undefined ? null : { kind: shift, id };
+      return id === undefined ? [] : [{ method: "DELETE", path: `/v0.1${members}/${id}` }];
     }
-    case "add":
-      return { kind: shift, email: `shift-${hit.number}@example.com` };
+    case "add": {
+      const email = `shift-${hit.number}@example.com`;
+      return [{ method: "POST", path: `/v0.1${members}`, body: { email, roles: [] } }, toFront(email)];
+    }
     case "move": {
       const id = pick(account.memberIds.slice(offset), chance);
-      return id === undefined ? null : { kind: shift, id };
+      return id === undefined ? [] : [toFront(id)];
     }
     default:
       return shift satisfies never;

@@ -1,5 +1,5 @@
 import type { Answer } from "../answer.ts";
-import type { InvitationLimiter } from "../faults/invitation-limit.ts";
+import type { InvitationLimiter } from "../rate-limit.ts";
 import type { Account, Store } from "../state/store.ts";
 
 /** Ways to answer who invites an address whose invitation has expired, other than to keep both. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ProblemError } from "../answer.ts";
-import { hasMetadataForm, METADATA_FORM } from "../state/metadata.ts";
+import { hasMetadataForm, METADATA_FORM } from "../state/snapshot.ts";
 
 const MAX_BYTES = 1_048_576;
 

@@ -1,7 +1,7 @@
 import { INVITATION_MS, userAt } from "../routes/member-operations.ts";
 import { stableId } from "../state/ids.ts";
 import type { AccountData, ApiKey, Member, Role, Snapshot } from "../state/snapshot.ts";
-import { roleNamed } from "./check-seed.ts";
+import { roleNamed } from "./parse-seed.ts";
 import { type Seed, type SeedMember, type SeedMerchant, seedSchema } from "./seed-schema.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -121,4 +121,30 @@ export function buildSeed(seed: Seed, now: number): Snapshot {
     keys: seed.keys ?? [defaultKey(accounts)],
     accounts,
   };
+}
+
+function rolesOf(index: number, account: AccountData): string[] {
+  const roles = [index % 10 === 0 ? "role_manager" : "role_employee"];
+  const custom = account.roles[index % (account.roles.length + 1)];
+  return custom === undefined ? roles : [...roles, custom.id];
+}
+
+/** The so-manieth generated member: an employee, each tenth a manager, each twenty-fifth still invited. */
+function generated(index: number, account: AccountData, now: number): Member {
+  const email = `member-${String(index).padStart(6, "0")}@example.com`;
+  const common = {
+    id: stableId("mem", "generated", account.id, index),
+    roles: rolesOf(index, account),
+    metadata: { employee_id: String(index) },
+    createdAt: account.createdAt,
+    updatedAt: account.createdAt,
+  };
+  return index % 25 === 0
+    ? { ...common, status: "pending", invite: { email, expiresAt: now + INVITATION_MS } }
+    : { ...common, status: "accepted", user: userAt(email) };
+}
+
+/** Makes members for an account, always the same ones. */
+export function generateMembers(count: number, account: AccountData, now: number): Member[] {
+  return Array.from({ length: count }, (_, position) => generated(position + 1, account, now));
 }

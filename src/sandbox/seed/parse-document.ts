@@ -1,7 +1,14 @@
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml";
 import type { z } from "zod";
-import type { Path, SeedIssue } from "./check-seed.ts";
-import { schemaWords } from "./schema-words.ts";
+
+/** Keys and indexes that lead to a value in a document. */
+export type DocumentPath = readonly (string | number)[];
+
+/** A problem of a value that has the right form. */
+export interface DocumentIssue {
+  readonly path: DocumentPath;
+  readonly message: string;
+}
 
 /** Something wrong in a text; line and column count from 1. */
 export interface DocumentProblem {
@@ -22,7 +29,7 @@ export class DocumentInvalid extends Error {
 }
 
 /** The offset of what a path leads to, or of the nearest thing around it. */
-function offsetOf(document: Document, path: Path): number {
+function offsetOf(document: Document, path: DocumentPath): number {
   for (let length = path.length; length >= 0; length -= 1) {
     const node = document.getIn(path.slice(0, length), true);
     if (isNode(node) && node.range) return node.range[0];
@@ -30,7 +37,7 @@ function offsetOf(document: Document, path: Path): number {
   return 0;
 }
 
-function offsetOfKey(document: Document, path: Path, key: string): number {
+function offsetOfKey(document: Document, path: DocumentPath, key: string): number {
   const map = path.length === 0 ? document.contents : document.getIn(path, true);
   const pair = isMap(map)
     ? map.items.find(({ key: node }) => isScalar(node) && node.value === key)
@@ -58,7 +65,7 @@ function schemaProblems(document: Document, issues: readonly z.core.$ZodIssue[])
   });
 }
 
-function checkProblems(document: Document, issues: readonly SeedIssue[]): Found[] {
+function checkProblems(document: Document, issues: readonly DocumentIssue[]): Found[] {
   return issues.map(({ path, message }) => ({ offset: offsetOf(document, path), message }));
 }
 
@@ -81,7 +88,7 @@ export interface DocumentForm<T> {
   /** Says what a text is that was meant for something else, and which key gives it away. */
   readonly mistaken?: (value: unknown) => { readonly key: string; readonly message: string } | null;
   /** Everything that has the right form and makes no sense all the same. */
-  readonly check?: (value: T) => readonly SeedIssue[];
+  readonly check?: (value: T) => readonly DocumentIssue[];
 }
 
 /** Reads YAML or JSON; throws `DocumentInvalid` with every problem and its place. */
@@ -110,4 +117,36 @@ export function parseAs<T>(text: string, form: DocumentForm<T>): T {
   if (!result.success) return fail(schemaProblems(document, result.error.issues));
   const issues = form.check?.(result.data) ?? [];
   return issues.length > 0 ? fail(checkProblems(document, issues)) : result.data;
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  array: 'a list ("- …")',
+  object: 'a mapping ("key: …")',
+  string: "text",
+  boolean: "true or false",
+  number: "a number",
+  int: "a whole number",
+};
+
+/** Words what a schema has no words for of its own; undefined leaves them to the library. */
+function schemaWords(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case "invalid_type":
+      if (issue.input === undefined) return "is needed";
+      return `must be ${KINDS[issue.expected] ?? issue.expected}`;
+    case "invalid_value":
+      return `must be one of ${issue.values.join(", ")}`;
+    case "invalid_union":
+      return Array.isArray(issue["options"]) ? `must be one of ${issue["options"].join(", ")}` : undefined;
+    case "too_small":
+      return issue.origin === "number" || issue.origin === "int"
+        ? `must be at least ${issue.minimum}`
+        : undefined;
+    case "too_big":
+      return issue.origin === "number" || issue.origin === "int"
+        ? `must be at most ${issue.maximum}`
+        : undefined;
+    default:
+      return undefined;
+  }
 }

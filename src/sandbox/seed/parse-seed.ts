@@ -1,6 +1,6 @@
-import { checkSeed } from "./check-seed.ts";
-import { type DocumentForm, parseAs } from "./parse-document.ts";
-import { type Seed, seedSchema } from "./seed-schema.ts";
+import { PREDEFINED_ROLES } from "../state/predefined-roles.ts";
+import { type DocumentForm, type DocumentIssue, type DocumentPath, parseAs } from "./parse-document.ts";
+import { type Seed, type SeedMember, type SeedMerchant, seedSchema } from "./seed-schema.ts";
 
 const MERCHANT_FILE =
   'this looks like a merchant\'s file, for validate, plan and apply; a seed begins with "merchants:"';
@@ -20,4 +20,90 @@ const FORM: DocumentForm<Seed> = {
 /** Reads a seed; throws `DocumentInvalid` with every problem and its place. */
 export function parseSeed(text: string): Seed {
   return parseAs(text, FORM);
+}
+
+function repeats(
+  values: readonly (string | undefined)[],
+  pathOf: (index: number) => DocumentPath,
+  what: string,
+): DocumentIssue[] {
+  const seen = new Set<string>();
+  return values.flatMap((value, index) => {
+    if (value === undefined) return [];
+    const again = seen.has(value);
+    seen.add(value);
+    return again ? [{ path: pathOf(index), message: `this ${what} is there already` }] : [];
+  });
+}
+
+/** The id of the role that a seed names, by name or id; undefined where there is none. */
+export function roleNamed(name: string, ids: ReadonlyMap<string, string>): string | undefined {
+  if (PREDEFINED_ROLES.has(name)) return name;
+  const predefined = [...PREDEFINED_ROLES.values()].find((role) => role.name === name);
+  return ids.get(name) ?? predefined?.id;
+}
+
+function checkRoles(
+  members: readonly SeedMember[],
+  ids: ReadonlyMap<string, string>,
+  base: DocumentPath,
+): DocumentIssue[] {
+  return members.flatMap((member, at) =>
+    member.roles.flatMap((name, position) =>
+      roleNamed(name, ids) === undefined
+        ? [{ path: [...base, at, "roles", position], message: `there is no role ${JSON.stringify(name)}` }]
+        : [],
+    ),
+  );
+}
+
+function checkMembers(
+  members: readonly SeedMember[],
+  ids: ReadonlyMap<string, string>,
+  base: DocumentPath,
+): DocumentIssue[] {
+  const memberIds = members.map((member) => member.id);
+  return [...repeats(memberIds, (at) => [...base, at, "id"], "id"), ...checkRoles(members, ids, base)];
+}
+
+function checkMerchant(merchant: SeedMerchant, base: DocumentPath): DocumentIssue[] {
+  const names = merchant.roles.map((role) => role.name);
+  const roleIds = merchant.roles.map((role) => role.id);
+  // Only whether a name is known matters here, so any id will do.
+  const known = new Map(
+    merchant.roles.flatMap(({ name, id }) => [name, id ?? name].map((key) => [key, name])),
+  );
+  return [
+    ...repeats(names, (at) => [...base, "roles", at, "name"], "role name"),
+    ...repeats(roleIds, (at) => [...base, "roles", at, "id"], "id"),
+    ...roleIds.flatMap((id, at) =>
+      id !== undefined && PREDEFINED_ROLES.has(id)
+        ? [{ path: [...base, "roles", at, "id"], message: "this is the id of a predefined role" }]
+        : [],
+    ),
+    ...checkMembers(merchant.members, known, [...base, "members"]),
+  ];
+}
+
+/** Everything in a seed that has the right form and makes no sense all the same. */
+function checkSeed(seed: Seed): DocumentIssue[] {
+  const codes = seed.merchants.map((merchant) => merchant.code);
+  const organizations = seed.organizations.map((organization) => organization.id);
+  const keys = (seed.keys ?? []).map((key) => key.key);
+  return [
+    ...repeats(codes, (at) => ["merchants", at, "code"], "code"),
+    ...repeats(organizations, (at) => ["organizations", at, "id"], "id"),
+    ...repeats(keys, (at) => ["keys", at, "key"], "key"),
+    ...seed.merchants.flatMap((merchant, at) => checkMerchant(merchant, ["merchants", at])),
+    ...seed.organizations.flatMap((organization, at) =>
+      checkMembers(organization.members, new Map(), ["organizations", at, "members"]),
+    ),
+    ...(seed.keys ?? []).flatMap((key, at) =>
+      (key.merchants ?? []).flatMap((code, position) =>
+        codes.includes(code)
+          ? []
+          : [{ path: ["keys", at, "merchants", position], message: `there is no merchant ${code}` }],
+      ),
+    ),
+  ];
 }

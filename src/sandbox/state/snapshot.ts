@@ -1,5 +1,27 @@
 import { z } from "zod";
-import { hasMetadataForm } from "./metadata.ts";
+
+const MAX_PROPERTIES = 64;
+const MAX_DEPTH = 32;
+
+function fitsDepth(value: unknown, left: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return left > 0 && Object.values(value).every((inner) => fitsDepth(inner, left - 1));
+}
+
+/** Says whether a value may be the metadata of a role or a member: an object of at most 64 properties. */
+export function hasMetadataForm(value: unknown): value is Readonly<Record<string, unknown>> {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.keys(value).length <= MAX_PROPERTIES &&
+    // Deeper nesting could be read but not written again: it would break every list that it is in.
+    fitsDepth(value, MAX_DEPTH)
+  );
+}
+
+/** What a value has to be for `hasMetadataForm`, for messages. */
+export const METADATA_FORM = `must be an object of at most ${MAX_PROPERTIES} properties, nested at most ${MAX_DEPTH} deep`;
 
 /** Every status that a membership can be seen in. */
 export const STATUSES = ["accepted", "pending", "expired", "disabled", "unknown"] as const;
@@ -95,3 +117,40 @@ export type ApiKey = Readonly<z.infer<typeof keySchema>>;
 export type AccountData = z.infer<typeof accountSchema>;
 /** Everything that the sandbox knows, as plain data. */
 export type Snapshot = z.infer<typeof snapshotSchema>;
+
+const place = { change: z.enum(["merchant", "organization"]), of: z.string() };
+
+const changeSchema = z.union([
+  z.strictObject({ change: z.literal("counter"), counter: z.number().int().min(0) }),
+  z.strictObject({ ...place, member: memberSchema.readonly() }),
+  z.strictObject({ ...place, role: roleSchema.readonly() }),
+  z.strictObject({ ...place, gone: z.string() }),
+  z.strictObject({ ...place, first: z.string() }),
+]);
+
+/** One change of the state, as a state file has it behind the state that it follows. */
+export type Change =
+  | { readonly change: "counter"; readonly counter: number }
+  | {
+      readonly change: "merchant" | "organization";
+      readonly of: string;
+      /** Added, or put in the place of the one with this id. */
+      readonly member?: Member;
+      readonly role?: Role;
+      /** Id of a member or a role. */
+      readonly gone?: string;
+      /** Id of the member that is listed first from now on. */
+      readonly first?: string;
+    };
+
+/** What every line of a change begins with, and no line of a state. */
+export const CHANGE_MARK = '{"change":';
+
+/** Reads one line; null where it is none. */
+export function parseChange(line: string): Change | null {
+  try {
+    return changeSchema.safeParse(JSON.parse(line)).data ?? null;
+  } catch {
+    return null;
+  }
+}

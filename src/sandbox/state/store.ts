@@ -1,8 +1,7 @@
 import { type AddressIndex, createAddressIndex } from "./address-index.ts";
-import type { Change } from "./changes.ts";
 import { stableId } from "./ids.ts";
 import { PREDEFINED_ROLES } from "./predefined-roles.ts";
-import type { AccountData, ApiKey, Member, Role, Snapshot, Status } from "./snapshot.ts";
+import type { AccountData, ApiKey, Change, Member, Role, Snapshot, Status } from "./snapshot.ts";
 
 /** A merchant or an organization with its members, indexed; it is changed in place because a copy of 100,000 members per write would be slow. */
 export interface Account extends Omit<AccountData, "roles" | "members"> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ConnectionLost } from "../../../src/sandbox/faults/connection-lost.ts";
+import { ConnectionLost } from "../../../src/sandbox/answer.ts";
 import { OPERATIONS } from "../../../src/sandbox/routes/authorize.ts";
 import { type Got, type Harness, MEMBERS, ROLES, start } from "../support.ts";
 

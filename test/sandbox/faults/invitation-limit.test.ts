@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createInvitationLimiter } from "../../../src/sandbox/faults/invitation-limit.ts";
+import { createInvitationLimiter } from "../../../src/sandbox/rate-limit.ts";
 
 test("an address is invited so often in a while, and again when the first of these is long enough ago", () => {
   const limiter = createInvitationLimiter({ limit: 2, window: 60 });

@@ -1,24 +1,24 @@
 import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import * as core from "@actions/core";
 import type { Io } from "../cli/io/io.ts";
+import { nodeIo } from "../cli/io/node-io.ts";
 import { oneLine } from "../render/escape.ts";
-import { failed, type Step, type StepResult } from "./action-context.ts";
+import { failed, type Step, type StepResult, scopeOf } from "./action-context.ts";
 import { ActionError } from "./action-error.ts";
 import { type RunnerLog, safeSink } from "./action-log.ts";
 import { runApplyMerged } from "./commands/run-apply-merged.ts";
 import { runDrift } from "./commands/run-drift.ts";
-import { runList } from "./commands/run-list.ts";
+import { runList, runValidate } from "./commands/run-offline.ts";
 import { runPlan } from "./commands/run-plan.ts";
-import { runValidate } from "./commands/run-validate.ts";
 import { connectGithub } from "./github/connect-github.ts";
 import { type EventContext, eventContext } from "./github/event-context.ts";
 import { type Github, GithubError } from "./github/github-api.ts";
 import { type Env, type Inputs, readInputs, secretsIn } from "./inputs.ts";
 import { maskText } from "./review/mask-addresses.ts";
-import { scopeOf } from "./scope.ts";
 
 /** The runner, as far as the action speaks to it: the toolkit's functions. */
-export interface Runner extends RunnerLog {
+interface Runner extends RunnerLog {
   setSecret(secret: string): void;
   setOutput(name: string, value: string): void;
   setFailed(message: string): void;
@@ -33,7 +33,7 @@ const RUNS = {
 } as const satisfies Readonly<Record<Inputs["command"], (step: Step) => Promise<StepResult>>>;
 
 /** Runs the action: inputs and event in; outputs, summary, comment and annotations out. Never throws. */
-export async function runAction(env: Env, io: Io, runner: Runner): Promise<void> {
+async function runAction(env: Env, io: Io, runner: Runner): Promise<void> {
   const secrets = secretsIn(env);
   // Before anything is read or sent, so that no log can hold one.
   secrets.forEach(runner.setSecret);
@@ -133,3 +133,6 @@ async function summarise(markdown: string, env: Env): Promise<void> {
   const file = env["GITHUB_STEP_SUMMARY"];
   if (file) await appendFile(file, markdown);
 }
+
+const nodeRunner = nodeIo();
+await runAction(nodeRunner.env, nodeRunner, core);

@@ -1,5 +1,4 @@
-import { CHANGE_MARK, type Change, parseChange } from "./changes.ts";
-import { type Snapshot, snapshotSchema } from "./snapshot.ts";
+import { CHANGE_MARK, type Change, parseChange, type Snapshot, snapshotSchema } from "./snapshot.ts";
 import type { Account, Store } from "./store.ts";
 
 /** A state file that cannot be used. */

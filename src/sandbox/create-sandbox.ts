@@ -3,16 +3,16 @@ import { ConnectionLost, ProblemError, problemAnswer, toResponse } from "./answe
 import type { FaultSettings } from "./faults/fault-rules.ts";
 import { createFaults } from "./faults/faults.ts";
 import { createRateLimiter } from "./rate-limit.ts";
-import { createRequestLog, DEFAULT_LOG_BOUND, logLine } from "./request-recorder.ts";
+import { createRequestRecorder, DEFAULT_MAX_REQUESTS, logLine } from "./request-recorder.ts";
 import { controlRoutes, guardControl, overview } from "./routes/control.ts";
 import { buildSeed, DEFAULT_SEED, generateMembers } from "./seed/build-seed.ts";
 import { parseSeed } from "./seed/parse-seed.ts";
-import { operationsForKeys, operationsForSomebodyElse } from "./serve.ts";
-import { createCommitter, createKeeper, type StateFile } from "./state/persistence.ts";
+import { adminOperations, keyOperations } from "./serve.ts";
+import { createGroupCommit, createPersistence, type StateFile } from "./state/persistence.ts";
 import type { Snapshot } from "./state/snapshot.ts";
 import { changeText, parseState, StateInvalid, stateText } from "./state/state-text.ts";
-import { applyChange, type Note, openStore, type Store } from "./state/store.ts";
-import type { Env, Settings, Trace, World } from "./world.ts";
+import { applyChange, type OnChange, openStore, type Store } from "./state/store.ts";
+import type { HonoEnv, Settings, Trace, World } from "./world.ts";
 
 /** What a sandbox starts with, and its ways to the world. */
 export interface SandboxOptions {
@@ -78,7 +78,7 @@ function settingsOf(options: SandboxOptions): Settings {
 
 const NO_FAULTS: FaultSettings = { seed: 1, rules: [] };
 
-function open(options: SandboxOptions, note: Note): Store {
+function open(options: SandboxOptions, note: OnChange): Store {
   if (options.state === undefined) return openStore(initial(options), note);
   const { snapshot, changes } = parseState(options.state);
   const store = openStore(snapshot, note);
@@ -92,16 +92,16 @@ function createWorld(options: SandboxOptions): { readonly world: World; save(): 
   const settings = settingsOf(options);
   const faults = options.faults ?? NO_FAULTS;
   const { save, append } = options;
-  const keeper = save && createKeeper({ save, append }, () => stateText(world.store));
-  const committer = keeper && createCommitter(keeper.write);
-  const note: Note = (change) => keeper?.note(() => changeText(change));
+  const keeper = save && createPersistence({ save, append }, () => stateText(world.store));
+  const committer = keeper && createGroupCommit(keeper.write);
+  const note: OnChange = (change) => keeper?.note(() => changeText(change));
   const world: World = {
     store: open(options, note),
     version: 0,
     settings,
     limiter: createRateLimiter(settings),
     faults: createFaults(faults),
-    requests: createRequestLog(DEFAULT_LOG_BOUND),
+    requests: createRequestRecorder(DEFAULT_MAX_REQUESTS),
     now: () => options.now(),
     sleep: async (ms, signal) => {
       try {
@@ -121,7 +121,7 @@ function createWorld(options: SandboxOptions): { readonly world: World; save(): 
       world.limiter = createRateLimiter(settings);
       world.faults = createFaults(faults);
       world.requests.clear();
-      world.requests.keep(DEFAULT_LOG_BOUND);
+      world.requests.keep(DEFAULT_MAX_REQUESTS);
     },
   };
   return {
@@ -133,7 +133,7 @@ function createWorld(options: SandboxOptions): { readonly world: World; save(): 
   };
 }
 
-function recordRequests(app: Hono<Env>, world: World): void {
+function recordRequests(app: Hono<HonoEnv>, world: World): void {
   app.use(async (c, next) => {
     const started = world.now();
     const trace: Trace = {
@@ -178,7 +178,7 @@ function recordRequests(app: Hono<Env>, world: World): void {
   });
 }
 
-function answerErrors(app: Hono<Env>, world: World): void {
+function answerErrors(app: Hono<HonoEnv>, world: World): void {
   app.notFound((c) => {
     const { trace } = c.var;
     return toResponse(
@@ -199,7 +199,7 @@ function answerErrors(app: Hono<Env>, world: World): void {
 /** Makes a sandbox that is driven by `fetch`; throws `DocumentInvalid` and `StateInvalid`. */
 export function createSandbox(options: SandboxOptions): Sandbox {
   const { world, save } = createWorld(options);
-  const app = new Hono<Env>();
+  const app = new Hono<HonoEnv>();
   recordRequests(app, world);
   answerErrors(app, world);
   app.use("/_sandbox/*", async (c, next) => {
@@ -209,7 +209,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const fetch = async (request: Request): Promise<Response> => app.fetch(request);
   app.route("/_sandbox", controlRoutes(world));
   app.get("/_sandbox/", (c) => c.json(overview(world)));
-  app.route("/_sandbox", operationsForSomebodyElse(world));
-  app.route("/", operationsForKeys(world, fetch));
+  app.route("/_sandbox", adminOperations(world));
+  app.route("/", keyOperations(world, fetch));
   return { fetch, save };
 }

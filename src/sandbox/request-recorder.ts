@@ -30,7 +30,7 @@ export interface RequestEntry {
 }
 
 /** The latest requests, in the order in which they ended. */
-export interface RequestLog {
+export interface RequestRecorder {
   /** The number of the request that begins now. */
   begin(): number;
   end(entry: RequestEntry): void;
@@ -43,10 +43,10 @@ export interface RequestLog {
 }
 
 /** How many requests are kept where nobody says otherwise. */
-export const DEFAULT_LOG_BOUND = 1000;
+export const DEFAULT_MAX_REQUESTS = 1000;
 
 /** Keeps the latest requests, and forgets the oldest ones beyond a bound. */
-export function createRequestLog(initialBound: number): RequestLog {
+export function createRequestRecorder(initialBound: number): RequestRecorder {
   let count = 0;
   let bound = initialBound;
   let kept: RequestEntry[] = [];

@@ -3,14 +3,14 @@ import { type Answer, ProblemError, problemAnswer, toResponse } from "./answer.t
 import type { AdminRequest } from "./faults/concurrent-edits.ts";
 import { type FaultPorts, injectAfter, injectBefore } from "./faults/fault-injection.ts";
 import { retryAfterHeaders } from "./rate-limit.ts";
-import { admit, authenticate, keyLabel, OPERATIONS } from "./routes/authorize.ts";
-import type { Call, Operation } from "./routes/operation.ts";
+import { admit, authenticate, CONTRACT_OPERATIONS, keyLabel } from "./routes/authorize.ts";
+import type { ContractOperation, OperationCall } from "./routes/operation.ts";
 import { readJson } from "./routes/request-body.ts";
 import type { ApiKey } from "./state/snapshot.ts";
-import { type Env, noteChange, type SandboxContext, type Trace, type World } from "./world.ts";
+import { type HonoEnv, noteChange, type SandboxContext, type Trace, type World } from "./world.ts";
 
 /** May do everything, and is nobody: whoever uses the control routes. */
-const SOMEBODY_ELSE: ApiKey = { key: "" };
+const ADMIN_KEY: ApiKey = { key: "" };
 
 function throttle(world: World, client: string): void {
   const now = world.now();
@@ -32,7 +32,7 @@ function nameIn(body: unknown): string | null {
   return typeof found === "string" ? found : null;
 }
 
-function begin(operation: Operation, c: SandboxContext): Trace {
+function begin(operation: ContractOperation, c: SandboxContext): Trace {
   const { trace } = c.var;
   trace.operation = operation.name;
   trace.merchant = c.req.param("merchant") ?? null;
@@ -42,10 +42,10 @@ function begin(operation: Operation, c: SandboxContext): Trace {
 
 async function handle(
   world: World,
-  operation: Operation,
+  operation: ContractOperation,
   key: ApiKey,
   c: SandboxContext,
-  behaviour: Pick<Call, "expired" | "invitations" | "replacing"> = {},
+  behaviour: Pick<OperationCall, "expired" | "invitations" | "replacing"> = {},
 ): Promise<Answer> {
   const { store } = world;
   const { trace } = c.var;
@@ -89,7 +89,7 @@ function identify(world: World, c: SandboxContext): ApiKey {
 type Fetch = (request: Request) => Promise<Response>;
 
 /** A creation's body, for somebody else to send before; the request itself can still be read. */
-async function bodyOf(operation: Operation, c: SandboxContext): Promise<unknown> {
+async function bodyOf(operation: ContractOperation, c: SandboxContext): Promise<unknown> {
   if (operation.method !== "POST") return undefined;
   return readJson(c.req.raw.clone()).catch(() => undefined);
 }
@@ -103,7 +103,7 @@ function toControlRequest({ method, path, body }: AdminRequest): Request {
 function faultPorts(
   world: World,
   fetch: Fetch,
-  operation: Operation,
+  operation: ContractOperation,
   query: URLSearchParams,
   c: SandboxContext,
 ): FaultPorts {
@@ -126,7 +126,7 @@ function faultPorts(
   };
 }
 
-async function answerKey(world: World, fetch: Fetch, operation: Operation, c: SandboxContext) {
+async function answerKey(world: World, fetch: Fetch, operation: ContractOperation, c: SandboxContext) {
   const trace = begin(operation, c);
   const { latency, jitter } = world.settings;
   const wait = latency + (jitter > 0 ? Math.floor(world.faults.random() * (jitter + 1)) : 0);
@@ -150,20 +150,22 @@ function notAllowed(c: SandboxContext, allowed: readonly string[]): never {
   throw new ProblemError(405, `${c.req.method} is not possible here, only ${allow}.`, { allow });
 }
 
-function refuseOtherMethods(app: Hono<Env>): void {
-  for (const path of new Set(OPERATIONS.map((operation) => operation.path))) {
-    const allowed = OPERATIONS.filter((operation) => operation.path === path).map(({ method }) => method);
+function refuseOtherMethods(app: Hono<HonoEnv>): void {
+  for (const path of new Set(CONTRACT_OPERATIONS.map((operation) => operation.path))) {
+    const allowed = CONTRACT_OPERATIONS.filter((operation) => operation.path === path).map(
+      ({ method }) => method,
+    );
     app.all(path, (c) => notAllowed(c, allowed));
   }
 }
 
 /** The operations without keys, limits and faults: for changes made by somebody else. */
-export function operationsForSomebodyElse(world: World): Hono<Env> {
-  const app = new Hono<Env>();
-  for (const operation of OPERATIONS) {
+export function adminOperations(world: World): Hono<HonoEnv> {
+  const app = new Hono<HonoEnv>();
+  for (const operation of CONTRACT_OPERATIONS) {
     app.on(operation.method, operation.path, async (c) => {
       begin(operation, c).somebodyElse = true;
-      return toResponse(await handle(world, operation, SOMEBODY_ELSE, c));
+      return toResponse(await handle(world, operation, ADMIN_KEY, c));
     });
   }
   refuseOtherMethods(app);
@@ -171,9 +173,9 @@ export function operationsForSomebodyElse(world: World): Hono<Env> {
 }
 
 /** The operations as the contract has them; `fetch` is the sandbox itself, for the requests of concurrent edits. */
-export function operationsForKeys(world: World, fetch: Fetch): Hono<Env> {
-  const app = new Hono<Env>();
-  for (const operation of OPERATIONS) {
+export function keyOperations(world: World, fetch: Fetch): Hono<HonoEnv> {
+  const app = new Hono<HonoEnv>();
+  for (const operation of CONTRACT_OPERATIONS) {
     app.on(operation.method, operation.path, (c) => answerKey(world, fetch, operation, c));
   }
   refuseOtherMethods(app);

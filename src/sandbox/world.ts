@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { Faults } from "./faults/faults.ts";
 import type { RateLimit, RateLimiter } from "./rate-limit.ts";
-import type { RequestLog } from "./request-recorder.ts";
+import type { RequestRecorder } from "./request-recorder.ts";
 import type { Store } from "./state/store.ts";
 
 /** Settings that the control routes can change. */
@@ -20,7 +20,7 @@ export interface World {
   settings: Settings;
   limiter: RateLimiter | null;
   faults: Faults;
-  readonly requests: RequestLog;
+  readonly requests: RequestRecorder;
   now(): number;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   log(line: string): void;
@@ -54,9 +54,9 @@ export function noteChange(world: World, trace: Trace): void {
 }
 
 /** The types of hono's context here. */
-export interface Env {
+export interface HonoEnv {
   Variables: { trace: Trace };
 }
 
 /** A request on its way through the sandbox. */
-export type SandboxContext = Context<Env>;
+export type SandboxContext = Context<HonoEnv>;

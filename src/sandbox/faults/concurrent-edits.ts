@@ -1,11 +1,11 @@
-import { PREDEFINED_ROLES } from "../state/predefined-roles.ts";
+import { PREDEFINED_ROLES_BY_ID } from "../state/predefined-roles.ts";
 import type { Account } from "../state/store.ts";
 
 const ONE_MEMBER = ["members.list", "members.retrieve", "members.update", "members.delete"] as const;
 const ONE_ROLE = ["roles.list", "roles.retrieve", "roles.update", "roles.delete"] as const;
 
 /** What somebody else can do to the very resource that a request is about, and in which operations there is one. */
-const OPERATIONS_OF = {
+const EDITABLE_OPERATIONS = {
   roles: ONE_MEMBER,
   metadata: ONE_MEMBER,
   accept: ONE_MEMBER,
@@ -19,14 +19,14 @@ const OPERATIONS_OF = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** What somebody else can do to a member or a role. */
-export type Edit = keyof typeof OPERATIONS_OF;
+export type Edit = keyof typeof EDITABLE_OPERATIONS;
 
 /** Every edit there is. */
-export const EDITS = Object.keys(OPERATIONS_OF) as readonly Edit[] as readonly [Edit, ...Edit[]];
+export const EDITS = Object.keys(EDITABLE_OPERATIONS) as readonly Edit[] as readonly [Edit, ...Edit[]];
 
 /** Says whether requests of an operation are about something that an edit can be done to. */
 export function editFits(edit: Edit, operation: string): boolean {
-  const operations: readonly string[] = OPERATIONS_OF[edit];
+  const operations: readonly string[] = EDITABLE_OPERATIONS[edit];
   return operations.includes(operation);
 }
 
@@ -81,7 +81,7 @@ function toggled(all: readonly string[], one: string): readonly string[] {
 }
 
 function assignable(account: Account): readonly string[] {
-  return [...PREDEFINED_ROLES.keys(), ...account.roles.keys()].filter((role) => role !== "role_owner");
+  return [...PREDEFINED_ROLES_BY_ID.keys(), ...account.roles.keys()].filter((role) => role !== "role_owner");
 }
 
 function memberEdit(

@@ -9,7 +9,7 @@ import {
 } from "./altered-answers.ts";
 import { type AdminRequest, editRequest, type HitRequest } from "./concurrent-edits.ts";
 import type { FaultRule } from "./fault-rules.ts";
-import type { Hit } from "./faults.ts";
+import type { FaultHit } from "./faults.ts";
 import { driftRequests } from "./pagination-drift.ts";
 
 /** What faults need of the world around a request. */
@@ -61,7 +61,10 @@ async function interference(
 }
 
 /** Does the faults that come before the operation; an answer means that the operation is not done at all. */
-export async function injectBefore(hits: readonly Hit[], ports: FaultPorts): Promise<Answer | undefined> {
+export async function injectBefore(
+  hits: readonly FaultHit[],
+  ports: FaultPorts,
+): Promise<Answer | undefined> {
   for (const { rule, chance } of hits) {
     switch (rule.kind) {
       case "latency":
@@ -122,7 +125,7 @@ function truncated(answer: Answer): ConnectionLost {
 
 /** Changes an answer, the operation's or that of a fault before it, or breaks the connection instead. */
 export async function injectAfter(
-  hits: readonly Hit[],
+  hits: readonly FaultHit[],
   original: Answer,
   ports: FaultPorts,
 ): Promise<Answer> {

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { OPERATIONS } from "../routes/authorize.ts";
+import { CONTRACT_OPERATIONS } from "../routes/authorize.ts";
 import { EXPIRED_ANSWERS } from "../routes/operation.ts";
-import { type DocumentForm, parseAs } from "../seed/parse-document.ts";
+import { type DocumentForm, parseDocumentAs } from "../seed/parse-document.ts";
 import { NOT_HTTP_ANSWERS, PREDEFINED_ANSWERS } from "./altered-answers.ts";
 import { EDITS, editFits } from "./concurrent-edits.ts";
 import { SHIFTS } from "./pagination-drift.ts";
@@ -9,7 +9,7 @@ import { SHIFTS } from "./pagination-drift.ts";
 /** Which of the requests a rule hits; without any of these, each one. */
 const aim = {
   /** Name of an operation, such as `members.create`; absent: every operation. */
-  operation: z.enum(OPERATIONS.map((operation) => operation.name)).optional(),
+  operation: z.enum(CONTRACT_OPERATIONS.map((operation) => operation.name)).optional(),
   /** How likely a request is hit, drawn from the seeded generator. */
   probability: z.number().min(0).max(1).optional(),
   /** Only the so-manieth matching request, counted from 1. */
@@ -188,5 +188,5 @@ const FORM: DocumentForm<FaultsText> = {
 
 /** Reads faults from YAML or JSON; throws `DocumentInvalid` with every problem and its place. */
 export function parseFaults(text: string): FaultsText {
-  return parseAs(text, FORM);
+  return parseDocumentAs(text, FORM);
 }

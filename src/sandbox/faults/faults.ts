@@ -4,7 +4,7 @@ import type { FaultRule, FaultSettings } from "./fault-rules.ts";
 import { isLaterPage } from "./pagination-drift.ts";
 
 /** A rule that hits a request. */
-export interface Hit {
+export interface FaultHit {
   readonly rule: FaultRule;
   /** From 0 to below 1, for what the rule leaves open. */
   readonly chance: number;
@@ -15,7 +15,7 @@ export interface Hit {
 /** The faults that are set, with their counters. */
 export interface Faults extends FaultSettings {
   /** The rules that hit a request; each call counts as one request. */
-  draw(operation: string, query: URLSearchParams): readonly Hit[];
+  draw(operation: string, query: URLSearchParams): readonly FaultHit[];
   /** Chances of the seed that belong to no rule. */
   random(): number;
 }
@@ -33,7 +33,7 @@ function matches(rule: FaultRule, operation: string, query: URLSearchParams): bo
 }
 
 /** Decides for each matching request in turn whether a rule hits it. */
-function aim(rule: FaultRule, random: () => number): () => Hit | null {
+function aim(rule: FaultRule, random: () => number): () => FaultHit | null {
   let seen = 0;
   let hits = 0;
   const counted = rule.kind === "invitation-limit" && { invitations: createInvitationLimiter(rule) };

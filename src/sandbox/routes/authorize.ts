@@ -3,18 +3,20 @@ import type { ApiKey } from "../state/snapshot.ts";
 import type { Account, Store } from "../state/store.ts";
 import { MEMBER_OPERATIONS } from "./member-operations.ts";
 import { MEMBERSHIP_OPERATIONS } from "./membership-operations.ts";
-import type { Call, Operation } from "./operation.ts";
+import type { ContractOperation, OperationCall } from "./operation.ts";
 import { ROLE_OPERATIONS } from "./role-operations.ts";
 
 /** Every operation of the contract. */
-export const OPERATIONS: readonly Operation[] = [
+export const CONTRACT_OPERATIONS: readonly ContractOperation[] = [
   ...ROLE_OPERATIONS,
   ...MEMBER_OPERATIONS,
   ...MEMBERSHIP_OPERATIONS,
 ];
 
 /** Every permission and scope that a key can have. */
-export const KEY_PERMISSIONS: readonly string[] = OPERATIONS.flatMap((operation) => operation.permissions);
+export const KEY_PERMISSIONS: readonly string[] = CONTRACT_OPERATIONS.flatMap(
+  (operation) => operation.permissions,
+);
 
 /** Finds the key of a request, or answers 401. */
 export function authenticate(store: Store, authorization: string | undefined): ApiKey {
@@ -47,18 +49,18 @@ function ownMerchant(store: Store, key: ApiKey, code: string): Account {
   return merchant;
 }
 
-function requirePermission(key: ApiKey, { permissions }: Operation): void {
+function requirePermission(key: ApiKey, { permissions }: ContractOperation): void {
   if (key.permissions === undefined || permissions.some((one) => key.permissions?.includes(one))) return;
   throw new ProblemError(403, `The API key lacks the permission ${permissions.join(" or ")}.`);
 }
 
 /** Returns what does an operation for a key, or answers why the key may not do it. */
 export function admit(
-  operation: Operation,
+  operation: ContractOperation,
   store: Store,
   key: ApiKey,
   merchant: string,
-): (call: Call) => Answer {
+): (call: OperationCall) => Answer {
   if (operation.scope === "merchant") {
     const account = ownMerchant(store, key, merchant);
     requirePermission(key, operation);

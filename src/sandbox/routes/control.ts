@@ -5,9 +5,9 @@ import { faultRuleBody, faultsBody } from "../faults/fault-rules.ts";
 import { createFaults } from "../faults/faults.ts";
 import { createRateLimiter, RATE_LIMIT_KINDS, RETRY_AFTER_FORMS } from "../rate-limit.ts";
 import { type Member, STATUSES } from "../state/snapshot.ts";
-import { type Account, membersAt, moveToFront, replaceMember } from "../state/store.ts";
+import { type Account, membersByEmail, moveToFront, replaceMember } from "../state/store.ts";
 import { afterEvent, type Event, withStatus } from "../state/transitions.ts";
-import { type Env, noteChange, type SandboxContext, type World } from "../world.ts";
+import { type HonoEnv, noteChange, type SandboxContext, type World } from "../world.ts";
 import { checkBody, readJson } from "./request-body.ts";
 import { memberResource } from "./resources.ts";
 
@@ -36,7 +36,7 @@ function merchantOf(world: World, c: SandboxContext): Account {
 /** By id or, because it is easier to type, by e-mail address: the latest membership that it has. */
 function memberOf(merchant: Account, c: SandboxContext): Member {
   const name = c.req.param("id") ?? "";
-  const member = merchant.members.get(name) ?? membersAt(merchant, name).at(-1);
+  const member = merchant.members.get(name) ?? membersByEmail(merchant, name).at(-1);
   if (member === undefined) throw new ProblemError(404, `There is no member ${name}.`);
   return member;
 }
@@ -49,7 +49,7 @@ function changed(world: World, c: SandboxContext, merchant?: Account, member?: M
   noteChange(world, trace);
 }
 
-function memberRoutes(app: Hono<Env>, world: World): void {
+function memberRoutes(app: Hono<HonoEnv>, world: World): void {
   const path = "/merchants/:merchant/members/:id";
   app.use("/merchants/*", async (c, next) => {
     c.var.trace.somebodyElse = true;
@@ -81,7 +81,7 @@ function memberRoutes(app: Hono<Env>, world: World): void {
   });
 }
 
-function settingsRoutes(app: Hono<Env>, world: World): void {
+function settingsRoutes(app: Hono<HonoEnv>, world: World): void {
   const show = (c: SandboxContext) => {
     const { rateLimit, rateLimitKind, rateLimitBurst, retryAfter, latency, jitter } = world.settings;
     return c.json({
@@ -112,7 +112,7 @@ function settingsRoutes(app: Hono<Env>, world: World): void {
   });
 }
 
-function faultRoutes(app: Hono<Env>, world: World): void {
+function faultRoutes(app: Hono<HonoEnv>, world: World): void {
   const show = (c: SandboxContext) => c.json({ seed: world.faults.seed, rules: world.faults.rules });
   app.get("/faults", show);
   app.put("/faults", async (c) => {
@@ -139,7 +139,7 @@ function sinceOf(c: SandboxContext): number {
   throw new ProblemError(400, "The query parameter since must be the number of a request.");
 }
 
-function requestRoutes(app: Hono<Env>, world: World): void {
+function requestRoutes(app: Hono<HonoEnv>, world: World): void {
   app.get("/requests", (c) => {
     const since = sinceOf(c);
     return c.json({ items: world.requests.entries().filter(({ number }) => number > since) });
@@ -168,8 +168,8 @@ export function overview(world: World): object {
 }
 
 /** The routes under `/_sandbox/`: what the contract has no request for. */
-export function controlRoutes(world: World): Hono<Env> {
-  const app = new Hono<Env>();
+export function controlRoutes(world: World): Hono<HonoEnv> {
+  const app = new Hono<HonoEnv>();
   app.get("/", (c) => c.json(overview(world)));
   app.post("/reset", async (c) => {
     world.reset();

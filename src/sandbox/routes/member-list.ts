@@ -1,6 +1,6 @@
 import { type Member, STATUSES } from "../state/snapshot.ts";
-import { type Account, addressOf, membersByPrefix, statusOf } from "../state/store.ts";
-import { anyOf, boolean, oneOf, type Page, page, single, uuid } from "./query.ts";
+import { type Account, memberAddress, membersByPrefix, statusOf } from "../state/store.ts";
+import { anyOf, boolean, oneOf, type PageRange, page, single, uuid } from "./query.ts";
 import { memberResource } from "./resources.ts";
 
 type Filter = (member: Member) => boolean;
@@ -8,7 +8,7 @@ type Filter = (member: Member) => boolean;
 function filters(query: URLSearchParams, now: number): Filter[] {
   const chosen: Filter[] = [];
   const prefix = single(query, "email")?.toLowerCase();
-  if (prefix !== undefined) chosen.push((member) => addressOf(member)?.startsWith(prefix) ?? false);
+  if (prefix !== undefined) chosen.push((member) => memberAddress(member)?.startsWith(prefix) ?? false);
   const user = uuid(query, "user.id");
   if (user !== undefined) chosen.push((member) => member.user?.id === user);
   const type = single(query, "user.type");
@@ -25,12 +25,17 @@ interface Found {
   readonly total: number;
 }
 
-function slice(account: Account, { offset, limit }: Page): Found {
+function slice(account: Account, { offset, limit }: PageRange): Found {
   const ids = account.memberIds.slice(offset, offset + limit);
   return { members: ids.flatMap((id) => account.members.get(id) ?? []), total: account.memberIds.length };
 }
 
-function search(among: Iterable<Member>, { offset, limit }: Page, filter: Filter, counted: boolean): Found {
+function search(
+  among: Iterable<Member>,
+  { offset, limit }: PageRange,
+  filter: Filter,
+  counted: boolean,
+): Found {
   const members: Member[] = [];
   let total = 0;
   for (const member of among) {

@@ -5,8 +5,8 @@ import type { Member, User } from "../state/snapshot.ts";
 import {
   type Account,
   addMember,
-  findRole,
-  membersAt,
+  findAccountRole,
+  membersByEmail,
   nextId,
   removeMember,
   replaceMember,
@@ -14,7 +14,7 @@ import {
   touch,
 } from "../state/store.ts";
 import { memberList } from "./member-list.ts";
-import type { Call, MerchantOperation } from "./operation.ts";
+import type { MerchantOperation, OperationCall } from "./operation.ts";
 import { checkBody, createMemberBody, updateMemberBody } from "./request-body.ts";
 import { memberResource } from "./resources.ts";
 
@@ -40,7 +40,7 @@ function existing(merchant: Account, id: string): Member {
 }
 
 function knownRoles(merchant: Account, ids: readonly string[]): readonly string[] {
-  const unknown = ids.find((id) => findRole(merchant, id) === undefined);
+  const unknown = ids.find((id) => findAccountRole(merchant, id) === undefined);
   if (unknown !== undefined) throw new ProblemError(422, `There is no role ${JSON.stringify(unknown)}.`);
   return [...new Set(ids)];
 }
@@ -52,14 +52,14 @@ function refuseAttributes(body: { readonly attributes?: unknown }): void {
 }
 
 /** An expired invitation can be followed by a new one; any other membership holds the address. */
-function refuseTakenAddress(call: Call, merchant: Account, email: string): void {
-  const holder = membersAt(merchant, email).find((member) => statusOf(member, call.now) !== "expired");
+function refuseTakenAddress(call: OperationCall, merchant: Account, email: string): void {
+  const holder = membersByEmail(merchant, email).find((member) => statusOf(member, call.now) !== "expired");
   if (holder !== undefined) throw new ProblemError(409, `${email} is already a member: ${holder.id}.`);
 }
 
 /** Removes the expired invitations of an address where the new one takes their place; the one whose id it is to have. */
-function takeExpired({ expired }: Call, merchant: Account, email: string): Member | undefined {
-  const old = membersAt(merchant, email);
+function takeExpired({ expired }: OperationCall, merchant: Account, email: string): Member | undefined {
+  const old = membersByEmail(merchant, email);
   const [first] = old;
   if (expired === undefined || first === undefined) return undefined;
   if (expired === "conflict") {
@@ -70,7 +70,7 @@ function takeExpired({ expired }: Call, merchant: Account, email: string): Membe
 }
 
 /** Answers 429 for an address that was invited too often of late. */
-function refuseTooMany({ invitations = [], now }: Call, email: string): void {
+function refuseTooMany({ invitations = [], now }: OperationCall, email: string): void {
   const waits = invitations.flatMap((one) => one.wait(email, now) ?? []);
   if (waits.length === 0) return;
   throw new ProblemError(429, `Too many invitations were sent to ${email}.`, {
@@ -78,11 +78,11 @@ function refuseTooMany({ invitations = [], now }: Call, email: string): void {
   });
 }
 
-function list(call: Call, merchant: Account): Answer {
+function list(call: OperationCall, merchant: Account): Answer {
   return { status: 200, body: memberList(merchant, call.query, call.now) };
 }
 
-function create(call: Call, merchant: Account): Answer {
+function create(call: OperationCall, merchant: Account): Answer {
   const body = checkBody(createMemberBody, call.body);
   refuseAttributes(body);
   const roles = knownRoles(merchant, body.roles);
@@ -113,11 +113,11 @@ function create(call: Call, merchant: Account): Answer {
   return { status: 201, body: memberResource(member, call.now) };
 }
 
-function retrieve(call: Call, merchant: Account): Answer {
+function retrieve(call: OperationCall, merchant: Account): Answer {
   return { status: 200, body: memberResource(existing(merchant, call.id), call.now) };
 }
 
-function update(call: Call, merchant: Account): Answer {
+function update(call: OperationCall, merchant: Account): Answer {
   const before = existing(merchant, call.id);
   const body = checkBody(updateMemberBody, call.body);
   refuseAttributes(body);
@@ -166,7 +166,7 @@ function hasOtherOwner({ members }: Account, than: Member): boolean {
   return false;
 }
 
-function remove(call: Call, merchant: Account): Answer {
+function remove(call: OperationCall, merchant: Account): Answer {
   const member = existing(merchant, call.id);
   if (isAcceptedOwner(member) && !hasOtherOwner(merchant, member)) {
     throw new ProblemError(403, `${member.id} is the last owner, and cannot be removed.`);

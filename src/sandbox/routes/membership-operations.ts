@@ -1,7 +1,7 @@
 import { type Answer, ProblemError } from "../answer.ts";
 import { type Member, STATUSES } from "../state/snapshot.ts";
-import { type Account, membersAt, statusOf } from "../state/store.ts";
-import type { Call, UserOperation } from "./operation.ts";
+import { type Account, membersByEmail, statusOf } from "../state/store.ts";
+import type { OperationCall, UserOperation } from "./operation.ts";
 import { anyOf, boolean, oneOf, page, single } from "./query.ts";
 import { membershipResource } from "./resources.ts";
 
@@ -56,12 +56,12 @@ function filters(query: URLSearchParams, now: number): Filter[] {
   ];
 }
 
-function list(call: Call, owner: string): Answer {
+function list(call: OperationCall, owner: string): Answer {
   const { offset, limit } = page(call.query);
   const chosen = filters(call.query, call.now);
   const accounts = [...call.store.merchants.values(), ...call.store.organizations.values()];
   const found = accounts
-    .flatMap((account) => membersAt(account, owner).map((member): Held => ({ account, member })))
+    .flatMap((account) => membersByEmail(account, owner).map((member): Held => ({ account, member })))
     .filter((held) => chosen.every((filter) => filter(held)));
   const items = found
     .slice(offset, offset + limit)

@@ -6,7 +6,7 @@ import type { Account, Store } from "../state/store.ts";
 export const EXPIRED_ANSWERS = ["conflict", "replace", "renew"] as const;
 
 /** A request to one operation, once its key is known and its body is read. */
-export interface Call {
+export interface OperationCall {
   readonly store: Store;
   /** The role's or member's id in the path; empty where the operation has none. */
   readonly id: string;
@@ -34,14 +34,14 @@ interface Common {
 /** An operation on one merchant. */
 export interface MerchantOperation extends Common {
   readonly scope: "merchant";
-  handle(call: Call, merchant: Account): Answer;
+  handle(call: OperationCall, merchant: Account): Answer;
 }
 
 /** An operation on the user that the key belongs to. */
 export interface UserOperation extends Common {
   readonly scope: "user";
-  handle(call: Call, owner: string): Answer;
+  handle(call: OperationCall, owner: string): Answer;
 }
 
 /** One operation of the contract. */
-export type Operation = MerchantOperation | UserOperation;
+export type ContractOperation = MerchantOperation | UserOperation;

@@ -58,13 +58,13 @@ export function anyOf(query: URLSearchParams, name: string): ReadonlySet<string>
 }
 
 /** The part of a list that a request asks for. */
-export interface Page {
+export interface PageRange {
   readonly offset: number;
   readonly limit: number;
 }
 
 /** The paging parameters that both paged lists have. */
-export function page(query: URLSearchParams): Page {
+export function page(query: URLSearchParams): PageRange {
   return {
     offset: integer(query, "offset", { default: 0, min: 0 }),
     limit: integer(query, "limit", { default: 10, min: 1, max: 25 }),

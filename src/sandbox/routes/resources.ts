@@ -1,4 +1,4 @@
-import { PREDEFINED_ROLES } from "../state/predefined-roles.ts";
+import { PREDEFINED_ROLES_BY_ID } from "../state/predefined-roles.ts";
 import type { Member, Role, User } from "../state/snapshot.ts";
 import { type Account, statusOf } from "../state/store.ts";
 
@@ -13,7 +13,7 @@ export function roleResource(role: Role): object {
     name: role.name,
     description: role.description,
     permissions: role.permissions,
-    is_predefined: PREDEFINED_ROLES.has(role.id),
+    is_predefined: PREDEFINED_ROLES_BY_ID.has(role.id),
     metadata: role.metadata,
     created_at: time(role.createdAt),
     updated_at: time(role.updatedAt),

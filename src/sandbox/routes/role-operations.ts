@@ -1,19 +1,19 @@
 import { type Answer, ProblemError } from "../answer.ts";
-import { PREDEFINED_ROLES } from "../state/predefined-roles.ts";
+import { PREDEFINED_ROLES_BY_ID } from "../state/predefined-roles.ts";
 import type { Role } from "../state/snapshot.ts";
-import { type Account, findRole, nextId, putRole, removeRole, touch } from "../state/store.ts";
-import type { Call, MerchantOperation } from "./operation.ts";
+import { type Account, findAccountRole, nextId, putRole, removeRole, touch } from "../state/store.ts";
+import type { MerchantOperation, OperationCall } from "./operation.ts";
 import { checkBody, createRoleBody, updateRoleBody } from "./request-body.ts";
 import { roleResource } from "./resources.ts";
 
 function existing(merchant: Account, id: string): Role {
-  const role = findRole(merchant, id);
+  const role = findAccountRole(merchant, id);
   if (role === undefined) throw new ProblemError(404, `There is no role ${id}.`);
   return role;
 }
 
 function custom(merchant: Account, id: string): Role {
-  if (PREDEFINED_ROLES.has(id)) {
+  if (PREDEFINED_ROLES_BY_ID.has(id)) {
     throw new ProblemError(422, `The role ${id} is predefined: it can be neither changed nor deleted.`);
   }
   return existing(merchant, id);
@@ -27,11 +27,11 @@ function refuseTakenName(merchant: Account, name: string, except: string | null)
   }
 }
 
-function list(_call: Call, merchant: Account): Answer {
+function list(_call: OperationCall, merchant: Account): Answer {
   return { status: 200, body: { items: [...merchant.roles.values()].map(roleResource) } };
 }
 
-function create(call: Call, merchant: Account): Answer {
+function create(call: OperationCall, merchant: Account): Answer {
   const body = checkBody(createRoleBody, call.body);
   refuseTakenName(merchant, body.name, null);
   const id = nextId(call.store, "role", merchant);
@@ -40,11 +40,11 @@ function create(call: Call, merchant: Account): Answer {
   return { status: 201, body: roleResource(role) };
 }
 
-function retrieve(call: Call, merchant: Account): Answer {
+function retrieve(call: OperationCall, merchant: Account): Answer {
   return { status: 200, body: roleResource(existing(merchant, call.id)) };
 }
 
-function update(call: Call, merchant: Account): Answer {
+function update(call: OperationCall, merchant: Account): Answer {
   const before = custom(merchant, call.id);
   const body = checkBody(updateRoleBody, call.body);
   if (body.name !== undefined) refuseTakenName(merchant, body.name, before.id);
@@ -59,7 +59,7 @@ function update(call: Call, merchant: Account): Answer {
   return { status: 200, body: roleResource(role) };
 }
 
-function remove(call: Call, merchant: Account): Answer {
+function remove(call: OperationCall, merchant: Account): Answer {
   const role = custom(merchant, call.id);
   for (const member of merchant.members.values()) {
     if (member.roles.includes(role.id)) {

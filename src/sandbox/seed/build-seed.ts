@@ -1,7 +1,7 @@
 import { INVITATION_MS, userAt } from "../routes/member-operations.ts";
 import { stableId } from "../state/ids.ts";
 import type { AccountData, ApiKey, Member, Role, Snapshot } from "../state/snapshot.ts";
-import { roleNamed } from "./parse-seed.ts";
+import { resolveRole } from "./parse-seed.ts";
 import { type Seed, type SeedMember, type SeedMerchant, seedSchema } from "./seed-schema.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -80,7 +80,7 @@ function buildMembers(
     const nth = (times.get(name) ?? 0) + 1;
     times.set(name, nth);
     const id = member.id ?? stableId("mem", "seed", account, name, nth);
-    const roles = member.roles.flatMap((role) => roleNamed(role, roleIds) ?? []);
+    const roles = member.roles.flatMap((role) => resolveRole(role, roleIds) ?? []);
     return buildMember(member, id, [...new Set(roles)], now);
   });
 }
@@ -129,8 +129,8 @@ function rolesOf(index: number, account: AccountData): string[] {
   return custom === undefined ? roles : [...roles, custom.id];
 }
 
-/** The so-manieth generated member: an employee, each tenth a manager, each twenty-fifth still invited. */
-function generated(index: number, account: AccountData, now: number): Member {
+/** The so-manieth generateMember member: an employee, each tenth a manager, each twenty-fifth still invited. */
+function generateMember(index: number, account: AccountData, now: number): Member {
   const email = `member-${String(index).padStart(6, "0")}@example.com`;
   const common = {
     id: stableId("mem", "generated", account.id, index),
@@ -146,5 +146,5 @@ function generated(index: number, account: AccountData, now: number): Member {
 
 /** Makes members for an account, always the same ones. */
 export function generateMembers(count: number, account: AccountData, now: number): Member[] {
-  return Array.from({ length: count }, (_, position) => generated(position + 1, account, now));
+  return Array.from({ length: count }, (_, position) => generateMember(position + 1, account, now));
 }

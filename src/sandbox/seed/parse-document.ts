@@ -92,7 +92,7 @@ export interface DocumentForm<T> {
 }
 
 /** Reads YAML or JSON; throws `DocumentInvalid` with every problem and its place. */
-export function parseAs<T>(text: string, form: DocumentForm<T>): T {
+export function parseDocumentAs<T>(text: string, form: DocumentForm<T>): T {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const fail = (found: readonly Found[]): never => {
@@ -113,7 +113,7 @@ export function parseAs<T>(text: string, form: DocumentForm<T>): T {
   if (mistaken !== null) {
     return fail([{ offset: offsetOfKey(document, [], mistaken.key), message: mistaken.message }]);
   }
-  const result = form.schema.safeParse(value, { error: schemaWords });
+  const result = form.schema.safeParse(value, { error: issueMessage });
   if (!result.success) return fail(schemaProblems(document, result.error.issues));
   const issues = form.check?.(result.data) ?? [];
   return issues.length > 0 ? fail(checkProblems(document, issues)) : result.data;
@@ -129,7 +129,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /** Words what a schema has no words for of its own; undefined leaves them to the library. */
-function schemaWords(issue: z.core.$ZodRawIssue): string | undefined {
+function issueMessage(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
       if (issue.input === undefined) return "is needed";

@@ -1,5 +1,10 @@
-import { PREDEFINED_ROLES } from "../state/predefined-roles.ts";
-import { type DocumentForm, type DocumentIssue, type DocumentPath, parseAs } from "./parse-document.ts";
+import { PREDEFINED_ROLES_BY_ID } from "../state/predefined-roles.ts";
+import {
+  type DocumentForm,
+  type DocumentIssue,
+  type DocumentPath,
+  parseDocumentAs,
+} from "./parse-document.ts";
 import { type Seed, type SeedMember, type SeedMerchant, seedSchema } from "./seed-schema.ts";
 
 const MERCHANT_FILE =
@@ -19,7 +24,7 @@ const FORM: DocumentForm<Seed> = {
 
 /** Reads a seed; throws `DocumentInvalid` with every problem and its place. */
 export function parseSeed(text: string): Seed {
-  return parseAs(text, FORM);
+  return parseDocumentAs(text, FORM);
 }
 
 function repeats(
@@ -37,9 +42,9 @@ function repeats(
 }
 
 /** The id of the role that a seed names, by name or id; undefined where there is none. */
-export function roleNamed(name: string, ids: ReadonlyMap<string, string>): string | undefined {
-  if (PREDEFINED_ROLES.has(name)) return name;
-  const predefined = [...PREDEFINED_ROLES.values()].find((role) => role.name === name);
+export function resolveRole(name: string, ids: ReadonlyMap<string, string>): string | undefined {
+  if (PREDEFINED_ROLES_BY_ID.has(name)) return name;
+  const predefined = [...PREDEFINED_ROLES_BY_ID.values()].find((role) => role.name === name);
   return ids.get(name) ?? predefined?.id;
 }
 
@@ -50,7 +55,7 @@ function checkRoles(
 ): DocumentIssue[] {
   return members.flatMap((member, at) =>
     member.roles.flatMap((name, position) =>
-      roleNamed(name, ids) === undefined
+      resolveRole(name, ids) === undefined
         ? [{ path: [...base, at, "roles", position], message: `there is no role ${JSON.stringify(name)}` }]
         : [],
     ),
@@ -77,7 +82,7 @@ function checkMerchant(merchant: SeedMerchant, base: DocumentPath): DocumentIssu
     ...repeats(names, (at) => [...base, "roles", at, "name"], "role name"),
     ...repeats(roleIds, (at) => [...base, "roles", at, "id"], "id"),
     ...roleIds.flatMap((id, at) =>
-      id !== undefined && PREDEFINED_ROLES.has(id)
+      id !== undefined && PREDEFINED_ROLES_BY_ID.has(id)
         ? [{ path: [...base, "roles", at, "id"], message: "this is the id of a predefined role" }]
         : [],
     ),

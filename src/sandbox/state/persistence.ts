@@ -7,7 +7,7 @@ export interface StateFile {
 }
 
 /** Keeps a state up to date in a file, writing as little as possible. */
-export interface Keeper {
+export interface Persistence {
   /** Takes a change as one line. */
   note(line: () => string): void;
   /** Makes the next save a whole one. */
@@ -17,10 +17,10 @@ export interface Keeper {
 }
 
 /** Below this, appended lines are not worth folding in. */
-const LEAST_FOLD = 1_048_576;
+const MIN_COMPACTION_LENGTH = 1_048_576;
 
 /** Appends changes until they are as much text as the state itself, then writes the state anew. */
-export function createKeeper(file: StateFile, stateText: () => string): Keeper {
+export function createPersistence(file: StateFile, stateText: () => string): Persistence {
   let pending: (() => string)[] = [];
   let whole = true;
   let room = 0;
@@ -30,7 +30,7 @@ export function createKeeper(file: StateFile, stateText: () => string): Keeper {
     // From here on changes are not in that text any more.
     whole = false;
     pending = [];
-    room = Math.max(LEAST_FOLD, text.length);
+    room = Math.max(MIN_COMPACTION_LENGTH, text.length);
     try {
       await file.save(text);
     } catch (error) {
@@ -65,7 +65,7 @@ export function createKeeper(file: StateFile, stateText: () => string): Keeper {
 }
 
 /** Saves a state so that many writes share one save. */
-export interface Committer {
+export interface GroupCommit {
   /** Resolves when a save that began after this call is done. */
   commit(): Promise<void>;
   /** Resolves when no write waits to be saved. */
@@ -78,7 +78,7 @@ interface Waiting {
 }
 
 /** Saves once at a time; whoever comes while a save runs shares the next one. */
-export function createCommitter(save: () => Promise<void>): Committer {
+export function createGroupCommit(save: () => Promise<void>): GroupCommit {
   let waiting: Waiting[] = [];
   let busy = false;
 

@@ -34,7 +34,7 @@ function predefined(
 }
 
 /** The roles that the service itself provides to every merchant: held and retrieved, never listed or changed. */
-export const PREDEFINED_ROLES: ReadonlyMap<string, Role> = new Map(
+export const PREDEFINED_ROLES_BY_ID: ReadonlyMap<string, Role> = new Map(
   [
     predefined("role_owner", "Owner", "Everything, including closing the account", [
       view,

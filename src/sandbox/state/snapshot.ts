@@ -129,7 +129,7 @@ const changeSchema = z.union([
 ]);
 
 /** One change of the state, as a state file has it behind the state that it follows. */
-export type Change =
+export type StateChange =
   | { readonly change: "counter"; readonly counter: number }
   | {
       readonly change: "merchant" | "organization";
@@ -147,7 +147,7 @@ export type Change =
 export const CHANGE_MARK = '{"change":';
 
 /** Reads one line; null where it is none. */
-export function parseChange(line: string): Change | null {
+export function parseChange(line: string): StateChange | null {
   try {
     return changeSchema.safeParse(JSON.parse(line)).data ?? null;
   } catch {

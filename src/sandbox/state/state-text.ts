@@ -1,4 +1,4 @@
-import { CHANGE_MARK, type Change, parseChange, type Snapshot, snapshotSchema } from "./snapshot.ts";
+import { CHANGE_MARK, parseChange, type Snapshot, type StateChange, snapshotSchema } from "./snapshot.ts";
 import type { Account, Store } from "./store.ts";
 
 /** A state file that cannot be used. */
@@ -39,7 +39,7 @@ export function stateText(store: Store): string {
 }
 
 /** The text of a change behind a state: one line, without its end. */
-export function changeText(change: Change): string {
+export function changeText(change: StateChange): string {
   if (change.change === "counter") return JSON.stringify(change);
   const { member, role, ...rest } = change;
   const head = JSON.stringify(rest).slice(0, -1);
@@ -48,12 +48,12 @@ export function changeText(change: Change): string {
 }
 
 /** What a state file holds: a state, and the changes since. */
-export interface KeptState {
+export interface StateFileContent {
   readonly snapshot: Snapshot;
-  readonly changes: readonly Change[];
+  readonly changes: readonly StateChange[];
 }
 
-function parseChanges(text: string): Change[] {
+function parseChanges(text: string): StateChange[] {
   // Without an end, a line was cut off by a crash: the write that it belongs to was never answered.
   const lines = text.split("\n").slice(0, -1);
   return lines.map((line, at) => {
@@ -70,7 +70,7 @@ function withoutTornMark(text: string): string {
 }
 
 /** Reads a state file's text; throws `StateInvalid`. */
-export function parseState(kept: string): KeptState {
+export function parseState(kept: string): StateFileContent {
   const text = withoutTornMark(kept);
   const end = text.indexOf(`\n${CHANGE_MARK}`);
   const state = end === -1 ? text : text.slice(0, end);

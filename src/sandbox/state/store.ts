@@ -1,7 +1,7 @@
 import { type AddressIndex, createAddressIndex } from "./address-index.ts";
 import { stableId } from "./ids.ts";
-import { PREDEFINED_ROLES } from "./predefined-roles.ts";
-import type { AccountData, ApiKey, Change, Member, Role, Snapshot, Status } from "./snapshot.ts";
+import { PREDEFINED_ROLES_BY_ID } from "./predefined-roles.ts";
+import type { AccountData, ApiKey, Member, Role, Snapshot, StateChange, Status } from "./snapshot.ts";
 
 /** A merchant or an organization with its members, indexed; it is changed in place because a copy of 100,000 members per write would be slow. */
 export interface Account extends Omit<AccountData, "roles" | "members"> {
@@ -18,11 +18,11 @@ export interface Account extends Omit<AccountData, "roles" | "members"> {
   /** Made when somebody first looks for a prefix. */
   addresses: AddressIndex | null;
   /** Takes each change. */
-  readonly note: Note;
+  readonly note: OnChange;
 }
 
 /** Takes a change of the state when it has happened. */
-export type Note = (change: Change) => void;
+export type OnChange = (change: StateChange) => void;
 
 /** Everything that the sandbox knows, indexed. */
 export interface Store {
@@ -30,11 +30,11 @@ export interface Store {
   readonly organizations: ReadonlyMap<string, Account>;
   readonly keys: ReadonlyMap<string, ApiKey>;
   counter: number;
-  readonly note: Note;
+  readonly note: OnChange;
 }
 
 /** The e-mail address of a member in lower case; null where it has none. */
-export function addressOf(member: Member): string | null {
+export function memberAddress(member: Member): string | null {
   return (member.user?.email ?? member.invite?.email)?.toLowerCase() ?? null;
 }
 
@@ -51,12 +51,12 @@ export function touch(before: { readonly updatedAt: number }, now: number): numb
 }
 
 /** The role with an id that members of an account may hold: a custom or a predefined one. */
-export function findRole(account: Account, id: string): Role | undefined {
-  return account.roles.get(id) ?? PREDEFINED_ROLES.get(id);
+export function findAccountRole(account: Account, id: string): Role | undefined {
+  return account.roles.get(id) ?? PREDEFINED_ROLES_BY_ID.get(id);
 }
 
 /** The members of an account that have an e-mail address, whatever its case. */
-export function membersAt(account: Account, email: string): Member[] {
+export function membersByEmail(account: Account, email: string): Member[] {
   const ids = account.byAddress.get(email.toLowerCase()) ?? [];
   return ids.flatMap((id) => account.members.get(id) ?? []);
 }
@@ -64,15 +64,15 @@ export function membersAt(account: Account, email: string): Member[] {
 /** The members whose address begins with a prefix, in the order of the list; null where looking at every member is no slower. */
 export function membersByPrefix(account: Account, prefix: string): readonly Member[] | null {
   account.addresses ??= createAddressIndex(account.byAddress.keys());
-  const addresses = account.addresses.startingWith(prefix.toLowerCase(), MOST_BY_PREFIX);
+  const addresses = account.addresses.startingWith(prefix.toLowerCase(), MAX_PREFIX_MATCHES);
   if (addresses === null) return null;
   const place = ({ id }: Member): number => account.places.get(id) ?? 0;
-  return addresses.flatMap((address) => membersAt(account, address)).sort((a, b) => place(a) - place(b));
+  return addresses.flatMap((address) => membersByEmail(account, address)).sort((a, b) => place(a) - place(b));
 }
 
-const MOST_BY_PREFIX = 1000;
+const MAX_PREFIX_MATCHES = 1000;
 
-function noteIn(account: Account, change: Omit<Change & { of: string }, "change" | "of">): void {
+function reportChange(account: Account, change: Omit<StateChange & { of: string }, "change" | "of">): void {
   account.note({ change: account.type, of: account.id, ...change });
 }
 
@@ -82,19 +82,19 @@ export function addMember(account: Account, member: Member): void {
   account.places.set(member.id, last === undefined ? 0 : (account.places.get(last) ?? 0) + 1);
   account.members.set(member.id, member);
   account.memberIds.push(member.id);
-  const address = addressOf(member);
+  const address = memberAddress(member);
   if (address !== null) {
     const others = account.byAddress.get(address);
     account.byAddress.set(address, [...(others ?? []), member.id]);
     if (others === undefined) account.addresses?.add(address);
   }
-  noteIn(account, { member });
+  reportChange(account, { member });
 }
 
 /** Puts a changed member in the place of the old one; its address has to be the same. */
 export function replaceMember(account: Account, member: Member): void {
   account.members.set(member.id, member);
-  noteIn(account, { member });
+  reportChange(account, { member });
 }
 
 /** Removes a member, which frees its address. */
@@ -102,7 +102,7 @@ export function removeMember(account: Account, member: Member): void {
   account.members.delete(member.id);
   account.memberIds.splice(account.memberIds.indexOf(member.id), 1);
   account.places.delete(member.id);
-  const address = addressOf(member);
+  const address = memberAddress(member);
   if (address !== null) {
     const others = (account.byAddress.get(address) ?? []).filter((id) => id !== member.id);
     if (others.length > 0) account.byAddress.set(address, others);
@@ -111,7 +111,7 @@ export function removeMember(account: Account, member: Member): void {
       account.addresses?.remove(address);
     }
   }
-  noteIn(account, { gone: member.id });
+  reportChange(account, { gone: member.id });
 }
 
 /** Puts a member in front of all others. */
@@ -123,19 +123,19 @@ export function moveToFront(account: Account, member: Member): void {
   const others = [...account.members.values()].filter(({ id }) => id !== member.id);
   account.members.clear();
   for (const one of [member, ...others]) account.members.set(one.id, one);
-  noteIn(account, { first: member.id });
+  reportChange(account, { first: member.id });
 }
 
 /** Adds a role, or puts it in the place of the one with its id. */
 export function putRole(account: Account, role: Role): void {
   account.roles.set(role.id, role);
-  noteIn(account, { role });
+  reportChange(account, { role });
 }
 
 /** Removes a role. */
 export function removeRole(account: Account, role: Role): void {
   account.roles.delete(role.id);
-  noteIn(account, { gone: role.id });
+  reportChange(account, { gone: role.id });
 }
 
 /** A new id, the same in every run that made the same things before. */
@@ -145,7 +145,7 @@ export function nextId(store: Store, prefix: "role" | "mem", account: Account): 
   return stableId(prefix, "created", account.id, store.counter);
 }
 
-function index(data: AccountData, note: Note): Account {
+function index(data: AccountData, note: OnChange): Account {
   const account: Account = {
     ...data,
     roles: new Map(data.roles.map((role) => [role.id, role])),
@@ -161,7 +161,7 @@ function index(data: AccountData, note: Note): Account {
 }
 
 /** Does again what a change did; false where there is no such merchant or organization, member or role. */
-export function applyChange(store: Store, change: Change): boolean {
+export function applyChange(store: Store, change: StateChange): boolean {
   if (change.change === "counter") {
     store.counter = change.counter;
     return true;
@@ -184,9 +184,9 @@ export function applyChange(store: Store, change: Change): boolean {
 }
 
 /** Builds the store from plain data; `note` takes each change from then on. */
-export function openStore(snapshot: Snapshot, note: Note = () => undefined): Store {
+export function openStore(snapshot: Snapshot, note: OnChange = () => undefined): Store {
   let ready = false;
-  const later: Note = (change) => {
+  const later: OnChange = (change) => {
     if (ready) note(change);
   };
   const of = (type: AccountData["type"]): Map<string, Account> =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { EDITS, editFits } from "../../../src/sandbox/faults/concurrent-edits.ts";
-import { OPERATIONS } from "../../../src/sandbox/routes/authorize.ts";
+import { CONTRACT_OPERATIONS } from "../../../src/sandbox/routes/authorize.ts";
 import { type Harness, MEMBERS, type MemberBody, ROLES, start } from "../support.ts";
 
 const SEED = `
@@ -115,8 +115,8 @@ describe("somebody else edits what a request is about, just before it", () => {
   test("every edit is possible in some operation, and refused in the others", async () => {
     const { call } = start();
     for (const what of EDITS) {
-      expect(OPERATIONS.some(({ name }) => editFits(what, name))).toBe(true);
-      for (const { name } of OPERATIONS) {
+      expect(CONTRACT_OPERATIONS.some(({ name }) => editFits(what, name))).toBe(true);
+      for (const { name } of CONTRACT_OPERATIONS) {
         const body = { kind: "concurrent-edit", edit: what, operation: name };
         const got = await call("POST", "/_sandbox/faults", { ...control, body });
         await call("DELETE", "/_sandbox/faults", control);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ConnectionLost } from "../../../src/sandbox/answer.ts";
-import { OPERATIONS } from "../../../src/sandbox/routes/authorize.ts";
+import { CONTRACT_OPERATIONS } from "../../../src/sandbox/routes/authorize.ts";
 import { type Got, type Harness, MEMBERS, ROLES, start } from "../support.ts";
 
 const SEED = `
@@ -22,7 +22,7 @@ const BODIES: Readonly<Record<string, object>> = {
 };
 
 /** What each operation is called with, so that it succeeds. */
-const CALLS = OPERATIONS.map(({ name, method, path }) => {
+const CALLS = CONTRACT_OPERATIONS.map(({ name, method, path }) => {
   const id = name.startsWith("roles.") ? "role_free" : "mem_bob";
   const body = BODIES[name];
   return {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { OPERATIONS } from "../../../src/sandbox/routes/authorize.ts";
+import { CONTRACT_OPERATIONS } from "../../../src/sandbox/routes/authorize.ts";
 import { kindOf, MEMBERS, ROLES, start } from "../support.ts";
 
 const PERMISSIONS: Readonly<Record<string, string>> = {
@@ -77,7 +77,7 @@ describe("a key", () => {
 
   test("is needed for every operation", async () => {
     const { call } = start();
-    for (const { method, path } of OPERATIONS) {
+    for (const { method, path } of CONTRACT_OPERATIONS) {
       const got = await call(method, path.replace(":merchant", "MC0DEMO1"), { key: null });
       expect([got.status, kindOf(got)]).toEqual([401, "unauthorized"]);
       expect(got.headers.get("www-authenticate")).toBe("Bearer");

@@ -5,7 +5,7 @@ import { pageAssets } from "./scripts/page-assets.mjs";
 /** Tests of the built program; they need dist/, the others run from the sources. */
 const program = [
   "test/program/**/*.test.ts",
-  "test/examples/**/*.test.ts",
+  "test/examples/demo.test.ts",
   "test/action/runner/**/*.test.ts",
 ];
 

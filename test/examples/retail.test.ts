@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Change, Plan } from "../../src/model/plan.ts";
-import { type Ended, type RunningSandbox, rolecall, startSandbox } from "../support/program.ts";
+import { type Ended, type RunningSandbox, rolecall, startSandbox } from "../support/rolecall.ts";
 
 const FILES = "examples/retail/access";
 

@@ -62,6 +62,8 @@ test("paths are completed to merchants' files and their folders", async () => {
 test("paths elsewhere are completed step by step, and so are past runs", async () => {
   await mkdir(join(cwd, ".rolecall", "runs"), { recursive: true });
   await writeFile(join(cwd, ".rolecall", "runs", "2026-11-21T13-05-00-123Z-MC2.jsonl"), "");
+  // A run of several merchants is one word.
+  await writeFile(join(cwd, ".rolecall", "runs", "2026-11-21T13-05-00-123Z-MC10.jsonl"), "");
   const from = async (folder: string, ...words: readonly string[]) =>
     (await rolecall(["complete", "--", ...words], { cwd: join(cwd, folder) })).stdout
       .split("\n")

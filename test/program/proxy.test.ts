@@ -5,7 +5,8 @@ import { join, resolve } from "node:path";
 import { createServer, type Server } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ConnectProxy, startConnectProxy } from "../support/connect-proxy.ts";
-import { type RunningSandbox, rolecall, startSandbox } from "../support/program.ts";
+import { rolecall } from "../support/program.ts";
+import { type RunningSandbox, startSandbox } from "../support/rolecall.ts";
 
 const TLS = resolve(import.meta.dirname, "../support/tls");
 const SHOP = "version: 1\nmerchant: MC0DEMO1\nsync: { roles: additive }\n";

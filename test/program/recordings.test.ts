@@ -1,8 +1,8 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { rolecall } from "../support/program.ts";
 import { onTerminal, type TerminalSession } from "../support/pty.ts";
+import { rolecall } from "../support/rolecall.ts";
 import { openShop, type Shop } from "../support/shop.ts";
 
 const CROWD = Array.from({ length: 60 }, (_, index) => `crew-${10 + index}@example.com`);

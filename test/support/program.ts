@@ -1,23 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
+import type { Ended, RunningSandbox, RunOptions } from "./rolecall.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
 /** The built program. */
 const BIN = resolve(ROOT, "dist/bin.js");
 
-/** How a run of the program ended. */
-export interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** How the program is run: where, and with which variables besides PATH. */
-export interface RunOptions {
-  readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
+/** Where and with which environment the program runs, besides PATH. */
+interface ProcessOptions extends Omit<RunOptions, "waitFactor"> {
   /** Arguments for node itself. */
   readonly node?: readonly string[];
   readonly bin?: string;
@@ -26,7 +18,7 @@ export interface RunOptions {
 }
 
 /** Runs the built program without a terminal, as a pipeline would, and waits for its end. */
-export async function rolecall(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+export async function rolecall(args: readonly string[], options: ProcessOptions = {}): Promise<Ended> {
   const child = start(args, options);
   if (options.deaf) child[options.deaf].destroy();
   const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
@@ -34,20 +26,10 @@ export async function rolecall(args: readonly string[], options: RunOptions = {}
   return { code, stdout: stdout(), stderr: stderr() };
 }
 
-/** A sandbox in a process of its own. */
-export interface RunningSandbox {
-  readonly url: string;
-  /** What is needed to reach it with the owner's key. */
-  readonly env: Readonly<Record<string, string>>;
-  /** What it has logged so far. */
-  log(): string;
-  stop(signal?: NodeJS.Signals): Promise<Ended>;
-}
-
 /** Starts `rolecall sandbox` on a free port and waits until it listens. */
 export async function startSandbox(
   args: readonly string[] = [],
-  options: RunOptions = {},
+  options: ProcessOptions = {},
 ): Promise<RunningSandbox> {
   const child = start(["sandbox", "--port", "0", ...args], options);
   const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
@@ -71,7 +53,7 @@ export async function startSandbox(
 
 function start(
   args: readonly string[],
-  options: RunOptions,
+  options: ProcessOptions,
 ): ChildProcess & {
   stdout: NonNullable<ChildProcess["stdout"]>;
   stderr: NonNullable<ChildProcess["stderr"]>;

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Ended, type RunningSandbox, rolecall, startSandbox } from "./program.ts";
+import { type Ended, type RunningSandbox, type RunOptions, rolecall, startSandbox } from "./rolecall.ts";
 
 /** A folder with files, and a sandbox beside it, as somebody at work has them. */
 export interface Shop {
@@ -9,7 +9,7 @@ export interface Shop {
   readonly folder: string;
   write(file: string, text: string): Promise<void>;
   /** Runs the program in the folder, with the owner's key. */
-  run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;
+  run(args: readonly string[], env?: RunOptions["env"], waitFactor?: number): Promise<Ended>;
   /** A request as somebody else, or to a control route: below `/_sandbox`. */
   control(method: string, path: string, body?: object): Promise<unknown>;
   /** Every request so far that was to change something, but for those of somebody else. */
@@ -41,7 +41,8 @@ export async function openShop(seed: string): Promise<Shop> {
     folder: cwd,
     control,
     write: (file, text) => writeFile(join(cwd, file), text),
-    run: (args, env = {}) => rolecall(args, { cwd, env: { ...sandbox.env, ...env } }),
+    run: (args, env = {}, waitFactor = 1) =>
+      rolecall(args, { cwd, env: { ...sandbox.env, ...env }, waitFactor }),
     writes: async () => {
       const { items } = (await control("GET", "/requests")) as { readonly items: readonly Entry[] };
       return items

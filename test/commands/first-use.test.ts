@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type RunningSandbox, rolecall, startSandbox } from "../support/program.ts";
+import { type RunningSandbox, rolecall, startSandbox } from "../support/rolecall.ts";
 
 const SHOP = `version: 1
 merchant: MC0DEMO1
@@ -310,22 +310,6 @@ describe("what goes wrong tells what to do", () => {
       expect(ended.stderr.trim()).not.toBe("");
     }
   });
-});
-
-test("the sandbox ends cleanly on SIGTERM and on SIGINT", async () => {
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    const own = await startSandbox();
-    expect((await own.stop(signal)).code).toBe(0);
-  }
-});
-
-test.each([
-  ["stdout", ["schema"]],
-  ["stderr", ["plan", "shop.yaml", "--verbose"]],
-] as const)("a reader of %s that leaves early is no crash", async (deaf, args) => {
-  const { code, stderr } = await rolecall(args, { cwd, env: sandbox.env, deaf });
-  expect(stderr).toBe("");
-  expect(code).toBe(0);
 });
 
 test("what --help tells a newcomer to do works", async () => {

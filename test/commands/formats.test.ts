@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type RunningSandbox, rolecall, startSandbox } from "../support/program.ts";
+import { type RunningSandbox, rolecall, startSandbox } from "../support/rolecall.ts";
 
 const ACCESS = "examples/retail/access";
 const STATION_ROAD = "examples/retail/access/station-road.yaml";

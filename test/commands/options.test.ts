@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { rolecall } from "../support/program.ts";
+import { rolecall } from "../support/rolecall.ts";
 
 let cwd = "";
 

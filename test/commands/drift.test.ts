@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type RunningSandbox, rolecall, startSandbox } from "../support/program.ts";
+import { type RunningSandbox, rolecall, startSandbox } from "../support/rolecall.ts";
 
 const SEED = `merchants:
   - code: MC0DEMO1

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Ended, type RunningSandbox, rolecall, startSandbox } from "../support/program.ts";
+import { type Ended, type RunningSandbox, rolecall, startSandbox } from "../support/rolecall.ts";
 
 const HEAD = `version: 1
 merchant: MC0DEMO1

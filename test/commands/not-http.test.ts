@@ -55,7 +55,7 @@ test.each(["garbage", "bad-header", "bad-chunk", "both-lengths"])(
       OPERATIONS.map((operation) => ({ kind: "not-http", answer, effect, operation, nth: index + 1 })),
     );
     await shop.control("PUT", "/faults", { rules });
-    const apply = await shop.run(["apply", "--yes", "mc1.yaml"]);
+    const apply = await shop.run(["apply", "--yes", "mc1.yaml"], {}, 0.01);
     expect([apply.code, apply.stderr]).toEqual([0, expect.not.stringContaining("bug")]);
     expect(apply.stdout).toContain("MC1: 6 changes done.");
     await shop.control("DELETE", "/faults");

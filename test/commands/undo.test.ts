@@ -267,9 +267,6 @@ describe("a run of several merchants", () => {
       status: "done",
       merchants: [{ merchant: "MC1", run: { undoes: id } }, {}, {}],
     });
-    const words = await many.run(["complete", "--", "undo", ""]);
-    expect(words.stdout).toContain(`${id}\t`);
-    expect(words.stdout).toContain("latest\t");
   });
 
   test("is narrowed by every --merchant that is given, and by the name of one journal", async () => {

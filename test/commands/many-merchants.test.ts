@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type RunningSandbox, rolecall, startSandbox } from "../support/program.ts";
+import { type RunningSandbox, rolecall, startSandbox } from "../support/rolecall.ts";
 
 const CODES = ["MC1", "MC2", "MC3", "MC4", "MC5"];
 const SEED = `merchants:

@@ -1,0 +1,69 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { rolecall, startSandbox } from "../support/program.ts";
+
+const SHOP = `version: 1
+merchant: MC0DEMO1
+sync: { roles: additive, members: additive }
+roles:
+  - { name: Shift Lead, permissions: [catalog_view, refunds_create] }
+members:
+  - { email: new@example.com, roles: [Shift Lead, role_employee] }
+`;
+
+let cwd = "";
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "rolecall-process-"));
+  await writeFile(join(cwd, "shop.yaml"), SHOP);
+});
+
+afterAll(async () => {
+  await rm(cwd, { recursive: true });
+});
+
+test("processes work together: a sandbox, and plan and apply beside it, whose exit codes a pipeline reads", async () => {
+  const sandbox = await startSandbox();
+  const options = { cwd, env: sandbox.env };
+  const plan = await rolecall(["plan", "shop.yaml", "--detailed-exitcode"], options);
+  expect(plan.stdout).toContain("+ create new@example.com (invitation)");
+  expect([plan.code, plan.stderr]).toEqual([2, ""]);
+  const apply = await rolecall(["apply", "shop.yaml", "--yes"], options);
+  expect(apply.stdout).toContain("read again, nothing is left to do");
+  expect(apply.code).toBe(0);
+  const again = await rolecall(["plan", "shop.yaml", "--detailed-exitcode"], options);
+  expect(again.stdout).toContain("no changes");
+  expect(again.code).toBe(0);
+  expect((await sandbox.stop("SIGTERM")).code).toBe(0);
+});
+
+test("what goes wrong is told on stderr, and the process exits with 1", async () => {
+  const env = { ROLECALL_BASE_URL: "http://127.0.0.1:9", ROLECALL_API_KEY: "sk_test_x" };
+  for (const args of [
+    ["plan", "--nope"],
+    ["plan", "shop.yaml", "--retry-for", "0"],
+  ]) {
+    const { code, stdout, stderr } = await rolecall(args, { cwd, env });
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).not.toContain("    at ");
+    expect(stderr.trim()).not.toBe("");
+  }
+});
+
+test("the sandbox ends cleanly on SIGINT", async () => {
+  const sandbox = await startSandbox();
+  expect((await sandbox.stop("SIGINT")).code).toBe(0);
+});
+
+test.each([
+  ["stdout", ["schema"]],
+  ["stderr", ["plan", "shop.yaml", "--verbose"]],
+] as const)("a reader of %s that leaves early is no crash", async (deaf, args) => {
+  const sandbox = await startSandbox();
+  const { code, stderr } = await rolecall(args, { cwd, env: sandbox.env, deaf });
+  expect(stderr).toBe("");
+  expect(code).toBe(0);
+  await sandbox.stop();
+});

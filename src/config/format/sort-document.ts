@@ -55,8 +55,45 @@ function sortMap(map: YAMLMap, value: unknown, path: Path, entries: EntryOrder):
   const rank = (key: string) => (keys.includes(key) ? keys.indexOf(key) : keys.length);
   const sorted = sortedBy(map.items, (pair) => [rank(keyText(pair.key) ?? "")]);
   if (sorted.some((pair, index) => pair !== map.items[index]) && aliasesHold(sorted)) {
+    const trailing = takeTrailing(map.items);
     spread(map.items, sorted);
     map.items = [...sorted];
+    putTrailing(map, trailing);
+  }
+}
+
+/**
+ * Takes the comments that stand directly below an entry, with a blank line after them, from the heads of the entries
+ * that follow; returns them by the entry that they end.
+ */
+function takeTrailing(entries: readonly Entry[]): ReadonlyMap<Entry, string> {
+  const trailing = new Map<Entry, string>();
+  for (const [index, entry] of entries.entries()) {
+    const before = entries[index - 1];
+    const head = headOf(entry);
+    // The library ends a comment that has a blank line below it with a line break.
+    const [comment = "", ...rest] = `${head?.commentBefore ?? ""}\n`.split("\n\n");
+    if (before !== undefined && head !== null && head.spaceBefore !== true && rest.length > 0) {
+      trailing.set(before, comment);
+      setHead(head, rest.join("\n\n").replace(/\n$/, ""));
+      head.spaceBefore = true;
+    }
+  }
+  return trailing;
+}
+
+/** Puts trailing comments back below their entries, wherever those are now. */
+function putTrailing(map: YAMLMap, trailing: ReadonlyMap<Entry, string>): void {
+  for (const [index, entry] of map.items.entries()) {
+    const comment = trailing.get(entry);
+    const next = map.items[index + 1];
+    const head = next === undefined ? null : headOf(next);
+    if (comment !== undefined && head !== null) {
+      setHead(head, joined(`${comment}\n`, head.commentBefore ?? ""));
+      head.spaceBefore = false;
+    } else if (comment !== undefined) {
+      map.comment = joined(comment, map.comment ?? "");
+    }
   }
 }
 

@@ -126,6 +126,34 @@ members: []
 `);
   });
 
+  test("a comment right below a section stays there when the sections change places", () => {
+    expect(
+      formatted(`${HEAD}members:
+  - email: a@example.com
+# the end of the members
+
+# what there is
+roles: []
+# the end of the roles
+
+guards:
+  max_removals: 3
+`),
+    ).toBe(`${HEAD}
+guards:
+  max_removals: 3
+
+# what there is
+roles: []
+# the end of the roles
+
+members:
+  - email: a@example.com
+
+# the end of the members
+`);
+  });
+
   test("the order of what the user arranges stays: includes, checks, metadata, policies", () => {
     const text = `${HEAD}include: [b.yaml, a.yaml]
 policies:

@@ -55,6 +55,7 @@ export type YamlProblem =
   | { readonly code: "yaml-syntax"; readonly kind: string }
   | { readonly code: "yaml-documents" }
   | { readonly code: "yaml-control"; readonly character: string; readonly more: number }
+  | { readonly code: "yaml-line-end" }
   | { readonly code: "yaml-too-deep"; readonly limit: number }
   | { readonly code: "yaml-alias"; readonly name: string; readonly circular: boolean }
   | { readonly code: "yaml-alias-limit"; readonly limit: number }

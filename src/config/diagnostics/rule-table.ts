@@ -110,6 +110,7 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "yaml-control": error("A file has no invisible control characters."),
   "yaml-documents": error("A file has one YAML document."),
   "yaml-key": error("The keys of a mapping are words or texts."),
+  "yaml-line-end": error("Lines end in LF or CRLF, not in CR alone."),
   "yaml-syntax": error("A file is YAML."),
   "yaml-tag": error("A file has no YAML tags of its own."),
   "yaml-too-deep": error("Lists and mappings do not stand deeper in one another than anybody needs."),

@@ -49,6 +49,10 @@ export const YAML_WORDS: Words<YamlProblem["code"]> = {
     message: `The invisible character ${character} stands here${more === 0 ? "" : `, and ${more} more like it`}.`,
     hint: "YAML does not allow it. Remove it, or check that this is a text file in UTF-8.",
   }),
+  "yaml-line-end": () => ({
+    message: "This line ends in a carriage return (CR) alone, as on old Macs.",
+    hint: "Save the file with LF or CRLF line endings.",
+  }),
   "yaml-too-deep": ({ limit }) => ({
     message: `Lists and mappings stand more than ${limit} deep in one another.`,
     hint: "Nothing in a merchant's file needs that depth. Check the indentation and the brackets.",

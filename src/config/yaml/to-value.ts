@@ -47,6 +47,12 @@ function parseChecked(text: string, maxTokens: number): Parsed {
   if (text.includes("\0")) {
     return unreadable(controls);
   }
+  // To the library a CR alone ends no line: everything after a comment would be part of it.
+  const carriageReturn = text.search(/\r(?!\n)/);
+  if (carriageReturn !== -1) {
+    const place = textPlace(carriageReturn, carriageReturn + 1);
+    return unreadable([...controls, { code: "yaml-line-end", place }]);
+  }
   const document = readDocument(text, maxTokens);
   const syntax = syntaxProblems(text, document);
   if (syntax.length > 0) {

@@ -1,27 +1,39 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { commandNames, commandReference } from "./command-reference.mjs";
 import { reference } from "./reference.mjs";
 
-/** Writes docs/file.md from the built program's schema and diagnostics; with --check it only says whether it is up to date. */
+/**
+ * Writes docs/file.md from the built program's schema and diagnostics, and docs/commands.md from its help. With --check
+ * it only reports which of them are out of date.
+ */
 const root = resolve(import.meta.dirname, "..");
-const target = join(root, "docs", "file.md");
-
+const program = join(root, "dist", "bin.js");
 const { merchantJsonSchema, diagnosticTable } = await import(pathToFileURL(join(root, "dist/index.js")).href);
-const head = readFileSync(join(root, "docs", "file.head.md"), "utf8");
-const text = reference(head, merchantJsonSchema(), diagnosticTable());
 
-if (!process.argv.includes("--check")) {
-  writeFileSync(target, text);
-} else if (text !== current()) {
-  console.error("docs/file.md is out of date: run npm run docs.");
-  process.exitCode = 1;
+const pages = {
+  "file.md": reference(read("file.head.md"), merchantJsonSchema(), diagnosticTable()),
+  "commands.md": commandReference(
+    read("commands.head.md"),
+    commandNames(help()).map((name) => ({ name, help: help(name) })),
+  ),
+};
+
+for (const [name, text] of Object.entries(pages)) {
+  if (!process.argv.includes("--check")) {
+    writeFileSync(join(root, "docs", name), text);
+  } else if (text !== read(name)) {
+    console.error(`docs/${name} is out of date: run npm run docs.`);
+    process.exitCode = 1;
+  }
 }
 
-function current() {
-  try {
-    return readFileSync(target, "utf8");
-  } catch {
-    return null;
-  }
+function read(name) {
+  return readFileSync(join(root, "docs", name), "utf8");
+}
+
+function help(...command) {
+  return execFileSync(process.execPath, [program, ...command, "--help"], { encoding: "utf8" });
 }

@@ -107,20 +107,6 @@ describe.each(WORKFLOWS)("examples/github/%s", (name) => {
   });
 });
 
-test("the README shows the same three workflows, shortened", () => {
-  const readme = read("README.md");
-  const section = readme.slice(
-    readme.indexOf("## On GitHub"),
-    readme.indexOf("\n## ", readme.indexOf("## On GitHub") + 5),
-  );
-  const shown = [...section.matchAll(/```yaml\n(.*?)```/gs)].map(([, content]) => String(content));
-  expect(shown).toHaveLength(3);
-  for (const content of shown) {
-    const { context } = parseWorkflow({ name: "README.md", content }, new NoOperationTraceWriter());
-    expect(context.errors.getErrors().map(({ message }) => message)).toEqual([]);
-  }
-});
-
 describe("examples/kubernetes", () => {
   test("an indexed Job has as many parts as shards", () => {
     const { spec } = parse(read("examples/kubernetes/apply.yaml"));

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Plan } from "../../src/model/plan.ts";
 import { plansJson } from "../../src/render/json.ts";
 import { desired, live, liveMember, liveRole, member, planOf, role } from "../support/build.ts";
-import { rolecall, startSandbox } from "../support/rolecall.ts";
 import { richPlan } from "../support/rich-plan.ts";
+import { rolecall, startSandbox } from "../support/rolecall.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 

@@ -1,0 +1,155 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, posix, resolve } from "node:path";
+import { micromark } from "micromark";
+import { gfm, gfmHtml } from "micromark-extension-gfm";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Block, blocksOf, PAGES } from "../support/pages.ts";
+import { rolecall, startSandbox } from "../support/rolecall.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const html = new Map(
+  [...PAGES].map(([path, text]) => [
+    path,
+    micromark(text, { extensions: [gfm()], htmlExtensions: [gfmHtml()] }),
+  ]),
+);
+
+let folder = "";
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rolecall-pages-"));
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+test.each([...html])("every link of %s leads to a file, and to a heading that it has", (page, content) => {
+  const links = [...content.matchAll(/(?:href|src)="([^"]+)"/g)]
+    .map(([, link]) => String(link))
+    .filter((link) => !/^(?:https?|mailto):/.test(link));
+  const broken = links.filter((link) => {
+    const [path = "", anchor] = link.split("#");
+    const target = path === "" ? page : posix.join(posix.dirname(page), path);
+    if (!existsSync(join(ROOT, target))) return true;
+    return anchor !== undefined && !anchorsOf(html.get(target) ?? "").has(anchor);
+  });
+  expect(broken).toEqual([]);
+});
+
+test("the index of the documentation lists every page", () => {
+  const index = PAGES.get("docs/README.md") ?? "";
+  const names = readdirSync(join(ROOT, "docs")).filter((name) => /(?<!\.head)\.md$/.test(name));
+  expect(names.filter((name) => name !== "README.md" && !index.includes(`(${name})`))).toEqual([]);
+});
+
+test("the README is short", () => {
+  expect(PAGES.get("README.md")?.split("\n").length).toBeLessThanOrEqual(201);
+});
+
+/** The anchors that GitHub gives to the headings of a page. */
+function anchorsOf(content: string): ReadonlySet<string> {
+  const headings = [...content.matchAll(/<h[1-6]>(.*?)<\/h[1-6]>/g)].map(([, text = ""]) =>
+    text
+      .replaceAll(/<[^>]+>|&[a-z]+;/g, "")
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+  const found = new Set<string>();
+  for (const heading of headings) {
+    let anchor = heading;
+    for (let count = 1; found.has(anchor); count++) anchor = `${heading}-${count}`;
+    found.add(anchor);
+  }
+  return found;
+}
+
+const yaml = blocksOf("yaml");
+const holding = (key: string): readonly Block[] =>
+  yaml.filter(({ text }) => new RegExp(`^${key}:`, "m").test(text));
+const files = holding("version");
+const seeds = holding("merchants");
+const faults = holding("rules");
+
+test("every block of YAML is a file, a seed or faults", () => {
+  const known = [...files, ...seeds, ...faults];
+  expect(yaml.filter((block) => !known.includes(block))).toEqual([]);
+  expect(files.length).toBeGreaterThan(8);
+});
+
+test("every file that is shown is valid, without a warning", async () => {
+  for (const page of new Set(files.map((block) => block.page))) {
+    const root = join(folder, page.replaceAll("/", "-"));
+    for (const { text } of files.filter((block) => block.page === page)) {
+      const [, path = "access/demo.yaml"] = /^# (\S+)\n/.exec(text) ?? [];
+      await mkdir(dirname(join(root, path)), { recursive: true });
+      await writeFile(join(root, path), text);
+    }
+    const { stdout } = await rolecall(["validate", "--format", "json"], { cwd: root });
+    expect([page, JSON.parse(stdout).diagnostics]).toEqual([page, []]);
+  }
+});
+
+test("the sandbox takes every seed and every file of faults that is shown", async () => {
+  expect([seeds.length, faults.length]).toEqual([1, 1]);
+  const [seed, rules] = [join(folder, "seed.yaml"), join(folder, "faults.yaml")];
+  await writeFile(seed, seeds[0]?.text ?? "");
+  await writeFile(rules, faults[0]?.text ?? "");
+  const sandbox = await startSandbox(["--seed", seed, "--faults", rules]);
+  expect(await (await fetch(`${sandbox.url}/_sandbox`)).text()).toContain("MC4F7K2P");
+  await sandbox.stop();
+});
+
+test("every block of JSON can be parsed", () => {
+  for (const { text } of blocksOf("json")) expect(() => JSON.parse(text)).not.toThrow();
+});
+
+test("every command that is shown is one, with options that it has", async () => {
+  const lines = [
+    ...blocksOf("sh").flatMap(({ page, text }) => text.split("\n").map((line) => ({ page, line }))),
+    ...blocksOf("console").map(({ page, text }) => ({ page, line: text.slice(2, text.indexOf("\n")) })),
+  ];
+  const calls = lines.flatMap(({ page, line }) =>
+    [...line.matchAll(/(?:\brolecall|node dist\/bin\.js)((?: [^\s#()|>]+)+)/g)]
+      .map(([, args = ""]) => args.trim().split(" "))
+      .filter(([command = ""]) => /^[a-z]/.test(command))
+      .map((args) => ({ page, args })),
+  );
+  const called = new Set(calls.map(({ args: [command = ""] }) => command));
+  expect(called.size).toBeGreaterThan(6);
+  const help = new Map<string, string>();
+  for (const command of called) {
+    const { code, stdout } = await rolecall([command, "--help"]);
+    help.set(command, code === 0 ? stdout : "");
+  }
+  const wrong = calls.filter(({ args: [command = "", ...rest] }) => {
+    const known = new Set(help.get(command)?.match(/(?<![\w-])--?[a-z][a-z-]*/g) ?? []);
+    return known.size === 0 || rest.some((one) => one.startsWith("-") && !known.has(one.split("=")[0] ?? ""));
+  });
+  expect(wrong).toEqual([]);
+});
+
+test("every npm script that is shown exists", () => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const shown = blocksOf("sh").flatMap(({ text }) =>
+    [...text.matchAll(/npm (?:run )?(\w+)/g)].map(([, name]) => name),
+  );
+  expect(shown).toContain("demo");
+  const own = ["ci", "install", "pack"];
+  expect(shown.filter((name) => !own.includes(String(name)) && !(String(name) in scripts))).toEqual([]);
+});
+
+test("the page about plans names every reason to refuse one", () => {
+  const page = PAGES.get("docs/plan-and-apply.md") ?? "";
+  const sources = readdirSync(join(ROOT, "src/plan"), { recursive: true, encoding: "utf8" })
+    .filter((name) => /(?:^|[/\\])refusals\.ts$/.test(name))
+    .map((name) => readFileSync(join(ROOT, "src/plan", name), "utf8"));
+  const codes = sources.flatMap((text) =>
+    [...text.matchAll(/readonly code: "([a-z-]+)"/g)].map(([, code]) => code),
+  );
+  expect(codes).toContain("role-still-held");
+  expect(codes.filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
+});

@@ -2,8 +2,8 @@ import { byCodeUnit } from "../lib/order.ts";
 import { openSuggester } from "../lib/suggest.ts";
 import { PREDEFINED_ROLES } from "../model/live.ts";
 import type { RoleRef } from "../model/plan.ts";
-import type { Discovery } from "./findings.ts";
-import type { RolePlan } from "./roles.ts";
+import type { RolePlan } from "./changes/plan-roles.ts";
+import type { Discovery } from "./judge/findings.ts";
 import type { Scope } from "./scope.ts";
 
 /** Takes what is found out on the way. */

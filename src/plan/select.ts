@@ -1,6 +1,6 @@
 import type { Change, MemberChange, Plan, RoleChange } from "../model/plan.ts";
-import type { AccessChanges } from "./access.ts";
 import { planFingerprint } from "./fingerprint.ts";
+import type { AccessChanges } from "./judge/access.ts";
 
 /** A change that cannot be made without another one. */
 interface Tie {

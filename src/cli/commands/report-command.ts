@@ -68,7 +68,7 @@ async function report(paths: readonly string[], options: Options, io: Io): Promi
 async function reportDeclared(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
   const [{ loadDeclared }, { declaredReport }] = await Promise.all([
     import("../session/plan-merchants.ts"),
-    import("../../plan/access-report.ts"),
+    import("../../plan/report/build-access-report.ts"),
   ]);
   const { states, fileErrors, now } = await loadDeclared(paths, { ...options, format: "html" }, io);
   const reports = states.map((state) => declaredReport(state, now));

@@ -1,6 +1,6 @@
 import type { DesiredState } from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";
-import { invitationsAfter, type LostInvitation } from "../../plan/lost-invitations.ts";
+import { invitationsAfter, type LostInvitation } from "../../plan/changes/invitations-after.ts";
 import { normalizeServiceUrl } from "../../plan/service-url.ts";
 import type { Io } from "../io/io.ts";
 import { isOf, listRuns, mentions, readRun } from "../journal/read-journals.ts";

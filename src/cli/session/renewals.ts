@@ -1,7 +1,7 @@
 import type { DesiredState, Origin } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
-import type { Committed, Renewal } from "../../plan/members.ts";
+import type { Committed, Renewal } from "../../plan/changes/plan-members.ts";
 
 /** Fails for an address of `--reinvite` that no file lists. */
 export function checkReinvited(emails: readonly string[], states: readonly DesiredState[]): void {

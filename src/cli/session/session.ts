@@ -4,7 +4,7 @@ import type { LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { LiveLookup, LiveWriter } from "../../model/ports.ts";
 import type { PlanInput } from "../../plan/build-plan.ts";
-import type { LostInvitation } from "../../plan/lost-invitations.ts";
+import type { LostInvitation } from "../../plan/changes/invitations-after.ts";
 import type { Matches } from "../../plan/scope.ts";
 import type { Io } from "../io/io.ts";
 import { type Access, accessFor } from "./credentials.ts";

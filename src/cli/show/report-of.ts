@@ -1,5 +1,5 @@
 import type { AccessReport } from "../../model/access-report.ts";
-import { liveReport } from "../../plan/access-report.ts";
+import { liveReport } from "../../plan/report/build-access-report.ts";
 import type { Planned } from "../session/session.ts";
 
 /** The report of a merchant that was read; with its plan, also what that would leave behind. */

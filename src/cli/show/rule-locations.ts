@@ -1,6 +1,6 @@
 import { locate } from "../../config/yaml/locate.ts";
 import type { DesiredState, Origin } from "../../model/desired.ts";
-import { checkText } from "../../plan/check-text.ts";
+import { checkText } from "../../plan/judge/check-text.ts";
 import type { PlaceOf } from "../../render/plan-view.ts";
 
 /** Finds rules in the files that were read, such as `access/shop.yaml:41:3`; a plan itself knows no places, so that moving a line changes none. */

@@ -1,13 +1,13 @@
 import type { LiveMember } from "../../model/live.ts";
 import type { UndoNote } from "../../model/past-run.ts";
 import type { MemberChange, MemberImage, RoleRef } from "../../model/plan.ts";
+import { memberImageOf } from "../changes/member-changes.ts";
 import { seal } from "../fingerprint.ts";
-import { memberImageOf } from "../member-changes.ts";
 import { addressesOf, addressOf, isManaged, matchesAny } from "../scope.ts";
-import { changeMemberBack } from "./change-member-back.ts";
-import { findByAddress, isChanged, type MemberPass } from "./member-pass.ts";
+import { findByAddress, isChanged, type MemberPass } from "./member-revert-context.ts";
 import type { Effect } from "./net-effects.ts";
-import { putMemberBack } from "./put-member-back.ts";
+import { putMemberBack } from "./recreate-member.ts";
+import { changeMemberBack } from "./revert-member.ts";
 import type { UndoContext } from "./undo-context.ts";
 import { noteTaker } from "./undo-notes.ts";
 import type { RolesBack } from "./undo-roles.ts";

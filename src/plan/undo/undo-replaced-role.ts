@@ -1,12 +1,12 @@
 import type { LiveRole } from "../../model/live.ts";
 import { type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
+import { roleFields, roleImageOf } from "../changes/role-changes.ts";
 import { seal } from "../fingerprint.ts";
-import { roleFields, roleImageOf } from "../role-changes.ts";
-import { changeRoleBack } from "./change-role-back.ts";
 import type { RoleReplaced } from "./net-effects.ts";
-import { putRoleBack } from "./put-role-back.ts";
-import { isRoleIgnored, looksLike, noteNameTaken, type RolePass } from "./role-pass.ts";
+import { putRoleBack } from "./recreate-role.ts";
+import { changeRoleBack } from "./revert-role.ts";
 import { roleNamed } from "./role-refs.ts";
+import { isRoleIgnored, looksLike, noteNameTaken, type RolePass } from "./role-revert-context.ts";
 
 /** The change that puts a role back in whose place the run put another one; null where nothing is to be done, or may be. */
 export function undoReplacedRole(replaced: RoleReplaced, pass: RolePass): RoleChange | null {

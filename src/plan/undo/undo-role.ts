@@ -1,12 +1,12 @@
 import type { LiveRole } from "../../model/live.ts";
 import { type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
+import { roleImageOf } from "../changes/role-changes.ts";
 import { seal } from "../fingerprint.ts";
-import { roleImageOf } from "../role-changes.ts";
-import { changeRoleBack } from "./change-role-back.ts";
 import type { Effect } from "./net-effects.ts";
-import { putRoleBack } from "./put-role-back.ts";
-import { isOfRun, isRoleIgnored, looksLike, type RolePass } from "./role-pass.ts";
+import { putRoleBack } from "./recreate-role.ts";
+import { changeRoleBack } from "./revert-role.ts";
 import { roleNamed } from "./role-refs.ts";
+import { isOfRun, isRoleIgnored, looksLike, type RolePass } from "./role-revert-context.ts";
 
 /** The change that takes back what a run did to one role; null where nothing is to be done, or may be. */
 export function undoRole(effect: Effect<RoleImage>, pass: RolePass): RoleChange | null {

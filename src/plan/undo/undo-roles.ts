@@ -1,8 +1,8 @@
 import type { UndoNote } from "../../model/past-run.ts";
-import type { RolePlan } from "../roles.ts";
-import { namesTaken } from "./names-taken.ts";
-import type { RolePass } from "./role-pass.ts";
+import type { RolePlan } from "../changes/plan-roles.ts";
+import { namesTaken } from "./name-conflicts.ts";
 import { type RoleRefs, roleRefs } from "./role-refs.ts";
+import type { RolePass } from "./role-revert-context.ts";
 import type { UndoContext } from "./undo-context.ts";
 import { noteTaker } from "./undo-notes.ts";
 import { undoReplacedRole } from "./undo-replaced-role.ts";

@@ -1,0 +1,54 @@
+import type { Metadata } from "../../model/json.ts";
+import type { PastRun, PastWrite } from "../../model/past-run.ts";
+import type { MemberImage, RoleRef } from "../../model/plan.ts";
+
+/** An expired invitation that a run removed without getting a new one in its place: what the new one was to hold. */
+export interface LostInvitation {
+  /** The name of the run. */
+  readonly run: string;
+  /** The id that it had. */
+  readonly id: string | null;
+  readonly roles: readonly RoleRef[];
+  readonly metadata: Metadata;
+}
+
+/**
+ * Effects of a run on the invitations of addresses, in lower case: the lost one, or null where the address was invited or
+ * removed as planned. An address that is not in it, the run has left as it was.
+ */
+export function invitationsAfter({
+  run: { run },
+  writes,
+}: Pick<PastRun, "run" | "writes">): ReadonlyMap<string, LostInvitation | null> {
+  const after = new Map<string, LostInvitation | null>();
+  /** By fingerprint, what a new invitation was to be; null once it is there. */
+  const wanted = new Map<string, MemberImage | null>();
+  for (const { intent, outcome } of writes.filter((write) => write.intent.resource === "member")) {
+    const { kind, part, name, fingerprint } = intent;
+    const done = outcome?.status === "done";
+    const key = name.toLowerCase();
+    if (done && settles(intent)) after.set(key, null);
+    if (kind !== "replace") continue;
+    if (part === "create") {
+      wanted.set(fingerprint, done ? null : memberImage(intent.after));
+    } else if (mayBeDone(outcome)) {
+      const held = wanted.has(fingerprint) ? wanted.get(fingerprint) : memberImage(intent.before);
+      if (held) after.set(key, { run, id: intent.id, roles: held.roles, metadata: held.metadata });
+    }
+  }
+  return after;
+}
+
+/** Whether an address is invited, or removed for good, once this is done; a leftover that is cleared away says nothing. */
+function settles({ kind, part, reason }: PastWrite["intent"]): boolean {
+  if (kind === "delete") return reason !== "invitation-expired";
+  return kind === "create" || (kind === "replace" && part === "create");
+}
+
+function mayBeDone(outcome: PastWrite["outcome"]): boolean {
+  return outcome === null || outcome.status === "done" || outcome.status === "unknown";
+}
+
+function memberImage(image: PastWrite["intent"]["before"]): MemberImage | null {
+  return image !== null && "email" in image ? image : null;
+}

@@ -1,0 +1,231 @@
+import { isSameJson } from "../../lib/canonical-json.ts";
+import { byCodeUnit } from "../../lib/order.ts";
+import type { DesiredMember } from "../../model/desired.ts";
+import type { LiveMember } from "../../model/live.ts";
+import type { FieldDiff, MemberChange, MemberImage, Reason, RoleRef } from "../../model/plan.ts";
+import { seal } from "../fingerprint.ts";
+import type { Report, RoleResolver } from "../resolve.ts";
+import { addressOf, isManaged } from "../scope.ts";
+import type { LostInvitation } from "./invitations-after.ts";
+
+/** Someone who is not a member yet, maybe since an invitation was lost; null where too little is known. */
+export function createMember(
+  member: DesiredMember,
+  lost: LostInvitation | undefined,
+  resolver: RoleResolver,
+  report: Report,
+): MemberChange | null {
+  const { email, roles, metadata, managed: _____, id: _, until: __, origin: ___, ...rest } = member;
+  rest satisfies Record<string, never>;
+  if (roles === undefined && lost === undefined) {
+    report({ code: "member-needs-roles", name: email });
+    return null;
+  }
+  if (lost !== undefined) report({ code: "member-invitation-lost", name: email, run: lost.run });
+  const wanted = roles?.map(({ role }) => role);
+  const held = lost === undefined ? [] : lostRoles(email, lost, wanted !== undefined, resolver, report);
+  const refs = wanted ? resolver.resolve(email, wanted, report) : [];
+  if (refs === null) return null;
+  const after: MemberImage = {
+    email,
+    roles: sortRefs([...refs, ...held]),
+    metadata: metadata ?? lost?.metadata ?? {},
+    managed: managedOf(member),
+    status: null,
+  };
+  return seal<MemberChange>({
+    resource: "member",
+    name: email,
+    kind: "create",
+    id: null,
+    before: null,
+    after,
+    fields: [],
+    reason: "declared",
+  });
+}
+
+/** The roles that a lost invitation held, as far as they are there; with `managed` only those that are ignored. */
+function lostRoles(
+  name: string,
+  { roles }: LostInvitation,
+  managed: boolean,
+  resolver: RoleResolver,
+  report: Report,
+): readonly RoleRef[] {
+  const refs = roles.flatMap((role): readonly RoleRef[] => {
+    const { id } = role;
+    if (id !== null && resolver.isIgnored(id)) return [resolver.refOf(id)];
+    if (managed) return [];
+    // By its name only what that run was to create: whoever can name a role could capture what an id means.
+    const found = id === null ? resolver.resolve(name, [role.name], () => undefined) : resolver.stillHeld(id);
+    if (!found || found.length === 0) report({ code: "member-role-gone", name, role: role.name });
+    return found ?? [];
+  });
+  return [...new Map(refs.map((ref) => [ref.id ?? `new ${ref.name}`, ref])).values()];
+}
+
+/** What differs from a live member; null where nothing does, or where a role cannot be resolved. */
+export function updateMember(
+  member: DesiredMember,
+  live: LiveMember,
+  resolver: RoleResolver,
+  report: Report,
+  reason: Reason,
+): MemberChange | null {
+  if (isAsDeclared(member, live, resolver)) return null;
+  const images = imagesOf(member, live, resolver, report);
+  if (images === null) return null;
+  const { before, after } = images;
+  const fields = [...memberFields(before, after)];
+  if (fields.length === 0) return null;
+  return seal<MemberChange>({
+    resource: "member",
+    name: member.email,
+    kind: "update",
+    id: live.id,
+    before,
+    after,
+    fields,
+    reason,
+  });
+}
+
+/** A new invitation in the place of one that has expired. */
+export function reinviteMember(
+  member: DesiredMember,
+  live: LiveMember,
+  resolver: RoleResolver,
+  report: Report,
+): MemberChange | null {
+  const images = imagesOf(member, live, resolver, report);
+  if (images === null) return null;
+  const { before, after } = images;
+  return seal<MemberChange>({
+    resource: "member",
+    name: member.email,
+    kind: "replace",
+    id: live.id,
+    before,
+    after: { ...after, email: member.email, managed: managedOf(member) },
+    fields: [...memberFields(before, after)],
+    reason: "invitation-expired",
+    resumed: null,
+  });
+}
+
+/** A live member who is not to be one any more. */
+export function deleteMember(live: LiveMember, resolver: RoleResolver, reason: Reason): MemberChange {
+  return seal<MemberChange>({
+    resource: "member",
+    name: addressOf(live) ?? live.id,
+    kind: "delete",
+    id: live.id,
+    before: memberImageOf(live, resolver),
+    after: null,
+    fields: [],
+    reason,
+  });
+}
+
+/** Moves a member whom the file does not change to the successors of replaced roles; null where none is held. */
+export function moveMember(live: LiveMember, resolver: RoleResolver): MemberChange | null {
+  if (!live.roles.some(resolver.isReplaced)) return null;
+  const before = memberImageOf(live, resolver);
+  const after = { ...before, roles: sortRefs(heldRoles(live).map(resolver.successorOf)) };
+  const fields = [...memberFields(before, after)];
+  if (fields.length === 0) return null;
+  return seal<MemberChange>({
+    resource: "member",
+    name: addressOf(live) ?? live.id,
+    kind: "update",
+    id: live.id,
+    before,
+    after,
+    fields,
+    reason: "immutable-field",
+  });
+}
+
+/**
+ * Whether nothing at all differs, told without making images: most members of a large merchant are so. It says no where
+ * it is not sure; what `memberFields` finds then decides.
+ */
+function isAsDeclared(
+  { roles, metadata, managed }: DesiredMember,
+  { roles: held, metadata: has, user }: LiveMember,
+  resolver: RoleResolver,
+): boolean {
+  if (managed?.nickname !== undefined && user?.type === "managed_user" && managed.nickname !== user.nickname)
+    return false;
+  if (metadata !== undefined && !isSameJson(metadata, has)) return false;
+  if (roles === undefined) return !held.some(resolver.isReplaced);
+  const wanted = roles.map(({ role }) => resolver.idOf(role));
+  for (const id of wanted) if (id === null || !held.includes(id)) return false;
+  for (const id of held) if (!wanted.includes(id) && !resolver.isIgnored(id)) return false;
+  return true;
+}
+
+function managedOf({ managed }: DesiredMember): MemberImage["managed"] {
+  return managed ? { nickname: managed.nickname ?? null, passwordEnv: managed.passwordEnv } : null;
+}
+
+function imagesOf(
+  member: DesiredMember,
+  live: LiveMember,
+  resolver: RoleResolver,
+  report: Report,
+): { readonly before: MemberImage; readonly after: MemberImage } | null {
+  const { email, roles, metadata, managed, id: _, until: __, origin: ___, ...rest } = member;
+  rest satisfies Record<string, never>;
+  const wanted = roles?.map(({ role }) => role);
+  const refs = wanted ? resolver.resolve(email, wanted, report) : heldRoles(live).map(resolver.successorOf);
+  if (refs === null) return null;
+  // Roles are sent whole: what is to be ignored has to go along, or it would be taken away.
+  const ignored = wanted ? heldRoles(live).filter(resolver.isIgnored).map(resolver.refOf) : [];
+  const before = memberImageOf(live, resolver);
+  const after: MemberImage = {
+    email: before.email,
+    roles: sortRefs([...refs, ...ignored]),
+    metadata: metadata ?? before.metadata,
+    managed: before.managed && { ...before.managed, nickname: managed?.nickname ?? before.managed.nickname },
+    status: before.status,
+  };
+  return { before, after };
+}
+
+/** What a plan knows of a live member. */
+export function memberImageOf(live: LiveMember, resolver: Pick<RoleResolver, "refOf">): MemberImage {
+  return {
+    email: addressOf(live),
+    roles: sortRefs(heldRoles(live).map(resolver.refOf)),
+    metadata: live.metadata,
+    managed: isManaged(live) ? { nickname: live.user?.nickname ?? null, passwordEnv: null } : null,
+    status: live.status,
+  };
+}
+
+function heldRoles(live: LiveMember): readonly string[] {
+  return [...new Set(live.roles)];
+}
+
+/** What differs between two images of a member. */
+export function* memberFields(before: MemberImage, after: MemberImage): Generator<FieldDiff> {
+  const was = new Set(before.roles.map((ref) => ref.id));
+  const is = new Set(after.roles.map((ref) => ref.id));
+  const added = after.roles.filter((ref) => ref.id === null || !was.has(ref.id));
+  const removed = before.roles.filter((ref) => !is.has(ref.id));
+  if (added.length + removed.length > 0) yield { field: "roles", added, removed };
+  if (before.metadata !== after.metadata && !isSameJson(before.metadata, after.metadata)) {
+    yield { field: "metadata", before: before.metadata, after: after.metadata };
+  }
+  const nickname = after.managed?.nickname ?? null;
+  if (nickname !== null && nickname !== before.managed?.nickname) {
+    yield { field: "nickname", before: before.managed?.nickname ?? null, after: nickname };
+  }
+}
+
+/** Role references in the order in which an image has them. */
+export function sortRefs(refs: readonly RoleRef[]): readonly RoleRef[] {
+  return [...refs].sort((a, b) => byCodeUnit(a.name, b.name) || byCodeUnit(a.id ?? "", b.id ?? ""));
+}

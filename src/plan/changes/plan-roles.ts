@@ -1,0 +1,215 @@
+import { by } from "../../lib/order.ts";
+import type { DesiredRole, SyncOptions } from "../../model/desired.ts";
+import type { LiveRole } from "../../model/live.ts";
+import { type RoleChange, TEMPORARY_SUFFIX } from "../../model/plan.ts";
+import type { Discovery } from "../judge/findings.ts";
+import type { Objection } from "../judge/refusals.ts";
+import { type Declared, type Match, matchAll } from "../match.ts";
+import type { Scope } from "../scope.ts";
+import { findRenames } from "./renames.ts";
+import { createRole, deleteRole, metadataDiffers, replaceRole, updateRole } from "./role-changes.ts";
+
+/** What is planned for roles, and what members need to know of it. */
+export interface RolePlan {
+  readonly changes: readonly RoleChange[];
+  readonly unchanged: number;
+  readonly discoveries: readonly Discovery[];
+  /** Changes that the service cannot make, and the file does not allow to bring about otherwise. */
+  readonly objections: readonly Objection[];
+  /** Declared name → live id, or null for a role that this plan creates. */
+  readonly declared: ReadonlyMap<string, string | null>;
+  /** Id of a role that is replaced → the name that its holders get instead. */
+  readonly replaced: ReadonlyMap<string, string>;
+}
+
+const NOTHING: RolePlan = {
+  changes: [],
+  unchanged: 0,
+  discoveries: [],
+  objections: [],
+  declared: new Map(),
+  replaced: new Map(),
+};
+
+/** Compares the declared roles with the live custom ones; without a `roles:` section nothing is planned. */
+export function planRoles(
+  desired: readonly DesiredRole[] | undefined,
+  { roles: live, setAside }: Pick<Scope, "roles" | "setAside">,
+  sync: Pick<SyncOptions, "roles" | "replaceRoles"> & { readonly named: ReadonlySet<string> },
+): RolePlan {
+  const custom = live.filter((role) => !role.predefined);
+  if (desired === undefined) {
+    return { ...NOTHING, unchanged: custom.length };
+  }
+  // What an earlier run set aside is found by id only: its name belongs to its successor.
+  const named = live.filter((role) => !role.predefined && !setAside.has(role.id));
+  const pinned = new Set(desired.flatMap(({ id }) => id ?? []));
+  const free = new Set(named.filter(({ id }) => !pinned.has(id)).map(({ name }) => name));
+  const asideNames = new Set(
+    custom.filter(({ id }) => setAside.has(id) && !pinned.has(id)).map(({ name }) => name),
+  );
+  const renames = findRenames(desired, free, asideNames);
+  const renamed = new Set(renames.values());
+  const names = new Set(named.map(({ id }) => id));
+  const declared: Declared<DesiredRole> = {
+    idOf: ({ id }) => id,
+    // Whoever bears the name of an entry that takes a rename elsewhere is not that entry.
+    keyOf: ({ name }) => renames.get(name) ?? (renamed.has(name) ? `${name}${TEMPORARY_SUFFIX}` : name),
+    nameOf: ({ name }) => name,
+  };
+  const candidates = {
+    // One that the service does not answer for is none to pin.
+    live: live.filter(({ idOnly }) => !idOnly),
+    keysOf: (role: LiveRole) => (names.has(role.id) ? [role.name] : []),
+    isLeftover: () => false,
+    endedAt: () => "",
+  };
+  const { results: pairs, unclaimed } = matchAll(desired, declared, candidates, (entry, match) => ({
+    entry,
+    match,
+  }));
+  const left = unclaimed.filter(({ predefined }) => !predefined);
+  const aside = asideByName(left, setAside);
+  const planned = pairs.map(({ entry: role, match }) =>
+    planRole(role, match, { ...sync, aside: aside.get(role.name), free, setAside }),
+  );
+  const spoken = new Set(planned.flatMap(({ change }) => change?.id ?? []));
+  const unlisted = left.filter(({ id }) => !spoken.has(id));
+  const removals = sync.roles === "authoritative" ? unlisted.map(deleteRole) : [];
+  const changes = [
+    ...planned.flatMap(({ change, successor }) => [change ?? [], successor ?? []].flat()),
+    ...removals,
+  ];
+  const touched = changes.filter(({ kind }) => kind !== "create").length;
+  const collisions = nameCollisions(changes, named);
+  return {
+    changes,
+    unchanged: custom.length - touched,
+    objections: planned.flatMap(({ objections }) => objections ?? []),
+    discoveries: [
+      ...planned.flatMap(({ discoveries }) => discoveries),
+      ...collisions,
+      ...caseVariants(changes, unlisted),
+    ],
+    declared: new Map(
+      pairs.flatMap(({ entry, match }, index) => declaredId(entry, match, planned[index]?.change)),
+    ),
+    replaced: new Map(
+      changes.flatMap((change) => (change.kind === "replace" ? [[change.id, change.name]] : [])),
+    ),
+  };
+}
+
+interface RoleContext {
+  readonly replaceRoles: boolean;
+  /** Role ids that grants, guards, policies and checks name. */
+  readonly named: ReadonlySet<string>;
+  /** What an earlier run set aside to make room for this role. */
+  readonly aside: LiveRole | undefined;
+  /** Live names that nobody pins. */
+  readonly free: ReadonlySet<string>;
+  readonly setAside: ReadonlySet<string>;
+}
+
+interface PlannedRole {
+  readonly change: RoleChange | null;
+  /** What has to be changed of the role that has taken its place already. */
+  readonly successor?: RoleChange | null;
+  readonly discoveries: readonly Discovery[];
+  readonly objections?: readonly Objection[];
+}
+
+function planRole(role: DesiredRole, match: Match<LiveRole>, context: RoleContext): PlannedRole {
+  const { name } = role;
+  const only = (found: Discovery): PlannedRole => ({ change: null, discoveries: [found] });
+  switch (match.found) {
+    case "none":
+      if (context.aside && context.replaceRoles) {
+        return { change: replaceRole(role, context.aside, null), discoveries: [] };
+      }
+      if (role.permissions === undefined) return only({ code: "role-needs-permissions", name });
+      return { change: createRole(role, role.permissions), discoveries: [] };
+    case "pin-missing":
+      return only({ code: "role-pin-missing", name, id: match.id });
+    case "many":
+      return only({ code: "role-ambiguous", name, ids: match.live.map(({ id }) => id) });
+    case "one":
+      return planFound(role, match.live, context);
+    default:
+      return match satisfies never;
+  }
+}
+
+function planFound(role: DesiredRole, live: LiveRole, context: RoleContext): PlannedRole {
+  const { replaceRoles, named, aside, free, setAside } = context;
+  const { name, id: pin, previously } = role;
+  const { id, predefined } = live;
+  if (predefined) return { change: null, discoveries: [{ code: "role-pin-predefined", name, id }] };
+  // A pinned role only takes the name of what was set aside; it is not its successor.
+  if (aside && replaceRoles && pin === undefined) return resume(role, aside, live);
+  const left = live.name === name && previously !== undefined && previously !== name && free.has(previously);
+  const discoveries: Discovery[] = left ? [{ code: "role-previously-left", name, previously }] : [];
+  const differs = metadataDiffers(role, live);
+  if (differs && replaceRoles && pin === undefined && !named.has(id))
+    return { change: replaceRole(role, live, null), discoveries };
+  const objection: Objection = replaceRoles
+    ? { code: pin === undefined ? "role-replace-named" : "role-replace-pinned", name, id }
+    : { code: "role-metadata-fixed", name, id, live: live.metadata };
+  return {
+    change: updateRole(role, live, setAside.has(id)),
+    discoveries,
+    ...(differs && { objections: [objection] }),
+  };
+}
+
+/** An earlier run has created the successor; where that is not what the file wants by now, it is updated as well. */
+function resume(role: DesiredRole, aside: LiveRole, live: LiveRole): PlannedRole {
+  const { name } = role;
+  const wrong = metadataDiffers(role, live);
+  return {
+    change: replaceRole(role, aside, live.id),
+    successor: updateRole(role, live, false),
+    discoveries: [],
+    ...(wrong && { objections: [{ code: "role-metadata-fixed", name, id: live.id, live: live.metadata }] }),
+  };
+}
+
+/** Roles to be created whose names differ from those of unlisted ones by case alone. */
+function caseVariants(changes: readonly RoleChange[], unlisted: readonly LiveRole[]): readonly Discovery[] {
+  const names = new Map(unlisted.map(({ name }) => [name.toLowerCase(), name]));
+  return changes.flatMap(({ kind, name }): readonly Discovery[] => {
+    const live = kind === "create" ? names.get(name.toLowerCase()) : undefined;
+    return live === undefined ? [] : [{ code: "role-name-case", name, live }];
+  });
+}
+
+/** Roles that would get a name which another one keeps: the service would refuse. */
+function nameCollisions(changes: readonly RoleChange[], named: readonly LiveRole[]): readonly Discovery[] {
+  const moving = new Set(
+    changes.flatMap((change) => (change.before?.name === change.after?.name ? [] : (change.id ?? []))),
+  );
+  const kept = new Map(named.filter(({ id }) => !moving.has(id)).map(({ name, id }) => [name, id]));
+  return changes.flatMap((change): readonly Discovery[] => {
+    const id = change.after ? kept.get(change.after.name) : undefined;
+    if (id === undefined || id === change.id || change.kind === "replace") return [];
+    return [{ code: "role-name-taken", name: change.name, id }];
+  });
+}
+
+function asideByName(
+  unclaimed: readonly LiveRole[],
+  setAside: ReadonlySet<string>,
+): ReadonlyMap<string, LiveRole> {
+  const aside = unclaimed.filter(({ id }) => setAside.has(id)).sort(by(({ id }) => id));
+  return new Map(aside.map((role) => [role.name, role]));
+}
+
+function declaredId(
+  role: DesiredRole,
+  match: Match<LiveRole>,
+  change: RoleChange | null | undefined,
+): readonly [string, string | null][] {
+  if (change?.kind === "replace") return [[role.name, change.resumed]];
+  if (match.found === "none") return [[role.name, null]];
+  return match.found === "one" ? [[role.name, match.live.id]] : [];
+}

@@ -1,0 +1,123 @@
+import { canonicalJson } from "../../lib/canonical-json.ts";
+import { sortedSet } from "../../lib/order.ts";
+import type { DesiredRole } from "../../model/desired.ts";
+import type { LiveRole } from "../../model/live.ts";
+import { type FieldDiff, type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
+import { seal } from "../fingerprint.ts";
+
+/** A role that is not there yet. */
+export function createRole(role: DesiredRole, permissions: readonly string[]): RoleChange {
+  const { name, description, metadata } = role;
+  const after = {
+    name,
+    description: description ?? null,
+    permissions: sortedSet(permissions),
+    metadata: metadata ?? {},
+  };
+  return seal<RoleChange>({
+    resource: "role",
+    name,
+    kind: "create",
+    id: null,
+    before: null,
+    after,
+    fields: [],
+    reason: "declared",
+  });
+}
+
+/** What differs, as far as the service can change it in place; null where nothing does. */
+export function updateRole(role: DesiredRole, live: LiveRole, isAside: boolean): RoleChange | null {
+  const image = roleImageOf(live);
+  // A run that was cut short may have left it with the name that it was to have for a moment only.
+  const before =
+    isAside && live.name === role.name ? { ...image, name: `${live.name}${TEMPORARY_SUFFIX}` } : image;
+  const after = { ...declaredOver(role, before), metadata: before.metadata };
+  const fields = [...roleFields(before, after)];
+  if (fields.length === 0) return null;
+  return seal<RoleChange>({
+    resource: "role",
+    name: role.name,
+    kind: "update",
+    id: live.id,
+    before,
+    after,
+    fields,
+    reason: "declared",
+  });
+}
+
+/** A new role in the place of a live one; `resumed` is the id of the new one where an earlier run has created it. */
+export function replaceRole(role: DesiredRole, live: LiveRole, resumed: string | null): RoleChange {
+  const before = roleImageOf(live);
+  const after = declaredOver(role, before);
+  return seal<RoleChange>({
+    resource: "role",
+    name: role.name,
+    kind: "replace",
+    id: live.id,
+    before,
+    after,
+    fields: [...roleFields(before, after)],
+    reason: "immutable-field",
+    resumed,
+  });
+}
+
+/** A live role that the file does not list. */
+export function deleteRole(live: LiveRole): RoleChange {
+  return seal<RoleChange>({
+    resource: "role",
+    name: live.name,
+    kind: "delete",
+    id: live.id,
+    before: roleImageOf(live),
+    after: null,
+    fields: [],
+    reason: "unlisted",
+  });
+}
+
+/** What the file says, over what is live where it says nothing. */
+function declaredOver(role: DesiredRole, before: RoleImage): RoleImage {
+  const { name, description, permissions, metadata, id: _, previously: __, origin: ___, ...rest } = role;
+  rest satisfies Record<string, never>;
+  return {
+    name,
+    description: description ?? before.description,
+    permissions: permissions ? sortedSet(permissions) : before.permissions,
+    metadata: metadata ?? before.metadata,
+  };
+}
+
+/** What a plan knows of a live role. */
+export function roleImageOf(live: LiveRole): RoleImage {
+  return {
+    name: live.name,
+    description: live.description ?? null,
+    permissions: sortedSet(live.permissions),
+    metadata: live.metadata,
+  };
+}
+
+/** What differs between two images of a role. */
+export function* roleFields(before: RoleImage, after: RoleImage): Generator<FieldDiff> {
+  if (before.name !== after.name) yield { field: "name", before: before.name, after: after.name };
+  // The service does not tell an empty description from none.
+  if ((before.description ?? "") !== (after.description ?? "")) {
+    yield { field: "description", before: before.description, after: after.description ?? "" };
+  }
+  const was = new Set(before.permissions);
+  const is = new Set(after.permissions);
+  const added = after.permissions.filter((permission) => !was.has(permission));
+  const removed = before.permissions.filter((permission) => !is.has(permission));
+  if (added.length + removed.length > 0) yield { field: "permissions", added, removed };
+  if (canonicalJson(before.metadata) !== canonicalJson(after.metadata)) {
+    yield { field: "metadata", before: before.metadata, after: after.metadata };
+  }
+}
+
+/** Whether the file wants other metadata than is live. */
+export function metadataDiffers(role: DesiredRole, live: LiveRole): boolean {
+  return role.metadata !== undefined && canonicalJson(role.metadata) !== canonicalJson(live.metadata);
+}

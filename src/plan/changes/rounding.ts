@@ -1,0 +1,47 @@
+import { isSameJson } from "../../lib/canonical-json.ts";
+import type { JsonValue } from "../../model/json.ts";
+import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
+import type { Change } from "../../model/plan.ts";
+import type { Discovery } from "../judge/findings.ts";
+
+/** A change that would write a number other than the one that was there. */
+export interface Rounding {
+  readonly change: Change;
+  readonly discovery: Discovery;
+}
+
+/** Finds the changes that would send metadata with a number that was rounded when it was read. */
+export function roundingChanges(
+  changes: readonly Change[],
+  { roles, members }: LiveState,
+): readonly Rounding[] {
+  const resources: readonly (LiveRole | LiveMember)[] = [...roles, ...members];
+  const rounded = new Set(resources.flatMap(({ id, rounded: properties }) => (properties ? id : [])));
+  return changes.flatMap((change): readonly Rounding[] => {
+    const { id, after, kind, resource, name } = change;
+    if (after === null || !sendsMetadata(change)) return [];
+    if (!rounded.has(id ?? "") && !hasUnsafeNumber(after.metadata)) return [];
+    const live = resources.find((one) => one.id === id);
+    const properties = Object.entries(after.metadata).flatMap(([key, value]) =>
+      isRounded(key, value, live) ? key : [],
+    );
+    const discovery = { code: "metadata-rounded", name, resource, kind, properties } as const;
+    return properties.length === 0 ? [] : [{ change, discovery }];
+  });
+}
+
+function sendsMetadata({ kind, fields }: Change): boolean {
+  return kind === "update" ? fields.some(({ field }) => field === "metadata") : kind !== "delete";
+}
+
+/** It is known of what is live; a file holds no such number, and what comes from a journal may have been rounded before. */
+function isRounded(key: string, value: JsonValue, live: LiveRole | LiveMember | undefined): boolean {
+  const is = live?.metadata[key];
+  if (is !== undefined && isSameJson(is, value)) return live?.rounded?.includes(key) ?? false;
+  return hasUnsafeNumber(value);
+}
+
+function hasUnsafeNumber(value: JsonValue): boolean {
+  if (typeof value === "number") return Math.abs(value) > Number.MAX_SAFE_INTEGER;
+  return typeof value === "object" && value !== null && Object.values(value).some(hasUnsafeNumber);
+}

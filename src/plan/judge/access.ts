@@ -1,0 +1,261 @@
+import type { LiveMember, LiveRole, MemberStatus } from "../../model/live.ts";
+import type { MemberChange, RoleChange, RoleRef } from "../../model/plan.ts";
+import { addressOf, isServiceAccount, type Scope } from "../scope.ts";
+
+/** A role and what it grants. */
+export interface RoleAccess {
+  readonly id: string | null;
+  readonly name: string;
+  /** Null where the service does not tell: a predefined role without any, or one that is gone. */
+  readonly permissions: readonly string[] | null;
+  readonly custom: boolean;
+}
+
+/** A member and what it holds. */
+export interface PersonAccess {
+  readonly id: string | null;
+  /** The address, or the id where there is none. */
+  readonly name: string;
+  readonly email: string | null;
+  /** `invited` for somebody whom the plan invites. */
+  readonly status: MemberStatus | "invited";
+  /** Keys of `Access.roles`. */
+  readonly roles: readonly string[];
+  /** A service or system account; null for a type of user that is not known. */
+  readonly serviceAccount: boolean | null;
+  /** Kept out of the plan: nothing is done with them, but what is done to a role reaches them. */
+  readonly ignored: boolean;
+  /** Null where it is not known: there is no user yet. */
+  readonly mfa: boolean | null;
+}
+
+/** Who holds what, and what that grants, at one moment; a replaced role keeps its key. */
+export interface Access {
+  readonly roles: ReadonlyMap<string, RoleAccess>;
+  /** Keys of the roles that are gone, and grant nothing any more. */
+  readonly removed: ReadonlySet<string>;
+  /** Each once, those who are there in the order of the live state, and behind them whoever the plan adds. */
+  readonly people: readonly PersonAccess[];
+}
+
+/** Changes as far as access depends on them. */
+export interface AccessChanges {
+  readonly roles: readonly RoleChange[];
+  readonly members: readonly MemberChange[];
+}
+
+/**
+ * The access that is live. Where a replacement was cut short there are two roles for one: `joined` takes them for one,
+ * which is right for counting holders; apart they are right for what each grants.
+ */
+export function accessBefore(
+  { roles, ignoredLiveRoles, members, ignoredMembers }: Scope,
+  changes: AccessChanges,
+  joined: boolean,
+): Access {
+  const successors = joined ? successorsOf(changes.roles) : NO_SUCCESSORS;
+  const people = members.map((member) => personAccess(member, successors, false));
+  for (const member of ignoredMembers) people.push(personAccess(member, successors, true));
+  // Ignored roles come first: of equal names, a rule means the role that is not ignored.
+  const all = [...ignoredLiveRoles, ...roles];
+  return {
+    roles: new Map(all.map((role) => [successors.get(role.id) ?? role.id, roleAccess(role)])),
+    removed: new Set(),
+    people,
+  };
+}
+
+/** Whether a replacement was cut short: only then it matters whether access is joined. */
+export function hasSuccessors({ roles }: AccessChanges): boolean {
+  return successorsOf(roles).size > 0;
+}
+
+/** The access that changes leave behind. */
+export function accessAfter(before: Access, changes: AccessChanges, joined: boolean): Access {
+  const keyOf = roleKeys(changes.roles, joined);
+  const roles = rolesAfter(before.roles, changes.roles, joined);
+  const removed = new Set([...before.removed, ...before.roles.keys()].filter((key) => !roles.has(key)));
+  // Where nobody changes, nobody has to be compared either.
+  if (changes.members.length === 0) return { roles, removed, people: before.people };
+  const changeOf = new Map(changes.members.map((change) => [change.id, change]));
+  const people: PersonAccess[] = [];
+  for (const was of before.people) {
+    const change = changeOf.get(was.id);
+    const is = change === undefined ? was : personAfter(change, was, keyOf);
+    if (is !== null) people.push(is);
+  }
+  // There can be only one invitation to an address.
+  const added = new Map<string, PersonAccess>();
+  for (const change of changes.members) {
+    const is = change.kind === "create" ? personAfter(change, null, keyOf) : null;
+    if (is !== null) added.set(is.name.toLowerCase(), is);
+  }
+  return { roles, removed, people: [...people, ...added.values()] };
+}
+
+/** Somebody as a change leaves them; null where it removes them. */
+function personAfter(
+  { kind, id, name, after }: MemberChange,
+  was: PersonAccess | null,
+  keyOf: (ref: RoleRef) => string,
+): PersonAccess | null {
+  if (after === null) return null;
+  // A user whom the merchant manages is there at once, and has turned nothing on yet.
+  const isMade = kind !== "update" && after.managed !== null;
+  return {
+    id,
+    name,
+    email: after.email,
+    status: kind === "update" ? (was?.status ?? "unknown") : isMade ? "accepted" : "invited",
+    roles: [...new Set(after.roles.map(keyOf))],
+    serviceAccount: was === null ? false : was.serviceAccount,
+    ignored: false,
+    mfa: isMade ? false : (was?.mfa ?? null),
+  };
+}
+
+/** Somebody before and after some changes; undefined where not there. */
+export interface BeforeAndAfter {
+  readonly was: PersonAccess | undefined;
+  readonly is: PersonAccess | undefined;
+}
+
+/** Everybody of one access and of the one that `accessAfter` makes of it, whose order is the same. */
+export function* beforeAndAfter(before: Access, after: Access): Generator<BeforeAndAfter> {
+  let at = 0;
+  for (const was of before.people) {
+    const is = after.people[at];
+    if (is?.id !== was.id) {
+      yield { was, is: undefined };
+      continue;
+    }
+    yield { was, is };
+    at += 1;
+  }
+  for (; at < after.people.length; at += 1) yield { was: undefined, is: after.people[at] };
+}
+
+function rolesAfter(
+  before: Access["roles"],
+  changes: readonly RoleChange[],
+  joined: boolean,
+): Access["roles"] {
+  const roles = new Map(before);
+  for (const change of changes) {
+    const { id, name, after } = change;
+    if (after === null) {
+      roles.delete(change.id);
+      continue;
+    }
+    const successor = !joined && change.kind === "replace" ? change.resumed : null;
+    if (successor !== null && id !== null) roles.delete(id);
+    const role = { id, name: after.name, permissions: after.permissions, custom: true };
+    roles.set(successor ?? id ?? `new ${name}`, role);
+  }
+  return roles;
+}
+
+/** Whether a member can use what it holds, now or on accepting. */
+export function isActive({ status }: PersonAccess): boolean {
+  return status !== "expired" && status !== "disabled";
+}
+
+/** What a set of roles grants; the names of those that do not tell apart. */
+export interface Granted {
+  readonly permissions: ReadonlySet<string>;
+  readonly unknown: readonly string[];
+}
+
+const NOTHING: Granted = { permissions: new Set(), unknown: [] };
+
+/** What people have through their roles; people with the same roles share one answer. */
+export function granting(
+  { roles, removed }: Access,
+  counts: (person: PersonAccess) => boolean = isActive,
+): (person: PersonAccess | undefined) => Granted {
+  const known = new Map<string, Granted>();
+  return (person) => {
+    if (person === undefined || !counts(person)) return NOTHING;
+    const key = JSON.stringify(person.roles);
+    const found = known.get(key) ?? grantedBy(person.roles, roles, removed);
+    known.set(key, found);
+    return found;
+  };
+}
+
+/** The roles among those a person holds that grant a permission; by name. */
+export function rolesGranting(
+  { roles }: Access,
+  person: PersonAccess,
+  permission: string,
+): readonly string[] {
+  return person.roles
+    .flatMap((key) => roles.get(key) ?? [])
+    .filter(({ permissions }) => permissions?.includes(permission))
+    .map(({ name }) => name)
+    .sort();
+}
+
+function grantedBy(keys: readonly string[], roles: Access["roles"], removed: Access["removed"]): Granted {
+  const held = keys
+    .filter((key) => !removed.has(key))
+    .map((key) => roles.get(key) ?? { name: key, permissions: null });
+  return {
+    permissions: new Set(held.flatMap(({ permissions }) => permissions ?? [])),
+    unknown: held.filter(({ permissions }) => permissions === null).map(({ name }) => name),
+  };
+}
+
+function roleKeys(changes: readonly RoleChange[], joined: boolean): (ref: RoleRef) => string {
+  const replaced = changes.flatMap((change) => (change.kind === "replace" ? [change] : []));
+  const byName = new Map(replaced.map(({ name, id }) => [name, id]));
+  const successors = joined ? successorsOf(changes) : NO_SUCCESSORS;
+  return ({ id, name }) => (id === null ? (byName.get(name) ?? `new ${name}`) : (successors.get(id) ?? id));
+}
+
+/** Id of a role that has taken the place of another one already → id of that one. */
+type Successors = ReadonlyMap<string, string>;
+
+const NO_SUCCESSORS: Successors = new Map();
+
+function successorsOf(changes: readonly RoleChange[]): Successors {
+  return new Map(
+    changes.flatMap((change) =>
+      change.kind === "replace" && change.resumed !== null ? [[change.resumed, change.id]] : [],
+    ),
+  );
+}
+
+function roleAccess({ id, name, permissions, predefined }: LiveRole): RoleAccess {
+  return {
+    id,
+    name,
+    permissions: predefined && permissions.length === 0 ? null : permissions,
+    custom: !predefined,
+  };
+}
+
+function personAccess(member: LiveMember, successors: Successors, ignored: boolean): PersonAccess {
+  const { id, user, status, roles } = member;
+  const email = addressOf(member);
+  return {
+    id,
+    name: email ?? id,
+    email,
+    status,
+    roles: roleKeysOf(roles, successors),
+    serviceAccount: isServiceAccount(member),
+    ignored,
+    mfa: user ? user.mfaOnLogin : null,
+  };
+}
+
+function roleKeysOf(roles: readonly string[], successors: Successors): readonly string[] {
+  if (successors.size === 0 && !hasRepeats(roles)) return roles;
+  return [...new Set(roles.map((role) => successors.get(role) ?? role))];
+}
+
+function hasRepeats(roles: readonly string[]): boolean {
+  for (let at = 1; at < roles.length; at += 1) if (roles.indexOf(roles[at] ?? "") < at) return true;
+  return false;
+}

@@ -1,0 +1,112 @@
+import { by } from "../../lib/order.ts";
+import type { Check } from "../../model/desired.ts";
+import { type Granted, granting, type PersonAccess, rolesGranting } from "./access.ts";
+import { checkText } from "./check-text.ts";
+import type { Objection } from "./refusals.ts";
+import { type Judged, subjectOf, type Violation } from "./violation.ts";
+
+/** Returns everything in an access that the file's checks do not allow; everybody counts, whatever the status. */
+export function checkViolations(checks: readonly Check[], judged: Judged): readonly Violation[] {
+  if (checks.length === 0) return [];
+  const context = contextOf(judged);
+  return checks.flatMap((check) => {
+    const text = checkText(check);
+    return violationsOf(check, context).map(
+      (found): Violation => ({
+        ...found,
+        rule: `check ${text} ${found.subject === null ? "" : found.extent.join()}`,
+        check: text,
+      }),
+    );
+  });
+}
+
+/** Returns the roles of which the service does not tell what they grant, so that a check cannot be sure: each once. */
+export function unknownToChecks(
+  checks: readonly Check[],
+  judged: Judged,
+): readonly { readonly name: string; readonly permission: string }[] {
+  if (checks.length === 0) return [];
+  const context = contextOf(judged);
+  const { granted } = context;
+  return checks.flatMap((check) =>
+    permissionsOf(check).flatMap((permission) => {
+      const roles = new Set(
+        subjectsOf(check, context).flatMap((person) =>
+          granted(person).permissions.has(permission) ? [] : granted(person).unknown,
+        ),
+      );
+      return [...roles].sort().map((name) => ({ name, permission }));
+    }),
+  );
+}
+
+type Found = Pick<Violation, "objection" | "subject" | "extent">;
+
+interface Context extends Judged {
+  readonly granted: (person: PersonAccess) => Granted;
+  readonly people: readonly PersonAccess[];
+  /** Those of `settled`, for numbers. */
+  readonly counted: readonly PersonAccess[];
+}
+
+function contextOf(judged: Judged): Context {
+  const { access, settled } = judged;
+  const people = [...access.people].sort(by(({ name }) => name));
+  const counted = settled === access ? people : [...settled.people].sort(by(({ name }) => name));
+  return { ...judged, granted: granting(access, () => true), people, counted };
+}
+
+function permissionsOf(check: Check): readonly string[] {
+  return check.kind === "cannot" ? check.cannot : [check.can];
+}
+
+/** The members whom a check forbids something. */
+function subjectsOf(check: Check, { people, find }: Context): readonly PersonAccess[] {
+  switch (check.kind) {
+    case "only": {
+      const roles = new Set(
+        check.only.flatMap((entry) => (entry.startsWith("role:") ? (find(entry.slice(5)) ?? []) : [])),
+      );
+      const allowed = new Set(check.only.map((entry) => entry.toLowerCase()));
+      return people.filter(
+        ({ email, roles: held }) =>
+          !allowed.has(email?.toLowerCase() ?? "") && !held.some((role) => roles.has(role)),
+      );
+    }
+    case "at-most":
+      return people;
+    case "cannot":
+      return people.filter(({ email }) => email?.toLowerCase() === check.member.toLowerCase());
+    default:
+      return check satisfies never;
+  }
+}
+
+function violationsOf(check: Check, context: Context): readonly Found[] {
+  const { access, granted, counted } = context;
+  if (check.kind === "at-most") {
+    const { can, atMost } = check;
+    const holders = counted.filter((person) => granted(person).permissions.has(can));
+    if (holders.length <= atMost) return [];
+    const objection: Objection = {
+      code: "check-at-most",
+      permission: can,
+      most: atMost,
+      holders: holders.map(({ name }) => name),
+    };
+    return [{ objection, subject: null, extent: holders.map(({ id, name }) => id ?? name.toLowerCase()) }];
+  }
+  const code = check.kind === "only" ? "check-only" : "check-cannot";
+  return subjectsOf(check, context).flatMap((person) => {
+    const has = permissionsOf(check).filter((permission) => granted(person).permissions.has(permission));
+    return has.map((permission): Found => {
+      const through = rolesGranting(access, person, permission);
+      return {
+        objection: { code, name: person.name, permission, through },
+        subject: subjectOf(person),
+        extent: [permission],
+      };
+    });
+  });
+}

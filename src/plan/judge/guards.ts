@@ -1,0 +1,135 @@
+import type { GuardSettings, RemovalLimit } from "../../model/desired.ts";
+import type { MemberChange, Refusal, RoleChange } from "../../model/plan.ts";
+import { addressesOf, type Matches, matchesAny, type Scope } from "../scope.ts";
+import { type Access, type AccessChanges, granting } from "./access.ts";
+import { refuse } from "./refusals.ts";
+
+/** What the guards look at. */
+export interface Guarded {
+  readonly settings: GuardSettings;
+  readonly scope: Scope;
+  readonly changes: AccessChanges;
+  readonly before: Access;
+  readonly after: Access;
+  /** The member that the API key belongs to. */
+  readonly callerId: string | null;
+  readonly matches: Matches;
+}
+
+/** Everything that the guards refuse, but for the fewest holders, which can also defer. */
+export function guardPlan(guarded: Guarded): readonly Refusal[] {
+  return [...guardRemovals(guarded), ...guardProtected(guarded), ...guardCaller(guarded)];
+}
+
+const DEFAULT_LIMIT: RemovalLimit = { percent: 25 };
+const ALWAYS_ALLOWED = 3;
+
+/** Removals and demotions, roles and members apart: many at once are more often a mistake than meant. */
+function guardRemovals({ settings, scope, changes }: Guarded): readonly Refusal[] {
+  const limit = settings.maxRemovals ?? DEFAULT_LIMIT;
+  const replaced = replacedBy(changes);
+  const judge = (resource: "role" | "member", removals: number, live: number): readonly Refusal[] => {
+    const allowed = allowedRemovals(limit, live);
+    return removals > allowed ? [refuse({ code: "max-removals", resource, removals, live, allowed })] : [];
+  };
+  return [
+    ...judge(
+      "role",
+      changes.roles.filter(takesPermissions).length,
+      scope.roles.filter(({ predefined }) => !predefined).length,
+    ),
+    ...judge(
+      "member",
+      changes.members.filter((change) => takesRoles(change, replaced)).length,
+      scope.members.length,
+    ),
+  ];
+}
+
+function allowedRemovals(limit: RemovalLimit, live: number): number {
+  if ("count" in limit) return limit.count;
+  const share = Math.floor((live * limit.percent) / 100);
+  return limit.percent === 0 ? 0 : Math.max(share, ALWAYS_ALLOWED);
+}
+
+function takesPermissions({ kind, fields }: RoleChange): boolean {
+  return kind === "delete" || fields.some((diff) => diff.field === "permissions" && diff.removed.length > 0);
+}
+
+/** A member who leaves, also one whose invitation has expired, or who loses a role without getting its successor. */
+function takesRoles({ kind, fields }: MemberChange, replaced: ReadonlySet<string>): boolean {
+  if (kind === "delete") return true;
+  if (kind !== "update") return false;
+  return fields.some(
+    (diff) =>
+      diff.field === "roles" &&
+      // The successor of a replaced role is the same role; another one of its name is not.
+      diff.removed.some(
+        ({ id, name }) => !(replaced.has(id ?? "") && diff.added.some((added) => added.name === name)),
+      ),
+  );
+}
+
+/** Ids of the roles that others take the place of. */
+function replacedBy({ roles }: AccessChanges): ReadonlySet<string> {
+  return new Set(roles.flatMap(({ kind, id }) => (kind === "replace" && id !== null ? id : [])));
+}
+
+/** A member to whom nothing happens but that replaced roles become their successors. */
+function movesAlong(change: MemberChange, replaced: ReadonlySet<string>): boolean {
+  return (
+    change.kind === "update" &&
+    !takesRoles(change, replaced) &&
+    change.fields.every((diff) => diff.field === "roles" && diff.added.length === diff.removed.length)
+  );
+}
+
+function guardProtected({ settings: { protect }, scope, changes, matches }: Guarded): readonly Refusal[] {
+  if (protect.roles.length + protect.members.length === 0) return [];
+  const addresses = new Map(scope.members.map((member) => [member.id, addressesOf(member)]));
+  const replaced = replacedBy(changes);
+  const touched = [
+    ...changes.roles.filter(({ kind }) => kind !== "create"),
+    ...changes.members.filter((change) => change.kind !== "create" && !movesAlong(change, replaced)),
+  ];
+  return touched.flatMap((change) => {
+    const { resource, name, kind, id, before } = change;
+    const names = [id ?? name, name, nameOf(before) ?? name, ...(addresses.get(id ?? "") ?? [])];
+    const globs = resource === "role" ? protect.roles : protect.members;
+    return matchesAny(globs, names, matches) ? [refuse({ code: "protect", resource, name, kind })] : [];
+  });
+}
+
+function nameOf(image: RoleChange["before"] | MemberChange["before"]): string | null {
+  if (image === null) return null;
+  return "permissions" in image ? image.name : image.email;
+}
+
+/** What a key needs to read everything and to set it right again. */
+const NEEDED = [
+  "roles_list",
+  "roles_view",
+  "roles_create",
+  "roles_update",
+  "roles_delete",
+  "merchant_read",
+  "members_view",
+  "members_create",
+  "members_update",
+  "members_delete",
+] as const;
+
+function guardCaller({ callerId, before, after }: Guarded): readonly Refusal[] {
+  if (callerId === null) return [];
+  const caller = ({ people }: Access) => people.find(({ id }) => id === callerId);
+  const [was, is] = [caller(before), caller(after)];
+  if (was === undefined) return [];
+  if (is === undefined) return [refuse({ code: "self-lockout", name: was.name, removed: true, lost: [] })];
+  const had = granting(before)(was);
+  const has = granting(after)(is);
+  const lost = [
+    ...NEEDED.filter((permission) => had.permissions.has(permission) && !has.permissions.has(permission)),
+    ...had.unknown.filter((role) => !has.unknown.includes(role)).map((role) => `what ${role} grants`),
+  ];
+  return lost.length > 0 ? [refuse({ code: "self-lockout", name: was.name, removed: false, lost })] : [];
+}

@@ -1,0 +1,118 @@
+import { by, byCodeUnit } from "../../lib/order.ts";
+import type { Impact, MemberImpact } from "../../model/plan.ts";
+import {
+  type Access,
+  type BeforeAndAfter,
+  beforeAndAfter,
+  granting,
+  isActive,
+  type PersonAccess,
+} from "./access.ts";
+
+/** What people gain and lose between two states of access, whichever change it comes from. */
+export function impactOf(before: Access, after: Access): Impact {
+  const touched = touchedBy(before, after);
+  const members = memberImpacts(before, after, touched).sort(
+    by((impact) => `${impact.name} ${JSON.stringify(impact)}`),
+  );
+  return { members, permissions: permissionSums(members), roles: roleSums(before, after, touched) };
+}
+
+/** Whoever may have something else after than before: all but those who hold the same roles, which grant the same. */
+function touchedBy(before: Access, after: Access): readonly BeforeAndAfter[] {
+  const other = rolesThatDiffer(before, after);
+  const touched: BeforeAndAfter[] = [];
+  if (before.people === after.people && other.size === 0) return touched;
+  for (const person of beforeAndAfter(before, after)) {
+    const { was, is } = person;
+    if (was !== is || (other.size > 0 && was?.roles.some((role) => other.has(role)))) touched.push(person);
+  }
+  return touched;
+}
+
+function memberImpacts(before: Access, after: Access, touched: readonly BeforeAndAfter[]): MemberImpact[] {
+  const had = granting(before);
+  const has = granting(after);
+  const impacts: MemberImpact[] = [];
+  for (const { was, is } of touched) {
+    const [old, now] = [had(was), has(is)];
+    const impact: MemberImpact = {
+      name: is?.name ?? was?.name ?? "",
+      gained: missing(now.permissions, old.permissions),
+      lost: missing(old.permissions, now.permissions),
+      unknownGained: missing(now.unknown, old.unknown),
+      unknownLost: missing(old.unknown, now.unknown),
+    };
+    const { gained, lost, unknownGained, unknownLost } = impact;
+    if (gained.length + lost.length + unknownGained.length + unknownLost.length > 0) impacts.push(impact);
+  }
+  return impacts;
+}
+
+/** Roles that may grant something else after than before, or are there only once. */
+function rolesThatDiffer(before: Access, after: Access): ReadonlySet<string> {
+  const keys = [...before.roles.keys(), ...after.roles.keys()];
+  return new Set(
+    keys.filter((key) => {
+      const [was, is] = [before.roles.get(key), after.roles.get(key)];
+      return was === undefined || is === undefined || was.permissions !== is.permissions;
+    }),
+  );
+}
+
+function missing(from: Iterable<string>, among: Iterable<string>): readonly string[] {
+  const known = new Set(among);
+  return [...from].filter((item) => !known.has(item)).sort(byCodeUnit);
+}
+
+function permissionSums(members: readonly MemberImpact[]): Impact["permissions"] {
+  const sums = new Map<string, { gained: number; lost: number }>();
+  const count = (permission: string, what: "gained" | "lost"): void => {
+    const sum = sums.get(permission) ?? { gained: 0, lost: 0 };
+    sum[what] += 1;
+    sums.set(permission, sum);
+  };
+  for (const { gained, lost } of members) {
+    for (const permission of gained) count(permission, "gained");
+    for (const permission of lost) count(permission, "lost");
+  }
+  return [...sums]
+    .map(([permission, sum]) => ({ permission, ...sum }))
+    .sort(by(({ permission }) => permission));
+}
+
+function roleSums(before: Access, after: Access, touched: readonly BeforeAndAfter[]): Impact["roles"] {
+  const more = new Map<string, number>();
+  for (const { was, is } of touched) {
+    countRoles(was, -1, more);
+    countRoles(is, 1, more, after.removed);
+  }
+  const other = new Map([...more].filter(([, sum]) => sum !== 0));
+  if (other.size === 0) return [];
+  const had = new Map<string, number>();
+  for (const person of before.people) countRoles(person, 1, had);
+  return [...other]
+    .map(([key, sum]) => ({
+      name: (after.roles.get(key) ?? before.roles.get(key))?.name ?? key,
+      before: had.get(key) ?? 0,
+      after: (had.get(key) ?? 0) + sum,
+    }))
+    .sort(by((sum) => `${sum.name} ${sum.before} ${sum.after}`));
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function countRoles(
+  person: PersonAccess | undefined,
+  by: number,
+  counts: Map<string, number>,
+  removed: ReadonlySet<string> = NONE,
+): void {
+  if (person === undefined || !isActive(person)) return;
+  for (const key of person.roles) if (!removed.has(key)) counts.set(key, (counts.get(key) ?? 0) + by);
+}
+
+/** The people who hold a role, in the order of their names. */
+export function holdersOf({ people }: Access, roleKey: string): readonly PersonAccess[] {
+  return people.filter(({ roles }) => roles.includes(roleKey)).sort(by(({ name }) => name));
+}

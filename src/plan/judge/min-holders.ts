@@ -1,0 +1,154 @@
+import { by } from "../../lib/order.ts";
+import type { GuardSettings } from "../../model/desired.ts";
+import type { Deferred, MemberChange, Refusal } from "../../model/plan.ts";
+import type { Access, PersonAccess } from "./access.ts";
+import type { Discovery } from "./findings.ts";
+import { holdersOf } from "./impact.ts";
+import { refuse } from "./refusals.ts";
+import { roleFinder } from "./role-names.ts";
+
+/** Without an owner nobody can set anything right again. */
+const OWNER = "role_owner";
+const OWNERS = 1;
+
+/** What the guard over the fewest holders makes of a plan. */
+export interface MinHolders {
+  /** Removals that wait until others have accepted. */
+  readonly deferred: readonly Deferred[];
+  readonly refusals: readonly Refusal[];
+  readonly discoveries: readonly Discovery[];
+}
+
+/**
+ * Keeps enough accepted holders of a role. Where invitations that are still open would make up for a removal, the
+ * removal waits for them; else it is refused. What was too little before, and gets no less, is only reported.
+ */
+export function guardMinHolders(
+  settings: GuardSettings["minHolders"],
+  before: Access,
+  after: Access,
+  changes: readonly MemberChange[],
+): MinHolders {
+  const [findBefore, findAfter] = [roleFinder(before), roleFinder(after)];
+  // A name can move from one role to another: both are looked at. Holders stand by id, also of a role that is
+  // ignored, or that the service does not tell.
+  const findKeys = (role: string): readonly string[] => {
+    const named = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
+    return named.length > 0 ? [...new Set(named)] : isHeld(before, role) ? [role] : [];
+  };
+  const known = new Map<string, readonly string[]>();
+  const keysOf = (role: string): readonly string[] => {
+    const keys = known.get(role) ?? findKeys(role);
+    known.set(role, keys);
+    return keys;
+  };
+  const results = rulesOf(settings, keysOf).flatMap(([role, min]) =>
+    keysOf(role).map((key) => guardRole({ role, key, min, before, after, changes })),
+  );
+  return {
+    deferred: distinctChanges(results.flatMap(({ deferred }) => deferred)),
+    refusals: results.flatMap(({ refusals }) => refusals),
+    discoveries: results.flatMap(({ discoveries }) => discoveries),
+  };
+}
+
+/** Whoever writes about other roles does not mean to give up the owners; `{}` asks for none, and so does a 0. */
+function rulesOf(
+  settings: GuardSettings["minHolders"],
+  keysOf: (role: string) => readonly string[],
+): readonly (readonly [role: string, min: number])[] {
+  const own = Object.entries(settings ?? {});
+  const owners = keysOf(OWNER);
+  const silent = own.every(([role]) => !keysOf(role).some((key) => owners.includes(key)));
+  const defaults = silent && (settings === undefined || own.length > 0) ? [[OWNER, OWNERS] as const] : [];
+  return [...own, ...defaults].sort(by(([role]) => role));
+}
+
+const NOTHING: MinHolders = { deferred: [], refusals: [], discoveries: [] };
+
+interface Rule {
+  readonly role: string;
+  readonly key: string;
+  readonly min: number;
+  readonly before: Access;
+  readonly after: Access;
+  readonly changes: readonly MemberChange[];
+}
+
+/** Nobody can log in as a service account: enough have to be left without those, and with them. */
+function guardRole(rule: Rule): MinHolders {
+  const judged = [judgeRole(rule, isPerson), judgeRole(rule, () => true)];
+  return (
+    judged.find(({ refusals }) => refusals.length > 0) ??
+    judged.find(({ deferred }) => deferred.length > 0) ??
+    judged.find(({ discoveries }) => discoveries.length > 0) ??
+    NOTHING
+  );
+}
+
+function judgeRole(
+  { role, key, min, before, after, changes }: Rule,
+  counts: (person: PersonAccess) => boolean,
+): MinHolders {
+  const accepted = holdersOf(before, key).filter(isAccepted);
+  const had = accepted.filter(counts);
+  const holders = holdersOf(after, key).filter(counts);
+  const has = holders.filter(isAccepted);
+  const pending = holders.filter(({ status }) => status === "pending" || status === "invited");
+  const name = before.roles.get(key)?.name ?? role;
+  if (has.length >= had.length) {
+    return has.length < min && had.length > 0
+      ? { ...NOTHING, discoveries: [{ code: "role-few-holders", name, holders: has.length, min }] }
+      : NOTHING;
+  }
+  const needed = Math.min(min, had.length);
+  if (has.length >= needed) return NOTHING;
+  const losing = removalsOf(had, has, changes);
+  const short = needed - has.length;
+  if (has.length + pending.length < needed || losing.length < short) {
+    return {
+      ...NOTHING,
+      refusals: [
+        refuse({
+          code: "min-holders",
+          role,
+          name,
+          before: had.length,
+          after: has.length,
+          min,
+          uncounted: accepted.length - had.length,
+        }),
+      ],
+    };
+  }
+  const waitsFor = pending.map((person) => person.name);
+  return { ...NOTHING, deferred: losing.slice(0, short).map((change) => ({ change, role: name, waitsFor })) };
+}
+
+function isHeld({ people }: Access, roleId: string): boolean {
+  return people.some(({ roles }) => roles.includes(roleId));
+}
+
+function isPerson({ serviceAccount }: PersonAccess): boolean {
+  return serviceAccount === false;
+}
+
+function isAccepted({ status }: PersonAccess): boolean {
+  return status === "accepted";
+}
+
+/** The changes that take the role from somebody who has it and would use it; in the order of their names. */
+function removalsOf(
+  had: readonly PersonAccess[],
+  has: readonly PersonAccess[],
+  changes: readonly MemberChange[],
+): readonly MemberChange[] {
+  const kept = new Set(has.map(({ id }) => id));
+  const lost = new Set(had.filter(({ id }) => !kept.has(id)).map(({ id }) => id));
+  return changes.filter(({ id }) => id !== null && lost.has(id)).sort(by(({ name }) => name));
+}
+
+function distinctChanges(deferred: readonly Deferred[]): readonly Deferred[] {
+  const byChange = new Map(deferred.map((one) => [one.change.fingerprint, one]));
+  return [...byChange.values()].sort(by(({ change }) => change.name));
+}

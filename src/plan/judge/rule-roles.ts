@@ -1,0 +1,79 @@
+import { isLiteral } from "../../lib/globs.ts";
+import { openSuggester } from "../../lib/suggest.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import { PREDEFINED_ROLES } from "../../model/live.ts";
+import type { RolePlan } from "../changes/plan-roles.ts";
+import type { Scope } from "../scope.ts";
+import type { Discovery } from "./findings.ts";
+
+/** Returns the roles that guards, policies and checks name, each once. */
+export function rolesInRules({
+  guards,
+  policies,
+  checks,
+}: Pick<DesiredState, "guards" | "policies" | "checks">): readonly string[] {
+  const allowed = checks.flatMap((check) =>
+    check.kind === "only"
+      ? check.only.flatMap((holder) => (holder.startsWith("role:") ? [holder.slice("role:".length)] : []))
+      : [],
+  );
+  return [
+    ...new Set([
+      ...Object.keys(guards.minHolders ?? {}),
+      ...policies.separate.flat(),
+      ...Object.keys(policies.maxHolders),
+      ...policies.requireUntil,
+      ...policies.requireMfa,
+      ...allowed,
+    ]),
+  ];
+}
+
+/**
+ * Reports roles that rules name and that are neither declared nor live, so that the rules would have no effect. Names
+ * are known from the files alone where those list all roles; ids are not.
+ */
+export function unknownInRules(
+  desired: DesiredState,
+  { roles: live, ignoredRoles }: Scope,
+  { changes }: RolePlan,
+): readonly Discovery[] {
+  const named = rolesInRules(desired);
+  const guarded = desired.guards.protect.roles.filter(isLiteral);
+  if (named.length + guarded.length === 0) return [];
+  const gone = new Set(changes.flatMap(({ kind, id }) => (kind === "delete" && id !== null ? [id] : [])));
+  const staying = live.filter(({ id }) => !gone.has(id));
+  const names = [...(desired.roles ?? []), ...staying].map(({ name }) => name);
+  const known = new Set([...names, ...staying.map(({ id }) => id), ...ignoredRoles]);
+  const namesComplete = desired.roles !== undefined && desired.sync.roles === "authoritative";
+  const suggest = openSuggester([...new Set([...names, ...PREDEFINED_ROLES])]);
+  const shared = new Set(desired.sharedRuleRoles);
+  const unknown = named.filter((role) => !known.has(role) && (role.startsWith("role_") || !namesComplete));
+  return [...new Set([...unknown, ...unprotected(guarded, desired, live, known)])].map((role) => ({
+    code: "rule-role-unknown",
+    name: role,
+    near: suggest(role),
+    shared: shared.has(role),
+  }));
+}
+
+/**
+ * Returns the names that protect nothing. Unlike other rules, protection is about live roles that no file lists, too:
+ * it refuses their removal.
+ */
+function unprotected(
+  guarded: readonly string[],
+  { roles = [] }: DesiredState,
+  live: Scope["roles"],
+  known: ReadonlySet<string>,
+): readonly string[] {
+  const meant = new Set(
+    [
+      ...known,
+      ...live.flatMap(({ id, name }) => [id, name]),
+      ...roles.flatMap(({ previously }) => previously ?? []),
+      ...PREDEFINED_ROLES,
+    ].map((role) => role.toLowerCase()),
+  );
+  return guarded.filter((role) => !meant.has(role.toLowerCase()));
+}

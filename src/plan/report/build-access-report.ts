@@ -1,0 +1,203 @@
+import { byCodeUnit } from "../../lib/order.ts";
+import type {
+  AccessReport,
+  ReportedEnd,
+  ReportedHolding,
+  ReportedMember,
+  ReportedRole,
+} from "../../model/access-report.ts";
+import type { DesiredMember, DesiredState, Environment } from "../../model/desired.ts";
+import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
+import type { MemberChange, Plan, RoleChange } from "../../model/plan.ts";
+import {
+  type Access,
+  accessAfter,
+  accessBefore,
+  beforeAndAfter,
+  type PersonAccess,
+  type RoleAccess,
+} from "../judge/access.ts";
+import { addressOf, scopeOf } from "../scope.ts";
+
+/** What a report of the live state is made from; the file gives the ends, the plan what it would leave behind. */
+export interface LiveReportInput {
+  readonly live: LiveState;
+  readonly desired: DesiredState;
+  readonly service: string;
+  readonly environment: Environment | null;
+  readonly plan: Plan | null;
+}
+
+/** Who holds what at the service, also those whom the file ignores; with a plan also what it would leave behind. */
+export function liveReport({ live, desired, service, environment, plan }: LiveReportInput): AccessReport {
+  const changes = plan === null ? NO_CHANGES : split(plan);
+  const scope = scopeOf(live, { roles: [], members: [] }, () => false);
+  const before = accessBefore(scope, changes, false);
+  const after = plan === null ? before : accessAfter(before, changes, false);
+  const liveRoles = new Map(scope.roles.map((role) => [role.id, role]));
+  const liveMembers = new Map(live.members.map((member) => [member.id, member]));
+  const declared = declaredBy(desired);
+  const created = new Map(changes.members.map((change) => [change.name.toLowerCase(), change]));
+  return {
+    merchant: live.merchant,
+    environment,
+    service,
+    roles: [...new Set([...before.roles.keys(), ...after.roles.keys()])]
+      .map((key) => roleOf(key, { before, after }, liveRoles.get(key), changes.roles))
+      .sort(byName),
+    members: [...beforeAndAfter(before, after)]
+      .map(({ was, is }): ReportedMember => {
+        const id = was?.id ?? "";
+        const name = is?.name ?? was?.name ?? id;
+        const held = liveMembers.get(id);
+        const about = traits(held, created.get(name.toLowerCase()));
+        // A user of the merchant's own is there at once, without an invitation.
+        const now = holding(
+          is,
+          is?.status === "invited" && about.type === "managed_user" ? "accepted" : is?.status,
+        );
+        return {
+          name,
+          ...about,
+          before: was === is ? now : holding(was),
+          after: now,
+          ends: endsOf(declared(id, held === undefined ? name : addressOf(held))),
+        };
+      })
+      .sort(byName),
+  };
+}
+
+const NO_CHANGES = { roles: [], members: [] };
+
+function split({ changes }: Plan): {
+  readonly roles: readonly RoleChange[];
+  readonly members: readonly MemberChange[];
+} {
+  return {
+    roles: changes.flatMap((change) => (change.resource === "role" ? [change] : [])),
+    members: changes.flatMap((change) => (change.resource === "member" ? [change] : [])),
+  };
+}
+
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  return byCodeUnit(a.name.toLowerCase(), b.name.toLowerCase()) || byCodeUnit(a.name, b.name);
+}
+
+function roleOf(
+  key: string,
+  { before, after }: { readonly before: Access; readonly after: Access },
+  live: LiveRole | undefined,
+  changes: readonly RoleChange[],
+): ReportedRole {
+  const [was, is] = [before.roles.get(key), after.roles.get(key)];
+  const role = is ?? was;
+  const name = role?.name ?? key;
+  const change = changes.find((one) => one.id === key || (one.id === null && one.name === name));
+  const now = grants(is);
+  return {
+    key,
+    name,
+    id: role?.id ?? null,
+    description: change?.after?.description ?? live?.description ?? null,
+    predefined: role !== undefined && !role.custom,
+    before: was === is ? now : grants(was),
+    after: now,
+  };
+}
+
+function grants(role: RoleAccess | undefined): ReportedRole["after"] {
+  return role === undefined ? null : { permissions: role.permissions };
+}
+
+function holding(
+  person: PersonAccess | undefined,
+  status: ReportedHolding["status"] | undefined = person?.status,
+): ReportedHolding | null {
+  return person === undefined ? null : { status: status ?? person.status, roles: person.roles };
+}
+
+type Traits = Pick<ReportedMember, "nickname" | "type" | "mfa" | "invitedUntil">;
+
+function traits(live: LiveMember | undefined, change: MemberChange | undefined): Traits {
+  const managed = change?.after?.managed ?? null;
+  return {
+    nickname: managed?.nickname ?? live?.user?.nickname ?? null,
+    type: live?.user?.type ?? typeOf(managed),
+    mfa: live?.user?.mfaOnLogin ?? null,
+    invitedUntil: live?.invite?.expiresAt ?? null,
+  };
+}
+
+/** The type of user that an entry makes. */
+function typeOf(managed: object | null | undefined): "user" | "managed_user" {
+  return managed ? "managed_user" : "user";
+}
+
+/** Finds the file's entry of a member. */
+function declaredBy({
+  members = [],
+}: DesiredState): (id: string, email: string | null) => DesiredMember | undefined {
+  const byId = new Map(members.flatMap((member) => (member.id === undefined ? [] : [[member.id, member]])));
+  const byEmail = new Map(members.map((member) => [member.email.toLowerCase(), member]));
+  return (id, email) => byId.get(id) ?? (email === null ? undefined : byEmail.get(email.toLowerCase()));
+}
+
+function endsOf(member: DesiredMember | undefined): readonly ReportedEnd[] {
+  if (member === undefined) return [];
+  const ends = (member.roles ?? []).flatMap(({ role, until }) => (until ? [{ role, ...until }] : []));
+  return member.until ? [{ role: null, ...member.until }, ...ends] : ends;
+}
+
+/** Who is to hold what, as the file says at a moment, without the service; `now` in milliseconds since the epoch. */
+export function declaredReport(desired: DesiredState, now: number): AccessReport {
+  const { merchant, environment = null, roles = [], members = [] } = desired;
+  const declared = new Map(roles.map((role) => [role.name, role]));
+  const present = members
+    .filter(({ until }) => until === undefined || until.ends > now)
+    .map((member) => ({
+      ...member,
+      held: (member.roles ?? []).filter(({ until }) => until === undefined || until.ends > now),
+    }))
+    // Somebody whose every grant is past is gone, too.
+    .filter(({ held, roles: granted = [] }) => held.length > 0 || granted.length === 0);
+  const named = present.flatMap(({ held }) => held.map(({ role }) => role));
+  return {
+    merchant,
+    environment,
+    service: null,
+    roles: [...new Set([...declared.keys(), ...named])]
+      .map((name): ReportedRole => {
+        const role = declared.get(name);
+        const granted = { permissions: role?.permissions ?? null };
+        return {
+          key: name,
+          name,
+          id: role?.id ?? null,
+          description: role?.description ?? null,
+          predefined: role === undefined && name.startsWith("role_"),
+          before: granted,
+          after: granted,
+        };
+      })
+      .sort(byName),
+    members: present
+      .map((member): ReportedMember => {
+        const holds: ReportedHolding = {
+          status: "declared",
+          roles: [...new Set(member.held.map(({ role }) => role))],
+        };
+        return {
+          name: member.email,
+          nickname: member.managed?.nickname ?? null,
+          type: typeOf(member.managed),
+          mfa: null,
+          invitedUntil: null,
+          before: holds,
+          after: holds,
+          ends: endsOf(member).filter(({ ends }) => ends > now),
+        };
+      })
+      .sort(byName),
+  };
+}

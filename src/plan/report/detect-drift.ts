@@ -1,0 +1,123 @@
+import type { DesiredState } from "../../model/desired.ts";
+import type { Drift, DriftCause, DriftEvent, DriftViolation } from "../../model/drift.ts";
+import type { LiveState } from "../../model/live.ts";
+import type { Change, Finding, Impact, Plan, Refusal } from "../../model/plan.ts";
+import { hash } from "../fingerprint.ts";
+import { type AccessChanges, accessAfter, accessBefore } from "../judge/access.ts";
+import { impactOf } from "../judge/impact.ts";
+import { judgeLive } from "../judge/judge-rules.ts";
+import { alreadySo } from "../judge/refusals.ts";
+import { roleFinder } from "../judge/role-names.ts";
+import { scopeOf } from "../scope.ts";
+import { differencesOf } from "./drift-plan.ts";
+
+/** When the two sides of a change last moved, in milliseconds since the epoch; null where that is not known. */
+export interface DriftTimes {
+  readonly file: (change: Change) => number | null;
+  readonly live: (change: Change) => number | null;
+}
+
+/** The part of a plan's input that drift depends on. */
+export interface DriftInput {
+  readonly desired: DesiredState;
+  readonly live: LiveState;
+}
+
+/** Tells a plan as drift: which side of each change moved last, what that gave to whom, and which rules are broken. */
+export function driftOf(input: DriftInput, planned: Plan, times: DriftTimes): Drift {
+  const plan = differencesOf(planned, input.desired, input.live);
+  const changes = plan.changes.map((change) => {
+    const fileChangedAt = times.file(change);
+    const liveChangedAt = times.live(change);
+    const cause = causeOf(change, fileChangedAt, liveChangedAt);
+    const { fingerprint } = change;
+    return { fingerprint, cause, event: eventOf(change, cause), fileChangedAt, liveChangedAt };
+  });
+  const reverted = plan.changes.filter((_, index) => changes[index]?.event !== null);
+  const judged = judgedLive(input, plan, reverted);
+  return { plan: { ...plan, findings: findingsOf(plan, judged.violations) }, changes, ...judged };
+}
+
+/** Leaves out what the violations say already, and what is about the revert and not about what happened. */
+function findingsOf({ findings }: Plan, violations: readonly Refusal[]): readonly Finding[] {
+  const keyOf = ({ code, resource, name }: Finding): string => JSON.stringify([code, resource, name]);
+  const told = new Set(violations.map((violation) => keyOf(alreadySo(violation))));
+  return findings.filter((finding) => finding.code !== "role-likely-renamed" && !told.has(keyOf(finding)));
+}
+
+/** A commit is told in whole seconds, so the live side has to be later by more than that. */
+const SECOND = 1000;
+
+function causeOf({ reason }: Change, file: number | null, live: number | null): DriftCause {
+  // Time has passed, and nobody has done anything.
+  if (reason === "access-ended" || reason === "invitation-expired") return "not-applied";
+  if (file === null || live === null) return "unknown";
+  return live >= file + SECOND ? "outside-git" : "not-applied";
+}
+
+function eventOf({ kind, resource, reason }: Change, cause: DriftCause): DriftEvent | null {
+  if (cause === "not-applied" || (resource === "member" && reason === "immutable-field")) return null;
+  switch (kind) {
+    case "create":
+      return "removed";
+    case "delete":
+      return "added";
+    case "update":
+    case "replace":
+      return "changed";
+    default:
+      return kind satisfies never;
+  }
+}
+
+function judgedLive(
+  { desired, live }: DriftInput,
+  plan: Plan,
+  reverted: readonly Change[],
+): Pick<Drift, "impact" | "violations"> {
+  // Rules and access know of no ignoring.
+  const scope = scopeOf(live, { roles: [], members: [] }, () => false);
+  const all = split(plan.changes);
+  const some = split(reverted);
+  // Members who get a role that is to be created must find it.
+  const created = all.roles.filter(({ kind }) => kind === "create");
+  const base = { roles: [...new Set([...created, ...some.roles])], members: some.members };
+  const apart = accessBefore(scope, base, false);
+  const access = accessBefore(scope, all, true);
+  const [findLive, findPlanned] = [roleFinder(access), roleFinder(accessAfter(access, all, true))];
+  const find = (role: string): string | undefined => findPlanned(role) ?? findLive(role);
+  return {
+    impact: inverted(impactOf(apart, accessAfter(apart, base, false))),
+    violations: judgeLive(desired, { access, settled: access, find }).map(withFingerprint),
+  };
+}
+
+function split(changes: readonly Change[]): AccessChanges {
+  return {
+    roles: changes.flatMap((change) => (change.resource === "role" ? [change] : [])),
+    members: changes.flatMap((change) => (change.resource === "member" ? [change] : [])),
+  };
+}
+
+/** Returns what people gained by what would be reverted, from what they would lose by it. */
+function inverted({ members, permissions, roles }: Impact): Impact {
+  return {
+    members: members.map(({ name, gained, lost, unknownGained, unknownLost, ...rest }) => {
+      rest satisfies Record<string, never>;
+      return { name, gained: lost, lost: gained, unknownGained: unknownLost, unknownLost: unknownGained };
+    }),
+    permissions: permissions.map(({ permission, gained, lost }) => ({
+      permission,
+      gained: lost,
+      lost: gained,
+    })),
+    roles: roles.map(({ name, before, after }) => ({ name, before: after, after: before })),
+  };
+}
+
+function withFingerprint(refusal: Refusal): DriftViolation {
+  const { rule, code, resource, name, check, message } = refusal;
+  // Without its holders, of whom each one who comes or goes would make it another violation.
+  const what = name === null && check === null ? message : null;
+  return { ...refusal, fingerprint: hash({ rule, code, resource, name, check, what }) };
+}

@@ -1,0 +1,109 @@
+import type { Metadata } from "../../model/json.ts";
+import type { LiveMember } from "../../model/live.ts";
+import type { MemberChange, MemberImage, RoleRef } from "../../model/plan.ts";
+import { memberFields, memberImageOf, sortRefs } from "../changes/member-changes.ts";
+import { seal } from "../fingerprint.ts";
+import { addressOf } from "../scope.ts";
+import { keysOf, type MemberPass, noteRoleGone } from "./member-revert-context.ts";
+import { back, backSet } from "./revert-value.ts";
+import type { TakeNote } from "./undo-notes.ts";
+
+/** The change that brings a live member back from what the run left to what it was before; what others changed stays. */
+export function changeMemberBack(
+  live: LiveMember,
+  before: MemberImage,
+  after: MemberImage,
+  pass: MemberPass,
+): MemberChange | null {
+  const { note } = pass;
+  const is = memberImageOf(live, pass);
+  const name = addressOf(live) ?? live.id;
+  const nickname = nicknameBack(name, { before, after, is }, note);
+  const wanted: MemberImage = {
+    ...is,
+    roles: rolesBack(name, live, { before, after }, pass),
+    metadata: metadataBack(name, { before, after, is }, note),
+    managed: is.managed && { ...is.managed, nickname },
+  };
+  const fields = [...memberFields(is, wanted)];
+  if (fields.length === 0) return null;
+  return seal<MemberChange>({
+    resource: "member",
+    name,
+    kind: "update",
+    id: live.id,
+    before: is,
+    after: wanted,
+    fields,
+    reason: "undone",
+  });
+}
+
+interface Images {
+  readonly before: MemberImage;
+  readonly after: MemberImage;
+  readonly is: MemberImage;
+}
+
+function rolesBack(
+  name: string,
+  live: LiveMember,
+  { before, after }: Pick<Images, "before" | "after">,
+  pass: MemberPass,
+): readonly RoleRef[] {
+  const { scope, refs } = pass;
+  const keyOf = keysOf(pass);
+  const touchable = ({ id }: RoleRef): boolean => id === null || !scope.ignoredRoles.has(id);
+  const [was, became] = [before.roles.filter(touchable), after.roles.filter(touchable)];
+  const ofRun = new Set([...before.roles, ...after.roles].map(keyOf));
+  const known = new Map<string, RoleRef>();
+  const keyOfBack = (ref: RoleRef): string => {
+    const now = refs.refBack(ref);
+    if (now !== null) known.set(keyOf(ref), now.id === null ? now : pass.refOf(now.id));
+    return keyOf(ref);
+  };
+  // A role that the run did not move for this member is not moved back either; that it goes shows that it is held.
+  const keyOfHeld = (id: string): string => {
+    const ref = { id, name: id };
+    if (ofRun.has(keyOf(ref)) && refs.refBack(ref) !== null) return keyOfBack(ref);
+    const key = ofRun.has(keyOf(ref)) ? keyOf(ref) : id;
+    known.set(key, pass.refOf(id));
+    return key;
+  };
+  const wanted = backSet(was.map(keyOfBack), became.map(keyOfBack), [...new Set(live.roles)].map(keyOfHeld));
+  for (const one of was) {
+    if (wanted.includes(keyOf(one)) && !known.has(keyOf(one))) noteRoleGone(name, one.name, pass);
+  }
+  return sortRefs(wanted.flatMap((one) => known.get(one) ?? []));
+}
+
+function metadataBack(name: string, { before, after, is }: Images, note: TakeNote): Metadata {
+  const keys = new Set([before, after, is].flatMap(({ metadata }) => Object.keys(metadata)));
+  const value = (metadata: Metadata, key: string) => (Object.hasOwn(metadata, key) ? [metadata[key]] : []);
+  return Object.fromEntries(
+    [...keys].flatMap((key) => {
+      const [now] = back(
+        value(before.metadata, key),
+        value(after.metadata, key),
+        value(is.metadata, key),
+        () => note("changed-since", name, `The metadata "${key}" of ${name} was changed since, and stays.`),
+      ).map((one) => [key, one] as const);
+      return now ? [now] : [];
+    }),
+  ) as Metadata;
+}
+
+function nicknameBack(name: string, { before, after, is }: Images, note: TakeNote): string | null {
+  const live = is.managed?.nickname ?? null;
+  const was = before.managed?.nickname ?? null;
+  const wanted = back(was, after.managed?.nickname ?? null, live, () =>
+    note("changed-since", name, `The nickname of ${name} was changed since, and stays.`),
+  );
+  if (wanted !== null || live === null) return wanted;
+  note(
+    "nickname-stays",
+    name,
+    `${name} had no nickname before, and the service cannot take one away: it stays.`,
+  );
+  return live;
+}

@@ -1,0 +1,393 @@
+import { describe, expect, test } from "vitest";
+import type { DesiredState } from "../../../src/model/desired.ts";
+import { TEMPORARY_SUFFIX } from "../../../src/model/plan.ts";
+import {
+  brief,
+  briefFindings,
+  briefRefusals,
+  desired,
+  live,
+  liveMember,
+  liveRole,
+  member,
+  planOf,
+  role,
+  SYNC,
+} from "../../support/build.ts";
+
+test("a role that is not there yet is created", () => {
+  const plan = planOf(desired({ roles: [role("Cashier", { permissions: ["b", "a", "b"] })] }), live());
+  expect(brief(plan)).toEqual(["create role Cashier"]);
+  expect(plan.changes[0]?.after).toEqual({
+    name: "Cashier",
+    description: null,
+    permissions: ["a", "b"],
+    metadata: {},
+  });
+});
+
+const ASSUMED = liveRole("role_cashier", "role_cashier", { predefined: true, idOnly: true });
+
+test("a role that the service does not answer for is given by its id, with a warning", () => {
+  const want = desired({ members: [member("ada@example.com", { roles: ["role_cashier"] })] });
+  const plan = planOf(want, live([ASSUMED], [liveMember("mem_1", "ada@example.com")]));
+  expect(plan.changes[0]?.after).toMatchObject({ roles: [{ id: "role_cashier", name: "role_cashier" }] });
+  expect(briefFindings(plan)).toEqual(["warning role-not-retrieved role_cashier"]);
+  expect(plan.impact.members).toMatchObject([{ name: "ada@example.com", unknownGained: ["role_cashier"] }]);
+});
+
+test("a role that the service does not answer for is nothing to tell of where no file names it", () => {
+  const is = live([ASSUMED], [liveMember("mem_1", "ada@example.com", { roles: ["role_cashier"] })]);
+  const plan = planOf(desired({ roles: [], members: [] }), is);
+  expect([brief(plan), briefFindings(plan)]).toEqual([["delete member ada@example.com"], []]);
+});
+
+test("a pin to a role that the service does not answer for points to nothing", () => {
+  const plan = planOf(desired({ roles: [role("Cashier", { id: "role_cashier" })] }), live([ASSUMED]));
+  expect(briefFindings(plan)).toContain("error role-pin-missing Cashier");
+});
+
+test("a role that is not there yet needs its permissions", () => {
+  const { permissions: _, ...bare } = role("Cashier");
+  const plan = planOf(desired({ roles: [bare] }), live());
+  expect(brief(plan)).toEqual([]);
+  expect(briefFindings(plan)).toEqual(["error role-needs-permissions Cashier"]);
+});
+
+test("permissions are compared as a set", () => {
+  const is = live([liveRole("role_1", "Cashier", { permissions: ["b", "a"] })]);
+  expect(brief(planOf(desired({ roles: [role("Cashier", { permissions: ["a", "b"] })] }), is))).toEqual([]);
+  const changed = planOf(desired({ roles: [role("Cashier", { permissions: ["a", "c"] })] }), is);
+  expect(changed.changes[0]?.fields).toEqual([{ field: "permissions", added: ["c"], removed: ["b"] }]);
+});
+
+test("a description that the file leaves out keeps its live value, an empty one clears it", () => {
+  const is = live([liveRole("role_1", "Cashier", { description: "Old" })]);
+  expect(brief(planOf(desired({ roles: [role("Cashier")] }), is))).toEqual([]);
+  const cleared = planOf(desired({ roles: [role("Cashier", { description: "" })] }), is);
+  expect(cleared.changes[0]?.fields).toEqual([{ field: "description", before: "Old", after: "" }]);
+});
+
+test("permissions that the file leaves out keep their live value", () => {
+  const { permissions: _, ...bare } = role("Cashier", { description: "New" });
+  const is = live([liveRole("role_1", "Cashier", { permissions: ["a"] })]);
+  const plan = planOf(desired({ roles: [bare] }), is);
+  expect(plan.changes[0]?.fields).toEqual([{ field: "description", before: null, after: "New" }]);
+  expect(plan.changes[0]?.after).toMatchObject({ permissions: ["a"] });
+});
+
+test("a pinned role is renamed in place", () => {
+  const is = live([liveRole("role_1", "Team Lead")]);
+  const plan = planOf(desired({ roles: [role("Shift Lead", { id: "role_1" })] }), is);
+  expect(brief(plan)).toEqual(["update role Shift Lead"]);
+  expect(plan.changes[0]?.fields).toEqual([{ field: "name", before: "Team Lead", after: "Shift Lead" }]);
+});
+
+test("a pin that no role has is an error, and the role of that name is not removed for it", () => {
+  const is = live([liveRole("role_1", "Cashier")]);
+  const plan = planOf(desired({ roles: [role("Cashier", { id: "role_9" })] }), is);
+  expect(brief(plan)).toEqual([]);
+  expect(briefFindings(plan)).toEqual(["error role-pin-missing Cashier"]);
+});
+
+test("a pin to a role that the service provides is an error", () => {
+  const is = live([liveRole("role_owner", "Owner", { predefined: true })]);
+  const plan = planOf(desired({ roles: [role("Boss", { id: "role_owner" })] }), is);
+  expect(briefFindings(plan)).toEqual(["error role-pin-predefined Boss"]);
+});
+
+test("two live roles of one name are an error that names both ids, and neither is touched", () => {
+  const is = live([liveRole("role_2", "Cashier"), liveRole("role_1", "Cashier")]);
+  const plan = planOf(desired({ roles: [role("Cashier", { permissions: ["a"] })] }), is);
+  expect(brief(plan)).toEqual([]);
+  expect(plan.findings[0]?.message).toContain("role_1, role_2");
+  expect(plan.findings[0]?.hint).toContain("id: role_1");
+});
+
+test("one of two live roles of one name can be pinned; the other is then unlisted", () => {
+  const is = live([liveRole("role_2", "Cashier"), liveRole("role_1", "Cashier")]);
+  const plan = planOf(desired({ roles: [role("Cashier", { id: "role_2" })] }), is);
+  expect(plan.changes.map((change) => [change.kind, change.id])).toEqual([["delete", "role_1"]]);
+});
+
+test("metadata of a role that differs is refused, since the service cannot change it in place; it says what would do", () => {
+  const is = live([liveRole("role_1", "Cashier", { metadata: { owner: "x" } })]);
+  const plan = planOf(desired({ roles: [role("Cashier", { metadata: { owner: "y" } })] }), is);
+  expect(brief(plan)).toEqual([]);
+  expect(briefRefusals(plan)).toEqual(["guard role-metadata-fixed Cashier"]);
+  expect(plan.refusals[0]?.hint).toContain('{"owner":"x"}');
+  expect(plan.refusals[0]?.hint).toContain("sync.replace_roles: true");
+});
+
+test("metadata of a role is compared without regard to the order of its keys", () => {
+  const is = live([liveRole("role_1", "Cashier", { metadata: { a: 1, b: { c: [1], d: null } } })]);
+  const same = role("Cashier", { metadata: { b: { d: null, c: [1] }, a: 1 } });
+  expect(briefFindings(planOf(desired({ roles: [same] }), is))).toEqual([]);
+});
+
+test("an unlisted role is removed where roles are authoritative, and left alone where they are additive", () => {
+  const is = live([liveRole("role_1", "Old"), liveRole("role_owner", "Owner", { predefined: true })]);
+  expect(brief(planOf(desired({ roles: [] }), is))).toEqual(["delete role Old"]);
+  const additive = desired({ roles: [], sync: { ...SYNC, roles: "additive", members: "authoritative" } });
+  expect(brief(planOf(additive, is))).toEqual([]);
+});
+
+test("without a roles section no role is touched", () => {
+  expect(brief(planOf(desired({ members: [] }), live([liveRole("role_1", "Old")])))).toEqual([]);
+});
+
+test("a role that somebody outside the plan still holds cannot be removed; they are named", () => {
+  const holders = [
+    liveMember("mem_1", "ada@example.com", { roles: ["role_1"] }),
+    liveMember("mem_2", "eve@auditor.example", { roles: ["role_1"] }),
+  ];
+  const ignore = { roles: [], members: ["*@auditor.example"] };
+  const plan = planOf(desired({ roles: [], ignore }), live([liveRole("role_1", "Old")], holders));
+  expect(briefRefusals(plan)).toEqual(["guard role-still-held Old"]);
+  expect(plan.refusals[0]?.override).toBeNull();
+  expect(plan.refusals[0]?.message).toContain("ada@example.com, eve@auditor.example");
+});
+
+test("a role is removed when its holders lose it, or leave, in the same plan", () => {
+  const is = live(
+    [liveRole("role_1", "Old")],
+    [
+      liveMember("mem_1", "ada@example.com", { roles: ["role_1"] }),
+      liveMember("mem_2", "bob@example.com", { roles: ["role_1"] }),
+    ],
+  );
+  const plan = planOf(desired({ roles: [], members: [member("ada@example.com")] }), is);
+  expect(brief(plan)).toEqual([
+    "delete role Old",
+    "update member ada@example.com",
+    "delete member bob@example.com",
+  ]);
+  expect(plan.findings).toEqual([]);
+});
+
+const REPLACE = { ...SYNC, replaceRoles: true };
+
+test("a role whose metadata changed is replaced where the file allows it, and every holder moves along", () => {
+  const is = live(
+    [liveRole("role_1", "Cashier", { metadata: { owner: "x" }, permissions: ["a"], description: "Till" })],
+    [
+      liveMember("mem_1", "ada@example.com", { roles: ["role_1"] }),
+      liveMember("mem_2", "unlisted@example.com", { roles: ["role_1"] }),
+    ],
+  );
+  const want = desired({
+    sync: { ...REPLACE, members: "additive" },
+    roles: [role("Cashier", { metadata: { owner: "y" }, permissions: ["a"] })],
+    members: [member("ada@example.com", { roles: ["Cashier"] })],
+  });
+  const plan = planOf(want, is);
+  expect(brief(plan)).toEqual([
+    "replace role Cashier",
+    "update member ada@example.com",
+    "update member unlisted@example.com",
+  ]);
+  expect(plan.changes[0]).toMatchObject({
+    reason: "immutable-field",
+    after: { description: "Till", metadata: { owner: "y" } },
+  });
+  expect(plan.impact.members).toEqual([]);
+  expect(plan.refusals).toEqual([]);
+});
+
+test("a pinned role is not replaced, since the pin would point to nothing", () => {
+  const is = live([liveRole("role_1", "Cashier", { metadata: { owner: "x" } })]);
+  const want = desired({ sync: REPLACE, roles: [role("Cashier", { id: "role_1", metadata: {} })] });
+  expect(briefRefusals(planOf(want, is))).toEqual(["guard role-replace-pinned Cashier"]);
+});
+
+test("a role that an ignored member holds cannot be replaced", () => {
+  const is = live(
+    [liveRole("role_1", "Cashier", { metadata: { owner: "x" } })],
+    [liveMember("mem_1", "eve@auditor.example", { roles: ["role_1"] })],
+  );
+  const ignore = { roles: [], members: ["*@auditor.example"] };
+  const want = desired({ sync: REPLACE, ignore, roles: [role("Cashier", { metadata: {} })] });
+  expect(briefRefusals(planOf(want, is))).toEqual(["guard role-still-held Cashier"]);
+});
+
+test("a replacement that was cut short goes on where it stopped, as the same change", () => {
+  const old = liveRole("role_1", "Cashier", { metadata: { owner: "x" }, permissions: ["a"] });
+  const holder = liveMember("mem_1", "ada@example.com", { roles: ["role_1"] });
+  const want = desired({
+    sync: REPLACE,
+    roles: [role("Cashier", { metadata: { owner: "y" }, permissions: ["a"] })],
+  });
+  const fresh = planOf(want, live([old], [holder]));
+  const aside = { ...old, name: `Cashier${TEMPORARY_SUFFIX}` };
+  const half = planOf(want, live([aside], [holder]));
+  const almost = planOf(want, live([aside, { ...old, id: "role_2", metadata: { owner: "y" } }], [holder]));
+  expect(brief(half)).toEqual(brief(fresh));
+  expect(half.fingerprint).toBe(fresh.fingerprint);
+  expect(almost.fingerprint).toBe(fresh.fingerprint);
+  expect(almost.changes[0]).toMatchObject({ kind: "replace", id: "role_1", resumed: "role_2" });
+});
+
+test("previously makes a rename of what would be a removal and a creation", () => {
+  const is = live([liveRole("role_1", "Team Lead")]);
+  const plan = planOf(desired({ roles: [role("Shift Lead", { previously: "Team Lead" })] }), is);
+  expect(plan.changes.map(({ kind, id, fields }) => [kind, id, fields])).toEqual([
+    ["update", "role_1", [{ field: "name", before: "Team Lead", after: "Shift Lead" }]],
+  ]);
+});
+
+test("a rename that is done is not done again", () => {
+  const is = live([liveRole("role_1", "Shift Lead")]);
+  expect(brief(planOf(desired({ roles: [role("Shift Lead", { previously: "Team Lead" })] }), is))).toEqual(
+    [],
+  );
+});
+
+test("a chain of renames moves every role one name on", () => {
+  const is = live([liveRole("role_b", "B"), liveRole("role_c", "C")]);
+  const want = desired({ roles: [role("A", { previously: "B" }), role("B", { previously: "C" })] });
+  expect(planOf(want, is).changes.map(({ kind, id, name }) => [kind, id, name])).toEqual([
+    ["update", "role_b", "A"],
+    ["update", "role_c", "B"],
+  ]);
+});
+
+test("a name that another entry keeps is not taken for a rename", () => {
+  const is = live([liveRole("role_b", "B")]);
+  const want = desired({ roles: [role("A", { previously: "B" }), role("B")] });
+  expect(brief(planOf(want, is))).toEqual(["create role A"]);
+});
+
+test("a rename onto a name that a live role has already is explained, not done", () => {
+  const is = live([liveRole("role_a", "A"), liveRole("role_b", "B")]);
+  const plan = planOf(
+    desired({ sync: { ...SYNC, roles: "additive" }, roles: [role("A", { previously: "B" })] }),
+    is,
+  );
+  expect(brief(plan)).toEqual([]);
+  expect(briefFindings(plan)).toEqual(["warning role-previously-left A"]);
+});
+
+test("a pinned rename onto a name that another role keeps is an error that names it", () => {
+  const is = live([liveRole("role_a", "A"), liveRole("role_b", "B")]);
+  const want = desired({ sync: { ...SYNC, roles: "additive" }, roles: [role("A", { id: "role_b" })] });
+  expect(planOf(want, is).findings[0]).toMatchObject({ code: "role-name-taken", severity: "error" });
+  expect(planOf(want, is).findings[0]?.message).toContain("role_a");
+});
+
+test("a removal and a creation with the same permissions, or the same holders, are pointed out as a likely rename", () => {
+  const permissions = ["a", "b"];
+  const samePermissions = planOf(
+    desired({ roles: [role("New", { permissions })] }),
+    live([liveRole("role_1", "Old", { permissions })]),
+  );
+  expect(samePermissions.findings[0]?.hint).toContain('"previously: Old"');
+  const sameHolders = planOf(
+    desired({
+      roles: [role("New", { permissions })],
+      members: [member("ada@example.com", { roles: ["New"] })],
+    }),
+    live([liveRole("role_1", "Old")], [liveMember("mem_1", "ada@example.com", { roles: ["role_1"] })]),
+  );
+  expect(briefFindings(sameHolders)).toEqual(["warning role-likely-renamed New"]);
+});
+
+test.each([
+  ["a grant", { members: [member("ada@example.com", { roles: ["role_1"] })] }],
+  ["a guard", { guards: { protect: { roles: [], members: [] }, minHolders: { role_1: 1 } } }],
+  ["a policy", { policies: { ...desired().policies, requireMfa: ["role_1"] } }],
+  [
+    "a check",
+    { checks: [{ kind: "only", can: "p", only: ["role:role_1"], origin: { file: "shop.yaml", path: [] } }] },
+  ],
+] as const)(
+  "a role that %s names by its id is not replaced, since that would name nothing then",
+  (_, rest) => {
+    const is = live(
+      [liveRole("role_1", "Cashier", { metadata: { owner: "x" } })],
+      [liveMember("mem_1", "ada@example.com", { roles: ["role_1"] })],
+    );
+    const plan = planOf(desired({ sync: REPLACE, roles: [role("Cashier", { metadata: {} })], ...rest }), is);
+    expect(briefRefusals(plan)).toEqual(["guard role-replace-named Cashier"]);
+    expect(plan.refusals[0]?.message).toContain("the file names it by role_1");
+    expect(plan.changes).toEqual([]);
+  },
+);
+
+test("a role whose name differs from a live one by case alone is an error that asks which is meant", () => {
+  const is = live([liveRole("role_1", "Cashier")]);
+  const plan = planOf(desired({ roles: [role("cashier")] }), is);
+  expect(briefFindings(plan)).toContain("error role-name-case cashier");
+  expect(plan.findings[0]?.hint).toContain('write "Cashier", or add "previously: Cashier"');
+  const renamed = planOf(desired({ roles: [role("cashier", { previously: "Cashier" })] }), is);
+  expect([brief(renamed), briefFindings(renamed)]).toEqual([["update role cashier"], []]);
+  const both = planOf(desired({ roles: [role("cashier"), role("Cashier")] }), is);
+  expect([brief(both), briefFindings(both)]).toEqual([["create role cashier"], []]);
+});
+
+describe("a role that a rule names and nobody has", () => {
+  const rules = {
+    policies: { ...desired().policies, requireUntil: ["Seasonl"], requireMfa: ["role_7Kq2Zz91"] },
+  };
+  const is = live([liveRole("role_1", "Seasonal")]);
+  const found = (rest: Partial<DesiredState>) =>
+    planOf(desired({ ...rules, ...rest }), is).findings.map(({ severity, name, hint }) => ({
+      severity,
+      name,
+      hint,
+    }));
+  const unknown = { severity: "error", name: "Seasonl", hint: 'Did you mean "Seasonal"?' };
+
+  test("is an error, with a suggestion from what is live", () => {
+    const gone = { severity: "error", name: "role_7Kq2Zz91", hint: "Correct the name, or remove it." };
+    expect(found({})).toEqual([unknown, gone]);
+    expect(found({ sync: { ...SYNC, roles: "additive" }, roles: [] })).toEqual([unknown, gone]);
+  });
+
+  test("is only warned of where a shared file names it, since another merchant may have it", () => {
+    const [first, second] = found({ sharedRuleRoles: ["Seasonl"] });
+    expect([first?.severity, first?.name]).toEqual(["error", "role_7Kq2Zz91"]);
+    expect(second).toEqual({ ...unknown, severity: "warning" });
+  });
+
+  test("is none of the plan's business where the files list all roles, but for ids", () => {
+    expect(found({ roles: [role("Seasonal")] }).map(({ name }) => name)).toEqual(["role_7Kq2Zz91"]);
+  });
+
+  test("may be ignored", () => {
+    expect(found({ ignore: { roles: ["Seasonl"], members: [] } }).map(({ name }) => name)).toContain(
+      "Seasonl",
+    );
+    const ignored = desired({
+      policies: { ...desired().policies, requireMfa: ["Seasonal"] },
+      ignore: { roles: ["role_1"], members: [] },
+    });
+    expect(planOf(ignored, is).findings.map(({ code }) => code)).not.toContain("rule-role-unknown");
+  });
+});
+
+describe("the name of a role that is to be protected", () => {
+  const is = live([liveRole("role_1", "Cashier"), liveRole("role_2", "Till")]);
+  const unknown = (name: string, rest: Partial<DesiredState> = {}) => {
+    const guards = { protect: { roles: [name], members: [] } };
+    return planOf(desired({ guards, roles: [role("Cashier")], ...rest }), is)
+      .findings.filter(({ code }) => code === "rule-role-unknown")
+      .map(({ severity, hint }) => `${severity}: ${hint}`);
+  };
+
+  test("is an error where no such role is declared or live, since it would protect nothing", () => {
+    expect(unknown("Cashir")).toEqual(['error: Did you mean "Cashier"?']);
+    expect(unknown("role_3")).toEqual(["error: Correct the name, or remove it."]);
+    expect(unknown("Cashir", { sharedRuleRoles: ["Cashir"] })).toEqual(['warning: Did you mean "Cashier"?']);
+  });
+
+  test("may be a live role that no file lists, a provided or an ignored one, one to come, and of any case", () => {
+    for (const name of ["Till", "role_2", "role_owner", "cashier"]) expect(unknown(name)).toEqual([]);
+    expect(unknown("Till", { ignore: { roles: ["T*"], members: [] } })).toEqual([]);
+    expect(unknown("New", { roles: [role("New", { permissions: ["p"] })] })).toEqual([]);
+  });
+
+  test("may be a previous one, and a glob that matches nobody yet", () => {
+    expect(unknown("Former", { roles: [role("Cashier", { previously: "Former" })] })).toEqual([]);
+    expect(unknown("Season*")).toEqual([]);
+  });
+});

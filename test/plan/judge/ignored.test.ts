@@ -1,0 +1,122 @@
+import { expect, test } from "vitest";
+import type { Check, DesiredState } from "../../../src/model/desired.ts";
+import {
+  brief,
+  briefFindings,
+  briefRefusals,
+  desired,
+  live,
+  liveMember,
+  liveRole,
+  member,
+  planOf,
+  role,
+} from "../../support/build.ts";
+
+const ORIGIN = { file: "shop.yaml", path: [] };
+const ADMIN = liveRole("role_admin", "Admin", { predefined: true, permissions: ["members_delete"] });
+const LEGACY = liveRole("role_1", "Legacy A", { permissions: ["pay"] });
+const EVE = liveMember("mem_e", "eve@auditor.example", { roles: ["role_admin"] });
+
+const plan = (rest: Partial<DesiredState>) =>
+  planOf(
+    desired({ ignore: { roles: ["Legacy *"], members: ["*@auditor.example"] }, ...rest }),
+    live([ADMIN, LEGACY], [EVE, liveMember("mem_a", "ada@example.com", { roles: ["role_1"] })]),
+  );
+
+test("a plan has a line for what is ignored, with the roles of whoever is", () => {
+  const { findings } = plan({});
+  expect(findings.map(({ severity, message }) => `${severity}: ${message}`)).toEqual([
+    "warning: 1 live member is ignored: Admin (eve@auditor.example).",
+    "warning: 1 live role is ignored: Legacy A.",
+  ]);
+});
+
+test("policies and checks judge what is ignored, too", () => {
+  const policies = {
+    ...desired().policies,
+    requireMfa: ["role_admin"],
+    maxHolders: { role_admin: 1 },
+    forbidPermissions: ["pay"],
+  };
+  const checks: Check[] = [{ kind: "only", can: "members_delete", only: [], origin: ORIGIN }];
+  const members = [member("ada@example.com", { roles: ["role_admin"] })];
+  const is = plan({ policies, checks, members });
+  expect(briefRefusals(is)).toEqual([
+    "policy max-holders role_admin",
+    "policy require-mfa ada@example.com",
+    "check check-only ada@example.com",
+  ]);
+  expect(briefFindings(is)).toEqual([
+    "warning check-only eve@auditor.example",
+    "warning require-mfa eve@auditor.example",
+    "warning members-ignored ignore.members",
+    "warning forbid-permissions Legacy A",
+    "warning roles-ignored ignore.roles",
+  ]);
+});
+
+test("somebody who keeps a permission through an ignored role does not lose it, and a check knows it", () => {
+  const checks: Check[] = [{ kind: "cannot", member: "ada@example.com", cannot: ["pay"], origin: ORIGIN }];
+  const want = desired({
+    ignore: { roles: ["Legacy *"], members: [] },
+    checks,
+    roles: [role("Till", { permissions: ["pay"] })],
+    members: [member("ada@example.com", { roles: [] })],
+  });
+  const is = live(
+    [LEGACY, liveRole("role_2", "Till", { permissions: ["pay"] })],
+    [liveMember("mem_a", "ada@example.com", { roles: ["role_1", "role_2"] })],
+  );
+  const made = planOf(want, is);
+  expect(brief(made)).toEqual(["update member ada@example.com"]);
+  expect(made.impact.members).toEqual([]);
+  expect(briefFindings(made)).toContain("warning check-cannot ada@example.com");
+  expect(briefFindings(made).filter((one) => one.includes("unknown"))).toEqual([]);
+});
+
+test("a role that the plan removes grants nothing any more, instead of nobody knows what", () => {
+  const checks: Check[] = [{ kind: "cannot", member: "ada@example.com", cannot: ["fly"], origin: ORIGIN }];
+  const want = desired({ checks, roles: [] });
+  const made = planOf(want, live([LEGACY], [liveMember("mem_a", "ada@example.com", { roles: ["role_1"] })]));
+  expect(briefFindings(made)).toEqual([]);
+  expect(made.impact.members).toMatchObject([{ lost: ["pay"], unknownGained: [], unknownLost: [] }]);
+});
+
+test("an included entry without roles creates nobody, and the file's own still has to say which", () => {
+  const shared = { email: "bob@example.com", origin: { file: "shared/leavers.yaml", path: [] } };
+  const included = planOf(desired({ members: [shared] }), live());
+  expect([brief(included), briefFindings(included)]).toEqual([[], []]);
+  const own = planOf(desired({ members: [{ ...shared, origin: ORIGIN }] }), live());
+  expect(briefFindings(own)).toEqual(["warning member-needs-roles bob@example.com"]);
+});
+
+test("a pin to something ignored is told as such, and not as an id that is not there", () => {
+  const roles = [role("Cashier", { id: "role_1", permissions: ["pay"] })];
+  const members = [member("new@example.com", { id: "mem_e", roles: [] })];
+  const errors = plan({ roles, members }).findings.filter(({ severity }) => severity === "error");
+  expect(errors.map(({ code, name }) => [code, name])).toEqual([
+    ["member-ignored", "new@example.com"],
+    ["role-ignored", "Cashier"],
+  ]);
+});
+
+test("those who are ignored and hold several roles are told apart", () => {
+  const held = [liveMember("mem_b", "bob@auditor.example", { roles: ["role_1", "role_admin"] }), EVE];
+  const { findings } = planOf(
+    desired({ ignore: { roles: [], members: ["*@auditor.example"] } }),
+    live([ADMIN, LEGACY], held),
+  );
+  expect(findings.map(({ message, hint }) => `${message} ${hint}`)).toEqual([
+    "2 live members are ignored: Admin (eve@auditor.example); Admin, Legacy A (bob@auditor.example). " +
+      "No plan changes or removes what is ignored, but policies and checks judge it all the same.",
+  ]);
+});
+
+test("a predefined role is suggested by its id to whoever writes its name", () => {
+  const members = [member("new@example.com", { roles: ["Admin"] })];
+  const { findings } = planOf(desired({ members }), live([ADMIN]));
+  expect(findings.map(({ hint }) => hint)).toEqual([
+    'Did you mean "role_admin"? Otherwise declare the role under "roles:".',
+  ]);
+});

@@ -1,9 +1,9 @@
-/** What a handler answers, before it becomes a response. */
+/** A response as data. */
 export interface Answer {
   readonly status: number;
-  /** Sent as JSON; without it and `text`: an empty body. */
+  /** Sent as JSON; absent, as is `text`: an empty body. */
   readonly body?: object | undefined;
-  /** Sent as it is, instead of a body. */
+  /** Sent verbatim instead of `body`. */
   readonly text?: string;
   /** Absent: `application/json`; null: none. */
   readonly contentType?: string | null;
@@ -29,7 +29,7 @@ const KINDS = {
   504: ["gateway-timeout", "Gateway Timeout"],
 } as const satisfies Record<number, readonly [kind: string, title: string]>;
 
-/** A status that the sandbox itself has a reason to answer with. */
+/** A status that the sandbox answers with of its own accord. */
 export type ProblemStatus = keyof typeof KINDS;
 
 function kindOf(status: number): readonly [string, string] {
@@ -39,7 +39,7 @@ function kindOf(status: number): readonly [string, string] {
   );
 }
 
-/** A request that is answered with a Problem. */
+/** Thrown to answer a request with a Problem. */
 export class ProblemError extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -52,7 +52,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** A Problem Details answer; the path of `instance` leads to the request's entry in the request log. */
+/** Creates a Problem Details answer; the path of `instance` is the request's entry in the log. */
 export function problemAnswer(
   status: number,
   detail: string,
@@ -74,12 +74,12 @@ export function problemAnswer(
   };
 }
 
-/** What an answer's body is on the wire; null: empty. */
+/** Serializes the body of an answer; `null` if empty. */
 export function answerText({ body, text }: Answer): string | null {
   return text ?? (body === undefined ? null : JSON.stringify(body));
 }
 
-/** Turns an answer into a response. */
+/** Converts an answer to a response. */
 export function toResponse(answer: Answer): Response {
   const { status, headers, contentType } = answer;
   const text = answerText(answer);
@@ -88,24 +88,24 @@ export function toResponse(answer: Answer): Response {
   if (text === null) {
     return new Response(null, { status, headers: { "content-length": "0", ...headers, ...typed } });
   }
-  // Text would be given a type by itself; bytes are not.
+  // A string body would get a default content type; bytes do not.
   const body = type === null ? Buffer.from(text) : text;
   return new Response(body, { status, headers: { ...headers, ...typed } });
 }
 
-/** What reaches the client before its connection breaks in the middle of an answer. */
+/** The part of an answer that is sent before the connection breaks. */
 export interface PartialAnswer {
   readonly status: number;
-  /** Null: none. */
+  /** Null: no header. */
   readonly contentType: string | null;
-  /** Bytes of the whole body, as promised in the head. */
+  /** Content length of the whole body, in bytes. */
   readonly length: number;
   readonly text: string;
 }
 
-/** Thrown instead of an answer where a fault breaks the connection: on a socket it is destroyed, in a test `fetch` rejects with this. */
+/** Thrown if a fault breaks the connection: a socket is destroyed, `fetch` in tests rejects with this. */
 export class ConnectionLost extends Error {
-  /** A text: bytes that are no HTTP. */
+  /** A string: bytes that are not HTTP. */
   readonly partial: PartialAnswer | string | null;
 
   constructor(reason: string, partial: PartialAnswer | string | null = null) {

@@ -14,43 +14,43 @@ import { changeText, parseState, StateInvalid, stateText } from "./state/state-t
 import { applyChange, type OnChange, openStore, type Store } from "./state/store.ts";
 import type { HonoEnv, Settings, Trace, World } from "./world.ts";
 
-/** What a sandbox starts with, and its ways to the world. */
+/** Initial state, settings and effects of a sandbox. */
 export interface SandboxOptions {
   /** Milliseconds since the epoch. */
   now(): number;
   /** Rejects when the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Takes one line of text for each request. */
+  /** Receives one line for each request. */
   readonly log?: (line: string) => void;
   /** YAML; absent: one merchant `MC0DEMO1` and the key `sk_test_sandbox`. */
   readonly seed?: string;
-  /** How many members to make in the first merchant. */
+  /** Number of members to generate in the first merchant. */
   readonly generate?: number;
-  /** A saved state, which wins over the seed. */
+  /** Saved state; takes precedence over the seed. */
   readonly state?: string;
-  /** Keeps a state; a write is answered only when the state with it is kept. */
+  /** Saves a state durably; a write is answered only after its state is saved. */
   readonly save?: StateFile["save"];
-  /** Adds lines to the state that was kept last, which is less work; absent: each change saves the whole. */
+  /** Appends lines to the saved state; absent: each change saves the whole state. */
   readonly append?: StateFile["append"];
   /** Requests per second and key. */
   readonly rateLimit?: number;
   readonly rateLimitKind?: Settings["rateLimitKind"];
   readonly rateLimitBurst?: number;
   readonly retryAfter?: Settings["retryAfter"];
-  /** Milliseconds that every answer waits. */
+  /** Delay of every answer, in ms. */
   readonly latency?: number;
-  /** Up to so many milliseconds more. */
+  /** Upper bound of a random delay on top, in ms. */
   readonly jitter?: number;
-  /** What goes wrong from the start. */
+  /** Faults that are active from the start. */
   readonly faults?: FaultSettings;
-  /** Lets control routes answer on every host name, not only on loopback ones. */
+  /** Allows control routes on any host name, not only loopback. */
   readonly anyHost?: boolean;
 }
 
-/** The whole service in this process. */
+/** The service, in this process. */
 export interface Sandbox {
   fetch(request: Request): Promise<Response>;
-  /** Saves the whole state as it is now, after any save that is under way. */
+  /** Saves the whole current state, after any save in progress. */
   save(): Promise<void>;
 }
 
@@ -78,10 +78,10 @@ function settingsOf(options: SandboxOptions): Settings {
 
 const NO_FAULTS: FaultSettings = { seed: 1, rules: [] };
 
-function open(options: SandboxOptions, note: OnChange): Store {
-  if (options.state === undefined) return openStore(initial(options), note);
+function open(options: SandboxOptions, onChange: OnChange): Store {
+  if (options.state === undefined) return openStore(initial(options), onChange);
   const { snapshot, changes } = parseState(options.state);
-  const store = openStore(snapshot, note);
+  const store = openStore(snapshot, onChange);
   for (const [at, change] of changes.entries()) {
     if (!applyChange(store, change)) throw new StateInvalid(`change ${at + 1} does not fit`);
   }
@@ -92,11 +92,11 @@ function createWorld(options: SandboxOptions): { readonly world: World; save(): 
   const settings = settingsOf(options);
   const faults = options.faults ?? NO_FAULTS;
   const { save, append } = options;
-  const keeper = save && createPersistence({ save, append }, () => stateText(world.store));
-  const committer = keeper && createGroupCommit(keeper.write);
-  const note: OnChange = (change) => keeper?.note(() => changeText(change));
+  const persistence = save && createPersistence({ save, append }, () => stateText(world.store));
+  const groupCommit = persistence && createGroupCommit(persistence.flush);
+  const onChange: OnChange = (change) => persistence?.record(() => changeText(change));
   const world: World = {
-    store: open(options, note),
+    store: open(options, onChange),
     version: 0,
     settings,
     limiter: createRateLimiter(settings),
@@ -112,11 +112,11 @@ function createWorld(options: SandboxOptions): { readonly world: World; save(): 
       }
     },
     log: (line) => options.log?.(line),
-    commit: async () => committer?.commit(),
-    settle: async () => committer?.settle(),
+    commit: async () => groupCommit?.commit(),
+    whenIdle: async () => groupCommit?.whenIdle(),
     reset: () => {
-      world.store = openStore(initial(options), note);
-      keeper?.fold();
+      world.store = openStore(initial(options), onChange);
+      persistence?.compactNext();
       world.settings = settings;
       world.limiter = createRateLimiter(settings);
       world.faults = createFaults(faults);
@@ -127,7 +127,7 @@ function createWorld(options: SandboxOptions): { readonly world: World; save(): 
   return {
     world,
     save: async () => {
-      keeper?.fold();
+      persistence?.compactNext();
       await world.commit();
     },
   };
@@ -139,7 +139,7 @@ function recordRequests(app: Hono<HonoEnv>, world: World): void {
     const trace: Trace = {
       number: world.requests.begin(),
       key: null,
-      somebodyElse: false,
+      throughControl: false,
       operation: null,
       merchant: null,
       resource: null,
@@ -168,7 +168,7 @@ function recordRequests(app: Hono<HonoEnv>, world: World): void {
         path: url.pathname + url.search,
         status: answered ? c.res.status : null,
         key: trace.key,
-        somebody_else: trace.somebodyElse,
+        somebody_else: trace.throughControl,
         ms: world.now() - started,
         faults: trace.faults,
       };
@@ -182,7 +182,7 @@ function answerErrors(app: Hono<HonoEnv>, world: World): void {
   app.notFound((c) => {
     const { trace } = c.var;
     return toResponse(
-      problemAnswer(404, `There is nothing at ${new URL(c.req.url).pathname}.`, trace.number),
+      problemAnswer(404, `Nothing is found at ${new URL(c.req.url).pathname}.`, trace.number),
     );
   });
   app.onError((error, c) => {
@@ -192,11 +192,13 @@ function answerErrors(app: Hono<HonoEnv>, world: World): void {
       return toResponse(problemAnswer(error.status, error.message, number, error.headers));
     }
     world.log(`error in request ${number}: ${JSON.stringify(error.message)}`);
-    return toResponse(problemAnswer(500, "The sandbox itself failed; its log says more.", number));
+    return toResponse(
+      problemAnswer(500, "This is an internal error of the sandbox; its log has the details.", number),
+    );
   });
 }
 
-/** Makes a sandbox that is driven by `fetch`; throws `DocumentInvalid` and `StateInvalid`. */
+/** Creates a sandbox that is driven by `fetch`; throws `DocumentInvalid` or `StateInvalid`. */
 export function createSandbox(options: SandboxOptions): Sandbox {
   const { world, save } = createWorld(options);
   const app = new Hono<HonoEnv>();

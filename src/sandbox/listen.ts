@@ -3,22 +3,22 @@ import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-
 import { ConnectionLost, problemAnswer, toResponse } from "./answer.ts";
 import type { Sandbox } from "./create-sandbox.ts";
 
-/** Where a sandbox listens. */
+/** Address to listen on. */
 export interface ListenOptions {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
 }
 
-/** A sandbox that listens. */
+/** A listening sandbox. */
 export interface Listening {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** Stops listening and breaks the connections that are still open. */
+  /** Stops listening and destroys open connections. */
   close(): Promise<void>;
 }
 
-/** Sends what is left of an answer, and breaks the connection. */
+/** Sends the partial answer, if any, and destroys the connection. */
 function breakConnection(outgoing: ServerResponse, { partial }: ConnectionLost): void {
   if (partial === null) {
     outgoing.destroy();
@@ -35,10 +35,10 @@ function breakConnection(outgoing: ServerResponse, { partial }: ConnectionLost):
   outgoing.write(partial.text, () => outgoing.destroy());
 }
 
-/** Thrown in place of an answer that is on its way already. */
+/** Thrown instead of returning an answer that has been written to the socket already. */
 class AlreadySent extends Error {}
 
-/** Sends an answer without a content type, which the server's library would give one of its own. */
+/** Sends an answer without a content type; the server library would add a default. */
 async function sendUntyped(outgoing: ServerResponse, response: Response): Promise<never> {
   const bytes = Buffer.from(await response.arrayBuffer());
   outgoing.writeHead(response.status, {
@@ -49,7 +49,7 @@ async function sendUntyped(outgoing: ServerResponse, response: Response): Promis
   throw new AlreadySent();
 }
 
-/** Answers what never became a request that the sandbox could see. */
+/** Answers a request that could not be parsed; undefined if the socket has been dealt with. */
 function withoutAnswer(error: unknown): Response | undefined {
   if (error instanceof ConnectionLost || error instanceof AlreadySent) return undefined;
   const status = error instanceof RequestError ? 400 : 500;
@@ -66,7 +66,7 @@ function started(server: Server, { host, port }: ListenOptions): Promise<number>
   });
 }
 
-/** Lets a sandbox answer on a socket; rejects with the system's error where it cannot listen. */
+/** Serves a sandbox on a socket; rejects with the system error if it cannot listen. */
 export async function listen(sandbox: Sandbox, options: ListenOptions): Promise<Listening> {
   const answer = async (request: Request, env: HttpBindings): Promise<Response> => {
     try {

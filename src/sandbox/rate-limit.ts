@@ -1,18 +1,18 @@
-/** Counts requests; returns after how many milliseconds to come again, or null when the request may pass. */
+/** Counts a request; returns how long to wait before a retry, in ms, or null if it may pass. */
 export type RateLimiter = (client: string, now: number) => number | null;
 
-/** How requests are counted: in each second of the clock, or from a bucket that fills up steadily. */
+/** Algorithms: a fixed window of a second, or a token bucket. */
 export const RATE_LIMIT_KINDS = ["window", "bucket"] as const;
 
-/** How a 429 says when to come again. */
+/** Forms of the `retry-after` header of a 429. */
 export const RETRY_AFTER_FORMS = ["seconds", "date", "none"] as const;
 
-/** How often a client may come. */
+/** A limit on the requests of each client. */
 export interface RateLimit {
-  /** Requests per second; null: no limit. */
+  /** Requests per second; null: unlimited. */
   readonly rateLimit: number | null;
   readonly rateLimitKind: (typeof RATE_LIMIT_KINDS)[number];
-  /** How many requests a full bucket holds; null: as many as come in a second. */
+  /** Capacity of a bucket; null: the requests of a second. */
   readonly rateLimitBurst: number | null;
   readonly retryAfter: (typeof RETRY_AFTER_FORMS)[number];
 }
@@ -44,7 +44,7 @@ function tokenBucket(perSecond: number, burst: number): RateLimiter {
   const buckets = new Map<string, Bucket>();
   return (client, now) => {
     const { tokens, at } = buckets.get(client) ?? { tokens: burst, at: now };
-    // A clock that is set back takes nothing away.
+    // A clock that is set back removes no tokens.
     const filled = Math.min(burst, tokens + (Math.max(0, now - at) * perSecond) / 1000);
     const passes = filled >= 1;
     buckets.set(client, { tokens: passes ? filled - 1 : filled, at: now });
@@ -52,7 +52,7 @@ function tokenBucket(perSecond: number, burst: number): RateLimiter {
   };
 }
 
-/** A limiter for each client by itself; null where there is no limit. */
+/** Creates a limiter that counts each client separately; `null` if unlimited. */
 export function createRateLimiter({
   rateLimit,
   rateLimitKind,
@@ -69,7 +69,7 @@ export function createRateLimiter({
   }
 }
 
-/** The headers that say when to come again: never too early, because both forms know whole seconds only. */
+/** Returns the `retry-after` header, rounded up to whole seconds. */
 export function retryAfterHeaders(
   form: RateLimit["retryAfter"],
   waitMs: number,
@@ -87,23 +87,23 @@ export function retryAfterHeaders(
   }
 }
 
-/** How many invitations an address may be sent, and in how many seconds. */
+/** A limit on the invitations of an address; the window is in seconds. */
 export interface InvitationLimit {
   readonly limit: number;
   readonly window: number;
-  /** The one address that is counted; absent: each. */
+  /** The only address to limit; absent: every address. */
   readonly email?: string | undefined;
 }
 
-/** Counts the invitations of each address; times in ms. */
+/** Counts invitations by address; times in ms. */
 export interface InvitationLimiter {
-  /** Returns after how long the address may be invited again; `null` if it may be now. */
+  /** Returns how long to wait before the address can be invited again; `null` if it can be now. */
   wait(email: string, now: number): number | null;
-  /** Counts an invitation that was sent. */
+  /** Counts a sent invitation. */
   sent(email: string, now: number): void;
 }
 
-/** Starts to count. */
+/** Creates a limiter with empty counters. */
 export function createInvitationLimiter({ limit, window, email: only }: InvitationLimit): InvitationLimiter {
   const sent = new Map<string, readonly number[]>();
   const isCounted = (email: string): boolean => only === undefined || keyOf(only) === keyOf(email);

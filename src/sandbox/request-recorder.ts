@@ -1,51 +1,51 @@
-/** One request that the sandbox answered. */
+/** A request in the log. */
 export interface RequestEntry {
   readonly number: number;
   /** ISO 8601. */
   readonly time: string;
   readonly method: string;
-  /** Name of the operation, such as `members.create`; null outside of the contract. */
+  /** Name of the operation, such as `members.create`; null if it is not part of the contract. */
   readonly operation: string | null;
-  /** The merchant's code; null where there is none. */
+  /** Merchant code, or null. */
   readonly merchant: string | null;
-  /** The id of the role or member that was asked for or created; null where there is none. */
+  /** Id of the requested or created role or member, or null. */
   readonly resource: string | null;
-  /** The e-mail address or role name in a creation's body; null elsewhere. */
+  /** E-mail address or role name in the body of a creation; otherwise null. */
   readonly name: string | null;
-  /** Whether it changed the state, whatever became of its answer. */
+  /** Whether the request changed the state, even if its answer was lost. */
   readonly committed: boolean;
-  /** Counts the changes of the state: what a read saw, or what a change made of it; null where neither happened. */
+  /** Version of the state that was read or written; null if neither. */
   readonly state: number | null;
-  /** Path and query. */
+  /** Path with query. */
   readonly path: string;
-  /** Null where the connection was broken instead of an answer. */
+  /** Null if the connection was broken instead of an answer. */
   readonly status: number | null;
-  /** What the key is called in logs; null where there was none that the sandbox knows. */
+  /** Label of the API key; null if missing or unknown. */
   readonly key: string | null;
-  /** True for changes made through the control routes. */
+  /** True for requests through the control routes. */
   readonly somebody_else: boolean;
   readonly ms: number;
-  /** The kinds of the faults that were put into this answer. */
+  /** Kinds of the faults that hit the request. */
   readonly faults: readonly string[];
 }
 
-/** The latest requests, in the order in which they ended. */
+/** A log of the latest requests, in the order in which they ended. */
 export interface RequestRecorder {
-  /** The number of the request that begins now. */
+  /** Returns the number of a new request. */
   begin(): number;
   end(entry: RequestEntry): void;
   entries(): readonly RequestEntry[];
   clear(): void;
-  /** How many are kept. */
+  /** Returns the maximum number of entries. */
   bound(): number;
-  /** Keeps so many from now on. */
+  /** Sets the maximum number of entries. */
   keep(bound: number): void;
 }
 
-/** How many requests are kept where nobody says otherwise. */
+/** Default size of the log. */
 export const DEFAULT_MAX_REQUESTS = 1000;
 
-/** Keeps the latest requests, and forgets the oldest ones beyond a bound. */
+/** Creates a request log of a limited size. */
 export function createRequestRecorder(initialBound: number): RequestRecorder {
   let count = 0;
   let bound = initialBound;
@@ -58,7 +58,7 @@ export function createRequestRecorder(initialBound: number): RequestRecorder {
     },
     end: (entry) => {
       kept.push(entry);
-      // Cut in bulk: cutting off one at each request would copy the list each time.
+      // Trim in bulk: trimming on each request would copy the list each time.
       if (kept.length >= bound * 2) kept = latest();
     },
     entries: latest,
@@ -73,7 +73,7 @@ export function createRequestRecorder(initialBound: number): RequestRecorder {
   };
 }
 
-/** A request as one line of text that is safe to print. */
+/** Formats a request as one line that is safe to print. */
 export function logLine({ method, path, status, ms }: RequestEntry): string {
   const line = `${method} ${path} ${status ?? "connection-lost"} ${ms}ms`;
   return line.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (char) => {

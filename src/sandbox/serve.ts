@@ -9,7 +9,7 @@ import { readJson } from "./routes/request-body.ts";
 import type { ApiKey } from "./state/snapshot.ts";
 import { type HonoEnv, noteChange, type SandboxContext, type Trace, type World } from "./world.ts";
 
-/** May do everything, and is nobody: whoever uses the control routes. */
+/** The key of requests through the control routes: every permission, no owner. */
 const ADMIN_KEY: ApiKey = { key: "" };
 
 function throttle(world: World, client: string): void {
@@ -18,14 +18,14 @@ function throttle(world: World, client: string): void {
   if (wait === null) return;
   const { rateLimit, retryAfter } = world.settings;
   const headers = retryAfterHeaders(retryAfter, wait, now);
-  throw new ProblemError(429, `More than ${rateLimit} requests in a second.`, headers);
+  throw new ProblemError(429, `More than ${rateLimit} requests per second.`, headers);
 }
 
 function idOf(body: object | undefined): string | null {
   return body !== undefined && "id" in body && typeof body.id === "string" ? body.id : null;
 }
 
-/** The only thing of a body that the log tells: never a password. */
+/** Returns the only part of a body that is logged; never a password. */
 function nameIn(body: unknown): string | null {
   const { email, name }: { email?: unknown; name?: unknown } = Object(body);
   const found = email ?? name;
@@ -65,8 +65,8 @@ async function handle(
     return answer;
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
-    // "It is gone already" must stay true: what it is about may still be on its way to the disk.
-    if (writes) await world.settle();
+    // A 404 or 409 may rest on a change that is not saved yet; after a crash it would be wrong.
+    if (writes) await world.whenIdle();
     return problemAnswer(error.status, error.message, trace.number, error.headers);
   }
 }
@@ -80,7 +80,7 @@ function identify(world: World, c: SandboxContext): ApiKey {
     throttle(world, key.key);
     return key;
   } catch (error) {
-    // Guessing keys has its own budget, so that it cannot use up a real key's.
+    // Failed authentication has its own budget, so that guessing cannot exhaust that of a real key.
     if (error instanceof ProblemError && error.status === 401) throttle(world, "");
     throw error;
   }
@@ -88,7 +88,7 @@ function identify(world: World, c: SandboxContext): ApiKey {
 
 type Fetch = (request: Request) => Promise<Response>;
 
-/** A creation's body, for somebody else to send before; the request itself can still be read. */
+/** Returns a copy of a creation's body for a concurrent request; the original stays readable. */
 async function bodyOf(operation: ContractOperation, c: SandboxContext): Promise<unknown> {
   if (operation.method !== "POST") return undefined;
   return readJson(c.req.raw.clone()).catch(() => undefined);
@@ -147,7 +147,7 @@ async function answerKey(world: World, fetch: Fetch, operation: ContractOperatio
 
 function notAllowed(c: SandboxContext, allowed: readonly string[]): never {
   const allow = allowed.join(", ");
-  throw new ProblemError(405, `${c.req.method} is not possible here, only ${allow}.`, { allow });
+  throw new ProblemError(405, `${c.req.method} is not allowed here, only ${allow}.`, { allow });
 }
 
 function refuseOtherMethods(app: Hono<HonoEnv>): void {
@@ -159,12 +159,12 @@ function refuseOtherMethods(app: Hono<HonoEnv>): void {
   }
 }
 
-/** The operations without keys, limits and faults: for changes made by somebody else. */
+/** Creates the operations under the control routes: without keys, limits and faults. */
 export function adminOperations(world: World): Hono<HonoEnv> {
   const app = new Hono<HonoEnv>();
   for (const operation of CONTRACT_OPERATIONS) {
     app.on(operation.method, operation.path, async (c) => {
-      begin(operation, c).somebodyElse = true;
+      begin(operation, c).throughControl = true;
       return toResponse(await handle(world, operation, ADMIN_KEY, c));
     });
   }
@@ -172,7 +172,7 @@ export function adminOperations(world: World): Hono<HonoEnv> {
   return app;
 }
 
-/** The operations as the contract has them; `fetch` is the sandbox itself, for the requests of concurrent edits. */
+/** Creates the operations of the contract; `fetch` reaches the sandbox itself, for concurrent requests. */
 export function keyOperations(world: World, fetch: Fetch): Hono<HonoEnv> {
   const app = new Hono<HonoEnv>();
   for (const operation of CONTRACT_OPERATIONS) {

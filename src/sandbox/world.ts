@@ -4,18 +4,18 @@ import type { RateLimit, RateLimiter } from "./rate-limit.ts";
 import type { RequestRecorder } from "./request-recorder.ts";
 import type { Store } from "./state/store.ts";
 
-/** Settings that the control routes can change. */
+/** Settings that control routes can change. */
 export interface Settings extends RateLimit {
-  /** Milliseconds that every answer waits. */
+  /** Delay of every answer, in ms. */
   readonly latency: number;
-  /** Up to so many milliseconds more, drawn anew each time. */
+  /** Upper bound of a random delay on top, in ms. */
   readonly jitter: number;
 }
 
-/** Everything that lives as long as the sandbox runs. */
+/** The state of a running sandbox, with its clock and its log. */
 export interface World {
   store: Store;
-  /** How often the state has changed since the start. */
+  /** Number of state changes since the start. */
   version: number;
   settings: Settings;
   limiter: RateLimiter | null;
@@ -24,19 +24,19 @@ export interface World {
   now(): number;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   log(line: string): void;
-  /** Resolves when everything done so far is saved. */
+  /** Resolves when every change so far is saved. */
   commit(): Promise<void>;
-  /** Resolves when nothing that was done waits to be saved. */
-  settle(): Promise<void>;
-  /** Goes back to how the sandbox started without a state file. */
+  /** Resolves when no change is waiting to be saved. */
+  whenIdle(): Promise<void>;
+  /** Restores the initial state, ignoring any state file. */
   reset(): void;
 }
 
-/** What a request gathers for the log on its way. */
+/** Data about a request that is collected for the log. */
 export interface Trace {
   readonly number: number;
   key: string | null;
-  somebodyElse: boolean;
+  throughControl: boolean;
   operation: string | null;
   merchant: string | null;
   resource: string | null;
@@ -46,17 +46,17 @@ export interface Trace {
   faults: readonly string[];
 }
 
-/** Notes that a request has changed the state. */
+/** Records that a request has changed the state. */
 export function noteChange(world: World, trace: Trace): void {
   world.version += 1;
   trace.committed = true;
   trace.state = world.version;
 }
 
-/** The types of hono's context here. */
+/** Types of Hono's context. */
 export interface HonoEnv {
   Variables: { trace: Trace };
 }
 
-/** A request on its way through the sandbox. */
+/** Hono's context of a request. */
 export type SandboxContext = Context<HonoEnv>;

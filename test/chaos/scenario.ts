@@ -53,7 +53,7 @@ export interface Want {
   readonly members?: readonly object[];
 }
 
-/** What happens to the apply when the service sees its so-manieth request: before it is done, or after, unanswered. */
+/** The effect on the apply when the service receives its nth request: before it is executed, or after, unanswered. */
 export interface Crash {
   readonly kind: "none" | "SIGKILL" | "SIGINT" | "SIGTERM";
   /** Counted from 1, over all requests of the apply. */

@@ -31,7 +31,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Called with the so-manieth request since `watch`, counted from 1. */
+/** Called with the number of each request since `watch`, counted from 1. */
 export interface Hook {
   before(request: number): Promise<void>;
   after(request: number): Promise<void>;

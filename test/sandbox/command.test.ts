@@ -162,10 +162,10 @@ test("refuses an invalid list of faults with every place in it", async () => {
   await expect(refused).rejects.toMatchObject({ code: "file-invalid" });
   const { message } = (await refused.catch((error: Error) => error as Error & { message: string })) as Error;
   expect(message.split("\n")).toEqual([
-    "The list of faults cannot be used.",
+    "The fault file cannot be used.",
     "faults.yaml:1:7: seed: must be a number",
     expect.stringMatching(/^faults\.yaml:3:13: kind: must be one of status, latency, /),
-    'faults.yaml:5:5: there is no field "colour" here',
+    'faults.yaml:5:5: unknown field "colour"',
     expect.stringMatching(/^faults\.yaml:6:31: operation: must be members\.list/),
   ]);
   await writeFile(join(folder, "empty.yaml"), "");

@@ -36,7 +36,7 @@ export function sandboxCommand(io: Io, done: (code: ExitCode) => void): Command 
     .summary("run the service itself on this machine")
     .description(
       "Runs the whole service on this machine, for tests, demos and a first try. " +
-        "It prints its URL when it listens, tells each request on stderr, and runs until Ctrl-C.",
+        "It prints its URL when it listens, logs each request on stderr, and runs until Ctrl-C.",
     )
     .option("--port <n>", "port to listen on; 0 picks a free one", wholeNumber(0, 65_535), DEFAULT_PORT)
     .option("--host <host>", "address to listen on; any but loopback opens it to the network", "127.0.0.1")
@@ -174,7 +174,7 @@ async function readFaults(read: Read, options: Options, io: Io): Promise<FaultSe
   if (file === undefined) return { seed: faultSeed ?? 1, rules: [] };
   const text = await readFile(read, file, io);
   const { parseFaults } = await import("../../sandbox/faults/fault-rules.ts");
-  const { seed, rules } = await placing(() => parseFaults(text), "The list of faults", file);
+  const { seed, rules } = await placing(() => parseFaults(text), "The fault file", file);
   return { seed: faultSeed ?? seed ?? 1, rules };
 }
 

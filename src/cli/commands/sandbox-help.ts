@@ -1,7 +1,7 @@
-/** The port that the sandbox listens on where nobody says otherwise. */
+/** Default port of the sandbox. */
 export const DEFAULT_PORT = 4010;
 
-/** What `sandbox --help` says below its options. */
+/** The part of `sandbox --help` below the options. */
 export const SANDBOX_HELP = `
 Examples:
   rolecall sandbox                                   one merchant, MC0DEMO1
@@ -24,12 +24,12 @@ A seed:
     - { key: sk_test_ada, owner: ada@example.com, permissions: [roles_list, merchant_read] }
 A merchant is a test account unless it says sandbox: false.
 
-What no API request can do goes through control routes (no key needed, loopback only):
+Control routes do what no API request can (no key needed, loopback only):
   GET    /_sandbox                                       which merchants there are
   POST   /_sandbox/merchants/CODE/members/ID/accept      also expire, disable, to-front;
                                                          ID or e-mail address
   PUT    /_sandbox/merchants/CODE/members/ID/status      {"status": "unknown"}
-  *      /_sandbox/v0.1/...                              any API request, as somebody else
+  *      /_sandbox/v0.1/...                              any API request, without a key
   GET    /_sandbox/requests                              the request log; DELETE clears it
                                                          ?since=NUMBER: only what began after that request
   PUT    /_sandbox/settings                              {"rate_limit": 5, "latency_ms": 100}; also rate_limit_kind,
@@ -45,28 +45,28 @@ Faults, for --faults and PUT /_sandbox/faults (a chance repeats with its seed):
   rules:
     - { kind: status, status: 503, operation: members.create, nth: 2 }
     - { kind: reset-after, probability: 0.05 }
-A rule hits each request, or only those of one operation; of these the nth, every so-manieth, at most so many
-times, or each with a probability. What it does is its kind:
+A rule hits every request, or only those of one operation; of these the nth, every Nth, at most N times, or each
+with a probability. Its kind is what it does:
   status           a Problem: status, effect (before or after the write took effect), detail, retry_after
   latency          waits ms, and up to jitter_ms more
   stall            no answer for ms, then a broken connection; effect
   html             a page of HTML where JSON belongs: status, effect
   content-type     the right answer under the wrong type: type (text/plain), null for none
-  expired-invitation  a new invitation of an address whose invitation has expired is answered otherwise: answer
-                   (conflict: 409 until that is deleted; replace: the new one takes its place; renew: with its id)
+  expired-invitation  another answer to a second invitation after an expired one: answer
+                   (conflict: 409 until the first is deleted; replace: it takes its place; renew: with its id)
   invitation-limit  429 where an address was invited too often: limit (1), in window (3600 seconds); email
                    (counts that address only)
-  replacing-put    a member's PUT empties the fields that it does not hold
-  unknown-fields   fields that the contract does not know
+  replacing-put    a member's PUT empties the fields that are not in its body
+  unknown-fields   fields that the contract does not have
   without-fields   leaves fields out of each role and member: fields, such as [user.type, metadata]
   large-numbers    a number of more than 2^53 in all metadata
-  predefined-role  a predefined role is not answered for: answer (not-found, or other-id)
+  predefined-role  a predefined role cannot be retrieved: answer (not-found, or other-id)
   reset-before     breaks the connection, and nothing was done
   reset-after      breaks the connection when the write has taken effect
-  not-http         an answer that is no HTTP: answer (garbage, bad-header, bad-chunk, both-lengths), effect
+  not-http         an answer that is not HTTP: answer (garbage, bad-header, bad-chunk, both-lengths), effect
   truncate         half of the body, then a broken connection
-  partial-json     half of the body, as if it were all
-  concurrent-edit  somebody else edits just before; edit, to what the request is about: roles, metadata, accept,
-                   expire, disable, name, description, permissions, delete, create; or any request
-  shift            the list of members moves between two of its pages: change (remove, add or move)
+  partial-json     half of the body, as a complete one
+  concurrent-edit  an edit just before the request: edit, of what the request is about (roles, metadata, accept,
+                   expire, disable, name, description, permissions, delete, create), or any request
+  shift            the list of members changes between two of its pages: change (remove, add or move)
 `;

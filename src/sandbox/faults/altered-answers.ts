@@ -2,7 +2,7 @@ import { type Answer, problemAnswer } from "../answer.ts";
 
 type Resource = Readonly<Record<string, unknown>>;
 
-/** Changes every resource of an answer: the items of a list, or the one that it is. */
+/** Maps the resources of an answer: the items of a list, or the body itself. */
 function mapResources(answer: Answer, change: (resource: Resource) => Resource): Answer {
   if (answer.body === undefined || answer.status >= 300) return answer;
   const body: Resource = { ...answer.body };
@@ -15,7 +15,7 @@ function mapResources(answer: Answer, change: (resource: Resource) => Resource):
   };
 }
 
-/** An answer with fields that the contract does not know. */
+/** Adds fields that the contract does not have. */
 export function withUnknownFields(answer: Answer): Answer {
   if (answer.body === undefined) return answer;
   const extra = { x_added_later: { nested: [1, null] }, x_flag: true };
@@ -23,7 +23,7 @@ export function withUnknownFields(answer: Answer): Answer {
   return { ...all, body: { ...(all.body ?? answer.body), ...extra } };
 }
 
-/** An answer without some fields of each resource, named as `name` or `user.name`. */
+/** Removes fields, such as `name` or `user.name`, from each resource. */
 export function withoutFields(answer: Answer, fields: readonly string[]): Answer {
   return mapResources(answer, (resource) =>
     fields.reduce((rest, field) => without(rest, field.split(".")), resource),
@@ -39,10 +39,10 @@ function without(resource: Resource, [name = "", ...inner]: readonly string[]): 
     : resource;
 }
 
-/** No number of JavaScript: 2^53 and one. */
+/** 2^53 + 1, which no double can represent. */
 const LARGE_NUMBER = "9007199254740993";
 
-/** An answer with a number in the metadata of each resource that no double can hold. */
+/** Adds a number that no double can represent to the metadata of each resource. */
 export function withLargeNumbers(answer: Answer): Answer {
   const place = "\u0000large number";
   const { body, ...rest } = mapResources(answer, (resource) => ({
@@ -53,10 +53,10 @@ export function withLargeNumbers(answer: Answer): Answer {
   return { ...rest, text: JSON.stringify(body).replaceAll(JSON.stringify(place), LARGE_NUMBER) };
 }
 
-/** The ways in which a service may not answer for a predefined role. */
+/** Ways to fail the retrieval of a predefined role. */
 export const PREDEFINED_ANSWERS = ["not-found", "other-id"] as const;
 
-/** The answer of a service that knows its predefined roles as holders do, and not on retrieval. */
+/** Alters the retrieval of a predefined role, as if only members could refer to it. */
 export function hidePredefined(
   answer: Answer,
   how: (typeof PREDEFINED_ANSWERS)[number],
@@ -69,12 +69,12 @@ export function hidePredefined(
     : { ...answer, body: { ...answer.body, id: `${id}_internal` } };
 }
 
-/** Ways not to answer in HTTP. */
+/** Kinds of answers that are not valid HTTP. */
 export const NOT_HTTP_ANSWERS = ["garbage", "bad-header", "bad-chunk", "both-lengths"] as const;
 
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 
-/** The bytes that are sent in place of an answer. */
+/** The bytes that are sent instead of an answer. */
 export const NOT_HTTP_BYTES: Readonly<Record<(typeof NOT_HTTP_ANSWERS)[number], string>> = {
   garbage: "\u0000\u0001 something else \r\n\r\n",
   "bad-header": `${HEAD}no header\u0000at all\r\n\r\n{}`,

@@ -4,7 +4,7 @@ import type { Account } from "../state/store.ts";
 const ONE_MEMBER = ["members.list", "members.retrieve", "members.update", "members.delete"] as const;
 const ONE_ROLE = ["roles.list", "roles.retrieve", "roles.update", "roles.delete"] as const;
 
-/** What somebody else can do to the very resource that a request is about, and in which operations there is one. */
+/** The operations whose target each edit can change. */
 const EDITABLE_OPERATIONS = {
   roles: ONE_MEMBER,
   metadata: ONE_MEMBER,
@@ -18,43 +18,41 @@ const EDITABLE_OPERATIONS = {
   create: ["members.create", "roles.create"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** What somebody else can do to a member or a role. */
+/** A concurrent edit of a member or a role. */
 export type Edit = keyof typeof EDITABLE_OPERATIONS;
-
-/** Every edit there is. */
 export const EDITS = Object.keys(EDITABLE_OPERATIONS) as readonly Edit[] as readonly [Edit, ...Edit[]];
 
-/** Says whether requests of an operation are about something that an edit can be done to. */
+/** Checks whether an edit can change the target of an operation. */
 export function editFits(edit: Edit, operation: string): boolean {
   const operations: readonly string[] = EDITABLE_OPERATIONS[edit];
   return operations.includes(operation);
 }
 
-/** A request below `/_sandbox`. */
+/** A request made as administrator; the path is relative to `/_sandbox`. */
 export interface AdminRequest {
   readonly method: "POST" | "PATCH" | "PUT" | "DELETE";
   readonly path: string;
   readonly body?: unknown;
 }
 
-/** The request that a fault has hit. */
+/** The request that a fault rule hits. */
 export interface HitRequest {
   readonly number: number;
   readonly operation: string;
-  /** Empty where the operation has none; the same for the id. */
+  /** Empty if the operation has none; so is the id. */
   readonly merchant: string;
   readonly id: string;
   readonly query: URLSearchParams;
-  /** What a creation sends; undefined elsewhere. */
+  /** Body of a creation; undefined for other operations. */
   readonly body: unknown;
 }
 
-/** One of a list, by a chance from 0 to below 1. */
+/** Returns the element of a list that a random number in [0, 1) selects; undefined if the list is empty. */
 export function pick<T>(all: readonly T[], chance: number): T | undefined {
   return all[Math.floor(chance * all.length)];
 }
 
-/** The owner is nobody's random victim: without one, hardly any test could go on. */
+/** Checks for an owner; edits never pick one at random, because most tests need it. */
 export function isOwner(account: Account, id: string): boolean {
   return account.members.get(id)?.roles.includes("role_owner") ?? false;
 }
@@ -65,7 +63,7 @@ const STATUS_BEFORE: Partial<Record<Edit, string>> = {
   disable: "accepted",
 };
 
-/** A request for a list is about no one resource: the chance picks one that the edit can be done to. */
+/** Returns the id of the edit's target; for a list request, a random resource that the edit can change. */
 function targetOf(edit: Edit, hit: HitRequest, account: Account, chance: number): string | undefined {
   if (hit.id !== "") return hit.id;
   if (hit.operation.startsWith("roles.")) return pick([...account.roles.keys()], chance);
@@ -102,7 +100,7 @@ function memberEdit(
         : { method: "PUT", path, body: { roles: toggled(before.roles, role) } };
     }
     case "metadata": {
-      // As many properties as there can be are as many as before, all the same.
+      // One property of at most 64 may have to make room.
       const kept = Object.entries(before.metadata ?? {}).slice(0, 63);
       const metadata = { ...Object.fromEntries(kept), edited_in_request: hit.number };
       return { method: "PUT", path, body: { metadata } };
@@ -152,7 +150,7 @@ function roleEdit(edit: Edit, id: string, hit: HitRequest, account: Account): Ad
   }
 }
 
-/** The request that somebody else makes just before one that a fault has hit; null where there is nothing to edit. */
+/** Returns the concurrent request to make before the hit one; `null` if there is nothing to edit. */
 export function editRequest(
   edit: Edit,
   hit: HitRequest,

@@ -12,16 +12,16 @@ import type { FaultRule } from "./fault-rules.ts";
 import type { FaultHit } from "./faults.ts";
 import { driftRequests } from "./pagination-drift.ts";
 
-/** What faults need of the world around a request. */
+/** Effects that faults need to act on a request. */
 export interface FaultPorts {
-  /** The request's number. */
+  /** Number of the request. */
   readonly request: number;
   sleep(ms: number): Promise<void>;
-  /** Returns the request as rules see it that let somebody else do something just before. */
+  /** Returns the request for rules that edit concurrently. */
   hit(): Promise<HitRequest>;
-  /** Returns the merchant of the request; undefined if it is unknown. */
+  /** Returns the merchant of the request; undefined if unknown. */
   account(): Account | undefined;
-  /** Sends a request of somebody else through the same routes as any, so that the log shows it. */
+  /** Sends a concurrent request through the control routes, so that it is logged like any other. */
   send(request: AdminRequest): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ const PAGE = "<!doctype html><html><title>Sorry</title><h1>Something went wrong<
 
 function statusAnswer(rule: FaultRule & { kind: "status" }, request: number): Answer {
   const headers = rule.retry_after === undefined ? {} : { "retry-after": rule.retry_after };
-  return problemAnswer(rule.status, rule.detail ?? "This fault was asked for.", request, headers);
+  return problemAnswer(rule.status, rule.detail ?? "A fault rule injected this error.", request, headers);
 }
 
 function page(status: number): Answer {
@@ -42,7 +42,7 @@ async function stall(rule: FaultRule & { kind: "stall" }, { sleep }: FaultPorts)
 }
 
 function notHttp({ answer }: FaultRule & { kind: "not-http" }): ConnectionLost {
-  return new ConnectionLost("with something that is no HTTP", NOT_HTTP_BYTES[answer]);
+  return new ConnectionLost("with an answer that is not HTTP", NOT_HTTP_BYTES[answer]);
 }
 
 type Interference = FaultRule & { kind: "concurrent-edit" | "shift" };
@@ -60,7 +60,7 @@ async function interference(
   return edit ? [edit] : [];
 }
 
-/** Does the faults that come before the operation; an answer means that the operation is not done at all. */
+/** Runs the faults that precede the operation; an answer replaces the operation. */
 export async function injectBefore(
   hits: readonly FaultHit[],
   ports: FaultPorts,
@@ -107,7 +107,7 @@ export async function injectBefore(
   return undefined;
 }
 
-/** The whole of an answer's text and half of it; where it is empty, of an empty object, so that something can be cut. */
+/** Returns an answer's text and the first half of it; an empty text counts as `{}`. */
 function halfOf(answer: Answer): { readonly half: string; readonly whole: string } {
   const whole = answerText(answer) ?? "{}";
   return { half: whole.slice(0, Math.floor(whole.length / 2)), whole };
@@ -123,7 +123,7 @@ function truncated(answer: Answer): ConnectionLost {
   });
 }
 
-/** Changes an answer, the operation's or that of a fault before it, or breaks the connection instead. */
+/** Runs the faults that follow the operation: alters its answer or breaks the connection. */
 export async function injectAfter(
   hits: readonly FaultHit[],
   original: Answer,

@@ -6,17 +6,17 @@ import { NOT_HTTP_ANSWERS, PREDEFINED_ANSWERS } from "./altered-answers.ts";
 import { EDITS, editFits } from "./concurrent-edits.ts";
 import { SHIFTS } from "./pagination-drift.ts";
 
-/** Which of the requests a rule hits; without any of these, each one. */
+/** Conditions on the requests that a rule hits; absent: every request. */
 const aim = {
-  /** Name of an operation, such as `members.create`; absent: every operation. */
+  /** Name of an operation, such as `members.create`. */
   operation: z.enum(CONTRACT_OPERATIONS.map((operation) => operation.name)).optional(),
-  /** How likely a request is hit, drawn from the seeded generator. */
+  /** Probability of a hit, drawn from the seeded generator. */
   probability: z.number().min(0).max(1).optional(),
-  /** Only the so-manieth matching request, counted from 1. */
+  /** Hits only the nth matching request, counted from 1. */
   nth: z.number().int().min(1).optional(),
-  /** Every so-manieth matching request. */
+  /** Hits every nth matching request. */
   every: z.number().int().min(1).optional(),
-  /** At most so many requests. */
+  /** Maximum number of hits. */
   times: z.number().int().min(1).optional(),
 };
 
@@ -28,9 +28,9 @@ const concurrentEdit = z
   .strictObject({
     kind: z.literal("concurrent-edit"),
     ...aim,
-    /** What somebody else does to the very resource that the request is about. */
+    /** A concurrent edit of the request's target. */
     edit: z.enum(EDITS).optional(),
-    /** Or a request of somebody else, as it is. */
+    /** A concurrent request, instead of an edit. */
     request: z
       .strictObject({
         method: z.enum(["POST", "PATCH", "PUT", "DELETE"]),
@@ -41,13 +41,13 @@ const concurrentEdit = z
   })
   .refine((rule) => (rule.edit === undefined) !== (rule.request === undefined), {
     path: ["edit"],
-    message: "is needed, or request in its place, not both",
+    message: "is required, unless there is a request, which excludes it",
   })
   .refine(
     ({ edit, operation }) => edit === undefined || operation === undefined || editFits(edit, operation),
     {
       path: ["edit"],
-      message: "is not possible in a request of this operation",
+      message: "does not apply to this operation",
     },
   );
 
@@ -55,15 +55,15 @@ const shift = z
   .strictObject({
     kind: z.literal("shift"),
     ...aim,
-    /** Whether somebody else removes a member, adds one, or moves one to the front. */
+    /** Whether a member is removed, added in front or moved to the front. */
     change: z.enum(SHIFTS).default("remove"),
   })
   .refine(({ operation }) => operation === undefined || operation === "members.list", {
     path: ["operation"],
-    message: "must be members.list, the one list that a shift can be noticed in",
+    message: "must be members.list, the only list that a shift affects",
   });
 
-/** Predefined roles can be held, and not retrieved: the contract only says that custom ones can. */
+/** Predefined roles cannot be retrieved; the contract guarantees it for custom ones only. */
 const predefinedRole = z
   .strictObject({
     kind: z.literal("predefined-role"),
@@ -72,73 +72,73 @@ const predefinedRole = z
   })
   .refine(({ operation }) => operation === undefined || operation === "roles.retrieve", {
     path: ["operation"],
-    message: "must be roles.retrieve, the one operation that answers for a predefined role",
+    message: "must be roles.retrieve, the only operation that returns a predefined role",
   });
 
 const ruleSchema = z.discriminatedUnion("kind", [
-  /** A Problem with this status, before or after the write took effect. */
+  /** Answers with a Problem, before or after the write took effect. */
   z.strictObject({
     kind: z.literal("status"),
     ...aim,
     status: z.number().int().min(400).max(599),
     effect,
     detail: z.string().optional(),
-    /** Sent as it is: seconds or an HTTP date. */
+    /** Sent verbatim: seconds or an HTTP date. */
     retry_after: headerText.optional(),
   }),
-  /** Waits `ms` and, drawn anew each time, up to `jitter_ms` more. */
+  /** Waits `ms` plus a random time of up to `jitter_ms`. */
   z.strictObject({ kind: z.literal("latency"), ...aim, ms, jitter_ms: ms.default(0) }),
-  /** No answer for so long, then a broken connection. */
+  /** Waits `ms`, then breaks the connection. */
   z.strictObject({ kind: z.literal("stall"), ...aim, ms: ms.default(600_000), effect }),
-  /** A page of HTML with status 200 (or another) where JSON belongs. */
+  /** Answers with an HTML page instead of JSON. */
   z.strictObject({
     kind: z.literal("html"),
     ...aim,
     effect,
     status: z.number().int().min(200).max(599).default(200),
   }),
-  /** The answer as it is, but called something else than JSON; null: called nothing. */
+  /** Sends the answer with another content type; null: without one. */
   z.strictObject({
     kind: z.literal("content-type"),
     ...aim,
     type: headerText.nullable().default("text/plain"),
   }),
-  /** A second invitation of an address whose first one has expired: refused, or in its place, under a new id or its own. */
+  /** Handles a second invitation after an expired one: refuses it, or replaces the first under a new or its own id. */
   z.strictObject({
     kind: z.literal("expired-invitation"),
     ...aim,
     operation: z.literal("members.create").optional(),
     answer: z.enum(EXPIRED_ANSWERS),
   }),
-  /** A PUT empties the fields that it does not hold, as if it were the whole of the member. */
+  /** Makes a PUT replace the whole member: fields that are absent from its body are emptied. */
   z.strictObject({
     kind: z.literal("replacing-put"),
     ...aim,
     operation: z.literal("members.update").optional(),
   }),
-  /** So many invitations of one address in a while, at whatever merchant; further ones are refused (429). */
+  /** Limits the invitations of an address across merchants; further ones are answered with 429. */
   z.strictObject({
     kind: z.literal("invitation-limit"),
     ...aim,
     operation: z.literal("members.create").optional(),
     limit: z.number().int().min(0).default(1),
-    /** In seconds. */
+    /** Length of the window, in seconds. */
     window: z.number().int().min(1).max(86_400).default(3600),
-    /** Only for this address; absent: for each. */
+    /** The only address to limit; absent: every address. */
     email: z.string().min(1, "must not be empty").optional(),
   }),
-  /** Fields that the contract does not know, in each resource. */
+  /** Adds unknown fields to each resource. */
   z.strictObject({ kind: z.literal("unknown-fields"), ...aim }),
-  /** Without some fields of each resource: a service that is older or newer than the contract. */
+  /** Removes fields from each resource, as a service of another version might. */
   z.strictObject({
     kind: z.literal("without-fields"),
     ...aim,
     fields: z.array(z.string().min(1, "must not be empty")).min(1, "must name a field"),
   }),
-  /** A number in all metadata that no double can hold. */
+  /** Adds a number beyond 2^53 to all metadata. */
   z.strictObject({ kind: z.literal("large-numbers"), ...aim }),
   predefinedRole,
-  /** An answer that is no HTTP, then a broken connection. */
+  /** Sends an answer that is not HTTP, then breaks the connection. */
   z.strictObject({
     kind: z.literal("not-http"),
     ...aim,
@@ -147,35 +147,35 @@ const ruleSchema = z.discriminatedUnion("kind", [
   }),
   z.strictObject({ kind: z.literal("reset-before"), ...aim }),
   z.strictObject({ kind: z.literal("reset-after"), ...aim }),
-  /** Half of the body, then a broken connection. */
+  /** Sends half of the body, then breaks the connection. */
   z.strictObject({ kind: z.literal("truncate"), ...aim }),
-  /** Half of the body as if it were all of it. */
+  /** Sends half of the body as a complete one. */
   z.strictObject({ kind: z.literal("partial-json"), ...aim }),
-  /** Somebody else's request, done just before this one. */
+  /** Makes a concurrent request just before this one. */
   concurrentEdit,
-  /** A member list that moves between two of its pages. */
+  /** Changes the member list between two of its pages. */
   shift,
 ]);
 
-/** One fault, and which requests it hits. */
+/** A fault and the requests that it hits. */
 export type FaultRule = Readonly<z.infer<typeof ruleSchema>>;
 
-/** The body that sets the faults: rules, and the seed of their chances. */
+/** The body that replaces all fault rules. */
 export const faultsBody = z.strictObject({
   seed: z.number().int().min(0).optional(),
   rules: z.array(ruleSchema).max(100, "must have at most 100 rules"),
 });
 
-/** Rules, and the seed of their chances. */
+/** Fault rules and the seed of their random numbers. */
 export interface FaultSettings {
   readonly seed: number;
   readonly rules: readonly FaultRule[];
 }
 
-/** The body that adds one rule. */
+/** The body that adds a fault rule. */
 export const faultRuleBody = ruleSchema;
 
-/** What goes wrong, as a file or a control route says it; without a seed, another one counts. */
+/** The content of a fault file; an absent seed leaves the choice to the caller. */
 export interface FaultsText {
   readonly seed?: number | undefined;
   readonly rules: FaultSettings["rules"];
@@ -186,7 +186,7 @@ const FORM: DocumentForm<FaultsText> = {
   empty: 'the file is empty; faults begin with "rules:"',
 };
 
-/** Reads faults from YAML or JSON; throws `DocumentInvalid` with every problem and its place. */
+/** Parses faults from YAML or JSON; throws `DocumentInvalid` with every problem and its position. */
 export function parseFaults(text: string): FaultsText {
   return parseDocumentAs(text, FORM);
 }

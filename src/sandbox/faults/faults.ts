@@ -3,24 +3,24 @@ import { editFits } from "./concurrent-edits.ts";
 import type { FaultRule, FaultSettings } from "./fault-rules.ts";
 import { isLaterPage } from "./pagination-drift.ts";
 
-/** A rule that hits a request. */
+/** A rule that applies to a request. */
 export interface FaultHit {
   readonly rule: FaultRule;
-  /** From 0 to below 1, for what the rule leaves open. */
+  /** Random number in [0, 1) for choices that the rule leaves open. */
   readonly chance: number;
-  /** Counts for the rule, if it is a limit of invitations. */
+  /** Counter of an `invitation-limit` rule. */
   readonly invitations?: InvitationLimiter;
 }
 
-/** The faults that are set, with their counters. */
+/** The active fault rules with their counters. */
 export interface Faults extends FaultSettings {
-  /** The rules that hit a request; each call counts as one request. */
+  /** Returns the rules that hit a request; each call counts as one request. */
   draw(operation: string, query: URLSearchParams): readonly FaultHit[];
-  /** Chances of the seed that belong to no rule. */
+  /** Returns a random number of the seed's own stream, which no rule uses. */
   random(): number;
 }
 
-/** Says whether a rule could do anything to a request. */
+/** Checks whether a rule can have an effect on a request. */
 function matches(rule: FaultRule, operation: string, query: URLSearchParams): boolean {
   if (rule.operation !== undefined && rule.operation !== operation) return false;
   if (rule.kind === "expired-invitation" || rule.kind === "invitation-limit")
@@ -32,7 +32,7 @@ function matches(rule: FaultRule, operation: string, query: URLSearchParams): bo
   return true;
 }
 
-/** Decides for each matching request in turn whether a rule hits it. */
+/** Creates a function that decides for each matching request in turn whether a rule hits it. */
 function aim(rule: FaultRule, random: () => number): () => FaultHit | null {
   let seen = 0;
   let hits = 0;
@@ -48,9 +48,9 @@ function aim(rule: FaultRule, random: () => number): () => FaultHit | null {
   };
 }
 
-/** Sets faults; counters begin at zero and chances at the seed. */
+/** Creates the faults of a list of rules; counters start at zero. */
 export function createFaults({ seed, rules }: FaultSettings): Faults {
-  // Each rule has chances of its own, so that one rule more changes nothing for the others.
+  // A stream for each rule, so that adding a rule does not change what the others draw.
   const aimed = rules.map((rule, at) => ({ rule, next: aim(rule, createRandom(seed, at + 1)) }));
   return {
     seed,
@@ -61,7 +61,7 @@ export function createFaults({ seed, rules }: FaultSettings): Faults {
   };
 }
 
-/** A small seeded generator (mulberry32): the same seed and stream give the same numbers from 0 to below 1. */
+/** Creates a seeded generator (mulberry32) of numbers in [0, 1). */
 function createRandom(seed: number, stream = 0): () => number {
   let state = (seed ^ Math.imul(stream, 0x9e3779b9)) >>> 0;
   return () => {

@@ -1,22 +1,20 @@
 import type { Account } from "../state/store.ts";
 import { type AdminRequest, type HitRequest, isOwner, pick } from "./concurrent-edits.ts";
 
-/** How a listing moves under whoever pages through it. */
+/** Ways in which a list changes between two of its pages. */
 export const SHIFTS = ["remove", "add", "move"] as const;
-
-/** One way in which a listing moves. */
 export type Shift = (typeof SHIFTS)[number];
 
-/** Says whether a request asks for a later page of all the members: only there a shift can be noticed. */
+/** Checks whether a request is for a later page of the unfiltered members, where a shift is noticeable. */
 export function isLaterPage(operation: string, query: URLSearchParams): boolean {
   const filtered = [...query.keys()].some((name) => !["offset", "limit", "scroll"].includes(name));
   return operation === "members.list" && !filtered && Number(query.get("offset") ?? 0) > 0;
 }
 
 /**
- * Returns the requests that somebody else makes between two pages: `remove` deletes a member of an earlier page (the next
- * one is skipped), `add` puts one in front (the last one comes again), `move` brings one from a later page to the front
- * (it is skipped, another comes again, and the count stays the same). Empty if nothing can move.
+ * Returns the concurrent requests to make between two pages: `remove` deletes a member of an earlier page (the next
+ * one is skipped), `add` inserts one in front (the last one is repeated), `move` moves one from a later page to the front
+ * (it is skipped, another is repeated, and the count is unchanged). Empty if nothing can move.
  */
 export function driftRequests(
   shift: Shift,

@@ -13,16 +13,16 @@ export const CONTRACT_OPERATIONS: readonly ContractOperation[] = [
   ...MEMBERSHIP_OPERATIONS,
 ];
 
-/** Every permission and scope that a key can have. */
+/** Every permission of an API key. */
 export const KEY_PERMISSIONS: readonly string[] = CONTRACT_OPERATIONS.flatMap(
   (operation) => operation.permissions,
 );
 
-/** Finds the key of a request, or answers 401. */
+/** Returns the API key of a request; throws a 401. */
 export function authenticate(store: Store, authorization: string | undefined): ApiKey {
   const presented = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
   if (presented === undefined) {
-    throw new ProblemError(401, "An API key is needed, as Authorization: Bearer <API_KEY>.", {
+    throw new ProblemError(401, "An API key is required, as Authorization: Bearer <API_KEY>.", {
       "www-authenticate": "Bearer",
     });
   }
@@ -33,7 +33,7 @@ export function authenticate(store: Store, authorization: string | undefined): A
   return key;
 }
 
-/** How logs name a key: its prefix and its last characters, never the key. */
+/** Returns a label of a key for logs: its prefix and last characters. */
 export function keyLabel(key: ApiKey): string {
   const prefix = /^sk_(test|live)_/.exec(key.key)?.[0] ?? "";
   const secret = key.key.slice(prefix.length);
@@ -44,7 +44,7 @@ export function keyLabel(key: ApiKey): string {
 function ownMerchant(store: Store, key: ApiKey, code: string): Account {
   const merchant = store.merchants.get(code);
   const allowed = key.merchants?.includes(code) ?? true;
-  // The same words for both, so that a key cannot find out which merchants exist.
+  // The same message for both, so that a key cannot probe which merchants exist.
   if (merchant === undefined || !allowed) throw new ProblemError(404, `There is no merchant ${code}.`);
   return merchant;
 }
@@ -54,7 +54,7 @@ function requirePermission(key: ApiKey, { permissions }: ContractOperation): voi
   throw new ProblemError(403, `The API key lacks the permission ${permissions.join(" or ")}.`);
 }
 
-/** Returns what does an operation for a key, or answers why the key may not do it. */
+/** Returns the handler of an operation for a key; throws a 403 or 404 if the key may not use it. */
 export function admit(
   operation: ContractOperation,
   store: Store,

@@ -33,7 +33,7 @@ function merchantOf(world: World, c: SandboxContext): Account {
   return merchant;
 }
 
-/** By id or, because it is easier to type, by e-mail address: the latest membership that it has. */
+/** Finds a member by id or by e-mail address, whose latest membership counts. */
 function memberOf(merchant: Account, c: SandboxContext): Member {
   const name = c.req.param("id") ?? "";
   const member = merchant.members.get(name) ?? membersByEmail(merchant, name).at(-1);
@@ -41,8 +41,8 @@ function memberOf(merchant: Account, c: SandboxContext): Member {
   return member;
 }
 
-/** Marks a request that did what no operation does. */
-function changed(world: World, c: SandboxContext, merchant?: Account, member?: Member): void {
+/** Records a change through a control route. */
+function recordChange(world: World, c: SandboxContext, merchant?: Account, member?: Member): void {
   const { trace } = c.var;
   trace.merchant = merchant?.id ?? null;
   trace.resource = member?.id ?? null;
@@ -52,7 +52,7 @@ function changed(world: World, c: SandboxContext, merchant?: Account, member?: M
 function memberRoutes(app: Hono<HonoEnv>, world: World): void {
   const path = "/merchants/:merchant/members/:id";
   app.use("/merchants/*", async (c, next) => {
-    c.var.trace.somebodyElse = true;
+    c.var.trace.throughControl = true;
     await next();
   });
   const put = async (c: SandboxContext, change: (member: Member, now: number) => Member) => {
@@ -60,7 +60,7 @@ function memberRoutes(app: Hono<HonoEnv>, world: World): void {
     const now = world.now();
     const member = change(memberOf(merchant, c), now);
     replaceMember(merchant, member);
-    changed(world, c, merchant, member);
+    recordChange(world, c, merchant, member);
     await world.commit();
     return c.json(memberResource(member, now));
   };
@@ -75,7 +75,7 @@ function memberRoutes(app: Hono<HonoEnv>, world: World): void {
     const merchant = merchantOf(world, c);
     const member = memberOf(merchant, c);
     moveToFront(merchant, member);
-    changed(world, c, merchant, member);
+    recordChange(world, c, merchant, member);
     await world.commit();
     return c.json(memberResource(member, world.now()));
   });
@@ -132,7 +132,7 @@ function faultRoutes(app: Hono<HonoEnv>, world: World): void {
   });
 }
 
-/** Where a question about the log begins: `?since=NUMBER` leaves out that request and all that began before it. */
+/** Parses `?since=NUMBER`, which excludes that request and all earlier ones. */
 function sinceOf(c: SandboxContext): number {
   const text = c.req.query("since") ?? "0";
   if (/^\d{1,15}$/.test(text)) return Number(text);
@@ -156,7 +156,7 @@ function requestRoutes(app: Hono<HonoEnv>, world: World): void {
   });
 }
 
-/** Which merchants there are, and how big. */
+/** Returns the merchants with their number of roles and members. */
 export function overview(world: World): object {
   const merchants = [...world.store.merchants.values()].map((merchant) => ({
     code: merchant.id,
@@ -167,13 +167,13 @@ export function overview(world: World): object {
   return { merchants };
 }
 
-/** The routes under `/_sandbox/`: what the contract has no request for. */
+/** Creates the routes under `/_sandbox/`, for what the contract has no operation. */
 export function controlRoutes(world: World): Hono<HonoEnv> {
   const app = new Hono<HonoEnv>();
   app.get("/", (c) => c.json(overview(world)));
   app.post("/reset", async (c) => {
     world.reset();
-    changed(world, c);
+    recordChange(world, c);
     await world.commit();
     return c.json(overview(world));
   });
@@ -184,7 +184,7 @@ export function controlRoutes(world: World): Hono<HonoEnv> {
   return app;
 }
 
-/** Says whether a host name can only mean this machine. */
+/** Checks whether a host name always means this machine. */
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[(.*)\]$/, "$1");
   return name === "localhost" || name === "::1" || /^127(\.\d{1,3}){3}$/.test(name);
@@ -194,13 +194,13 @@ function hostName(header: string): string {
   return /^(\[[^\]]*\]|[^:]*)(:\d*)?$/.exec(header)?.[1] ?? header;
 }
 
-/** Refuses what a web page could send to a control route: a foreign Host (DNS rebinding) or an Origin. */
+/** Rejects requests that a web page could send: with an Origin or a foreign Host (DNS rebinding). */
 export function guardControl(c: SandboxContext, anyHost: boolean): void {
   if (c.req.header("origin") !== undefined) {
     throw new ProblemError(403, "Control routes cannot be used from a web page.");
   }
   const host = c.req.header("host");
-  // Without a socket there is no Host header, and nobody else who could have sent the request.
+  // A request without a Host header did not come through a socket, so not from a browser.
   if (anyHost || host === undefined || isLoopback(hostName(host))) return;
   throw new ProblemError(403, "Control routes answer on loopback host names only.");
 }

@@ -53,7 +53,7 @@ function candidates(account: Account, query: URLSearchParams): Iterable<Member> 
   return few ?? account.members.values();
 }
 
-/** One page of an account's members, with `total_count` unless `scroll` skips the count. */
+/** Returns a page of an account's members, with `total_count` unless `scroll` is set. */
 export function memberList(account: Account, query: URLSearchParams, now: number): object {
   const wanted = page(query);
   const counted = boolean(query, "scroll") !== true;

@@ -18,10 +18,10 @@ import type { MerchantOperation, OperationCall } from "./operation.ts";
 import { checkBody, createMemberBody, updateMemberBody } from "./request-body.ts";
 import { memberResource } from "./resources.ts";
 
-/** How long an invitation can be accepted. */
+/** Lifetime of an invitation, in ms. */
 export const INVITATION_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** A user at an e-mail address: an ordinary one, except for what is said. */
+/** Creates the user of an e-mail address. */
 export function userAt(email: string, special: Partial<User> = {}): User {
   return {
     id: userId(email),
@@ -51,13 +51,13 @@ function refuseAttributes(body: { readonly attributes?: unknown }): void {
   }
 }
 
-/** An expired invitation can be followed by a new one; any other membership holds the address. */
+/** Throws a 409 if a membership that is not an expired invitation has the address. */
 function refuseTakenAddress(call: OperationCall, merchant: Account, email: string): void {
   const holder = membersByEmail(merchant, email).find((member) => statusOf(member, call.now) !== "expired");
   if (holder !== undefined) throw new ProblemError(409, `${email} is already a member: ${holder.id}.`);
 }
 
-/** Removes the expired invitations of an address where the new one takes their place; the one whose id it is to have. */
+/** Applies the fault `expired-invitation`; returns the invitation whose id the new one takes over. */
 function takeExpired({ expired }: OperationCall, merchant: Account, email: string): Member | undefined {
   const old = membersByEmail(merchant, email);
   const [first] = old;
@@ -69,7 +69,7 @@ function takeExpired({ expired }: OperationCall, merchant: Account, email: strin
   return expired === "renew" ? first : undefined;
 }
 
-/** Answers 429 for an address that was invited too often of late. */
+/** Throws a 429 if an address was invited too often. */
 function refuseTooMany({ invitations = [], now }: OperationCall, email: string): void {
   const waits = invitations.flatMap((one) => one.wait(email, now) ?? []);
   if (waits.length === 0) return;
@@ -144,7 +144,7 @@ function update(call: OperationCall, merchant: Account): Answer {
   return { status: 200, body: memberResource(member, call.now) };
 }
 
-/** The passwords that a user has had, with a new one; none may come twice. */
+/** Adds a password to those of a user; throws a 403 if it was used before. */
 function withPassword(
   id: string,
   before: User["passwords"],

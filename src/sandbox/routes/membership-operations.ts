@@ -36,7 +36,7 @@ function parentFilter(query: URLSearchParams): Filter {
   return ({ account }) => account.parent?.id === id && account.parent.type === type;
 }
 
-/** How "no parent" is written in a query. */
+/** Checks for the notation of "no parent" in a query. */
 function isNone(text: string): boolean {
   return text === "null" || text === "";
 }
@@ -69,7 +69,7 @@ function list(call: OperationCall, owner: string): Answer {
   return { status: 200, body: { items, total_count: found.length } };
 }
 
-/** The operation on the memberships of the key's owner. */
+/** The operations on the memberships of the key's owner. */
 export const MEMBERSHIP_OPERATIONS: readonly UserOperation[] = [
   {
     name: "memberships.list",

@@ -1,13 +1,13 @@
 import { ProblemError } from "../answer.ts";
 
-/** The value of a query parameter that may be given once. */
+/** Returns the value of a query parameter; throws a 400 if it is repeated. */
 export function single(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name);
   if (values.length > 1) throw new ProblemError(400, `The query parameter ${name} may be given only once.`);
   return values[0];
 }
 
-/** A query parameter that is a whole number within bounds. */
+/** Parses an integer within bounds. */
 function integer(
   query: URLSearchParams,
   name: string,
@@ -23,7 +23,7 @@ function integer(
   throw new ProblemError(400, `The query parameter ${name} must be a whole number ${range}.`);
 }
 
-/** A query parameter that is `true` or `false`. */
+/** Parses `true` or `false`. */
 export function boolean(query: URLSearchParams, name: string): boolean | undefined {
   const text = single(query, name);
   if (text === undefined) return undefined;
@@ -31,7 +31,7 @@ export function boolean(query: URLSearchParams, name: string): boolean | undefin
   throw new ProblemError(400, `The query parameter ${name} must be true or false.`);
 }
 
-/** A query parameter that is one of some words. */
+/** Parses one of a set of words. */
 export function oneOf<Word extends string>(
   query: URLSearchParams,
   name: string,
@@ -44,7 +44,7 @@ export function oneOf<Word extends string>(
   throw new ProblemError(400, `The query parameter ${name} must be one of ${words.join(", ")}.`);
 }
 
-/** A query parameter that is a UUID. */
+/** Parses a UUID. */
 export function uuid(query: URLSearchParams, name: string): string | undefined {
   const text = single(query, name);
   if (text === undefined) return undefined;
@@ -52,18 +52,18 @@ export function uuid(query: URLSearchParams, name: string): string | undefined {
   throw new ProblemError(400, `The query parameter ${name} must be a UUID.`);
 }
 
-/** A repeated query parameter, as a set; undefined where it is not given. */
+/** Returns the values of a repeatable query parameter; undefined if absent. */
 export function anyOf(query: URLSearchParams, name: string): ReadonlySet<string> | undefined {
   return query.has(name) ? new Set(query.getAll(name)) : undefined;
 }
 
-/** The part of a list that a request asks for. */
+/** The requested range of a list. */
 export interface PageRange {
   readonly offset: number;
   readonly limit: number;
 }
 
-/** The paging parameters that both paged lists have. */
+/** Parses the paging parameters. */
 export function page(query: URLSearchParams): PageRange {
   return {
     offset: integer(query, "offset", { default: 0, min: 0 }),

@@ -14,7 +14,7 @@ async function readText(request: Request): Promise<string> {
     if (Number(declared) > MAX_BYTES) throw tooLarge();
     return request.text();
   }
-  // Without a declared length only counting protects from a body without end.
+  // Without a content length, only counting protects from an endless body.
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {
@@ -25,7 +25,7 @@ async function readText(request: Request): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Reads a JSON body, or says with a Problem what is wrong with it. */
+/** Parses a JSON body; throws a 400, 413 or 415. */
 export async function readJson(request: Request): Promise<unknown> {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
   if (type !== "application/json") {
@@ -39,7 +39,7 @@ export async function readJson(request: Request): Promise<unknown> {
   }
 }
 
-/** Checks a body against a schema; the Problem names every field that is wrong. */
+/** Validates a body; throws a 400 that names every invalid field. */
 export function checkBody<T>(schema: z.ZodType<T>, body: unknown): T {
   const result = schema.safeParse(body);
   if (result.success) return result.data;
@@ -58,12 +58,12 @@ export const emailSchema = z
     "must be an e-mail address",
   );
 
-/** A role's permissions: at most 100. */
+/** Permissions of a role. */
 export const permissionsSchema = z
   .array(z.string().min(1, "must not be empty"))
   .max(100, "must have at most 100 items");
 
-/** Metadata of a role or a member: at most 64 properties. */
+/** Metadata of a role or a member. */
 export const metadataSchema = z.custom<Readonly<Record<string, unknown>>>(hasMetadataForm, METADATA_FORM);
 
 const name = z.string().refine((text) => text.trim() !== "", "must not be empty");
@@ -71,7 +71,7 @@ const roleIds = z.array(z.string().min(1, "must not be empty"));
 const password = z.string().min(8, "must have at least 8 characters");
 const attributes = z.record(z.string(), z.unknown());
 
-/** The body of a role's creation. */
+/** Body of a role's creation. */
 export const createRoleBody = z.strictObject({
   name,
   permissions: permissionsSchema,
@@ -79,14 +79,14 @@ export const createRoleBody = z.strictObject({
   metadata: metadataSchema.optional(),
 });
 
-/** The body of a role's update; it has no metadata, which is therefore refused. */
+/** Body of a role's update; metadata is rejected. */
 export const updateRoleBody = z.strictObject({
   name: name.optional(),
   permissions: permissionsSchema.optional(),
   description: z.string().optional(),
 });
 
-/** The body of a member's creation. */
+/** Body of a member's creation. */
 export const createMemberBody = z.strictObject({
   email: emailSchema,
   roles: roleIds,
@@ -97,7 +97,7 @@ export const createMemberBody = z.strictObject({
   attributes: attributes.optional(),
 });
 
-/** The body of a member's update. */
+/** Body of a member's update. */
 export const updateMemberBody = z.strictObject({
   roles: roleIds.optional(),
   metadata: metadataSchema.optional(),

@@ -6,7 +6,7 @@ function time(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** A role as the contract describes it. */
+/** Converts a role to its resource in the contract. */
 export function roleResource(role: Role): object {
   return {
     id: role.id,
@@ -47,12 +47,12 @@ function common(member: Member, now: number): object {
   };
 }
 
-/** A member as the contract describes it. */
+/** Converts a member to its resource in the contract. */
 export function memberResource(member: Member, now: number): object {
   return { id: member.id, ...common(member, now), user: member.user && userResource(member.user) };
 }
 
-/** A membership as the contract describes it: a member seen from the user's side. */
+/** Converts a member to a membership, its resource from the user's point of view. */
 export function membershipResource(member: Member, account: Account, now: number): object {
   return {
     id: member.id,

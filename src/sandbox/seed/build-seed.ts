@@ -7,7 +7,7 @@ import { type Seed, type SeedMember, type SeedMerchant, seedSchema } from "./see
 const DAY_MS = 24 * 60 * 60 * 1000;
 const SEEDED_AT = "2026-01-05T09:00:00.000Z";
 
-/** What the sandbox starts with when nothing else is said. */
+/** The seed of a sandbox that is given none. */
 export const DEFAULT_SEED: Seed = seedSchema.parse({
   merchants: [
     {
@@ -35,7 +35,7 @@ function buildRole(role: SeedMerchant["roles"][number], code: string): Role {
   return { id, name, description, permissions, metadata, ...timesOf(role) };
 }
 
-/** When a seeded invitation ends: still ahead for a pending one, whatever the clock says, and past for an expired one. */
+/** Returns the expiry of a seeded invitation: in the future if pending, in the past if expired, whatever the clock. */
 function expiryOf(member: SeedMember, createdAt: number, now: number): number {
   if (member.expires_at !== undefined) return Date.parse(member.expires_at);
   return member.status === "pending"
@@ -88,7 +88,7 @@ function buildMembers(
 function buildMerchant(merchant: SeedMerchant, now: number): AccountData {
   const { code, name = code, sandbox, parent } = merchant;
   const roles = merchant.roles.map((role) => buildRole(role, code));
-  // Names last: a name wins over an id that happens to be spelled the same.
+  // Names last: a name wins over an identical id.
   const ids = new Map([
     ...roles.map(({ id }) => [id, id] as const),
     ...roles.map((role) => [role.name, role.id] as const),
@@ -109,7 +109,7 @@ function defaultKey(accounts: readonly AccountData[]): ApiKey {
   return { key: "sk_test_sandbox", owner: owner?.user?.email };
 }
 
-/** Turns a seed into the state that it stands for; the time only decides when invitations end. */
+/** Builds the state that a seed describes; only the expiry of invitations depends on the time. */
 export function buildSeed(seed: Seed, now: number): Snapshot {
   const merchants = seed.merchants.map((merchant) => buildMerchant(merchant, now));
   const organizations = seed.organizations.map((organization) => buildOrganization(organization, now));
@@ -129,7 +129,7 @@ function rolesOf(index: number, account: AccountData): string[] {
   return custom === undefined ? roles : [...roles, custom.id];
 }
 
-/** The so-manieth generateMember member: an employee, each tenth a manager, each twenty-fifth still invited. */
+/** Returns the nth generated member: an employee; every 10th a manager, every 25th still invited. */
 function generateMember(index: number, account: AccountData, now: number): Member {
   const email = `member-${String(index).padStart(6, "0")}@example.com`;
   const common = {
@@ -144,7 +144,7 @@ function generateMember(index: number, account: AccountData, now: number): Membe
     : { ...common, status: "accepted", user: userAt(email) };
 }
 
-/** Makes members for an account, always the same ones. */
+/** Generates members for an account, the same ones on every run. */
 export function generateMembers(count: number, account: AccountData, now: number): Member[] {
   return Array.from({ length: count }, (_, position) => generateMember(position + 1, account, now));
 }

@@ -4,20 +4,20 @@ import type { z } from "zod";
 /** Keys and indexes that lead to a value in a document. */
 export type DocumentPath = readonly (string | number)[];
 
-/** A problem of a value that has the right form. */
+/** A problem that a check beyond the schema found. */
 export interface DocumentIssue {
   readonly path: DocumentPath;
   readonly message: string;
 }
 
-/** Something wrong in a text; line and column count from 1. */
+/** A problem in a document; line and column count from 1. */
 export interface DocumentProblem {
   readonly line: number;
   readonly column: number;
   readonly message: string;
 }
 
-/** A text that cannot be used, with everything that is wrong with it. */
+/** A document that cannot be used, with all of its problems. */
 export class DocumentInvalid extends Error {
   readonly problems: readonly DocumentProblem[];
 
@@ -28,7 +28,7 @@ export class DocumentInvalid extends Error {
   }
 }
 
-/** The offset of what a path leads to, or of the nearest thing around it. */
+/** Returns the offset of the node at a path, or of its nearest ancestor. */
 function offsetOf(document: Document, path: DocumentPath): number {
   for (let length = path.length; length >= 0; length -= 1) {
     const node = document.getIn(path.slice(0, length), true);
@@ -56,7 +56,7 @@ function schemaProblems(document: Document, issues: readonly z.core.$ZodIssue[])
     if (issue.code === "unrecognized_keys") {
       return issue.keys.map((key) => ({
         offset: offsetOfKey(document, path, key),
-        message: `there is no field ${JSON.stringify(key)} here`,
+        message: `unknown field ${JSON.stringify(key)}`,
       }));
     }
     const name = path.findLast((part) => typeof part === "string");
@@ -73,25 +73,25 @@ function plainValue(document: Document): unknown {
   try {
     return document.toJS();
   } catch (error) {
-    // Aliases that multiply without end are the one thing that is only found here.
+    // Only excessive alias expansion is detected this late.
     throw new DocumentInvalid([
       { line: 1, column: 1, message: error instanceof Error ? error.message : "unreadable" },
     ]);
   }
 }
 
-/** What a text has to be. */
+/** The schema and the checks of a kind of document. */
 export interface DocumentForm<T> {
   readonly schema: z.ZodType<T>;
-  /** What to say of a text with nothing in it. */
+  /** Message for an empty document. */
   readonly empty: string;
-  /** Says what a text is that was meant for something else, and which key gives it away. */
+  /** Recognises a document of another kind by one of its keys; `null` if it is none. */
   readonly mistaken?: (value: unknown) => { readonly key: string; readonly message: string } | null;
-  /** Everything that has the right form and makes no sense all the same. */
+  /** Returns the problems that the schema cannot find. */
   readonly check?: (value: T) => readonly DocumentIssue[];
 }
 
-/** Reads YAML or JSON; throws `DocumentInvalid` with every problem and its place. */
+/** Parses YAML or JSON against a schema; throws `DocumentInvalid` with every problem and its position. */
 export function parseDocumentAs<T>(text: string, form: DocumentForm<T>): T {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -128,11 +128,11 @@ const KINDS: Readonly<Record<string, string>> = {
   int: "a whole number",
 };
 
-/** Words what a schema has no words for of its own; undefined leaves them to the library. */
+/** Returns the message for an issue that the schema has none for; undefined for the library's own. */
 function issueMessage(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
-      if (issue.input === undefined) return "is needed";
+      if (issue.input === undefined) return "is required";
       return `must be ${KINDS[issue.expected] ?? issue.expected}`;
     case "invalid_value":
       return `must be one of ${issue.values.join(", ")}`;

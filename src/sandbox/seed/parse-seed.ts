@@ -10,7 +10,7 @@ import { type Seed, type SeedMember, type SeedMerchant, seedSchema } from "./see
 const MERCHANT_FILE =
   'this looks like a merchant\'s file, for validate, plan and apply; a seed begins with "merchants:"';
 
-/** A merchant's file has one merchant where a seed has many. */
+/** Tells a merchant's file, which has one merchant, from a seed, which has a list. */
 function isMerchantFile(value: unknown): boolean {
   return typeof value === "object" && value !== null && "merchant" in value && !("merchants" in value);
 }
@@ -22,7 +22,7 @@ const FORM: DocumentForm<Seed> = {
   check: checkSeed,
 };
 
-/** Reads a seed; throws `DocumentInvalid` with every problem and its place. */
+/** Parses a seed; throws `DocumentInvalid` with every problem and its position. */
 export function parseSeed(text: string): Seed {
   return parseDocumentAs(text, FORM);
 }
@@ -37,11 +37,11 @@ function repeats(
     if (value === undefined) return [];
     const again = seen.has(value);
     seen.add(value);
-    return again ? [{ path: pathOf(index), message: `this ${what} is there already` }] : [];
+    return again ? [{ path: pathOf(index), message: `duplicate ${what}` }] : [];
   });
 }
 
-/** The id of the role that a seed names, by name or id; undefined where there is none. */
+/** Returns the id of the role that a seed refers to by name or id; undefined if unknown. */
 export function resolveRole(name: string, ids: ReadonlyMap<string, string>): string | undefined {
   if (PREDEFINED_ROLES_BY_ID.has(name)) return name;
   const predefined = [...PREDEFINED_ROLES_BY_ID.values()].find((role) => role.name === name);
@@ -74,7 +74,7 @@ function checkMembers(
 function checkMerchant(merchant: SeedMerchant, base: DocumentPath): DocumentIssue[] {
   const names = merchant.roles.map((role) => role.name);
   const roleIds = merchant.roles.map((role) => role.id);
-  // Only whether a name is known matters here, so any id will do.
+  // Any id will do: only the keys are looked up here.
   const known = new Map(
     merchant.roles.flatMap(({ name, id }) => [name, id ?? name].map((key) => [key, name])),
   );
@@ -90,7 +90,7 @@ function checkMerchant(merchant: SeedMerchant, base: DocumentPath): DocumentIssu
   ];
 }
 
-/** Everything in a seed that has the right form and makes no sense all the same. */
+/** Returns the problems that the schema cannot find: duplicates and unknown references. */
 function checkSeed(seed: Seed): DocumentIssue[] {
   const codes = seed.merchants.map((merchant) => merchant.code);
   const organizations = seed.organizations.map((organization) => organization.id);

@@ -24,7 +24,7 @@ const role = z.strictObject({
 const member = z
   .strictObject({
     email: emailSchema.optional(),
-    /** Names or ids. */
+    /** Role names or ids. */
     roles: z.array(text).default([]),
     status: z.enum(STATUSES).default("accepted"),
     id: z
@@ -33,27 +33,27 @@ const member = z
       .optional(),
     metadata: metadataSchema.optional(),
     attributes: z.record(z.string(), z.unknown()).optional(),
-    /** The deprecated ones, which grant nothing here. */
+    /** Deprecated; they grant nothing here. */
     permissions: permissionsSchema.optional(),
     mfa: z.boolean().default(false),
     managed: z.strictObject({ nickname: z.string().optional() }).optional(),
     service_account: z.boolean().default(false),
-    /** The user's type where it is another one, such as `system_account`; any word will do. */
+    /** Any other user type, such as `system_account`. */
     type: text.optional(),
     /** A member without user and invitation. */
     no_address: z.boolean().default(false),
     user_id: z.guid("must be a UUID").optional(),
-    /** When the invitation of a pending or expired member ends. */
+    /** Expiry of the invitation of a pending or expired member. */
     expires_at: time.optional(),
     ...times,
   })
   .refine((one) => one.no_address || one.email !== undefined, {
     path: ["email"],
-    message: "is needed, unless no_address is true",
+    message: "is required, unless no_address is true",
   })
   .refine(({ type, managed, service_account }) => type === undefined || !(managed || service_account), {
     path: ["type"],
-    message: "cannot stand beside managed or service_account, which say it already",
+    message: "cannot be combined with managed or service_account",
   });
 
 const merchant = z.strictObject({
@@ -81,18 +81,16 @@ const key = z.strictObject({
   merchants: z.array(code).optional(),
   permissions: z.array(z.enum(KEY_PERMISSIONS)).optional(),
 });
-
-/** The form of a seed. */
 export const seedSchema = z.strictObject({
   merchants: z.array(merchant).min(1, "must have at least one merchant"),
   organizations: z.array(organization).default([]),
-  /** Absent: `sk_test_sandbox`, for everything. */
+  /** Absent: `sk_test_sandbox`, with every permission. */
   keys: z.array(key).optional(),
 });
 
-/** A seed: what the sandbox starts with, as somebody wrote it. */
+/** The initial state of a sandbox, as written by a user. */
 export type Seed = z.infer<typeof seedSchema>;
-/** A member as a seed describes it. */
+/** A member of a seed. */
 export type SeedMember = z.infer<typeof member>;
-/** A merchant as a seed describes it. */
+/** A merchant of a seed. */
 export type SeedMerchant = z.infer<typeof merchant>;

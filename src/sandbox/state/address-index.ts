@@ -1,12 +1,12 @@
-/** Lower-case e-mail addresses in order, for looking up what begins with a prefix. */
+/** A sorted index of lower-case e-mail addresses for prefix searches. */
 export interface AddressIndex {
   add(address: string): void;
   remove(address: string): void;
-  /** The addresses that begin with a prefix; null where they are more than `most`. */
-  startingWith(prefix: string, most: number): readonly string[] | null;
+  /** Returns the addresses with a prefix; null if more than `max`. */
+  startingWith(prefix: string, max: number): readonly string[] | null;
 }
 
-/** The first position whose address passes a test that all later ones pass, too. */
+/** Returns the first position whose address passes a test that all later ones pass too (binary search). */
 function firstWhere(sorted: readonly string[], from: number, test: (address: string) => boolean): number {
   let low = from;
   let high = sorted.length;
@@ -19,9 +19,9 @@ function firstWhere(sorted: readonly string[], from: number, test: (address: str
   return low;
 }
 
-/** Makes an index of addresses that differ from one another. */
+/** Creates an index of unique addresses. */
 export function createAddressIndex(addresses: Iterable<string>): AddressIndex {
-  // By code unit, as `<` compares: other orders would tear prefixes apart.
+  // Sort by code unit, as `<` compares: a locale's order would separate equal prefixes.
   const sorted = [...addresses].sort((a, b) => (a < b ? -1 : 1));
   const placeOf = (address: string): number => firstWhere(sorted, 0, (one) => one >= address);
   return {
@@ -33,10 +33,10 @@ export function createAddressIndex(addresses: Iterable<string>): AddressIndex {
       const place = placeOf(address);
       if (sorted[place] === address) sorted.splice(place, 1);
     },
-    startingWith: (prefix, most) => {
+    startingWith: (prefix, max) => {
       const from = placeOf(prefix);
       const to = firstWhere(sorted, from, (one) => !one.startsWith(prefix));
-      return to - from > most ? null : sorted.slice(from, to);
+      return to - from > max ? null : sorted.slice(from, to);
     },
   };
 }

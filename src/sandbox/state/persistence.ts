@@ -1,25 +1,25 @@
-/** Where a state is kept; both resolve when it would survive a crash. */
+/** A file for the state; both methods resolve when the data survives a crash. */
 export interface StateFile {
-  /** Puts a whole state in the place of what was there. */
+  /** Replaces the content with a whole state. */
   save(state: string): Promise<void>;
-  /** Adds lines behind it; absent: every save is a whole one. */
+  /** Appends lines; absent: every save replaces the whole state. */
   readonly append?: ((lines: string) => Promise<void>) | undefined;
 }
 
-/** Keeps a state up to date in a file, writing as little as possible. */
+/** Writes state changes to a file: appends them and compacts from time to time. */
 export interface Persistence {
-  /** Takes a change as one line. */
-  note(line: () => string): void;
-  /** Makes the next save a whole one. */
-  fold(): void;
-  /** Brings the file up to date; one at a time. */
-  write(): Promise<void>;
+  /** Queues a change as one line. */
+  record(line: () => string): void;
+  /** Makes the next flush write the whole state. */
+  compactNext(): void;
+  /** Writes all queued changes; calls must not overlap. */
+  flush(): Promise<void>;
 }
 
-/** Below this, appended lines are not worth folding in. */
+/** Compaction is not worthwhile below this, in UTF-16 units of appended lines. */
 const MIN_COMPACTION_LENGTH = 1_048_576;
 
-/** Appends changes until they are as much text as the state itself, then writes the state anew. */
+/** Creates a persistence that compacts when the appended lines are as long as the state itself. */
 export function createPersistence(file: StateFile, stateText: () => string): Persistence {
   let pending: (() => string)[] = [];
   let whole = true;
@@ -27,7 +27,7 @@ export function createPersistence(file: StateFile, stateText: () => string): Per
 
   async function replace(): Promise<void> {
     const text = stateText();
-    // From here on changes are not in that text any more.
+    // Changes from here on are not part of that text.
     whole = false;
     pending = [];
     room = Math.max(MIN_COMPACTION_LENGTH, text.length);
@@ -40,14 +40,14 @@ export function createPersistence(file: StateFile, stateText: () => string): Per
   }
 
   return {
-    note: (line) => {
+    record: (line) => {
       if (file.append !== undefined && !whole) pending.push(line);
     },
-    fold: () => {
+    compactNext: () => {
       whole = true;
       pending = [];
     },
-    write: async () => {
+    flush: async () => {
       if (whole || file.append === undefined) return replace();
       const text = pending.map((line) => `${line()}\n`).join("");
       pending = [];
@@ -57,19 +57,19 @@ export function createPersistence(file: StateFile, stateText: () => string): Per
       try {
         await file.append(text);
       } catch {
-        // Half a line may stand there now, or the file may be gone: only a whole state puts that right.
+        // The file may end within a line, or be gone: only a whole state repairs that.
         await replace();
       }
     },
   };
 }
 
-/** Saves a state so that many writes share one save. */
+/** Batches commits, so that concurrent writes share one save. */
 export interface GroupCommit {
-  /** Resolves when a save that began after this call is done. */
+  /** Resolves when a save that started after this call is done. */
   commit(): Promise<void>;
-  /** Resolves when no write waits to be saved. */
-  settle(): Promise<void>;
+  /** Resolves when no commit is pending. */
+  whenIdle(): Promise<void>;
 }
 
 interface Waiting {
@@ -77,7 +77,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Saves once at a time; whoever comes while a save runs shares the next one. */
+/** Creates a group commit; calls during a save share the next one. */
 export function createGroupCommit(save: () => Promise<void>): GroupCommit {
   let waiting: Waiting[] = [];
   let busy = false;
@@ -102,5 +102,5 @@ export function createGroupCommit(save: () => Promise<void>): GroupCommit {
       waiting.push({ resolve, reject });
       if (!busy) void drain();
     });
-  return { commit, settle: async () => (busy ? commit() : undefined) };
+  return { commit, whenIdle: async () => (busy ? commit() : undefined) };
 }

@@ -33,7 +33,7 @@ function predefined(
   return { id, name, description, permissions, createdAt, updatedAt: createdAt };
 }
 
-/** The roles that the service itself provides to every merchant: held and retrieved, never listed or changed. */
+/** The roles that the service provides to every merchant, by id; they are never listed or changed. */
 export const PREDEFINED_ROLES_BY_ID: ReadonlyMap<string, Role> = new Map(
   [
     predefined("role_owner", "Owner", "Everything, including closing the account", [

@@ -8,25 +8,25 @@ function fitsDepth(value: unknown, left: number): boolean {
   return left > 0 && Object.values(value).every((inner) => fitsDepth(inner, left - 1));
 }
 
-/** Says whether a value may be the metadata of a role or a member: an object of at most 64 properties. */
+/** Checks for valid metadata: an object of at most 64 properties. */
 export function hasMetadataForm(value: unknown): value is Readonly<Record<string, unknown>> {
   return (
     typeof value === "object" &&
     value !== null &&
     !Array.isArray(value) &&
     Object.keys(value).length <= MAX_PROPERTIES &&
-    // Deeper nesting could be read but not written again: it would break every list that it is in.
+    // Deeper nesting can be parsed but not serialized: it would break every list that contains it.
     fitsDepth(value, MAX_DEPTH)
   );
 }
 
-/** What a value has to be for `hasMetadataForm`, for messages. */
+/** Message for a value that fails `hasMetadataForm`. */
 export const METADATA_FORM = `must be an object of at most ${MAX_PROPERTIES} properties, nested at most ${MAX_DEPTH} deep`;
 
-/** Every status that a membership can be seen in. */
+/** Every status of a membership. */
 export const STATUSES = ["accepted", "pending", "expired", "disabled", "unknown"] as const;
 
-/** A membership's status as the service tells it. */
+/** A membership's status as the service reports it. */
 export type Status = (typeof STATUSES)[number];
 
 const metadata = z.custom<Readonly<Record<string, unknown>>>(hasMetadataForm);
@@ -39,30 +39,30 @@ const userSchema = z.strictObject({
   disabledAt: z.number().optional(),
   nickname: z.string().optional(),
   classicId: z.number(),
-  /** Digests of the passwords that a managed user has had. */
+  /** Digests of all passwords of a managed user. */
   passwords: z.array(z.string()).readonly().optional(),
 });
 
 const inviteSchema = z.strictObject({ email: z.string(), expiresAt: z.number() });
 
-/** The form of a member in a state file. */
+/** Schema of a member in a state file. */
 export const memberSchema = z.strictObject({
   id: z.string(),
   /** Role ids. */
   roles: z.array(z.string()).readonly(),
-  /** `expired` is never stored: it follows from the invitation and the clock. */
+  /** `expired` is derived from the invitation and the clock, never stored. */
   status: z.enum(["accepted", "pending", "disabled", "unknown"]),
   user: userSchema.readonly().optional(),
   invite: inviteSchema.readonly().optional(),
   metadata: metadata.optional(),
   attributes: z.record(z.string(), z.unknown()).readonly().optional(),
-  /** The deprecated ones: access follows from the roles alone. */
+  /** Deprecated; access depends on roles only. */
   permissions: z.array(z.string()).readonly().optional(),
   createdAt: z.number(),
   updatedAt: z.number(),
 });
 
-/** The form of a role in a state file. */
+/** Schema of a role in a state file. */
 export const roleSchema = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -75,7 +75,7 @@ export const roleSchema = z.strictObject({
 
 const keySchema = z.strictObject({
   key: z.string(),
-  /** E-mail address of the user that the key belongs to; absent for a key of nobody. */
+  /** E-mail address of the key's user; absent if it has none. */
   owner: z.string().optional(),
   /** Merchant codes; absent: every merchant. */
   merchants: z.array(z.string()).readonly().optional(),
@@ -95,11 +95,11 @@ const accountSchema = z.strictObject({
   members: z.array(memberSchema.readonly()),
 });
 
-/** What a state file holds. */
+/** Schema of a state file without its changes. */
 export const snapshotSchema = z.strictObject({
   format: z.literal("rolecall-sandbox"),
   version: z.literal(1),
-  /** Numbers the things that were created, so that their ids never repeat. */
+  /** Number of created roles and members, so that ids never repeat. */
   counter: z.number().int().min(0),
   keys: z.array(keySchema.readonly()),
   accounts: z.array(accountSchema),
@@ -113,9 +113,9 @@ export type User = Readonly<z.infer<typeof userSchema>>;
 export type Member = Readonly<z.infer<typeof memberSchema>>;
 /** An API key and what it may do. */
 export type ApiKey = Readonly<z.infer<typeof keySchema>>;
-/** Everything about one merchant or organization, as a seed or a state file brings it. */
+/** A merchant or organization as plain data. */
 export type AccountData = z.infer<typeof accountSchema>;
-/** Everything that the sandbox knows, as plain data. */
+/** The state of the sandbox as plain data. */
 export type Snapshot = z.infer<typeof snapshotSchema>;
 
 const place = { change: z.enum(["merchant", "organization"]), of: z.string() };
@@ -128,25 +128,25 @@ const changeSchema = z.union([
   z.strictObject({ ...place, first: z.string() }),
 ]);
 
-/** One change of the state, as a state file has it behind the state that it follows. */
+/** A state change, as appended to a state file. */
 export type StateChange =
   | { readonly change: "counter"; readonly counter: number }
   | {
       readonly change: "merchant" | "organization";
       readonly of: string;
-      /** Added, or put in the place of the one with this id. */
+      /** Added, or replaced by id. */
       readonly member?: Member;
       readonly role?: Role;
-      /** Id of a member or a role. */
+      /** Id of a removed member or role. */
       readonly gone?: string;
-      /** Id of the member that is listed first from now on. */
+      /** Id of a member that was moved to the front. */
       readonly first?: string;
     };
 
-/** What every line of a change begins with, and no line of a state. */
+/** Start of every change line, and of no line of a snapshot. */
 export const CHANGE_MARK = '{"change":';
 
-/** Reads one line; null where it is none. */
+/** Parses a change line; `null` if invalid. */
 export function parseChange(line: string): StateChange | null {
   try {
     return changeSchema.safeParse(JSON.parse(line)).data ?? null;

@@ -1,7 +1,7 @@
 import { CHANGE_MARK, parseChange, type Snapshot, type StateChange, snapshotSchema } from "./snapshot.ts";
 import type { Account, Store } from "./store.ts";
 
-/** A state file that cannot be used. */
+/** Thrown for a state file that cannot be used. */
 export class StateInvalid extends Error {
   constructor(reason: string) {
     super(reason);
@@ -9,7 +9,7 @@ export class StateInvalid extends Error {
   }
 }
 
-// Records never change, only their places do: each is written out once, however often the state is saved.
+// Records are immutable, so each is serialized only once, however often the state is saved.
 const written = new WeakMap<object, string>();
 
 function recordText(record: object): string {
@@ -30,7 +30,7 @@ function accountText(account: Account): string {
   return `${JSON.stringify(head).slice(0, -1)},"roles":${listText(roles.values())},"members":${listText(members.values())}}`;
 }
 
-/** The text of a state file: JSON with one record on each line. */
+/** Serializes a state as JSON with one record per line. */
 export function stateText(store: Store): string {
   const head = JSON.stringify({ format: "rolecall-sandbox", version: 1, counter: store.counter });
   const accounts = [...store.merchants.values(), ...store.organizations.values()].map(accountText);
@@ -38,7 +38,7 @@ export function stateText(store: Store): string {
   return `${head.slice(0, -1)},"keys":${keys},"accounts":[\n${accounts.join(",\n")}\n]}\n`;
 }
 
-/** The text of a change behind a state: one line, without its end. */
+/** Serializes a change as one line, without a line break. */
 export function changeText(change: StateChange): string {
   if (change.change === "counter") return JSON.stringify(change);
   const { member, role, ...rest } = change;
@@ -47,14 +47,14 @@ export function changeText(change: StateChange): string {
   return role === undefined ? `${head}}` : `${head},"role":${recordText(role)}}`;
 }
 
-/** What a state file holds: a state, and the changes since. */
+/** A parsed state file: a snapshot and the changes since. */
 export interface StateFileContent {
   readonly snapshot: Snapshot;
   readonly changes: readonly StateChange[];
 }
 
 function parseChanges(text: string): StateChange[] {
-  // Without an end, a line was cut off by a crash: the write that it belongs to was never answered.
+  // A line without a line break was cut off by a crash; its write was never answered.
   const lines = text.split("\n").slice(0, -1);
   return lines.map((line, at) => {
     const change = parseChange(line);
@@ -63,13 +63,13 @@ function parseChanges(text: string): StateChange[] {
   });
 }
 
-/** Without what a crash left of a line that had only begun to say that it is a change. */
+/** Removes a last line that a crash cut off within CHANGE_MARK. */
 function withoutTornMark(text: string): string {
   const end = text.lastIndexOf("\n") + 1;
   return end > 0 && CHANGE_MARK.startsWith(text.slice(end)) ? text.slice(0, end) : text;
 }
 
-/** Reads a state file's text; throws `StateInvalid`. */
+/** Parses a state file; throws `StateInvalid`. */
 export function parseState(kept: string): StateFileContent {
   const text = withoutTornMark(kept);
   const end = text.indexOf(`\n${CHANGE_MARK}`);
@@ -84,5 +84,5 @@ export function parseState(kept: string): StateFileContent {
   const result = snapshotSchema.safeParse(value);
   if (result.success) return { snapshot: result.data, changes };
   const [issue] = result.error.issues;
-  throw new StateInvalid(`${issue?.path.join(".") || "the whole"}: ${issue?.message}`);
+  throw new StateInvalid(`${issue?.path.join(".") || "the root"}: ${issue?.message}`);
 }

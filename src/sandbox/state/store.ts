@@ -3,65 +3,65 @@ import { stableId } from "./ids.ts";
 import { PREDEFINED_ROLES_BY_ID } from "./predefined-roles.ts";
 import type { AccountData, ApiKey, Member, Role, Snapshot, StateChange, Status } from "./snapshot.ts";
 
-/** A merchant or an organization with its members, indexed; it is changed in place because a copy of 100,000 members per write would be slow. */
+/** An indexed merchant or organization; mutable, because copying 100,000 members per write would be slow. */
 export interface Account extends Omit<AccountData, "roles" | "members"> {
-  /** Custom roles by id, in the order of their creation. */
+  /** Custom roles by id, in order of creation. */
   readonly roles: Map<string, Role>;
-  /** Members by id, in the order of their creation; a changed one keeps its place. */
+  /** Members by id, in order of creation; a changed one keeps its position. */
   readonly members: Map<string, Member>;
-  /** The ids in the same order: a page is a slice of it. */
+  /** Member ids in the same order; a page is a slice. */
   readonly memberIds: string[];
-  /** A number for each member that says where in that order it is. */
+  /** Sort key of each member in that order. */
   readonly places: Map<string, number>;
   /** Member ids by lower-case e-mail address. */
   readonly byAddress: Map<string, readonly string[]>;
-  /** Made when somebody first looks for a prefix. */
+  /** Created on the first prefix search. */
   addresses: AddressIndex | null;
-  /** Takes each change. */
-  readonly note: OnChange;
+  /** Called with each change. */
+  readonly onChange: OnChange;
 }
 
-/** Takes a change of the state when it has happened. */
+/** Receives a state change after it was made. */
 export type OnChange = (change: StateChange) => void;
 
-/** Everything that the sandbox knows, indexed. */
+/** The indexed state of the sandbox. */
 export interface Store {
   readonly merchants: ReadonlyMap<string, Account>;
   readonly organizations: ReadonlyMap<string, Account>;
   readonly keys: ReadonlyMap<string, ApiKey>;
   counter: number;
-  readonly note: OnChange;
+  readonly onChange: OnChange;
 }
 
-/** The e-mail address of a member in lower case; null where it has none. */
+/** Returns a member's e-mail address in lower case, or `null`. */
 export function memberAddress(member: Member): string | null {
   return (member.user?.email ?? member.invite?.email)?.toLowerCase() ?? null;
 }
 
-/** A member's status at a time: an invitation past its expiry is expired. */
+/** Returns a member's status at a time; an invitation past its expiry is `expired`. */
 export function statusOf(member: Member, now: number): Status {
   const expired =
     member.status === "pending" && member.invite !== undefined && member.invite.expiresAt <= now;
   return expired ? "expired" : member.status;
 }
 
-/** The time of a change, always later than the one before, so that `updated_at` tells two changes apart. */
+/** Returns the time of a change; always later than the last one, so that `updated_at` distinguishes them. */
 export function touch(before: { readonly updatedAt: number }, now: number): number {
   return Math.max(now, before.updatedAt + 1);
 }
 
-/** The role with an id that members of an account may hold: a custom or a predefined one. */
+/** Returns a custom role of the account or a predefined one by id. */
 export function findAccountRole(account: Account, id: string): Role | undefined {
   return account.roles.get(id) ?? PREDEFINED_ROLES_BY_ID.get(id);
 }
 
-/** The members of an account that have an e-mail address, whatever its case. */
+/** Returns the members with an e-mail address, ignoring case. */
 export function membersByEmail(account: Account, email: string): Member[] {
   const ids = account.byAddress.get(email.toLowerCase()) ?? [];
   return ids.flatMap((id) => account.members.get(id) ?? []);
 }
 
-/** The members whose address begins with a prefix, in the order of the list; null where looking at every member is no slower. */
+/** Returns the members whose address has a prefix, in list order; null if scanning all members is as fast. */
 export function membersByPrefix(account: Account, prefix: string): readonly Member[] | null {
   account.addresses ??= createAddressIndex(account.byAddress.keys());
   const addresses = account.addresses.startingWith(prefix.toLowerCase(), MAX_PREFIX_MATCHES);
@@ -73,10 +73,10 @@ export function membersByPrefix(account: Account, prefix: string): readonly Memb
 const MAX_PREFIX_MATCHES = 1000;
 
 function reportChange(account: Account, change: Omit<StateChange & { of: string }, "change" | "of">): void {
-  account.note({ change: account.type, of: account.id, ...change });
+  account.onChange({ change: account.type, of: account.id, ...change });
 }
 
-/** Adds a member at the end of the list. */
+/** Appends a member to the list. */
 export function addMember(account: Account, member: Member): void {
   const last = account.memberIds.at(-1);
   account.places.set(member.id, last === undefined ? 0 : (account.places.get(last) ?? 0) + 1);
@@ -91,13 +91,13 @@ export function addMember(account: Account, member: Member): void {
   reportChange(account, { member });
 }
 
-/** Puts a changed member in the place of the old one; its address has to be the same. */
+/** Replaces a member; its address must be unchanged. */
 export function replaceMember(account: Account, member: Member): void {
   account.members.set(member.id, member);
   reportChange(account, { member });
 }
 
-/** Removes a member, which frees its address. */
+/** Removes a member and frees its address. */
 export function removeMember(account: Account, member: Member): void {
   account.members.delete(member.id);
   account.memberIds.splice(account.memberIds.indexOf(member.id), 1);
@@ -114,7 +114,7 @@ export function removeMember(account: Account, member: Member): void {
   reportChange(account, { gone: member.id });
 }
 
-/** Puts a member in front of all others. */
+/** Moves a member to the front of the list. */
 export function moveToFront(account: Account, member: Member): void {
   const first = account.memberIds[0] ?? member.id;
   account.memberIds.splice(account.memberIds.indexOf(member.id), 1);
@@ -126,7 +126,7 @@ export function moveToFront(account: Account, member: Member): void {
   reportChange(account, { first: member.id });
 }
 
-/** Adds a role, or puts it in the place of the one with its id. */
+/** Adds or replaces a role. */
 export function putRole(account: Account, role: Role): void {
   account.roles.set(role.id, role);
   reportChange(account, { role });
@@ -138,14 +138,14 @@ export function removeRole(account: Account, role: Role): void {
   reportChange(account, { gone: role.id });
 }
 
-/** A new id, the same in every run that made the same things before. */
+/** Returns a new id; runs that create the same things get the same ids. */
 export function nextId(store: Store, prefix: "role" | "mem", account: Account): string {
   store.counter += 1;
-  store.note({ change: "counter", counter: store.counter });
+  store.onChange({ change: "counter", counter: store.counter });
   return stableId(prefix, "created", account.id, store.counter);
 }
 
-function index(data: AccountData, note: OnChange): Account {
+function index(data: AccountData, onChange: OnChange): Account {
   const account: Account = {
     ...data,
     roles: new Map(data.roles.map((role) => [role.id, role])),
@@ -154,13 +154,13 @@ function index(data: AccountData, note: OnChange): Account {
     members: new Map(),
     byAddress: new Map(),
     addresses: null,
-    note,
+    onChange,
   };
   for (const member of data.members) addMember(account, member);
   return account;
 }
 
-/** Does again what a change did; false where there is no such merchant or organization, member or role. */
+/** Replays a change; false if its account, member or role does not exist. */
 export function applyChange(store: Store, change: StateChange): boolean {
   if (change.change === "counter") {
     store.counter = change.counter;
@@ -183,11 +183,11 @@ export function applyChange(store: Store, change: StateChange): boolean {
   return [role, member, goneRole, goneMember, moved].some((one) => one !== undefined);
 }
 
-/** Builds the store from plain data; `note` takes each change from then on. */
-export function openStore(snapshot: Snapshot, note: OnChange = () => undefined): Store {
+/** Builds the store of a snapshot; `onChange` receives each change from then on. */
+export function openStore(snapshot: Snapshot, onChange: OnChange = () => undefined): Store {
   let ready = false;
   const later: OnChange = (change) => {
-    if (ready) note(change);
+    if (ready) onChange(change);
   };
   const of = (type: AccountData["type"]): Map<string, Account> =>
     new Map(
@@ -198,7 +198,7 @@ export function openStore(snapshot: Snapshot, note: OnChange = () => undefined):
     organizations: of("organization"),
     keys: new Map(snapshot.keys.map((key) => [key.key, key])),
     counter: snapshot.counter,
-    note: later,
+    onChange: later,
   };
   ready = true;
   return store;

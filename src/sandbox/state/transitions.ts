@@ -9,7 +9,7 @@ function emailOf(member: Member): string {
   return email;
 }
 
-/** A member put into a status by hand; the invitation or the user that belongs to the status comes with it. */
+/** Returns a member with another status and the user or invitation that the status requires. */
 export function withStatus(member: Member, status: Status, now: number): Member {
   const updatedAt = touch(member, now);
   switch (status) {
@@ -37,10 +37,10 @@ export function withStatus(member: Member, status: Status, now: number): Member 
 const FROM = { accept: "pending", expire: "pending", disable: "accepted" } as const;
 const TO = { accept: "accepted", expire: "expired", disable: "disabled" } as const;
 
-/** What can happen to a member without a request of the contract. */
+/** An event in a member's life that no request of the contract causes. */
 export type Event = keyof typeof FROM;
 
-/** A member after something happened to it; 409 where that cannot happen in its status. */
+/** Returns a member after an event; throws a 409 if its status does not allow it. */
 export function afterEvent(member: Member, event: Event, now: number): Member {
   const status = statusOf(member, now);
   if (status !== FROM[event]) {

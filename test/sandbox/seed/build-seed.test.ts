@@ -152,7 +152,7 @@ describe("a seed that cannot be used", () => {
         ].join("\n"),
       ),
     ).toEqual([
-      '3:5: there is no field "colour" here',
+      '3:5: unknown field "colour"',
       "6:18: email: must be an e-mail address",
       "7:31: status: must be one of accepted, pending, expired, disabled, unknown",
       "9:12: key: must look like sk_test_… or sk_live_…",
@@ -179,20 +179,20 @@ describe("a seed that cannot be used", () => {
         ].join("\n"),
       ),
     ).toEqual([
-      "3:34: this role name is there already",
+      "3:34: duplicate role name",
       "3:54: this is the id of a predefined role",
       '5:42: there is no role "Cook"',
-      "6:35: this id is there already",
-      "7:11: this code is there already",
+      "6:35: duplicate id",
+      "7:11: duplicate code",
       '9:58: there is no role "A"',
       "11:39: there is no merchant MC9",
-      "12:12: this key is there already",
+      "12:12: duplicate key",
     ]);
   });
 
   test("a member needs an address or no_address", () => {
     expect(problems("merchants: [{ code: MC1, members: [{ id: mem_1 }] }]")).toEqual([
-      "1:36: email: is needed, unless no_address is true",
+      "1:36: email: is required, unless no_address is true",
     ]);
   });
 
@@ -201,8 +201,8 @@ describe("a seed that cannot be used", () => {
     ["names a key twice", "merchants: [{code: A, code: B}]", /^1:\d+: /],
     ["is empty", "", /^1:1: the file is empty; a seed begins with "merchants:"$/],
     ["is a text", "hello", /^1:1: must be a mapping/],
-    ["lacks a code", "merchants: [{ name: A }]", /^1:13: code: is needed$/],
-    ["lacks all merchants", "keys: []", /^1:1: merchants: is needed$/],
+    ["lacks a code", "merchants: [{ name: A }]", /^1:13: code: is required$/],
+    ["lacks all merchants", "keys: []", /^1:1: merchants: is required$/],
     ["has a number for a text", "merchants: [{ code: 7 }]", /^1:21: code: must be text$/],
     ["has a text for a list", "merchants: [{ code: A, roles: B }]", /^1:31: roles: must be a list/],
     [

@@ -99,7 +99,7 @@ describe("a saved state", () => {
   test.each([
     ["", "not valid JSON"],
     ['{"format":"rolecall-sandbox","ver', "not valid JSON"],
-    ["[]", "the whole"],
+    ["[]", "the root"],
     ['{"format":"something else"}', "format"],
     ['{"format":"rolecall-sandbox","version":2,"counter":0,"keys":[],"accounts":[]}', "version"],
     ['{"format":"rolecall-sandbox","version":1,"counter":0,"keys":[],"accounts":[{}]}', "accounts.0"],

@@ -19,7 +19,7 @@ export function pageAssets() {
 }
 
 async function makeAssets() {
-  const build = await rolldown({ input: join(folder, "client/main.ts"), platform: "browser" });
+  const build = await rolldown({ input: join(folder, "client/page-main.ts"), platform: "browser" });
   const { output } = await build.generate({ format: "iife", minify: true });
   await build.close();
   const script = output[0].code.trim();

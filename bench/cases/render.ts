@@ -1,9 +1,9 @@
 import { performance } from "node:perf_hooks";
-import { renderPage } from "../../src/render/html/page.ts";
-import { renderReview } from "../../src/render/plan-markdown.ts";
-import { renderPlans } from "../../src/render/plan-text.ts";
-import { planView } from "../../src/render/plan-view.ts";
+import { renderPage } from "../../src/render/html/html-page.ts";
+import { renderReview } from "../../src/render/markdown/render-review.ts";
 import { PLAIN } from "../../src/render/style.ts";
+import { renderPlans } from "../../src/render/text/plan-text.ts";
+import { planView } from "../../src/render/view/plan-view.ts";
 import { desired, live, liveMember, liveRole, member, NOW, planOf, role } from "../../test/support/build.ts";
 import { reportOf } from "../../test/support/report.ts";
 

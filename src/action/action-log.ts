@@ -1,6 +1,6 @@
 import type { AnnotationProperties } from "@actions/core";
 import type { Sink } from "../cli/io/io.ts";
-import { oneLine } from "../render/escape.ts";
+import { oneLine } from "../lib/escape.ts";
 
 /** How bad an annotation is; `notice` is only worth a look. */
 export type Level = "error" | "warning" | "notice";

@@ -11,8 +11,8 @@ import { keyVariables } from "../cli/session/credentials.ts";
 import { openSessions, type Planned, planAll } from "../cli/session/session.ts";
 import type { DesiredState } from "../model/desired.ts";
 import { RolecallError } from "../model/errors.ts";
-import { renderDiagnostics } from "../render/diagnostics-text.ts";
 import { PLAIN } from "../render/style.ts";
+import { renderDiagnostics } from "../render/text/diagnostics-text.ts";
 import { ActionError } from "./action-error.ts";
 import type { Inputs } from "./inputs.ts";
 

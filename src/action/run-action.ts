@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as core from "@actions/core";
 import type { Io } from "../cli/io/io.ts";
 import { nodeIo } from "../cli/io/node-io.ts";
-import { oneLine } from "../render/escape.ts";
+import { oneLine } from "../lib/escape.ts";
 import { failed, type Step, type StepResult, scopeOf } from "./action-context.ts";
 import { ActionError } from "./action-error.ts";
 import { type RunnerLog, safeSink } from "./action-log.ts";

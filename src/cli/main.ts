@@ -45,7 +45,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
     const style = styleFor(io.stderr, io, !argv.includes("--no-color"));
     if (error instanceof RolecallError) {
       // Not before there is a failure: every start would load it.
-      const { renderFailure } = await import("../render/failure-text.ts");
+      const { renderFailure } = await import("../render/text/failure-text.ts");
       io.stderr.write(renderFailure(error.failure, style));
       return exitCodeFor(error);
     }

@@ -19,7 +19,7 @@ import type { DesiredState } from "../../src/model/desired.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { approvalRecord } from "../../src/plan/approval-record.ts";
 import { approve, approveByRecord } from "../../src/plan/approve.ts";
-import { planView } from "../../src/render/plan-view.ts";
+import { planView } from "../../src/render/view/plan-view.ts";
 import { desiredStates, liveStates } from "../support/arbitrary.ts";
 import { desired, live, liveMember, liveRole, member, planOf, role } from "../support/build.ts";
 import { createClock } from "../support/clock.ts";

@@ -1,6 +1,6 @@
 import axe from "axe-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { renderPage } from "../../src/render/html/page.ts";
+import { renderPage } from "../../src/render/html/html-page.ts";
 import { findBrowser, type OpenPage, openPage } from "../support/browser.ts";
 import {
   desired,

@@ -3,8 +3,8 @@ import type { DesiredState } from "../../src/model/desired.ts";
 import type { LiveState } from "../../src/model/live.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { liveReport } from "../../src/plan/report/build-access-report.ts";
-import { type PageInput, renderPage } from "../../src/render/html/page.ts";
-import { planView } from "../../src/render/plan-view.ts";
+import { type PageInput, renderPage } from "../../src/render/html/html-page.ts";
+import { planView } from "../../src/render/view/plan-view.ts";
 import { NOW } from "./build.ts";
 
 /** The report of a live state, with a plan or without. */

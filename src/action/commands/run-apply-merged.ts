@@ -8,11 +8,11 @@ import { parseOverrides, standingRefusals } from "../../cli/review/parse-overrid
 import type { Look, Planned } from "../../cli/session/session.ts";
 import { rulePlaces } from "../../cli/show/rule-locations.ts";
 import { unplannedOf } from "../../cli/show/show-plans.ts";
+import { oneLine } from "../../lib/escape.ts";
 import type { Plan } from "../../model/plan.ts";
-import { oneLine } from "../../render/escape.ts";
-import { renderFailure } from "../../render/failure-text.ts";
-import { plansJson } from "../../render/json.ts";
+import { plansJson } from "../../render/formats/json-output.ts";
 import { PLAIN } from "../../render/style.ts";
+import { renderFailure } from "../../render/text/failure-text.ts";
 import { failed, passed, type Step, type StepResult } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
 import { annotate } from "../action-log.ts";

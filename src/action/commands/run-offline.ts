@@ -1,7 +1,7 @@
 import { fleetMatrix, MAX_JOBS } from "../../cli/show/job-matrix.ts";
-import { oneLine } from "../../render/escape.ts";
-import { fenced } from "../../render/markdown.ts";
-import { counted } from "../../render/words.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { counted } from "../../lib/text.ts";
+import { fenced } from "../../render/markdown/markdown-blocks.ts";
 import { failed, passed, type Step, type StepResult } from "../action-context.ts";
 import { annotate } from "../action-log.ts";
 import { loadFiles, orActionError } from "../load-and-plan.ts";

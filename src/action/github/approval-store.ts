@@ -3,10 +3,10 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { z } from "zod";
 import { objectionSentences } from "../../cli/review/approval.ts";
 import type { Look } from "../../cli/session/session.ts";
+import { counted } from "../../lib/text.ts";
 import type { Plan } from "../../model/plan.ts";
 import { type ApprovalRecord, approvalRecord } from "../../plan/approval-record.ts";
 import { type Approval, approveByRecord, isRecordedPlan } from "../../plan/approve.ts";
-import { counted } from "../../render/words.ts";
 import type { Scope } from "../action-context.ts";
 import type { CheckRun, Github, Pull } from "./github-api.ts";
 

@@ -1,4 +1,4 @@
-import { inlineCode } from "../../render/markdown.ts";
+import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import { markerOf, type Scope } from "../action-context.ts";
 import type { RunnerLog } from "../action-log.ts";
 import type { Inputs } from "../inputs.ts";

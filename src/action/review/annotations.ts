@@ -2,7 +2,7 @@ import { locate } from "../../config/yaml/locate.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Plan } from "../../model/plan.ts";
-import type { PlaceOf } from "../../render/plan-view.ts";
+import type { PlaceOf } from "../../render/view/plan-view.ts";
 import type { Annotation } from "../action-log.ts";
 
 /** The texts of the files, by the names that they are shown by. */

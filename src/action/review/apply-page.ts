@@ -1,9 +1,9 @@
 import { type ApplyReporter, applyReporter } from "../../cli/apply/reporter.ts";
 import type { Progress } from "../../cli/progress/progress.ts";
+import { counted } from "../../lib/text.ts";
 import type { Plan } from "../../model/plan.ts";
-import { fenced, folded } from "../../render/markdown.ts";
-import { type PlaceOf, planView } from "../../render/plan-view.ts";
-import { counted } from "../../render/words.ts";
+import { fenced, folded } from "../../render/markdown/markdown-blocks.ts";
+import { type PlaceOf, planView } from "../../render/view/plan-view.ts";
 import { markerOf, type ResultWord, type Step, type StepResult } from "../action-context.ts";
 import type { FailureReason } from "../action-error.ts";
 import type { Pull } from "../github/github-api.ts";

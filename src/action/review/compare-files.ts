@@ -1,11 +1,11 @@
+import { counted } from "../../lib/text.ts";
 import type { DesiredMember, DesiredRole, DesiredState } from "../../model/desired.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
 import { buildPlan } from "../../plan/build-plan.ts";
 import type { Matches } from "../../plan/scope.ts";
-import { inlineCode } from "../../render/markdown.ts";
-import { planView } from "../../render/plan-view.ts";
-import { counted } from "../../render/words.ts";
+import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
+import { planView } from "../../render/view/plan-view.ts";
 import { failed, markerOf, passed, type Step, type StepResult } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
 import { baseStates } from "../github/base-states.ts";

@@ -1,6 +1,6 @@
 import type { DesiredState } from "../../model/desired.ts";
-import type { PlanView } from "../../render/plan-view.ts";
-import type { RiskItem } from "../../render/risk-view.ts";
+import type { PlanView } from "../../render/view/plan-view.ts";
+import type { RiskItem } from "../../render/view/risk-view.ts";
 import type { Step } from "../action-context.ts";
 import { baseStates } from "../github/base-states.ts";
 import { GithubError } from "../github/github-api.ts";

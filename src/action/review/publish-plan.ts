@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Plan } from "../../model/plan.ts";
-import { plansJson } from "../../render/json.ts";
-import { inlineCode } from "../../render/markdown.ts";
-import { type ReviewInput, renderReview } from "../../render/plan-markdown.ts";
-import { addCounts, planView } from "../../render/plan-view.ts";
+import { plansJson } from "../../render/formats/json-output.ts";
+import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
+import { type ReviewInput, renderReview } from "../../render/markdown/render-review.ts";
+import { addCounts, planView } from "../../render/view/plan-view.ts";
 import type { Outputs, Step, StepResult } from "../action-context.ts";
 import { GithubError } from "../github/github-api.ts";
 import type { PullComment } from "../github/pull-comment.ts";

@@ -2,17 +2,17 @@ import type { ApplyEvent, ApplyResult, Outcome, PasswordChange, StopCause } from
 import { type Failure, RolecallError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 import { applyOverrides, type Override } from "../../plan/overrides.ts";
+import { eventJson, type FailureJson, failureJson } from "../../render/formats/json-output.ts";
 import {
   renderApplyEvent,
   renderApplyResult,
   renderApplyTotal,
   renderPasswords,
-} from "../../render/apply-text.ts";
-import { eventJson, type FailureJson, failureJson } from "../../render/json.ts";
-import { renderPlans } from "../../render/plan-text.ts";
-import { type PlaceOf, type PlanView, planView } from "../../render/plan-view.ts";
-import { renderJournals } from "../../render/run-notices.ts";
-import { renderUnverified, renderVerified, residueOf } from "../../render/verified-text.ts";
+} from "../../render/text/apply-text.ts";
+import { renderPlans } from "../../render/text/plan-text.ts";
+import { renderJournals } from "../../render/text/run-notices.ts";
+import { renderUnverified, renderVerified, residueOf } from "../../render/text/verified-text.ts";
+import { type PlaceOf, type PlanView, planView } from "../../render/view/plan-view.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { ExitCode, exitCodeFor } from "../exit-code.ts";
 import type { Io } from "../io/io.ts";

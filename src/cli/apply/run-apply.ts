@@ -1,11 +1,11 @@
 import { applyPlan } from "../../apply/apply-plan.ts";
 import { type PutSemantics, unknownPutSemantics } from "../../apply/put-semantics.ts";
+import { oneLine } from "../../lib/escape.ts";
 import type { ApplyResult, StopCause } from "../../model/apply.ts";
 import { type Failure, RolecallError } from "../../model/errors.ts";
 import type { JournalEntry } from "../../model/journal.ts";
 import type { Change, Plan } from "../../model/plan.ts";
-import { oneLine } from "../../render/escape.ts";
-import { briefly, residueOf } from "../../render/verified-text.ts";
+import { briefly, residueOf } from "../../render/text/verified-text.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { OpenJournal } from "../journal/open-journal.ts";
 import { openJournals } from "../journal/open-journals.ts";

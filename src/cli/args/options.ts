@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { SMALLEST_REVIEW, USUAL_REVIEW } from "../../render/review-size.ts";
+import { SMALLEST_REVIEW, USUAL_REVIEW } from "../../render/markdown/review-size.ts";
 import { parseDuration } from "./duration.ts";
 import { parseShard } from "./parse-shard.ts";
 import type { Shard } from "./shard.ts";

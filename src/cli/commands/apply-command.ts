@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
-import { oneLine } from "../../render/escape.ts";
-import { counted } from "../../render/words.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { counted } from "../../lib/text.ts";
 import type { ApplyReporter } from "../apply/reporter.ts";
 import type { RunOptions } from "../apply/run-apply.ts";
 import {
@@ -208,7 +208,7 @@ async function reviewAndApply(
     }))
     .filter(({ plan, passwords }) => plan.changes.length + passwords.length > 0);
   if (due.length === 0) {
-    const { residueOf } = await import("../../render/verified-text.ts");
+    const { residueOf } = await import("../../render/text/verified-text.ts");
     const missing = looks.reduce((sum, { plan }) => sum + residueOf(plan).notCreated.length, 0);
     const rest = [
       ...(allOut > 0 ? [leftOutText(allOut)] : []),

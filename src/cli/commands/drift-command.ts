@@ -76,14 +76,14 @@ async function print(drifts: readonly Drift[], prepared: Prepared, options: Opti
   const { sink, end } = outputTo(options.output, io);
   switch (format) {
     case "json": {
-      const { driftsJson } = await import("../../render/json.ts");
+      const { driftsJson } = await import("../../render/formats/json-output.ts");
       sink.write(driftsJson(drifts, prepared.failures));
       break;
     }
     case "markdown": {
       const [{ renderReview }, { driftView }, { unplannedOf }] = await Promise.all([
-        import("../../render/plan-markdown.ts"),
-        import("../../render/drift-view.ts"),
+        import("../../render/markdown/render-review.ts"),
+        import("../../render/view/drift-view.ts"),
         import("../show/show-plans.ts"),
       ]);
       const unplanned = unplannedOf(prepared.planned);
@@ -94,8 +94,8 @@ async function print(drifts: readonly Drift[], prepared: Prepared, options: Opti
     }
     case "text": {
       if (drifts.length === 0) break;
-      const { renderDrifts } = await import("../../render/drift-text.ts");
-      const { driftView } = await import("../../render/drift-view.ts");
+      const { renderDrifts } = await import("../../render/text/drift-text.ts");
+      const { driftView } = await import("../../render/view/drift-view.ts");
       const views = drifts.map((drift) => driftView(drift, prepared.placeOf));
       sink.write(renderDrifts(views, styleFor(sink, io, options.color), extentOf(options)));
       break;

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
 import type { FormattedFile } from "../../config/format/format-file.ts";
-import { oneLine } from "../../render/escape.ts";
-import { grouped } from "../../render/words.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { grouped } from "../../lib/text.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
@@ -48,7 +48,7 @@ async function fmt(paths: readonly string[], options: Options, io: Io): Promise<
     import("../files/find-files.ts"),
     import("../../config/format/format-file.ts"),
     import("../files/atomic-write.ts"),
-    import("../../render/diagnostics-text.ts"),
+    import("../../render/text/diagnostics-text.ts"),
   ]);
   const files = await readYamlFiles(paths, io.cwd);
   const results = files.map(({ file, text }) => ({

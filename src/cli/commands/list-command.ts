@@ -65,7 +65,7 @@ async function list(paths: readonly string[], options: Options, io: Io): Promise
   });
   const errors = loaded.diagnostics.filter(isError);
   if (errors.length > 0) {
-    const { renderDiagnostics } = await import("../../render/diagnostics-text.ts");
+    const { renderDiagnostics } = await import("../../render/text/diagnostics-text.ts");
     io.stderr.write(`${renderDiagnostics(errors, styleFor(io.stderr, io, options.color))}\n`);
   }
   const states = shard ? loaded.states.filter((state) => isInShard(state.merchant, shard)) : loaded.states;
@@ -80,7 +80,7 @@ async function list(paths: readonly string[], options: Options, io: Io): Promise
 }
 
 async function table(states: readonly DesiredState[]): Promise<string> {
-  const { oneLine } = await import("../../render/escape.ts");
+  const { oneLine } = await import("../../lib/escape.ts");
   const rows = states.map(({ merchant, environment, origin }) => [
     merchant,
     environment ?? "-",

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
 import type { Plan } from "../../model/plan.ts";
-import type { FailureJson } from "../../render/json.ts";
+import type { FailureJson } from "../../render/formats/json-output.ts";
 import { parseAsOf } from "../args/as-of.ts";
 import { warnWithoutEffect } from "../args/option-hints.ts";
 import {
@@ -139,9 +139,9 @@ async function pagePrinter(
   io: Io,
 ): Promise<PrintPlans> {
   const [{ renderPage }, { reportOf }, { planView }] = await Promise.all([
-    import("../../render/html/page.ts"),
+    import("../../render/html/html-page.ts"),
     import("../show/report-of.ts"),
-    import("../../render/plan-view.ts"),
+    import("../../render/view/plan-view.ts"),
   ]);
   return (_, unplanned) => {
     const merchants = planned.flatMap((one) =>
@@ -160,7 +160,7 @@ export async function savePlans(
   out: string,
   io: Io,
 ): Promise<void> {
-  const { plansJson } = await import("../../render/json.ts");
+  const { plansJson } = await import("../../render/formats/json-output.ts");
   const stream = standardStream(out);
   if (stream !== null) return io[stream].write(plansJson(plans, failures));
   const { writeAtomically } = await import("../files/atomic-write.ts");

@@ -107,7 +107,7 @@ async function write(
   },
   io: Io,
 ): Promise<void> {
-  const { renderPage } = await import("../../render/html/page.ts");
+  const { renderPage } = await import("../../render/html/html-page.ts");
   const { sink, end } = outputTo(options.output, io);
   const merchants = reports.map((report) => ({ report, view: null }));
   sink.write(renderPage({ about, merchants, now: options.asOf ?? io.now(), ...rest }));

@@ -49,8 +49,8 @@ Exits 0, or 1 when the run cannot be found or read.
 async function list({ merchant, limit, ...options }: Options, io: Io): Promise<ExitCode> {
   const [{ narrowed, pastRuns }, { renderRuns }, { runsJson }] = await Promise.all([
     import("../journal/find-run.ts"),
-    import("../../render/runs-text.ts"),
-    import("../../render/json.ts"),
+    import("../../render/text/runs-text.ts"),
+    import("../../render/formats/json-output.ts"),
   ]);
   const found: Run[] = [];
   for await (const run of pastRuns(io)) {
@@ -70,8 +70,8 @@ async function list({ merchant, limit, ...options }: Options, io: Io): Promise<E
 async function show(text: string, options: Options, io: Io): Promise<ExitCode> {
   const [{ findRun }, { renderRun }, { runsJson }] = await Promise.all([
     import("../journal/find-run.ts"),
-    import("../../render/runs-text.ts"),
-    import("../../render/json.ts"),
+    import("../../render/text/runs-text.ts"),
+    import("../../render/formats/json-output.ts"),
   ]);
   const found = await findRun(text, { merchants: options.merchant }, io);
   const [first] = found.journals;

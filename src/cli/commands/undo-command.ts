@@ -117,11 +117,11 @@ function rethrow(error: unknown): never {
 /** What does not come back stands ahead of the plan; for programs as the first event, or beside the plan on stderr. */
 async function tellNotes({ run, notes }: UndoPrepared, options: Options, io: Io): Promise<void> {
   if (options.format === "json" && !changesNothing(options)) {
-    const { undoNotesJson } = await import("../../render/json.ts");
+    const { undoNotesJson } = await import("../../render/formats/json-output.ts");
     io.stdout.write(undoNotesJson(run, notes, new Date(io.now()).toISOString()));
     return;
   }
-  const { renderUndoNotes } = await import("../../render/run-notices.ts");
+  const { renderUndoNotes } = await import("../../render/text/run-notices.ts");
   const sink = options.format === "json" ? io.stderr : shownOn(options, io);
   sink.write(renderUndoNotes(notes, styleFor(sink, io, options.color)));
 }

@@ -1,6 +1,6 @@
 import { Command } from "commander";
+import { counted } from "../../lib/text.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import { counted } from "../../render/words.ts";
 import { parseAsOf } from "../args/as-of.ts";
 import {
   type OutputOptions,
@@ -69,19 +69,21 @@ async function render(
   const { format } = options;
   switch (format) {
     case "json":
-      return (await import("../../render/json.ts")).diagnosticsJson(diagnostics);
+      return (await import("../../render/formats/json-output.ts")).diagnosticsJson(diagnostics);
     case "github":
-      return (await import("../../render/diagnostics-github.ts")).renderDiagnosticsGithub(diagnostics);
+      return (await import("../../render/formats/diagnostics-github.ts")).renderDiagnosticsGithub(
+        diagnostics,
+      );
     case "sarif": {
       const [{ diagnosticsSarif }, { diagnosticTable }] = await Promise.all([
-        import("../../render/diagnostics-sarif.ts"),
+        import("../../render/formats/diagnostics-sarif.ts"),
         import("../../config/diagnostics/rule-table.ts"),
       ]);
       return diagnosticsSarif(diagnostics, { version: VERSION, rules: diagnosticTable() });
     }
     case "text": {
       if (diagnostics.length === 0) return `${counted(files, "file")} valid.\n`;
-      const { renderDiagnostics } = await import("../../render/diagnostics-text.ts");
+      const { renderDiagnostics } = await import("../../render/text/diagnostics-text.ts");
       return renderDiagnostics(diagnostics, styleFor(io.stdout, io, options.color));
     }
     default:

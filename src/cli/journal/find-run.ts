@@ -1,6 +1,6 @@
 import { RolecallError } from "../../model/errors.ts";
 import { jointStatus } from "../../plan/run-status.ts";
-import type { ShownRun } from "../../render/runs-text.ts";
+import type { ShownRun } from "../../render/text/runs-text.ts";
 import type { Io } from "../io/io.ts";
 import { EXTENSION, type FoundRun, isOf, listRuns, readRun, type StoredRun } from "./read-journals.ts";
 

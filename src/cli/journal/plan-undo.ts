@@ -1,12 +1,12 @@
 import { access } from "node:fs/promises";
 import { resolve } from "node:path";
+import { oneLine } from "../../lib/escape.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { MerchantNote, PastRun, UndoNote } from "../../model/past-run.ts";
 import { normalizeServiceUrl } from "../../plan/service-url.ts";
 import { netEffects } from "../../plan/undo/net-effects.ts";
 import { undoPlan } from "../../plan/undo/undo-plan.ts";
-import { oneLine } from "../../render/escape.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { defaultPath } from "../files/find-files.ts";
 import { isError, type Loaded, loadStates } from "../files/load-states.ts";

@@ -1,5 +1,5 @@
-import { renderUnfinished } from "../../render/run-notices.ts";
-import type { KnownRun } from "../../render/runs-text.ts";
+import { renderUnfinished } from "../../render/text/run-notices.ts";
+import type { KnownRun } from "../../render/text/runs-text.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import type { Planned } from "../session/session.ts";

@@ -1,5 +1,5 @@
-import { type ApplyProgress, applyProgress, applyText } from "../../render/apply-progress.ts";
-import { type ReadingProgress, readingProgress, readingText } from "../../render/reading-progress.ts";
+import { type ApplyProgress, applyProgress, applyText } from "../../render/view/apply-progress.ts";
+import { type ReadingProgress, readingProgress, readingText } from "../../render/view/reading-progress.ts";
 import type { Io } from "../io/io.ts";
 import type { Progress, ProgressOptions } from "./progress.ts";
 import { liveLog } from "./service-log.ts";

@@ -1,5 +1,5 @@
+import { oneLine } from "../../lib/escape.ts";
 import type { LiveEvent } from "../../model/ports.ts";
-import { oneLine } from "../../render/escape.ts";
 import type { Io } from "../io/io.ts";
 
 const SHORTEST_WAIT_TOLD_MS = 500;

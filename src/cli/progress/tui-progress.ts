@@ -1,7 +1,7 @@
-import { applyProgress } from "../../render/apply-progress.ts";
-import { readingProgress } from "../../render/reading-progress.ts";
 import type { Board, LineSource } from "../../render/tui/board.tsx";
 import type { Size } from "../../render/tui/cells.ts";
+import { applyProgress } from "../../render/view/apply-progress.ts";
+import { readingProgress } from "../../render/view/reading-progress.ts";
 import type { Io, Sink } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import type { Progress, ProgressOptions } from "./progress.ts";

@@ -1,7 +1,7 @@
+import { oneLine } from "../../lib/escape.ts";
+import { counted, grouped } from "../../lib/text.ts";
 import type { Environment } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
-import { oneLine } from "../../render/escape.ts";
-import { counted, grouped } from "../../render/words.ts";
 
 /** A plan that would be applied, and in which environment. */
 export interface Asked {

@@ -2,8 +2,8 @@ import type { Meanwhile } from "../../config/load-sources.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { LiveEvent } from "../../model/ports.ts";
-import { diagnosticFailure, type FailureJson, failureJson } from "../../render/json.ts";
-import type { PlaceOf } from "../../render/plan-view.ts";
+import { diagnosticFailure, type FailureJson, failureJson } from "../../render/formats/json-output.ts";
+import type { PlaceOf } from "../../render/view/plan-view.ts";
 import { isInShard } from "../args/in-shard.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { emptyShard } from "../args/shard.ts";
@@ -171,6 +171,6 @@ export async function tellDiagnostics(
 ): Promise<void> {
   const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
   if (shown.length === 0) return;
-  const { renderDiagnostics } = await import("../../render/diagnostics-text.ts");
+  const { renderDiagnostics } = await import("../../render/text/diagnostics-text.ts");
   io.stderr.write(`${renderDiagnostics(shown, styleFor(io.stderr, io, options.color))}\n`);
 }

@@ -1,8 +1,8 @@
 import type { Plan } from "../../model/plan.ts";
-import { type FailureJson, plansJson } from "../../render/json.ts";
-import { renderReview, type UnplannedView } from "../../render/plan-markdown.ts";
-import { renderPlans } from "../../render/plan-text.ts";
-import { type PlaceOf, planView } from "../../render/plan-view.ts";
+import { type FailureJson, plansJson } from "../../render/formats/json-output.ts";
+import { renderReview, type UnplannedView } from "../../render/markdown/render-review.ts";
+import { renderPlans } from "../../render/text/plan-text.ts";
+import { type PlaceOf, planView } from "../../render/view/plan-view.ts";
 import type { DocumentOptions, OutputOptions } from "../args/options.ts";
 import type { Io, Sink } from "../io/io.ts";
 import { extentOf, styleFor } from "../io/output.ts";

@@ -1,7 +1,7 @@
 import { locate } from "../../config/yaml/locate.ts";
 import type { DesiredState, Origin } from "../../model/desired.ts";
 import { checkText } from "../../plan/judge/check-text.ts";
-import type { PlaceOf } from "../../render/plan-view.ts";
+import type { PlaceOf } from "../../render/view/plan-view.ts";
 
 /** Finds rules in the files that were read, such as `access/shop.yaml:41:3`; a plan itself knows no places, so that moving a line changes none. */
 export function rulePlaces(

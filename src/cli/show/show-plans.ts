@@ -1,6 +1,6 @@
 import type { Plan } from "../../model/plan.ts";
-import { renderFailure } from "../../render/failure-text.ts";
-import type { UnplannedView } from "../../render/plan-markdown.ts";
+import type { UnplannedView } from "../../render/markdown/render-review.ts";
+import { renderFailure } from "../../render/text/failure-text.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import type { Planned } from "../session/session.ts";

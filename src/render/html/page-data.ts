@@ -1,9 +1,9 @@
+import { oneLine } from "../../lib/escape.ts";
+import { shellWord } from "../../lib/text.ts";
 import type { AccessReport, ReportedHolding, ReportedRole } from "../../model/access-report.ts";
-import type { DetailView } from "../change-view.ts";
-import { oneLine } from "../escape.ts";
-import { countsText, type PlanView } from "../plan-view.ts";
-import { isAdministrator, isSensitive, riskTitle } from "../risk-view.ts";
-import { shellWord } from "../words.ts";
+import type { DetailView } from "../view/change-view.ts";
+import { countsText, type PlanView } from "../view/plan-view.ts";
+import { isAdministrator, isSensitive, riskTitle } from "../view/risk-view.ts";
 
 /** What the page's script is given, as JSON; every text in it is one line without control characters. */
 export interface PageData {

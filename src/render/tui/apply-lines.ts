@@ -1,8 +1,8 @@
+import { counted, grouped } from "../../lib/text.ts";
 import type { Phase } from "../../model/apply.ts";
-import { type ApplyingMerchant, type ApplyView, applySums, spanText } from "../apply-progress.ts";
-import { rateText } from "../reading-progress.ts";
 import type { Style } from "../style.ts";
-import { counted, grouped } from "../words.ts";
+import { type ApplyingMerchant, type ApplyView, applySums, spanText } from "../view/apply-progress.ts";
+import { rateText } from "../view/reading-progress.ts";
 import { line, type Piece, padded, type Size, shown, widthOf } from "./cells.ts";
 import { waitLines } from "./reading-lines.ts";
 

@@ -1,8 +1,8 @@
+import { counted, grouped } from "../../lib/text.ts";
 import type { Change } from "../../model/plan.ts";
-import { rowOf } from "../change-view.ts";
-import { addCounts, countsText } from "../plan-view.ts";
 import type { Paint, Style } from "../style.ts";
-import { counted, grouped } from "../words.ts";
+import { rowOf } from "../view/change-view.ts";
+import { addCounts, countsText } from "../view/plan-view.ts";
 import { cursorAt } from "./browse-keys.ts";
 import type { Row } from "./browse-rows.ts";
 import { type BrowseState, isFiltered } from "./browse-state.ts";

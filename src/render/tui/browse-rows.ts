@@ -1,7 +1,7 @@
+import { grouped } from "../../lib/text.ts";
 import type { MemberImpact } from "../../model/plan.ts";
-import type { DetailView } from "../change-view.ts";
-import { rowOf } from "../change-view.ts";
-import { grouped } from "../words.ts";
+import type { DetailView } from "../view/change-view.ts";
+import { rowOf } from "../view/change-view.ts";
 import type { BrowsedChange, BrowsedPlan } from "./browse-model.ts";
 import { type BrowseState, foldKey, isFiltered } from "./browse-state.ts";
 import { shown, widthOf } from "./cells.ts";

@@ -1,5 +1,5 @@
 import stringWidth from "string-width";
-import { oneLine } from "../escape.ts";
+import { oneLine } from "../../lib/escape.ts";
 
 /** How large the terminal is, in cells. */
 export interface Size {

@@ -1,6 +1,6 @@
 import { Box, render, Text, useApp, useInput } from "ink";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { oneLine } from "../escape.ts";
+import { oneLine } from "../../lib/escape.ts";
 import type { Style } from "../style.ts";
 import { type Line, typeInto } from "./typing.ts";
 

@@ -1,8 +1,8 @@
-import { spanText } from "../apply-progress.ts";
-import { countOf, type ReadingMerchant, type ReadingView, rateText } from "../reading-progress.ts";
+import { counted, grouped } from "../../lib/text.ts";
 import type { Style } from "../style.ts";
-import type { Traffic } from "../traffic.ts";
-import { counted, grouped } from "../words.ts";
+import { spanText } from "../view/apply-progress.ts";
+import { countOf, type ReadingMerchant, type ReadingView, rateText } from "../view/reading-progress.ts";
+import type { Traffic } from "../view/request-metrics.ts";
 import { line, type Piece, padded, type Size, shown, widthOf } from "./cells.ts";
 
 const MOST_ROWS = 12;

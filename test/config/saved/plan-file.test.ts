@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parsePlanFile, planJsonSchema } from "../../../src/config/saved/plan-file.ts";
 import type { Plan } from "../../../src/model/plan.ts";
-import { plansJson } from "../../../src/render/json.ts";
+import { plansJson } from "../../../src/render/formats/json-output.ts";
 import { desiredStates, liveStates } from "../../support/arbitrary.ts";
 import {
   desired,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { driftOf } from "../../../src/plan/report/detect-drift.ts";
-import { driftText, driftView } from "../../../src/render/drift-view.ts";
+import { driftText, driftView } from "../../../src/render/view/drift-view.ts";
 import {
   desired,
   live,

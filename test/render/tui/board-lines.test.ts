@@ -1,10 +1,10 @@
 import stringWidth from "string-width";
 import { expect, test } from "vitest";
-import { applyProgress } from "../../../src/render/apply-progress.ts";
-import { readingProgress } from "../../../src/render/reading-progress.ts";
 import { PLAIN } from "../../../src/render/style.ts";
 import { applyLines } from "../../../src/render/tui/apply-lines.ts";
 import { readingLines } from "../../../src/render/tui/reading-lines.ts";
+import { applyProgress } from "../../../src/render/view/apply-progress.ts";
+import { readingProgress } from "../../../src/render/view/reading-progress.ts";
 import { richPlan } from "../../support/rich-plan.ts";
 import { waitEvent } from "../../support/wait-event.ts";
 

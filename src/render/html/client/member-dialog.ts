@@ -1,6 +1,6 @@
 import type { PageMember, PageMerchant } from "../page-data.ts";
-import { effective, holdingOf, isActive } from "./access.ts";
 import { badge, day, h, mark, name } from "./dom.ts";
+import { effective, holdingOf, isActive } from "./page-access.ts";
 
 let opened: HTMLDialogElement | null = null;
 

@@ -1,0 +1,65 @@
+import { oneLine } from "../../lib/escape.ts";
+import type { Diagnostic, Severity } from "../../model/diagnostic.ts";
+
+/** GitHub shows no more annotations than this of each severity and step. */
+const MAX_ANNOTATIONS = 10;
+
+const MAX_CHARACTERS = 4000;
+
+/** Problems in files as workflow commands, which GitHub shows beside the lines of a pull request. */
+export function renderDiagnosticsGithub(diagnostics: readonly Diagnostic[]): string {
+  // What keeps a file from being read comes before what it refuses.
+  const errors = bySeverity(diagnostics, "error").toSorted((a, b) => rank(a) - rank(b));
+  const warnings = bySeverity(diagnostics, "warning");
+  const shown = [...errors.slice(0, MAX_ANNOTATIONS), ...warnings.slice(0, MAX_ANNOTATIONS)];
+  const lines = shown.map(annotation);
+  const more = [moreOf(errors, "error"), moreOf(warnings, "warning")].filter((part) => part !== "");
+  if (more.length > 0) {
+    lines.push(command("notice", {}, `${more.join(" and ")}: rolecall validate shows all of them.`));
+  }
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+function bySeverity(diagnostics: readonly Diagnostic[], wanted: Severity): readonly Diagnostic[] {
+  return diagnostics.filter(({ severity }) => severity === wanted);
+}
+
+function rank({ refusal }: Diagnostic): number {
+  return refusal === true ? 1 : 0;
+}
+
+/** "3 more errors". */
+function moreOf(diagnostics: readonly Diagnostic[], what: Severity): string {
+  const more = diagnostics.length - MAX_ANNOTATIONS;
+  return more > 0 ? `${more} more ${what}${more === 1 ? "" : "s"}` : "";
+}
+
+function annotation({ severity, file, span, code, message, hint }: Diagnostic): string {
+  const place =
+    span === undefined
+      ? {}
+      : { line: span.line, endLine: span.endLine, col: span.column, endColumn: span.endColumn };
+  const text = [message, ...(hint === undefined ? [] : [hint])].map((part) => cut(oneLine(part)));
+  return command(severity, { file: oneLine(file), ...place, title: oneLine(code) }, text.join("\n"));
+}
+
+function command(
+  name: Severity | "notice",
+  properties: Readonly<Record<string, string | number>>,
+  message: string,
+): string {
+  const given = Object.entries(properties).map(([key, value]) => `${key}=${escapeProperty(String(value))}`);
+  return `::${name}${given.length > 0 ? ` ${given.join(",")}` : ""}::${escapeData(message)}`;
+}
+
+function escapeData(text: string): string {
+  return text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+}
+
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+}
+
+function cut(text: string): string {
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
+}

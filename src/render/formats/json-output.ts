@@ -1,0 +1,81 @@
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import type { Drift } from "../../model/drift.ts";
+import type { Failure } from "../../model/errors.ts";
+import type { MerchantNote } from "../../model/past-run.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { ShownRun } from "../text/runs-text.ts";
+import { driftRisks } from "../view/drift-view.ts";
+
+/** Why a merchant has no plan, or a file cannot be used, for other programs. */
+export interface FailureJson {
+  /** Null where a file has the problem. */
+  readonly merchant: string | null;
+  /** The file and the place in it, such as `access/shop.yaml:3:1`; null where it is no matter of a file. */
+  readonly file: string | null;
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string | null;
+}
+
+/** Returns a merchant's failure for other programs. */
+export function failureJson(merchant: string | null, { code, message, hint }: Failure): FailureJson {
+  return { merchant, file: null, code, message, hint: hint ?? null };
+}
+
+/** Returns an error in a file for other programs. */
+export function diagnosticFailure({ code, message, hint, file, span }: Diagnostic): FailureJson {
+  const place = span === undefined ? file : `${file}:${span.line}:${span.column}`;
+  return { merchant: null, file: place, code, message, hint: hint ?? null };
+}
+
+/** Controls beyond ASCII, and marks that change the direction of text. */
+const UNSAFE = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** JSON that is safe to look at in a terminal, and means the same. */
+function safeJson(value: unknown, replacer: null = null, indent = 0): string {
+  return JSON.stringify(value, replacer, indent).replaceAll(
+    UNSAFE,
+    (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** The plans as JSON, one object for all merchants, and why others have none. */
+export function plansJson(plans: readonly Plan[], failures: readonly FailureJson[] = []): string {
+  return `${safeJson({ format: 1, plans, failures }, null, 2)}\n`;
+}
+
+/** How merchants differ from their files, and the risks of what happened, as JSON. */
+export function driftsJson(drifts: readonly Drift[], failures: readonly FailureJson[] = []): string {
+  const shown = drifts.map((drift) => ({ ...drift, risks: driftRisks(drift) }));
+  return `${safeJson({ format: 1, drifts: shown, failures }, null, 2)}\n`;
+}
+
+/** Problems in files as JSON. */
+export function diagnosticsJson(diagnostics: readonly Diagnostic[]): string {
+  return `${safeJson({ format: 1, diagnostics }, null, 2)}\n`;
+}
+
+/** Past runs as JSON: what the journal of each merchant holds, and how the run stands. */
+export function runsJson(runs: readonly ShownRun[]): string {
+  const shown = runs.map(({ name, status, journals }) => ({
+    name,
+    status: status ?? "unreadable",
+    merchants: journals.map((one) =>
+      "past" in one
+        ? { merchant: one.past.run.merchant, journal: one.name, status: one.status, ...one.past }
+        : { merchant: null, journal: one.name, status: "unreadable", reason: one.unreadable },
+    ),
+  }));
+  return `${safeJson({ format: 1, runs: shown }, null, 2)}\n`;
+}
+
+/** One event of an apply, as a line for other programs; `at` is ISO 8601. */
+export function eventJson<Event extends { readonly type: string }>(event: Event, at: string): string {
+  const { type, ...rest } = event;
+  return `${safeJson({ type, at, ...rest })}\n`;
+}
+
+/** What an undo does not bring back, ahead of its plan, as one event for other programs. */
+export function undoNotesJson(run: string, notes: readonly MerchantNote[], at: string): string {
+  return eventJson({ type: "undo", run, notes }, at);
+}

@@ -1,0 +1,177 @@
+import type { PageMember, PageMerchant } from "../page-data.ts";
+import { badge, counted, h, mark, name, search, select } from "./dom.ts";
+import { openMember } from "./member-dialog.ts";
+import { effective, grantsOf, holdingOf, isChanged, type Side } from "./page-access.ts";
+import { type Row, virtualTable } from "./virtual-table.ts";
+
+type Show = "both" | Side;
+
+/** Who holds what: a row for each member, a column for each role. */
+export function membersPanel(merchant: PageMerchant, now: number): HTMLElement {
+  const filter = { text: "", status: "", role: "", permission: "", show: "both" as Show, changed: false };
+  const table = virtualTable({
+    label: "Who holds which role",
+    heads: ["Member", ...merchant.roles.map((role) => upright(role.name))],
+    what: "member",
+    className: "matrix",
+  });
+  const texts = merchant.members.map((member) => textOf(member, merchant));
+  const planned = merchant.plan !== null;
+  const sides = (): readonly Side[] =>
+    !planned ? ["after"] : filter.show === "both" ? ["before", "after"] : [filter.show];
+  const matches = (member: PageMember, index: number): boolean => {
+    const holdings = sides().map((side) => holdingOf(member, side));
+    if (holdings.every((holding) => holding === null)) return false;
+    if (filter.changed && !isChanged(member, merchant)) return false;
+    if (filter.text !== "" && !filter.text.split(/\s+/).every((word) => texts[index]?.includes(word)))
+      return false;
+    if (filter.status !== "" && !holdings.some((holding) => holding?.status === filter.status)) return false;
+    if (filter.role !== "" && !holdings.some((holding) => holding?.roles.includes(Number(filter.role))))
+      return false;
+    if (filter.permission === "") return true;
+    return sides().some((side) =>
+      effective(member, merchant, side).permissions.has(Number(filter.permission)),
+    );
+  };
+  const update = (): void => {
+    const rows = merchant.members.filter(matches).map(
+      (member): Row =>
+        () =>
+          memberRow(member, merchant, filter.show, now),
+    );
+    table.show(rows);
+  };
+  const set = (change: Partial<typeof filter>): void => {
+    Object.assign(filter, change);
+    update();
+  };
+  const statuses = new Set(
+    merchant.members.flatMap(({ before, after }) => [before?.status ?? "", after?.status ?? ""]),
+  );
+  const controls = h(
+    "div",
+    { class: "filters" },
+    search("Search members", "Name, role or permission", (text) => set({ text })),
+    select(
+      "Role",
+      [["", "Any role"], ...merchant.roles.map((role, index) => [String(index), role.name] as const)],
+      (role) => set({ role }),
+    ),
+    select(
+      "Permission",
+      [
+        ["", "Any permission"],
+        ...merchant.permissions.map((one, index) => [String(index), one.name] as const),
+      ],
+      (permission) => set({ permission }),
+    ),
+    select(
+      "Status",
+      [
+        ["", "Any status"],
+        ...[...statuses]
+          .filter((one) => one !== "")
+          .sort()
+          .map((one) => [one, one] as const),
+      ],
+      (status) => set({ status }),
+    ),
+    planned
+      ? select(
+          "Show",
+          [
+            ["both", "Differences marked"],
+            ["before", "Before"],
+            ["after", "After"],
+          ],
+          (show) => set({ show: show as Show }),
+        )
+      : null,
+    planned ? onlyChanged((changed) => set({ changed })) : null,
+  );
+  update();
+  return h("div", {}, controls, planned ? legend() : null, table.element);
+}
+
+function onlyChanged(onChange: (checked: boolean) => void): HTMLElement {
+  const box = h("input", { type: "checkbox" });
+  box.addEventListener("change", () => onChange(box.checked));
+  return h("label", { class: "check" }, box, "Only who changes");
+}
+
+function legend(): HTMLElement {
+  const entry = (kind: string, symbol: string, words: string): HTMLElement =>
+    h("span", {}, mark(kind, symbol, words), ` ${words}`);
+  return h(
+    "p",
+    { class: "legend" },
+    entry("held", "●", "holds"),
+    entry("gained", "+", "gains"),
+    entry("lost", "−", "loses"),
+    entry("edited", "~", "holds, and the role changes"),
+  );
+}
+
+function textOf(member: PageMember, merchant: PageMerchant): string {
+  const roles = new Set([...(member.before?.roles ?? []), ...(member.after?.roles ?? [])]);
+  const permissions = [...roles].flatMap((index) => {
+    const role = merchant.roles[index];
+    const grants = role === undefined ? null : grantsOf(role, "after");
+    return grants === null || grants === "unknown"
+      ? []
+      : grants.map((one) => merchant.permissions[one]?.name ?? "");
+  });
+  const names = [...roles].map((index) => merchant.roles[index]?.name ?? "");
+  return [member.name, member.nickname ?? "", ...member.notes, ...names, ...permissions]
+    .join("\n")
+    .toLowerCase();
+}
+
+/** A column's name from bottom to top, so that many columns fit. */
+export function upright(text: string): HTMLElement {
+  return h("span", { class: "upright", title: text }, name(text));
+}
+
+function memberRow(member: PageMember, merchant: PageMerchant, show: Show, now: number): HTMLTableRowElement {
+  const [before, after] = [
+    holdingOf(member, show === "after" ? "after" : "before"),
+    holdingOf(member, show === "before" ? "before" : "after"),
+  ];
+  const opener = h("button", { type: "button", class: "open" }, name(member.name));
+  opener.addEventListener("click", () => openMember(member, merchant, now));
+  const status = after?.status ?? before?.status ?? "unknown";
+  const head = h(
+    "th",
+    { scope: "row" },
+    h(
+      "div",
+      { class: "who" },
+      opener,
+      before === null ? badge("gained", "new") : null,
+      after === null ? badge("lost", "removed") : null,
+      status === "accepted" || status === "declared" ? null : badge(status, status),
+      ...member.notes.map((note) => badge("note", note)),
+    ),
+  );
+  const row = h("tr", {}, head);
+  merchant.roles.forEach((role, index) => {
+    const [had, has] = [before?.roles.includes(index) ?? false, after?.roles.includes(index) ?? false];
+    row.append(h("td", {}, cell(role.name, had, has, show === "both" && role.before !== undefined)));
+  });
+  return row;
+}
+
+function cell(role: string, had: boolean, has: boolean, edited: boolean): HTMLElement | string {
+  if (had && has)
+    return edited ? mark("edited", "~", `holds ${role}, which changes`) : mark("held", "●", `holds ${role}`);
+  if (has) return mark("gained", "+", `gains ${role}`);
+  return had ? mark("lost", "−", `loses ${role}`) : "";
+}
+
+/** How many members hold each role at a moment. */
+export function holders(merchant: PageMerchant, role: number, side: Side): string {
+  return counted(
+    merchant.members.filter((member) => holdingOf(member, side)?.roles.includes(role)).length,
+    "holder",
+  );
+}

@@ -1,0 +1,149 @@
+import { oneLine } from "../../lib/escape.ts";
+import { counted, grouped } from "../../lib/text.ts";
+import type { AccessReport } from "../../model/access-report.ts";
+import type { UnplannedView } from "../markdown/render-review.ts";
+import { addCounts, countsText, type PlanView } from "../view/plan-view.ts";
+import { ASSETS, type PageAssets } from "./assets.ts";
+import { type PageData, pageMerchant } from "./page-data.ts";
+
+/** Everything that a page shows. */
+export interface PageInput {
+  /** `declared`: from the files alone. */
+  readonly about: "plan" | "live" | "declared";
+  readonly merchants: readonly { readonly report: AccessReport; readonly view: PlanView | null }[];
+  readonly unplanned: readonly UnplannedView[];
+  readonly fileErrors: number;
+  /** In milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** One self-contained page: it asks for nothing from anywhere, and only its own script and style are let in. */
+export function renderPage(input: PageInput, assets: PageAssets = ASSETS): string {
+  const { merchants, now } = input;
+  const data: PageData = { now, merchants: merchants.map(pageMerchant) };
+  const title = titleOf(input);
+  const policy = [
+    "default-src 'none'",
+    `script-src '${assets.scriptHash}'`,
+    `style-src '${assets.styleHash}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${escapeHtml(title)}</title>
+<style>${assets.style}</style>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<header>
+<div class="heading">
+<h1>${escapeHtml(title)}</h1>
+<p class="facts">${factsOf(input)}</p>
+</div>
+<div id="picker"></div>
+</header>
+<main id="content" tabindex="-1">
+${noticesOf(input)}
+${merchants.length > 1 ? merchantTable(input) : ""}
+<div id="app"></div>
+<noscript><p class="notice error">This page needs its own script, which this browser does not run. rolecall plan --format markdown shows a plan without one.</p></noscript>
+</main>
+<script type="application/json" id="data">${scriptJson(data)}</script>
+<script>${assets.script}</script>
+</body>
+</html>
+`;
+}
+
+/** JSON inside a script element: nothing in it can end the element, begin a comment, or break a line of script. */
+export function scriptJson(value: unknown): string {
+  return JSON.stringify(value)
+    .replaceAll("<", "\\u003c")
+    .replaceAll(">", "\\u003e")
+    .replaceAll("\u2028", "\\u2028")
+    .replaceAll("\u2029", "\\u2029");
+}
+
+/** A text from a file or the service as text of HTML, in an element or an attribute. */
+function escapeHtml(text: string): string {
+  return oneLine(text)
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("'", "&#39;");
+}
+
+function titleOf({ about, merchants }: PageInput): string {
+  const [only] = merchants;
+  const where = merchants.length === 1 && only ? only.report.merchant : counted(merchants.length, "merchant");
+  return `${about === "plan" ? "Access plan" : "Access report"}: ${where}`;
+}
+
+function factsOf({ about, merchants, now }: PageInput): string {
+  const source = {
+    plan: "Live state and plan",
+    live: "Live state",
+    declared: "Declared in files, not looked up",
+  };
+  const services = [...new Set(merchants.flatMap(({ report }) => report.service ?? []))];
+  const environments = [...new Set(merchants.flatMap(({ report }) => report.environment ?? []))];
+  const moment = new Date(now).toISOString();
+  const time = `<time datetime="${moment}">${moment.slice(0, 16).replace("T", " ")} UTC</time>`;
+  const facts = [source[about], ...environments, ...services].map(escapeHtml);
+  return [...facts, time].join('<span aria-hidden="true"> · </span>');
+}
+
+function noticesOf({ about, merchants, unplanned, fileErrors }: PageInput): string {
+  const views = merchants.flatMap(({ view }) => view ?? []);
+  const refusals = views.reduce((sum, view) => sum + view.refusals.length, 0);
+  const errors = views.reduce((sum, view) => sum + view.errors.length, 0);
+  const notices = [
+    ...(fileErrors > 0
+      ? [["error", `The files have ${counted(fileErrors, "error")}: rolecall validate tells them.`]]
+      : []),
+    ...unplanned.map(({ merchant, failure }) => [
+      "error",
+      `${merchant} could not be read: ${failure.message}`,
+    ]),
+    ...(errors > 0 ? [["error", `${counted(errors, "problem")} to solve before it can be applied.`]] : []),
+    ...(refusals > 0 ? [["error", `An apply would be refused, for ${counted(refusals, "reason")}.`]] : []),
+    ...(about === "plan"
+      ? [["plain", `Plan: ${countsText(addCounts(views.map(({ counts }) => counts)))}.`]]
+      : []),
+  ] as const;
+  return notices
+    .map(([kind = "", text = ""]) => `<p class="notice ${kind}">${escapeHtml(text)}</p>`)
+    .join("\n");
+}
+
+function merchantTable({ merchants, about }: PageInput): string {
+  const heads = [
+    "Merchant",
+    "Members",
+    "Roles",
+    ...(about === "plan" ? ["Plan", "Refusals", "Problems"] : []),
+  ];
+  const rows = merchants.map(({ report, view }) => {
+    const side = (one: { readonly after: unknown }): boolean => one.after !== null;
+    const cells = [
+      grouped(report.members.filter(side).length),
+      grouped(report.roles.filter(side).length),
+      ...(view === null ? [] : [countsText(view.counts), `${view.refusals.length}`, `${view.errors.length}`]),
+    ];
+    const head = `<th scope="row"><bdi>${escapeHtml(report.merchant)}</bdi></th>`;
+    return `<tr>${head}${cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join("")}</tr>`;
+  });
+  return `<details class="merchants"><summary>All ${counted(merchants.length, "merchant")}</summary>
+<div class="scroll" tabindex="0" role="region" aria-label="All merchants"><table>
+<thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead>
+<tbody>${rows.join("\n")}</tbody>
+</table></div></details>`;
+}

@@ -1,0 +1,138 @@
+import { counted } from "../../lib/text.ts";
+
+/** A row of the table of merchants; a low rank comes first, and rank 5 is a merchant without changes. */
+export interface Row {
+  readonly text: string;
+  readonly rank: number;
+}
+
+/** What is folded away of one merchant, in less and less detail. */
+export interface Fold {
+  readonly whole: string;
+  readonly withoutDetails: string;
+  readonly withoutPeople: string;
+}
+
+/** Risks of one kind; the title alone tells how many. */
+export interface RiskBlock {
+  readonly title: string;
+  readonly whole: string;
+}
+
+/** The parts of a review; each is whole Markdown of its own. */
+export interface Parts {
+  readonly verdict: string;
+  /** The gravest first. */
+  readonly risks: readonly RiskBlock[];
+  /** Sorted by rank. */
+  readonly rows: readonly Row[];
+  readonly folds: readonly Fold[];
+  readonly command: "plan" | "drift";
+}
+
+const COLUMNS = {
+  plan: "| Merchant | Outcome | Create | Update | Replace | Delete | Unchanged | Risks |",
+  drift: "| Merchant | Outcome | Added | Changed | Removed | Others | Unchanged | Risks |",
+};
+
+function tableHead(command: Parts["command"]): string {
+  return `${COLUMNS[command]}\n|---|---|--:|--:|--:|--:|--:|--:|`;
+}
+
+const UNCHANGED = 5;
+/** Between two parts, and at the end. */
+const GAP = 2;
+const END = 1;
+
+/** What has been left out so far. */
+interface Cut {
+  readonly unchanged: number;
+  readonly details: number;
+  readonly people: number;
+  readonly folds: number;
+  readonly rows: number;
+  readonly risks: number;
+}
+
+/** Puts the parts together; where they are too large, leaves out the least important until they fit, and says what. */
+export function fitted(parts: Parts, maxSize: number): string {
+  const rows = [...parts.rows];
+  const folds = parts.folds.map((fold) => ({ fold, text: fold.whole }));
+  const risks = parts.risks.map(({ title, whole }) => ({ title, text: whole }));
+  const cut = { unchanged: 0, details: 0, people: 0, folds: 0, rows: 0, risks: 0 };
+  let size = [parts.verdict, ...risks.map(({ text }) => text), ...folds.map(({ text }) => text)]
+    .map((text) => text.length + GAP)
+    .concat(
+      tableHead(parts.command).length + GAP,
+      rows.map(({ text }) => text.length + 1),
+    )
+    .reduce((sum, length) => sum + length, END - GAP);
+  const fits = (): boolean => {
+    const notice = noticeText(cut, parts.command).length;
+    return size + (notice === 0 ? 0 : notice + GAP) <= maxSize;
+  };
+  const exchange = (entry: { text: string }, text: string): void => {
+    size += text === "" ? -(entry.text.length + GAP) : text.length - entry.text.length;
+    entry.text = text;
+  };
+  const dropRow = (): void => {
+    const row = rows.pop();
+    size -= (row?.text.length ?? 0) + 1;
+  };
+  /** Those that save most go first, so that as few merchants as possible are told in less detail. */
+  const shorten = (to: (fold: Fold) => string, what: "details" | "people" | "folds"): void => {
+    const saving = new Map(folds.map((one) => [one, one.text.length - to(one.fold).length]));
+    for (const one of [...folds].sort((a, b) => (saving.get(b) ?? 0) - (saving.get(a) ?? 0))) {
+      if (fits()) return;
+      if (one.text === to(one.fold)) continue;
+      exchange(one, to(one.fold));
+      cut[what] += 1;
+    }
+  };
+
+  if (!fits()) {
+    while (rows.at(-1)?.rank === UNCHANGED) {
+      dropRow();
+      cut.unchanged += 1;
+    }
+  }
+  shorten(({ withoutDetails }) => withoutDetails, "details");
+  shorten(({ withoutPeople }) => withoutPeople, "people");
+  shorten(() => "", "folds");
+  while (!fits() && rows.length > 0) {
+    dropRow();
+    cut.rows += 1;
+  }
+  if (rows.length === 0 && parts.rows.length > 0) size -= tableHead(parts.command).length + GAP;
+  for (const risk of [...risks].reverse()) {
+    if (fits()) break;
+    exchange(risk, `### ${risk.title}`);
+    cut.risks += 1;
+  }
+  return [
+    parts.verdict,
+    ...risks.map(({ text }) => text),
+    ...(rows.length > 0 ? [[tableHead(parts.command), ...rows.map(({ text }) => text)].join("\n")] : []),
+    ...folds.map(({ text }) => text).filter((text) => text !== ""),
+    noticeText(cut, parts.command),
+  ]
+    .filter((text) => text !== "")
+    .join("\n\n")
+    .concat("\n");
+}
+
+function noticeText(cut: Cut, command: Parts["command"]): string {
+  const merchants = (count: number): string => counted(count, "merchant");
+  const left = [
+    cut.unchanged > 0 ? `${merchants(cut.unchanged)} without changes` : "",
+    cut.details > 0 ? `the field diffs of ${merchants(cut.details)}` : "",
+    cut.people > 0 ? `the people of ${merchants(cut.people)}` : "",
+    cut.folds > 0 ? `all changes of ${merchants(cut.folds)}` : "",
+    cut.rows > 0 ? `${counted(cut.rows, "row")} of the table of merchants` : "",
+    cut.risks > 0
+      ? `the names in ${counted(cut.risks, "list")} of risks, of which only the numbers stand above`
+      : "",
+  ].filter((part) => part !== "");
+  if (left.length === 0) return "";
+  return `> **Left out to keep this short:** ${left.join("; ")}. \`rolecall ${command} --verbose\` shows everything, and with \`--merchant CODE\` one merchant at a time.`;
+}

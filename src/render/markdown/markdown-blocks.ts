@@ -1,0 +1,31 @@
+import { oneLine } from "../../lib/escape.ts";
+
+/**
+ * Lines as a fenced block, inside which Markdown, HTML, links and mentions mean nothing; the fence is longer than any
+ * run of backticks in it. Each line has to be one line already.
+ */
+export function fenced(info: string, lines: readonly string[]): string {
+  const longest = lines.reduce((most, line) => {
+    if (!line.includes("```")) return most;
+    return [...line.matchAll(/`{3,}/g)].reduce((longer, [run]) => Math.max(longer, run.length + 1), most);
+  }, 3);
+  const fence = "`".repeat(longest);
+  return [`${fence}${info}`, ...lines, fence].join("\n");
+}
+
+/**
+ * A text as inline code that can stand anywhere: in a sentence, a table or an HTML element. Whatever is neither letter
+ * nor digit is an entity, so that nothing of it can be read as Markdown, HTML, a link or a mention.
+ */
+export function inlineCode(text: string): string {
+  const safe = oneLine(text).replaceAll(
+    /[^\p{L}\p{M}\p{N} ]/gu,
+    (character) => `&#${character.codePointAt(0)};`,
+  );
+  return `<code>${safe}</code>`;
+}
+
+/** A block that is folded until somebody opens it; `summary` is HTML. */
+export function folded(summary: string, blocks: readonly string[]): string {
+  return [`<details><summary>${summary}</summary>`, ...blocks, "</details>"].join("\n\n");
+}

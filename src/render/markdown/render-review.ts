@@ -1,0 +1,125 @@
+import { counted, deferredText, grouped } from "../../lib/text.ts";
+import type { Failure } from "../../model/errors.ts";
+import type { Counts } from "../../model/plan.ts";
+import { addSums, type DriftSums, type DriftView, differencesIn, driftText } from "../view/drift-view.ts";
+import { addCounts, changesOf, countsText, type PlanView, untouchedText } from "../view/plan-view.ts";
+import { type Fold, fitted, type Parts, type Row } from "./fit-review.ts";
+import { fenced, folded, inlineCode } from "./markdown-blocks.ts";
+import { changeLines, peopleLines, warningLines } from "./review-changes.ts";
+import { mergedRisks } from "./review-risks.ts";
+import { SMALLEST_REVIEW, USUAL_REVIEW } from "./review-size.ts";
+
+/** A merchant that could not be read, and why. */
+export interface UnplannedView {
+  readonly merchant: string;
+  readonly failure: Failure;
+}
+
+/** Everything that a review has to know. */
+export type ReviewInput = ReviewOf<"plan", PlanView> | ReviewOf<"drift", DriftView>;
+
+interface ReviewOf<Command, View> {
+  readonly command: Command;
+  readonly views: readonly View[];
+  readonly unplanned: readonly UnplannedView[];
+  /** How many errors the files have: what they are stands where the files are checked. */
+  readonly fileErrors: number;
+}
+
+/** Plans or drifts as Markdown of at most `maxSize` UTF-16 units, which leaves out whole parts and says so, and never cuts one. */
+export function renderReview(input: ReviewInput, maxSize: number = USUAL_REVIEW): string {
+  const parts: Parts = {
+    verdict: verdictOf(input),
+    risks: mergedRisks(input),
+    rows: rowsOf(input),
+    folds: input.views.filter(hasFold).map(foldOf),
+    command: input.command,
+  };
+  return fitted(parts, Math.max(maxSize, SMALLEST_REVIEW));
+}
+
+function verdictOf(input: ReviewInput): string {
+  const { command, views, unplanned, fileErrors } = input;
+  const counts = addCounts(views.map((view) => view.counts));
+  const errors = views.reduce((sum, view) => sum + view.errors.length, 0) + unplanned.length + fileErrors;
+  const refusals = views.reduce((sum, view) => sum + view.refusals.length, 0);
+  const risky = views.some(({ risks }) => risks.length > 0);
+  const sums = input.command === "drift" ? addSums(input.views.map((view) => view.sums)) : null;
+  const changes = changesOf(counts);
+  const merchants = counted(views.length + unplanned.length, "merchant");
+  const said = ((): readonly [mark: string, words: string] => {
+    if (errors > 0) return ["❌", `${counted(errors, "problem")} to solve first`];
+    if (sums !== null) {
+      if (sums.violations > 0) return ["⛔", driftText(sums)];
+      return differencesIn(sums) === 0 ? ["✅", "no drift"] : ["⚠️", driftText(sums)];
+    }
+    if (refusals > 0) return ["⛔", `an apply would be refused, for ${counted(refusals, "reason")}`];
+    if (changes === 0) return risky ? ["⚠️", "no changes, with risks"] : ["✅", "no changes"];
+    return risky ? ["⚠️", "changes with risks"] : ["✅", "changes without risks"];
+  })();
+  const deferred = views.reduce((sum, view) => sum + view.deferred.length, 0);
+  const files =
+    fileErrors > 0
+      ? ` The files have ${counted(fileErrors, "error")}: \`rolecall validate\` tells them.`
+      : "";
+  return `## ${said[0]} rolecall ${command}: ${said[1]}\n\n${merchants}: ${sums === null ? countsText(counts) : sumsText(sums, counts)}.${deferredText(deferred)}${files}`;
+}
+
+/** "1 added outside git; 5 unchanged, 412 not managed". */
+function sumsText(sums: DriftSums, counts: Counts): string {
+  const text = differencesIn(sums) + sums.violations === 0 ? "no drift" : driftText(sums);
+  return `${text}; ${untouchedText(counts)}`;
+}
+
+function rowsOf({ views, unplanned }: ReviewInput): readonly Row[] {
+  const failed = unplanned.map(
+    ({ merchant }): Row => ({
+      text: `| ${inlineCode(merchant)} | **could not be read** | | | | | | |`,
+      rank: 0,
+    }),
+  );
+  const planned = views.map((view): Row => {
+    const { create, update, replace, delete: remove, unchanged, unmanaged = 0 } = view.counts;
+    const [rank, outcome] = outcomeOf(view);
+    const changed =
+      "sums" in view
+        ? [view.sums.added, view.sums.changed, view.sums.removed, view.sums.notApplied + view.sums.unknown]
+        : [create, update, replace, remove];
+    const numbers = changed.map(grouped);
+    const kept = grouped(unchanged) + (unmanaged > 0 ? ` (${grouped(unmanaged)} not managed)` : "");
+    const risks = view.risks.reduce((sum, { items }) => sum + items.length, 0);
+    const name =
+      inlineCode(view.merchant) + (view.environment === null ? "" : ` ${inlineCode(view.environment)}`);
+    return { text: `| ${name} | ${outcome} | ${numbers.join(" | ")} | ${kept} | ${risks} |`, rank };
+  });
+  return [...failed, ...planned].sort((a, b) => a.rank - b.rank);
+}
+
+function outcomeOf(view: PlanView): readonly [rank: number, outcome: string] {
+  if (view.errors.length > 0) return [1, `**${counted(view.errors.length, "problem")}**`];
+  if (view.refusals.length > 0) return [2, "sums" in view ? "**breaks rules**" : "**would be refused**"];
+  if (view.risks.length > 0) return [3, "risks"];
+  if (changesOf(view.counts) > 0) return [4, "sums" in view ? "drift" : "changes"];
+  if (view.deferred.length > 0) return [4, "deferred only"];
+  return [5, "sums" in view ? "no drift" : "no changes"];
+}
+
+function hasFold(view: PlanView): boolean {
+  return view.groups.length > 0 || view.deferred.length > 0 || view.warnings.length > 0;
+}
+
+function foldOf(view: PlanView | DriftView): Fold {
+  const sums = "sums" in view ? sumsText(view.sums, view.counts) : countsText(view.counts);
+  const summary = `${inlineCode(view.merchant)} ${sums}`;
+  const people = peopleLines(view.impact, view.told);
+  const warnings = warningLines(view);
+  const build = (details: boolean, members: boolean): string => {
+    const changes = changeLines(view, { details, members });
+    return folded(summary, [
+      ...(members && people.length > 0 ? [fenced("diff", people)] : []),
+      ...(changes.length > 0 ? [fenced("diff", changes)] : []),
+      ...(warnings.length > 0 ? [fenced("text", warnings)] : []),
+    ]);
+  };
+  return { whole: build(true, true), withoutDetails: build(false, true), withoutPeople: build(false, false) };
+}

@@ -1,0 +1,99 @@
+import { oneLine } from "../../lib/escape.ts";
+import { counted, type Told } from "../../lib/text.ts";
+import type { Impact } from "../../model/plan.ts";
+import { accessText, sameImpact } from "../text/impact-text.ts";
+import { wrapList, wrapText } from "../text/wrap.ts";
+import type { DetailView, RowView } from "../view/change-view.ts";
+import type { PlanView } from "../view/plan-view.ts";
+import { wordDiffText } from "../view/word-diff.ts";
+
+/** Wider than a terminal, and still without a scroll bar in a comment. */
+const COLUMNS = 100;
+
+/** A `diff` fence paints a line by its first character. */
+const SIGNS = { create: "+", update: "!", replace: "!", delete: "-" } as const;
+
+/** Who gains and loses what, as the lines of a diff; those to whom the same happens together. */
+export function peopleLines({ members }: Impact, told: Told): readonly string[] {
+  if (members.length === 0) return [];
+  const unknown = (roles: readonly string[]): readonly string[] =>
+    roles.map((role) => `whatever ${oneLine(role)} grants (the service does not tell)`);
+  return [
+    `# Access: ${accessText(members.length, told)}`,
+    ...sameImpact(members).flatMap((group) => {
+      const [first] = group;
+      if (first === undefined) return [];
+      const names = group.map(({ name }) => oneLine(name));
+      return [
+        ...signed("  ", wrapList(names, COLUMNS)),
+        ...signed("+   ", wrapList([...first.gained.map(oneLine), ...unknown(first.unknownGained)], COLUMNS)),
+        ...signed("-   ", wrapList([...first.lost.map(oneLine), ...unknown(first.unknownLost)], COLUMNS)),
+      ];
+    }),
+  ];
+}
+
+/** What is shown of changes. */
+export interface Shown {
+  /** Which fields change, and how. */
+  readonly details: boolean;
+  /** The changes of members one by one; else only their number. */
+  readonly members: boolean;
+}
+
+/** The changes of a merchant as the lines of a diff, with what is deferred. */
+export function changeLines({ groups, deferred }: PlanView, { details, members }: Shown): readonly string[] {
+  const lines = groups.flatMap(({ title, rows }) => {
+    const listed = members ? rows : rows.filter(({ resource }) => resource === "role");
+    const hidden = rows.length - listed.length;
+    return [
+      `# ${title}`,
+      ...listed.flatMap((row) => [headOf(row), ...(details ? detailLines(row) : [])]),
+      ...(hidden > 0 ? [`  ${counted(hidden, "change")} of members`] : []),
+    ];
+  });
+  const waiting = deferred.map((row) => `  ${row.kind} ${oneLine(row.name)} (${oneLine(row.until)})`);
+  if (deferred.length === 0) return lines;
+  return [...lines, "# Deferred", ...(members ? waiting : [`  ${counted(deferred.length, "removal")}`])];
+}
+
+/** What to know besides, and which passwords an apply reads. */
+export function warningLines({ warnings, passwords }: PlanView): readonly string[] {
+  const texts = warnings.map(
+    ({ severity, message, hint }) => `${severity}: ${message}${hint === null ? "" : ` → ${hint}`}`,
+  );
+  if (passwords.length > 0) texts.push(`An apply reads first passwords from ${passwords.join(", ")}.`);
+  return texts.flatMap((text) => hanging(oneLine(text)));
+}
+
+/** A text in lines of which all but the first are moved in. */
+export function hanging(text: string, first = "", rest = "    "): readonly string[] {
+  return wrapText(text, COLUMNS).map((line, index) => `${index === 0 ? first : rest}${line}`);
+}
+
+function headOf({ kind, verb = kind, resource, name, remark }: RowView): string {
+  const note = remark === "" ? "" : ` (${oneLine(remark)})`;
+  return `${SIGNS[kind]} ${verb === kind ? `${kind} ${resource}` : `${verb}: ${resource}`} ${oneLine(name)}${note}`;
+}
+
+function detailLines({ kind, details }: RowView): readonly string[] {
+  const sign = kind === "create" ? "+" : kind === "delete" ? "-" : " ";
+  return details.flatMap((detail) => [
+    ...labelled("-", detail, detail.words === undefined ? detail.removed : []),
+    ...labelled("+", detail, detail.words === undefined ? detail.added : []),
+    ...labelled("!", detail, detail.words === undefined ? [] : [wordDiffText(detail.words)]),
+    ...labelled(sign, detail, detail.plain),
+  ]);
+}
+
+function labelled(sign: string, { label }: DetailView, items: readonly string[]): readonly string[] {
+  const safe = items.map(oneLine);
+  // A description or a metadata value is a sentence of its own; names stand side by side.
+  const listed = label === "permissions" || label === "roles";
+  const rows = listed ? wrapList(safe, COLUMNS) : safe.flatMap((item) => wrapText(item, COLUMNS));
+  return signed(`${sign}     ${label}: `, rows, `${sign}       `);
+}
+
+function signed(first: string, lines: readonly string[], rest = first): readonly string[] {
+  return lines.map((line, index) => `${index === 0 ? first : rest}${line}`);
+}

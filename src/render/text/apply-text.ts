@@ -1,0 +1,277 @@
+import { oneLine } from "../../lib/escape.ts";
+import { adoptedText, counted, grouped } from "../../lib/text.ts";
+import type { ApplyEvent, ApplyResult, Outcome, PasswordChange, StopCause } from "../../model/apply.ts";
+import type { Failure } from "../../model/errors.ts";
+import type { Change } from "../../model/plan.ts";
+import type { Paint, Style } from "../style.ts";
+import { renderFailures } from "./failure-text.ts";
+import { nextStepFor } from "./next-step.ts";
+import { wrapText } from "./wrap.ts";
+
+const DONE = { create: "created", update: "updated", replace: "replaced", delete: "deleted" } as const;
+const WAS_SO = {
+  create: "was there already",
+  update: "was so already",
+  replace: "was replaced already",
+  delete: "was gone already",
+} as const;
+
+/** One line for an event that a log should show; null for the others. */
+export function renderApplyEvent(event: ApplyEvent, style: Style): string | null {
+  if (event.type === "fields-emptied") {
+    const { merchant, change, fields } = event;
+    return `${style.yellow("!")} ${oneLine(merchant)}  ${nameOf(change)}: the service emptied ${fields.join(" and ")}, which the update did not hold. Restoring; the rest of this run sends members whole.`;
+  }
+  if (event.type !== "change-ended") return null;
+  const { outcome, merchant } = event;
+  const what = `${oneLine(merchant)}  ${nameOf(outcome.change)}`;
+  switch (outcome.status) {
+    case "done":
+      return `${style.green("✓")} ${what} ${doneWord(outcome)}${outcome.adopted ? ` (${adoptedText(isPassword(outcome.change))})` : ""}`;
+    case "stale":
+      return `${style.red("✗")} ${what} stale: ${oneLine(outcome.failure.message)}`;
+    case "failed":
+      if (refusalOf(outcome))
+        return `${style.yellow("!")} ${oneLine(`${merchant}  ${outcome.failure.message}`)}`;
+      return `${style.red("✗")} ${what} failed: ${oneLine(outcome.failure.message)}`;
+    case "unknown":
+      return `${style.yellow("?")} ${what} unknown: ${oneLine(outcome.failure.message)}`;
+    case "unfinished":
+      return outcome.failure
+        ? `${style.red("✗")} ${what} unfinished: ${oneLine(outcome.failure.message)}`
+        : null;
+    case "not-started":
+      return null;
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function doneWord({ change, already }: Outcome & { readonly status: "done" }): string {
+  if (isPassword(change)) return `password set from ${oneLine(change.passwordEnv)}`;
+  return (already ? WAS_SO : DONE)[change.kind];
+}
+
+/** The passwords that an apply is to set besides its plan, one line each; null where there are none. */
+export function renderPasswords(merchant: string, passwords: readonly PasswordChange[]): string | null {
+  if (passwords.length === 0) return null;
+  return passwords
+    .map(
+      ({ name, passwordEnv }) =>
+        `${oneLine(merchant)}: the password of ${oneLine(name)} will be set from ${oneLine(passwordEnv)}.\n`,
+    )
+    .join("");
+}
+
+/**
+ * How an apply ended at one merchant: the sum, and where it stopped, why, what was not done, and how to go on. Where
+ * nothing failed there, and it is one of several, the total says the latter once for all of them.
+ */
+export function renderApplyResult(
+  merchant: string,
+  result: ApplyResult,
+  cause: StopCause | null,
+  style: Style,
+  oneOfSeveral = false,
+): string {
+  const { of, sums } = sumUp(result.outcomes);
+  if (result.status === "done") return `${style.bold(oneLine(merchant))}: ${sums}.\n`;
+  if (result.status === "incomplete") return incompleteText(merchant, sums, result, style);
+
+  const failures = failuresOf(result);
+  return [
+    `\n${style.bold(oneLine(merchant))}: stopped. ${sums}.\n`,
+    ...listing("failed", of("failed"), style.red),
+    ...listing("stale (not what was planned any more, and left as it is)", of("stale"), style.red),
+    ...listing("unknown (the service may have done it)", of("unknown"), style.yellow),
+    ...listing("unfinished (the next run goes on with it)", of("unfinished"), style.yellow),
+    ...listing("not started", of("not-started"), style.dim),
+    ...withoutRecord(result, style),
+    ...(failures.length === 0
+      ? oneOfSeveral
+        ? []
+        : ["\n", ending(`${causeText(cause)}${howToGoOn(result, false)}`, style)]
+      : ["\n", renderFailures(failures, style), "\n", ending(howToGoOn(result, true), style)]),
+  ].join("");
+}
+
+/** How an apply ended in which everything was done but what was refused for its address alone. */
+function incompleteText(merchant: string, sums: string, { outcomes }: ApplyResult, style: Style): string {
+  const unfinished = outcomes.filter(({ status }) => status === "unfinished");
+  const rest = outcomes.filter(({ status }) => status === "not-started");
+  const refusals = outcomes.flatMap((outcome) => refusalOf(outcome) ?? []);
+  // Each address is listed; the service's own account differs in no more than that: once for each kind.
+  const kinds = new Map(refusals.toReversed().map((one) => [one.request?.problem?.type, one]));
+  const message = "The service refused invitations for now (429).";
+  return [
+    `\n${style.bold(oneLine(merchant))}: incomplete. ${sums}.\n`,
+    `  refused for now${rest.length === 0 ? " (everything else is done)" : ""}:\n`,
+    ...refusals.map((failure) => `    ${style.yellow(oneLine(failure.message))}\n`),
+    ...listing("unfinished (the next run goes on with it)", unfinished, style.yellow),
+    ...listing("not started (their holders are still to be invited)", rest, style.dim),
+    "\n",
+    renderFailures(
+      [...kinds.values()].map((failure) => ({ ...failure, message })),
+      style,
+    ),
+  ].join("");
+}
+
+/** Why an invitation was refused for its address alone; `null` if it was not. */
+function refusalOf(outcome: Outcome): Failure | null {
+  const failure = "failure" in outcome ? outcome.failure : undefined;
+  return failure?.code === "invitation-limited" ? failure : null;
+}
+
+/** How an apply ended at all of several merchants: the sum, and where it stopped, why, and how to go on. */
+export function renderApplyTotal(
+  results: readonly ApplyResult[],
+  cause: StopCause | null,
+  style: Style,
+): string {
+  const outcomes = results.flatMap((result) => result.outcomes);
+  const { sums } = sumUp(outcomes);
+  const merchants = style.bold(counted(results.length, "merchant"));
+  const stopped = results.some(({ status }) => status === "stopped");
+  if (!stopped) {
+    const done = results.every(({ status }) => status === "done");
+    return done ? `${merchants}: ${sums}.\n` : `\n${merchants}: incomplete. ${sums}.\n`;
+  }
+  const writes = results.reduce((all, result) => all + result.writes, 0);
+  const failed = results.some((result) => failuresOf(result).length > 0);
+  return [
+    `\n${merchants}: stopped. ${sums}.\n`,
+    ending(`${causeText(cause)}${howToGoOn({ outcomes, writes }, failed)}`, style),
+  ].join("");
+}
+
+function ending(text: string, { columns }: Style): string {
+  return wrapText(text, columns)
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+interface Sums {
+  of(status: Outcome["status"]): readonly Outcome[];
+  /** "2 changes done, 1 failed". */
+  readonly sums: string;
+}
+
+function sumUp(outcomes: readonly Outcome[]): Sums {
+  const of: Sums["of"] = (status) => outcomes.filter((outcome) => outcome.status === status);
+  // Of a change that is half done "0 changes done" would be half a lie.
+  const half = outcomes.some((outcome) => outcome.status === "unfinished" || "removed" in outcome);
+  const noneDone = of("done").length === 0 && half;
+  const sums = [
+    ...(noneDone ? [] : [`${counted(of("done").length, "change")} done`]),
+    ...sumOf(of("failed").length, "failed"),
+    ...sumOf(of("stale").length, "stale"),
+    ...sumOf(of("unknown").length, "unknown"),
+    ...sumOf(of("unfinished").length, "unfinished"),
+    ...sumOf(of("not-started").length, "not started"),
+  ].join(", ");
+  return { of, sums };
+}
+
+type Carried = Pick<ApplyResult, "outcomes" | "writes">;
+
+/** Every failure with what to do about it, once; what the failure's own hint says is not said again. */
+function failuresOf({ outcomes, journalFailure }: ApplyResult): readonly Failure[] {
+  const failed = outcomes.flatMap((outcome) =>
+    "failure" in outcome && outcome.failure ? [{ status: outcome.status, failure: outcome.failure }] : [],
+  );
+  const told = journalFailure && failed.some(({ failure }) => failure === journalFailure);
+  const unrecorded = journalFailure && !told ? [{ status: "failed" as const, failure: journalFailure }] : [];
+  return [...failed, ...unrecorded].map(({ status, failure }) => {
+    const { hint: _, ...rest } = failure;
+    const hint = nextStepFor(status, failure);
+    return { ...rest, ...(hint !== null && { hint }) };
+  });
+}
+
+/** Why a merchant stopped at which nothing failed. */
+function causeText(cause: StopCause | null): string {
+  if (cause === null) return "";
+  switch (cause.by) {
+    case "merchant":
+      return `It stopped because ${oneLine(cause.merchant)} did: the first failure stops the whole run. `;
+    case "signal":
+      return `It was stopped by ${cause.signal}. `;
+    case "output":
+      return `It stopped because ${cause.stream} could not be written to. `;
+    default:
+      return cause satisfies never;
+  }
+}
+
+function howToGoOn({ outcomes, writes }: Carried, hasFailures: boolean): string {
+  const has = (status: Outcome["status"]): boolean => outcomes.some((outcome) => outcome.status === status);
+  const unknown = outcomes.filter(({ status }) => status === "unknown").length;
+  const plan = 'run "rolecall plan"';
+  if (unknown > 0) {
+    const rest =
+      writes > unknown ? "What was done stays done." : "It is not known whether anything was changed.";
+    return `${rest} To go on, ${plan} to see what is done and what is left, and apply again.`;
+  }
+  const what = writes > 0 ? "What was done stays done." : "Nothing was changed.";
+  if (!hasFailures) return `${what} To go on, run it again.`;
+  if (outcomes.every(({ status }) => status === "done"))
+    return `${what} ${capital(plan)} to see that nothing is left.`;
+  const first = has("failed") ? "solve the problem, then " : "";
+  return `${what} To go on, ${first}${plan} to see what is ${writes > 0 ? "left" : "to do"}, and apply again.`;
+}
+
+function capital(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
+function sumOf(count: number, word: string): readonly string[] {
+  return count === 0 ? [] : [`${grouped(count)} ${word}`];
+}
+
+function listing(title: string, outcomes: readonly Outcome[], paint: Paint): readonly string[] {
+  if (outcomes.length === 0) return [];
+  const rows = outcomes.map((outcome) => {
+    const { change } = outcome;
+    if (isPassword(change)) return `    ${paint("set")} the password of ${nameOf(change)}\n`;
+    return `    ${paint(change.kind)} ${nameOf(change)}\n${removalText(outcome)}`;
+  });
+  return [`  ${title}:\n`, ...rows];
+}
+
+/** Describes an expired invitation that is gone without a known successor: what it held. */
+function removalText(outcome: Outcome): string {
+  const { change, status } = outcome;
+  if (!("removed" in outcome) || change.resource !== "member" || change.before === null) return "";
+  const { roles, metadata } = change.before;
+  const held = [
+    roles.length === 0 ? "no roles" : roles.map(({ name }) => oneLine(name)).join(", "),
+    ...(Object.keys(metadata).length === 0 ? [] : [`metadata ${oneLine(JSON.stringify(metadata))}`]),
+  ].join("; ");
+  const sent = status === "unknown" ? "whether a new one was sent is not known" : "no new one was sent";
+  return [
+    `      The expired invitation is gone, and ${sent}. It held: ${held}.\n`,
+    "      The journal holds that; the next plan with this journal invites again with it.\n",
+  ].join("");
+}
+
+/** Changes that were sent and are recorded nowhere but here. */
+function withoutRecord({ outcomes, unrecorded }: ApplyResult, style: Style): readonly string[] {
+  const lost = new Set(unrecorded);
+  const rows = outcomes.flatMap(({ status, change }) =>
+    lost.has(change)
+      ? [`    ${style.yellow(change.kind)} ${nameOf(change)}: ${status.replace("-", " ")}\n`]
+      : [],
+  );
+  return rows.length === 0
+    ? []
+    : ["  without a record (the journal does not say what became of it):\n", ...rows];
+}
+
+function isPassword(change: Change | PasswordChange): change is PasswordChange {
+  return "passwordEnv" in change;
+}
+
+function nameOf(change: Change): string {
+  return `${change.resource} ${oneLine(change.name)}`;
+}

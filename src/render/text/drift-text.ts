@@ -1,0 +1,43 @@
+import { oneLine } from "../../lib/escape.ts";
+import { counted, deferredText } from "../../lib/text.ts";
+import type { Extent, Style } from "../style.ts";
+import { type DriftView, differencesIn, driftText } from "../view/drift-view.ts";
+import { renderImpact } from "./impact-text.ts";
+import { renderFindings, renderHeading, renderRefusal, renderRisks, renderRow } from "./plan-text.ts";
+
+/** How merchants differ from their files: the rules that live access breaks, what happened, and which side moved. */
+export function renderDrifts(views: readonly DriftView[], style: Style, extent: Extent = "normal"): string {
+  const parts = views.map((view) => renderDrift(view, style, extent));
+  const drifted = views.filter(({ sums }) => differencesIn(sums) > 0).length;
+  const broken = views.filter(({ sums }) => sums.violations > 0).map(({ merchant }) => oneLine(merchant));
+  if (views.length > 1) {
+    parts.push(`${drifted} of ${counted(views.length, "merchant")} drifted.\n`);
+    if (broken.length > 0) parts.push(`${style.red(`Live access breaks rules of ${broken.join(", ")}.`)}\n`);
+  }
+  return parts.join("\n");
+}
+
+function renderDrift(view: DriftView, style: Style, extent: Extent): string {
+  const { refusals, sums, told } = view;
+  const lines = [
+    renderHeading(view, style),
+    ...(refusals.length > 0 ? ["", `  ${style.red(style.bold("Live access breaks these rules:"))}`] : []),
+    ...refusals.flatMap((refusal) => renderRefusal(refusal, style)),
+    ...(extent === "quiet"
+      ? []
+      : [
+          ...renderImpact(view.impact, style, extent, told),
+          ...renderRisks(view.risks, style, extent),
+          ...view.groups.flatMap(({ title, rows }) => [
+            "",
+            `  ${style.bold(title)}`,
+            ...rows.flatMap((row) => renderRow(row, style)),
+          ]),
+        ]),
+    ...renderFindings(extent === "quiet" ? { ...view, warnings: [] } : view, style),
+  ];
+  if (extent !== "quiet" || lines.length > 1) lines.push("");
+  lines.push(`  ${style.bold("Drift:")} ${driftText(sums)}.`);
+  if (view.deferred.length > 0) lines.push(` ${deferredText(view.deferred.length)}`);
+  return `${lines.join("\n")}\n`;
+}

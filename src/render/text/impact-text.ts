@@ -1,0 +1,123 @@
+import { oneLine } from "../../lib/escape.ts";
+import { counted, moreText, type Told, toldWhere } from "../../lib/text.ts";
+import type { Impact, MemberImpact } from "../../model/plan.ts";
+import type { Extent, Style } from "../style.ts";
+import { cellWidth, padTo, wrapList } from "./wrap.ts";
+
+const SUMS_SHOWN = 40;
+const GROUPS_SHOWN = 12;
+const NAMES_SHOWN = 12;
+const WIDEST_NAME = 40;
+const LABEL_WIDTH = 7;
+const INDENT = " ".repeat(6);
+
+/** What a plan means for people, ahead of the changes: by permission, by role, then who gains and loses what. */
+export function renderImpact(
+  { members, permissions, roles }: Impact,
+  style: Style,
+  extent: Extent = "normal",
+  told: Told = "plan",
+): readonly string[] {
+  if (members.length === 0) return [];
+  const atMost = (shown: number): number => (extent === "verbose" ? Number.POSITIVE_INFINITY : shown);
+  const sums = permissions.map(({ permission, gained, lost }) => {
+    const parts = [
+      gained > 0 ? style.green(`+${counted(gained, "member")}`) : "",
+      lost > 0 ? style.red(`-${counted(lost, "member")}`) : "",
+    ].filter((part) => part !== "");
+    return [permission, parts.join(", ")] as const;
+  });
+  const holders = roles.map(({ name, before, after }) => [name, `${before} → ${after} holders`] as const);
+  const groups = sameImpact(members);
+  const shown = groups.slice(0, atMost(GROUPS_SHOWN));
+  const hidden = groups.slice(shown.length).reduce((sum, group) => sum + group.length, 0);
+  return [
+    "",
+    `  ${style.bold("Access")}: ${accessText(members.length, told)}`,
+    ...titled("By permission", capped(table(sums), atMost(SUMS_SHOWN), style)),
+    ...titled("By role", capped(table(holders), atMost(SUMS_SHOWN), style)),
+    ...titled("By member", [
+      ...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN), told)),
+      ...(hidden > 0 ? [`${INDENT}${style.dim(moreText(hidden))}`] : []),
+    ]),
+  ];
+}
+
+/** "2 members gain or lose permissions", or "1 member gained or lost permissions outside git". */
+export function accessText(members: number, told: Told): string {
+  const what = told !== "plan" ? "gained or lost" : members === 1 ? "gains or loses" : "gain or lose";
+  return `${counted(members, "member")} ${what} permissions${toldWhere(told)}`;
+}
+
+function titled(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [`    ${title}`, ...lines];
+}
+
+function capped(lines: readonly string[], shown: number, style: Style): readonly string[] {
+  if (lines.length <= shown) return lines;
+  return [...lines.slice(0, shown), `${INDENT}${style.dim(moreText(lines.length - shown))}`];
+}
+
+/** Names with what is said of each, side by side; a name that is very long moves its own line only. */
+function table(rows: readonly (readonly [name: string, text: string])[]): readonly string[] {
+  const safe = rows.map(([name, text]) => [oneLine(name), text] as const);
+  const width = Math.min(
+    safe.reduce((widest, [name]) => Math.max(widest, cellWidth(name)), 0),
+    WIDEST_NAME,
+  );
+  return safe.map(([name, text]) => `${INDENT}${padTo(name, width)}  ${text}`);
+}
+
+/** People to whom the same happens, together; in the order of the first of each. */
+export function sameImpact(members: readonly MemberImpact[]): readonly (readonly MemberImpact[])[] {
+  const groups = new Map<string, MemberImpact[]>();
+  for (const member of members) {
+    const { gained, lost, unknownGained, unknownLost } = member;
+    const key = [gained, lost, unknownGained, unknownLost].map((list) => list.join("\n")).join("\n\n");
+    const group = groups.get(key);
+    if (group) group.push(member);
+    else groups.set(key, [member]);
+  }
+  return [...groups.values()];
+}
+
+function renderGroup(
+  group: readonly MemberImpact[],
+  style: Style,
+  shown: number,
+  told: Told,
+): readonly string[] {
+  const [first] = group;
+  if (first === undefined) return [];
+  const { gained, lost, unknownGained, unknownLost } = first;
+  const more = group.length - shown;
+  const names = [
+    ...group.slice(0, shown).map(({ name }) => oneLine(name)),
+    ...(more > 0 ? [`and ${counted(more, "member")} more`] : []),
+  ];
+  const unknown = (roles: readonly string[]): readonly string[] =>
+    roles.map((role) => `whatever ${oneLine(role)} grants (the service does not tell)`);
+  const [gains, loses] =
+    told !== "plan"
+      ? (["gained", "lost"] as const)
+      : group.length === 1
+        ? (["gains", "loses"] as const)
+        : (["gain", "lose"] as const);
+  return [
+    ...wrapList(names, style.columns - INDENT.length).map((line) => `${INDENT}${line}`),
+    ...labelled(gains, [...gained.map(oneLine), ...unknown(unknownGained)], style, style.green),
+    ...labelled(loses, [...lost.map(oneLine), ...unknown(unknownLost)], style, style.red),
+  ];
+}
+
+function labelled(
+  label: string,
+  items: readonly string[],
+  style: Style,
+  paint: (text: string) => string,
+): readonly string[] {
+  const indent = `${INDENT}  `;
+  return wrapList(items, style.columns - indent.length - LABEL_WIDTH).map(
+    (line, index) => `${indent}${style.dim((index === 0 ? label : "").padEnd(LABEL_WIDTH))}${paint(line)}`,
+  );
+}

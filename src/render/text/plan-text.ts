@@ -1,0 +1,220 @@
+import { oneLine } from "../../lib/escape.ts";
+import { counted, deferredText, moreText, shellWord } from "../../lib/text.ts";
+import type { Finding } from "../../model/plan.ts";
+import type { Extent, Paint, Style } from "../style.ts";
+import type { DetailView, RowView } from "../view/change-view.ts";
+import {
+  addCounts,
+  countsText,
+  type DeferredView,
+  errorsText,
+  type PlanView,
+  type RefusalView,
+  refusalsText,
+} from "../view/plan-view.ts";
+import { type RiskView, riskTitle } from "../view/risk-view.ts";
+import { wordDiffText } from "../view/word-diff.ts";
+import { renderImpact } from "./impact-text.ts";
+import { wrapList, wrapText } from "./wrap.ts";
+
+const SYMBOLS = { create: "+", update: "~", replace: "±", delete: "-" } as const;
+const LABEL_WIDTH = 13;
+const DETAIL_INDENT = " ".repeat(13);
+
+const RISKS_SHOWN = 12;
+
+/** The plans of all merchants as text: what people gain and lose, the changes, what to know, what would be refused, the sums. */
+export function renderPlans(views: readonly PlanView[], style: Style, extent: Extent = "normal"): string {
+  const parts = views.map((view) => renderPlan(view, style, extent));
+  if (views.length > 1) {
+    const total = addCounts(views.map(({ counts }) => counts));
+    const refused = views.filter(({ refusals }) => refusals.length > 0).map(({ merchant }) => merchant);
+    parts.push(
+      [
+        `${style.bold(`${counted(views.length, "merchant")}:`)} ${countsText(total)}.\n`,
+        ...(refused.length > 0
+          ? [style.red(`An apply would be refused for ${refused.map(oneLine).join(", ")}.`), "\n"]
+          : []),
+      ].join(""),
+    );
+  }
+  return parts.join("\n");
+}
+
+function renderPlan(view: PlanView, style: Style, extent: Extent): string {
+  // Never as arguments of a call, of which there may not be any number.
+  const lines = [
+    renderHeading(view, style),
+    ...(extent === "quiet" ? [] : renderBody(view, style, extent)),
+    ...renderFindings(extent === "quiet" ? { ...view, warnings: [] } : view, style),
+    ...(view.refusals.length > 0 ? ["", `  ${style.red(style.bold("An apply would be refused:"))}`] : []),
+    ...view.refusals.flatMap((refusal) => renderRefusal(refusal, style)),
+    ...(view.overridden.length > 0 ? [""] : []),
+    ...view.overridden.flatMap((refusal) => renderOverridden(refusal, style)),
+  ];
+  if (extent !== "quiet" || lines.length > 1) lines.push("");
+  lines.push(`  ${style.bold("Plan:")} ${countsText(view.counts)}.`);
+  if (view.deferred.length > 0) lines.push(` ${deferredText(view.deferred.length)}`);
+  if (view.passwords.length > 0 && extent !== "quiet") lines.push(...renderPasswords(view.passwords, style));
+  if (view.errors.length > 0) lines.push(`  ${style.red(errorsText(view.errors))}`);
+  if (view.refusals.length > 0) lines.push(`  ${style.red(refusalsText(view.refusals))}`);
+  return `${lines.join("\n")}\n`;
+}
+
+function renderBody(view: PlanView, style: Style, extent: Extent): readonly string[] {
+  return [
+    ...renderImpact(view.impact, style, extent),
+    ...renderRisks(view.risks, style, extent),
+    ...view.groups.flatMap(({ title, rows }) => [
+      "",
+      `  ${style.bold(title)}`,
+      ...rows.flatMap((row) => renderRow(row, style)),
+    ]),
+    ...(view.deferred.length > 0 ? ["", `  ${style.bold("Deferred")}`] : []),
+    ...view.deferred.flatMap((row) => renderDeferred(row, style)),
+  ];
+}
+
+/** What a reviewer must not miss, in a line each or a few. */
+export function renderRisks(risks: readonly RiskView[], style: Style, extent: Extent): readonly string[] {
+  if (risks.length === 0) return [];
+  return [
+    "",
+    `  ${style.bold("Risks")}`,
+    ...risks.flatMap(({ kind, items, told }) => {
+      const shown = extent === "verbose" ? items : items.slice(0, RISKS_SHOWN);
+      const more = items.length - shown.length;
+      const texts = shown.map(({ name, what, resource }) =>
+        oneLine(kind !== "removals" ? `${name}: ${what}` : resource === "role" ? `role ${name}` : name),
+      );
+      // A removal stands among the changes with its reason; what is gained may come from afar, so each has its line.
+      const rows =
+        kind === "removals"
+          ? wrapList(texts, style.columns - 6)
+          : texts.flatMap((one) => hangingFrom(one, style));
+      return [
+        `    ${style.red("!")} ${riskTitle(kind, items, told)}`,
+        ...rows.map((row) => `      ${row}`),
+        ...(more > 0 ? [`      ${style.dim(moreText(more))}`] : []),
+      ];
+    }),
+  ];
+}
+
+function hangingFrom(text: string, style: Style): readonly string[] {
+  const [first = "", ...rest] = wrapText(text, style.columns - 8);
+  return [first, ...rest.map((line) => `  ${line}`)];
+}
+
+function renderPasswords(variables: readonly string[], style: Style): readonly string[] {
+  const text = `An apply reads first passwords from ${variables.map(oneLine).join(", ")}.`;
+  return wrapText(text, style.columns - 2).map((line) => `  ${line}`);
+}
+
+function renderDeferred(row: DeferredView, style: Style): readonly string[] {
+  const [head = ""] = renderRow({ ...row, details: [] }, style);
+  return [head, ...hanging(oneLine(row.until), DETAIL_INDENT, style.columns).map(style.dim)];
+}
+
+/** Objections of a rule to a plan, or to live access. */
+export function renderRefusal(
+  { rule, code, message, hint, allow, place }: RefusalView,
+  style: Style,
+): readonly string[] {
+  const [first = "", ...rest] = wrapText(`${rule} ${code}: ${oneLine(message)}`, style.columns - 6);
+  const head = `${rule} ${code}`;
+  return [
+    `    ${style.red(head)}${first.slice(head.length)}`,
+    ...rest.map((line) => `      ${line}`),
+    ...(place === null ? [] : [`      ${style.dim(`written at ${oneLine(place)}`)}`]),
+    ...renderHint(hint, "      ", style),
+    ...(allow === null
+      ? []
+      : [`      ${style.cyan("→")} If it is meant: apply --allow ${oneLine(shellWord(allow))}`]),
+  ];
+}
+
+function renderOverridden({ rule, code, message }: RefusalView, style: Style): readonly string[] {
+  const [first = "", ...rest] = wrapText(
+    `overridden: ${rule} ${code}: ${oneLine(message)}`,
+    style.columns - 4,
+  );
+  return [
+    `  ${style.yellow("overridden")}${first.slice("overridden".length)}`,
+    ...rest.map((line) => `    ${line}`),
+  ];
+}
+
+function renderHint(hint: string, indent: string, style: Style): readonly string[] {
+  return hanging(oneLine(hint), `${indent}  `, style.columns).map((line, index) =>
+    index === 0 ? `${indent}${style.cyan("→")} ${line.trimStart()}` : line,
+  );
+}
+
+function hanging(text: string, indent: string, columns: number): readonly string[] {
+  return wrapText(text, columns - indent.length).map((line) => `${indent}${line}`);
+}
+
+/** The line that a merchant's part begins with. */
+export function renderHeading({ merchant, environment, service }: PlanView, style: Style): string {
+  const where = [environment, service].filter((part) => part !== null).map((part) => oneLine(part));
+  return `${style.bold(oneLine(merchant))}${style.dim(` · ${where.join(" · ")}`)}`;
+}
+
+/** One change with its details. */
+export function renderRow(
+  { kind, verb = kind, name, remark, details }: RowView,
+  style: Style,
+): readonly string[] {
+  const paint = paintOf(kind, style);
+  const label = paint(`${SYMBOLS[kind]} ${verb}`);
+  const note = remark === "" ? "" : style.dim(` (${oneLine(remark)})`);
+  return [`    ${label} ${oneLine(name)}${note}`, ...details.flatMap((one) => renderDetail(one, style))];
+}
+
+function paintOf(kind: RowView["kind"], style: Style): Paint {
+  return { create: style.green, update: style.yellow, replace: style.yellow, delete: style.red }[kind];
+}
+
+function renderDetail(detail: DetailView, style: Style): readonly string[] {
+  const { label, removed, added, plain, words } = detail;
+  const width = Math.max(style.columns - DETAIL_INDENT.length - LABEL_WIDTH - 2, 20);
+  // A description or a metadata value is a sentence of its own; names stand side by side.
+  const listed = label === "permissions" || label === "roles";
+  const lay = (items: readonly string[], sign: string, paint: Paint): readonly string[] => {
+    const safe = items.map(oneLine);
+    const rows = listed ? wrapList(safe, width) : safe.flatMap((item) => wrapText(item, width));
+    return rows.map((row) => paint(`${sign}${row}`));
+  };
+  const rows =
+    words === undefined
+      ? [
+          ...lay(removed, "- ", style.red),
+          ...lay(added, "+ ", style.green),
+          ...lay(plain, "", (text) => text),
+        ]
+      : wrapText(oneLine(wordDiffText(words)), width + 2);
+  return rows.map((row, index) => {
+    const head = index === 0 ? style.dim(label.padEnd(LABEL_WIDTH)) : " ".repeat(LABEL_WIDTH);
+    return `${DETAIL_INDENT}${head}${row}`;
+  });
+}
+
+/** What the reader has to know, errors first; with an empty line before it, and nothing where there is nothing. */
+export function renderFindings(
+  { errors, warnings }: Pick<PlanView, "errors" | "warnings">,
+  style: Style,
+): readonly string[] {
+  const findings = [...errors, ...warnings];
+  return findings.length === 0 ? [] : ["", ...findings.flatMap((finding) => renderFinding(finding, style))];
+}
+
+function renderFinding({ severity, message, hint }: Finding, style: Style): readonly string[] {
+  const paint = severity === "error" ? style.red : style.yellow;
+  const [first = "", ...rest] = wrapText(`${severity}: ${oneLine(message)}`, style.columns - 4);
+  return [
+    `  ${paint(severity)}${first.slice(severity.length)}`,
+    ...rest.map((line) => `    ${line}`),
+    ...(hint === null ? [] : renderHint(hint, "    ", style)),
+  ];
+}

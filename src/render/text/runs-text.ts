@@ -1,0 +1,280 @@
+import { oneLine } from "../../lib/escape.ts";
+import { adoptedText, counted, grouped } from "../../lib/text.ts";
+import type { PastRun, PastWrite, RunStatus } from "../../model/past-run.ts";
+import type { Paint, Style } from "../style.ts";
+import { cellWidth, padTo } from "./wrap.ts";
+
+/** A journal that can be read, and how its merchant's part of the run stands. */
+export interface KnownRun {
+  readonly name: string;
+  readonly past: PastRun;
+  readonly status: RunStatus;
+}
+
+/** A journal as it is listed. */
+export type ListedRun =
+  | KnownRun
+  /** Why it cannot be read, with its place. */
+  | { readonly name: string; readonly unreadable: string };
+
+/** A run as it is shown: a journal for each of its merchants. */
+export interface ShownRun {
+  /** Its id. */
+  readonly name: string;
+  /** Of all its merchants together; null where no journal of it can be read. */
+  readonly status: RunStatus | null;
+  readonly journals: readonly ListedRun[];
+}
+
+const STATUS: Readonly<Record<RunStatus, string>> = {
+  running: "still running",
+  "cut-short": "cut short",
+  unsure: "stopped, not all known",
+  stopped: "stopped",
+  left: "something left",
+  done: "done",
+};
+
+function statusText(status: RunStatus | null, style: Style, width = 0): string {
+  if (status === null) return style.red(padTo("unreadable", width));
+  const text = padTo(STATUS[status], width);
+  if (status === "done") return style.green(text);
+  return (status === "running" ? style.cyan : style.yellow)(text);
+}
+
+/** Past runs, one line each, the newest first. */
+export function renderRuns(runs: readonly ShownRun[], style: Style): string {
+  const rows = runs.map(rowOf);
+  const width = (index: number): number =>
+    Math.max(0, ...rows.map((row) => cellWidth(row?.cells[index] ?? "")));
+  const widths = [0, 1, 2, 3, 4].map(width);
+  return runs
+    .map((run, at) => {
+      const row = rows[at];
+      if (!row)
+        return `${oneLine(run.name)}  ${unreadableOf(run)
+          .map((one) => unreadableText(one, style))
+          .join("  ")}\n`;
+      const [name = "", merchant = "", environment = "", , counts = ""] = row.cells.map((cell, index) =>
+        padTo(cell, widths[index] ?? 0),
+      );
+      const line = [name, merchant, environment, statusText(run.status, style, widths[3]), counts, row.who];
+      return `${line.join("  ").trimEnd()}\n`;
+    })
+    .join("");
+}
+
+function unreadableOf({ journals }: ShownRun): readonly (ListedRun & { readonly unreadable: string })[] {
+  return journals.flatMap((one) => ("unreadable" in one ? [one] : []));
+}
+
+function unreadableText({ unreadable }: { readonly unreadable: string }, style: Style): string {
+  return `${style.red("unreadable")}  ${oneLine(unreadable)}`;
+}
+
+/** The journals of a run that can be read, and the first of them: what all have in common stands in each. */
+function knownOf({ journals }: ShownRun): readonly [KnownRun, readonly KnownRun[]] | null {
+  const known = journals.flatMap((one) => ("past" in one ? [one] : []));
+  const [first] = known;
+  return first === undefined ? null : [first, known];
+}
+
+interface Row {
+  readonly cells: readonly string[];
+  readonly who: string;
+}
+
+function rowOf(shown: ShownRun): Row | null {
+  const known = knownOf(shown);
+  if (known === null || shown.status === null) return null;
+  const [{ past }, all] = known;
+  const { run } = past;
+  const commit = run.commit ? `at ${commitText(run.commit)}` : "";
+  const undoes = run.undoes === null ? "" : `takes back ${oneLine(run.undoes)}`;
+  const unreadable = unreadableOf(shown).length;
+  const environments = new Set(all.map((one) => one.past.run.environment ?? "-"));
+  return {
+    cells: [
+      oneLine(shown.name),
+      shown.journals.length === 1 ? oneLine(run.merchant) : counted(shown.journals.length, "merchant"),
+      [...environments].sort().join("+"),
+      STATUS[shown.status],
+      countsOf(all.map((one) => one.past)),
+    ],
+    who: [
+      `by ${whoOf(past)}`,
+      commit,
+      undoes,
+      unreadable === 0 ? "" : `(${counted(unreadable, "journal")} unreadable)`,
+    ]
+      .filter((part) => part !== "")
+      .join(" "),
+  };
+}
+
+function commitText({ id, clean }: NonNullable<PastRun["run"]["commit"]>): string {
+  return `${oneLine(id).slice(0, 10)}${clean ? "" : "+"}`;
+}
+
+/** Whose run it was, and where: "ada@laptop". */
+export function whoOf({ run: { user, host } }: PastRun): string {
+  return `${oneLine(user ?? "somebody")}@${oneLine(host)}`;
+}
+
+/** "3 of 5 changes"; before the end only the writes are known. */
+function countsOf(journals: readonly PastRun[]): string {
+  const ends = journals.flatMap(({ end }) => end ?? []);
+  if (ends.length < journals.length) {
+    const done = journals.flatMap(({ writes }) => writes).filter(({ outcome }) => outcome?.status === "done");
+    return `${counted(done.length, "write")} done`;
+  }
+  // Passwords that are set count with the changes, and are none of the plan.
+  const all = ends.flatMap(({ outcomes }) => Object.values(outcomes)).reduce((sum, count) => sum + count, 0);
+  const done = ends.reduce((sum, { outcomes }) => sum + outcomes.done, 0);
+  return `${grouped(done)} of ${counted(all, "change")}`;
+}
+
+/** One past run, whole: who, and for each merchant what became of each write, why it stopped, and what was left. */
+export function renderRun(shown: ShownRun, style: Style): string {
+  const known = knownOf(shown);
+  if (known === null)
+    return unreadableOf(shown)
+      .map((one) => `${unreadableText(one, style)}\n`)
+      .join("");
+  const [first, all] = known;
+  const { run } = first.past;
+  const ends = all.flatMap(({ past }) => past.end?.at ?? []).sort();
+  const distinct = (texts: readonly string[]): string => [...new Set(texts)].map(oneLine).join(", ");
+  const one = shown.journals.length === 1;
+  const facts: readonly (readonly [string, string])[] = [
+    one
+      ? ["merchant", `${oneLine(run.merchant)}${environmentText(run)}`]
+      : ["of", counted(shown.journals.length, "merchant")],
+    ["service", distinct(all.map(({ past }) => past.run.service))],
+    ["begun", oneLine(run.at)],
+    ["ended", ends.length === all.length ? oneLine(ends.at(-1) ?? "") : "no end is written down"],
+    ["by", `${whoOf(first.past)}, rolecall ${oneLine(run.version)}, process ${run.pid}`],
+    ...(run.commit
+      ? ([
+          [
+            "commit",
+            `${oneLine(run.commit.id)}${run.commit.clean ? "" : ", with changes that were not committed"}`,
+          ],
+        ] as const)
+      : []),
+    ...(run.job === null ? [] : ([["job", oneLine(run.job)]] as const)),
+    ...(one ? ([["plan", planText(run)]] as const) : []),
+    ...(run.undoes === null ? [] : ([["undoes", oneLine(run.undoes)]] as const)),
+  ];
+  return [
+    `${style.bold(oneLine(shown.name))}  ${statusText(shown.status, style)}\n`,
+    ...facts.map(([label, text]) => `  ${style.dim(label.padEnd(9))}${text}\n`),
+    ...(one ? [partText(first, style)] : shown.journals.map((journal) => merchantText(journal, style))),
+  ].join("");
+}
+
+function environmentText({ environment }: PastRun["run"]): string {
+  return environment ? `, ${environment}` : "";
+}
+
+function planText({ fingerprint, changes }: PastRun["run"]): string {
+  return `${oneLine(fingerprint).slice(0, 12)}, ${counted(changes, "change")}`;
+}
+
+function merchantText(journal: ListedRun, style: Style): string {
+  if ("unreadable" in journal) return `\n  ${oneLine(journal.name)}  ${unreadableText(journal, style)}\n`;
+  const { run } = journal.past;
+  return [
+    `\n  ${style.bold(oneLine(run.merchant))}${environmentText(run)}  ${statusText(journal.status, style)}\n`,
+    `    ${style.dim("plan".padEnd(9))}${planText(run)}\n`,
+    partText(journal, style).replaceAll(/^(?=.)/gm, "  "),
+  ].join("");
+}
+
+/** The result of one merchant's part. */
+function partText({ past, status }: KnownRun, style: Style): string {
+  const { writes, end, verified, torn } = past;
+  const unsure = writes.filter(({ outcome }) => outcome === null || outcome.status === "unknown");
+  const rest = writes.filter((write) => !unsure.includes(write));
+  return [
+    ...(torn ? ["  The last line of the journal was not written whole, and is left out.\n"] : []),
+    ...(unsure.length === 0 ? [] : [unsureText(unsure, status, style)]),
+    ...(rest.length === 0 ? [] : ["\n  Writes:\n", ...rest.map((write) => writeLine(write, style))]),
+    ...(writes.length === 0 ? ["\n  Nothing was sent.\n"] : []),
+    ...(end?.status === "stopped"
+      ? [`\n  Stopped: ${oneLine(end.cause ?? "no cause is written down")}\n`]
+      : []),
+    ...(end ? [outcomesText(end.outcomes)] : []),
+    ...(verified ? verifiedText(verified.left, verified.deferred) : []),
+  ].join("");
+}
+
+function unsureText(unsure: readonly PastWrite[], status: RunStatus, style: Style): string {
+  const head =
+    status === "running"
+      ? "\n  Under way:\n"
+      : "\n  Nobody knows what became of these; the service may have done them:\n";
+  const next =
+    status === "running"
+      ? ""
+      : '  → To find out, run "rolecall plan": it reads what is live, and shows what is left.\n';
+  return [head, ...unsure.map((write) => writeLine(write, style)), next].join("");
+}
+
+const MARKS: Readonly<Record<NonNullable<PastWrite["outcome"]>["status"], string>> = {
+  done: "✓",
+  failed: "✗",
+  unknown: "?",
+  stale: "✗",
+  "not-sent": "·",
+};
+
+const PAINTS: Readonly<Record<keyof typeof MARKS, (style: Style) => Paint>> = {
+  done: ({ green }) => green,
+  failed: ({ red }) => red,
+  unknown: ({ yellow }) => yellow,
+  stale: ({ red }) => red,
+  "not-sent": ({ dim }) => dim,
+};
+
+const PARTS: Readonly<Record<PastWrite["intent"]["part"], string>> = {
+  whole: "",
+  "set-aside": " (set aside)",
+  create: " (the new one)",
+  remove: " (the old one)",
+  restore: " (what the service had emptied)",
+};
+
+function writeLine({ intent, outcome }: PastWrite, style: Style): string {
+  const status = outcome?.status ?? "unknown";
+  const paint = PAINTS[status](style);
+  const id = outcome?.id ?? intent.id;
+  const part = PARTS[intent.part];
+  const does = intent.part === "restore" ? "restore" : intent.password ? "set the password of" : intent.kind;
+  const what = `${does} ${intent.resource} ${oneLine(intent.name)}${part}`;
+  const more = [
+    id === null ? "" : oneLine(id),
+    status === "done" ? "" : status.replace("-", " "),
+    outcome?.adopted ? adoptedText(intent.password === true) : "",
+    outcome?.already ? "was so already; nothing was sent" : "",
+    outcome?.failure ? oneLine(outcome.failure.message) : "",
+  ].filter((text) => text !== "");
+  return `    ${paint(MARKS[status])} ${what}${more.length === 0 ? "" : `  ${style.dim(more.join(" · "))}`}\n`;
+}
+
+function outcomesText(outcomes: NonNullable<PastRun["end"]>["outcomes"]): string {
+  const parts = Object.entries(outcomes)
+    .filter(([status, count]) => count > 0 || status === "done")
+    .map(([status, count]) => `${grouped(count)} ${status.replace("-", " ")}`);
+  return `\n  Changes: ${parts.join(", ")}.\n`;
+}
+
+function verifiedText(left: readonly string[], deferred: readonly string[]): readonly string[] {
+  const list = (items: readonly string[]): readonly string[] => items.map((item) => `    ${oneLine(item)}\n`);
+  return [
+    ...(left.length === 0
+      ? ["  Read again: nothing was left to do.\n"]
+      : ["  Read again, this was left:\n", ...list(left)]),
+    ...(deferred.length === 0 ? [] : ["  Waiting until others have accepted:\n", ...list(deferred)]),
+  ];
+}

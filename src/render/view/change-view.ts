@@ -1,0 +1,165 @@
+import type { JsonValue, Metadata } from "../../model/json.ts";
+import type { Change, FieldDiff, MemberImage, RoleImage, RoleRef } from "../../model/plan.ts";
+import { type WordView, wordDiff } from "./word-diff.ts";
+
+/** One aspect of a row: something set, or something that goes and something that comes. */
+export interface DetailView {
+  readonly label: string;
+  readonly removed: readonly string[];
+  readonly added: readonly string[];
+  /** Neither gone nor come: what a new or removed thing has. */
+  readonly plain: readonly string[];
+  /** Of a sentence that stays much the same: which of its words go and come. */
+  readonly words?: readonly WordView[];
+}
+
+/** One change as every format shows it; all texts are raw: a renderer escapes them for its medium. */
+export interface RowView {
+  readonly kind: Change["kind"];
+  /** In place of the kind, where it is not a change to come: "added outside git". */
+  readonly verb?: string;
+  readonly resource: Change["resource"];
+  readonly name: string;
+  /** Why, or in which state: "not in the file", "invitation pending"; empty where there is nothing to say. */
+  readonly remark: string;
+  readonly details: readonly DetailView[];
+}
+
+/** What every format shows of one change. */
+export function rowOf(change: Change): RowView {
+  const { kind, resource, name } = change;
+  const remark = remarkOf(change);
+  if (kind === "update" || kind === "replace")
+    return { kind, resource, name, remark, details: change.fields.map(diffDetail) };
+  const image = change.after ?? change.before;
+  return { kind, resource, name, remark, details: isRole(image) ? roleDetails(image) : memberDetails(image) };
+}
+
+function remarkOf(change: Change): string {
+  const { reason, kind } = change;
+  switch (reason) {
+    case "unlisted":
+      return "not in the file";
+    case "access-ended":
+      return "its end date is past";
+    case "invitation-expired":
+      return kind === "replace" ? "the invitation has expired: a new one" : "an expired invitation";
+    case "immutable-field":
+      return kind === "replace"
+        ? "a new role takes its place, its holders move along"
+        : "moves to the new role";
+    case "declared":
+      return declaredRemark(change);
+    case "undone":
+      return undoneRemark(change);
+    default:
+      return reason satisfies never;
+  }
+}
+
+function declaredRemark(change: Change): string {
+  if (change.resource === "role") return "";
+  if (change.kind === "create") return change.after.managed ? "managed user" : "invitation";
+  const status = change.before?.status ?? "accepted";
+  return status === "accepted" ? "" : status;
+}
+
+function undoneRemark(change: Change): string {
+  switch (change.kind) {
+    case "create":
+      return change.resource === "role" ? "back again" : `${declaredRemark(change)}, back again`;
+    case "update":
+      return declaredRemark(change);
+    case "replace":
+      return "a new role takes its place, its holders move along";
+    case "delete":
+      return "the run made it";
+    default:
+      return change satisfies never;
+  }
+}
+
+function isRole(image: RoleImage | MemberImage): image is RoleImage {
+  return "permissions" in image;
+}
+
+function roleDetails({ description, permissions, metadata }: RoleImage): readonly DetailView[] {
+  return [
+    detail("description", description === null || description === "" ? [] : [description]),
+    detail("permissions", permissions),
+    detail("metadata", metadataLines(metadata)),
+  ].filter(({ plain }) => plain.length > 0);
+}
+
+function memberDetails({ roles, metadata, managed }: MemberImage): readonly DetailView[] {
+  return [
+    detail("nickname", managed?.nickname ? [managed.nickname] : []),
+    detail("roles", roles.map(roleLabel)),
+    detail("metadata", metadataLines(metadata)),
+  ].filter(({ plain }) => plain.length > 0);
+}
+
+/** A predefined role also by its id, since that is what a file calls it. */
+function roleLabel({ id, name }: RoleRef): string {
+  return id === `role_${name.toLowerCase()}` ? `${name} (${id})` : name;
+}
+
+function detail(label: string, plain: readonly string[]): DetailView {
+  return { label, removed: [], added: [], plain };
+}
+
+function diffDetail(diff: FieldDiff): DetailView {
+  const { field } = diff;
+  switch (field) {
+    case "description": {
+      const words = wordDiff(diff.before ?? "", diff.after);
+      const whole = changed(field, diff.before ? [diff.before] : [], diff.after === "" ? [] : [diff.after]);
+      return words === null ? whole : { ...whole, words };
+    }
+    case "name":
+    case "nickname":
+      return changed(field, diff.before ? [diff.before] : [], diff.after === "" ? [] : [diff.after]);
+    case "permissions":
+      return changed(field, diff.removed, diff.added);
+    case "roles":
+      return changed(field, diff.removed.map(roleLabel), diff.added.map(roleLabel));
+    case "metadata": {
+      const [before, after] = [metadataLines(diff.before), metadataLines(diff.after)];
+      return changed(field, without(before, after), without(after, before));
+    }
+    default:
+      return diff satisfies never;
+  }
+}
+
+function changed(label: string, removed: readonly string[], added: readonly string[]): DetailView {
+  return { label, removed, added, plain: [] };
+}
+
+function without(lines: readonly string[], others: readonly string[]): readonly string[] {
+  const known = new Set(others);
+  return lines.filter((line) => !known.has(line));
+}
+
+function metadataLines(metadata: Metadata): readonly string[] {
+  return leaves(metadata)
+    .map(([path, value]) => `${path}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .sort();
+}
+
+/** What metadata hold, with the path of keys to each value, so that one change deep inside shows as one line. */
+function leaves(
+  value: { readonly [key: string]: JsonValue },
+  path = "",
+): readonly (readonly [string, JsonValue])[] {
+  return Object.entries(value).flatMap(([key, inner]): readonly (readonly [string, JsonValue])[] => {
+    // Quoted only inside a path, where a dot of its own would read as one more step.
+    const step = path !== "" && /[."]/.test(key) ? JSON.stringify(key) : key;
+    const here = path === "" ? step : `${path}.${step}`;
+    return isRecord(inner) && Object.keys(inner).length > 0 ? leaves(inner, here) : [[here, inner]];
+  });
+}
+
+function isRecord(value: JsonValue): value is { readonly [key: string]: JsonValue } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,168 @@
+import { counted, grouped } from "../../lib/text.ts";
+import type { Drift, DriftCause, DriftEvent, DriftedChange } from "../../model/drift.ts";
+import type { Change, FieldDiff } from "../../model/plan.ts";
+import { type RowView, rowOf } from "./change-view.ts";
+import { type PlaceOf, type PlanView, planView } from "./plan-view.ts";
+import { type RiskView, risksOf } from "./risk-view.ts";
+
+const TITLES: Readonly<Record<DriftCause, string>> = {
+  "outside-git": "Changed outside git: live is newer than the file",
+  "not-applied": "Merged, but not applied: the file is newer than what is live",
+  unknown: "Different, and not known which side moved",
+};
+const CAUSES: readonly DriftCause[] = ["outside-git", "not-applied", "unknown"];
+
+/** How many differences there are of each kind, and how many rules what is live breaks. */
+export interface DriftSums extends Readonly<Record<DriftEvent, number>> {
+  readonly notApplied: number;
+  readonly unknown: number;
+  readonly violations: number;
+}
+
+/** One merchant's drift as every format shows it: as a plan, but told as what happened and not as its revert. */
+export interface DriftView extends PlanView {
+  readonly sums: DriftSums;
+}
+
+/** The view of a drift that every format shows, by the side that moved; its refusals are the rules that live access breaks. */
+export function driftView(drift: Drift, placeOf?: PlaceOf): DriftView {
+  const { plan, changes, impact, violations } = drift;
+  const listed = plan.changes.flatMap((change, index) => {
+    const drifted = changes[index];
+    return drifted === undefined || isConsequence(drifted) ? [] : [{ change, drifted }];
+  });
+  const groups = CAUSES.map((cause) => ({
+    title: TITLES[cause],
+    rows: listed
+      .filter(({ drifted }) => drifted.cause === cause)
+      .map(({ change, drifted }) => rowOfDrift(change, drifted)),
+  }));
+  return {
+    ...planView({ ...plan, refusals: violations }, placeOf),
+    impact,
+    risks: driftRisks(drift),
+    told: changes.some(({ cause, event }) => cause === "unknown" && event !== null)
+      ? "unknown"
+      : "outside-git",
+    groups: groups.filter(({ rows }) => rows.length > 0),
+    passwords: [],
+    sums: driftSums(drift),
+  };
+}
+
+/** The risks of what happened, not of its revert: what is known to be outside git apart from the rest. */
+export function driftRisks({ plan, changes, impact }: Drift): readonly RiskView[] {
+  const eventsOf = (cause: DriftCause): readonly Change[] =>
+    plan.changes.filter((_, index) => changes[index]?.cause === cause && changes[index].event !== null);
+  const unknown = eventsOf("unknown");
+  const names = new Set(unknown.map(({ name }) => name));
+  return (["outside-git", "unknown"] as const).flatMap((told) => {
+    const members = impact.members.filter(({ name }) => names.has(name) === (told === "unknown"));
+    const happened = told === "unknown" ? unknown : eventsOf(told);
+    const risks = risksOf({ changes: happened.map(inverted), impact: { ...impact, members } });
+    return risks.map((risk) => ({ ...risk, told }));
+  });
+}
+
+function driftSums({ changes, violations }: Drift): DriftSums {
+  const outside = (event: DriftEvent): number =>
+    changes.filter((one) => one.cause === "outside-git" && one.event === event).length;
+  return {
+    added: outside("added"),
+    removed: outside("removed"),
+    changed: outside("changed"),
+    notApplied: changes.filter(({ cause }) => cause === "not-applied").length,
+    unknown: changes.filter((one) => one.cause === "unknown" && !isConsequence(one)).length,
+    violations: violations.length,
+  };
+}
+
+/** Adds the sums of several merchants up. */
+export function addSums(all: readonly DriftSums[]): DriftSums {
+  const sum = (key: keyof DriftSums): number => all.reduce((total, one) => total + one[key], 0);
+  return {
+    added: sum("added"),
+    removed: sum("removed"),
+    changed: sum("changed"),
+    notApplied: sum("notApplied"),
+    unknown: sum("unknown"),
+    violations: sum("violations"),
+  };
+}
+
+/** How many differences there are, without the rules that are broken. */
+export function differencesIn({ added, removed, changed, notApplied, unknown }: DriftSums): number {
+  return added + removed + changed + notApplied + unknown;
+}
+
+/** "live access breaks 1 rule; 3 differences (1 added, 1 changed outside git, 1 not applied)", or "none". */
+export function driftText(sums: DriftSums): string {
+  const { violations, notApplied, unknown } = sums;
+  const events = (["added", "removed", "changed"] as const)
+    .filter((event) => sums[event] > 0)
+    .map((event) => `${grouped(sums[event])} ${event}`);
+  const sides = [
+    ...(events.length > 0 ? [`${events.join(", ")} outside git`] : []),
+    ...(notApplied > 0 ? [`${grouped(notApplied)} not applied`] : []),
+    ...(unknown > 0 ? [`${grouped(unknown)} not known`] : []),
+  ];
+  const parts = [
+    ...(violations > 0 ? [`live access breaks ${counted(violations, "rule")}`] : []),
+    ...(sides.length > 0 ? [`${counted(differencesIn(sums), "difference")} (${sides.join(", ")})`] : []),
+  ];
+  return parts.length === 0 ? "none" : parts.join("; ");
+}
+
+/** A member who would only move along with a replaced role: nothing has happened to them. */
+function isConsequence({ cause, event }: DriftedChange): boolean {
+  return cause !== "not-applied" && event === null;
+}
+
+function rowOfDrift(change: Change, { event, cause }: DriftedChange): RowView {
+  if (event === null) return rowOf(change);
+  return {
+    ...rowOf(inverted(change)),
+    verb: cause === "outside-git" ? `${event} outside git` : event,
+  };
+}
+
+/** Returns what a change would revert, as a change: from what the file says to what is live. */
+function inverted(change: Change): Change {
+  const { before, after, name } = change;
+  const fields = change.fields.map(invertedField);
+  // The reason says why it would be reverted; only of what no file lists it says something of the event, too.
+  const rest = { ...change, before: after, after: before, fields, reason: reasonOf(change) };
+  switch (change.kind) {
+    case "create":
+      return { ...rest, kind: "delete", id: name } as unknown as Change;
+    case "delete":
+      return { ...rest, kind: "create", id: null } as unknown as Change;
+    case "update":
+    case "replace":
+      return { ...rest, kind: "update" } as Change;
+    default:
+      return change satisfies never;
+  }
+}
+
+function reasonOf({ reason }: Change): Change["reason"] {
+  return reason === "unlisted" ? "unlisted" : "declared";
+}
+
+function invertedField(diff: FieldDiff): FieldDiff {
+  switch (diff.field) {
+    case "description":
+    case "nickname":
+      return { ...diff, before: diff.after, after: diff.before ?? "" };
+    case "name":
+      return { ...diff, before: diff.after, after: diff.before };
+    case "permissions":
+      return { ...diff, added: diff.removed, removed: diff.added };
+    case "roles":
+      return { ...diff, added: diff.removed, removed: diff.added };
+    case "metadata":
+      return { ...diff, before: diff.after, after: diff.before };
+    default:
+      return diff satisfies never;
+  }
+}

@@ -1,0 +1,154 @@
+import { counted, grouped, type Told } from "../../lib/text.ts";
+import type { Change, Counts, Finding, Impact, Plan, Refusal } from "../../model/plan.ts";
+import { type RowView, rowOf } from "./change-view.ts";
+import { type RiskView, risksOf } from "./risk-view.ts";
+import { joinSame } from "./same-findings.ts";
+
+/** The changes of one resource, in the order of the plan. */
+export interface GroupView {
+  readonly title: string;
+  readonly rows: readonly RowView[];
+}
+
+/** A removal that waits, and for what. */
+export interface DeferredView extends RowView {
+  readonly until: string;
+}
+
+/** Why an apply would be refused, and what overrides it. */
+export interface RefusalView {
+  readonly rule: Refusal["rule"];
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+  /** What `--allow` takes, bound to this plan; null where nothing does. */
+  readonly allow: string | null;
+  /** Where the rule is written; null where that is not known. */
+  readonly place: string | null;
+}
+
+/** One merchant's plan as every format shows it. */
+export interface PlanView {
+  readonly merchant: string;
+  readonly environment: string | null;
+  readonly service: string;
+  readonly fingerprint: string;
+  readonly counts: Counts;
+  readonly impact: Impact;
+  /** What a reviewer must not miss, besides errors and refusals. */
+  readonly risks: readonly RiskView[];
+  readonly told: Told;
+  readonly groups: readonly GroupView[];
+  readonly deferred: readonly DeferredView[];
+  readonly refusals: readonly RefusalView[];
+  /** Refusals that are overridden. */
+  readonly overridden: readonly RefusalView[];
+  readonly errors: readonly Finding[];
+  /** Those that say the same of several roles or members are one. */
+  readonly warnings: readonly Finding[];
+  /** Environment variables that an apply reads first passwords from; by name. */
+  readonly passwords: readonly string[];
+}
+
+const FINGERPRINT_SHOWN = 12;
+
+/** Tells where the rule behind a refusal is written. */
+export type PlaceOf = (plan: Plan, refusal: Refusal) => string | null;
+
+/** What every format shows of a plan: they differ in dress only, so they cannot disagree. */
+export function planView(
+  plan: Plan,
+  placeOf: PlaceOf = () => null,
+  overridden: readonly Refusal[] = [],
+): PlanView {
+  const { roles, members } = plan.summary;
+  const group = (title: string, resource: Change["resource"]): GroupView => ({
+    title,
+    rows: plan.changes.filter((change) => change.resource === resource).map(rowOf),
+  });
+  const fingerprint = plan.fingerprint.slice(0, FINGERPRINT_SHOWN);
+  const refusalView = (refusal: Refusal): RefusalView => {
+    const { rule, code, message, hint, override } = refusal;
+    const allow = override === null ? null : `${override}@${fingerprint}`;
+    return { rule, code, message, hint, allow, place: placeOf(plan, refusal) };
+  };
+  return {
+    merchant: plan.merchant,
+    environment: plan.environment,
+    service: plan.service,
+    fingerprint,
+    counts: addCounts([roles, members]),
+    impact: plan.impact,
+    risks: risksOf(plan),
+    told: "plan",
+    groups: [group("Roles", "role"), group("Members", "member")].filter(({ rows }) => rows.length > 0),
+    deferred: plan.deferred.map(({ change, role, waitsFor }) => ({
+      ...rowOf(change),
+      until: `waits until ${oneOf(waitsFor)} has accepted: "${role}" would have too few holders`,
+    })),
+    refusals: plan.refusals.filter((refusal) => !overridden.includes(refusal)).map(refusalView),
+    overridden: overridden.map(refusalView),
+    errors: plan.findings.filter(({ severity }) => severity === "error"),
+    warnings: joinSame(plan.findings.filter(({ severity }) => severity === "warning")),
+    passwords: [...new Set(plan.changes.flatMap(passwordOf))].sort(),
+  };
+}
+
+function passwordOf(change: Change): readonly string[] {
+  if (change.resource !== "member") return [];
+  return change.after?.managed?.passwordEnv ? [change.after.managed.passwordEnv] : [];
+}
+
+/** Sums counts up. */
+export function addCounts(counts: readonly Counts[]): Counts {
+  const sum = (key: keyof Counts): number => counts.reduce((total, one) => total + (one[key] ?? 0), 0);
+  const unmanaged = sum("unmanaged");
+  return {
+    create: sum("create"),
+    update: sum("update"),
+    replace: sum("replace"),
+    delete: sum("delete"),
+    unchanged: sum("unchanged"),
+    ...(unmanaged > 0 && { unmanaged }),
+  };
+}
+
+/** "2 to create, 1 to update; 31 unchanged", or "no changes; 34 unchanged, 412 not managed". */
+export function countsText(counts: Counts): string {
+  const { create, update, replace, delete: remove } = counts;
+  const parts = [
+    [create, "to create"],
+    [update, "to update"],
+    [replace, "to replace"],
+    [remove, "to delete"],
+  ] as const;
+  const changes = parts.filter(([count]) => count > 0).map(([count, what]) => `${grouped(count)} ${what}`);
+  return `${changes.length === 0 ? "no changes" : changes.join(", ")}; ${untouchedText(counts)}`;
+}
+
+/** "31 unchanged", "412 not managed", or both. */
+export function untouchedText({ unchanged, unmanaged = 0 }: Counts): string {
+  const kept = unchanged > 0 || unmanaged === 0 ? [`${grouped(unchanged)} unchanged`] : [];
+  return [...kept, ...(unmanaged > 0 ? [`${grouped(unmanaged)} not managed`] : [])].join(", ");
+}
+
+/** "2 problems to solve before it can be applied." */
+export function errorsText(errors: readonly Finding[]): string {
+  return `${counted(errors.length, "problem")} to solve before it can be applied.`;
+}
+
+/** "An apply would be refused, for the 2 reasons above." */
+export function refusalsText(refusals: readonly RefusalView[]): string {
+  return refusals.length === 1
+    ? "An apply would be refused, for the reason above."
+    : `An apply would be refused, for the ${counted(refusals.length, "reason")} above.`;
+}
+
+/** How many things a plan changes. */
+export function changesOf({ create, update, replace, delete: remove }: Counts): number {
+  return create + update + replace + remove;
+}
+
+function oneOf(names: readonly string[]): string {
+  return names.length === 1 ? names.join("") : `one of ${names.join(", ")}`;
+}

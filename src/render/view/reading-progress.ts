@@ -1,0 +1,86 @@
+import { counted, grouped } from "../../lib/text.ts";
+import type { LiveEvent } from "../../model/ports.ts";
+import { type Traffic, trafficMeter } from "./request-metrics.ts";
+
+/** How far the reading of one merchant is. */
+export interface ReadingMerchant {
+  readonly merchant: string;
+  readonly state: "waiting" | "reading" | "read" | "failed";
+  /** Members read so far. */
+  readonly members: number;
+  /** Null where the service has not told, or does not. */
+  readonly total: number | null;
+  /** Why it failed; empty otherwise. */
+  readonly problem: string;
+}
+
+/** How far reading is. */
+export interface ReadingView {
+  readonly merchants: readonly ReadingMerchant[];
+  readonly traffic: Traffic;
+}
+
+/** Follows how live states are read; times in milliseconds. */
+export interface ReadingProgress {
+  live(event: LiveEvent, now: number): void;
+  /** A merchant is read, or cannot be: `problem` says why. */
+  ended(merchant: string, problem: string | null): void;
+  view(now: number): ReadingView;
+}
+
+/** Starts following the reading of these merchants. */
+export function readingProgress(codes: readonly string[]): ReadingProgress {
+  const traffic = trafficMeter();
+  const merchants = new Map<string, ReadingMerchant>(
+    codes.map((merchant) => [merchant, { merchant, state: "waiting", members: 0, total: null, problem: "" }]),
+  );
+  const change = (merchant: string, rest: Partial<ReadingMerchant>): void => {
+    const known = merchants.get(merchant);
+    if (known) merchants.set(merchant, { ...known, ...rest });
+  };
+  return {
+    live(event, now) {
+      traffic.event(event, now);
+      if (event.type === "read") {
+        change(event.merchant, { state: "reading", members: event.members, total: event.total });
+      } else if (event.type === "request") {
+        const merchant = merchantIn(event.path);
+        if (merchant !== null && merchants.get(merchant)?.state === "waiting") {
+          change(merchant, { state: "reading" });
+        }
+      }
+    },
+    ended: (merchant, problem) =>
+      change(merchant, problem === null ? { state: "read" } : { state: "failed", problem }),
+    view: (now) => ({ merchants: [...merchants.values()], traffic: traffic.view(now) }),
+  };
+}
+
+/** The merchant that a request's path is about; null where it is about none. */
+function merchantIn(path: string): string | null {
+  const code = /\/merchants\/([^/?]+)/.exec(path)?.[1];
+  return code === undefined ? null : decodeURIComponent(code);
+}
+
+/** How many merchants are in a state. */
+export function countOf({ merchants }: ReadingView, state: ReadingMerchant["state"]): number {
+  return merchants.filter((one) => one.state === state).length;
+}
+
+/** "read 2 of 5 merchants, 1 failed; 1,250 members in 61 requests, 42 a second": progress in one line. */
+export function readingText(view: ReadingView): string {
+  const { merchants, traffic } = view;
+  const failed = countOf(view, "failed");
+  const members = merchants.reduce((sum, one) => sum + one.members, 0);
+  return [
+    `read ${grouped(countOf(view, "read"))} of ${counted(merchants.length, "merchant")}`,
+    failed > 0 ? `, ${grouped(failed)} failed` : "",
+    `; ${counted(members, "member")} in ${counted(traffic.requests, "request")}`,
+    rateText(traffic.perSecond),
+  ].join("");
+}
+
+/** ", 42 a second"; empty where hardly anything happens. */
+export function rateText(perSecond: number): string {
+  return perSecond < 1 ? "" : `, ${grouped(Math.round(perSecond))} a second`;
+}

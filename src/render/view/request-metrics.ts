@@ -1,0 +1,94 @@
+import type { LiveEvent } from "../../model/ports.ts";
+
+/** A wait that is on, and why. */
+export interface Wait {
+  readonly reason: string;
+  /** Milliseconds that are left. */
+  readonly ms: number;
+}
+
+/** What goes back and forth between rolecall and the service. */
+export interface Traffic {
+  /** Answers so far, and requests that got none. */
+  readonly requests: number;
+  readonly perSecond: number;
+  /** Requests that were sent again. */
+  readonly retries: number;
+  /** The longest first. */
+  readonly waits: readonly Wait[];
+}
+
+/** Counts what the client tells; times in milliseconds. */
+export interface TrafficMeter {
+  event(event: LiveEvent, now: number): void;
+  view(now: number): Traffic;
+}
+
+/** How far back a rate looks. */
+const WINDOW_MS = 5_000;
+
+/** Starts counting. */
+export function trafficMeter(): TrafficMeter {
+  const answers = rateMeter(WINDOW_MS);
+  const waits = new Map<string, number>();
+  let requests = 0;
+  let retries = 0;
+  return {
+    event(event, now) {
+      switch (event.type) {
+        case "request":
+          if (event.attempt > 1) retries += 1;
+          break;
+        case "answer":
+        case "no-answer":
+          requests += 1;
+          answers.count(now);
+          break;
+        case "wait":
+          waits.set(event.reason, Math.max(waits.get(event.reason) ?? 0, event.until));
+          break;
+        case "read":
+        case "proxy":
+        case "caller-unknown":
+          break;
+        default:
+          event satisfies never;
+      }
+    },
+    view(now) {
+      for (const [reason, until] of waits) if (until <= now) waits.delete(reason);
+      return {
+        requests,
+        retries,
+        perSecond: answers.perSecond(now),
+        waits: [...waits]
+          .map(([reason, until]) => ({ reason, ms: until - now }))
+          .sort((one, other) => other.ms - one.ms),
+      };
+    },
+  };
+}
+
+/** How often something happens lately. */
+export interface RateMeter {
+  count(now: number): void;
+  perSecond(now: number): number;
+}
+
+/** Looks back over a stretch of milliseconds, or to the first event where that is less. */
+export function rateMeter(windowMs: number): RateMeter {
+  let times: number[] = [];
+  let first: number | null = null;
+  return {
+    count(now) {
+      first ??= now;
+      times.push(now);
+    },
+    perSecond(now) {
+      times = times.filter((time) => time > now - windowMs);
+      const since = Math.max(first ?? now, now - windowMs);
+      const seconds = Math.max(now - since, 1000) / 1000;
+      return times.length / seconds;
+    },
+  };
+}

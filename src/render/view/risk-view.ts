@@ -1,0 +1,103 @@
+import { counted, grouped, type Told, toldWhere } from "../../lib/text.ts";
+import type { Change, MemberChange, Plan, RoleRef } from "../../model/plan.ts";
+import { rowOf } from "./change-view.ts";
+
+/** Risks for a reviewer: who becomes an administrator, who gains what does harm, what is removed, what is ignored from now on. */
+export type RiskKind = "administrators" | "sensitive" | "removals" | "ignored";
+
+/** One thing that a reviewer must not miss; texts are raw. */
+export interface RiskItem {
+  readonly name: string;
+  /** The role, the permissions, or why it is removed. */
+  readonly what: string;
+  readonly resource: Change["resource"];
+}
+
+/** The risks of one kind; never without items. */
+export interface RiskView {
+  readonly kind: RiskKind;
+  readonly items: readonly RiskItem[];
+  readonly told: Told;
+}
+
+const ADMINISTRATORS: ReadonlySet<string | null> = new Set(["role_owner", "role_admin"]);
+
+/** Whether a role is one of those that may do everything, or nearly so. */
+export function isAdministrator(roleId: string | null): boolean {
+  return ADMINISTRATORS.has(roleId);
+}
+
+const OVER_ACCESS_OR_MONEY =
+  /(^|[._:-])(members?|roles?|api_keys?|keys?|owners?|merchants?|payouts?|bank_accounts?)([._:-]|$)/i;
+const ONLY_LOOKS = /(^|[._:-])(view|read|list|export|get|readonly)$/i;
+
+/** Whether a permission decides over who has access, over keys, over the account itself, or over where money is paid out. */
+export function isSensitive(permission: string): boolean {
+  return OVER_ACCESS_OR_MONEY.test(permission) && !ONLY_LOOKS.test(permission);
+}
+
+/** The risks of a plan, the gravest kind first. */
+export function risksOf(plan: Pick<Plan, "changes" | "impact">): readonly RiskView[] {
+  const administrators = plan.changes.flatMap((change) =>
+    change.resource === "member" ? administratorOf(change) : [],
+  );
+  const named = new Set(administrators.map(({ name }) => name));
+  const sensitive = plan.impact.members
+    .filter(({ name }) => !named.has(name))
+    .map(({ name, gained }) => ({ name, what: gained.filter(isSensitive).join(", ") }))
+    .filter(({ what }) => what !== "")
+    .map((item): RiskItem => ({ ...item, resource: "member" }));
+  const removals = plan.changes.filter(isRemoval).map(removalOf);
+  const risks: readonly RiskView[] = [
+    { kind: "administrators", items: administrators, told: "plan" },
+    { kind: "sensitive", items: sensitive, told: "plan" },
+    { kind: "removals", items: removals, told: "plan" },
+  ];
+  return risks.filter(({ items }) => items.length > 0);
+}
+
+function administratorOf(change: MemberChange): readonly RiskItem[] {
+  const roles = gainedRoles(change).filter(({ id }) => isAdministrator(id));
+  const what = roles.map(({ name, id }) => (name === id ? name : `${name} (${id})`)).join(", ");
+  return roles.length === 0 ? [] : [{ name: change.name, what, resource: "member" }];
+}
+
+function gainedRoles(change: MemberChange): readonly RoleRef[] {
+  if (change.kind === "create") return change.after.roles;
+  return change.fields.flatMap((diff) => (diff.field === "roles" ? diff.added : []));
+}
+
+/** An expired invitation that is cleared away takes nothing from anybody. */
+function isRemoval({ kind, reason }: Change): boolean {
+  return kind === "delete" && reason !== "invitation-expired";
+}
+
+function removalOf(change: Change): RiskItem {
+  const { name, resource } = change;
+  return { name, what: rowOf(change).remark, resource };
+}
+
+/** "1 member becomes an administrator", "2 members and 1 role were removed outside git". */
+export function riskTitle(kind: RiskKind, items: readonly RiskItem[], told: Told = "plan"): string {
+  const members = items.filter(({ resource }) => resource === "member").length;
+  const roles = items.length - members;
+  const one = items.length === 1;
+  const verb = (now: string, past: string): string => (told === "plan" ? now : past);
+  switch (kind) {
+    case "administrators": {
+      const what = one ? "an administrator" : "administrators";
+      return `${counted(members, "member")} ${verb(one ? "becomes" : "become", "became")} ${what}${toldWhere(told)}`;
+    }
+    case "sensitive":
+      return `${counted(members, "member")} ${verb(one ? "gains" : "gain", "gained")} sensitive permissions${toldWhere(told)}`;
+    case "removals": {
+      const what = [members > 0 ? counted(members, "member") : "", roles > 0 ? counted(roles, "role") : ""];
+      const text = what.filter((part) => part !== "").join(" and ");
+      return `${text} ${one ? verb("is", "was") : verb("are", "were")} removed${toldWhere(told)}`;
+    }
+    case "ignored":
+      return one ? "1 entry of ignore is new" : `${grouped(items.length)} entries of ignore are new`;
+    default:
+      return kind satisfies never;
+  }
+}

@@ -1,0 +1,35 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { oneLine } from "../../src/lib/escape.ts";
+
+test("ordinary text of any script stays as it is", () => {
+  for (const text of ["Ada Lovelace", "Zoë", "山田 太郎", "مريم", "👩‍💻 Till", "a: b / c", "नमस्ते"]) {
+    expect(oneLine(text)).toBe(text);
+  }
+});
+
+test("control characters are shown, not sent", () => {
+  expect(oneLine("a\u001b[31mb\u0000c\u009b1md\re\tf\ng")).toBe("a\\u{1b}[31mb\\u{0}c\\u{9b}1md\\re\\tf\\ng");
+});
+
+test("overrides of the reading direction and invisible marks are shown", () => {
+  expect(oneLine("user\u202egpj.exe\u2066\u200b\ufeff\u2028")).toBe(
+    "user\\u{202e}gpj.exe\\u{2066}\\u{200b}\\u{feff}\\u{2028}",
+  );
+});
+
+test("a text cannot begin a workflow command", () => {
+  expect(oneLine("::error::gone")).toBe(":\\:error::gone");
+  expect(oneLine("  ::set-output name=x::y")).toBe("  :\\:set-output name=x::y");
+  expect(oneLine("a ##[error]b")).toBe("a #\\#[error]b");
+});
+
+test("whatever the text, one line without control characters comes out", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      const shown = oneLine(text);
+      expect(shown).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u);
+      expect(shown.trimStart().startsWith("::")).toBe(false);
+    }),
+  );
+});

@@ -1,0 +1,229 @@
+import fc from "fast-check";
+import { micromark } from "micromark";
+import { gfm, gfmHtml } from "micromark-extension-gfm";
+import { describe, expect, test } from "vitest";
+import { type ReviewInput, renderReview } from "../../../src/render/markdown/render-review.ts";
+import { SMALLEST_REVIEW } from "../../../src/render/markdown/review-size.ts";
+import { planView } from "../../../src/render/view/plan-view.ts";
+import { desiredStates, liveStates } from "../../support/arbitrary.ts";
+import { desired, invited, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
+import { HOSTILE, HOSTILE_TEXTS } from "../../support/hostile.ts";
+import { hostilePlan } from "../../support/hostile-plan.ts";
+import { runs } from "../../support/property-runs.ts";
+import { richPlan } from "../../support/rich-plan.ts";
+
+function review(rest: Partial<ReviewInput>): ReviewInput {
+  return { command: "plan", views: [], unplanned: [], fileErrors: 0, ...rest };
+}
+
+/** What a parser makes of it, as a code host would show it. */
+function html(markdown: string): string {
+  return micromark(markdown, {
+    extensions: [gfm()],
+    htmlExtensions: [gfmHtml()],
+    allowDangerousHtml: true,
+    allowDangerousProtocol: true,
+  });
+}
+
+/** The elements that a parser finds, in order. */
+function structure(markdown: string): readonly string[] {
+  return [...html(markdown).matchAll(/<\/?([a-z0-9]+)[^>]*>/g)].map(([tag]) => tag);
+}
+
+const TAGS =
+  /^<\/?(h2|h3|p|strong|code|pre|table|thead|tbody|tr|details|summary|blockquote)>$|^<code class="language-(diff|text)">$|^<\/?t[hd]( align="(left|right)")?>$/;
+
+/** Every fence is closed, every fold is closed, and nothing else opened anything. */
+function expectWellFormed(markdown: string): void {
+  expect(structure(markdown).filter((tag) => !TAGS.test(tag))).toEqual([]);
+  const open: string[] = [];
+  for (const tag of structure(markdown)) {
+    const name = /[a-z0-9]+/.exec(tag)?.[0] ?? "";
+    if (!tag.startsWith("</")) open.push(name);
+    else expect(open.pop()).toBe(name);
+  }
+  expect(open).toEqual([]);
+}
+
+test("a review begins with the verdict and the risks, and folds the changes", async () => {
+  const markdown = renderReview(review({ views: [planView(richPlan())] }));
+  await expect(markdown).toMatchFileSnapshot("../golden/rich-plan.md");
+  expectWellFormed(markdown);
+});
+
+test("a merchant with nothing but a warning has no empty block of changes", () => {
+  const { roles: _, ...bare } = member("bob@example.com");
+  const markdown = renderReview(review({ views: [planView(planOf(desired({ members: [bare] }), live()))] }));
+  expect(markdown).toContain("warning: bob@example.com is not a member, and is not created");
+  expect(markdown).not.toContain("```diff");
+  expectWellFormed(markdown);
+});
+
+describe("the verdict", () => {
+  const cashier = live([liveRole("role_1", "Cashier")]);
+  test.each([
+    ["✅ rolecall plan: no changes", planOf(desired({ roles: [role("Cashier")] }), cashier)],
+    [
+      "✅ rolecall plan: changes without risks",
+      planOf(desired({ roles: [role("Cashier"), role("New")] }), cashier),
+    ],
+    ["⚠️ rolecall plan: changes with risks", planOf(desired({ roles: [] }), cashier)],
+    [
+      "⛔ rolecall plan: an apply would be refused, for 1 reason",
+      planOf(desired({ roles: [], guards: { protect: { roles: ["*"], members: [] } } }), cashier),
+    ],
+    [
+      "❌ rolecall plan: 1 problem to solve first",
+      planOf(desired({ members: [member("ada@example.com", { roles: ["Nobody"] })] }), cashier),
+    ],
+  ])("is %s", (verdict, plan) => {
+    expect(renderReview(review({ views: [planView(plan)] }))).toMatch(new RegExp(`^## ${verdict}\n`));
+  });
+
+  test("is that of the worst merchant, and of the files", () => {
+    const views = [planView(planOf(desired({ roles: [role("Cashier")] }), cashier))];
+    const unplanned = [
+      { merchant: "MC2", failure: { code: "network" as const, message: "No answer came." } },
+    ];
+    const markdown = renderReview(review({ views, unplanned, fileErrors: 2 }));
+    expect(markdown).toMatch(/^## ❌ rolecall plan: 3 problems to solve first\n/);
+    expect(markdown).toContain("The files have 2 errors: `rolecall validate` tells them.");
+    expect(markdown.indexOf("MC2</code> | **could not be read**")).toBeLessThan(
+      markdown.indexOf("MC1</code>"),
+    );
+    expect(markdown).toContain("error: No answer came.");
+  });
+});
+
+describe("a review that would be too large leaves out", () => {
+  const merchants = (count: number, of: (index: number) => ReturnType<typeof planOf>) =>
+    Array.from({ length: count }, (_, index) => planView({ ...of(index), merchant: `MC${index}` }));
+  const same = planOf(desired({ roles: [role("Cashier")] }), live([liveRole("role_1", "Cashier")]));
+  const rich = richPlan();
+  const gone = Array.from({ length: 60 }, (_, index) => liveRole(`role_${index}`, `Role ${index}`));
+  const cleared = planOf(desired({ roles: [] }), live(gone));
+  const views = [...merchants(3, () => rich), planView(cleared), ...merchants(20, () => same)];
+  const whole = renderReview(review({ views }), 1_000_000);
+
+  test("nothing where it fits", () => {
+    expect(whole).not.toContain("Left out");
+    expect(renderReview(review({ views }), whole.length)).toBe(whole);
+    expect(renderReview(review({ views }), whole.length - 1)).toContain("20 merchants without changes");
+  });
+
+  test("first the merchants without changes, then field diffs, then people, then changes, and never a risk", () => {
+    const steps = new Set<string>();
+    for (let size = whole.length - 1; size >= SMALLEST_REVIEW; size -= 97) {
+      const markdown = renderReview(review({ views }), size);
+      expect(markdown.length).toBeLessThanOrEqual(size);
+      expectWellFormed(markdown);
+      const notice = /Left out to keep this short:\*\* (.*?)\. `/.exec(markdown)?.[1] ?? "";
+      steps.add(notice.replaceAll(/\d+/g, "n"));
+      if (!notice.includes("of risks")) expect(markdown).toContain("- MC1: role Role 59: not in the file");
+      expect(markdown).toContain("are removed");
+    }
+    const order = [...steps];
+    const first = (what: string) => order.findIndex((notice) => notice.includes(what));
+    const firsts = ["without changes", "field diffs", "people", "all changes", "the table", "of risks"].map(
+      first,
+    );
+    expect(firsts).toEqual([...firsts].sort((a, b) => a - b));
+    expect(firsts[0]).toBe(0);
+    expect(firsts).not.toContain(-1);
+  });
+
+  test("the names of risks only where nothing else is left to leave out, and then their numbers stay", () => {
+    const roles = Array.from({ length: 3000 }, (_, index) => liveRole(`role_${index}`, `Role ${index}`));
+    const many = planView(planOf(desired({ roles: [] }), live(roles)));
+    const markdown = renderReview(review({ views: [many] }), 5000);
+    expect(markdown).toContain("### ⚠️ 3,000 roles are removed");
+    expect(markdown).toContain("the names in 1 list of risks, of which only the numbers stand above");
+    expect(markdown).toContain("guard max-removals");
+    expect(markdown.length).toBeLessThanOrEqual(5000);
+  });
+});
+
+const anyPlans = fc.array(fc.tuple(desiredStates, liveStates), { maxLength: 5 });
+
+test("whatever the plans and the size, a review fits, is well-formed, and tells every risk or their number", () => {
+  fc.assert(
+    fc.property(anyPlans, fc.integer({ min: SMALLEST_REVIEW, max: 20_000 }), (pairs, size) => {
+      const views = pairs.map(([want, is], index) =>
+        planView({ ...planOf(want, is), merchant: `MC${index}` }),
+      );
+      const markdown = renderReview(review({ views }), size);
+      expect(markdown.length).toBeLessThanOrEqual(size);
+      expectWellFormed(markdown);
+      const counted = markdown.includes("of which only the numbers stand above");
+      for (const { merchant, risks } of views) {
+        for (const { kind, items } of risks) {
+          for (const { name, resource } of counted ? [] : items) {
+            expect(markdown).toContain(`${merchant}: ${resource} ${name}: `);
+          }
+          if (counted)
+            expect(markdown).toMatch(
+              {
+                administrators: /administrator/,
+                sensitive: /sensitive/,
+                removals: /removed/,
+                ignored: /ignore/,
+              }[kind],
+            );
+        }
+      }
+    }),
+    { numRuns: runs(200) },
+  );
+});
+
+describe("a name means nothing to Markdown", () => {
+  const plain = structure(renderReview(review({ views: [planView(hostilePlan("plain"))] }), 1_000_000));
+
+  test.each(Object.entries(HOSTILE))("that %s", (_, text) => {
+    const markdown = renderReview(review({ views: [planView(hostilePlan(text))] }), 1_000_000);
+    expectWellFormed(markdown);
+    if (text.trim() !== "") {
+      // Wrapping changes lines, never elements.
+      expect(structure(markdown)).toEqual(plain);
+    }
+    const outsideCode = html(markdown).replaceAll(/<code[^>]*>.*?<\/code>/gs, "");
+    expect(outsideCode).not.toMatch(/@|evil|owned|gone|big|everyone/);
+    expect(markdown.replaceAll("\n", "")).not.toMatch(
+      /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]/u,
+    );
+    expect(markdown.split("\n").filter((line) => /^\s*(::|##\[)/.test(line))).toEqual([]);
+  });
+
+  test("whatever it is", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "binary", minLength: 1 }),
+        fc.constantFrom(...HOSTILE_TEXTS),
+        (some, nasty) => {
+          const markdown = renderReview(
+            review({ views: [planView(hostilePlan(`x${some}${nasty.slice(0, 200)}`))] }),
+            1_000_000,
+          );
+          expectWellFormed(markdown);
+        },
+      ),
+      { numRuns: runs(60) },
+    );
+  });
+});
+
+test("a merchant at which removals only wait is told apart from one that changes, and from one that does not", () => {
+  const owner = liveRole("role_owner", "Owner", { predefined: true });
+  const is = live(
+    [owner],
+    [
+      liveMember("mem_1", "old@example.com", { roles: ["role_owner"] }),
+      invited("mem_2", "new@example.com", { roles: ["role_owner"] }),
+    ],
+  );
+  const want = desired({ members: [member("new@example.com", { roles: ["role_owner"] })] });
+  const markdown = renderReview(review({ views: [planView(planOf(want, is))] }));
+  expect(markdown).toContain("✅ rolecall plan: no changes");
+  expect(markdown).toContain("| deferred only | 0 | 0 | 0 | 0 |");
+});

@@ -1,0 +1,215 @@
+import { expect, test } from "vitest";
+import type { ApplyResult, Outcome, StopCause } from "../../../src/model/apply.ts";
+import type { Change } from "../../../src/model/plan.ts";
+import { PLAIN } from "../../../src/render/style.ts";
+import {
+  renderApplyEvent,
+  renderApplyResult,
+  renderApplyTotal,
+  renderPasswords,
+} from "../../../src/render/text/apply-text.ts";
+import { desired, invited, live, member, planOf } from "../../support/build.ts";
+import { richPlan } from "../../support/rich-plan.ts";
+
+const CONFLICT = {
+  code: "conflict",
+  message: "PUT /v0.1/merchants/MC1/members/mem_1 answered 409 Conflict: The member is being changed.",
+  hint: 'Somebody else may have changed it: run "rolecall plan" again.',
+  request: {
+    method: "PUT",
+    path: "/v0.1/merchants/MC1/members/mem_1",
+    status: 409,
+    attempts: 2,
+    problem: {
+      type: "https://rolecall.invalid/problem/conflict",
+      title: "Conflict",
+      status: 409,
+      detail: "The member is being changed.",
+      instance: "urn:request:1",
+    },
+  },
+} as const;
+const STALE = { code: "stale", message: "It has other permissions now" } as const;
+const LOST = { code: "timeout", message: "no answer within 30 s" } as const;
+
+/** An apply that stopped after these; nothing else of the plan was started. */
+function stoppedAfter(...statuses: readonly Outcome["status"][]): ApplyResult {
+  const outcomes = richPlan().changes.map((change, index): Outcome => {
+    const status = statuses[index] ?? "not-started";
+    switch (status) {
+      case "done":
+        return { status, change, id: null, adopted: false };
+      case "failed":
+        return { status, change, failure: CONFLICT };
+      case "stale":
+        return { status, change, failure: STALE };
+      case "unknown":
+        return { status, change, failure: LOST };
+      case "unfinished":
+      case "not-started":
+        return { status, change };
+      default:
+        return status satisfies never;
+    }
+  });
+  const writes = statuses.filter((status) => status === "done" || status === "unknown").length;
+  return { status: "stopped", outcomes, writes, journalFailure: null, unrecorded: [] };
+}
+
+/** What follows the lists. */
+function ending(result: ApplyResult, cause: StopCause | null = null): string {
+  const paragraphs = renderApplyResult("MC1", result, cause, PLAIN).trimEnd().split("\n\n");
+  return paragraphs.at(-1)?.replaceAll("\n", " ") ?? "";
+}
+
+test("an apply that stopped lists what failed, what is unknown and what did not start", async () => {
+  const text = renderApplyResult("MC1", stoppedAfter("done", "failed", "unknown"), null, PLAIN);
+  await expect(text).toMatchFileSnapshot("../golden/stopped-apply.txt");
+});
+
+test("after a failure it says whether anything was changed, and what to do", () => {
+  expect(ending(stoppedAfter("done", "failed"))).toBe(
+    'What was done stays done. To go on, solve the problem, then run "rolecall plan" to see what is left, and apply again.',
+  );
+  expect(ending(stoppedAfter("failed"))).toBe(
+    'Nothing was changed. To go on, solve the problem, then run "rolecall plan" to see what is to do, and apply again.',
+  );
+});
+
+test("where it is unknown whether a change was done, it claims neither", () => {
+  expect(ending(stoppedAfter("done", "failed", "unknown"))).toBe(
+    'What was done stays done. To go on, run "rolecall plan" to see what is done and what is left, and apply again.',
+  );
+  expect(ending(stoppedAfter("unknown"))).toBe(
+    'It is not known whether anything was changed. To go on, run "rolecall plan" to see what is done and what is left, and apply again.',
+  );
+});
+
+test("of nothing but removed invitations it does not say that no change is done", () => {
+  const change = planOf(
+    desired({ members: [member("ada@example.com")] }),
+    live([], [invited("mem_1", "ada@example.com", { status: "expired" })]),
+  ).changes[0] as Change;
+  const outcomes = [{ status: "unknown", change, failure: LOST, removed: true }] as const;
+  const text = renderApplyResult("MC1", { ...stoppedAfter(), outcomes }, null, PLAIN);
+  expect(text).toContain("MC1: stopped. 1 unknown.\n");
+});
+
+test("after Ctrl-C there is no problem to solve", () => {
+  const cause = { by: "signal", signal: "SIGINT" } as const;
+  expect(ending(stoppedAfter("done"), cause)).toBe(
+    "It was stopped by SIGINT. What was done stays done. To go on, run it again.",
+  );
+  expect(ending(stoppedAfter(), cause)).toBe(
+    "It was stopped by SIGINT. Nothing was changed. To go on, run it again.",
+  );
+});
+
+test("several merchants that stop say why once, with the sum of all of them", () => {
+  const cause = { by: "signal", signal: "SIGINT" } as const;
+  const ends = [stoppedAfter("done"), stoppedAfter()];
+  const text = [
+    ...ends.map((result, index) => renderApplyResult(`MC${index + 1}`, result, cause, PLAIN, true)),
+    renderApplyTotal(ends, cause, PLAIN),
+  ].join("");
+  expect(text).toContain(
+    `\n2 merchants: stopped. 1 change done, 23 not started.\nIt was stopped by SIGINT. What was done stays done. To go on, run it again.\n`,
+  );
+  expect(text.match(/SIGINT/g)).toHaveLength(1);
+  expect(text).toContain("MC2: stopped. 0 changes done, 12 not started.\n");
+});
+
+test("a merchant that stops because of another one names it", () => {
+  const cause = { by: "merchant", merchant: "MC2" } as const;
+  expect(ending(stoppedAfter("done"), cause)).toBe(
+    "It stopped because MC2 did: the first failure stops the whole run. What was done stays done. To go on, run it again.",
+  );
+  expect(ending(stoppedAfter("failed"), cause)).not.toContain("MC2");
+});
+
+test("what somebody else has changed since is stale: it is left, and the message says what differs", () => {
+  const text = renderApplyResult("MC1", stoppedAfter("done", "stale"), null, PLAIN);
+  expect(text).toContain("MC1: stopped. 1 change done, 1 stale, 10 not started.\n");
+  expect(text).toContain(
+    "  stale (not what was planned any more, and left as it is):\n    delete role Legacy\n",
+  );
+  expect(text).toContain("error: It has other permissions now\n  → Somebody has changed it since");
+  expect(ending(stoppedAfter("done", "stale"))).toBe(
+    'What was done stays done. To go on, run "rolecall plan" to see what is left, and apply again.',
+  );
+});
+
+test("a failure's own hint and the next step are not both told", () => {
+  const text = renderApplyResult("MC1", stoppedAfter("failed"), null, PLAIN);
+  expect(text).not.toContain(CONFLICT.hint);
+  expect(text.match(/rolecall plan/g)).toHaveLength(1);
+});
+
+test("where all is done and only the record is not whole, it says so", () => {
+  const { outcomes } = stoppedAfter();
+  const done = outcomes.map(({ change }) => ({ status: "done", change, id: null, adopted: false }) as const);
+  const journalFailure = {
+    code: "journal-unwritable",
+    message: "The journal cannot be written.",
+    hint: "The disk is full: make room.",
+  } as const;
+  const result = {
+    status: "stopped",
+    outcomes: done,
+    writes: done.length,
+    journalFailure,
+    unrecorded: [],
+  } as const;
+  const text = renderApplyResult("MC1", result, null, PLAIN);
+  expect(text).toContain("MC1: stopped. 12 changes done.\n");
+  expect(text).toContain("error: The journal cannot be written.\n  → The disk is full: make room.\n");
+  expect(ending(result)).toBe('What was done stays done. Run "rolecall plan" to see that nothing is left.');
+  expect(text).not.toContain("without a record");
+  const unrecorded = outcomes.slice(0, 1).map(({ change }) => change);
+  const named = `${unrecorded[0]?.kind} ${unrecorded[0]?.resource} ${unrecorded[0]?.name}: done\n`;
+  expect(renderApplyResult("MC1", { ...result, unrecorded }, null, PLAIN)).toContain(
+    `  without a record (the journal does not say what became of it):\n    ${named}`,
+  );
+});
+
+test("a password that was set, or was not, is told by its variable only", () => {
+  const change = richPlan().changes.find((one) => one.resource === "member" && one.kind === "update");
+  if (change?.resource !== "member" || change.kind !== "update") throw new Error("no update");
+  const rotation = { ...change, fields: [], passwordEnv: "TILL_7" };
+  const done = { status: "done", change: rotation, id: null, adopted: false } as const;
+  const event = { type: "change-ended", merchant: "MC1", phase: "set-passwords", outcome: done } as const;
+  expect(renderApplyEvent(event, PLAIN)).toBe(`✓ MC1  member ${change.name} password set from TILL_7`);
+  const left = { status: "not-started", change: rotation } as const;
+  const result = {
+    status: "stopped",
+    outcomes: [left],
+    writes: 0,
+    journalFailure: null,
+    unrecorded: [],
+  } as const;
+  expect(renderApplyResult("MC1", result, null, PLAIN)).toContain(
+    `set the password of member ${change.name}`,
+  );
+  expect(renderPasswords("MC1", [rotation])).toBe(
+    `MC1: the password of ${change.name} will be set from TILL_7.\n`,
+  );
+});
+
+test("what an expired invitation held is told where it is gone and no new one was sent", () => {
+  const change = richPlan().changes.find(({ reason }) => reason === "invitation-expired");
+  if (change?.resource !== "member" || change.before === null) throw new Error("no invitation");
+  const outcome = { status: "unfinished", change, failure: CONFLICT, removed: true } as const;
+  const result: ApplyResult = {
+    status: "stopped",
+    outcomes: [outcome],
+    writes: 1,
+    journalFailure: null,
+    unrecorded: [],
+  };
+  const text = renderApplyResult("MC1", result, null, PLAIN);
+  expect(text).toContain("MC1: stopped. 1 unfinished.");
+  expect(text).toContain("The expired invitation is gone, and no new one was sent. It held: ");
+  for (const { name } of change.before.roles) expect(text).toContain(name);
+  expect(text).toContain("The journal holds that");
+  expect(ending(result)).toContain("What was done stays done.");
+});

@@ -1,0 +1,101 @@
+import { expect, test } from "vitest";
+import { PLAIN } from "../../../src/render/style.ts";
+import { renderFailure, renderFailures } from "../../../src/render/text/failure-text.ts";
+
+const FAILURE = {
+  code: "conflict",
+  message: "PUT /v0.1/merchants/MC1/members/mem_1 answered 409 Conflict",
+  hint: 'Somebody else may have changed it: run "rolecall plan" again.',
+  request: {
+    method: "PUT",
+    path: "/v0.1/merchants/MC1/members/mem_1",
+    status: 409,
+    attempts: 2,
+    problem: {
+      type: "https://rolecall.invalid/problem/conflict",
+      title: "Conflict",
+      status: 409,
+      detail: "The member\u001b[31m is being changed.",
+      instance: "urn:request:1",
+    },
+  },
+} as const;
+
+test("a Problem is shown whole, with what to do next", () => {
+  expect(renderFailure(FAILURE, PLAIN)).toBe(
+    [
+      "error: PUT /v0.1/merchants/MC1/members/mem_1 answered 409 Conflict",
+      "  type     https://rolecall.invalid/problem/conflict",
+      "  title    Conflict",
+      "  status   409",
+      "  detail   The member\\u{1b}[31m is being changed.",
+      "  instance urn:request:1",
+      "  sent     2 times",
+      '  → Somebody else may have changed it: run "rolecall plan" again.',
+      "",
+    ].join("\n"),
+  );
+});
+
+test("members of a Problem that the standard does not name follow it", () => {
+  const extensions = [
+    { name: "errors", value: '[{"field":"roles"}]' },
+    { name: "correlation_id", value: "4bf9\u001b[2J" },
+  ];
+  const problem = { type: "about:blank", extensions };
+  const request = { method: "PUT", path: "/x", status: 400, attempts: 1, problem };
+  expect(renderFailure({ code: "bad-request", message: "No.", request }, PLAIN)).toBe(
+    [
+      "error: No.",
+      "  type     about:blank",
+      '  errors   [{"field":"roles"}]',
+      "  correlation_id 4bf9\\u{1b}[2J",
+      "",
+    ].join("\n"),
+  );
+});
+
+/** A refusal as the client words it: the message ends with the Problem's detail. */
+function refused(
+  member: string,
+  request: string,
+  detail = "The API key lacks the permission members_update.",
+) {
+  const path = `/v0.1/merchants/MC1/members/${member}`;
+  const type = "https://rolecall.invalid/problem/forbidden";
+  return {
+    code: "forbidden",
+    message: `PUT ${path} answered 403 Forbidden: ${detail}`,
+    request: { method: "PUT", path, status: 403, attempts: 1, problem: { type, detail, instance: request } },
+  } as const;
+}
+
+test("what the Problem says is said once", () => {
+  expect(renderFailure(refused("mem_1", "urn:request:1"), PLAIN)).toBe(
+    [
+      "error: PUT /v0.1/merchants/MC1/members/mem_1 answered 403 Forbidden.",
+      "  type     https://rolecall.invalid/problem/forbidden",
+      "  detail   The API key lacks the permission members_update.",
+      "  instance urn:request:1",
+      "",
+    ].join("\n"),
+  );
+  const { problem: _, ...request } = refused("mem_1", "").request;
+  const bare = { ...refused("mem_1", ""), request };
+  expect(renderFailure(bare, PLAIN)).toContain("403 Forbidden: The API key lacks");
+});
+
+test("failures that differ in path and instance only are one, with their number", () => {
+  const failures = [
+    refused("mem_1", "urn:request:1"),
+    refused("mem_2", "urn:request:2", "Something else."),
+    refused("mem_3", "urn:request:3"),
+    refused("mem_4", "urn:request:4"),
+  ];
+  const text = renderFailures(failures, PLAIN);
+  expect(text.match(/^error.*$/gm)).toEqual([
+    "error, 3 times: PUT /v0.1/merchants/MC1/members/mem_1 answered 403 Forbidden.",
+    "error: PUT /v0.1/merchants/MC1/members/mem_2 answered 403 Forbidden.",
+  ]);
+  expect(text.match(/lacks the permission/g)).toHaveLength(1);
+});

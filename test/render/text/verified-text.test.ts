@@ -1,0 +1,90 @@
+import { expect, test } from "vitest";
+import type { Plan } from "../../../src/model/plan.ts";
+import { PLAIN } from "../../../src/render/style.ts";
+import { renderUnverified, renderVerified } from "../../../src/render/text/verified-text.ts";
+import { desired, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
+
+const IS = live([liveRole("role_1", "Till\u001b[2J")], [liveMember("mem_1", "ada@example.com")]);
+const WANT = desired({
+  roles: [role("Till\u001b[2J", { permissions: ["a"], description: "x" })],
+  members: [],
+});
+
+const clean = (): Plan => planOf(desired(), IS);
+
+/** A removal that waits for somebody to accept. */
+function deferred(plan: Plan): Plan {
+  const change = planOf(WANT, IS).changes.find(({ resource }) => resource === "member");
+  if (!change) throw new Error("no change");
+  return { ...plan, deferred: [{ change, role: "Owner", waitsFor: ["bob@example.com", "cy@example.com"] }] };
+}
+
+test("where nothing is left it says so", () => {
+  expect(renderVerified(clean(), 0, PLAIN)).toBe("✓ MC1: read again, nothing is left to do.\n");
+});
+
+test("what was left out is no difference, and is not forgotten", () => {
+  expect(renderVerified(clean(), 2, PLAIN)).toBe(
+    "✓ MC1: read again, nothing is left to do but what was left out (2).\n",
+  );
+});
+
+test("a member who cannot be created is named, though no request could change that", () => {
+  const { roles: _, ...bare } = member("bob\u001b[2J@example.com");
+  expect(renderVerified(planOf(desired({ members: [bare] }), live()), 0, PLAIN)).toBe(
+    [
+      "✓ MC1: read again, nothing is left to do but what cannot be created (1).",
+      "    member bob\\u{1b}[2J@example.com: not created, since the file does not say which roles to give",
+      "",
+    ].join("\n"),
+  );
+});
+
+test("what waits is no difference, and stands apart with whom it waits for", () => {
+  expect(renderVerified(deferred(clean()), 0, PLAIN)).toBe(
+    [
+      "✓ MC1: read again, nothing is left to do but what waits (1).",
+      '    delete member ada@example.com: waits until bob@example.com or cy@example.com has accepted, so that "Owner" keeps enough holders',
+      "",
+    ].join("\n"),
+  );
+});
+
+test("what is left is named, with its fields, and made safe to show", () => {
+  expect(renderVerified(deferred(planOf(WANT, IS)), 0, PLAIN)).toBe(
+    [
+      "",
+      "✗ MC1: read again, and 2 changes are left; somebody else may have changed something meanwhile:",
+      "    update role Till\\u{1b}[2J: description, permissions",
+      "    delete member ada@example.com",
+      "  Besides, what waits:",
+      '    delete member ada@example.com: waits until bob@example.com or cy@example.com has accepted, so that "Owner" keeps enough holders',
+      'Run "rolecall plan" to see more, and apply again.',
+      "",
+    ].join("\n"),
+  );
+});
+
+test("an error of the new plan is no clean end", () => {
+  const twice = live([], [liveMember("mem_1", "ada@example.com"), liveMember("mem_2", "ada@example.com")]);
+  const text = renderVerified(planOf(desired({ members: [member("ada@example.com")] }), twice), 0, PLAIN);
+  expect(text).toContain("✗ MC1: read again, and 1 problem is left");
+  expect(text).toContain("    error: ");
+});
+
+test("where it could not be read again, the changes are done all the same", () => {
+  const failure = { code: "network", message: "GET /x got no answer.", hint: "Check the network." } as const;
+  expect(renderUnverified("MC1", failure, PLAIN)).toBe(
+    [
+      "",
+      "? MC1: the changes are done, but not verified: it could not be read again.",
+      "error: GET /x got no answer.",
+      "  → Check the network.",
+      'Run "rolecall plan" to see whether anything is left.',
+      "",
+    ].join("\n"),
+  );
+  expect(renderUnverified("MC1", "It was stopped by SIGINT.", PLAIN)).toContain(
+    "but not verified: it was stopped by SIGINT.\n",
+  );
+});

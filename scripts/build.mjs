@@ -55,7 +55,7 @@ async function program() {
 async function action() {
   await bundle(
     {
-      input: { action: "src/action/run-action.ts" },
+      input: { action: "src/action/main.ts" },
       // A linked node_modules would put the place that it leads to into the file.
       // Its own HTTP client is enough: the toolkit brings the same one twice more, for proxies.
       resolve: { symlinks: false, alias: { undici: join(root, "node_modules/undici") } },

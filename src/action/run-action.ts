@@ -1,8 +1,6 @@
 import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import * as core from "@actions/core";
 import type { Io } from "../cli/io/io.ts";
-import { nodeIo } from "../cli/io/node-io.ts";
 import { oneLine } from "../lib/escape.ts";
 import { failed, type Step, type StepResult, scopeOf } from "./action-context.ts";
 import { ActionError } from "./action-error.ts";
@@ -33,7 +31,7 @@ const RUNS = {
 } as const satisfies Readonly<Record<Inputs["command"], (step: Step) => Promise<StepResult>>>;
 
 /** Runs the action: inputs and event in; outputs, summary, comment and annotations out. Never throws. */
-async function runAction(env: Env, io: Io, runner: Runner): Promise<void> {
+export async function runAction(env: Env, io: Io, runner: Runner): Promise<void> {
   const secrets = secretsIn(env);
   // Before anything is read or sent, so that no log can hold one.
   secrets.forEach(runner.setSecret);
@@ -133,6 +131,3 @@ async function summarise(markdown: string, env: Env): Promise<void> {
   const file = env["GITHUB_STEP_SUMMARY"];
   if (file) await appendFile(file, markdown);
 }
-
-const nodeRunner = nodeIo();
-await runAction(nodeRunner.env, nodeRunner, core);

@@ -77,7 +77,8 @@ export async function startSandbox(
   };
 }
 
-function realIo(
+/** The world of a run within this process: time and waits are real, output is kept. */
+export function realIo(
   { cwd = ROOT, env = {}, waitFactor = 1 }: RunOptions,
   rest: Partial<TestIo["io"]> = {},
 ): TestIo {

@@ -23,7 +23,6 @@ const WANTED = `${BASE}  - { email: cleo@example.com, roles: [Cashier] }
 roles:
   - { name: Cashier, permissions: [catalog_view] }
 `;
-const SECOND = "version: 1\nmerchant: MC2\nroles: [{ name: Night, permissions: [catalog_view] }]\n";
 const FILE = "access/mc1.yaml";
 
 let repository: Repository;
@@ -38,7 +37,7 @@ afterEach(async () => {
 
 const lastComment = (): string => repository.github.comments.at(-1)?.body ?? "";
 
-describe.each(nodesUnderTest())("$name", ({ path: node, newest }) => {
+describe.each(nodesUnderTest())("$name", ({ path: node }) => {
   const run = (
     command: string,
     inputs: Readonly<Record<string, string>> = {},
@@ -95,153 +94,5 @@ describe.each(nodesUnderTest())("$name", ({ path: node, newest }) => {
     const again = await run("apply");
     expect(again.outputs["result"]).toBe("applied");
     expect(lastComment()).toContain("## ✅ rolecall apply: applied");
-  });
-
-  test("what has come up since the review is named and refused, and nothing is changed", async () => {
-    await planned(7, { [FILE]: WANTED });
-    await repository.merge(7);
-    await repository.behind("POST", "/v0.1/merchants/MC1/members", {
-      email: "dan@example.com",
-      roles: ["role_employee"],
-    });
-    const end = await run("apply");
-    expect(end.code).toBe(1);
-    expect(end.outputs).toMatchObject({ result: "refused", "failure-reason": "not-approved" });
-    expect(end.log).toContain("MC1: nobody has approved to delete member dan@example.com.");
-    expect(lastComment()).toContain("⛔ rolecall apply: refused, because not everything was approved");
-    expect(lastComment()).toContain("The plan was reviewed on #7.");
-    expect(await repository.writes()).toEqual([]);
-    const told = await run("apply", { "on-plan-change": "apply" });
-    expect(told.outputs["result"]).toBe("applied");
-  });
-
-  // What follows does not depend on the Node that runs it.
-  if (!newest) return;
-
-  test("a file that was reformatted after the review is still approved", async () => {
-    await planned(7, { [FILE]: WANTED });
-    await repository.merge(7);
-    await repository.checkOut({ [FILE]: `# Reformatted\n\n${WANTED.replaceAll("{ ", "{  ")}` });
-    expect((await run("apply")).outputs["result"]).toBe("applied");
-  });
-
-  test("with on-plan-change: fail only the very plan is applied", async () => {
-    await planned(7, { [FILE]: WANTED });
-    await repository.merge(7);
-    await repository.behind("POST", "/v0.1/merchants/MC1/roles", {
-      name: "Cashier",
-      permissions: ["catalog_view"],
-    });
-    const strict = await run("apply", { "on-plan-change": "fail" });
-    expect(strict.outputs["failure-reason"]).toBe("not-approved");
-    expect(await repository.writes()).toEqual([]);
-    expect((await run("apply")).outputs["result"]).toBe("applied");
-  });
-
-  test("a merge whose plan nobody saw is refused: of a fork, without a plan, or pushed past review", async () => {
-    await repository.propose(7, { [FILE]: WANTED });
-    await repository.merge(7);
-    const unseen = await run("apply");
-    expect(unseen.outputs["failure-reason"]).toBe("not-approved");
-    expect(unseen.log).toContain("MC1: no plan of this merchant was approved.");
-    const [pull] = repository.github.pulls;
-    if (pull) pull.merged = null;
-    const pushed = await run("apply");
-    expect(pushed.log).toContain("No merged pull request brought this commit, so no plan was reviewed.");
-    expect(await repository.writes()).toEqual([]);
-  });
-
-  test("two pull requests that were merged one after the other are applied together", async () => {
-    await planned(7, { [FILE]: WANTED });
-    await planned(8, { "access/mc2.yaml": SECOND });
-    const first = await repository.merge(7);
-    await repository.merge(8);
-    const late = await run("apply", {}, { sha: first });
-    expect(late.outputs).toMatchObject({ result: "failed", "failure-reason": "stale-commit" });
-    const end = await run("apply");
-    expect(end.outputs["result"]).toBe("applied");
-    expect(await repository.writes()).toHaveLength(3);
-  });
-
-  test("an approval of before the last apply approves nothing any more", async () => {
-    await planned(7, { [FILE]: WANTED });
-    await repository.merge(7);
-    expect((await run("apply")).outputs["result"]).toBe("applied");
-    await planned(8, { "access/mc2.yaml": SECOND });
-    await repository.merge(8);
-    const { items } = (await repository.behind("GET", "/v0.1/merchants/MC1/members?email=cleo")) as {
-      readonly items: readonly { readonly id: string }[];
-    };
-    await repository.behind("DELETE", `/v0.1/merchants/MC1/members/${items[0]?.id}`);
-    const end = await run("apply");
-    expect(end.outputs["failure-reason"]).toBe("not-approved");
-    expect(end.log).toContain("nobody has approved to create member cleo@example.com");
-  });
-
-  test("nothing is applied off the default branch, for a pull request, or for a commit that is left behind", async () => {
-    await planned(7, { [FILE]: WANTED });
-    const request = await run("apply", {}, { pull: 7 });
-    expect(request.outputs["failure-reason"]).toBe("unsafe-event");
-    const old = repository.github.branches.get("main") ?? "";
-    const sha = await repository.merge(7);
-    repository.github.branches.set("release", sha);
-    const branch = await run("apply", {}, { ref: "refs/heads/release", sha });
-    expect(branch.outputs["failure-reason"]).toBe("wrong-branch");
-    const stale = await run("apply", {}, { sha: old });
-    expect(stale.outputs["failure-reason"]).toBe("stale-commit");
-    expect(await repository.writes()).toEqual([]);
-    const told = await run("apply", { allow: `commit=${old}`, "on-plan-change": "apply" }, { sha: old });
-    expect(told.outputs["result"]).toBe("applied");
-  });
-
-  test("a guard refuses what was approved too, until its override is given", async () => {
-    const guarded = `${BASE.replace(/ {2}- \{ email: ben.*\n/, "")}guards: { protect: { members: [ben@example.com] } }\n`;
-    await repository.propose(7, { [FILE]: guarded });
-    const plan = await run("plan", {}, { pull: 7 });
-    expect(plan.outputs["result"]).toBe("refused");
-    await repository.merge(7);
-    const refused = await run("apply");
-    expect(refused.outputs).toMatchObject({ result: "refused", "failure-reason": "refused" });
-    expect(lastComment()).toContain("⛔ rolecall apply: refused");
-    const override = /protect=ben@example\.com@[0-9a-f]{12}/.exec(refused.log)?.[0] ?? "";
-    expect((await run("apply", { allow: override })).outputs["result"]).toBe("applied");
-  });
-
-  test("nobody can approve by a comment, and an approval that was meddled with counts for nothing", async () => {
-    await planned(7, { [FILE]: WANTED });
-    await repository.merge(7);
-    const { checks } = repository.github;
-    const [check] = checks.splice(0);
-    repository.github.comments.push({
-      id: 1,
-      issue: 7,
-      author: "mallory",
-      body: check?.output.text ?? "",
-      history: [],
-    });
-    expect((await run("apply")).outputs["failure-reason"]).toBe("not-approved");
-    if (check) checks.push({ ...check, output: { ...check.output, text: "```\nAAAA\n```" } });
-    expect((await run("apply")).outputs["failure-reason"]).toBe("not-approved");
-    expect(await repository.writes()).toEqual([]);
-  });
-
-  test("a first password cannot be taken from a variable that holds a key", async () => {
-    const till = `${BASE}  - { email: till@example.com, managed: { password_env: ROLECALL_API_KEY }, roles: [role_employee] }\n`;
-    await planned(7, { [FILE]: till });
-    await repository.merge(7);
-    const end = await run("apply", { "api-key": "" }, { env: { ROLECALL_API_KEY: "sk_test_sandbox" } });
-    expect(end.outputs["failure-reason"]).toBe("key-missing");
-    expect(end.log).toContain("ROLECALL_API_KEY is not set");
-    expect(await repository.writes()).toEqual([]);
-  });
-
-  test("where GitHub does not say what may be applied, nothing is", async () => {
-    await planned(7, { [FILE]: WANTED });
-    await repository.merge(7);
-    repository.github.refusals.push({ method: "GET", path: /check-runs$/, status: 403, times: 9 });
-    const end = await run("apply");
-    expect(end.outputs["failure-reason"]).toBe("github");
-    expect(end.log).toContain("checks: read");
-    expect(await repository.writes()).toEqual([]);
   });
 });

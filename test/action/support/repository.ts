@@ -3,8 +3,11 @@ import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import * as core from "@actions/core";
+import { runAction } from "../../../src/action/run-action.ts";
 import { createSandbox } from "../../../src/sandbox/create-sandbox.ts";
 import { type Listening, listen } from "../../../src/sandbox/listen.ts";
+import { realIo } from "../../support/rolecall.ts";
 import { type FakeGithub, startGithub } from "./fake-github.ts";
 
 /** The bundle that is committed, as a runner starts it. */
@@ -21,7 +24,8 @@ export interface StepEnd {
 
 /** A step of a workflow. */
 export interface StepOptions {
-  readonly node: string;
+  /** The Node that runs the bundle; without one the sources run within this process. */
+  readonly node?: string;
   readonly event?: string;
   /** A number stands for a pull request of the fake. */
   readonly pull?: number;
@@ -43,7 +47,7 @@ export interface Repository {
   /** Merges a pull request into main, and checks main out. */
   merge(number: number): Promise<string>;
   /** Runs the action; the key is the owner's unless the inputs say otherwise. */
-  step(inputs: Readonly<Record<string, string>>, options: StepOptions): Promise<StepEnd>;
+  step(inputs: Readonly<Record<string, string>>, options?: StepOptions): Promise<StepEnd>;
   /** A request to the service as somebody else. */
   behind(method: string, path: string, body?: object): Promise<unknown>;
   /** Every request so far that was to change something at the service. */
@@ -125,7 +129,7 @@ export async function openRepository(
       await checkOut(main);
       return sha;
     },
-    step: async (inputs, options) => {
+    step: async (inputs, options = {}) => {
       runs += 1;
       const file = (name: string): string => join(temp, `${runs}-${name}`);
       const [output, summary, event] = [file("output"), file("summary"), file("event.json")];
@@ -141,43 +145,31 @@ export async function openRepository(
         "base-url": service.url,
         ...inputs,
       };
-      const child = spawn(options.node, [BUNDLE], {
-        cwd: workspace,
-        stdio: ["ignore", "pipe", "pipe"],
-        env: {
-          PATH: process.env["PATH"],
-          ...Object.fromEntries(
-            Object.entries(given).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]),
-          ),
-          GITHUB_ACTIONS: "true",
-          GITHUB_REPOSITORY: "acme/access",
-          GITHUB_API_URL: github.url,
-          GITHUB_SERVER_URL: "https://github.example",
-          GITHUB_RUN_ID: String(runs),
-          GITHUB_EVENT_NAME: options.event ?? (pull ? "pull_request" : "push"),
-          GITHUB_EVENT_PATH: event,
-          GITHUB_SHA: options.sha ?? pull?.head ?? github.branches.get("main"),
-          GITHUB_REF: options.ref ?? (pull ? `refs/pull/${pull.number}/merge` : "refs/heads/main"),
-          GITHUB_WORKSPACE: workspace,
-          GITHUB_OUTPUT: output,
-          GITHUB_STEP_SUMMARY: summary,
-          RUNNER_TEMP: temp,
-          ...options.env,
-        },
-      });
-      let log = "";
-      for (const stream of [child.stdout, child.stderr]) {
-        stream.setEncoding("utf8").on("data", (text: string) => {
-          log += text;
-        });
-      }
-      const [code] = (await once(child, "close")) as [number | null];
-      return {
-        code,
-        log,
-        outputs: outputsIn(await readFile(output, "utf8")),
-        summary: await readFile(summary, "utf8"),
+      const env = {
+        PATH: process.env["PATH"],
+        ...Object.fromEntries(
+          Object.entries(given).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]),
+        ),
+        GITHUB_ACTIONS: "true",
+        GITHUB_REPOSITORY: "acme/access",
+        GITHUB_API_URL: github.url,
+        GITHUB_SERVER_URL: "https://github.example",
+        GITHUB_RUN_ID: String(runs),
+        GITHUB_EVENT_NAME: options.event ?? (pull ? "pull_request" : "push"),
+        GITHUB_EVENT_PATH: event,
+        GITHUB_SHA: options.sha ?? pull?.head ?? github.branches.get("main"),
+        GITHUB_REF: options.ref ?? (pull ? `refs/pull/${pull.number}/merge` : "refs/heads/main"),
+        GITHUB_WORKSPACE: workspace,
+        GITHUB_OUTPUT: output,
+        GITHUB_STEP_SUMMARY: summary,
+        RUNNER_TEMP: temp,
+        ...options.env,
       };
+      const { code, log, outputs } =
+        options.node === undefined
+          ? await runSources(workspace, env)
+          : await runBundle(options.node, workspace, env, output);
+      return { code, log, outputs, summary: await readFile(summary, "utf8") };
     },
     writes: async () => {
       const { items } = (await behind("GET", "/requests")) as {
@@ -194,6 +186,52 @@ export async function openRepository(
       await rm(folder, { recursive: true });
     },
   };
+}
+
+type StepEnv = Readonly<Record<string, string | undefined>>;
+
+/** Runs the action within this process, with the toolkit's own functions: only where they write to is another place. */
+async function runSources(cwd: string, env: StepEnv): Promise<Omit<StepEnd, "summary">> {
+  const outputs: Record<string, string> = {};
+  let [log, code] = ["", 0];
+  const { write } = process.stdout;
+  process.stdout.write = (chunk: string | Uint8Array): boolean => {
+    log += String(chunk);
+    return true;
+  };
+  try {
+    await runAction(env, realIo({ cwd }).io, {
+      ...core,
+      setOutput: (name, value) => {
+        outputs[name] = value;
+      },
+      setFailed: (message) => {
+        code = 1;
+        core.error(message);
+      },
+    });
+  } finally {
+    process.stdout.write = write;
+  }
+  return { code, log, outputs };
+}
+
+/** Runs the bundle as a runner does. */
+async function runBundle(
+  node: string,
+  cwd: string,
+  env: StepEnv,
+  output: string,
+): Promise<Omit<StepEnd, "summary">> {
+  const child = spawn(node, [BUNDLE], { cwd, stdio: ["ignore", "pipe", "pipe"], env });
+  let log = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      log += text;
+    });
+  }
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, log, outputs: outputsIn(await readFile(output, "utf8")) };
 }
 
 /** Outputs as the runner reads them: a name, a delimiter, a value, the delimiter again. */

@@ -1,0 +1,244 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openRepository, type Repository, type StepEnd } from "../support/repository.ts";
+
+const SEED = `merchants:
+  - code: MC1
+    members:
+      - { email: ada@example.com, roles: [role_owner] }
+      - { email: ben@example.com, roles: [role_employee] }
+keys:
+  - { key: sk_test_sandbox, owner: ada@example.com }
+`;
+
+const BASE = `version: 1
+merchant: MC1
+members:
+  - { email: ada@example.com, roles: [role_owner] }
+  - { email: ben@example.com, roles: [role_employee] }
+`;
+const WITH_ROLE = `${BASE}roles:
+  - { name: Cashier, permissions: [catalog_view] }
+`;
+const FILE = "access/mc1.yaml";
+
+let repository: Repository;
+
+beforeEach(async () => {
+  repository = await openRepository(SEED, { [FILE]: BASE });
+});
+
+afterEach(async () => {
+  await repository.stop();
+});
+
+describe("plan", () => {
+  const plan = (
+    inputs: Readonly<Record<string, string>> = {},
+    options: Partial<Parameters<Repository["step"]>[1]> = {},
+  ): Promise<StepEnd> => repository.step({ command: "plan", ...inputs }, { pull: 7, ...options });
+
+  const onlyComment = (): string => {
+    expect(repository.github.comments).toHaveLength(1);
+    return repository.github.comments[0]?.body ?? "";
+  };
+
+  test("a new entry of ignore is a risk, and one that the base has already is none", async () => {
+    await repository.propose(7, {
+      [FILE]: `${BASE}ignore: { members: ["ben@*"] }\n`.replace(/.*ben@example.*\n/, ""),
+    });
+    await plan();
+    const body = onlyComment();
+    expect(body).toContain("## ⚠️ rolecall plan: no changes, with risks");
+    expect(body).toContain("### ⚠️ 1 entry of ignore is new");
+    expect(body).toContain("+ MC1: member ben@*: members that match are left alone from now on");
+    expect(body).toContain("1 live member is ignored: Employee (ben@example.com).");
+  });
+
+  test("a second push edits the comment in place, first to planning, though others have copied its marker", async () => {
+    await repository.propose(7, { [FILE]: WITH_ROLE });
+    await plan();
+    const { comments } = repository.github;
+    const [own] = comments;
+    // Somebody else's come first, and push the action's own to another page.
+    const copies = ["mallory", "github-actions", "eve", "dan"].map((author, id) => ({
+      id,
+      issue: 7,
+      author,
+      body: own?.body ?? "",
+      history: [],
+    }));
+    comments.unshift(...copies);
+    const second = await repository.propose(7, {
+      [FILE]: WITH_ROLE.replace("catalog_view", "refunds_create"),
+    });
+    await plan();
+    expect(comments).toHaveLength(5);
+    expect(own?.history).toHaveLength(3);
+    expect(own?.history[1]).toContain(`planning…\n\nCommit <code>${second.slice(0, 7)}</code>`);
+    expect(own?.history[2]).toContain("refunds_create");
+  });
+
+  test("for a fork, which may not write, the summary has everything and nothing fails", async () => {
+    await repository.propose(7, { [FILE]: WITH_ROLE });
+    repository.github.rights.clear();
+    repository.github.rights.add("contents");
+    const end = await plan({ "api-key": "" }, { fork: true });
+    expect(end.code).toBe(0);
+    expect(end.outputs["result"]).toBe("compared");
+    expect(end.log).toContain("::notice::The comment could not be written: this run may not write");
+    expect(end.summary).toContain("**Not compared with what is live.**");
+    expect(end.summary).toContain("+ create role Cashier");
+    expect(repository.github.comments).toEqual([]);
+  });
+
+  test("without a key the files are compared with those of the base branch, or it fails, as is wanted", async () => {
+    await repository.propose(7, { [FILE]: WITH_ROLE.replace(/ {2}- \{ email: ben.*\n/, "") });
+    const end = await plan({ "api-key": "", "base-url": "" });
+    expect(end.outputs).toMatchObject({ result: "compared", creates: "1", deletes: "1" });
+    expect(onlyComment()).toContain("- delete member ben@example.com (not in the file)");
+    expect(onlyComment()).toContain("**Not compared with what is live.**");
+    expect(repository.github.checks).toEqual([]);
+    const strict = await plan({ "api-key": "", "without-key": "fail" });
+    expect(strict.outputs).toMatchObject({ result: "failed", "failure-reason": "key-missing" });
+    expect(onlyComment()).toContain("There is no API key for any merchant.");
+  });
+
+  test("a pull request that changes nothing gets no comment, unless always", async () => {
+    await repository.propose(7, { [FILE]: `# a remark\n${BASE}` });
+    const end = await plan();
+    expect(end.outputs["result"]).toBe("no-changes");
+    expect(repository.github.comments).toEqual([]);
+    await plan({ comment: "always" });
+    expect(onlyComment()).toContain("no changes");
+  });
+
+  test("a run that was overtaken by a newer commit leaves the comment alone", async () => {
+    const old = await repository.propose(7, { [FILE]: WITH_ROLE });
+    await plan();
+    const before = onlyComment();
+    await repository.propose(7, { [FILE]: BASE });
+    const pull = repository.github.pulls[0];
+    const newest = pull?.head ?? "";
+    // The event is of the old commit, the pull request has the newer one.
+    if (pull) pull.head = old;
+    const run = plan({}, { sha: old });
+    if (pull) pull.head = newest;
+    const end = await run;
+    expect(end.log).toContain("has a newer commit");
+    expect(onlyComment()).toBe(before);
+  });
+
+  test("a pull request cannot have a key sent elsewhere, or another secret in its place", async () => {
+    const elsewhere = BASE.replace("members:", "api: { base_url: 'http://127.0.0.1:1' }\nmembers:");
+    await repository.propose(7, { [FILE]: elsewhere });
+    const moved = await plan({ "base-url": "" }, { env: { ROLECALL_BASE_URL: repository.service.url } });
+    expect(moved.outputs["failure-reason"]).toBe("unsafe-access");
+    await repository.propose(7, {
+      [FILE]: BASE.replace("members:", "api: { key_env: DEPLOY_TOKEN }\nmembers:"),
+    });
+    const other = await plan({}, { env: { DEPLOY_TOKEN: "hunter2-hunter2" } });
+    expect(other.outputs["failure-reason"]).toBe("unsafe-access");
+    expect(other.log).toContain("nothing was sent");
+    expect(await repository.behind("GET", "/requests")).toMatchObject({ items: [] });
+    // What the workflow says wins over the file, so nothing is moved.
+    await repository.propose(7, { [FILE]: elsewhere });
+    expect((await plan()).outputs["result"]).toBe("no-changes");
+  });
+
+  test("keys and a fork's files do not meet, whatever event brings them together", async () => {
+    await repository.propose(7, { [FILE]: WITH_ROLE });
+    const end = await plan({}, { event: "pull_request_target", fork: true });
+    expect(end.outputs["failure-reason"]).toBe("unsafe-event");
+    expect(await repository.behind("GET", "/requests")).toMatchObject({ items: [] });
+    const comment = await plan({}, { event: "issue_comment", pull: 0 });
+    expect(comment.outputs["failure-reason"]).toBe("unsafe-event");
+  });
+
+  test("in a public repository nobody's address is published, unless the workflow says so", async () => {
+    repository.github.isPrivate = false;
+    await repository.propose(7, { [FILE]: WITH_ROLE.replace(/ {2}- \{ email: ben.*\n/, "") });
+    const end = await plan();
+    const published = [end.log, end.summary, onlyComment(), JSON.stringify(repository.github.checks)].join();
+    expect(published).not.toContain("ben@example.com");
+    expect(onlyComment()).toContain("- delete member b***@example.com");
+    const open = await plan({ "mask-addresses": "off" });
+    expect(open.log).toContain("::warning::This repository is public, and mask-addresses is off");
+    expect(onlyComment()).toContain("ben@example.com");
+  });
+
+  test("GitHub's limits are waited out: a secondary one, and one that tells its end", async () => {
+    await repository.propose(7, { [FILE]: WITH_ROLE });
+    const { refusals } = repository.github;
+    const secondary = "You have exceeded a secondary rate limit.";
+    refusals.push(
+      {
+        method: "POST",
+        path: /comments$/,
+        status: 403,
+        headers: { "retry-after": "0" },
+        message: secondary,
+        times: 2,
+      },
+      { method: "POST", path: /check-runs$/, status: 429, headers: { "retry-after": "0" }, times: 1 },
+      { method: "GET", path: /pulls/, status: 502, times: 1 },
+    );
+    const end = await plan();
+    expect(end.code).toBe(0);
+    expect(refusals.map(({ times }) => times)).toEqual([0, 0, 0]);
+    expect(onlyComment()).toContain("Cashier");
+    expect(repository.github.checks).toHaveLength(1);
+  });
+
+  test("where GitHub finds a comment too long, it is written shorter, and never cut in the middle", async () => {
+    const members = Array.from(
+      { length: 120 },
+      (_, index) => `  - { email: person${index}@example.com, roles: [role_employee] }`,
+    );
+    await repository.propose(7, { [FILE]: `${BASE}${members.join("\n")}\n` });
+    repository.github.maxBody = 6_000;
+    const end = await plan({ "max-comment-size": "20000" });
+    expect(end.code).toBe(0);
+    const body = onlyComment();
+    expect(body.length).toBeLessThanOrEqual(6_000);
+    expect(body).toContain("**Left out to keep this short:**");
+    expect(body).toContain("full report in the job summary");
+    expect(body.match(/<details>/g)?.length).toBe(body.match(/<\/details>/g)?.length);
+    expect(end.summary).toContain("person119@example.com");
+  });
+
+  test("a refusal fails the step and stands on its line", async () => {
+    const text = `${BASE}guards: { protect: { members: [ben@example.com] } }\n`.replace(
+      / {2}- \{ email: ben.*\n/,
+      "",
+    );
+    await repository.propose(7, { [FILE]: text });
+    const end = await plan();
+    expect(end.code).toBe(1);
+    expect(end.outputs).toMatchObject({ result: "refused", "failure-reason": "refused" });
+    expect(end.log).toMatch(/^::error title=guard protect,file=access\/mc1\.yaml,line=5::/m);
+    expect(onlyComment()).toContain("⛔ rolecall plan: an apply would be refused");
+    expect(onlyComment()).toContain("**On merge** the apply would be refused");
+  });
+
+  test("of many problems the first ten are annotated, and the rest counted", async () => {
+    const members = Array.from(
+      { length: 14 },
+      (_, index) => `  - { email: p${index}@example.com, roles: [Nobody${index}] }`,
+    );
+    await repository.propose(7, {
+      [FILE]: `${BASE}roles: []\n`.replace("members:\n", `members:\n${members.join("\n")}\n`),
+    });
+    const end = await plan();
+    const errors = end.log.split("\n").filter((line) => line.startsWith("::error title="));
+    expect(errors).toHaveLength(10);
+    expect(end.log).toContain("::notice::4 more errors: the job summary has all of them.");
+  });
+
+  test("an input that is wrong is told, without what was given", async () => {
+    const end = await plan({ "api-keys": "MC1:sk_test_sandbox" });
+    expect(end.outputs["failure-reason"]).toBe("usage");
+    expect(end.log).toContain("::error::Line 1 of the input api-keys is not merchant=key.");
+    const wrong = await plan({ command: "aply" });
+    expect(wrong.log).toContain("The input command takes plan, apply, drift, validate, list.");
+  });
+});

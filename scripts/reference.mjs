@@ -9,8 +9,8 @@ export function reference(head, schema, diagnostics) {
     "## Every key",
     ...mappings([{ path: "", node: schema }]).flatMap(section),
     "## Every diagnostic",
-    "An error keeps a file from being used. A refusal is an error too, but of a file that can be read: it breaks its own policies or checks. A warning only deserves a look.",
-    table(["Code", "Severity", "What should be so"], diagnostics.map(diagnosticRow)),
+    "An error prevents a file from being used. A refusal is an error in a file that can be read, but breaks its own policies or checks. A warning prevents nothing.",
+    table(["Code", "Severity", "Rule"], diagnostics.map(diagnosticRow)),
   ]
     .join("\n\n")
     .concat("\n");
@@ -42,7 +42,7 @@ function section({ path, node }) {
   return [
     path === "" ? "### The whole file" : `### ${code(path)}: ${plain(node.title)}`,
     plain(node.description),
-    table(["Key", "Type", "Default", "What it means", "Example"], rows),
+    table(["Key", "Type", "Default", "Meaning", "Example"], rows),
   ];
 }
 

@@ -16,7 +16,7 @@ export const role = z
   .strictObject({
     name: text().meta({
       title: "Name",
-      description: "What the role is called, and what members refer to it by.",
+      description: "The name of the role; members refer to it.",
       examples: ["Shift Lead"],
     }),
     description: z
@@ -24,7 +24,7 @@ export const role = z
       .optional()
       .meta({
         title: "Description",
-        description: 'What the role is for. Left out, the live description stays as it is; "" clears it.',
+        description: 'What the role is for. If absent, the live description stays; "" clears it.',
         examples: ["Opens and closes the till"],
       }),
     permissions: z
@@ -33,14 +33,14 @@ export const role = z
       .optional()
       .meta({
         title: "Permissions",
-        description: `What holders of the role may do; at most ${MAX_PERMISSIONS}. Left out, the live permissions stay as they are; [] takes all of them away.`,
+        description: `What holders of the role may do; at most ${MAX_PERMISSIONS}. Required for a new role. If absent, the live permissions stay; [] removes all.`,
         examples: [["catalog_view", "refunds_create"]],
       }),
     metadata: metadata()
       .optional()
       .meta({
         title: "Metadata",
-        description: `Your own properties of the role; at most ${MAX_METADATA}. Left out, the live ones stay as they are. They cannot be changed in place: other ones than are live need sync.replace_roles.`,
+        description: `Properties of your own; at most ${MAX_METADATA}. If absent, the live ones stay. The service cannot change them in place: a change requires sync.replace_roles.`,
         examples: [{ owner: "retail-ops" }],
       }),
     previously: text()
@@ -48,14 +48,14 @@ export const role = z
       .meta({
         title: "Previous name",
         description:
-          "The name that the role had, so that a new one renames it instead of removing one role and creating another. It may stay after the renaming.",
+          "The previous name of the role: renames it instead of deleting one role and creating another. May stay in the file afterwards.",
         examples: ["Team Lead"],
       }),
     id: matching(ROLE_ID, "bad-role-id")
       .optional()
       .meta({
         title: "Id",
-        description: "Pins the entry to one live role, so that it is found under any name.",
+        description: "Pins the entry to one live role, whatever its name.",
         examples: ["role_7Kq2"],
       }),
   })
@@ -77,13 +77,13 @@ const grant = z
       .meta({
         title: "End of the grant",
         description:
-          "When the member loses the role: a date, which ends with its day in UTC, or a timestamp with its zone. Left out, the role stays.",
+          "When the grant ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
         examples: ["2027-01-31", "2027-01-31T18:00:00+01:00"],
       }),
   })
   .meta({
-    title: "Role for a time",
-    description: "A role that the member holds until an end.",
+    title: "Grant with an end",
+    description: "A grant with an end.",
     examples: [{ role: "Shift Lead", until: "2027-01-31" }],
   });
 
@@ -91,18 +91,17 @@ const managed = z
   .strictObject({
     nickname: text()
       .optional()
-      .meta({ title: "Nickname", description: "The name that the user is shown by.", examples: ["Till 7"] }),
+      .meta({ title: "Nickname", description: "The display name of the user.", examples: ["Till 7"] }),
     password_env: environmentVariable().meta({
       title: "Variable with the password",
       description:
-        "The name of the environment variable that holds the first password, of at least 8 characters; never the password itself.",
+        "The environment variable that holds the first password, of at least 8 characters; never the password itself. Read only if the user is created, or for apply --rotate-password.",
       examples: ["TILL_7_PASSWORD"],
     }),
   })
   .meta({
     title: "Managed user",
-    description:
-      "Makes the member a user whom the merchant manages: it is created at once, without an invitation.",
+    description: "Makes the member a managed user, such as a till: created at once, without an invitation.",
     examples: [{ nickname: "Till 7", password_env: "TILL_7_PASSWORD" }],
   });
 
@@ -111,7 +110,7 @@ export const member = z
   .strictObject({
     email: matching(EMAIL, "bad-email").meta({
       title: "E-mail address",
-      description: "Who the member is; upper and lower case are the same.",
+      description: "The address of the member, case-insensitive.",
       examples: ["ada@example.com"],
     }),
     roles: z
@@ -120,7 +119,7 @@ export const member = z
       .meta({
         title: "Roles",
         description:
-          "The roles that the member holds: names from this file, or ids such as those of predefined roles; with an end as { role, until }. Left out, the live roles stay as they are; [] takes all of them away.",
+          "The member's roles: names from this file, or ids such as those of predefined roles; { role, until } for a grant with an end. Required for a new member. If absent, the live roles stay; [] removes all.",
         examples: [["Shift Lead", "role_employee"], [{ role: "Shift Lead", until: "2027-01-31" }]],
       }),
     until: until()
@@ -128,14 +127,14 @@ export const member = z
       .meta({
         title: "End of the membership",
         description:
-          "When the member goes: a date, which ends with its day in UTC, or a timestamp with its zone. Left out, the membership has no end.",
+          "When the membership ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
         examples: ["2027-06-30", "2027-06-30T12:00:00Z"],
       }),
     metadata: metadata()
       .optional()
       .meta({
         title: "Metadata",
-        description: `Your own properties of the member; at most ${MAX_METADATA}, always replaced whole. Left out, the live ones stay as they are; {} clears them.`,
+        description: `Properties of your own; at most ${MAX_METADATA}, always replaced as a whole. If absent, the live ones stay; {} clears them.`,
         examples: [{ employee_id: "4711" }],
       }),
     managed: managed.optional(),
@@ -143,7 +142,7 @@ export const member = z
       .optional()
       .meta({
         title: "Id",
-        description: "Pins the entry to one live member, where the e-mail address alone does not tell.",
+        description: "Pins the entry to one live member, if the e-mail address is ambiguous.",
         examples: ["mem_9aZ1"],
       }),
   })

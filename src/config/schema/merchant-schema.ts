@@ -18,13 +18,13 @@ export const merchantSchema = z
   .strictObject({
     version: z
       .literal(1)
-      .meta({ title: "Version", description: "The version of this format; always 1.", examples: [1] }),
+      .meta({ title: "Version", description: "The version of the format; always 1.", examples: [1] }),
     merchant: matching(MERCHANT, "bad-merchant")
       .optional()
       .meta({
         title: "Merchant code",
         description:
-          "The merchant account that this file describes. Only a file that others include is without one.",
+          "The merchant account that this file describes. Absent only in a file that others include.",
         examples: ["MC4F7K2P"],
       }),
     environment: z
@@ -33,7 +33,7 @@ export const merchantSchema = z
       .meta({
         title: "Environment",
         description:
-          "live for a real merchant account, test for a sandbox one. It must agree with the API key's prefix.",
+          "live for a real merchant account, test for a sandbox. It must match the API key's prefix (sk_live_ or sk_test_).",
         examples: ["live", "test"],
       }),
     api: api.optional(),
@@ -43,7 +43,7 @@ export const merchantSchema = z
       .optional()
       .meta({
         title: "Included files",
-        description: `Files whose sections are joined to this one's; at most ${MAX_INCLUDES}. Paths are relative to this file, and never lead out of the project.`,
+        description: `Files whose sections are added to this one's; at most ${MAX_INCLUDES}. Paths are relative to this file and stay within the project.`,
         default: [],
         examples: [["../shared/retail.yaml"]],
       }),
@@ -57,7 +57,7 @@ export const merchantSchema = z
       .optional()
       .meta({
         title: "Checks",
-        description: `Tests of the access that a plan would leave behind; at most ${MAX_CHECKS}. An apply that would fail one is refused.`,
+        description: `Tests of the access after a plan; at most ${MAX_CHECKS}. An apply that would fail one is refused.`,
         default: [],
         examples: [[{ can: "payouts_view", at_most: 2 }]],
       }),
@@ -66,7 +66,7 @@ export const merchantSchema = z
       .optional()
       .meta({
         title: "Roles",
-        description: "The custom roles. Left out, roles are not managed here; [] means that there are none.",
+        description: "The custom roles. If absent, roles are not managed; [] means none.",
         examples: [[{ name: "Shift Lead", permissions: ["catalog_view"] }]],
       }),
     members: z
@@ -74,13 +74,13 @@ export const merchantSchema = z
       .optional()
       .meta({
         title: "Members",
-        description: "The members. Left out, members are not managed here; [] means that there are none.",
+        description: "The members. If absent, members are not managed; [] means none.",
         examples: [[{ email: "ada@example.com", roles: ["Shift Lead"] }]],
       }),
   })
   .meta({
     title: "rolecall merchant file",
-    description: "The roles and members of one merchant account, as they should be.",
+    description: "The desired roles and members of one merchant account.",
     examples: [{ version: 1, merchant: "MC4F7K2P", roles: [], members: [] }],
     // Without a merchant it is a file for others to include, which says nothing about any one merchant.
     dependencies: { environment: ["merchant"], api: ["merchant"] },

@@ -19,7 +19,7 @@ export const policies = z
       .meta({
         title: "Domains of addresses",
         description:
-          "The domains that members' addresses may have; *.example.com, in quotes, means every subdomain of example.com. Left out, any.",
+          'The allowed domains of members\' addresses; "*.example.com", quoted, is every subdomain of example.com. If absent, any.',
         examples: [["example.com", "*.example.com"]],
       }),
     separate: z
@@ -27,7 +27,7 @@ export const policies = z
       .optional()
       .meta({
         title: "Separate roles",
-        description: "Sets of roles of which nobody may hold two.",
+        description: "Sets of roles; nobody may hold two of a set.",
         default: [],
         examples: [[["Approver", "Payer"]]],
       }),
@@ -36,14 +36,14 @@ export const policies = z
       .optional()
       .meta({
         title: "Most holders",
-        description: "For a role's name or id, how many members may hold it.",
+        description: "By role name or id, how many members may hold it.",
         default: {},
         examples: [{ role_admin: 3 }],
       }),
-    require_until: roles("End required", "Roles that are only ever granted with an end.", [["Contractor"]]),
+    require_until: roles("End required", "Roles that are granted with an end date only.", [["Contractor"]]),
     require_mfa: roles(
       "MFA required",
-      "Roles whose holders have MFA on login. A member who has not accepted yet counts as not known.",
+      "Roles whose holders have MFA on login. For a member who has not accepted yet, it is unknown.",
       [["role_admin"]],
     ),
     forbid_permissions: roles("Forbidden permissions", "Permissions that no custom role may grant.", [
@@ -52,14 +52,14 @@ export const policies = z
   })
   .meta({
     title: "Policies",
-    description: "What the access of this merchant has to keep to; an apply that would break one is refused.",
+    description: "Rules for the access of this merchant; an apply that would break one is refused.",
     examples: [{ email_domains: ["example.com"], separate: [["Approver", "Payer"]] }],
   });
 
 const can = () =>
   text().meta({
     title: "Permission",
-    description: "The permission that the check is about.",
+    description: "The permission to check.",
     examples: ["refunds_create"],
   });
 
@@ -82,7 +82,7 @@ export const check = z
       })
       .meta({
         title: "Only these can",
-        description: "Nobody but those listed has the permission.",
+        description: "Only those listed have the permission.",
         examples: [{ can: "refunds_create", only: ["ada@example.com", "role:Shift Lead"] }],
       }),
     z
@@ -95,15 +95,15 @@ export const check = z
         }),
       })
       .meta({
-        title: "At most so many can",
-        description: "No more members than that have the permission.",
+        title: "At most this many can",
+        description: "No more members than this have the permission.",
         examples: [{ can: "payouts_view", at_most: 2 }],
       }),
     z
       .strictObject({
         member: matching(EMAIL, "bad-email").meta({
           title: "Member",
-          description: "The e-mail address of the member that the check is about.",
+          description: "The e-mail address of the member to check.",
           examples: ["bob@example.com"],
         }),
         cannot: z.array(text()).meta({
@@ -118,4 +118,4 @@ export const check = z
         examples: [{ member: "bob@example.com", cannot: ["refunds_create"] }],
       }),
   ])
-  .meta({ title: "Check", description: "A test of the access that a plan would leave behind." });
+  .meta({ title: "Check", description: "A test of the access after a plan." });

@@ -13,7 +13,7 @@ export const api = z
       .meta({
         title: "Base URL",
         description:
-          "Where the service answers. Left out, it comes from --base-url or the environment variable ROLECALL_BASE_URL.",
+          "The base URL of the service. --base-url takes precedence; without either, ROLECALL_BASE_URL is used.",
         examples: ["https://api.example.com"],
       }),
     key_env: environmentVariable()
@@ -21,7 +21,7 @@ export const api = z
       .meta({
         title: "Variable with the API key",
         description:
-          "The name of the environment variable that holds this merchant's API key; never the key itself. Left out, it is ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.",
+          "The environment variable that holds this merchant's API key; never the key itself. If absent, ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.",
         examples: ["RETAIL_API_KEY"],
       }),
   })
@@ -55,13 +55,13 @@ export const sync = z
             for: matching(PERIOD, "bad-period").meta({
               title: "Renewed for",
               description:
-                "How long after the last commit of the member's entry its invitation is renewed: weeks (w), days (d) or hours (h).",
+                "How long after the last commit of the member's entry an expired invitation is renewed, in weeks (w), days (d) or hours (h).",
               examples: ["30d"],
             }),
           })
           .meta({
             title: "Renewal period",
-            description: "For how long the expired invitations of a listed member are renewed.",
+            description: "How long the expired invitations of a listed member are renewed.",
             examples: [{ for: "30d" }],
           }),
       ])
@@ -69,7 +69,7 @@ export const sync = z
       .meta({
         title: "Invite again",
         description:
-          "Whether the expired invitation of a listed member is renewed: true, false, or only while the last commit of its entry is younger than a period; afterwards the plan has a warning. What git does not know is always renewed.",
+          "Whether the expired invitation of a listed member is renewed: true, false, or for a period after the last commit of its entry, after which the plan has a warning. Outside git, it is always renewed.",
         default: { for: "30d" },
         examples: [{ for: "30d" }],
       }),
@@ -79,14 +79,14 @@ export const sync = z
       .meta({
         title: "Replace roles",
         description:
-          "Whether a role whose metadata changed may be replaced by a new one, which its holders are moved to: the service cannot change a role's metadata in place.",
+          "Whether a role whose metadata changed may be replaced by a new one, to which its holders are moved. The service cannot change a role's metadata in place.",
         default: false,
         examples: [true],
       }),
   })
   .meta({
     title: "Sync",
-    description: "How the file and what is live are brought together.",
+    description: "What happens to live roles and members that the file does not list.",
     examples: [{ roles: "authoritative", members: "additive" }],
   });
 
@@ -98,18 +98,19 @@ export const ignore = z
   .strictObject({
     roles: globs(
       "Ignored roles",
-      "Globs over the names and ids of live roles that are never read into a plan and never touched.",
+      "Globs over the names and ids of live roles that no plan changes or removes.",
       [["Legacy *"]],
     ),
     members: globs(
       "Ignored members",
-      "Globs over the e-mail addresses and ids of live members that are never read into a plan and never touched. Put them in quotes: YAML takes a bare * for an alias.",
+      "Globs over the e-mail addresses and ids of live members that no plan changes or removes. Quote them: a bare * is an alias in YAML.",
       [["*@auditor.example"]],
     ),
   })
   .meta({
     title: "Ignore",
-    description: "What rolecall neither sees nor touches.",
+    description:
+      "Live roles and members that no plan changes or removes. Policies and checks still judge them.",
     examples: [{ roles: ["Legacy *"], members: ["*@auditor.example"] }],
   });
 
@@ -122,7 +123,7 @@ export const guards = z
       .meta({
         title: "Most removals",
         description:
-          "The most roles, and the most members, that one apply may remove: a share of what is live, such as 25%, of which up to 3 are always allowed, or a count.",
+          "How many roles, and how many members, one apply may remove or take something from: a count, or a share of what is live such as 25%, which allows at least 3 (0% allows none).",
         default: "25%",
         examples: ["25%", 10],
       }),
@@ -145,14 +146,14 @@ export const guards = z
       .meta({
         title: "Fewest holders",
         description:
-          "For a role's name or id, how many accepted members must keep it; service accounts do not count. Unless it names role_owner, that keeps one; role_owner: 0 or {} asks for none.",
+          "By role name or id, the minimum of accepted holders, not counting service accounts. role_owner has a minimum of 1 unless it is listed; role_owner: 0 or {} turns that off.",
         default: { role_owner: 1 },
         examples: [{ role_owner: 2 }],
       }),
   })
   .meta({
     title: "Guards",
-    description: "What an apply refuses to do, unless it is overridden for one plan.",
+    description: "Limits to what an apply may do; an override is for one plan.",
     examples: [{ max_removals: "25%", min_holders: { role_owner: 2 } }],
   });
 

@@ -41,7 +41,9 @@ describe("a SARIF log", () => {
     expect(written.driver.rules).toHaveLength(tool.rules.length);
     expect(written.driver.rules[0]).toMatchObject({
       id: "bad-base-url",
-      shortDescription: { text: "`base_url` is a plain http or https address." },
+      shortDescription: {
+        text: "`base_url` is an http or https URL without credentials, query or fragment.",
+      },
       defaultConfiguration: { level: "error" },
     });
   });

@@ -34,7 +34,7 @@ export function refusedBy(
     before: expected.outlook.flatMap(({ before }) => (before === null ? [] : [personBefore(before, names)])),
     after: expected.outlook.flatMap(personAfter),
     file: (wanted.members ?? []).flatMap(({ email, roles, ended }) =>
-      ended ? [] : [{ key: email, email, roles: roles ?? [], mfa: null }],
+      ended ? [] : [{ key: email, email, roles: declaredNames(roles ?? [], wanted), mfa: null }],
     ),
   };
   const codes = new Set<string>();
@@ -64,6 +64,14 @@ export function refusedBy(
   }
   for (const check of checks) put(codeOf(check), breaksCheck(check, wanted, expected, predefined, sides));
   return codes;
+}
+
+/** Names each role once as the files declare it, whether it is given by its name, its former name or its id. */
+function declaredNames(given: readonly string[], { roles }: Wanted): readonly string[] {
+  const names = given.map(
+    (role) => roles?.find(({ id, previously }) => id === role || previously === role)?.name ?? role,
+  );
+  return [...new Set(names)];
 }
 
 function personBefore(

@@ -354,6 +354,7 @@ checks: [{ can: p, only: ["role:Lead"] }]
     const warned = diagnostics.filter(({ code }) => code === "previous-role-name");
     expect(warned.map(({ file, span }) => `${file}:${span?.line}`)).toEqual([
       "a.yaml:4",
+      "a.yaml:4",
       "a.yaml:6",
       "shared.yaml:3",
       "shared.yaml:4",

@@ -145,6 +145,7 @@ export type EntryProblem =
       /** Some merchant may have roles that its files do not declare. */
       readonly open: boolean;
     }
+  | { readonly code: "unknown-protected-role"; readonly role: string; readonly near: string | null }
   | { readonly code: "unknown-member"; readonly email: string; readonly near: string | null }
   | { readonly code: "until-after-membership"; readonly until: string; readonly membership: string }
   | { readonly code: "until-past"; readonly until: string; readonly what: "grant" | "membership" };

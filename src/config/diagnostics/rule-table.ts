@@ -98,6 +98,7 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "unheld-role": warning("Every role has a holder, if all members are declared."),
   "unknown-key": error("A mapping has known keys only."),
   "unknown-member": warning("A check names declared members."),
+  "unknown-protected-role": warning("A protected role is declared."),
   "unknown-role": error("A role that is named is declared, or an id."),
   "unknown-shared-role": warning(
     "A role that a shared rule names is declared by a merchant that includes the rule, among the files given.",

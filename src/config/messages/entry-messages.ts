@@ -114,6 +114,10 @@ export const ENTRY_WORDS: Words<IncludeProblem["code"] | EntryProblem["code"]> =
       : `None of the given merchants that include this file has a role called ${quote(role)}, so this rule has no effect on them.`,
     hint: near === null ? "Check the name, or validate all merchants together." : didYouMean(near),
   }),
+  "unknown-protected-role": ({ role, near }) => ({
+    message: `No declared role is called ${quote(role)}, so this protects at most a live role that no file lists.`,
+    hint: near === null ? "Correct the name, or declare the role." : didYouMean(near),
+  }),
   "unknown-member": ({ email, near }) => ({
     message: `No member is declared as ${quote(email)}, so this says nothing.`,
     hint: near === null ? "Remove it, or declare the member." : didYouMean(near),

@@ -11,7 +11,7 @@ import {
   possibleHolders,
   separateRoles,
 } from "./policies.ts";
-import { currentRoleNames, heldRoles, knownMembers, knownRoles, usualPermissions } from "./references.ts";
+import { currentRoleNames, heldRoles, knownMembers, knownProtectedRoles, knownRoles, usualPermissions } from "./references.ts";
 import { type MerchantDrafts, type MerchantView, viewMerchant } from "./rule-context.ts";
 
 /** A rule on what the files of one merchant say together. */
@@ -27,6 +27,7 @@ const RULES: readonly MerchantRule[] = [
   agreeingSettings,
   currentRoleNames,
   knownRoles,
+  knownProtectedRoles,
   knownMembers,
   heldRoles,
   usualPermissions,

@@ -1,3 +1,4 @@
+import { isLiteral } from "../../lib/globs.ts";
 import { isSlip, openSuggester } from "../../lib/suggest.ts";
 import { PREDEFINED_ROLES } from "../../model/live.ts";
 import type { LocatedProblem, Site } from "../diagnostics/problem.ts";
@@ -49,11 +50,43 @@ export function currentRoleNames(merchant: MerchantView): readonly LocatedProble
   const references = [
     ...grantReferences(merchant, (role) => !renamed.has(role)),
     ...ruleReferences(merchant),
+    ...merchant.drafts.flatMap(protectedRoles),
   ];
   return references.flatMap(({ text: role, site: place }): readonly LocatedProblem[] => {
     const name = renamed.get(role);
     return name === undefined ? [] : [{ code: "previous-role-name", role, name, place }];
   });
+}
+
+/** Returns the literal names under `guards.protect` of a merchant's own file that no declared role has. */
+export function knownProtectedRoles(merchant: MerchantView): readonly LocatedProblem[] {
+  const named = merchant.rolesComplete
+    ? merchant.drafts.filter(({ file }) => file === merchant.main).flatMap(protectedRoles)
+    : [];
+  if (named.length === 0) {
+    return [];
+  }
+  const names = merchant.roles.flatMap(({ name }) => name ?? []);
+  const known = new Set([...names, ...renamedRoles(merchant.roles).keys()].map((name) => name.toLowerCase()));
+  const suggest = openSuggester([...new Set(names)]);
+  const mayBeIgnored = openIgnored(merchant, "roles");
+  return named.flatMap(({ text: role, site: place }): readonly LocatedProblem[] =>
+    !isLiteral(role) ||
+    role.toLowerCase().startsWith("role_") ||
+    known.has(role.toLowerCase()) ||
+    mayBeIgnored(role)
+      ? []
+      : [{ code: "unknown-protected-role", role, near: suggest(role), place }],
+  );
+}
+
+function protectedRoles({ file, fields }: Draft): readonly Reference[] {
+  const roles = fieldsOf(fieldsOf(fields["guards"])["protect"])["roles"];
+  return listOf(roles).flatMap((role, index) =>
+    typeof role === "string"
+      ? [{ text: role, site: siteOf(file, ["guards", "protect", "roles", index]) }]
+      : [],
+  );
 }
 
 /** Grants of roles that are not known. */

@@ -48,7 +48,9 @@ export async function applyPlan(
   const steps = stepsOf(changes);
   const progress = stepsLeft(steps);
   const outcomes = new Map<Change, Outcome>();
-  const touched = new Set<Change>();
+  /** Changes of which a request of the present phase has been sent. */
+  const started = new Set<Change>();
+  const sentAnything = new Set<Change>();
   const first: { failure: Failure | null; unrecorded: Failure | null } = { failure: null, unrecorded: null };
   let numbered = 0;
   let writes = 0;
@@ -72,6 +74,11 @@ export async function applyPlan(
     renamedRoles: new Map(),
     stopped,
     nextWrite: () => ++numbered,
+    sending: ({ phase, change }) => {
+      if (started.has(change)) return;
+      started.add(change);
+      emit({ type: "change-started", merchant, phase, change });
+    },
     written: () => void ++writes,
     unrecorded,
     recordable: () => first.unrecorded === null,
@@ -79,16 +86,16 @@ export async function applyPlan(
 
   const runStep = async (step: Step, holdBack: HoldBack): Promise<void> => {
     const { phase, change } = step;
-    emit({ type: "change-started", merchant, phase, change });
+    started.delete(change);
     const ended = await executeStep(step, { ...run, holdBack });
     if ("failure" in ended && ended.failure && !isHeldBack(ended.failure)) fail(ended.failure);
-    if (ended.status === "done" && !ended.already) touched.add(change);
+    if (ended.status === "done" && !ended.already) sentAnything.add(change);
     const left = (progress.get(change) ?? 1) - 1;
     progress.set(change, left);
     const outcome = outcomeOf(change, ended, {
       known: outcomes.get(change),
       more: left > 0,
-      touched: touched.has(change),
+      sentAnything: sentAnything.has(change),
     });
     outcomes.set(change, outcome);
     if (outcome.status !== "unfinished" || ended.status !== "done") {
@@ -172,15 +179,15 @@ interface StepProgress {
   /** Steps of it are left. */
   readonly more: boolean;
   /** Something has been sent for it. */
-  readonly touched: boolean;
+  readonly sentAnything: boolean;
 }
 
-function outcomeOf(change: Change, ended: StepResult, { known, more, touched }: StepProgress): Outcome {
+function outcomeOf(change: Change, ended: StepResult, { known, more, sentAnything }: StepProgress): Outcome {
   switch (ended.status) {
     case "done": {
       if (more) return { status: "unfinished", change };
       const { already, ...done } = ended;
-      return { ...done, change, ...(already && !touched && { already }) };
+      return { ...done, change, ...(already && !sentAnything && { already }) };
     }
     case "not-started":
       return known ?? { ...ended, change };

@@ -72,7 +72,6 @@ async function reinvite(
     case "stale":
       return { status: "unfinished", failure: sent.failure, removed: true };
     case "not-started":
-    case "unfinished":
       return { status: "unfinished", removed: true };
     default:
       return sent satisfies never;

@@ -20,6 +20,8 @@ export interface RunContext extends WriteContext {
   stopped(): boolean;
   /** Gives a write its number, from 1. */
   nextWrite(): number;
+  /** Takes note that a step is about to send its first, or a further request. */
+  sending(step: Step): void;
   /** Takes note that the service has carried a write out, or may have. */
   written(): void;
   /** Takes note of what could not be recorded, and of the change where that was sent; from then on nothing new starts. */

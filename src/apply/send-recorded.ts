@@ -1,7 +1,7 @@
 import { type Failure, RolecallError } from "../model/errors.ts";
 import type { WriteIntended } from "../model/journal.ts";
 import type { LiveMember } from "../model/live.ts";
-import type { Recheck } from "../model/ports.ts";
+import type { Recheck, WriteOptions } from "../model/ports.ts";
 import { checkPrecondition } from "./precondition.ts";
 import type { Done, RunContext, Stale, StepResult, Undone } from "./run-context.ts";
 import { isPasswordChange, type Step } from "./step.ts";
@@ -11,20 +11,24 @@ import { restoringWrite, type Sent, type Write } from "./write-change.ts";
 /** Sends a write, and restores what the service has emptied besides; a failure tells what is left empty. */
 export async function sendAndRestore(
   step: Step,
-  sent: Write,
+  planned: Write,
   run: RunContext,
   found: LiveMember | undefined,
 ): Promise<StepResult> {
-  const ended = await sendRecorded(step, sent, run, found);
-  if (ended.status !== "done" || ended.emptied === undefined) return ended;
-  const { emptied, ...done } = ended;
-  const write = restoringWrite(step, emptied, run);
-  if (write === null) return done;
+  const { write, result } = await send(step, planned, run, { found });
+  const restoring =
+    result.status === "done" && result.emptied ? restoringWrite(step, result.emptied, run) : null;
+  if (result.status !== "done" || result.emptied === undefined || restoring === null) {
+    return recordOutcome(step, { write, result }, run);
+  }
+  const { emptied, ...done } = result;
+  // Before the outcome of the update: wherever the run is killed, its journal tells that fields may be empty.
+  const intent = await recordIntent(step, restoring, run);
+  await recordOutcome(step, { write, result: done }, run);
   const { phase, change } = step;
   run.emit({ type: "fields-emptied", merchant: run.merchant, phase, change, fields: emptied.fields });
-  const restored = run.recordable()
-    ? await sendRecorded(step, write, run)
-    : ({ status: "unfinished" } as const);
+  if (intent === null || !run.recordable()) return { status: "failed", failure: notRestored(emptied, null) };
+  const restored = await recordOutcome(step, await send(step, restoring, run, { intent }), run);
   if (restored.status === "done") return done;
   const status = restored.status === "unknown" ? "unknown" : "failed";
   return { status, failure: notRestored(emptied, "failure" in restored ? restored.failure : null) };
@@ -42,39 +46,61 @@ function notRestored({ fields }: Emptied, failure: Failure | null): Failure {
 }
 
 /** Sends a write between the two entries of the journal that tell of it. */
-export async function sendRecorded(
-  step: Step,
-  write: Write,
-  run: RunContext,
-  found?: LiveMember,
-): Promise<StepResult> {
+export async function sendRecorded(step: Step, write: Write, run: RunContext): Promise<SendResult> {
+  return recordOutcome(step, await send(step, write, run), run);
+}
+
+/** The result of a write, not yet recorded. */
+interface SentWrite {
+  /** Its number in the journal; null if it is not there, because the turn of the write never came. */
+  readonly write: number | null;
+  readonly result: SendResult;
+}
+
+/** The result of a write; `not-started`: the run was stopped before it was sent. */
+type SendResult = Done | Undone | Stale | { readonly status: "not-started" };
+
+/** Records the intent of a write; returns its number, null if it could not be recorded. */
+async function recordIntent(step: Step, write: Write, run: RunContext): Promise<number | null> {
   const number = run.nextWrite();
   try {
     await run.journal.write(intentOf(number, step, write));
+    return number;
   } catch (error) {
     run.unrecorded(failureOf(error), null);
-    return { status: "not-started" };
+    return null;
   }
-  const sent = await attempt(step, write, run, found);
-  if (sent.status === "done") note(step, write, sent, run);
-  if (sent.status === "unknown" || (sent.status === "done" && !sent.already)) run.written();
-  // Told to stop while it waited for its turn: nothing has been done, and nothing is wrong.
-  const kept = sent.status === "failed" && run.stopped() && neverArrived(sent.failure);
-  const unrecorded = await record(number, kept ? { status: "not-sent" } : sent, run);
-  if (unrecorded) run.unrecorded(unrecorded, kept ? null : step.change);
-  return kept ? { status: "not-started" } : sent;
 }
 
-/** A write that waited for its turn until the run was stopped. */
-interface NotSent {
-  readonly status: "not-sent";
+/** Sends a write once its intent is recorded; `intent` is its number where it is already. */
+async function send(
+  step: Step,
+  write: Write,
+  run: RunContext,
+  { found, intent = null }: { readonly found?: LiveMember | undefined; readonly intent?: number | null } = {},
+): Promise<SentWrite> {
+  const begun = { write: intent, isUnrecorded: false };
+  // Not earlier: of what waits for its turn when the run is killed, everybody knows that it was not sent.
+  const begin = async (): Promise<void> => {
+    begun.write = await recordIntent(step, write, run);
+    begun.isUnrecorded = begun.write === null;
+    if (begun.isUnrecorded) throw new RolecallError("journal-unwritable", "The intent is not recorded.");
+    run.sending(step);
+  };
+  const result = await attempt(step, write, run, { found, ...(intent === null && { begin }) });
+  if (begun.isUnrecorded) return { write: null, result: { status: "not-started" } };
+  if (result.status === "done") note(step, write, result, run);
+  if (result.status === "unknown" || (result.status === "done" && !result.already)) run.written();
+  // Told to stop while it waited for its turn: nothing has been done, and nothing is wrong.
+  const isKept = result.status === "failed" && run.stopped() && neverArrived(result.failure);
+  return { write: begun.write, result: isKept ? { status: "not-started" } : result };
 }
 
 async function attempt(
   step: Step,
   write: Write,
   run: RunContext,
-  found: LiveMember | undefined,
+  { found, begin }: { readonly found: LiveMember | undefined; readonly begin?: () => Promise<void> },
 ): Promise<Done | Undone | Stale> {
   const seen = { already: false };
   const recheck: Recheck = async (maybeApplied) => {
@@ -83,8 +109,12 @@ async function attempt(
     seen.already = look.as === "done" && !maybeApplied;
     return look.as === "done" ? "done" : "go";
   };
+  const options: WriteOptions = {
+    ...(run.recheck && write.id !== null && { recheck }),
+    beforeSending: begin,
+  };
   try {
-    const sent: Sent = await write.send(run.recheck ? recheck : undefined, found);
+    const sent: Sent = await write.send(options, found);
     return { status: "done", ...sent, ...(seen.already && { already: true }) };
   } catch (error) {
     const failure = failureOf(error);
@@ -139,27 +169,28 @@ function note({ change, part }: Step, { id, after }: Write, { id: createdId }: D
   }
 }
 
-/** Records what became of a write; why that cannot be done, or null. */
-async function record(
-  write: number,
-  sent: Done | Undone | Stale | NotSent,
+/** Records the outcome of a write whose intent is recorded. */
+async function recordOutcome<R extends SendResult>(
+  step: Step,
+  { write, result }: SentWrite & { readonly result: R },
   run: RunContext,
-): Promise<Failure | null> {
-  const done = sent.status === "done";
+): Promise<R> {
+  if (write === null) return result;
+  const isDone = result.status === "done";
   try {
     await run.journal.write({
       type: "outcome",
       write,
-      status: sent.status,
-      id: done ? sent.id : null,
-      adopted: done && sent.adopted,
-      failure: "failure" in sent ? sent.failure : null,
-      ...(done && sent.already && { already: true }),
+      status: result.status === "not-started" ? "not-sent" : result.status,
+      id: isDone ? result.id : null,
+      adopted: isDone && result.adopted,
+      failure: "failure" in result ? result.failure : null,
+      ...(isDone && result.already && { already: true }),
     });
-    return null;
   } catch (error) {
-    return failureOf(error);
+    run.unrecorded(failureOf(error), result.status === "not-started" ? null : step.change);
   }
+  return result;
 }
 
 function intentOf(write: number, { phase, change }: Step, { part, id, before, after }: Write): WriteIntended {

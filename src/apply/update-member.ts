@@ -1,7 +1,7 @@
 import { RolecallError } from "../model/errors.ts";
 import type { LiveMember } from "../model/live.ts";
 import type { RoleRef } from "../model/plan.ts";
-import type { LiveLookup, LiveWriter, MemberUpdate, Recheck } from "../model/ports.ts";
+import type { LiveLookup, LiveWriter, MemberUpdate, WriteOptions } from "../model/ports.ts";
 import { word } from "./differences.ts";
 import {
   filledFields,
@@ -42,23 +42,23 @@ export async function updateMember(
   change: MemberUpdateChange,
   context: UpdateContext,
   found: LiveMember | null,
-  recheck: Recheck | undefined,
+  options: WriteOptions,
 ): Promise<Emptied | null> {
   const { writer, putSemantics } = context;
   const { id } = change;
   const body = changedFields(change, context);
   if (!putSemantics.replaces && isKept(putSemantics, omittedFields(change))) {
-    await writer.updateMember(id, body, recheck);
+    await writer.updateMember(id, body, options);
     return null;
   }
   const before = fieldsOf(found ?? (await readMember(id, context))) ?? plannedFields(change, context);
   const rounded = sentFields(change).has("metadata") ? [] : (found?.rounded ?? []);
   if (putSemantics.replaces) {
     if (rounded.length > 0) throw tooLarge(rounded);
-    await writer.updateMember(id, { ...wholeOf(before), ...body }, recheck);
+    await writer.updateMember(id, { ...wholeOf(before), ...body }, options);
     return null;
   }
-  const answered = await writer.updateMember(id, body, recheck);
+  const answered = await writer.updateMember(id, body, options);
   const sent = sentFields(change);
   const omitted = filledFields(before).filter((field) => !sent.has(field));
   const fields = await emptiedFields(id, omitted, answered, context);
@@ -70,12 +70,12 @@ export async function restoreMember(
   change: MemberUpdateChange,
   { before, rounded }: Emptied,
   context: UpdateContext,
-  recheck: Recheck | undefined,
+  options: WriteOptions,
 ): Promise<void> {
   const { password: _, ...body } = changedFields(change, { ...context, password: () => "" });
   const metadata = Object.entries(before.metadata).filter(([key]) => !rounded.includes(key));
   const whole = wholeOf({ ...before, metadata: Object.fromEntries(metadata) });
-  await context.writer.updateMember(change.id, { ...whole, ...body }, recheck);
+  await context.writer.updateMember(change.id, { ...whole, ...body }, options);
   if (rounded.length > 0) throw tooLarge(rounded);
 }
 

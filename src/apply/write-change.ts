@@ -12,11 +12,12 @@ import {
 import type {
   Created,
   CreateMember,
+  CreateRole,
   HoldBack,
   LiveLookup,
   LiveWriter,
-  Recheck,
   RolePatch,
+  WriteOptions,
 } from "../model/ports.ts";
 import { emptiedImage, isMemberUpdate } from "./member-fields.ts";
 import type { PutSemantics } from "./put-semantics.ts";
@@ -51,8 +52,8 @@ export interface Write {
   readonly before: RoleImage | MemberImage | null;
   /** What it makes of it; null where it removes. */
   readonly after: RoleImage | MemberImage | null;
-  /** `recheck` and `found`, the member as just read, are for a write that was looked at before. Throws RolecallError. */
-  send(recheck?: Recheck, found?: LiveMember): Promise<Sent>;
+  /** `found` is the member as just read, for a write that was checked before. Throws RolecallError. */
+  send(options: WriteOptions, found?: LiveMember): Promise<Sent>;
 }
 
 /** A new invitation in the place of an expired one. */
@@ -85,10 +86,15 @@ export function reinvitationWrites(
     ...again,
     id,
     before,
-    send: async (look) =>
-      context.writer.createMember(createdMember(change.name, change.after, context), look, context.holdBack),
+    send: async (options) =>
+      context.writer.createMember(createdMember(change.name, change.after, context), {
+        ...options,
+        holdBack: context.holdBack,
+      }),
   };
-  const remove = removal("remove", change, (expired, look) => context.writer.deleteMember(expired, look));
+  const remove = removal("remove", change, (expired, options) =>
+    context.writer.deleteMember(expired, options),
+  );
   return { invite, remove, again };
 }
 
@@ -97,7 +103,7 @@ function roleWrite(change: RoleChange, part: Step["part"], writer: LiveWriter): 
     const { id, before } = change;
     // A role that is replaced waits under its successor's name, by which a run that was cut short finds it again.
     const name = `${change.kind === "replace" ? change.after.name : before.name}${TEMPORARY_SUFFIX}`;
-    const send: Write["send"] = (look) => touching(id, writer.updateRole(id, { name }, look));
+    const send: Write["send"] = (options) => touching(id, writer.updateRole(id, { name }, options));
     return { part, id, before, after: { ...before, name }, send };
   }
   const { after } = change;
@@ -106,15 +112,15 @@ function roleWrite(change: RoleChange, part: Step["part"], writer: LiveWriter): 
       return roleCreation(change.after, part, writer);
     case "update": {
       const { id, before } = change;
-      const send: Write["send"] = (look) => touching(id, writer.updateRole(id, patchOf(change), look));
+      const send: Write["send"] = (options) => touching(id, writer.updateRole(id, patchOf(change), options));
       return { part, id, before, after, send };
     }
     case "replace":
       return part === "create"
         ? roleCreation(change.after, part, writer)
-        : removal(part, change, (id, look) => writer.deleteRole(id, look));
+        : removal(part, change, (id, options) => writer.deleteRole(id, options));
     case "delete":
-      return removal(part, change, (id, look) => writer.deleteRole(id, look));
+      return removal(part, change, (id, options) => writer.deleteRole(id, options));
     default:
       return change satisfies never;
   }
@@ -125,18 +131,18 @@ function removal(
   { id, before }: Pick<Write, "before"> & { readonly id: string },
   remove: LiveWriter["deleteRole" | "deleteMember"],
 ): Write {
-  return { part, id, before, after: null, send: (look) => touching(id, remove(id, look)) };
+  return { part, id, before, after: null, send: (options) => touching(id, remove(id, options)) };
 }
 
 function roleCreation(after: RoleImage, part: Step["part"], writer: LiveWriter): Write {
   const { name, permissions, description, metadata } = after;
-  const send = () =>
-    writer.createRole({
-      name,
-      permissions,
-      ...(description !== null && { description }),
-      ...(Object.keys(metadata).length > 0 && { metadata }),
-    });
+  const role: CreateRole = {
+    name,
+    permissions,
+    ...(description !== null && { description }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+  };
+  const send: Write["send"] = (options) => writer.createRole(role, options);
   return { part, id: null, before: null, after, send };
 }
 
@@ -161,14 +167,14 @@ function memberWrite(
       return memberCreation(change, part, context);
     case "update": {
       const { id, before, after } = change;
-      const send: Write["send"] = async (look, found) => {
-        const emptied = await updateMember(change, updateContext(context), found ?? null, look);
+      const send: Write["send"] = async (options, found) => {
+        const emptied = await updateMember(change, updateContext(context), found ?? null, options);
         return { id, adopted: false, ...(emptied && { emptied }) };
       };
       return { part, id, before, after, send };
     }
     case "delete":
-      return removal(part, change, (id, look) => context.writer.deleteMember(id, look));
+      return removal(part, change, (id, options) => context.writer.deleteMember(id, options));
     default:
       return change satisfies never;
   }
@@ -179,8 +185,11 @@ function memberCreation(
   part: Step["part"],
   context: WriteContext,
 ): Write {
-  const send = async () =>
-    context.writer.createMember(createdMember(name, after, context), undefined, context.holdBack);
+  const send: Write["send"] = async (options) =>
+    context.writer.createMember(createdMember(name, after, context), {
+      ...options,
+      holdBack: context.holdBack,
+    });
   return { part, id: null, before: null, after, send };
 }
 
@@ -188,8 +197,8 @@ function memberCreation(
 export function restoringWrite({ change }: Step, emptied: Emptied, context: WriteContext): Write | null {
   if (!isMemberUpdate(change)) return null;
   const { id, after } = change;
-  const send: Write["send"] = (look) =>
-    touching(id, restoreMember(change, emptied, updateContext(context), look));
+  const send: Write["send"] = (options) =>
+    touching(id, restoreMember(change, emptied, updateContext(context), options));
   return { part: "restore", id, before: emptiedImage(after, change), after, send };
 }
 

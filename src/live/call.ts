@@ -26,6 +26,8 @@ export interface Call<T> {
    * that says `done` (`read` is then given nothing), or throws.
    */
   readonly recheck?: Recheck | undefined;
+  /** Called before a write is first sent, once its turn has come; where it throws, nothing is sent. */
+  readonly beforeSending?: (() => Promise<void>) | undefined;
   /** The address that is invited: a refusal (429) may concern that one alone. */
   readonly address?: string;
   /** How an invitation waits while its address is refused; absent: like any other request. */

@@ -115,6 +115,10 @@ export function createClient(options: ClientOptions): Client {
       // Others may have made it wait beyond its time.
       if (state.last) checkTime(call, state, state.last);
       checkCancelled(call, state);
+      if (state.attempts === 0 && call.beforeSending) {
+        await call.beforeSending();
+        checkCancelled(call, state);
+      }
       state.attempts += 1;
       const ended = await attempt(call, state, { ...options, secrets }, () => {
         verdict = "ok";

@@ -10,7 +10,7 @@ import { readCreatedId } from "./wire.ts";
 export interface Creation
   extends Pick<
     Call<unknown>,
-    "operation" | "path" | "body" | "secrets" | "address" | "holdBack" | "recheck"
+    "operation" | "path" | "body" | "secrets" | "address" | "holdBack" | "recheck" | "beforeSending"
   > {
   /** What it is called in messages, as in `role "Cashier"`. */
   readonly what: string;

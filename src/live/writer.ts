@@ -10,32 +10,33 @@ const nothing = (): void => undefined;
 /** Writes to one merchant through a client. */
 export function createWriter(client: Client, merchant: string): LiveWriter {
   return {
-    createRole: (role) =>
+    createRole: (role, options) =>
       createOnce(client, {
         operation: "create a role",
         path: rolesPath(merchant),
         body: roleBody(role),
         what: `role "${role.name}"`,
         find: (calls) => findRole(calls, merchant, role),
+        ...options,
       }),
-    updateRole: (id, patch, recheck) =>
+    updateRole: (id, patch, options) =>
       client.send({
         operation: "update a role",
         method: "PATCH",
         path: rolesPath(merchant, id),
         body: patchBody(patch),
         read: nothing,
-        recheck,
+        ...options,
       }),
-    deleteRole: (id, recheck) =>
+    deleteRole: (id, options) =>
       client.send({
         operation: "delete a role",
         method: "DELETE",
         path: rolesPath(merchant, id),
         read: nothing,
-        recheck,
+        ...options,
       }),
-    createMember: (member, recheck, holdBack) =>
+    createMember: (member, { holdBack, ...options } = {}) =>
       createOnce(client, {
         operation: "create a member",
         path: membersPath(merchant),
@@ -45,9 +46,9 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         secrets: member.managed ? [member.managed.password] : [],
         what: `member ${member.email}`,
         find: (calls) => findMember(calls, merchant, member),
-        recheck,
+        ...options,
       }),
-    updateMember: (id, update, recheck) =>
+    updateMember: (id, update, options) =>
       client.send({
         operation: "update a member",
         method: "PUT",
@@ -55,15 +56,15 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         body: updateBody(update),
         secrets: update.password === undefined ? [] : [update.password],
         read: (body) => readUpdatedMember(id, body),
-        recheck,
+        ...options,
       }),
-    deleteMember: (id, recheck) =>
+    deleteMember: (id, options) =>
       client.send({
         operation: "delete a member",
         method: "DELETE",
         path: membersPath(merchant, id),
         read: nothing,
-        recheck,
+        ...options,
       }),
   };
 }

@@ -138,17 +138,25 @@ export interface HoldBack {
   readonly stop: AbortSignal;
 }
 
-/**
- * Writes to one merchant; each call throws RolecallError, with the request in it, when the service does not do it.
- * Whoever has looked right before a call passes on how: it is done again where the request had to wait meanwhile.
- */
+/** How a write is sent. */
+export interface WriteOptions {
+  /** Repeats the check that came right before the call, where the request had to wait since. */
+  readonly recheck?: Recheck | undefined;
+  /** Called once, when the turn of the write has come and before it leaves; where it throws, nothing is sent. */
+  readonly beforeSending?: (() => Promise<void>) | undefined;
+}
+
+/** Writes to one merchant; each call throws RolecallError, with the request in it, when the service does not do it. */
 export interface LiveWriter {
-  createRole(role: CreateRole): Promise<Created>;
-  updateRole(id: string, patch: RolePatch, recheck?: Recheck): Promise<void>;
-  deleteRole(id: string, recheck?: Recheck): Promise<void>;
+  createRole(role: CreateRole, options?: WriteOptions): Promise<Created>;
+  updateRole(id: string, patch: RolePatch, options?: WriteOptions): Promise<void>;
+  deleteRole(id: string, options?: WriteOptions): Promise<void>;
   /** `recheck` is about an expired invitation that the new one takes the place of. */
-  createMember(member: CreateMember, recheck?: Recheck, holdBack?: HoldBack): Promise<Created>;
+  createMember(
+    member: CreateMember,
+    options?: WriteOptions & { readonly holdBack?: HoldBack },
+  ): Promise<Created>;
   /** Returns the member as the service answers it; null where the answer does not hold it, or nothing was sent. */
-  updateMember(id: string, update: MemberUpdate, recheck?: Recheck): Promise<LiveMember | null>;
-  deleteMember(id: string, recheck?: Recheck): Promise<void>;
+  updateMember(id: string, update: MemberUpdate, options?: WriteOptions): Promise<LiveMember | null>;
+  deleteMember(id: string, options?: WriteOptions): Promise<void>;
 }

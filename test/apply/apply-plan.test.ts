@@ -6,7 +6,7 @@ import type { Plan } from "../../src/model/plan.ts";
 import type { LiveWriter } from "../../src/model/ports.ts";
 import { applyPorts } from "../support/apply-ports.ts";
 import { briefChange, desired, live, liveMember, liveRole, member, planOf, role } from "../support/build.ts";
-import { modelService } from "../support/model-service.ts";
+import { beginning, modelService } from "../support/model-service.ts";
 
 /** Without looks, where a test does not give lookup: what is asked of the service are the writes alone. */
 async function run(
@@ -57,12 +57,12 @@ test("a member gets the id of a role that was created in the same run", async ()
 
 test("the first change that fails stops the run, and every change has an outcome", async () => {
   const service = modelService(IS);
-  const failing: LiveWriter = {
+  const failing: LiveWriter = beginning({
     ...service.writer,
     updateRole: async () => {
       throw new RolecallError("conflict", "the service said no");
     },
-  };
+  });
   const { result } = await run(planOf(WANT, IS), { writer: failing });
   expect(result.status).toBe("stopped");
   expect(result.outcomes.map(({ status, change }) => `${status}: ${briefChange(change)}`)).toEqual([
@@ -80,14 +80,14 @@ test("what is in flight when a change fails ends, and nothing new starts", async
   const plan = planOf(desired({ roles: ["A", "B", "C", "D"].map((name) => role(name)) }), live());
   const service = modelService(live());
   const release: (() => void)[] = [];
-  const writer: LiveWriter = {
+  const writer: LiveWriter = beginning({
     ...service.writer,
     createRole: async (draft) => {
       if (draft.name === "A") throw new RolecallError("unprocessable", "no");
       await new Promise<void>((resolve) => release.push(resolve));
       return service.writer.createRole(draft);
     },
-  };
+  });
   const running = run(plan, { writer, concurrency: 2 });
   // B has started beside A and waits; only now may it go on.
   while (release.length === 0) await Promise.resolve();
@@ -103,14 +103,14 @@ test("what is in flight when a change fails ends, and nothing new starts", async
 
 test("a change whose answer was lost is unknown, not failed", async () => {
   const service = modelService(live());
-  const writer: LiveWriter = {
+  const writer: LiveWriter = beginning({
     ...service.writer,
     createRole: async () => {
       throw new RolecallError("timeout", "no answer", {
         request: { method: "POST", path: "/roles", attempts: 1, uncertain: true },
       });
     },
-  };
+  });
   const { result } = await run(planOf(desired({ roles: [role("A")] }), live()), { writer });
   expect(result.outcomes.map(({ status }) => status)).toEqual(["unknown"]);
 });
@@ -124,12 +124,12 @@ test("an apply that is told to stop before it begins changes nothing", async () 
 
 test("a bug is not taken for a failure: it is thrown when what is in flight has ended", async () => {
   const service = modelService(live());
-  const writer: LiveWriter = {
+  const writer: LiveWriter = beginning({
     ...service.writer,
     createRole: async () => {
       throw new TypeError("a bug");
     },
-  };
+  });
   await expect(run(planOf(desired({ roles: [role("A")] }), live()), { writer })).rejects.toThrow("a bug");
 });
 
@@ -146,13 +146,13 @@ test("only the fields that differ are sent for a role", async () => {
 test("a managed user is created with its password, which stands in no event", async () => {
   const service = modelService(live());
   const passwords: unknown[] = [];
-  const writer: LiveWriter = {
+  const writer: LiveWriter = beginning({
     ...service.writer,
     createMember: async (draft) => {
       passwords.push(draft.managed);
       return service.writer.createMember(draft);
     },
-  };
+  });
   const managed = { nickname: "Till 7", passwordEnv: "TILL_7_PASSWORD" };
   const plan = planOf(desired({ members: [member("till@example.com", { managed })] }), live());
   const { events } = await run(plan, { writer, password: (name) => `secret of ${name}` });
@@ -165,7 +165,7 @@ test("never more changes are under way than allowed", async () => {
   const service = modelService(live());
   let now = 0;
   let most = 0;
-  const writer: LiveWriter = {
+  const writer: LiveWriter = beginning({
     ...service.writer,
     createRole: async (draft) => {
       now += 1;
@@ -174,7 +174,7 @@ test("never more changes are under way than allowed", async () => {
       now -= 1;
       return service.writer.createRole(draft);
     },
-  };
+  });
   await run(planOf(desired({ roles: names.map((name) => role(name)) }), live()), { writer, concurrency: 4 });
   expect(most).toBe(4);
   expect(service.state().roles).toHaveLength(20);

@@ -37,15 +37,17 @@ async function apply(
   let invitations = 0;
   const writer: LiveWriter = edit({
     ...service.writer,
-    createMember: async (draft, look, holdBack) => {
-      if (draft.email !== "ada@example.com") return service.writer.createMember(draft);
+    createMember: async (draft, options) => {
+      const holdBack = options?.holdBack;
+      if (draft.email !== "ada@example.com") return service.writer.createMember(draft, options);
       invitations += 1;
-      if (invitations < from) return service.writer.createMember(draft);
+      if (invitations < from) return service.writer.createMember(draft, options);
       if (holdBack === undefined) throw new Error("it cannot be held back");
+      await options?.beforeSending?.();
       holdBack.held();
       const over = AbortSignal.any([holdBack.ending, holdBack.stop]);
       await new Promise((resolve) => over.addEventListener("abort", resolve));
-      if (late && !holdBack.stop.aborted) return service.writer.createMember(draft, look);
+      if (late && !holdBack.stop.aborted) return service.writer.createMember(draft);
       throw LIMITED;
     },
   });

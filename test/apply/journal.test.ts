@@ -17,7 +17,7 @@ import {
   SYNC,
 } from "../support/build.ts";
 import { memoryJournal } from "../support/memory-journal.ts";
-import { modelService } from "../support/model-service.ts";
+import { beginning, modelService } from "../support/model-service.ts";
 
 const IS = live(
   [liveRole("role_1", "Cashier", { permissions: ["a"] })],
@@ -168,14 +168,14 @@ test("where the end cannot be written the apply is not called done", async () =>
 
 test("the end says how many changes ended how, and why it stopped", async () => {
   const service = modelService(IS);
-  const writer: LiveWriter = {
+  const writer: LiveWriter = beginning({
     ...service.writer,
     updateRole: async () => {
       throw new RolecallError("timeout", "No answer.", {
         request: { method: "PATCH", path: "/", attempts: 1, uncertain: true },
       });
     },
-  };
+  });
   const journal = memoryJournal();
   await applyPlan(planOf(WANT, IS), applyPorts({ ...service, writer }, { journal }));
   expect(journal.entries.at(-2)).toMatchObject({ status: "unknown", failure: { code: "timeout" } });

@@ -10,7 +10,7 @@ import { applyPorts } from "../support/apply-ports.ts";
 import { desiredStates, liveStates } from "../support/arbitrary.ts";
 import { planOf } from "../support/build.ts";
 import { memoryJournal } from "../support/memory-journal.ts";
-import { modelService } from "../support/model-service.ts";
+import { beginning, modelService } from "../support/model-service.ts";
 import { runs } from "../support/property-runs.ts";
 
 const roleLies: readonly ((role: LiveRole) => LiveRole | null)[] = [
@@ -63,7 +63,7 @@ test("nothing is written to what is not found as it was planned, whatever is fou
       const service = modelService(is);
       const { lookup, lied } = lying(service.lookup, picks);
       const touched = (id: string): void => expect(lied).not.toContain(id);
-      const writer: LiveWriter = {
+      const writer: LiveWriter = beginning({
         ...service.writer,
         updateRole: async (id, patch) => {
           touched(id);
@@ -81,7 +81,7 @@ test("nothing is written to what is not found as it was planned, whatever is fou
           touched(id);
           await service.writer.deleteMember(id);
         },
-      };
+      });
       const result = await applyPlan(plan, applyPorts({ writer, lookup }, { concurrency: 3 }));
       const last = result.outcomes.filter(({ status }) => status === "stale");
       if (result.status === "done") expect(last).toEqual([]);
@@ -131,14 +131,14 @@ test("wherever a run stops, the journal agrees with what the service saw", async
         return answer;
       };
       const { writer: real } = service;
-      const writer: LiveWriter = {
+      const writer: LiveWriter = beginning({
         createRole: (role) => around(`create role ${role.name}`, () => real.createRole(role)),
         updateRole: (id, patch) => around(`update role ${id}`, () => real.updateRole(id, patch)),
         deleteRole: (id) => around(`delete role ${id}`, () => real.deleteRole(id)),
         createMember: (one) => around(`create member ${one.email}`, () => real.createMember(one)),
         updateMember: (id, update) => around(`update member ${id}`, () => real.updateMember(id, update)),
         deleteMember: (id) => around(`delete member ${id}`, () => real.deleteMember(id)),
-      };
+      });
       let written = 0;
       const journal = memoryJournal(({ type }) => {
         if (type === fault.kind && ++written === fault.at) {

@@ -17,7 +17,7 @@ import {
   role,
   SYNC,
 } from "../support/build.ts";
-import { type ModelService, modelService } from "../support/model-service.ts";
+import { beginning, type ModelService, modelService } from "../support/model-service.ts";
 
 type Edit = Parameters<ModelService["edit"]>[0];
 
@@ -134,7 +134,7 @@ test("a role that somebody has got since the plan is not removed", async () => {
 test("what is gone when it is to be removed, right after it was looked at, is done", async () => {
   const is = live([], [liveMember("mem_1", "ada@example.com")]);
   const service = modelService(is);
-  const writer = {
+  const writer = beginning({
     ...service.writer,
     deleteMember: async () => {
       service.edit(({ members }) => void members.delete("mem_1"));
@@ -142,7 +142,7 @@ test("what is gone when it is to be removed, right after it was looked at, is do
         request: { method: "DELETE", path: "/members/mem_1", status: 404, attempts: 1 },
       });
     },
-  };
+  });
   const plan = planOf(desired({ members: [] }), is);
   const result = await applyPlan(plan, applyPorts(service, { writer }));
   expect(result.outcomes.map(tell)).toEqual(["done: delete member ada@example.com (already)"]);
@@ -320,7 +320,7 @@ describe("what the run itself has changed", () => {
       roles: [role("A", { metadata: { owner: "y" } })],
     });
     const service = modelService(is);
-    const writer = {
+    const writer = beginning({
       ...service.writer,
       createRole: async (draft: Parameters<typeof service.writer.createRole>[0]) => {
         service.edit(
@@ -328,7 +328,7 @@ describe("what the run itself has changed", () => {
         );
         return service.writer.createRole(draft);
       },
-    };
+    });
     const result = await applyPlan(planOf(want, is), applyPorts({ ...service, writer }));
     expect(result.outcomes).toMatchObject([{ status: "stale" }]);
     expect(result.writes).toBe(2);

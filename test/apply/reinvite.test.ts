@@ -7,7 +7,7 @@ import type { LiveWriter } from "../../src/model/ports.ts";
 import { applyPorts } from "../support/apply-ports.ts";
 import { desired, invited, live, liveRole, member, planOf } from "../support/build.ts";
 import { memoryJournal } from "../support/memory-journal.ts";
-import { type ExpiredMode, type ModelService, modelService } from "../support/model-service.ts";
+import { beginning, type ExpiredMode, type ModelService, modelService } from "../support/model-service.ts";
 
 const IS = live(
   [liveRole("role_1", "Cashier")],
@@ -41,7 +41,7 @@ async function apply(
   const service = modelService(IS, mode);
   let creates = 0;
   const error = fail.error ?? failing("rate-limited");
-  const writer: LiveWriter = {
+  const writer: LiveWriter = beginning({
     ...service.writer,
     createMember: async (draft) => {
       creates += 1;
@@ -52,7 +52,7 @@ async function apply(
       if (fail.remove) throw error;
       await service.writer.deleteMember(id);
     },
-  };
+  });
   const journal = memoryJournal();
   const ports = applyPorts({ ...service, writer }, { journal, recheck: records });
   const { outcomes } = await applyPlan(planOf(WANT, IS), ports);

@@ -3,10 +3,11 @@ import { applyPlan } from "../../src/apply/apply-plan.ts";
 import type { ApplyEvent } from "../../src/model/apply.ts";
 import { type ErrorDetails, RolecallError } from "../../src/model/errors.ts";
 import type { LiveWriter } from "../../src/model/ports.ts";
+import { connectTo, json } from "../live/support.ts";
 import { applyPorts } from "../support/apply-ports.ts";
 import { desired, invited, live, liveMember, liveRole, member, planOf, role } from "../support/build.ts";
 import { memoryJournal } from "../support/memory-journal.ts";
-import { modelService } from "../support/model-service.ts";
+import { beginning, modelService } from "../support/model-service.ts";
 
 const IS = live([liveRole("role_1", "A"), liveRole("role_2", "B")]);
 const WANT = desired({
@@ -35,13 +36,13 @@ test("Ctrl-C while it looks keeps the write from being sent, and leaves no inten
 async function stoppedWith(code: "rate-limited" | "network", details: ErrorDetails) {
   const service = modelService(IS);
   const stop = new AbortController();
-  const writer: LiveWriter = {
+  const writer: LiveWriter = beginning({
     ...service.writer,
     updateRole: async () => {
       stop.abort();
       throw new RolecallError(code, "It was not done.", details);
     },
-  };
+  });
   const journal = memoryJournal();
   const ports = applyPorts({ ...service, writer }, { stop: stop.signal, journal });
   const result = await applyPlan(planOf(WANT, IS), ports);
@@ -53,6 +54,30 @@ test("a write that still waited for its turn when the run was stopped is not a f
   const { statuses, journal } = await stoppedWith("rate-limited", { request });
   expect(statuses).toEqual(["not-started", "not-started"]);
   expect(journal.entries[1]).toMatchObject({ type: "outcome", status: "not-sent", failure: null });
+});
+
+test("a write whose turn never came before the run was stopped is in no journal and in no event", async () => {
+  const stop = new AbortController();
+  const { writer, seen } = connectTo(
+    async () => {
+      stop.abort();
+      return json({ id: "mem_new" }, 201);
+    },
+    { concurrency: 2, signal: stop.signal },
+  );
+  const journal = memoryJournal();
+  const events: ApplyEvent[] = [];
+  const want = desired({ members: Array.from({ length: 60 }, (_, at) => member(`m${at}@example.com`)) });
+  const ports = applyPorts(
+    { writer: writer("MC1"), lookup: modelService(live()).lookup },
+    { journal, stop: stop.signal, concurrency: 60, emit: (event) => void events.push(event) },
+  );
+  const { outcomes } = await applyPlan(planOf(want, live()), ports);
+  const intents = journal.entries.filter(({ type }) => type === "intent");
+  expect(seen.length).toBeLessThan(5);
+  expect(intents).toHaveLength(seen.length);
+  expect(events.filter(({ type }) => type === "change-started")).toHaveLength(seen.length);
+  expect(outcomes.filter(({ status }) => status === "not-started")).toHaveLength(60 - seen.length);
 });
 
 test("a write that waited to be tried again because nothing was reached is not a failure either", async () => {
@@ -85,13 +110,13 @@ test("a new invitation still goes out when the stop comes after the expired one 
   const is = live([], [invited("mem_1", "ada@example.com", { status: "expired" })]);
   const service = modelService(is, "conflict");
   const stop = new AbortController();
-  const writer: LiveWriter = {
+  const writer: LiveWriter = beginning({
     ...service.writer,
     deleteMember: async (id) => {
       stop.abort();
       await service.writer.deleteMember(id);
     },
-  };
+  });
   const want = desired({ members: [member("ada@example.com")] });
   const result = await applyPlan(planOf(want, is), applyPorts({ ...service, writer }, { stop: stop.signal }));
   expect(service.calls).toEqual([
@@ -117,12 +142,12 @@ test("the event says what stopped it: its own failure, or another cause", async 
     failure: null,
     cause: { by: "signal", signal: "SIGTERM" },
   });
-  const failing: LiveWriter = {
+  const failing: LiveWriter = beginning({
     ...writer,
     updateRole: async () => {
       throw new RolecallError("conflict", "No.");
     },
-  };
+  });
   expect(await told(failing, new AbortController().signal)).toMatchObject({
     failure: { code: "conflict" },
     cause: null,

@@ -89,6 +89,13 @@ async function apply(
     members: Object.fromEntries(members),
     sent: seen.filter(({ method }) => method === "PUT").map(({ body }) => body),
     order: seen.map(({ method, path }) => `${method} ${path.split("/").at(-1)}`),
+    journal: journal.entries.map((entry) =>
+      entry.type === "intent"
+        ? `intent ${entry.part}`
+        : entry.type === "outcome"
+          ? `outcome ${entry.status}`
+          : entry.type,
+    ),
     intents: journal.entries.filter((entry) => entry.type === "intent"),
     emptied: events.filter((event) => event.type === "fields-emptied"),
   };
@@ -187,6 +194,11 @@ describe("a service that empties what an update does not hold", () => {
       "whole mem_2",
       "whole mem_3",
     ]);
+  });
+
+  test("leaves a journal that tells of the restore before the update is recorded as done", async () => {
+    const { journal } = await apply(ROLE, { mem_1: BEFORE }, { replaces: true });
+    expect(journal).toEqual(["intent whole", "intent restore", "outcome done", "outcome done", "end"]);
   });
 
   test("gets metadata back that no file manages", async () => {

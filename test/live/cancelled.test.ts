@@ -82,7 +82,7 @@ describe("a run that is stopped", () => {
       const ended = await Promise.allSettled(
         merchants.flatMap((one) => [
           one.createMember({ email: "a@example.com", roles: [] }),
-          one.updateRole("role_a", { name: "A" }, async () => "go"),
+          one.updateRole("role_a", { name: "A" }, { recheck: async () => "go" }),
           one.deleteMember("mem_b"),
         ]),
       );

@@ -21,7 +21,7 @@ function invite(
   const none = new AbortController().signal;
   const sent = harness
     .writer("MC1")
-    .createMember(ADA, undefined, { held, ending: none, stop: none, ...signals });
+    .createMember(ADA, { holdBack: { held, ending: none, stop: none, ...signals } });
   return { harness, sent };
 }
 

@@ -33,7 +33,7 @@ describe("a write that somebody has looked before", () => {
     const { writer, clock } = connectTo((_, count) => (count < 5 ? problem(503) : json({})));
     const { look, doubts } = noting();
     const began = clock.now();
-    await writer("MC1").updateRole("role_a", PATCH, look);
+    await writer("MC1").updateRole("role_a", PATCH, { recheck: look });
     expect(clock.now() - began).toBeLessThan(5_000);
     expect(doubts).toEqual([]);
   });
@@ -41,7 +41,7 @@ describe("a write that somebody has looked before", () => {
   test("is looked at again after a minute's pause, and then goes out", async () => {
     const { writer, seen } = connectTo((_, count) => (count === 1 ? refused("60") : json({})));
     const { look, doubts } = noting();
-    await writer("MC1").updateRole("role_a", PATCH, look);
+    await writer("MC1").updateRole("role_a", PATCH, { recheck: look });
     expect(doubts).toEqual([false]);
     expect(seen).toHaveLength(2);
   });
@@ -55,10 +55,10 @@ describe("a write that somebody has looked before", () => {
       );
       const write = writer("MC1");
       const calls = {
-        updateRole: () => write.updateRole("role_a", PATCH, stale),
-        deleteRole: () => write.deleteRole("role_a", stale),
-        updateMember: () => write.updateMember("mem_a", { roles: [], metadata: {} }, stale),
-        deleteMember: () => write.deleteMember("mem_a", stale),
+        updateRole: () => write.updateRole("role_a", PATCH, { recheck: stale }),
+        deleteRole: () => write.deleteRole("role_a", { recheck: stale }),
+        updateMember: () => write.updateMember("mem_a", { roles: [], metadata: {} }, { recheck: stale }),
+        deleteMember: () => write.deleteMember("mem_a", { recheck: stale }),
       };
       const other = write.deleteRole("role_other");
       const failure = await failureOf(calls[method]());
@@ -70,7 +70,7 @@ describe("a write that somebody has looked before", () => {
 
   test("is stale, not unknown, where all that was sent was refused", async () => {
     const { writer, seen } = connectTo(() => refused("60"));
-    const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, stale));
+    const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, { recheck: stale }));
     expect(failure.code).toBe("stale");
     expect(failure.request?.uncertain).toBeUndefined();
     expect(seen).toHaveLength(1);
@@ -78,7 +78,7 @@ describe("a write that somebody has looked before", () => {
 
   test("is done, and not sent, where the look finds it so", async () => {
     const { writer, seen } = connectTo(() => refused("60"));
-    await writer("MC1").updateRole("role_a", PATCH, async () => "done");
+    await writer("MC1").updateRole("role_a", PATCH, { recheck: async () => "done" });
     expect(seen).toHaveLength(1);
   });
 
@@ -87,7 +87,7 @@ describe("a write that somebody has looked before", () => {
       concurrency: 1,
     });
     const reads = ["b", "c", "d"].map((id) => lookup("MC1").getRole(id));
-    await Promise.all([...reads, writer("MC1").updateRole("role_a", PATCH, noting().look)]);
+    await Promise.all([...reads, writer("MC1").updateRole("role_a", PATCH, { recheck: noting().look })]);
     expect(seen.map(({ method }) => method)).toEqual(["GET", "PATCH", "GET", "GET"]);
   });
 
@@ -105,7 +105,7 @@ describe("a write that somebody has looked before", () => {
       return "go";
     };
     const ids = ["role_a", "role_b", "role_c"];
-    await Promise.all(ids.map((id) => writer("MC1").updateRole(id, PATCH, look)));
+    await Promise.all(ids.map((id) => writer("MC1").updateRole(id, PATCH, { recheck: look })));
     expect(seen.filter(({ method }) => method === "PATCH")).toHaveLength(6);
     expect(connected.clock.now()).toBeLessThan(Date.parse("2026-06-01T12:10:00Z"));
   });
@@ -125,7 +125,7 @@ describe("a write that somebody has looked before", () => {
         return "go";
       };
       await look(false);
-      await writer("MC1").updateRole(id, PATCH, look);
+      await writer("MC1").updateRole(id, PATCH, { recheck: look });
     };
     await Promise.all(["role_a", "role_b", "role_c"].map(one));
     expect(seen.filter(({ method }) => method === "PATCH")).toHaveLength(3);
@@ -151,7 +151,7 @@ describe("a write that somebody has looked before", () => {
     };
     await look(false);
     const began = clock.now();
-    const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, look));
+    const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, { recheck: look }));
     expect(failure).toMatchObject({
       code: "rate-limited",
       message:
@@ -169,7 +169,7 @@ describe("a write whose answer was lost, and that is sent again much later", () 
     const { writer, seen, clock } = connectTo(lost);
     const { look, doubts } = noting(async () => "done");
     const began = clock.now();
-    await writer("MC1").updateRole("role_a", PATCH, look);
+    await writer("MC1").updateRole("role_a", PATCH, { recheck: look });
     expect(doubts).toEqual([true]);
     expect(seen.length).toBeGreaterThan(1);
     expect(clock.now() - began).toBeGreaterThan(5_000);
@@ -178,14 +178,14 @@ describe("a write whose answer was lost, and that is sent again much later", () 
   test("goes out again where the look finds it as it was", async () => {
     const { writer } = connectTo((_, count) => (count < 9 ? lost() : json({})));
     const { look, doubts } = noting();
-    await writer("MC1").updateRole("role_a", PATCH, look);
+    await writer("MC1").updateRole("role_a", PATCH, { recheck: look });
     expect(doubts.length).toBeGreaterThan(0);
     expect(new Set(doubts)).toEqual(new Set([true]));
   });
 
   test("stays unknown where somebody else has changed it, and is not sent again", async () => {
     const { writer, seen } = connectTo(lost);
-    const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, stale));
+    const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, { recheck: stale }));
     expect(failure).toMatchObject({
       code: "network",
       message:
@@ -197,7 +197,7 @@ describe("a write whose answer was lost, and that is sent again much later", () 
 
   test("stays unknown where the later answers are refusals", async () => {
     const { writer } = connectTo((_, count) => (count === 1 ? lost() : refused("60")));
-    const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, stale));
+    const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, { recheck: stale }));
     expect(failure).toMatchObject({ code: "rate-limited", request: { uncertain: true } });
   });
 
@@ -208,7 +208,7 @@ describe("a write whose answer was lost, and that is sent again much later", () 
         request: { method: "GET", path: "/", attempts: 1 },
       });
     };
-    const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, look));
+    const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, { recheck: look }));
     expect(failure.message).toMatch(/Whether it was done cannot be looked up: GET answered 403\.$/);
     expect(failure.request).toMatchObject({ method: "PATCH", uncertain: true });
   });

@@ -1,6 +1,6 @@
 import { RolecallError } from "../../src/model/errors.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../src/model/live.ts";
-import type { LiveLookup, LiveWriter } from "../../src/model/ports.ts";
+import type { LiveLookup, LiveWriter, WriteOptions } from "../../src/model/ports.ts";
 import { invited, liveMember, liveRole } from "./build.ts";
 
 /** A service that is nothing but its state: what apply is held against where HTTP does not matter. */
@@ -113,7 +113,7 @@ export function modelService(start: LiveState, expiredMode: ExpiredMode = "besid
     return map.get(id) ?? null;
   };
   return {
-    writer,
+    writer: beginning(writer),
     lookup: {
       getRole: async (id) => look(roles, id),
       getMember: async (id) => look(members, id),
@@ -131,4 +131,24 @@ function managedMember(id: string, email: string, nickname: string | undefined):
   const member = liveMember(id, email);
   const user = { id, email, mfaOnLogin: false, type: "managed_user" };
   return { ...member, user: { ...user, ...(nickname !== undefined && { nickname }) } };
+}
+
+/** Makes a writer say of each write when it begins, as the client does. */
+export function beginning(writer: LiveWriter): LiveWriter {
+  const begun = async <O extends WriteOptions>(
+    options?: O,
+  ): Promise<Omit<O, "beforeSending"> | undefined> => {
+    if (options === undefined) return undefined;
+    const { beforeSending, ...rest } = options;
+    await beforeSending?.();
+    return rest;
+  };
+  return {
+    createRole: async (role, options) => writer.createRole(role, await begun(options)),
+    updateRole: async (id, patch, options) => writer.updateRole(id, patch, await begun(options)),
+    deleteRole: async (id, options) => writer.deleteRole(id, await begun(options)),
+    createMember: async (member, options) => writer.createMember(member, await begun(options)),
+    updateMember: async (id, update, options) => writer.updateMember(id, update, await begun(options)),
+    deleteMember: async (id, options) => writer.deleteMember(id, await begun(options)),
+  };
 }

@@ -4,7 +4,7 @@ import { RolecallError } from "../../src/model/errors.ts";
 import type { JournalEntry, RunStarted } from "../../src/model/journal.ts";
 import type { PastRun } from "../../src/model/past-run.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import type { LiveWriter } from "../../src/model/ports.ts";
+import type { LiveWriter, WriteOptions } from "../../src/model/ports.ts";
 import { applyPorts } from "./apply-ports.ts";
 import { memoryJournal } from "./memory-journal.ts";
 import type { ModelService } from "./model-service.ts";
@@ -68,6 +68,7 @@ function cutShort(writer: LiveWriter, { at, did }: Cut): LiveWriter {
       writes += 1;
       if (writes < at) return write(...args);
       if (writes === at && did) await write(...args);
+      else await (args.at(-1) as WriteOptions | undefined)?.beforeSending?.();
       const request = { method: "POST", path: "/", attempts: 1, uncertain: true };
       throw new RolecallError("network", "the answer was lost", { request });
     };

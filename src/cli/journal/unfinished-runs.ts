@@ -1,5 +1,6 @@
-import { renderUnfinished } from "../../render/text/run-notices.ts";
-import type { KnownRun } from "../../render/text/runs-text.ts";
+import { unrestoredMembers } from "../../plan/undo/emptied-fields.ts";
+import { renderUnfinished, type UnfinishedRun } from "../../render/text/run-notices.ts";
+
 import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import type { Planned } from "../session/session.ts";
@@ -18,20 +19,23 @@ export async function tellUnfinishedRuns(
   io: Io,
 ): Promise<void> {
   if (options.quiet) return;
-  const plans = planned.flatMap((one) => ("plan" in one ? [one.plan] : []));
-  const runs = plans.length === 0 ? [] : await listRuns(io.cwd).catch(() => []);
+  const looks = planned.flatMap((one) => ("plan" in one ? [one] : []));
+  const runs = looks.length === 0 ? [] : await listRuns(io.cwd).catch(() => []);
   if (runs.length === 0) return;
-  const told = new Map<string, KnownRun[]>();
-  for (const { merchant, service, changes } of plans) {
+  const told = new Map<string, UnfinishedRun[]>();
+  for (const { live, plan } of looks) {
+    const { merchant, service, changes } = plan;
     const last = await lastRun(runs, merchant, service, io);
     if (last === null || !("past" in last)) continue;
     const { status, past } = last;
-    const isOpen = status === "running" || status === "cut-short" || status === "unsure";
+    const unrestored = unrestoredMembers(past, live);
+    const isOpen =
+      status === "running" || status === "cut-short" || status === "unsure" || unrestored.length > 0;
     const age = io.now() - Date.parse(past.run.at);
     if (isOpen && (status === "running" || changes.length > 0 || age < SETTLED_AFTER_MS)) {
       const { run, host, pid } = past.run;
       const together = JSON.stringify([run, host, pid, status]);
-      told.set(together, [...(told.get(together) ?? []), last]);
+      told.set(together, [...(told.get(together) ?? []), { ...last, unrestored }]);
     }
   }
   const style = styleFor(io.stderr, io, options.color);

@@ -11,7 +11,14 @@ import {
   possibleHolders,
   separateRoles,
 } from "./policies.ts";
-import { currentRoleNames, heldRoles, knownMembers, knownProtectedRoles, knownRoles, usualPermissions } from "./references.ts";
+import {
+  currentRoleNames,
+  heldRoles,
+  knownMembers,
+  knownProtectedRoles,
+  knownRoles,
+  usualPermissions,
+} from "./references.ts";
 import { type MerchantDrafts, type MerchantView, viewMerchant } from "./rule-context.ts";
 
 /** A rule on what the files of one merchant say together. */

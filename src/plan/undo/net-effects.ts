@@ -1,5 +1,6 @@
 import type { PastRun, PastWrite } from "../../model/past-run.ts";
 import { type MemberImage, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
+import { type OmittableField, unrestoredWrites } from "./emptied-fields.ts";
 
 /** What a run did to one resource, all its writes together; `before` null: it made it, `after` null: it removed it. */
 export interface Effect<Image> {
@@ -10,6 +11,8 @@ export interface Effect<Image> {
   readonly after: Image | null;
   /** An expired invitation that was removed to be renewed, and was not. */
   readonly lost?: true;
+  /** Fields that the run did not change, and that the service may have emptied; absent: none. */
+  readonly maybeEmptied?: readonly OmittableField[];
 }
 
 /** A role in whose place the run put another one, or began to. */
@@ -42,6 +45,7 @@ export function netEffects({ writes }: Pick<PastRun, "writes">): NetEffects {
       intent.part === "create" && outcome?.status === "done" ? intent.fingerprint : [],
     ),
   );
+  const unrestored = new Map(unrestoredWrites({ writes }).map(({ write, fields }) => [write, fields]));
   for (const write of writes) {
     const { intent, outcome } = write;
     if (intent.part === "restore" && outcome?.status !== "done") {
@@ -54,7 +58,7 @@ export function netEffects({ writes }: Pick<PastRun, "writes">): NetEffects {
     if (image === null) continue;
     if (intent.resource === "role" && intent.kind === "replace") addReplaced(replaced, write);
     else if ("permissions" in image) addRole(roles, write);
-    else addMember(members, write, renewed);
+    else addMember(members, write, renewed, unrestored.get(write));
   }
   return { roles: [...roles.values()], replaced: [...replaced.values()], members: [...members.values()] };
 }
@@ -86,12 +90,19 @@ function addMember(
   effects: Map<string, Effect<MemberImage>>,
   { intent, outcome }: PastWrite,
   renewed: ReadonlySet<string>,
+  maybeEmptied: readonly OmittableField[] | undefined,
 ): void {
   const { id, name, kind, part, fingerprint } = intent;
   const before = memberImage(intent.before);
   const after = memberImage(intent.after);
   if (kind !== "replace") {
-    add(effects, { id: id ?? outcome?.id ?? null, name, before, after });
+    add(effects, {
+      id: id ?? outcome?.id ?? null,
+      name,
+      before,
+      after,
+      ...(maybeEmptied && { maybeEmptied }),
+    });
     return;
   }
   // An expired invitation goes, and a new one comes: two memberships, unless the service gave it the old one's id.

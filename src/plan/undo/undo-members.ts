@@ -4,7 +4,10 @@ import type { MemberChange, MemberImage, RoleRef } from "../../model/plan.ts";
 import { memberImageOf } from "../changes/member-changes.ts";
 import { seal } from "../fingerprint.ts";
 import { addressesOf, addressOf, isManaged, matchesAny } from "../scope.ts";
+
+import { emptyFields, withoutFields } from "./emptied-fields.ts";
 import { findByAddress, isChanged, type MemberPass } from "./member-revert-context.ts";
+
 import type { Effect } from "./net-effects.ts";
 import { putMemberBack } from "./recreate-member.ts";
 import { changeMemberBack } from "./revert-member.ts";
@@ -47,9 +50,23 @@ function undoMember(effect: Effect<MemberImage>, pass: MemberPass): MemberChange
   const live = id === null ? madeUnknown(effect, pass) : pass.byId.get(id);
   if (before === null) return live && after ? remove(live, after, pass) : null;
   if (after === null) return live ? null : putMemberBack(effect, before, pass);
-  if (live) return changeMemberBack(live, before, after, pass);
+  if (live) return changeMemberBack(live, before, emptiedWhereLiveIs(effect, live, after, pass), pass);
   note("gone-since", name, `${name} is not a member any more, so nothing of it goes back.`);
   return null;
+}
+
+/** Takes a field for emptied by the service if it may have been and is empty now. */
+function emptiedWhereLiveIs(
+  { maybeEmptied = [] }: Effect<MemberImage>,
+  live: LiveMember,
+  after: MemberImage,
+  pass: MemberPass,
+): MemberImage {
+  const empty = emptyFields(memberImageOf(live, pass));
+  return withoutFields(
+    after,
+    maybeEmptied.filter((field) => empty.includes(field)),
+  );
 }
 
 function isIgnored({ id, name }: Effect<MemberImage>, { ignore, matches, scope }: MemberPass): boolean {

@@ -5,8 +5,14 @@ import type { Style } from "../style.ts";
 import { type KnownRun, whoOf } from "./runs-text.ts";
 import { wrapText } from "./wrap.ts";
 
+/** The last run at a merchant, which is not finished. */
+export interface UnfinishedRun extends KnownRun {
+  /** Members whose fields the service may have emptied, and that are not restored for certain; absent: none. */
+  readonly unrestored?: readonly { readonly name: string; readonly fields: readonly string[] }[];
+}
+
 /** Notices about an unfinished run, shown before the next plan; equal parts together. */
-export function renderUnfinished(runs: readonly KnownRun[], style: Style): string {
+export function renderUnfinished(runs: readonly UnfinishedRun[], style: Style): string {
   const [first] = runs;
   if (first === undefined) return "";
   const { past, status } = first;
@@ -30,7 +36,20 @@ export function renderUnfinished(runs: readonly KnownRun[], style: Style): strin
       : ` Not known to be done or not: ${namesOf(unsure)}.`;
   return [
     `${style.yellow("note")}: the last apply of ${merchants}, ${oneLine(run.run)}, ${ended}.${unknown}\n`,
-    "  Planning again settles it: this plan is made from what is live now.\n",
+    unrestoredText(runs, run.run) ??
+      "  Planning again settles it: this plan is made from what is live now.\n",
+  ].join("");
+}
+
+/** No plan shows such a field where no file manages it, so planning again settles nothing. */
+function unrestoredText(runs: readonly UnfinishedRun[], run: string): string | null {
+  const members = runs.flatMap(({ unrestored = [] }) =>
+    unrestored.map(({ name, fields }) => `${fields.join(" and ")} of ${name}`),
+  );
+  if (members.length === 0) return null;
+  return [
+    `  The service may have emptied fields that an update did not send: ${namesOf(members)}.\n`,
+    `  → To restore them, run "rolecall undo ${oneLine(run)}", then apply again.\n`,
   ].join("");
 }
 

@@ -214,10 +214,13 @@ function unsureText(unsure: readonly PastWrite[], status: RunStatus, style: Styl
     status === "running"
       ? "\n  Under way:\n"
       : "\n  Nobody knows what became of these; the service may have done them:\n";
+  const isRestore = unsure.some(({ intent }) => intent.part === "restore");
   const next =
     status === "running"
       ? ""
-      : '  → To find out, run "rolecall plan": it reads what is live, and shows what is left.\n';
+      : isRestore
+        ? '  → To restore what may still be empty, run "rolecall undo" with this run, then apply again.\n'
+        : '  → To find out, run "rolecall plan": it reads what is live, and shows what is left.\n';
   return [head, ...unsure.map((write) => writeLine(write, style)), next].join("");
 }
 

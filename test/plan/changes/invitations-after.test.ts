@@ -20,7 +20,7 @@ import {
   planOf,
   role,
 } from "../../support/build.ts";
-import { type ExpiredMode, type ModelService, modelService } from "../../support/model-service.ts";
+import { beginning, type ExpiredMode, type ModelService, modelService } from "../../support/model-service.ts";
 import { runOf } from "../../support/past-run.ts";
 
 const CASHIER = liveRole("role_1", "Cashier");
@@ -41,14 +41,14 @@ async function ran(
 ): Promise<{ readonly run: PastRun; readonly service: ModelService }> {
   const service = modelService(is, mode);
   let creates = 0;
-  const writer: ModelService["writer"] = {
+  const writer: ModelService["writer"] = beginning({
     ...service.writer,
     createMember: async (draft) => {
       creates += 1;
       if (creates === refused) throw new RolecallError("rate-limited", "Too many invitations.");
       return service.writer.createMember(draft);
     },
-  };
+  });
   return { run: await runOf(planOf(desired(want), is), { ...service, writer }), service };
 }
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import { RolecallError } from "../../../src/model/errors.ts";
-import type { LiveState } from "../../../src/model/live.ts";
+import type { LiveMember, LiveState } from "../../../src/model/live.ts";
 import type { PastRun } from "../../../src/model/past-run.ts";
+import { unrestoredMembers } from "../../../src/plan/undo/emptied-fields.ts";
 import { type Undo, undoPlan } from "../../../src/plan/undo/undo-plan.ts";
 import {
   brief,
@@ -19,7 +20,7 @@ import {
   role,
   SYNC,
 } from "../../support/build.ts";
-import { type ModelService, modelService } from "../../support/model-service.ts";
+import { beginning, type ModelService, modelService } from "../../support/model-service.ts";
 import { type Cut, runOf } from "../../support/past-run.ts";
 
 const CASHIER = liveRole("role_1", "Cashier", { permissions: ["catalog_view"], metadata: { owner: "a" } });
@@ -117,14 +118,14 @@ describe("undo", () => {
     const service = modelService(IS);
     const { writer } = service;
     let updates = 0;
-    const replacing: typeof writer = {
+    const replacing: typeof writer = beginning({
       ...writer,
       updateMember: async (id, update) => {
         updates += 1;
         if (updates > 1) throw new RolecallError("forbidden", "not now");
         return writer.updateMember(id, { roles: [], metadata: {}, ...update });
       },
-    };
+    });
     const want = desired({
       sync: { ...SYNC, members: "additive" },
       members: [{ ...member("ben@example.com", { roles: ["Clerk"] }) }],
@@ -138,6 +139,42 @@ describe("undo", () => {
         after: { roles: [{ name: "Cashier" }], metadata: { desk: 1, team: "till" } },
       },
     ]);
+  });
+
+  describe("of a run that was killed during its first update of a member", () => {
+    const CUT = { at: 1, did: true };
+    const WANT = {
+      sync: { ...SYNC, members: "additive" as const },
+      members: [member("ben@example.com", { roles: ["Clerk"] })],
+      roles: ROLES,
+    };
+    /** The run, without an outcome, after which the service has this. */
+    async function killed(after: Partial<LiveMember>) {
+      const { run, service } = await ran(WANT, IS, CUT);
+      service.edit(({ members }) => {
+        const ben = members.get("mem_2");
+        if (ben) members.set("mem_2", { ...ben, ...after });
+      });
+      const writes = run.writes.map((write) => ({ ...write, outcome: null }));
+      const cut = { ...run, writes, end: null };
+      return { ...undo(cut, service), unrestored: unrestoredMembers(cut, service.state()) };
+    }
+
+    test("restores a field that it did not send and that is empty now", async () => {
+      const { plan, notes, unrestored } = await killed({ metadata: {} });
+      expect(unrestored).toEqual([{ name: "ben@example.com", fields: ["metadata"] }]);
+      expect(plan.changes).toMatchObject([
+        { after: { roles: [{ name: "Cashier" }], metadata: { desk: 1, team: "till" } } },
+      ]);
+      expect(notes).toEqual([]);
+    });
+
+    test("leaves such a field alone that is not empty, whoever changed it", async () => {
+      const { plan, notes, unrestored } = await killed({ metadata: { team: "office" } });
+      expect(unrestored).toEqual([]);
+      expect(plan.changes).toMatchObject([{ after: { metadata: { team: "office" } } }]);
+      expect(notes).toEqual([]);
+    });
   });
 
   test("leaves a field alone that somebody has changed since, and says so", async () => {

@@ -217,6 +217,16 @@ describe("before the next plan", () => {
     );
   });
 
+  test("a member whose fields may be empty is told, with what restores them, and not that planning settles it", () => {
+    const run = past({ end: null, writes: [write(1, "ada@example.com", null)] });
+    const unrestored = [{ name: "ada@example.com", fields: ["roles", "metadata"] }];
+    expect(renderUnfinished([{ name: NAME, past: run, status: "cut-short", unrestored }], PLAIN)).toBe(
+      `note: the last apply of MC1, ${NAME}, was cut short. Not known to be done or not: create member ada@example.com.\n` +
+        "  The service may have emptied fields that an update did not send: roles and metadata of ada@example.com.\n" +
+        `  → To restore them, run "rolecall undo ${NAME}", then apply again.\n`,
+    );
+  });
+
   test("another apply that still runs is told, with its process", () => {
     const text = renderUnfinished([{ name: NAME, past: past({ end: null }), status: "running" }], PLAIN);
     expect(text).toBe(

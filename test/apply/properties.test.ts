@@ -86,7 +86,7 @@ test("nothing is written to what is not found as it was planned, whatever is fou
       const last = result.outcomes.filter(({ status }) => status === "stale");
       if (result.status === "done") expect(last).toEqual([]);
     }),
-    { numRuns: runs(400) },
+    { numRuns: runs(200) },
   );
 });
 
@@ -166,6 +166,6 @@ test("wherever a run stops, the journal agrees with what the service saw", async
       expect(of("end")).toMatchObject([{ status: whole && missing === 0 ? "done" : "stopped" }]);
       expect(result.status).toBe(whole && missing === 0 ? "done" : "stopped");
     }),
-    { numRuns: runs(400) },
+    { numRuns: runs(200) },
   );
 });

@@ -13,7 +13,7 @@ import { runs } from "../support/property-runs.ts";
 import { NOW } from "./support/cases.ts";
 import { mutatedFile } from "./support/mutations.ts";
 
-const numRuns = runs(400);
+const numRuns = runs(150);
 // A file of a few lines takes milliseconds; this is what even a busy machine does not exceed.
 const SLOW = 5000;
 

@@ -425,14 +425,14 @@ describe("hostile text", () => {
   });
 
   test.each([
-    ["aliases of one value, far below it", `x: &a [[1, { a: b }]]\nroles: [${"*a, ".repeat(15_000)}]`],
+    ["aliases of one value, far below it", `x: &a [[1, { a: b }]]\nroles: [${"*a, ".repeat(5_000)}]`],
     ["wrong values behind one alias", `roles: &r [{ name: 1 }]\n${"k: 1\n".repeat(500)}members: *r`],
     ["an address without an end", `members: [{ email: "a@${"a.".repeat(200_000)}" }]`],
     ["a domain without an end", `policies: { email_domains: ["${"a-".repeat(200_000)}"] }`],
     ["a path without an end", `include: ["${"a.yaml".repeat(100_000)}/"]`],
     [
       "names that are all alike",
-      `roles: [${Array.from({ length: 3000 }, (_, i) => `{ name: A long name ${i} }`).join(", ")}]\nmembers: [{ email: a@b.co, roles: [${Array.from({ length: 3000 }, (_, i) => `A longname ${i}`).join(", ")}] }]`,
+      `roles: [${Array.from({ length: 1500 }, (_, i) => `{ name: A long name ${i} }`).join(", ")}]\nmembers: [{ email: a@b.co, roles: [${Array.from({ length: 1500 }, (_, i) => `A longname ${i}`).join(", ")}] }]`,
     ],
   ])("%s, are judged in bounded time", { timeout: 60_000 }, (_, text) => {
     const started = processorTime();

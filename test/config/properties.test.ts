@@ -110,7 +110,7 @@ describe("for any file", () => {
           ),
         );
       }),
-      { numRuns: runs(150) },
+      { numRuns: runs(60) },
     );
   });
 
@@ -145,7 +145,7 @@ describe("for any file", () => {
           );
         },
       ),
-      { numRuns: runs(2000) },
+      { numRuns: runs(600) },
     );
   });
 });

@@ -13,7 +13,7 @@ test("for any files and any live state, the plan, what it refuses and what an ap
       if (made.after !== null) applied += 1;
       expect(disagreements(one, made)).toEqual([]);
     }),
-    { numRuns: runs(300) },
+    { numRuns: runs(120) },
   );
-  expect(applied).toBeGreaterThan(50);
+  expect(applied).toBeGreaterThan(20);
 });

@@ -100,6 +100,6 @@ test("after any part of an apply, what is left is still approved", async () => {
       await applyPlan(approved, applyPorts(service, { emit, stop: stop.signal }));
       expect(approve(planOf(want, service.state()), approved)).toEqual({ status: "approved" });
     }),
-    { numRuns: runs(400) },
+    { numRuns: runs(120) },
   );
 });

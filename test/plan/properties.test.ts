@@ -38,7 +38,7 @@ describe("for every desired and live state", () => {
         const waited = new Set(plan.deferred.map(({ change }) => change.fingerprint));
         expect(after.changes.filter(({ fingerprint }) => !waited.has(fingerprint))).toEqual([]);
       }),
-      { numRuns: runs(500) },
+      { numRuns: runs(200) },
     );
   });
 
@@ -67,7 +67,7 @@ describe("for every desired and live state", () => {
       fc.property(shuffled, ({ one, two }) => {
         expect(JSON.stringify(planOf(...two), null, 1)).toBe(JSON.stringify(planOf(...one), null, 1));
       }),
-      { numRuns: runs(300) },
+      { numRuns: runs(120) },
     );
   });
 
@@ -124,7 +124,7 @@ describe("for every desired and live state", () => {
           expect(held.filter((id) => !kept.has(id))).toEqual([]);
         }
       }),
-      { numRuns: runs(300) },
+      { numRuns: runs(120) },
     );
   });
 

@@ -164,9 +164,9 @@ describe("for every selection", () => {
         const waited = new Set(waiting);
         expect(rest.changes.filter(({ fingerprint }) => !waited.has(fingerprint))).toEqual([]);
       }),
-      { numRuns: runs(1500) },
+      { numRuns: runs(400) },
     );
-    expect(judged).toBeGreaterThan(100);
+    expect(judged).toBeGreaterThan(30);
   });
 
   test("without any choice the plan is the same to the byte", () => {

@@ -425,7 +425,7 @@ describe("for any file", () => {
             expect(all(result.text)).toEqual(all(text));
           }
         }),
-        { numRuns: runs(200) },
+        { numRuns: runs(60) },
       );
     },
   );

@@ -70,7 +70,7 @@ describe("the JSON Schema of a plan", () => {
         validate(JSON.parse(plansJson([planOf(want, is)])));
         expect(validate.errors).toBeNull();
       }),
-      { numRuns: runs(200) },
+      { numRuns: runs(60) },
     );
   });
 
@@ -100,7 +100,7 @@ describe("a saved plan", () => {
         const read = parsePlanFile(text);
         expect(read.ok && plansJson(read.plans)).toBe(text);
       }),
-      { numRuns: runs(200) },
+      { numRuns: runs(60) },
     );
   });
 

@@ -131,7 +131,7 @@ test("a place in a long text is found in a part of it, and is the same as in the
         }
       }
     }),
-    { numRuns: runs(1500) },
+    { numRuns: runs(300) },
   );
-  expect(taken).toBeGreaterThan(400);
+  expect(taken).toBeGreaterThan(80);
 });

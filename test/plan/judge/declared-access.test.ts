@@ -200,8 +200,8 @@ describe("validate and plan judge the same people, and come to the same verdict"
         judged += 1;
         expect(found.validate).toEqual(found.plan);
       }),
-      { numRuns: runs(300) },
+      { numRuns: runs(120) },
     );
-    expect(judged).toBeGreaterThan(50);
+    expect(judged).toBeGreaterThan(15);
   });
 });

@@ -100,6 +100,12 @@ export function createClient(options: ClientOptions): Client {
     }
   };
 
+  const begin = async (call: Call<unknown>, state: CallState): Promise<void> => {
+    state.began = now();
+    await call.beforeSending?.();
+    checkCancelled(call, state);
+  };
+
   /** Sends it once, when its turn comes. */
   const turn = async <T>(call: Call<T>, state: CallState): Promise<AttemptResult<T>> => {
     const permit = await permitFor(call, state);
@@ -111,14 +117,10 @@ export function createClient(options: ClientOptions): Client {
       isHeld = false;
     };
     try {
-      if (state.attempts === 0) state.began = now();
       // Others may have made it wait beyond its time.
       if (state.last) checkTime(call, state, state.last);
       checkCancelled(call, state);
-      if (state.attempts === 0 && call.beforeSending) {
-        await call.beforeSending();
-        checkCancelled(call, state);
-      }
+      if (state.attempts === 0) await begin(call, state);
       state.attempts += 1;
       const ended = await attempt(call, state, { ...options, secrets }, () => {
         verdict = "ok";

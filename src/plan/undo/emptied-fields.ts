@@ -81,14 +81,14 @@ function omittedFields({ intent }: PastWrite): readonly OmittableField[] {
   if (intent.kind !== "update" || intent.part !== "whole" || before === null || after === null) return [];
   const empty = emptyFields(before);
   return FIELDS.filter(
-    (field) => !empty.includes(field) && isSameJson(valueOf(before, field), valueOf(after, field)),
+    (field) => !empty.includes(field) && isSameJson(fieldValue(before, field), fieldValue(after, field)),
   );
 }
 
 function differingFields({ intent }: PastWrite): readonly OmittableField[] {
   const [before, after] = imagesOf(intent);
   if (before === null || after === null) return [];
-  return FIELDS.filter((field) => !isSameJson(valueOf(before, field), valueOf(after, field)));
+  return FIELDS.filter((field) => !isSameJson(fieldValue(before, field), fieldValue(after, field)));
 }
 
 function imagesOf(intent: PastWrite["intent"]): readonly [MemberImage | null, MemberImage | null] {
@@ -96,6 +96,6 @@ function imagesOf(intent: PastWrite["intent"]): readonly [MemberImage | null, Me
   return [before && "email" in before ? before : null, after && "email" in after ? after : null];
 }
 
-function valueOf(image: MemberImage, field: OmittableField): unknown {
+function fieldValue(image: MemberImage, field: OmittableField): unknown {
   return field === "nickname" ? (image.managed?.nickname ?? null) : image[field];
 }

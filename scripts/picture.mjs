@@ -19,10 +19,12 @@ const [BACKGROUND, PLAIN] = ["#16181d", "#e6e6e6"];
 const COLORS = { 1: "#ff7b72", 2: "#7ee787", 3: "#e3b341", 6: "#76e3ea" };
 
 /** What is pressed, each after the screen shows what it is for. */
-const RIGHT = "\u001b[C";
+const [LEFT, RIGHT] = ["\u001b[D", "\u001b[C"];
 const STEPS = [
-  [/q leaves/, RIGHT],
-  [/▾ Members/, "jjjjj"],
+  [/\? keys/, RIGHT],
+  [/▾ Members/, "j"],
+  [/❯ .*\(4\)/, LEFT],
+  [/▸ .*\(4\)/, "jjjjj"],
   [/❯ .*Refund Approver/, " "],
   [/left out too/, "jjjjj"],
   [/❯ .*hana\.sato/, RIGHT],

@@ -60,7 +60,7 @@ async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
     .description("Access as code for merchant accounts: who may do what, kept in git.")
     .version(VERSION, "-V, --version", "print the version")
     .helpCommand("help [command]", "print help for a command")
-    .showHelpAfterError("(add --help to see what can be given)")
+    .showHelpAfterError("(--help shows the commands and options)")
     .addHelpText("after", HELP);
   // What is asked for is the one to declare; for help, mistakes and completion all of them.
   const asked = COMMANDS.get(argv[0]);
@@ -94,8 +94,18 @@ async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
         getErrHasColors: () => false,
       });
   }
-  await program.parseAsync(argv, { from: "user" });
+  await program.parseAsync(commandLine(program, argv), { from: "user" });
   return exitCode;
+}
+
+const HELP_WORDS: ReadonlySet<string> = new Set(["help", "--help", "-h"]);
+
+/** Returns the arguments with a request for help behind its command, and without one for a command that does not exist. */
+function commandLine(program: Command, argv: readonly string[]): readonly string[] {
+  const command = argv.find((word) => !HELP_WORDS.has(word));
+  if (command?.startsWith("-")) return argv;
+  if (command && !program.commands.some((one) => one.name() === command)) return [command];
+  return HELP_WORDS.has(argv[0] ?? "") ? [...(command ? [command] : []), "--help"] : argv;
 }
 
 /** How wide help is where there is room. */
@@ -115,11 +125,12 @@ Then, in a second terminal, write access/demo.yaml:
     - { email: ada@example.com, roles: [Cashier] }
 
 and see what it would change:
-  export ROLECALL_BASE_URL=http://127.0.0.1:4010 ROLECALL_API_KEY=sk_test_sandbox
+  export ROLECALL_BASE_URL=http://127.0.0.1:4010
+  export ROLECALL_API_KEY=sk_test_sandbox
   rolecall plan
 
-Exit codes: 0 done, 1 could not be done, 2 differences (plan --detailed-exitcode),
-3 refused, 4 apply stopped part-way, 70 a bug in rolecall.
+Exit codes: 0 done, 1 could not be done, 2 differences (drift, and
+plan --detailed-exitcode), 3 refused, 4 apply stopped part-way, 70 a bug.
 `;
 
 function bugReport(error: unknown): string {

@@ -212,11 +212,11 @@ test("a run that was cut short is told by the next plan and apply, with what is 
   // One that came no further than to its file changes nothing about that.
   await writeFile(path.replace(/[^/\\]*$/, "2027-01-01T00-00-00-000Z-MC1.jsonl"), "");
   const plan = await shop.run(["plan", "mc1.yaml"]);
-  expect(plan.stderr).toContain("was cut short");
-  expect(plan.stderr).toContain("Not known to be done or not: update role Cashier.");
-  expect(plan.stderr).toContain("Planning again settles it");
+  const note = plan.stderr.replaceAll(/\s+/g, " ");
+  expect(note).toContain("was cut short. Outcome unknown: update role Cashier.");
+  expect(note).toContain("it shows what remains");
   const apply = await shop.run(["apply", "mc1.yaml", "--yes"]);
-  expect(apply.stderr).toContain("was cut short");
+  expect(apply.stderr.replaceAll(/\s+/g, " ")).toContain("was cut short");
   const runs = await shop.run(["runs", first.replace(".jsonl", "")]);
   expect(runs.stdout).toContain("Nobody knows what became of these");
 });

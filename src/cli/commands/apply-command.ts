@@ -37,7 +37,7 @@ export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("apply")
     .summary("change what differs, after asking")
     .description(
-      "Plans again, shows the plan, asks, applies it, and reads everything once more to see that nothing is left.",
+      "Plans again, shows the plan, asks, applies it, and verifies that no changes remain.",
     )
     .argument("[path...]", "files or folders (default: access/)")
     .option("-y, --yes", "do not ask; needed where there is no terminal")
@@ -49,7 +49,7 @@ export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
       ]),
     )
     .addOption(
-      new Option("--allow <override>", "let through what a guard refuses; the plan prints what to give here")
+      new Option("--allow <override>", "override a refusal; the plan prints the value to give here")
         .argParser((text: string, all: readonly string[]) => [...all, text])
         .default([], "none"),
     )
@@ -61,30 +61,31 @@ export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
         .argParser((email: string, all: readonly string[]) => [...all, email])
         .default([], "none"),
     )
-    .option("--no-recheck", "do not look at each role and member again right before it is changed")
+    .option("--no-recheck", "do not read each role and member again right before it is changed")
     .addHelpText(
       "after",
       `
 Examples:
   rolecall apply access/shop.yaml       asks before it changes anything
-  rolecall apply --interactive          leaves changes out, and asks for the rest
+  rolecall apply --interactive          leaves changes out, asks for the rest
   rolecall apply --yes                  for pipelines: no question
   rolecall apply --yes --format json    one event per line, for other programs
   rolecall apply --yes --approved plan.json
                                         nothing but what was reviewed and saved
 
-It asks for "yes"; where something is removed from an account that is not a test account,
-for the merchant code instead. Anything else changes nothing.
+It asks for "yes", or for the merchant code if something is removed from an
+account that is not a test account. Any other answer cancels.
 
-Each role and member is looked at once more right before it is changed or removed. If it is
-no longer what was planned, or if a change fails, the run stops: what was done stays done and
-is listed, and running it again goes on from there. An invitation that is refused because its
-address was invited too often (429) stops nothing: everything else is done, and whoever is
-still refused then is listed with the time to come back. Ctrl-C lets what is in flight end, then
-stops; a second one leaves at once.
+Each role and member is read again right before it is changed or removed. If it
+is no longer what was planned, or if a change fails, the run stops: completed
+changes stay and are listed, and the next apply continues from there. An
+invitation that is refused because its address was invited too often (429) does
+not stop the run: all other changes are made, and the address is listed with the
+time to try again. Ctrl-C finishes the requests in flight, then stops; a second
+Ctrl-C exits at once.
 
-Exits 0 when all is done, 1 when nothing was changed, 3 when it was refused, 4 when it
-stopped part-way or something is left.
+Exits 0 if everything is done, 1 if nothing was changed, 3 if the apply was
+refused, or 4 if it stopped part-way or changes remain.
 `,
     )
     .action(async (paths: readonly string[], options: Options) => done(await apply(paths, options, io)));

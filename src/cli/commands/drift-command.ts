@@ -22,11 +22,11 @@ type Options = ServiceOptions & OutputOptions<(typeof FORMATS)[number]> & Docume
 /** `drift`: what differs, and which side moved. */
 export function driftCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("drift")
-    .summary("show what differs, and which side moved; changes nothing")
+    .summary("show what differs, and which side changed; changes nothing")
     .description(
-      "Compares the files with what is live, and tells for each difference which side moved last: " +
-        "the live one, outside git, or the file, merged but not applied. Tells who gained and lost what " +
-        "by it, and which policies and checks the live access breaks. Changes nothing.",
+      "Compares the files with the live state, and shows for each difference which side changed last: " +
+        "live, outside git, or the file, merged but not applied. Shows who gained and lost which " +
+        "permissions, and which policies and checks the live access breaks. Changes nothing.",
     )
     .argument("[path...]", "files or folders (default: access/)")
     .addHelpText(
@@ -37,11 +37,12 @@ Examples:
   rolecall drift --format json          for other programs
   rolecall drift --format markdown      for a report or an issue
 
-The time of a file's entry is that of the last commit that touched its lines; without git,
-or for what is not there any more, it is not known which side moved.
+The time of a file's entry is that of the last commit that touched its lines.
+Without git, or for an entry that is gone, the side that changed
+last is unknown.
 
-Exits 0 without drift, 2 with drift or where what is live breaks a policy or check, 1 when a merchant
-could not be read.
+Exits 0 without drift, 2 with drift or if live access breaks a policy or check,
+or 1 if a merchant could not be read.
 `,
     )
     .action(async (paths: readonly string[], options: Options, command: Command) => {

@@ -36,8 +36,8 @@ Examples:
   rolecall fmt --sort                   sorts the entries of each group, too
   rolecall fmt --check                  for a pipeline: is everything formatted?
 
-A file with errors is left alone, and its errors are told; then the exit code is 1. So is,
-with a warning, one that is longer than 700,000 characters.
+A file with errors is left alone and its errors are printed; the exit code is 1.
+A file of more than 700,000 characters is left alone with a warning.
 `,
     )
     .action(async (paths: readonly string[], options: Options) => done(await fmt(paths, options, io)));
@@ -94,7 +94,7 @@ function count(results: readonly FormattedFile[]): Counts {
 function sum({ changed, unchanged, bad, tooLarge: large }: Counts, check: boolean): string {
   const parts = [
     [changed, check ? "to format" : "formatted"],
-    [unchanged, check ? "as they should be" : "unchanged"],
+    [unchanged, check ? "already formatted" : "unchanged"],
     [bad, "with errors"],
     [large, "too large"],
   ] as const;

@@ -20,7 +20,7 @@ export function listCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("list")
     .summary("list the merchants, without the network")
     .description(
-      "Lists the merchants that the files are about. As JSON it is a matrix for a workflow, which divides them among jobs.",
+      "Lists the merchants of the files. With --format json, prints a workflow matrix that divides them among jobs.",
     )
     .argument("[path...]", "files or folders (default: access/)")
     .option("--shard <i/n>", "only this part of the merchants, such as 2/5", parseShard)
@@ -33,11 +33,12 @@ export function listCommand(io: Io, done: (code: ExitCode) => void): Command {
       "after",
       `
 Examples:
-  rolecall list                         code, environment and file of every merchant
-  rolecall list --format json           {"include": [{"name", "merchants", "environment", "files"}]}
-  rolecall list --format json --jobs 20 not more than 20 parts; none has two environments
+  rolecall list                         code, environment and file of each
+  rolecall list --format json           for strategy.matrix: {"include": [...]}
+                                        with name, merchants, environment, files
+  rolecall list --format json --jobs 20 at most 20 parts of one environment each
 
-Exits 1 when a file has an error.
+Exits 0, or 1 if a file has an error.
 `,
     )
     .action(async (paths: readonly string[], options: Options, command: Command) => {

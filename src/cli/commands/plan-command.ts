@@ -50,22 +50,24 @@ export function planCommand(io: Io, done: (code: ExitCode) => void): Command {
 Examples:
   rolecall plan                         every merchant below access/
   rolecall plan access/shop.yaml        one file
-  rolecall plan --interactive           fold, search, filter; ? tells the keys
+  rolecall plan --interactive           fold, search, filter; ? lists the keys
   rolecall plan -m MC4F7K2P --format json
-  rolecall plan --out plan.json         saves it; apply --approved plan.json applies just that
+  rolecall plan --out plan.json         saves it for apply --approved plan.json
   rolecall plan --format markdown --output plan.md
                                         for a comment in a review
   rolecall plan --format html -o plan.html
                                         a page with the access before and after
   rolecall plan --reinvite bob@example.com
-                                        renews an invitation that has expired; give it to apply, too
+                                        renews an expired invitation; give the
+                                        same option to apply
   rolecall plan --as-of 2027-02-01      what a run on that day would do
 
-The API key comes from the environment: the variable that the file names in api.key_env,
-else ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.
+The API key comes from the environment: the variable that the file names in
+api.key_env, else ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.
 
-Exits 0 (also when there are changes), 1 when it could not be done, 2 with --detailed-exitcode
-when there are changes, 3 when a guard, a policy or a check would refuse the apply.
+Exits 0 (also if there are changes), 1 if it could not be done, 2 with
+--detailed-exitcode if there are changes, or 3 if a guard, a policy or a check
+would refuse the apply.
 `,
     )
     .action(async (paths: readonly string[], options: Options, command: Command) => {

@@ -28,23 +28,26 @@ export function reportCommand(io: Io, done: (code: ExitCode) => void): Command {
         "why, end dates, and open invitations. Changes nothing.",
     )
     .argument("[path...]", "files or folders (default: access/)")
-    .option("--declared", "show what the files say, without the network, instead of what is live")
+    .option("--declared", "show the access in the files, without the network, instead of the live access")
     .option("--as-of <day>", "judge end dates as if it were this day, or moment", parseAsOf)
     .option("--no-color", "print without colours (also: NO_COLOR)")
     .addHelpText(
       "after",
       `
 Examples:
-  rolecall report --output report.html  what is live, for every merchant below access/
+  rolecall report --output report.html  the live access of every merchant below
+                                        access/
   rolecall report --declared -o report.html
-                                        what the files say, without the network
+                                        the access in the files, without the
+                                        network
   rolecall plan --format html -o plan.html
-                                        the same page, with a plan and its before and after
+                                        the same page, with a plan and the
+                                        access before and after
 
-The page asks for nothing from anywhere, and prints. Live states have no end dates: those
-come from the files.
+The page loads nothing from the network, and can be printed. The service knows
+no end dates: they come from the files.
 
-Exits 0, or 1 when a file has an error or a merchant could not be read.
+Exits 0, or 1 if a file has an error or a merchant could not be read.
 `,
     )
     .action(async (paths: readonly string[], options: Options, command: Command) => {

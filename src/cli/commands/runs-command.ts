@@ -17,9 +17,9 @@ export function runsCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("runs")
     .summary("list past applies, or show one of them")
     .description(
-      "Lists past applies on this machine, the newest first; or shows one: who, from which commit, and for each merchant what became of each write.",
+      "Lists past applies on this machine, the newest first; or shows one: who ran it, from which commit, and for each merchant the outcome of each write.",
     )
-    .argument("[run]", 'a run\'s id, a beginning of it that no other one has, or "latest"')
+    .argument("[run]", 'a run\'s id, a unique prefix of it, or "latest"')
     .option("--limit <n>", "how many to list", wholeNumber(1, MAX_LIMIT), DEFAULT_LIMIT)
     .addHelpText(
       "after",
@@ -27,16 +27,17 @@ export function runsCommand(io: Io, done: (code: ExitCode) => void): Command {
 Examples:
   rolecall runs                         the last ${DEFAULT_LIMIT} applies
   rolecall runs -m MC4F7K2P             those of one merchant
-  rolecall runs latest                  the last one, whole
+  rolecall runs latest                  the last one, in full
   rolecall runs latest -m MC4F7K2P      its part at one merchant
-  rolecall runs 2026-11-21T13-05        the one whose id begins so
-  rolecall undo latest                  takes it back
+  rolecall runs 2026-11-21T13-05        the one whose id starts with this
+  rolecall undo latest                  reverts it
 
-One apply is one run, whatever the number of its merchants. Its journals, one for each merchant,
-are in .rolecall/runs, below the root of the project. Each write stands there before it is sent,
-so that after a crash it is known what is not known.
+One apply is one run, even of many merchants. Its journals, one for each
+merchant, are in .rolecall/runs below the root of the project. Each write is
+recorded before it is sent, so that after a crash the journal shows which writes
+have no known outcome.
 
-Exits 0, or 1 when the run cannot be found or read.
+Exits 0, or 1 if the run cannot be found or read.
 `,
     )
     .action(async (run: string | undefined, options: Options, command: Command) => {

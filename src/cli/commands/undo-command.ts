@@ -25,42 +25,44 @@ type Options = Omit<ServiceOptions, "shard"> &
 /** `undo`: takes a past apply back. */
 export function undoCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("undo")
-    .summary("take a past apply back, after asking")
+    .summary("revert a past apply, after asking")
     .description(
-      "Plans what takes a past apply back at all its merchants, from its journals and what is live today, shows what will not be as it was, asks, and applies it. Nothing is touched that the apply did not touch, and what was changed since stays.",
+      "Plans the changes that revert a past apply at all its merchants, from its journals and the live state, shows what cannot be fully restored, asks, and applies them. Leaves alone what the apply did not touch, and what was changed since.",
     )
-    .argument("<run>", 'a run\'s id, a beginning of it that no other one has, or "latest"')
+    .argument("<run>", 'a run\'s id, a unique prefix of it, or "latest"')
     .argument("[path...]", "files or folders with the merchants' guards and policies (default: access/)")
     .option("-y, --yes", "do not ask; needed where there is no terminal")
     .option("--dry-run", "show the plan; change nothing")
     .option("--out <file>", "save the plan as JSON, for undo --approved; change nothing")
     .option("--approved <file>", "apply only what this saved plan holds; anything new is refused")
     .addOption(
-      new Option("--allow <override>", "let through what a guard refuses; the plan prints what to give here")
+      new Option("--allow <override>", "override a refusal; the plan prints the value to give here")
         .argParser((text: string, all: readonly string[]) => [...all, text])
         .default([], "none"),
     )
-    .option("--no-recheck", "do not look at each role and member again right before it is changed")
+    .option("--no-recheck", "do not read each role and member again right before it is changed")
     .addHelpText(
       "after",
       `
 Examples:
   rolecall undo latest --dry-run        what it would do, and what it cannot do
   rolecall undo latest                  asks before it changes anything
-  rolecall undo latest -m MC4F7K2P      the last run of one merchant, and only there
+  rolecall undo latest -m MC4F7K2P      the last run of one merchant, only there
   rolecall undo 2026-11-21T13-05 --yes  for pipelines: no question
 
-One apply is one run: without --merchant, which may be given more than once, it is taken back at all
-its merchants, in one run of its own. Guards, policies and checks come from the merchants' files,
-where there are some, and refuse as they do for apply. What cannot come back is told first: somebody whose accepted membership was removed
-is invited again and has to accept again; roles and members that come back have new ids; the
-password of a managed user comes from the file's password_env.
+One apply is one run. Without --merchant, which may be given more than once, it
+is reverted at all its merchants, in one run of its own. Guards, policies and
+checks come from the merchants' files, if there are any, and refuse as they do
+for apply. What cannot be restored is shown first: a member whose accepted
+membership was removed is invited again and has to accept again; recreated roles
+and members have new ids; the password of a managed user comes from the file's
+password_env.
 
-Change the file as well, or the next apply does again what was taken back. An undo leaves a
-journal too, so it can be taken back itself.
+Change the file as well, or the next apply makes the reverted changes again. An
+undo leaves a journal too, so it can be reverted itself.
 
-Exits 0 when all is done, 1 when nothing was changed, 3 when it was refused, 4 when it stopped
-part-way or something is left.
+Exits 0 if everything is done, 1 if nothing was changed, 3 if the undo was
+refused, or 4 if it stopped part-way or changes remain.
 `,
     )
     .action(async (run: string, paths: readonly string[], options: Options) =>

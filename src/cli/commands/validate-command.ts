@@ -25,7 +25,7 @@ export function validateCommand(io: Io, done: (code: ExitCode) => void): Command
   const command = new Command("validate")
     .summary("check the files, without the network")
     .description(
-      "Checks everything that can be known of the files without the network, and tells every problem at once.",
+      "Checks the files for everything that needs no network, and reports every problem at once.",
     )
     .argument("[path...]", "files or folders (default: access/)")
     .option("--as-of <day>", "check as if it were this day, or moment", parseAsOf)
@@ -39,8 +39,8 @@ Examples:
   rolecall validate --format github     annotations in a GitHub workflow
   rolecall validate --format sarif      for code scanning
 
-Exits 1 when a file has an error, 3 when a file breaks its own policies or checks;
-warnings do not change the exit code.
+Exits 0, 1 if a file has an error, or 3 if a file breaks its own policies or
+checks. Warnings do not change the exit code.
 `,
     )
     .action(async (paths: readonly string[], options: Options) => done(await validate(paths, options, io)));

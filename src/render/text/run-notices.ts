@@ -19,7 +19,8 @@ export function renderUnfinished(runs: readonly UnfinishedRun[], style: Style): 
   const { run } = past;
   const merchants = namesOf(runs.map((one) => one.past.run.merchant));
   if (status === "running") {
-    return `${style.yellow("note")}: another apply of ${merchants} is running since ${oneLine(run.at)}: ${whoOf(past)}, process ${run.pid}.\n`;
+    const text = `another apply of ${merchants} has been running since ${oneLine(run.at)}: ${whoOf(past)}, process ${run.pid}.`;
+    return note([text], style);
   }
   const unsure = runs.flatMap((one) =>
     one.past.writes
@@ -31,26 +32,32 @@ export function renderUnfinished(runs: readonly UnfinishedRun[], style: Style): 
   );
   const ended = status === "cut-short" ? "was cut short" : "stopped";
   const unknown =
-    unsure.length === 0
-      ? " Every write that it began has an outcome."
-      : ` Not known to be done or not: ${namesOf(unsure)}.`;
-  return [
-    `${style.yellow("note")}: the last apply of ${merchants}, ${oneLine(run.run)}, ${ended}.${unknown}\n`,
-    unrestoredText(runs, run.run) ??
-      "  Planning again settles it: this plan is made from what is live now.\n",
-  ].join("");
+    unsure.length === 0 ? " The outcome of every write is known." : ` Outcome unknown: ${namesOf(unsure)}.`;
+  const next = unrestoredText(runs, run.run) ?? [
+    "This plan is made from the live state, so it shows what remains.",
+  ];
+  return note([`the last apply of ${merchants}, ${oneLine(run.run)}, ${ended}.${unknown}`, ...next], style);
 }
 
-/** No plan shows such a field where no file manages it, so planning again settles nothing. */
-function unrestoredText(runs: readonly UnfinishedRun[], run: string): string | null {
+/** Names fields that a plan would not show, since no file manages them; `null` if there are none. */
+function unrestoredText(runs: readonly UnfinishedRun[], run: string): readonly string[] | null {
   const members = runs.flatMap(({ unrestored = [] }) =>
     unrestored.map(({ name, fields }) => `${fields.join(" and ")} of ${name}`),
   );
   if (members.length === 0) return null;
   return [
-    `  The service may have emptied fields that an update did not send: ${namesOf(members)}.\n`,
-    `  → To restore them, run "rolecall undo ${oneLine(run)}", then apply again.\n`,
-  ].join("");
+    `The service may have emptied fields that an update did not send: ${namesOf(members)}.`,
+    `→ To restore them, run "rolecall undo ${oneLine(run)}", then apply again.`,
+  ];
+}
+
+/** Formats paragraphs as a note, with the lines after the first indented. */
+function note(paragraphs: readonly string[], style: Style): string {
+  const [first = "", ...rest] = paragraphs.flatMap((text, index) =>
+    wrapText(index === 0 ? `note: ${text}` : text, style.columns - 2),
+  );
+  const marked = first.replace("note", style.yellow("note"));
+  return `${[marked, ...rest.map((line) => `  ${line}`)].join("\n")}\n`;
 }
 
 const MOST_NAMED = 5;

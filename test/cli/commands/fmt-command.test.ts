@@ -70,7 +70,7 @@ describe("fmt", () => {
     expect(await fmt("--check")).toEqual({ code: 1, stdout: "would format access/shop.yaml\n1 to format\n" });
     expect(await get("shop.yaml")).toBe(UNTIDY);
     await fmt();
-    expect(await fmt("--check")).toEqual({ code: 0, stdout: "1 as they should be\n" });
+    expect(await fmt("--check")).toEqual({ code: 0, stdout: "1 already formatted\n" });
   });
 
   test("--sort also sorts entries, and --check knows that", async () => {

@@ -212,8 +212,9 @@ describe("before the next plan", () => {
   test("a run that was cut short is told, with what nobody knows", () => {
     const run = past({ writes: [write(1, "ada@example.com", null)], end: null });
     expect(renderUnfinished([{ name: NAME, past: run, status: "cut-short" }], PLAIN)).toBe(
-      `note: the last apply of MC1, ${NAME}, was cut short. Not known to be done or not: create member ada@example.com.\n` +
-        "  Planning again settles it: this plan is made from what is live now.\n",
+      "note: the last apply of MC1, 2026-06-15T12-00-00-000Z-MC1, was cut short.\n" +
+        "  Outcome unknown: create member ada@example.com.\n" +
+        "  This plan is made from the live state, so it shows what remains.\n",
     );
   });
 
@@ -221,16 +222,30 @@ describe("before the next plan", () => {
     const run = past({ end: null, writes: [write(1, "ada@example.com", null)] });
     const unrestored = [{ name: "ada@example.com", fields: ["roles", "metadata"] }];
     expect(renderUnfinished([{ name: NAME, past: run, status: "cut-short", unrestored }], PLAIN)).toBe(
-      `note: the last apply of MC1, ${NAME}, was cut short. Not known to be done or not: create member ada@example.com.\n` +
-        "  The service may have emptied fields that an update did not send: roles and metadata of ada@example.com.\n" +
-        `  → To restore them, run "rolecall undo ${NAME}", then apply again.\n`,
+      `note: the last apply of MC1, ${NAME}, was cut short.\n` +
+        "  Outcome unknown: create member ada@example.com.\n" +
+        "  The service may have emptied fields that an update did not send: roles and\n" +
+        "  metadata of ada@example.com.\n" +
+        `  → To restore them, run "rolecall undo ${NAME}", then\n` +
+        "  apply again.\n",
     );
+  });
+
+  test("what nobody knows of many writes is wrapped", () => {
+    const writes = Array.from({ length: 9 }, (_, at) =>
+      write(at + 1, `somebody-${at}@shops.example.com`, null),
+    );
+    const run = past({ writes, end: null });
+    const text = renderUnfinished([{ name: NAME, past: run, status: "cut-short" }], PLAIN);
+    expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(PLAIN.columns);
+    expect(text).toContain("and 4 more.");
   });
 
   test("another apply that still runs is told, with its process", () => {
     const text = renderUnfinished([{ name: NAME, past: past({ end: null }), status: "running" }], PLAIN);
     expect(text).toBe(
-      "note: another apply of MC1 is running since 2026-06-15T12:00:00.000Z: ada@till, process 4711.\n",
+      "note: another apply of MC1 has been running since 2026-06-15T12:00:00.000Z:\n" +
+        "  ada@till, process 4711.\n",
     );
   });
 });

@@ -103,7 +103,7 @@ test("a plan that was edited after it was made is no approval", async () => {
 test("one merchant's plan approves nothing of another's", async () => {
   const apply = await shop.run(["apply", "mc2.yaml", "--yes", "--approved", "plan.json"]);
   expect(apply.code).toBe(3);
-  expect(apply.stderr).toContain("MC2: the approved plan does not speak of this merchant.");
+  expect(apply.stderr).toContain("MC2: this merchant is not in the approved plan.");
   await edit((plan) => plan.replaceAll('"MC1"', '"MC2"'));
   const disguised = await shop.run(["apply", "mc2.yaml", "--yes", "--approved", "plan.json"]);
   expect(disguised.code).toBe(3);

@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { rolecall } from "../support/rolecall.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type RunningSandbox, rolecall, startSandbox } from "../support/rolecall.ts";
 
 let cwd = "";
 
@@ -32,6 +32,10 @@ test.each([
     ["report", "--declared", "--concurrency", "3"],
     "warning: --concurrency has no effect with --declared, which asks no service.\n",
   ],
+  [
+    ["report", "--declared", "-v"],
+    "warning: --verbose has no effect with --declared, which asks no service.\n",
+  ],
   [["list", "--shard", "1/1"], ""],
 ])("an option without effect says so: %j", async (args, warning) => {
   const { code, stderr } = await rolecall(args, { cwd });
@@ -47,4 +51,53 @@ test("an empty shard says so", async () => {
   expect(told.join("")).toMatch(
     /^warning: no merchant is in shard [12]\/2; the other shards have all of them\.\n$/,
   );
+});
+
+test("options of the sandbox without effect say so", async () => {
+  const unused = ["--retry-after", "date", "--rate-limit-burst", "3", "--fault-seed", "7"];
+  const sandbox = await startSandbox(unused);
+  const { stderr } = await sandbox.stop();
+  expect(stderr.split("\n").filter((line) => line.startsWith("warning"))).toEqual([
+    "warning: --retry-after has no effect as long as there is no rate limit.",
+    "warning: --rate-limit-burst has no effect without --rate-limit-kind bucket.",
+    "warning: --fault-seed has no effect as long as there are no faults.",
+  ]);
+});
+
+describe("every command", () => {
+  let sandbox: RunningSandbox;
+  let below = "";
+  const run = (...args: readonly string[]) => rolecall(args, { cwd: below, env: sandbox.env });
+
+  beforeAll(async () => {
+    const project = join(cwd, "project");
+    below = join(project, "docs", "notes");
+    await mkdir(below, { recursive: true });
+    await mkdir(join(project, ".git"));
+    await mkdir(join(project, "access"));
+    await writeFile(
+      join(project, "access/shop.yaml"),
+      "version: 1\n\nmerchant: MC0DEMO1\n\nsync:\n  members: additive\n\nroles:\n  - name: Cashier\n    permissions: [catalog_view]\n",
+    );
+    sandbox = await startSandbox();
+  });
+
+  afterAll(() => sandbox.stop());
+
+  test.each([
+    [["validate"], "1 file valid."],
+    [["list"], "../../access/shop.yaml"],
+    [["fmt", "--check"], "1 already formatted"],
+    [["report", "--declared"], "MC0DEMO1"],
+    [["report"], "MC0DEMO1"],
+    [["plan"], "Cashier"],
+    [["drift", "--format", "json"], "Cashier"],
+    [["apply", "--yes"], "1 change done"],
+    [["runs"], "MC0DEMO1"],
+    [["undo", "latest", "--dry-run"], "Cashier"],
+  ])("finds the project's access/ from a folder below it: %j", async (args, shown) => {
+    const { stdout, stderr } = await run(...args);
+    expect(stderr).not.toContain("error");
+    expect(stdout).toContain(shown);
+  });
 });

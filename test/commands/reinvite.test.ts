@@ -134,6 +134,19 @@ describe("an expired invitation whose entry was committed long ago", () => {
     expect(await changes()).toBe(2);
   });
 
+  test("--reinvite of somebody without an expired invitation has no effect, and says so", async () => {
+    const args = ["plan", "mc1.yaml", "--reinvite", "ada@example.com"];
+    const { stderr, code } = await shop.run(args);
+    expect(stderr).toContain(
+      "warning: --reinvite ada@example.com has no effect: this address has no expired invitation.\n",
+    );
+    expect(code).toBe(0);
+    expect((await shop.run([...args, "-q"])).stderr).not.toContain("warning");
+    expect((await shop.run(["plan", "mc1.yaml", "--reinvite", "ben@example.com"])).stderr).not.toContain(
+      "has no effect",
+    );
+  });
+
   test("--reinvite takes listed addresses only", async () => {
     const plan = await shop.run(["plan", "mc1.yaml", "--reinvite", "bne@example.com"]);
     expect(plan.stderr).toContain("--reinvite bne@example.com: no file lists this address.");

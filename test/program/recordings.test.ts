@@ -128,18 +128,18 @@ describe.each([80, 200])("on a terminal of %i columns", (columns) => {
 
   test("an apply asks for the merchant code, and a wrong answer changes nothing", async () => {
     const session = await record(["apply"], { columns });
-    await session.see("Type MC4F7K2P to go on");
+    await session.see("Type MC4F7K2P to continue");
     await expect(steady(session.scrollback())).toMatchFileSnapshot(golden("prompt"));
     session.type("yes\r");
     expect(await session.end()).toBe(1);
-    expect(session.scrollback()).toMatch(/That is not MC4F7K2P\.\nNothing was changed\.\n$/);
+    expect(session.scrollback()).toMatch(/Not confirmed\.\nNothing was changed\.\n$/);
     expect(await shop.writes()).toEqual([]);
   });
 
   test("an apply shows its board, the wait of a 429, and stops at Ctrl-C when what is under way is over", async () => {
     await fault({ ...FEWER, operation: "members.update", nth: 1, retry_after: "60" });
     const session = await record(["apply"], { columns });
-    await session.see("Type MC4F7K2P to go on");
+    await session.see("Type MC4F7K2P to continue");
     session.type("MC4F7K2P\r");
     const board = await session.see(/waiting \d+ s/);
     await expect(steady(board.slice(board.indexOf("Type MC4F7K2P")))).toMatchFileSnapshot(
@@ -152,7 +152,7 @@ describe.each([80, 200])("on a terminal of %i columns", (columns) => {
   test("after an apply the board is gone, and what was done stays", async () => {
     await fault({ ...FEWER, operation: "members.update", nth: 1, retry_after: "1" });
     const session = await record(["apply"], { columns });
-    await session.see("Type MC4F7K2P to go on");
+    await session.see("Type MC4F7K2P to continue");
     session.type("MC4F7K2P\r");
     expect(await session.end()).toBe(0);
     await expect(steady(session.scrollback())).toMatchFileSnapshot(golden("applied"));
@@ -167,7 +167,7 @@ describe.each([80, 200])("on a terminal of %i columns", (columns) => {
       detail: "Somebody was faster.",
     });
     const session = await record(["apply"], { columns });
-    await session.see("Type MC4F7K2P to go on");
+    await session.see("Type MC4F7K2P to continue");
     session.type("MC4F7K2P\r");
     expect(await session.end()).toBe(4);
     const all = session.scrollback();
@@ -195,7 +195,7 @@ describe.each([80, 200])("on a terminal of %i columns", (columns) => {
     session.type("x");
     await session.see("q leaves");
     session.type("a");
-    await session.see("Type MC4F7K2P to go on");
+    await session.see("Type MC4F7K2P to continue");
     session.type("MC4F7K2P\r");
     expect(await session.end()).toBe(0);
     await expect(steady(session.scrollback())).toMatchFileSnapshot(golden("selected"));
@@ -249,7 +249,7 @@ test("a dumb terminal gets plain lines and is asked, but cannot be browsed on", 
   expect(await browsing.end()).toBe(1);
   expect(browsing.screen()).toContain("--interactive cannot draw on this terminal: TERM is dumb.");
   const session = await record(["apply"], { env });
-  await session.see("Type MC4F7K2P to go on");
+  await session.see("Type MC4F7K2P to continue");
   session.type("MC4F7K2P\r");
   expect(await session.end()).toBe(0);
   expect(session.written()).not.toContain("\u001b");

@@ -36,9 +36,7 @@ type Options = ServiceOptions & ApplyOptions & { readonly reinvite: readonly str
 export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("apply")
     .summary("change what differs, after asking")
-    .description(
-      "Plans again, shows the plan, asks, applies it, and verifies that no changes remain.",
-    )
+    .description("Plans again, shows the plan, asks, applies it, and verifies that no changes remain.")
     .argument("[path...]", "files or folders (default: access/)")
     .option("-y, --yes", "do not ask; needed where there is no terminal")
     .option("--approved <file>", "apply only what this saved plan holds; anything new is refused")

@@ -4,6 +4,7 @@ import { RolecallError } from "../../model/errors.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { FaultSettings } from "../../sandbox/faults/fault-rules.ts";
 import type { RateLimit } from "../../sandbox/rate-limit.ts";
+import { warnWithoutEffect } from "../args/option-hints.ts";
 import { wholeNumber } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
 import { checkOutputs } from "../files/output-path.ts";
@@ -83,10 +84,25 @@ export function sandboxCommand(io: Io, done: (code: ExitCode) => void): Command 
       wholeNumber(0, MAX_SEED),
     )
     .addHelpText("after", SANDBOX_HELP)
-    .action(async (options: Options) => {
+    .action(async (options: Options, command: Command) => {
+      warnWithoutEffect(command, unusedOptions(options), io.stderr.write);
       await runSandbox(options, io);
       done(ExitCode.ok);
     });
+}
+
+/** Returns why options have no effect, by attribute name. */
+function unusedOptions({
+  rateLimit,
+  rateLimitKind,
+  faults,
+}: Options): Parameters<typeof warnWithoutEffect>[1] {
+  const unlimited = "as long as there is no rate limit";
+  return {
+    ...(rateLimit === undefined && { rateLimitKind: unlimited, retryAfter: unlimited }),
+    ...(rateLimitKind !== "bucket" && { rateLimitBurst: "without --rate-limit-kind bucket" }),
+    ...(faults === undefined && { faultSeed: "as long as there are no faults" }),
+  };
 }
 
 async function runSandbox(options: Options, io: Io): Promise<void> {

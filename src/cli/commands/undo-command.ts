@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { RolecallError } from "../../model/errors.ts";
+import { warnWithoutEffect } from "../args/option-hints.ts";
 import {
   type OutputOptions,
   type ServiceOptions,
@@ -65,9 +66,13 @@ Exits 0 if everything is done, 1 if nothing was changed, 3 if the undo was
 refused, or 4 if it stopped part-way or changes remain.
 `,
     )
-    .action(async (run: string, paths: readonly string[], options: Options) =>
-      done(await undo(run, paths, options, io)),
-    );
+    .action(async (run: string, paths: readonly string[], options: Options, command: Command) => {
+      if (changesNothing(options) && !options.quiet) {
+        const unused = `with ${options.dryRun ? "--dry-run" : "--out"}, which changes nothing`;
+        warnWithoutEffect(command, { approved: unused, allow: unused, recheck: unused }, io.stderr.write);
+      }
+      done(await undo(run, paths, options, io));
+    });
   return withOutputOptions(withQuietOption(withConnectionOptions(withMerchantOption(command))));
 }
 

@@ -24,9 +24,7 @@ type Options = OutputOptions<(typeof FORMATS)[number]> & {
 export function validateCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("validate")
     .summary("check the files, without the network")
-    .description(
-      "Checks the files for everything that needs no network, and reports every problem at once.",
-    )
+    .description("Checks the files for everything that needs no network, and reports every problem at once.")
     .argument("[path...]", "files or folders (default: access/)")
     .option("--as-of <day>", "check as if it were this day, or moment", parseAsOf)
     .addHelpText(

@@ -52,8 +52,7 @@ export async function objectionsTo(
     .filter(({ plan }) => plan.changes.length > 0)
     .flatMap(({ plan, live }) => {
       const known = byMerchant.get(plan.merchant);
-      if (known === undefined)
-        return [`${plan.merchant}: the approved plan does not speak of this merchant.`];
+      if (known === undefined) return [`${plan.merchant}: this merchant is not in the approved plan.`];
       return objectionSentences(plan.merchant, approve(plan, known, live));
     });
 }

@@ -12,9 +12,9 @@ export async function askPlainly(
   const typed = await new Promise<string | null>((resolve) => {
     reader.on("SIGINT", () => resolve(null));
     reader.on("close", () => resolve(null));
-    reader.question(`Type ${answer} to go on, anything else to leave: `, resolve);
+    reader.question(`Type ${answer} to continue; anything else cancels: `, resolve);
   });
   reader.close();
-  if (typed !== null && typed.trim() !== answer) output.write(`That is not ${answer}.\n`);
+  if (typed !== null && typed.trim() !== answer) output.write(`Not confirmed.\n`);
   return typed?.trim() === answer;
 }

@@ -20,13 +20,9 @@ export interface Access {
 export function accessFor(state: Addressed, option: string | undefined, env: Io["env"]): Access {
   const [baseUrl, baseUrlSource] = baseUrlOf(state, option, env);
   if (!baseUrl) {
-    throw new RolecallError(
-      "base-url-missing",
-      `It is not known where the service of ${state.merchant} is.`,
-      {
-        hint: "Set ROLECALL_BASE_URL, pass --base-url, or write api.base_url into the file.",
-      },
-    );
+    throw new RolecallError("base-url-missing", `No base URL is configured for ${state.merchant}.`, {
+      hint: "Set ROLECALL_BASE_URL, pass --base-url, or write api.base_url into the file.",
+    });
   }
   const { key, keySource } = keyFor(state, env);
   return {

@@ -12,7 +12,7 @@ import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { openProgress, type Progress } from "../progress/progress.ts";
 import { readAhead } from "./prefetch.ts";
-import { checkReinvited } from "./renewals.ts";
+import { checkReinvited, warningsOfReinvited } from "./renewals.ts";
 import { openServices } from "./services.ts";
 import { type Planned, planAll, sessionsAt } from "./session.ts";
 
@@ -61,6 +61,10 @@ export async function preparePlans(
     // Whatever is to be planned has been taken.
     ahead.drop();
     const [planned] = await Promise.all([planning, loadPlaces(), options.waiting?.()]);
+    if (options.reinvite && !options.quiet && planned.every((one) => "plan" in one)) {
+      const lives = planned.map(({ live }) => live);
+      for (const warning of warningsOfReinvited(options.reinvite, lives)) io.stderr.write(`${warning}\n`);
+    }
     const { rulePlaces } = await loadPlaces();
     const placeOf = rulePlaces(loaded.states, loaded.sources);
     return {

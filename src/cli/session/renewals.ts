@@ -1,3 +1,4 @@
+import { oneLine } from "../../lib/escape.ts";
 import type { DesiredState, Origin } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
@@ -15,6 +16,26 @@ export function checkReinvited(emails: readonly string[], states: readonly Desir
   });
 }
 
+/** Returns a warning for each address of `--reinvite` whose invitation has not expired at any of the merchants. */
+export function warningsOfReinvited(
+  emails: readonly string[],
+  lives: readonly Pick<LiveState, "members">[],
+): readonly string[] {
+  const expired = new Set(lives.flatMap(expiredAddresses));
+  return emails
+    .filter((email) => !expired.has(email.toLowerCase()))
+    .map(
+      (email) =>
+        `warning: --reinvite ${oneLine(email)} has no effect: this address has no expired invitation.`,
+    );
+}
+
+function expiredAddresses({ members }: Pick<LiveState, "members">): readonly string[] {
+  return members.flatMap(({ status, invite }) =>
+    status === "expired" && invite ? invite.email.toLowerCase() : [],
+  );
+}
+
 /** Decides which expired invitations of a merchant are renewed. Git is asked only where one is there and its age counts. */
 export async function renewalOf(
   { sync, members = [] }: Pick<DesiredState, "sync" | "members">,
@@ -24,11 +45,7 @@ export async function renewalOf(
 ): Promise<Renewal> {
   const asked = new Set(emails.map((email) => email.toLowerCase()));
   if (typeof sync.reinvite === "boolean") return { asked };
-  const expired = new Set(
-    live.members.flatMap(({ status, invite }) =>
-      status === "expired" && invite ? invite.email.toLowerCase() : [],
-    ),
-  );
+  const expired = new Set(expiredAddresses(live));
   const committed = new Map<string, Committed>();
   for (const { email, origin } of members) {
     const key = email.toLowerCase();

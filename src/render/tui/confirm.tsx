@@ -45,7 +45,7 @@ export interface PromptProps {
 /** What is said to an answer that is none; empty for the right one. */
 function reply({ state, text }: Line, answer: string): string {
   if (state === "left") return "Left without an answer.";
-  return text.trim() === answer ? "" : `That is not ${answer}.`;
+  return text.trim() === answer ? "" : `Not confirmed.`;
 }
 
 /** One line of text, ended by Enter; Escape, Ctrl-C and Ctrl-D leave without an answer. */
@@ -74,7 +74,7 @@ export function Prompt({ question, style, onAnswer }: PromptProps): ReactNode {
         <Text key={text}>{text}</Text>
       ))}
       <Text>
-        Type {style.yellow(question.answer)} to go on, anything else to leave: {oneLine(shown.text)}
+        Type {style.yellow(question.answer)} to continue; anything else cancels: {oneLine(shown.text)}
         {shown.state === "open" && "_"}
       </Text>
       {shown.state !== "open" && <Text>{reply(shown, question.answer)}</Text>}

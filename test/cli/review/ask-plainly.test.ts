@@ -15,6 +15,6 @@ test.each([
   input.end(typed);
   expect(await askPlainly(QUESTION, input as never, output)).toBe(yes);
   const text = String(output.read());
-  expect(text).toContain("\n2 changes at MC1.\nType MC1 to go on, anything else to leave: ");
+  expect(text).toContain("\n2 changes at MC1.\nType MC1 to continue; anything else cancels: ");
   expect(text).not.toContain("\u001b");
 });

@@ -87,7 +87,7 @@ test("an answer that is none is called so", async () => {
   const asked = ask();
   await type(asked, "yes");
   asked.stdin.write("\r");
-  await eventually(() => expect(asked.frame()).toContain("That is not MC1."));
+  await eventually(() => expect(asked.frame()).toContain("Not confirmed."));
 });
 
 test("a mistake can be taken back", async () => {

@@ -7,15 +7,19 @@ import type { Github } from "./github/github-api.ts";
 import type { Inputs } from "./inputs.ts";
 
 /** Everything that one run of the action works with. */
-export interface Step {
+export interface Step extends OfflineStep {
+  readonly github: Github;
+  /** Addresses are masked in all that is published. */
+  readonly masked: boolean;
+}
+
+/** The part of it that needs no GitHub. */
+export interface OfflineStep {
   readonly inputs: Inputs;
   readonly context: EventContext;
   readonly scope: Scope;
-  readonly github: Github;
   readonly io: Io;
   readonly log: RunnerLog;
-  /** Addresses are masked in all that is published. */
-  readonly masked: boolean;
   /** Keys and tokens that the workflow gave. */
   readonly secrets: readonly string[];
   /** Takes Markdown for the job's summary. */

@@ -2,14 +2,9 @@ import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Io } from "../cli/io/io.ts";
 import { oneLine } from "../lib/escape.ts";
-import { failed, type Step, type StepResult, scopeOf } from "./action-context.ts";
+import { failed, type OfflineStep, type Step, type StepResult, scopeOf } from "./action-context.ts";
 import { ActionError } from "./action-error.ts";
 import { type RunnerLog, safeSink } from "./action-log.ts";
-import { runApplyMerged } from "./commands/run-apply-merged.ts";
-import { runDrift } from "./commands/run-drift.ts";
-import { runList, runValidate } from "./commands/run-offline.ts";
-import { runPlan } from "./commands/run-plan.ts";
-import { connectGithub } from "./github/connect-github.ts";
 import { type EventContext, eventContext } from "./github/event-context.ts";
 import { type Github, GithubError } from "./github/github-api.ts";
 import { type Env, type Inputs, readInputs, secretsIn } from "./inputs.ts";
@@ -22,14 +17,6 @@ interface Runner extends RunnerLog {
   setFailed(message: string): void;
 }
 
-const RUNS = {
-  plan: runPlan,
-  apply: runApplyMerged,
-  drift: runDrift,
-  validate: runValidate,
-  list: runList,
-} as const satisfies Readonly<Record<Inputs["command"], (step: Step) => Promise<StepResult>>>;
-
 /** Runs the action: inputs and event in; outputs, summary, comment and annotations out. Never throws. */
 export async function runAction(env: Env, io: Io, runner: Runner): Promise<void> {
   const secrets = secretsIn(env);
@@ -40,19 +27,15 @@ export async function runAction(env: Env, io: Io, runner: Runner): Promise<void>
     const inputs = readInputs(env);
     const event = await readFile(env["GITHUB_EVENT_PATH"] ?? "", "utf8").catch(() => "{}");
     const context = eventContext(env, event);
-    const github = githubFor(inputs, context, io, runner);
-    const masked = await isMasked(inputs, context, github, runner);
-    if (masked) mask = maskText;
+    if (inputs.maskAddresses === "on") mask = maskText;
     const sink = safeSink(runner);
     const out = { ...sink, write: (text: string) => sink.write(mask(text)) };
-    return RUNS[inputs.command]({
+    const step: OfflineStep = {
       inputs,
       context,
       scope: scopeOf(inputs),
-      github,
       io: { ...io, env: ownVariables(env), cwd: context.workspace, stdout: out, stderr: out },
       log: runner,
-      masked,
       secrets,
       hide: (secret) => runner.setSecret(secret),
       summarise: (markdown) => summarise(markdown, env),
@@ -61,11 +44,36 @@ export async function runAction(env: Env, io: Io, runner: Runner): Promise<void>
         await writeFile(path, text, { mode: 0o600 });
         return path;
       },
+    };
+    return runCommand(step, async () => {
+      const github = await connect(inputs, context, io, runner);
+      const masked = await isMasked(inputs, context, github, runner);
+      if (masked) mask = maskText;
+      return { ...step, github, masked };
     });
   }, runner);
   const outputs = { ...result.outputs, result: result.result, "failure-reason": result.reason ?? "" };
   for (const [name, value] of Object.entries(outputs)) runner.setOutput(name, value);
   if (result.reason !== null) runner.setFailed(oneLine(mask(result.message ?? result.reason)));
+}
+
+/** Loads and runs a command; each import loads only what that command needs. */
+async function runCommand(step: OfflineStep, online: () => Promise<Step>): Promise<StepResult> {
+  const { command } = step.inputs;
+  switch (command) {
+    case "plan":
+      return (await import("./commands/run-plan.ts")).runPlan(await online());
+    case "apply":
+      return (await import("./commands/run-apply-merged.ts")).runApplyMerged(await online());
+    case "drift":
+      return (await import("./commands/run-drift.ts")).runDrift(await online());
+    case "validate":
+      return (await import("./commands/run-offline.ts")).runValidate(step);
+    case "list":
+      return (await import("./commands/run-offline.ts")).runList(step);
+    default:
+      return command satisfies never;
+  }
 }
 
 async function ended(run: () => Promise<StepResult>, runner: Runner): Promise<StepResult> {
@@ -87,8 +95,8 @@ async function ended(run: () => Promise<StepResult>, runner: Runner): Promise<St
   }
 }
 
-/** GitHub's API; where the command does not need it, a missing token is no mistake. */
-function githubFor(inputs: Inputs, context: EventContext, io: Io, runner: Runner): Github {
+async function connect(inputs: Inputs, context: EventContext, io: Io, runner: Runner): Promise<Github> {
+  const { connectGithub } = await import("./github/connect-github.ts");
   const { apiUrl, owner, repo } = context;
   const world = { now: io.now, sleep: io.sleep, tell: runner.info };
   return connectGithub({ token: inputs.githubToken, apiUrl, owner, repo }, world);
@@ -102,7 +110,6 @@ async function isMasked(
   runner: Runner,
 ): Promise<boolean> {
   if (inputs.maskAddresses === "on") return true;
-  if (inputs.command === "validate" || inputs.command === "list") return false;
   const isPublic = context.isPublic ?? (await github.repository().catch(() => ({ isPublic: true }))).isPublic;
   if (!isPublic) return false;
   if (inputs.maskAddresses === "auto") {

@@ -2,7 +2,7 @@ import { fleetMatrix, MAX_JOBS } from "../../cli/show/job-matrix.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import { fenced } from "../../render/markdown/markdown-blocks.ts";
-import { failed, passed, type Step, type StepResult } from "../action-context.ts";
+import { failed, type OfflineStep, passed, type StepResult } from "../action-context.ts";
 import { annotate } from "../action-log.ts";
 import { loadFiles, orActionError } from "../load-and-plan.ts";
 import { diagnosticAnnotations } from "../review/annotations.ts";
@@ -10,7 +10,7 @@ import { diagnosticAnnotations } from "../review/annotations.ts";
 const MOST_SHOWN = 500;
 
 /** `validate`: everything that can be known of the files without the network. */
-export async function runValidate(step: Step): Promise<StepResult> {
+export async function runValidate(step: OfflineStep): Promise<StepResult> {
   const loaded = await orActionError(() => loadFiles(step.inputs, step.io));
   const { diagnostics, sources } = loaded;
   annotate(diagnosticAnnotations(diagnostics), step.log);
@@ -32,7 +32,7 @@ export async function runValidate(step: Step): Promise<StepResult> {
 }
 
 /** `list`: a matrix of jobs that together take all merchants. */
-export async function runList(step: Step): Promise<StepResult> {
+export async function runList(step: OfflineStep): Promise<StepResult> {
   const loaded = await orActionError(() => loadFiles(step.inputs, step.io));
   annotate(diagnosticAnnotations(loaded.diagnostics), step.log);
   const matrix = fleetMatrix(loaded.states, MAX_JOBS);

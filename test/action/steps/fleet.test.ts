@@ -82,9 +82,9 @@ describe("fleet", () => {
     expect(JSON.parse(some.outputs["matrix"] ?? "").include).toHaveLength(2);
   });
 
-  test("validate needs neither key nor service", async () => {
+  test("validate needs neither key nor service nor token", async () => {
     repository = await openRepository(seed(2), { "access/a.yaml": file("MC001").replace(/include.*\n/, "") });
-    const inputs = { command: "validate", "api-key": "", "base-url": "" };
+    const inputs = { command: "validate", "api-key": "", "base-url": "", "github-token": "" };
     const good = await repository.step(inputs);
     expect(good.outputs).toMatchObject({ result: "valid", "failure-reason": "" });
     expect(good.summary).toContain("✅ rolecall validate: 1 file valid");

@@ -216,7 +216,7 @@ function neverArrived(failure: Failure): boolean {
   const { code, request } = failure;
   if (isOfLook(failure) || request?.attempts === 0) return true;
   const unanswered = request !== undefined && request.status === undefined;
-  return !request?.uncertain && (code === "rate-limited" || code === "invitation-limited" || unanswered);
+  return !request?.uncertain && (code === "rate-limited" || unanswered);
 }
 
 /** The failure that was thrown; anything else is a bug, and thrown on. */

@@ -13,6 +13,11 @@ const MOST_REPEATED = 2;
 /** The most pages that are asked for before the first has told how many there are. */
 const AHEAD = 4;
 
+/** Pages of a list, in all its listings, that held nothing new. */
+interface Repeats {
+  pages: number;
+}
+
 interface Listed {
   readonly id: string;
 }
@@ -36,16 +41,24 @@ export async function listAll<Item extends Listed>(
   }: { readonly expected?: number; readonly progress?: Progress } = {},
 ): Promise<readonly Item[]> {
   const firsts = new Set<string>();
+  const firstIds = new Set<string>();
+  const repeats: Repeats = { pages: 0 };
   const noting: ReadPage<Item> = async (offset) => {
     const page = await readPage(offset);
-    if (offset === 0) firsts.add(JSON.stringify([page.total, page.items.map(({ id }) => id)]));
+    if (offset === 0) {
+      const ids = JSON.stringify(page.items.map(({ id }) => id));
+      firsts.add(`${page.total} ${ids}`);
+      firstIds.add(ids);
+    }
     return page;
   };
   for (let listing = 1; listing <= LISTINGS; listing += 1) {
-    const items = await listOnce(listing === 1 ? aheadOf(noting, expected) : noting, progress);
+    const items = await listOnce(listing === 1 ? aheadOf(noting, expected) : noting, progress, repeats);
     if (items !== null) return items;
   }
-  if (firsts.size === 1) {
+  // Somebody who changes a list does not make it give the same page twice.
+  const isRepeating = firstIds.size === 1 && repeats.pages >= LISTINGS;
+  if (firsts.size === 1 || isRepeating) {
     throw new RolecallError(
       "listing-unstable",
       `${what} contradicts itself: its pages do not fit its total_count.`,
@@ -78,6 +91,7 @@ function aheadOf<Item>(readPage: ReadPage<Item>, expected: number): ReadPage<Ite
 async function listOnce<Item extends Listed>(
   readPage: ReadPage<Item>,
   progress: Progress,
+  repeats: Repeats,
 ): Promise<readonly Item[] | null> {
   const first = await readPage(0);
   const { total } = first;
@@ -103,7 +117,10 @@ async function listOnce<Item extends Listed>(
     const page = await readPage(offset);
     const before = ids.size;
     for (const { id } of page.items) ids.add(id);
-    if (ids.size === before) known += 1;
+    if (ids.size === before && page.items.length > 0) {
+      known += 1;
+      repeats.pages += 1;
+    }
     // The list only repeats itself, whatever its count says.
     sound &&= isSound(page, offset) && known < MOST_REPEATED;
     read += page.items.length;

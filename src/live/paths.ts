@@ -20,17 +20,26 @@ export function query(parameters: Readonly<Record<string, string | number>>): st
 }
 
 function path(merchant: string, collection: string, id?: string): string {
+  if (isUnsafe(merchant)) {
+    throw new RolecallError("usage", `"${merchant}" cannot be a merchant code.`, {
+      hint: "Correct it in the file.",
+    });
+  }
+  if (id !== undefined && isUnsafe(id)) {
+    throw new RolecallError("bad-answer", `No request can be about the id "${id}".`, {
+      hint: "If no file names it, the service gave it: ask its operators.",
+    });
+  }
   const whole = ["v0.1", "merchants", merchant, collection, ...(id === undefined ? [] : [id])];
   return `/${whole.map(segment).join("/")}`;
 }
 
-/** Nothing escapes its segment: servers take "." and ".." for a way up, and an empty id for the collection. */
+/** Tells if a text would leave its segment: servers take "." and ".." for a way up, an empty id for the collection. */
+function isUnsafe(text: string): boolean {
+  return text === "" || text === "." || text === "..";
+}
+
 function segment(text: string): string {
-  if (text === "" || text === "." || text === "..") {
-    throw new RolecallError("usage", `"${text}" cannot be a merchant code or an id.`, {
-      hint: "Correct it in the file.",
-    });
-  }
   // A lone surrogate cannot be encoded; no id of the service holds one.
   return encodeURIComponent(text.replaceAll(/\p{Cs}/gu, "\ufffd"));
 }

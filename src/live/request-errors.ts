@@ -45,21 +45,27 @@ export function invitationLimited(
   now: number,
   waitMs: number | null,
 ): RolecallError {
-  const at = waitMs === null ? Number.NaN : now + waitMs;
-  // Beyond the year 9999 nobody waits.
-  const isKnown = at < Date.UTC(10_000, 0);
-  const when = isKnown ? `after ${minuteOf(at, now)}` : "later";
+  const isKnown = waitMs !== null && waitMs <= LONGEST_DATED_MS;
+  const when =
+    waitMs === null
+      ? "try again later"
+      : isKnown
+        ? `try again after ${minuteOf(now + waitMs, now)}`
+        : `the service asks to wait ${lasting(waitMs)}`;
   return new RolecallError(
     "invitation-limited",
-    `${sanitizeLine(address)}: too many invitations were sent to this address; try again ${when}.`,
+    `${sanitizeLine(address)}: too many invitations were sent to this address; ${when}.`,
     {
       hint: "Run apply again then: it goes on with what is left.",
       ...(request && { request }),
-      ...(isKnown && { retryAt: new Date(at).toISOString() }),
+      ...(isKnown && { retryAt: new Date(now + waitMs).toISOString() }),
       cause,
     },
   );
 }
+
+/** Longest wait that is told as a date, in ms: a year. */
+const LONGEST_DATED_MS = 366 * 24 * 3_600_000;
 
 /** The end of a moment's minute, such as "14:05 UTC", with its day where that is not today's. */
 function minuteOf(at: number, now: number): string {
@@ -254,8 +260,11 @@ function wordsOf(because: RetryLimit): string | null {
 }
 
 function lasting(ms: number): string {
-  const seconds = Math.ceil(ms / 1000);
+  const [seconds, minutes] = [Math.ceil(ms / 1000), Math.round(ms / 60_000)];
+  const [hours, days, years] = [minutes / 60, minutes / 1440, minutes / 525_960].map(Math.round);
   if (seconds < 120) return `${seconds} s`;
-  const minutes = Math.round(seconds / 60);
-  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+  if (minutes < 120) return `${minutes} min`;
+  if (hours !== undefined && hours < 48) return `${hours} h`;
+  if (days !== undefined && days < 730) return `${days} days`;
+  return years === undefined || years > 1000 ? "more than 1000 years" : `${years} years`;
 }

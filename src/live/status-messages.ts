@@ -15,7 +15,7 @@ export function statusMessage(status: number): StatusMessage {
   const known = STATUS_MESSAGES[status];
   if (known) return known;
   if (status >= 500) return { ...SERVER_ERROR, title: "Server Error" };
-  if (status >= 300 && status < 400) return REDIRECT;
+  if (status >= 300 && status < 400 && status !== 304) return REDIRECT;
   return {
     code: "unexpected-status",
     title: "",
@@ -89,6 +89,12 @@ const STATUS_MESSAGES: Readonly<Record<number, StatusMessage>> = {
     title: "Unprocessable Entity",
     hint: () =>
       "The service takes the request for meaningless. Correct the file as the detail says, and plan again.",
+  },
+  304: {
+    code: "unexpected-status",
+    title: "Not Modified",
+    hint: () =>
+      "Only a cache may answer so, and only if it is asked to. Check for a proxy or cache on the way to the service.",
   },
   424: {
     code: "dependency-failed",

@@ -105,7 +105,7 @@ describe("an invitation that is refused for its address", () => {
     const { result, statuses } = await apply(CY, BOTH, { late: true, edit });
     expect(result.status).toBe("stopped");
     expect(statuses).toMatchObject({
-      "create ada@example.com": "not-started",
+      "create ada@example.com": "failed",
       "create bob@example.com": "done",
       "delete cy@example.com": "failed",
     });

@@ -286,9 +286,11 @@ describe("reading a merchant", () => {
     expect(seen[0]?.path).toMatch(/^\/v0\.1\/merchants\/M%2FC%3F1%23\/(roles|members)$/);
     for (const id of ["..", ".", ""]) {
       expect(await failureOf(connectTo(holding([])).reader.read("MC1", [id]))).toMatchObject({
-        code: "usage",
+        code: "bad-answer",
+        hint: expect.stringContaining("the service gave it"),
       });
     }
+    expect(await failureOf(connectTo(holding([])).reader.read("..", []))).toMatchObject({ code: "usage" });
   });
 
   test("keeps metadata called __proto__ as data", async () => {
@@ -364,11 +366,23 @@ describe("a list that shifts while it is read", () => {
     expect(seen.filter(({ path }) => path === MEMBERS).length).toBeLessThan(250);
   });
 
+  test("contradicts itself where its count grows with each page, and no page has anything new", async () => {
+    let total = 60;
+    const { reader } = connectTo((one) => {
+      if (one.path !== MEMBERS) return json({ items: [] });
+      total += 25;
+      return json({ items: wireMembers(25), total_count: total });
+    });
+    expect((await failureOf(reader.read("MC1", []))).message).toBe(
+      "The member list of MC1 contradicts itself: its pages do not fit its total_count.",
+    );
+  });
+
   test("is told as changing where it is another one each time", async () => {
     let read = 0;
     const { reader } = connectTo((one) => {
       if (one.path !== MEMBERS) return json({ items: [] });
-      return json({ items: wireMembers(25).slice(0, 20), total_count: 60 + read++ });
+      return json({ items: wireMembers(999).slice(20 * read, 20 * read + 20), total_count: 60 + read++ });
     });
     expect((await failureOf(reader.read("MC1", []))).message).toBe(
       "The member list of MC1 changed each of the 3 times it was read.",

@@ -141,6 +141,12 @@ describe("a service that says no", () => {
     expect(new Set(seen.map(({ path }) => path)).size).toBe(2);
   });
 
+  test("by 304 is not told as a redirect", async () => {
+    const { failure } = await read(() => new Response(null, { status: 304 }));
+    expect(failure.message).toMatch(/answered 304 Not Modified\.$/);
+    expect(failure.hint).not.toMatch(/[Rr]edirect/);
+  });
+
   test.each<[string, () => Response, string]>([
     ["a Problem as plain JSON", () => json({ type: "t", title: "T" }, 400), "T"],
     ["another form of JSON", () => json({ error_code: "X", message: "Say why" }, 400), "Say why"],

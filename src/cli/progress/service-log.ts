@@ -7,11 +7,15 @@ const SHORTEST_WAIT_TOLD_MS = 500;
 /** Two waits that end this close to each other are one for whoever waits. */
 const SAME_WAIT_MS = 500;
 
+/** After that time the same line is told again. */
+const REPEATED_AFTER_MS = 10_000;
+
 /** Tells on stderr what the client does: each wait once for all requests that share it, and with `verbose` each request. */
 export function liveLog(io: Io, verbose: boolean): (event: LiveEvent) => void {
   const tell = (line: string): void => io.stderr.write(`${oneLine(line)}\n`);
   /** Until when a wait for a reason has been told. */
   const told = new Map<string, number>();
+  let last = { line: "", at: 0 };
   const isTold = ({ reason, ms }: { readonly reason: string; readonly ms: number }): boolean =>
     io.monotonic() + ms <= (told.get(reason) ?? 0) + SAME_WAIT_MS;
   return (event) => {
@@ -20,7 +24,10 @@ export function liveLog(io: Io, verbose: boolean): (event: LiveEvent) => void {
       if (line !== null) tell(line);
     } else if ((verbose || event.ms >= SHORTEST_WAIT_TOLD_MS) && !isTold(event)) {
       told.set(event.reason, io.monotonic() + event.ms);
-      tell(`waiting ${(event.ms / 1000).toFixed(1)} s: ${event.reason}`);
+      const line = `waiting ${(event.ms / 1000).toFixed(1)} s: ${event.reason}`;
+      if (line === last.line && io.monotonic() < last.at + REPEATED_AFTER_MS) return;
+      last = { line, at: io.monotonic() };
+      tell(line);
     }
   };
 }

@@ -251,7 +251,8 @@ const PARTS: Readonly<Record<PastWrite["intent"]["part"], string>> = {
 function writeLine({ intent, outcome }: PastWrite, style: Style): string {
   const status = outcome?.status ?? "unknown";
   const paint = PAINTS[status](style);
-  const id = outcome?.id ?? intent.id;
+  // A new invitation stands beside the expired one, whose id it does not have.
+  const id = outcome?.id ?? (intent.part === "create" ? null : intent.id);
   const part = PARTS[intent.part];
   const does = intent.part === "restore" ? "restore" : intent.password ? "set the password of" : intent.kind;
   const what = `${does} ${intent.resource} ${oneLine(intent.name)}${part}`;

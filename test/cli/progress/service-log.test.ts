@@ -31,11 +31,15 @@ test("a wait that many requests share is told once", () => {
   expect(lines()).toEqual(["waiting 1.0 s: the service asks for fewer requests (429)"]);
 });
 
-test("the next wait is told again, and so is a longer one", () => {
+test("the next wait is told again where it is another one, and an equal one after a while", () => {
   const { clock, wait, lines } = logging();
   wait(1000);
   clock.now += 1000;
   wait(1000);
+  expect(lines()).toHaveLength(1);
+  wait(5000);
+  expect(lines()).toHaveLength(2);
+  clock.now += 10_000;
   wait(5000);
   expect(lines()).toHaveLength(3);
 });

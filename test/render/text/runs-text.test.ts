@@ -250,6 +250,17 @@ describe("before the next plan", () => {
   });
 });
 
+test("a new invitation that was refused is not told with the id of the expired one", () => {
+  const refused = write(1, "ada@example.com", "failed");
+  const intent = { ...refused.intent, kind: "replace", part: "create", id: "mem_old" } as const;
+  const journal: KnownRun = {
+    name: NAME,
+    past: past({ writes: [{ ...refused, intent }], end: ended("stopped") }),
+    status: "stopped",
+  };
+  expect(renderRun(alone(journal), PLAIN)).not.toContain("mem_old");
+});
+
 test("text from a journal cannot act on a terminal or a CI log", () => {
   const evil = "\u001b[2J::error::x\n::warning::\u202e";
   const run = past({

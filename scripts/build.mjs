@@ -55,7 +55,7 @@ async function program() {
 async function action() {
   await bundle(
     {
-      input: { action: "src/action/main.ts" },
+      input: { action: "src/action/action-main.ts" },
       // A linked node_modules would put the place that it leads to into the file.
       // Its own HTTP client is enough, and the parts of it that are used: the toolkit brings two more, for proxies.
       resolve: {

@@ -18,7 +18,7 @@ const STOP_MS = 5_000;
 
 const STEPS = [
   {
-    about: "Are the files in order? This needs neither network nor key.",
+    about: "Are the files valid? This needs neither network nor key.",
     args: ["validate", files],
   },
   {
@@ -26,36 +26,36 @@ const STEPS = [
     args: ["plan", files],
   },
   {
-    about: "Change it. It plans afresh first; --yes is the answer that a person would type.",
+    about: "Apply it. It plans again first; --yes confirms, as a person would by typing it.",
     args: ["apply", "--yes", files],
   },
   {
-    about: "Is anything left? With --detailed-exitcode, exit code 0 means: no changes.",
+    about: "Does anything remain? With --detailed-exitcode, exit code 0 means no changes.",
     args: ["plan", "--detailed-exitcode", files],
   },
 ];
 
 const AFTERWORD = `
-Now you. In this folder, start the service and leave it running:
+Your turn. In this folder, start the sandbox and leave it running:
 
   node dist/bin.js sandbox --seed ${seed}
 
-In a second terminal, in this folder too, say where it is and which key to use. The password is
-for the one till user that is created:
+In a second terminal, also in this folder, set its URL and the key to use. The password is for
+the managed user that the plan creates:
 
   alias rolecall="node $PWD/dist/bin.js"
   export ROLECALL_BASE_URL=http://127.0.0.1:4010
   export ROLECALL_API_KEY=${key}
   export TILL_7_PASSWORD=only-for-the-sandbox
 
-Look, apply (it asks before it changes anything), edit a file, and look again:
+Plan, apply (it asks before it changes anything), edit a file, and plan again:
 
   rolecall plan ${files}
   rolecall apply ${files}
   \${EDITOR:-vi} ${files}/harbour-street.yaml
   rolecall plan ${files}
 
-"rolecall --help" says what else there is.
+"rolecall --help" lists all commands.
 `;
 
 /** The children that run now. */
@@ -98,7 +98,7 @@ async function demo() {
   } finally {
     await stop(sandbox);
   }
-  await say("\nAll four steps ended as they should, and the sandbox is stopped.\n");
+  await say("\nAll four steps succeeded, and the sandbox is stopped.\n");
   await say(AFTERWORD);
   return 0;
 }

@@ -86,7 +86,7 @@ test("every file that is shown is valid, without a warning", async () => {
     for (const { text } of files.filter((block) => block.page === page)) {
       const [, path = "access/demo.yaml"] = /^# (\S+)\n/.exec(text) ?? [];
       await mkdir(dirname(join(root, path)), { recursive: true });
-      await writeFile(join(root, path), text);
+      await writeFile(join(root, path), text, { flag: "wx" });
     }
     const { stdout } = await rolecall(["validate", "--format", "json"], { cwd: root });
     expect([page, JSON.parse(stdout).diagnostics]).toEqual([page, []]);

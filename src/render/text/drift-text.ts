@@ -4,6 +4,7 @@ import type { Extent, Style } from "../style.ts";
 import { type DriftView, differencesIn, driftText } from "../view/drift-view.ts";
 import { renderImpact } from "./impact-text.ts";
 import { renderFindings, renderHeading, renderRefusal, renderRisks, renderRow } from "./plan-text.ts";
+import { hangingLines, wrapText } from "./wrap.ts";
 
 /** How merchants differ from their files: the rules that live access breaks, what happened, and which side moved. */
 export function renderDrifts(views: readonly DriftView[], style: Style, extent: Extent = "normal"): string {
@@ -12,7 +13,10 @@ export function renderDrifts(views: readonly DriftView[], style: Style, extent: 
   const broken = views.filter(({ sums }) => sums.violations > 0).map(({ merchant }) => oneLine(merchant));
   if (views.length > 1) {
     parts.push(`${drifted} of ${counted(views.length, "merchant")} drifted.\n`);
-    if (broken.length > 0) parts.push(`${style.red(`Live access breaks rules of ${broken.join(", ")}.`)}\n`);
+    if (broken.length > 0) {
+      const lines = wrapText(`Live access breaks rules of ${broken.join(", ")}.`, style.columns);
+      parts.push(`${lines.map(style.red).join("\n")}\n`);
+    }
   }
   return parts.join("\n");
 }
@@ -37,7 +41,7 @@ function renderDrift(view: DriftView, style: Style, extent: Extent): string {
     ...renderFindings(extent === "quiet" ? { ...view, warnings: [] } : view, style),
   ];
   if (extent !== "quiet" || lines.length > 1) lines.push("");
-  lines.push(`  ${style.bold("Drift:")} ${driftText(sums)}.`);
+  lines.push(...hangingLines(`${driftText(sums)}.`, style.columns, `  ${style.bold("Drift:")} `, "    "));
   if (view.deferred.length > 0) lines.push(` ${deferredText(view.deferred.length)}`);
   return `${lines.join("\n")}\n`;
 }

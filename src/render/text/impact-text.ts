@@ -2,7 +2,7 @@ import { oneLine } from "../../lib/escape.ts";
 import { counted, moreText, type Told, toldWhere } from "../../lib/text.ts";
 import type { Impact, MemberImpact } from "../../model/plan.ts";
 import type { Extent, Style } from "../style.ts";
-import { cellWidth, padTo, wrapList } from "./wrap.ts";
+import { cellWidth, hangingLines, padTo, wrapList } from "./wrap.ts";
 
 const SUMS_SHOWN = 40;
 const GROUPS_SHOWN = 12;
@@ -33,9 +33,9 @@ export function renderImpact(
   const hidden = groups.slice(shown.length).reduce((sum, group) => sum + group.length, 0);
   return [
     "",
-    `  ${style.bold("Access")}: ${accessText(members.length, told)}`,
-    ...titled("By permission", capped(table(sums), atMost(SUMS_SHOWN), style)),
-    ...titled("By role", capped(table(holders), atMost(SUMS_SHOWN), style)),
+    ...hangingLines(accessText(members.length, told), style.columns, `  ${style.bold("Access")}: `, "    "),
+    ...titled("By permission", capped(table(sums, style), atMost(SUMS_SHOWN), style)),
+    ...titled("By role", capped(table(holders, style), atMost(SUMS_SHOWN), style)),
     ...titled("By member", [
       ...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN), told)),
       ...(hidden > 0 ? [`${INDENT}${style.dim(moreText(hidden))}`] : []),
@@ -53,19 +53,25 @@ function titled(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : [`    ${title}`, ...lines];
 }
 
-function capped(lines: readonly string[], shown: number, style: Style): readonly string[] {
-  if (lines.length <= shown) return lines;
-  return [...lines.slice(0, shown), `${INDENT}${style.dim(moreText(lines.length - shown))}`];
+function capped(rows: readonly (readonly string[])[], shown: number, style: Style): readonly string[] {
+  const lines = rows.slice(0, shown).flat();
+  return rows.length <= shown ? lines : [...lines, `${INDENT}${style.dim(moreText(rows.length - shown))}`];
 }
 
 /** Names with what is said of each, side by side; a name that is very long moves its own line only. */
-function table(rows: readonly (readonly [name: string, text: string])[]): readonly string[] {
+function table(
+  rows: readonly (readonly [name: string, text: string])[],
+  { columns }: Style,
+): readonly (readonly string[])[] {
   const safe = rows.map(([name, text]) => [oneLine(name), text] as const);
   const width = Math.min(
     safe.reduce((widest, [name]) => Math.max(widest, cellWidth(name)), 0),
     WIDEST_NAME,
+    Math.floor(columns / 2),
   );
-  return safe.map(([name, text]) => `${INDENT}${padTo(name, width)}  ${text}`);
+  return safe.map(([name, text]) =>
+    hangingLines(text, columns, `${INDENT}${padTo(name, width)}  `, `${INDENT}  `),
+  );
 }
 
 /** People to whom the same happens, together; in the order of the first of each. */

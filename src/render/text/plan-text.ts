@@ -15,11 +15,15 @@ import {
 import { type RiskView, riskTitle } from "../view/risk-view.ts";
 import { wordDiffText } from "../view/word-diff.ts";
 import { renderImpact } from "./impact-text.ts";
-import { wrapList, wrapText } from "./wrap.ts";
+import { cellWidth, hangingLines, wrapList, wrapText } from "./wrap.ts";
 
 const SYMBOLS = { create: "+", update: "~", replace: "±", delete: "-" } as const;
 const LABEL_WIDTH = 13;
 const DETAIL_INDENT = " ".repeat(13);
+
+/** Below this width, in cells, the details of a change stand below their label. */
+const NARROW = 60;
+const NARROW_INDENT = " ".repeat(6);
 
 const RISKS_SHOWN = 12;
 
@@ -31,11 +35,19 @@ export function renderPlans(views: readonly PlanView[], style: Style, extent: Ex
     const refused = views.filter(({ refusals }) => refusals.length > 0).map(({ merchant }) => merchant);
     parts.push(
       [
-        `${style.bold(`${counted(views.length, "merchant")}:`)} ${countsText(total)}.\n`,
+        ...hangingLines(
+          `${countsText(total)}.`,
+          style.columns,
+          `${style.bold(`${counted(views.length, "merchant")}:`)} `,
+          "  ",
+        ),
         ...(refused.length > 0
-          ? [style.red(`An apply would be refused for ${refused.map(oneLine).join(", ")}.`), "\n"]
+          ? wrapText(`An apply would be refused for ${refused.map(oneLine).join(", ")}.`, style.columns).map(
+              style.red,
+            )
           : []),
-      ].join(""),
+        "",
+      ].join("\n"),
     );
   }
   return parts.join("\n");
@@ -53,12 +65,18 @@ function renderPlan(view: PlanView, style: Style, extent: Extent): string {
     ...view.overridden.flatMap((refusal) => renderOverridden(refusal, style)),
   ];
   if (extent !== "quiet" || lines.length > 1) lines.push("");
-  lines.push(`  ${style.bold("Plan:")} ${countsText(view.counts)}.`);
+  lines.push(
+    ...hangingLines(`${countsText(view.counts)}.`, style.columns, `  ${style.bold("Plan:")} `, "    "),
+  );
   if (view.deferred.length > 0) lines.push(` ${deferredText(view.deferred.length)}`);
   if (view.passwords.length > 0 && extent !== "quiet") lines.push(...renderPasswords(view.passwords, style));
-  if (view.errors.length > 0) lines.push(`  ${style.red(errorsText(view.errors))}`);
-  if (view.refusals.length > 0) lines.push(`  ${style.red(refusalsText(view.refusals))}`);
+  if (view.errors.length > 0) lines.push(...redLines(errorsText(view.errors), style));
+  if (view.refusals.length > 0) lines.push(...redLines(refusalsText(view.refusals), style));
   return `${lines.join("\n")}\n`;
+}
+
+function redLines(text: string, style: Style): readonly string[] {
+  return wrapText(text, style.columns - 2).map((line) => `  ${style.red(line)}`);
 }
 
 function renderBody(view: PlanView, style: Style, extent: Extent): readonly string[] {
@@ -93,7 +111,7 @@ export function renderRisks(risks: readonly RiskView[], style: Style, extent: Ex
           ? wrapList(texts, style.columns - 6)
           : texts.flatMap((one) => hangingFrom(one, style));
       return [
-        `    ${style.red("!")} ${riskTitle(kind, items, told)}`,
+        ...hangingLines(riskTitle(kind, items, told), style.columns, `    ${style.red("!")} `, "      "),
         ...rows.map((row) => `      ${row}`),
         ...(more > 0 ? [`      ${style.dim(moreText(more))}`] : []),
       ];
@@ -112,8 +130,9 @@ function renderPasswords(variables: readonly string[], style: Style): readonly s
 }
 
 function renderDeferred(row: DeferredView, style: Style): readonly string[] {
-  const [head = ""] = renderRow({ ...row, details: [] }, style);
-  return [head, ...hanging(oneLine(row.until), DETAIL_INDENT, style.columns).map(style.dim)];
+  const head = renderRow({ ...row, details: [] }, style);
+  const indent = style.columns < NARROW ? NARROW_INDENT : DETAIL_INDENT;
+  return [...head, ...hangingLines(oneLine(row.until), style.columns, indent, indent).map(style.dim)];
 }
 
 /** Objections of a rule to a plan, or to live access. */
@@ -126,12 +145,22 @@ export function renderRefusal(
   return [
     `    ${style.red(head)}${first.slice(head.length)}`,
     ...rest.map((line) => `      ${line}`),
-    ...(place === null ? [] : [`      ${style.dim(`written at ${oneLine(place)}`)}`]),
-    ...renderHint(hint, "      ", style),
-    ...(allow === null
+    ...(place === null
       ? []
-      : [`      ${style.cyan("→")} If it is meant: apply --allow ${oneLine(shellWord(allow))}`]),
+      : wrapText(`written at ${oneLine(place)}`, style.columns - 6).map(
+          (line) => `      ${style.dim(line)}`,
+        )),
+    ...renderHint(hint, "      ", style),
+    ...(allow === null ? [] : renderOverride(allow, style)),
   ];
+}
+
+/** Returns how to override a refusal; the command is kept on one line where it fits. */
+function renderOverride(allow: string, style: Style): readonly string[] {
+  const parts = ["If it is meant:", `apply --allow ${oneLine(shellWord(allow))}`];
+  return wrapList(parts, style.columns - 8, " ").map(
+    (line, index) => `      ${index === 0 ? style.cyan("→") : " "} ${line}`,
+  );
 }
 
 function renderOverridden({ rule, code, message }: RefusalView, style: Style): readonly string[] {
@@ -146,19 +175,16 @@ function renderOverridden({ rule, code, message }: RefusalView, style: Style): r
 }
 
 function renderHint(hint: string, indent: string, style: Style): readonly string[] {
-  return hanging(oneLine(hint), `${indent}  `, style.columns).map((line, index) =>
-    index === 0 ? `${indent}${style.cyan("→")} ${line.trimStart()}` : line,
-  );
+  return hangingLines(oneLine(hint), style.columns, `${indent}${style.cyan("→")} `, `${indent}  `);
 }
 
-function hanging(text: string, indent: string, columns: number): readonly string[] {
-  return wrapText(text, columns - indent.length).map((line) => `${indent}${line}`);
-}
-
-/** The line that a merchant's part begins with. */
+/** The heading of a merchant's part: the code, the environment and the service. */
 export function renderHeading({ merchant, environment, service }: PlanView, style: Style): string {
   const where = [environment, service].filter((part) => part !== null).map((part) => oneLine(part));
-  return `${style.bold(oneLine(merchant))}${style.dim(` · ${where.join(" · ")}`)}`;
+  const [code, rest] = [oneLine(merchant), ` · ${where.join(" · ")}`];
+  return cellWidth(`${code}${rest}`) <= style.columns
+    ? `${style.bold(code)}${style.dim(rest)}`
+    : [style.bold(code), ...where.map((part) => `  ${style.dim(part)}`)].join("\n");
 }
 
 /** One change with its details. */
@@ -168,8 +194,16 @@ export function renderRow(
 ): readonly string[] {
   const paint = paintOf(kind, style);
   const label = paint(`${SYMBOLS[kind]} ${verb}`);
-  const note = remark === "" ? "" : style.dim(` (${oneLine(remark)})`);
-  return [`    ${label} ${oneLine(name)}${note}`, ...details.flatMap((one) => renderDetail(one, style))];
+  const line = `    ${label} ${oneLine(name)}`;
+  const note = remark === "" ? "" : `(${oneLine(remark)})`;
+  const head =
+    cellWidth(`${line} ${note}`) <= style.columns
+      ? [note === "" ? line : `${line} ${style.dim(note)}`]
+      : [
+          ...hangingLines(oneLine(name), style.columns, `    ${label} `, NARROW_INDENT),
+          ...hangingLines(note, style.columns, NARROW_INDENT, NARROW_INDENT).map(style.dim),
+        ];
+  return [...head, ...details.flatMap((one) => renderDetail(one, style))];
 }
 
 function paintOf(kind: RowView["kind"], style: Style): Paint {
@@ -178,7 +212,9 @@ function paintOf(kind: RowView["kind"], style: Style): Paint {
 
 function renderDetail(detail: DetailView, style: Style): readonly string[] {
   const { label, removed, added, plain, words } = detail;
-  const width = Math.max(style.columns - DETAIL_INDENT.length - LABEL_WIDTH - 2, 20);
+  const isNarrow = style.columns < NARROW;
+  const margin = isNarrow ? NARROW_INDENT.length + 2 : DETAIL_INDENT.length + LABEL_WIDTH;
+  const width = Math.max(style.columns - margin - 2, 1);
   // A description or a metadata value is a sentence of its own; names stand side by side.
   const listed = label === "permissions" || label === "roles";
   const lay = (items: readonly string[], sign: string, paint: Paint): readonly string[] => {
@@ -194,6 +230,8 @@ function renderDetail(detail: DetailView, style: Style): readonly string[] {
           ...lay(plain, "", (text) => text),
         ]
       : wrapText(oneLine(wordDiffText(words)), width + 2);
+  if (isNarrow)
+    return [`${NARROW_INDENT}${style.dim(label)}`, ...rows.map((row) => `${NARROW_INDENT}  ${row}`)];
   return rows.map((row, index) => {
     const head = index === 0 ? style.dim(label.padEnd(LABEL_WIDTH)) : " ".repeat(LABEL_WIDTH);
     return `${DETAIL_INDENT}${head}${row}`;

@@ -10,11 +10,21 @@ export function padTo(text: string, width: number): string {
   return `${text}${" ".repeat(Math.max(0, width - cellWidth(text)))}`;
 }
 
-/** Breaks a list into lines of at most `width` cells, never inside an item. */
+/**
+ * Breaks a list into lines of at most `width` cells between its items; an item that is longer than a line is broken at
+ * its spaces, and a longer word has a line of its own.
+ */
 export function wrapList(items: readonly string[], width: number, separator = ", "): readonly string[] {
   const lines: string[] = [];
   let line = "";
   for (const item of items) {
+    if (cellWidth(item) > width && item.includes(" ")) {
+      if (line !== "") lines.push(`${line}${separator.trimEnd()}`);
+      const parts = wrapText(item, width);
+      lines.push(...parts.slice(0, -1));
+      line = parts.at(-1) ?? "";
+      continue;
+    }
     const longer = line === "" ? item : `${line}${separator}${item}`;
     if (line !== "" && cellWidth(longer) > width) {
       lines.push(`${line}${separator.trimEnd()}`);
@@ -26,7 +36,23 @@ export function wrapList(items: readonly string[], width: number, separator = ",
   return line === "" ? lines : [...lines, line];
 }
 
-/** Breaks a text into lines of at most `width` cells at its spaces; a longer word keeps its line. */
+/** Breaks a text into lines of at most `width` cells at its spaces; a longer word has a line of its own. */
 export function wrapText(text: string, width: number): readonly string[] {
   return wrapList(text.split(" "), width, " ");
+}
+
+/** Breaks a text into lines of at most `columns` cells: the first follows `head`, which may be painted, the others `indent`. */
+export function hangingLines(text: string, columns: number, head: string, indent: string): readonly string[] {
+  const lines: string[] = [];
+  let line = head;
+  text.split(" ").forEach((word, index) => {
+    const longer = index === 0 ? `${line}${word}` : `${line} ${word}`;
+    if (index > 0 && cellWidth(longer) > columns) {
+      lines.push(line);
+      line = `${indent}${word}`;
+    } else {
+      line = longer;
+    }
+  });
+  return [...lines, line];
 }

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import xterm from "@xterm/headless";
 import { describe, expect, test } from "vitest";
 import { PLAIN } from "../../../src/render/style.ts";
@@ -15,6 +16,12 @@ test("a plan reads from changes to findings to sums, in 80 columns", async () =>
   const text = renderPlans([planView(richPlan())], PLAIN);
   await expect(text).toMatchFileSnapshot("../golden/rich-plan.txt");
   expect(text.split("\n").filter((line) => line.length > 80)).toEqual([]);
+});
+
+test("on a narrow terminal lines are broken between words, never inside one", async () => {
+  const text = renderPlans([planView(richPlan())], { ...PLAIN, columns: 40 });
+  await expect(text).toMatchFileSnapshot("../golden/rich-plan-40.txt");
+  expect(text.split("\n").filter((line) => line.length > 40)).toEqual([]);
 });
 
 test("several merchants end with the sum of all", () => {
@@ -47,21 +54,22 @@ test("a merchant with nothing to change says so", () => {
 });
 
 test("colours dress the text and change none of it", () => {
-  const mark = (name: string) => (text: string) => `<${name}>${text}</${name}>`;
+  const paint = (code: number) => (text: string) => `\u001b[${code}m${text}\u001b[39m`;
   const dressed = {
-    bold: mark("b"),
-    dim: mark("d"),
-    red: mark("r"),
-    green: mark("g"),
-    yellow: mark("y"),
-    cyan: mark("c"),
-    columns: 80,
+    bold: paint(1),
+    dim: paint(2),
+    red: paint(31),
+    green: paint(32),
+    yellow: paint(33),
+    cyan: paint(36),
   };
   const views = [planView(richPlan())];
-  const text = renderPlans(views, dressed);
-  expect(text).toContain("<g>+ create</g> Stock Keeper");
-  expect(text).toContain("<r>- delete</r> leaver@example.com");
-  expect(text.replaceAll(/<\/?[bdrgyc]>/g, "")).toBe(renderPlans(views, PLAIN));
+  for (const columns of [80, 40]) {
+    const text = renderPlans(views, { ...dressed, columns });
+    expect(text).toContain("\u001b[32m+ create\u001b[39m Stock Keeper");
+    expect(text).toContain("\u001b[31m- delete\u001b[39m leaver@example.com");
+    expect(stripVTControlCharacters(text)).toBe(renderPlans(views, { ...PLAIN, columns }));
+  }
 });
 
 test("names from the file and the service cannot write to the terminal", () => {

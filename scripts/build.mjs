@@ -57,11 +57,8 @@ async function action() {
     {
       input: { action: "src/action/action-main.ts" },
       // A linked node_modules would put the place that it leads to into the file.
-      // Its own HTTP client is enough, and the parts of it that are used: the toolkit brings two more, for proxies.
-      resolve: {
-        symlinks: false,
-        alias: { undici$: join(root, "scripts/undici-fetch.mjs"), undici: join(root, "node_modules/undici") },
-      },
+      // Its own HTTP client is enough: the toolkit brings the same one twice more, for proxies.
+      resolve: { symlinks: false, alias: { undici: join(root, "node_modules/undici") } },
       // The toolkit does not declare it: none of its modules does anything when it is evaluated.
       treeshake: { moduleSideEffects: [{ test: /node_modules\/@actions\//, sideEffects: false }] },
       transform: { target: "node20.19" },

@@ -76,14 +76,22 @@ describe.each(nodesUnderTest())("$name", ({ path: node }) => {
     expect(await repository.writes()).toEqual([]);
   });
 
-  test("a service behind a proxy is reached as the step's environment says", async () => {
+  test("the service and GitHub are reached through the proxy of the step's environment", async () => {
     const proxy = await startConnectProxy();
     await repository.propose(7, { [FILE]: WITH_ROLE });
-    const end = await plan({}, { env: { HTTP_PROXY: `http://ada:s3cret@${proxy.host}` } });
+    const { hostname, port } = new URL(repository.github.url);
+    const env = {
+      HTTP_PROXY: `http://ada:s3cret@${proxy.host}`,
+      // GitHub's toolkit asks a loopback address itself.
+      GITHUB_API_URL: repository.github.url.replace(hostname, "github.test"),
+    };
+    const end = await plan({}, { env });
     await proxy.close();
     expect(end.code).toBe(0);
     expect(end.outputs["result"]).toBe("changes");
-    expect(proxy.asked[0]).toMatchObject({ credentials: "ada:s3cret" });
+    expect(proxy.asked.map(({ to }) => to)).toContain(`github.test:${port}`);
+    expect(proxy.asked.map(({ to }) => to)).toContain(new URL(repository.service.url).host);
+    expect(new Set(proxy.asked.map(({ credentials }) => credentials))).toEqual(new Set(["ada:s3cret"]));
     expect(onlyComment()).not.toContain("s3cret");
   });
 

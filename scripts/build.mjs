@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { rolldown } from "rolldown";
@@ -24,6 +24,8 @@ for (const name of existsSync(dist) ? readdirSync(dist) : []) {
   if (name !== "action.mjs") rmSync(join(dist, name), { recursive: true });
 }
 await program();
+// A linked installation runs this file itself.
+chmodSync(join(dist, "bin.js"), 0o755);
 await action();
 declarations();
 

@@ -31,6 +31,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+test("the built program can be run by its path, as a linked installation does", async () => {
+  const { stdout } = await run(join(ROOT, "dist/bin.js"), ["--version"]);
+  expect(stdout.trim()).toMatch(/^\d+\.\d+\.\d+$/);
+});
+
 test("the package installs into an empty folder without any other package, and runs", async () => {
   const packages = (await readdir(join(folder, "node_modules"))).filter((name) => !name.startsWith("."));
   expect(packages).toEqual(["rolecall"]);

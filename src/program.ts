@@ -1,7 +1,7 @@
 import { ExitCode } from "./cli/exit-code.ts";
 import type { OutputLoss } from "./cli/io/io.ts";
+import { describeLoss, hasNoReader } from "./cli/io/io.ts";
 import { nodeIo } from "./cli/io/node-io.ts";
-import { describeLoss, hasNoReader } from "./cli/io/output-loss.ts";
 
 const argv = process.argv.slice(2);
 const io = nodeIo();

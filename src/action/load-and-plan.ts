@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { relative, sep } from "node:path";
 import picomatch from "picomatch";
-import { isInShard } from "../cli/args/in-shard.ts";
+import { isInShard } from "../cli/args/shard.ts";
 import { findYamlFiles } from "../cli/files/find-files.ts";
 import { isError, type Loaded, loadStates } from "../cli/files/load-states.ts";
 import type { Io } from "../cli/io/io.ts";

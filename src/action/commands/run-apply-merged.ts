@@ -4,7 +4,7 @@ import { applyReporter } from "../../cli/apply/reporter.ts";
 import { runApply } from "../../cli/apply/run-apply.ts";
 import { ExitCode } from "../../cli/exit-code.ts";
 import { fileJournals } from "../../cli/journal/write-journal.ts";
-import { parseOverrides, standingRefusals } from "../../cli/review/parse-overrides.ts";
+import { parseOverrides, standingRefusals } from "../../cli/review/approval.ts";
 import type { Look, Planned } from "../../cli/session/session.ts";
 import { rulePlaces } from "../../cli/show/rule-locations.ts";
 import { unplannedOf } from "../../cli/show/show-plans.ts";

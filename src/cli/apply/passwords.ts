@@ -1,7 +1,98 @@
 import type { PasswordChange } from "../../model/apply.ts";
+import type { DesiredMember } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { Plan } from "../../model/plan.ts";
+import type { LiveMember, LiveState } from "../../model/live.ts";
+import type { MemberChange, MemberImage, Plan } from "../../model/plan.ts";
+import { seal } from "../../plan/fingerprint.ts";
 import type { Io } from "../io/io.ts";
+import type { Look, Session } from "../session/session.ts";
+
+/** A plan, and from what and for whom it was made. */
+export type Planned = { readonly session: Pick<Session, "state"> } & Look;
+
+/**
+ * The passwords that `--rotate-password` asks for, by merchant. Throws RolecallError for an address that no file of the
+ * run lists as managed, or that cannot have a password. Who is yet to be created gets it with that.
+ */
+export function rotationsFor(
+  emails: readonly string[],
+  planned: readonly Planned[],
+): ReadonlyMap<string, readonly PasswordChange[]> {
+  const asked = new Set(emails.map((email) => email.toLowerCase()));
+  const listed = planned.flatMap((one) =>
+    (one.session.state.members ?? [])
+      .filter(({ email, managed }) => managed && asked.has(email.toLowerCase()))
+      .map((member) => ({ one, member })),
+  );
+  const known = new Set(listed.map(({ member }) => member.email.toLowerCase()));
+  const stray = emails.find((email) => !known.has(email.toLowerCase()));
+  if (stray !== undefined) {
+    throw new RolecallError("usage", `--rotate-password ${stray}: no file lists this address as managed.`, {
+      hint: 'A member whose password is to be set has "managed" with a "password_env" in the file.',
+    });
+  }
+  const rotations = new Map<string, readonly PasswordChange[]>();
+  for (const { one, member } of listed) {
+    const rotation = rotationOf(member, one);
+    const merchant = one.plan.merchant;
+    if (rotation) rotations.set(merchant, [...(rotations.get(merchant) ?? []), rotation]);
+  }
+  return rotations;
+}
+
+function rotationOf(member: DesiredMember, { plan, live }: Planned): PasswordChange | null {
+  const { email, managed } = member;
+  const found = live.members.find((one) => isMeant(member, one));
+  const change = changeOf(plan, email, found);
+  if (change?.kind === "create" || change?.kind === "replace" || managed === undefined) return null;
+  const refuse = (why: string): never => {
+    throw new RolecallError("usage", `--rotate-password ${email}: ${why}`, {
+      hint: "Nothing was changed. Leave the option away, or correct the file.",
+    });
+  };
+  if (change?.kind === "delete") refuse(`the plan removes this member from ${plan.merchant}.`);
+  if (found === undefined) return refuse(`there is no such member at ${plan.merchant}.`);
+  if (found.user?.type !== "managed_user")
+    refuse(`at ${plan.merchant} this is no user that the merchant manages.`);
+  const image: MemberImage = change?.kind === "update" ? change.after : imageOf(found, email, live);
+  const update = seal<MemberChange>({
+    resource: "member",
+    name: email,
+    kind: "update",
+    id: found.id,
+    before: image,
+    after: image,
+    fields: [],
+    reason: "declared",
+  }) as MemberChange & { readonly kind: "update" };
+  return { ...update, passwordEnv: managed.passwordEnv };
+}
+
+function isMeant({ id, email }: DesiredMember, live: LiveMember): boolean {
+  if (id !== undefined) return live.id === id;
+  // An expired invitation of the same address may stand beside the membership.
+  return live.status !== "expired" && live.user?.email?.toLowerCase() === email.toLowerCase();
+}
+
+function changeOf(plan: Plan, email: string, found: LiveMember | undefined): MemberChange | undefined {
+  return plan.changes.find(
+    (change): change is MemberChange =>
+      change.resource === "member" &&
+      (found ? change.id === found.id : change.name.toLowerCase() === email.toLowerCase()),
+  );
+}
+
+/** The member as it is, and as it stays. */
+function imageOf(member: LiveMember, email: string, { roles }: LiveState): MemberImage {
+  const names = new Map(roles.map(({ id, name }) => [id, name]));
+  return {
+    email: member.user?.email ?? email,
+    roles: [...new Set(member.roles)].sort().map((id) => ({ id, name: names.get(id) ?? id })),
+    metadata: member.metadata,
+    managed: { nickname: member.user?.nickname ?? null, passwordEnv: null },
+    status: member.status,
+  };
+}
 
 const SHORTEST_PASSWORD = 8;
 

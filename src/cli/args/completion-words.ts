@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { defaultPath } from "../files/find-files.ts";
-import { projectRoot } from "../files/project-root.ts";
+import { defaultPath, projectRoot } from "../files/find-files.ts";
 import { beginningOf } from "../journal/find-run.ts";
 import { EXTENSION } from "../journal/read-journals.ts";
 

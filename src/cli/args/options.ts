@@ -1,8 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { SMALLEST_REVIEW, USUAL_REVIEW } from "../../render/markdown/review-size.ts";
-import { parseDuration } from "./duration.ts";
-import { parseShard } from "./parse-shard.ts";
-import type { Shard } from "./shard.ts";
+import { parseShard, type Shard } from "./shard.ts";
 
 /** Options of every command that talks to the service. */
 export interface ServiceOptions {
@@ -126,4 +124,31 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
     }
     return number;
   };
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
+const LONGEST_MS = 24 * 3_600_000;
+
+/** Parses a duration such as `90s`, `5m`, `1h`, or seconds without a unit; in milliseconds. */
+export function parseDuration(text: string): number {
+  const [, digits, unit = "s"] = /^(\d{1,9})([smh])?$/.exec(text) ?? [];
+  const ms = Number(digits) * (UNITS[unit] ?? Number.NaN);
+  if (!(ms <= LONGEST_MS)) {
+    throw new InvalidArgumentError("It takes a duration such as 90s, 5m or 1h, up to 24h; 0 means once.");
+  }
+  return ms;
+}
+
+/** Parses `--as-of`: a day, from whose beginning on (UTC) a plan is made, or a moment; in milliseconds since the epoch. */
+export function parseAsOf(text: string): number {
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  const isMoment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text);
+  const time = isDay || isMoment ? Date.parse(text) : Number.NaN;
+  const exists = !isDay || Number.isNaN(time) || new Date(time).toISOString().startsWith(text);
+  if (Number.isNaN(time) || !exists) {
+    throw new InvalidArgumentError(
+      "It takes a day such as 2027-02-01, or a moment such as 2027-02-01T08:00:00Z.",
+    );
+  }
+  return time;
 }

@@ -1,3 +1,6 @@
+import { createHash } from "node:crypto";
+import { InvalidArgumentError } from "commander";
+
 /** One of several parts that a fleet of merchants is divided into; `index` counts from 1. */
 export interface Shard {
   readonly index: number;
@@ -14,4 +17,17 @@ export function readShard(text: string): Shard | null {
   const [, index, count] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
   const shard = { index: Number(index), count: Number(count) };
   return shard.index >= 1 && shard.index <= shard.count ? shard : null;
+}
+
+/** Whether a merchant belongs to a shard: by a hash of its code, so that others that come and go do not move it. */
+export function isInShard(merchant: string, { index, count }: Shard): boolean {
+  const hash = createHash("sha256").update(merchant).digest().readUInt32BE(0);
+  return (hash % count) + 1 === index;
+}
+
+/** Parses `--shard`: `2/5`. */
+export function parseShard(text: string): Shard {
+  const shard = readShard(text);
+  if (shard === null) throw new InvalidArgumentError("It takes a part of a whole, such as 2/5.");
+  return shard;
 }

@@ -12,10 +12,9 @@ import {
   withServiceOptions,
 } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
-import type { Io, OutputLoss } from "../io/io.ts";
-import { hasNoReader } from "../io/output-loss.ts";
+import { hasNoReader, type Io, type OutputLoss } from "../io/io.ts";
 import type { Consent } from "../review/approval.ts";
-import type { Selection } from "../review/select-changes.ts";
+import type { Selection } from "../review/browse-plans.ts";
 import type { Prepared } from "../session/plan-merchants.ts";
 import type { Look, Planned } from "../session/session.ts";
 
@@ -260,7 +259,7 @@ const loadApplying = () =>
     import("../show/show-plans.ts"),
     import("../apply/watched-reporter.ts"),
     import("../apply/passwords.ts"),
-    import("../apply/password-rotation.ts"),
+    import("../apply/passwords.ts"),
     import("../review/confirm-apply.ts"),
     import("../apply/run-apply.ts"),
   ]);
@@ -275,7 +274,7 @@ async function select(
   if (!options.interactive || !valid || !due || !isSound(planned)) {
     return { planned, objections: [], leftOut: new Map() };
   }
-  const { selectChanges } = await import("../review/select-changes.ts");
+  const { selectChanges } = await import("../review/browse-plans.ts");
   return selectChanges(planned, options, progress, io);
 }
 
@@ -289,7 +288,7 @@ function isSound(planned: readonly Planned[]): boolean {
 /** Why the plans are refused, a sentence each: what guards, policies and checks have against them, and what nobody approved. */
 async function refusal(looks: readonly Look[], { approved, overrides }: Consent): Promise<readonly string[]> {
   const [{ standingRefusals }, { objectionsTo }] = await Promise.all([
-    import("../review/parse-overrides.ts"),
+    import("../review/approval.ts"),
     import("../review/approval.ts"),
   ]);
   const plans = looks.map(({ plan }) => plan);

@@ -2,8 +2,7 @@ import { Command, Option } from "commander";
 import type { DesiredState } from "../../model/desired.ts";
 import { warnWithoutEffect } from "../args/option-hints.ts";
 import { type OutputOptions, wholeNumber, withMerchantOption, withOutputOptions } from "../args/options.ts";
-import { parseShard } from "../args/parse-shard.ts";
-import { emptyShard, type Shard } from "../args/shard.ts";
+import { emptyShard, parseShard, type Shard } from "../args/shard.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
@@ -55,7 +54,7 @@ async function list(paths: readonly string[], options: Options, io: Io): Promise
     await Promise.all([
       import("../files/load-states.ts"),
       import("../files/removed-merchants.ts"),
-      import("../args/in-shard.ts"),
+      import("../args/shard.ts"),
       import("../show/job-matrix.ts"),
     ]);
   const { shard, merchant } = options;

@@ -2,11 +2,11 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 import type { Plan } from "../../model/plan.ts";
 import type { FailureJson } from "../../render/formats/json-output.ts";
-import { parseAsOf } from "../args/as-of.ts";
 import { warnWithoutEffect } from "../args/option-hints.ts";
 import {
   type DocumentOptions,
   type OutputOptions,
+  parseAsOf,
   type ServiceOptions,
   withDocumentOptions,
   withOutputOptions,
@@ -18,7 +18,7 @@ import { ExitCode } from "../exit-code.ts";
 import { standardStream } from "../files/output-path.ts";
 import type { Io, Sink } from "../io/io.ts";
 import type { Prepared } from "../session/plan-merchants.ts";
-import type { PrintPlans } from "../show/plans-printer.ts";
+import type { PrintPlans } from "../show/show-plans.ts";
 
 const FORMATS = ["text", "json", "markdown", "html"] as const;
 
@@ -121,7 +121,7 @@ async function plan(paths: readonly string[], options: Options, io: Io): Promise
 const loadPrinting = () =>
   Promise.all([
     import("../show/show-plans.ts"),
-    import("../show/plans-printer.ts"),
+    import("../show/show-plans.ts"),
     import("../io/output.ts"),
     import("../journal/unfinished-runs.ts"),
   ]);
@@ -142,7 +142,7 @@ async function pagePrinter(
 ): Promise<PrintPlans> {
   const [{ renderPage }, { reportOf }, { planView }] = await Promise.all([
     import("../../render/html/html-page.ts"),
-    import("../show/report-of.ts"),
+    import("../show/show-plans.ts"),
     import("../../render/view/plan-view.ts"),
   ]);
   return (_, unplanned) => {

@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import type { AccessReport } from "../../model/access-report.ts";
-import { parseAsOf } from "../args/as-of.ts";
 import { warnWithoutEffect } from "../args/option-hints.ts";
 import {
+  parseAsOf,
   type ServiceOptions,
   withOutputFileOption,
   withQuietOption,
@@ -83,7 +83,7 @@ async function reportLive(paths: readonly string[], options: Options, io: Io): P
   const [{ preparePlans }, { showPlans, unplannedOf }, { reportOf }] = await Promise.all([
     import("../session/plan-merchants.ts"),
     import("../show/show-plans.ts"),
-    import("../show/report-of.ts"),
+    import("../show/show-plans.ts"),
   ]);
   const prepared = await preparePlans(paths, { ...options, format: "html" }, io);
   try {

@@ -146,7 +146,7 @@ async function onlyShow(prepared: UndoPrepared, options: Options, io: Io): Promi
   }
   const [{ showPlans }, { plansPrinter }] = await Promise.all([
     import("../show/show-plans.ts"),
-    import("../show/plans-printer.ts"),
+    import("../show/show-plans.ts"),
   ]);
   const { plans, complete } = showPlans(
     prepared.planned,

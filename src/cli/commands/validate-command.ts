@@ -1,9 +1,9 @@
 import { Command } from "commander";
 import { counted } from "../../lib/text.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import { parseAsOf } from "../args/as-of.ts";
 import {
   type OutputOptions,
+  parseAsOf,
   withMerchantOption,
   withOutputOptions,
   withQuietOption,

@@ -1,10 +1,8 @@
 import { randomBytes } from "node:crypto";
-import type { Stats } from "node:fs";
-import { constants } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { RolecallError } from "../../model/errors.ts";
-import { syncFolder } from "./sync-folder.ts";
 
 /**
  * Writes a file whole or not at all, also across a crash; throws RolecallError. Links are followed, an existing file
@@ -146,4 +144,15 @@ const HINTS: Readonly<Record<string, string>> = {
 function reason(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   return REASONS[code ?? ""] ?? (error instanceof Error ? error.message : String(error));
+}
+
+/** Keeps what was made or renamed in a folder from being lost with the power. */
+export async function syncFolder(folder: string): Promise<void> {
+  // Windows cannot open folders, and needs no such step.
+  const handle = await open(folder, "r").catch(() => null);
+  try {
+    await handle?.sync();
+  } finally {
+    await handle?.close();
+  }
 }

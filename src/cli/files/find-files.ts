@@ -1,8 +1,7 @@
-import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { ReadFailure, ReadResult, ReadSource } from "../../config/load-sources.ts";
 import { RolecallError } from "../../model/errors.ts";
-import { projectRoot } from "./project-root.ts";
 
 /** Where merchants' files are looked for when no path is given. */
 const DEFAULT_PATH = "access";
@@ -151,4 +150,17 @@ export function unreadableReason(error: unknown): string {
   if (code === "ENOENT") return "there is no such file or folder";
   if (code === "EACCES") return "permission denied";
   return error.message;
+}
+
+/**
+ * The folder that a file's includes must not leave, free of links: the repository that holds the file; without one the
+ * working directory, where the file lies below it, else the file's own folder.
+ */
+export function projectRoot(folder: string, cwd: string): string {
+  const [start, working] = [realpathSync.native(folder), realpathSync.native(cwd)];
+  for (let at = start; ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return at;
+    if (dirname(at) === at) break;
+  }
+  return relative(working, start).startsWith("..") ? start : working;
 }

@@ -1,8 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { oneLine } from "../../lib/escape.ts";
-import { isInShard } from "../args/in-shard.ts";
-import type { Shard } from "../args/shard.ts";
+import { isInShard, type Shard } from "../args/shard.ts";
 import type { Io } from "../io/io.ts";
 import { defaultPath } from "./find-files.ts";
 

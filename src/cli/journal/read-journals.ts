@@ -4,7 +4,7 @@ import { RolecallError } from "../../model/errors.ts";
 import type { PastRun, ReadJournal, RunStatus } from "../../model/past-run.ts";
 import { runStatus } from "../../plan/run-status.ts";
 import type { Io } from "../io/io.ts";
-import { isAlive } from "./process-alive.ts";
+import { isAlive } from "../io/process-alive.ts";
 import { runsFolder } from "./write-journal.ts";
 
 /** A journal in the folder of runs. */

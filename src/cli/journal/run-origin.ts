@@ -1,6 +1,6 @@
 import { hostname, userInfo } from "node:os";
 import type { RunStarted } from "../../model/journal.ts";
-import { gitCommit } from "../files/git-times.ts";
+import { gitCommit } from "../files/git-history.ts";
 import type { Io } from "../io/io.ts";
 
 /** Who and what starts a run, as far as it can be told. */

@@ -1,6 +1,5 @@
 import { unrestoredMembers } from "../../plan/undo/emptied-fields.ts";
 import { renderUnfinished, type UnfinishedRun } from "../../render/text/run-notices.ts";
-
 import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import type { Planned } from "../session/session.ts";

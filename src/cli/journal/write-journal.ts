@@ -1,13 +1,12 @@
 import { type FileHandle, lstat, mkdir, open, readdir, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { RolecallError } from "../../model/errors.ts";
-import type { JournalEntry, RunStarted } from "../../model/journal.ts";
+import type { Journal, JournalEntry, RunStarted } from "../../model/journal.ts";
 import type { Plan } from "../../model/plan.ts";
-import { projectRoot } from "../files/project-root.ts";
-import { syncFolder } from "../files/sync-folder.ts";
+import { syncFolder } from "../files/atomic-write.ts";
+import { projectRoot } from "../files/find-files.ts";
 import type { Io } from "../io/io.ts";
 import { VERSION } from "../version.ts";
-import type { OpenJournal } from "./open-journal.ts";
 import type { RunOrigin } from "./run-origin.ts";
 
 /** How journals are opened. */
@@ -239,4 +238,13 @@ function unwritable(path: string, error: unknown, state: string): RolecallError 
 
 function isExisting(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === "EEXIST";
+}
+
+/** The journal of one run at one merchant, open for writing. */
+export interface OpenJournal extends Journal {
+  /** The run's id, which the journals of all its merchants share. */
+  readonly run: string;
+  /** As it is told to people: relative to the working directory. */
+  readonly file: string;
+  close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { ApplyEvent } from "../../model/apply.ts";
 import type { LiveEvent } from "../../model/ports.ts";
 import type { Io } from "../io/io.ts";
-import { terminalOf } from "../io/terminal.ts";
+import { terminalOf } from "../io/output.ts";
 
 /** How much is told besides the data. */
 export interface ProgressOptions {

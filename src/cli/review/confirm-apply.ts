@@ -1,10 +1,10 @@
+import { createInterface } from "node:readline";
 import type { PasswordChange } from "../../model/apply.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Style } from "../../render/style.ts";
 import type { Io } from "../io/io.ts";
-import { styleFor } from "../io/output.ts";
-import { terminalOf } from "../io/terminal.ts";
+import { styleFor, terminalOf } from "../io/output.ts";
 import type { Session } from "../session/session.ts";
 import { type Question, questionsFor } from "./confirmation.ts";
 
@@ -59,6 +59,24 @@ async function drawnQuestion(style: Style): Promise<Ask> {
 }
 
 async function plainQuestion(): Promise<Ask> {
-  const { askPlainly } = await import("./ask-plainly.ts");
+  const { askPlainly } = await import("./confirm-apply.ts");
   return (question) => askPlainly(question, process.stdin, process.stderr);
+}
+
+/** Asks on a terminal that cannot be drawn on; true when the exact answer was typed. */
+export async function askPlainly(
+  { lines, answer }: Question,
+  input: NodeJS.ReadStream,
+  output: NodeJS.WritableStream,
+): Promise<boolean> {
+  const reader = createInterface({ input, output });
+  output.write(`\n${lines.join("\n")}\n`);
+  const typed = await new Promise<string | null>((resolve) => {
+    reader.on("SIGINT", () => resolve(null));
+    reader.on("close", () => resolve(null));
+    reader.question(`Type ${answer} to continue; anything else cancels: `, resolve);
+  });
+  reader.close();
+  if (typed !== null && typed.trim() !== answer) output.write(`Not confirmed.\n`);
+  return typed?.trim() === answer;
 }

@@ -4,15 +4,14 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { LiveEvent } from "../../model/ports.ts";
 import { diagnosticFailure, type FailureJson, failureJson } from "../../render/formats/json-output.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
-import { isInShard } from "../args/in-shard.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
-import { emptyShard } from "../args/shard.ts";
+import { emptyShard, isInShard } from "../args/shard.ts";
 import { isError, type Loaded, loadStates } from "../files/load-states.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { openProgress, type Progress } from "../progress/progress.ts";
+import { checkReinvited, warningsOfReinvited } from "./invitations.ts";
 import { readAhead } from "./prefetch.ts";
-import { checkReinvited, warningsOfReinvited } from "./renewals.ts";
 import { openServices } from "./services.ts";
 import { type Planned, planAll, sessionsAt } from "./session.ts";
 

@@ -80,9 +80,9 @@ export async function sessionsAt(
     { default: picomatch },
   ] = await Promise.all([
     import("../../plan/build-plan.ts"),
-    import("./read-lost-invitations.ts"),
-    import("./renewals.ts"),
-    import("../files/entry-times.ts"),
+    import("./invitations.ts"),
+    import("./invitations.ts"),
+    import("../files/git-history.ts"),
     import("picomatch"),
   ]);
   const matches = globMatcher(picomatch);

@@ -3,7 +3,7 @@ import type { Drift } from "../../model/drift.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Change } from "../../model/plan.ts";
 import { type DriftTimes, driftOf } from "../../plan/report/detect-drift.ts";
-import { entryTime, type History, readHistory } from "../files/entry-times.ts";
+import { entryTime, type History, readHistory } from "../files/git-history.ts";
 import type { Io } from "../io/io.ts";
 import type { Planned } from "../session/session.ts";
 

@@ -1,10 +1,15 @@
+import type { AccessReport } from "../../model/access-report.ts";
 import type { Plan } from "../../model/plan.ts";
-import type { UnplannedView } from "../../render/markdown/render-review.ts";
+import { liveReport } from "../../plan/report/build-access-report.ts";
+import { type FailureJson, plansJson } from "../../render/formats/json-output.ts";
+import { renderReview, type UnplannedView } from "../../render/markdown/render-review.ts";
 import { renderFailure } from "../../render/text/failure-text.ts";
-import type { Io } from "../io/io.ts";
-import { styleFor } from "../io/output.ts";
+import { renderPlans } from "../../render/text/plan-text.ts";
+import { type PlaceOf, planView } from "../../render/view/plan-view.ts";
+import type { DocumentOptions, OutputOptions } from "../args/options.ts";
+import type { Io, Sink } from "../io/io.ts";
+import { extentOf, styleFor } from "../io/output.ts";
 import type { Planned } from "../session/session.ts";
-import type { PrintPlans } from "./plans-printer.ts";
 
 /** The plans that were made; `complete` when every merchant has one. */
 export interface Shown {
@@ -35,4 +40,53 @@ export function unplannedOf(planned: readonly Planned[]): readonly UnplannedView
   return planned.flatMap((one) =>
     "plan" in one ? [] : [{ merchant: one.merchant, failure: one.error.failure }],
   );
+}
+
+/** The formats of a plan that need no more than the plan itself. */
+export type PlanFormat = "text" | "json" | "markdown";
+
+/** What plans are printed with. */
+export interface Printing {
+  readonly options: OutputOptions<PlanFormat> & DocumentOptions & { readonly verbose?: true };
+  readonly placeOf: PlaceOf;
+  /** How many errors the files have. */
+  readonly fileErrors: number;
+  readonly failures: readonly FailureJson[];
+  readonly sink: Sink;
+}
+
+/** Prints plans, and with them who has none. */
+export type PrintPlans = (plans: readonly Plan[], unplanned: readonly UnplannedView[]) => void;
+
+/** Prints plans in the format that was asked for. */
+export function plansPrinter({ options, placeOf, fileErrors, failures, sink }: Printing, io: Io): PrintPlans {
+  return (plans, unplanned) => {
+    const views = plans.map((plan) => planView(plan, placeOf));
+    switch (options.format) {
+      case "json":
+        return sink.write(plansJson(plans, failures));
+      case "markdown":
+        return sink.write(renderReview({ command: "plan", views, unplanned, fileErrors }, options.maxSize));
+      case "text":
+        if (plans.length === 0) return;
+        return sink.write(renderPlans(views, styleFor(sink, io, options.color), extentOf(options)));
+      default:
+        return options.format satisfies never;
+    }
+  };
+}
+
+/** The report of a merchant that was read; with its plan, also what that would leave behind. */
+export function reportOf(
+  { session, live, plan }: Extract<Planned, { readonly plan: unknown }>,
+  planned: boolean,
+): AccessReport {
+  const { state, environment } = session;
+  return liveReport({
+    live,
+    desired: state,
+    service: plan.service,
+    environment,
+    plan: planned ? plan : null,
+  });
 }

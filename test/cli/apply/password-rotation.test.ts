@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { rotationsFor } from "../../../src/cli/apply/password-rotation.ts";
-import { passwordsFor } from "../../../src/cli/apply/passwords.ts";
+import { passwordsFor, rotationsFor } from "../../../src/cli/apply/passwords.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import type { LiveMember, LiveState } from "../../../src/model/live.ts";
 import { desired, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { askPlainly } from "../../../src/cli/review/ask-plainly.ts";
+import { askPlainly } from "../../../src/cli/review/confirm-apply.ts";
 
 const QUESTION = { lines: ["2 changes at MC1."], answer: "MC1" };
 

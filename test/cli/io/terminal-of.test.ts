@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { terminalOf } from "../../../src/cli/io/terminal.ts";
+import { terminalOf } from "../../../src/cli/io/output.ts";
 
 const at = (isTTY: boolean, stdinIsTTY: boolean, env: Record<string, string> = {}) =>
   terminalOf({ env, stdinIsTTY, stderr: { isTTY, columns: undefined, write: () => undefined } });

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { standardSink } from "../../../src/cli/io/standard-sink.ts";
+import { standardSink } from "../../../src/cli/io/node-io.ts";
 
 test("a stream that fails is told once, and nothing else is written to it", () => {
   const stream = new PassThrough();

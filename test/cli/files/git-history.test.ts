@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { gitTimes } from "../../../src/cli/files/git-times.ts";
+import { gitTimes } from "../../../src/cli/files/git-history.ts";
 
 const NOW = Date.parse("2026-06-01T00:00:00Z");
 let cwd = "";

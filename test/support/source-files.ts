@@ -47,3 +47,31 @@ function importsOf(path: string, code: string): readonly SourceImport[] {
     return { to, typeOnly };
   });
 }
+
+/** Returns the names that a file exports; what it only passes on is another file's. */
+export function exportsOf({ code }: SourceFile): readonly string[] {
+  const declarations = code.matchAll(
+    /^export\s+(?:abstract\s+|async\s+)*(?:function\*?|const|let|class|interface|type|enum)\s+(\w+)/gm,
+  );
+  return [...declarations].map(([, name]) => String(name));
+}
+
+/** Returns the files that import one another in a circle, by group. */
+export function cyclesOf(files: readonly SourceFile[]): readonly (readonly string[])[] {
+  const targets = new Map(files.map((file) => [file.path, file.imports.map(({ to }) => to)]));
+  const reachedFrom = (path: string): ReadonlySet<string> => {
+    const reached = new Set<string>();
+    const open = [path];
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      const fresh = (targets.get(at) ?? []).filter((to) => !reached.has(to));
+      for (const to of fresh) reached.add(to);
+      open.push(...fresh);
+    }
+    return reached;
+  };
+  const reach = new Map([...targets.keys()].map((path) => [path, reachedFrom(path)]));
+  const circular = [...reach].filter(([path, reached]) => reached.has(path)).map(([path]) => path);
+  const groupOf = (path: string): string =>
+    circular.filter((other) => reach.get(path)?.has(other) && reach.get(other)?.has(path)).join(" ");
+  return [...new Set(circular.map(groupOf))].map((group) => group.split(" "));
+}

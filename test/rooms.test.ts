@@ -1,0 +1,90 @@
+import { basename, dirname } from "node:path";
+import { expect, test } from "vitest";
+import { cyclesOf, exportsOf, sourceFiles } from "./support/source-files.ts";
+
+const FILES = sourceFiles();
+
+/** What is still to be mended: these lists and numbers may only shrink. */
+const MOST_FILES = 399;
+const CROWDED: Readonly<Record<string, number>> = { config: 18, live: 26, "plan/judge": 18, "plan/undo": 18 };
+const SMALL =
+  "step.ts as-of.ts duration.ts in-shard.ts parse-shard.ts shard.ts project-root.ts sync-folder.ts output-loss.ts report-of.ts version.ts duplicate-merchants.ts merchants.ts wording.ts include-path.ts json-schema.ts cell-width.ts globs.ts order.ts unsafe-text.ts check-text.ts role-names.ts service-url.ts undo-notes.ts assets.ts review-size.ts";
+const SAME_FILE_NAME = "access.ts checks.ts policies.ts problem.ts";
+const SAME_EXPORT =
+  "Access BEGINNING Declared Found Matches Planned Problem Progress Question Row Scope ServiceOptions Shown Step StepResult Terminal Told cellWidth countOf counted differencesOf isActive isChanged isError joined renderPage scopeOf shown updateMember withoutFields word";
+const CIRCULAR =
+  "log-progress.ts progress.ts tui-progress.ts client.ts hold-back.ts transport.ts tunnel.ts render-review.ts review-risks.ts";
+const COMMAND_IMPORTS = "undo-command.ts";
+const TOUCHES_PROCESS = "process-alive.ts run-origin.ts browse-plans.ts confirm-apply.ts main.ts";
+
+/** Returns the paths by a name, of the names that several have. */
+function several(
+  named: readonly (readonly [name: string, path: string])[],
+): Readonly<Record<string, string>> {
+  const paths = new Map<string, string[]>();
+  for (const [name, path] of named) paths.set(name, [...(paths.get(name) ?? []), path]);
+  return Object.fromEntries(
+    [...paths].filter(([, all]) => all.length > 1).map(([name, all]) => [name, all.join(" ")]),
+  );
+}
+
+const isKnown = (known: string, path: string): boolean => known.split(" ").includes(basename(path));
+
+const without = (
+  found: Readonly<Record<string, unknown>>,
+  known: string,
+): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(found).filter(([path]) => !isKnown(known, path)));
+
+test(`there are at most ${MOST_FILES} sources, at most 15 of them in a folder`, () => {
+  expect(FILES.length).toBeLessThanOrEqual(MOST_FILES);
+  const counts: Record<string, number> = {};
+  for (const { path } of FILES) counts[dirname(path)] = (counts[dirname(path)] ?? 0) + 1;
+  const crowded = Object.entries(counts).filter(([folder, count]) => count > (CROWDED[folder] ?? 15));
+  expect(Object.fromEntries(crowded)).toEqual({});
+});
+
+test("no source is under 20 lines, unless it holds only types or starts a program", () => {
+  const small = FILES.filter(({ lines, code }) => lines < 20 && !isOnlyTypes(code) && !isEntry(code));
+  expect(without(Object.fromEntries(small.map(({ path, lines }) => [path, lines])), SMALL)).toEqual({});
+});
+
+const isOnlyTypes = (code: string): boolean =>
+  !/^(?:export )?(?:async )?(?:function|const|class)\b/m.test(code);
+
+/** Nothing imports it. */
+const isEntry = (code: string): boolean => !/^export /m.test(code);
+
+test("no two sources have one name, and no two exports", () => {
+  const files = several(FILES.map(({ path }) => [basename(path), path]));
+  expect(without(files, SAME_FILE_NAME)).toEqual({});
+  // A constant and its type may share a name.
+  const names = several(
+    FILES.flatMap((file) => [...new Set(exportsOf(file))].map((name) => [name, file.path] as const)),
+  );
+  expect(without(names, SAME_EXPORT)).toEqual({});
+});
+
+test("no sources import one another in a circle, not even for types", () => {
+  const circles = cyclesOf(FILES).filter((circle) => !circle.every((path) => isKnown(CIRCULAR, path)));
+  expect(circles).toEqual([]);
+});
+
+test("no command imports a command", () => {
+  const isCommand = (path: string): boolean => /^cli\/commands\/.*-command\.ts$/.test(path);
+  const known = (path: string): boolean => isKnown(COMMAND_IMPORTS, path);
+  const wrong = FILES.filter(({ path }) => isCommand(path) && !known(path)).flatMap(({ path, imports }) =>
+    imports.filter(({ to }) => isCommand(to)).map(({ to }) => `${path} imports ${to}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("only cli/io and what starts a program touch the process", () => {
+  const touching = FILES.filter(
+    ({ path, code }) =>
+      /(?<![\w$"'`-]|(?<!globalThis)\.)process\s*(?:\.|\?\.|\[)/.test(code) &&
+      !path.startsWith("cli/io/") &&
+      !isEntry(code),
+  );
+  expect(without(Object.fromEntries(touching.map(({ path }) => [path, ""])), TOUCHES_PROCESS)).toEqual({});
+});

@@ -10,10 +10,10 @@ import { cases as start } from "./cases/start.mjs";
 import { cases as validate } from "./cases/validate.mjs";
 
 /**
- * Measures the built program as a whole, and compares with what it is to reach: `npm run bench`, or a part of it with
- * `npm run bench -- --only NAME`. A case is { name, run(options) }, which gives figures: { title, target: { atMost or
- * atLeast, unit }, noise, values }. Each value is one whole measurement, and the median of them counts; a target that is
- * missed by no more than the noise, a share of it, is said and fails nothing.
+ * Measures the packed program with the Node that runs this, and compares the medians with their targets; main.mjs starts
+ * it. A case is { name, run(options) }, which returns figures: { title, target: { atMost or atLeast, unit }, noise,
+ * values }, each value one whole measurement. A target that is missed by no more than the noise, a share of it, is
+ * reported and does not fail.
  */
 const CASES = [...plan, ...apply, ...start, ...validate, ...pure, ...render, rateLimit, rates];
 
@@ -35,9 +35,12 @@ if (unknown.length > 0) {
 
 console.log(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}\n`);
 console.log("| Case | Target | Median | All | Verdict | Name |\n|---|---|---|---|---|---|");
+// The targets are for Node 24; older ones may take this much more.
+const easing = Number.parseInt(process.versions.node, 10) >= 24 ? 1 : 1.15;
 let missed = 0;
 for (const { name, run } of CASES.filter((each) => wanted.includes(each.name))) {
-  for (const { title, target, noise = 0, values } of await run(options)) {
+  for (const { title, target: given, noise = 0, values } of await run(options)) {
+    const target = eased(given, noise);
     const value = median(values);
     const verdict = verdictOf(value, target, noise);
     if (verdict === "missed") missed += 1;
@@ -46,6 +49,11 @@ for (const { name, run } of CASES.filter((each) => wanted.includes(each.name))) 
   }
 }
 process.exitCode = missed > 0 ? 1 : 0;
+
+/** Returns what the Node in use has to reach; a count, which has no noise, is the same on each. */
+function eased({ atMost, ...target }, noise) {
+  return atMost === undefined ? target : { ...target, atMost: noise === 0 ? atMost : atMost * easing };
+}
 
 function verdictOf(value, { atMost = Number.POSITIVE_INFINITY, atLeast = Number.NEGATIVE_INFINITY }, noise) {
   if (value <= atMost && value >= atLeast) return "met";
@@ -59,7 +67,7 @@ function median(values) {
 }
 
 function shown({ atMost, atLeast, unit }) {
-  return atMost === undefined ? `≥ ${atLeast} ${unit}` : `≤ ${atMost} ${unit}`;
+  return atMost === undefined ? `≥ ${atLeast} ${unit}` : `≤ ${Number(atMost.toPrecision(3))} ${unit}`;
 }
 
 function digits(value) {

@@ -1,7 +1,5 @@
 import { RolecallError } from "../model/errors.ts";
-import { type AttemptOptions, type AttemptResult, attempt, type Failed } from "./attempt.ts";
-import type { Call } from "./call.ts";
-import { type HeldBack, waitBeside } from "./hold-back.ts";
+import { type AttemptOptions, type AttemptResult, attempt, type Call, type Failed } from "./call.ts";
 import type { Limiter, Permit, Verdict } from "./limiter.ts";
 import {
   changedConcurrently,
@@ -10,7 +8,14 @@ import {
   outcomeUnknown,
   retriesExhausted,
 } from "./request-errors.ts";
-import { type Next, nextWait, type RetryPolicy, type RetryReason } from "./retry.ts";
+import {
+  type HeldBack,
+  type Next,
+  nextWait,
+  type RetryPolicy,
+  type RetryReason,
+  waitBeside,
+} from "./retry.ts";
 
 /** What a client is made with. */
 export interface ClientOptions extends Omit<AttemptOptions, "secrets"> {

@@ -43,3 +43,28 @@ function segment(text: string): string {
   // A lone surrogate cannot be encoded; no id of the service holds one.
   return encodeURIComponent(text.replaceAll(/\p{Cs}/gu, "\ufffd"));
 }
+
+/** Checks a base URL: HTTPS, or HTTP to this machine; nothing in it but scheme, host, port and path. */
+export function checkBaseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !["http:", "https:"].includes(url.protocol)) {
+    throw new RolecallError("usage", "The base URL is not a web address.", {
+      hint: "It looks like https://api.example.com; --base-url, api.base_url and ROLECALL_BASE_URL set it.",
+    });
+  }
+  if (url.username || url.password || url.search || url.hash) {
+    throw new RolecallError("usage", "The base URL must not hold a user name, a query or a fragment.", {
+      hint: "Credentials come from the environment, never from the address.",
+    });
+  }
+  if (url.protocol === "http:" && !isLoopback(url.hostname)) {
+    throw new RolecallError("base-url-insecure", `${url.origin} would send the API key unencrypted.`, {
+      hint: "Use https://; plain http:// is for this machine only (127.0.0.1, localhost).",
+    });
+  }
+  return url;
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+}

@@ -5,10 +5,8 @@ import {
   type Problem,
   RolecallError,
 } from "../model/errors.ts";
-import { problemOf, sanitizeLine } from "./problem.ts";
-import type { RequestContext } from "./request-context.ts";
+import { problemOf, type RequestContext, sanitizeLine, statusMessage } from "./problem.ts";
 import type { RetryLimit } from "./retry.ts";
-import { statusMessage } from "./status-messages.ts";
 import type { LostAnswer, TransportResponse } from "./transport.ts";
 
 /** Words an answer that is no success. */

@@ -1,12 +1,18 @@
 import type { LiveEvent, LiveLookup, LiveReader, LiveWriter } from "../model/ports.ts";
 import { createClient } from "./client.ts";
-import { createCurrentMemberFinder } from "./current-member.ts";
 import { createLimiter } from "./limiter.ts";
-import { createLookup } from "./lookup.ts";
+import { createCurrentMemberFinder, createLookup } from "./lookup.ts";
+import { checkBaseUrl } from "./paths.ts";
 import { createReader } from "./reader.ts";
 import { DEFAULT_RETRY, retryFor } from "./retry.ts";
-import { checkBaseUrl, type Later, LIMITS, type OpenTransport, undiciTransport } from "./transport.ts";
-import { createTunnel, type ProxyServer } from "./tunnel.ts";
+import {
+  createTunnel,
+  type Later,
+  LIMITS,
+  type OpenTransport,
+  type ProxyServer,
+  undiciTransport,
+} from "./transport.ts";
 import { createWriter } from "./writer.ts";
 
 /** How a service is reached, and the client's ways to the world. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { markRounded, unmark } from "../lib/exact-numbers.ts";
 import type { Metadata } from "../model/json.ts";
 import type { LiveMember, LiveRole, MemberStatus } from "../model/live.ts";
-import { markRounded, unmark } from "./exact-numbers.ts";
 
 /** Fields that the contract does not name are let through and left out; a null stands for an absent field. */
 const absent = <T extends z.ZodType>(schema: T) => schema.nullish();

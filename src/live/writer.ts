@@ -1,9 +1,21 @@
-import type { CreateMember, CreateRole, LiveWriter, MemberUpdate, RolePatch } from "../model/ports.ts";
+import { isSameJson } from "../lib/canonical-json.ts";
+import { RolecallError } from "../model/errors.ts";
+import type { Metadata } from "../model/json.ts";
+import type { LiveMember, LiveRole } from "../model/live.ts";
+import type {
+  Created,
+  CreateMember,
+  CreateRole,
+  LiveWriter,
+  MemberUpdate,
+  RolePatch,
+} from "../model/ports.ts";
+import type { Call } from "./call.ts";
 import type { Client } from "./client.ts";
-import { createOnce } from "./create-once.ts";
-import { findMember, findRole } from "./find-created.ts";
 import { membersPath, rolesPath } from "./paths.ts";
-import { readUpdatedMember } from "./wire.ts";
+import { listMembers, listRoles } from "./reader.ts";
+import { createConflict, createdNotListed, outcomeUnknown } from "./request-errors.ts";
+import { readCreatedId, readUpdatedMember } from "./wire.ts";
 
 const nothing = (): void => undefined;
 
@@ -93,4 +105,104 @@ function updateBody({ roles, metadata, nickname, password }: MemberUpdate): obje
     ...(metadata && { metadata }),
     ...(Object.keys(user).length > 0 && { user }),
   };
+}
+
+/** Something to create, and how to look whether it is there. */
+export interface Creation
+  extends Pick<
+    Call<unknown>,
+    "operation" | "path" | "body" | "secrets" | "address" | "holdBack" | "recheck" | "beforeSending"
+  > {
+  /** What it is called in messages, as in `role "Cashier"`. */
+  readonly what: string;
+  readonly find: (client: Client) => Promise<Found>;
+}
+
+/**
+ * Creates something, once: where an answer is lost, what it was about is looked up, and adopted if it is there as asked.
+ * Only if it is not there is it asked for again.
+ */
+async function createOnce(client: Client, creation: Creation): Promise<Created> {
+  const { what, find, ...call } = creation;
+  const look = async (failure: RolecallError): Promise<Found> => {
+    try {
+      return await find(client);
+    } catch (error) {
+      throw error instanceof RolecallError ? outcomeUnknown(failure, error) : error;
+    }
+  };
+  const created = await client.send<Created | null>({
+    ...call,
+    method: "POST",
+    read: (body) => {
+      const id = readCreatedId(body);
+      return id === null ? null : { id, adopted: false };
+    },
+    recover: async (failure) => {
+      const found = await look(failure);
+      if (found && !found.same) throw createConflict(failure, what);
+      return found && { id: found.id, adopted: true };
+    },
+  });
+  if (created) return created;
+  // It was created, but the answer does not tell its id.
+  const unlisted = createdNotListed(call.path, what);
+  const found = await look(unlisted);
+  if (!found?.same) throw unlisted;
+  return { id: found.id, adopted: false };
+}
+
+/** What stands in the place of something that was to be created; `same`: as it was to be. Null where nothing does. */
+export type Found = { readonly id: string; readonly same: boolean } | null;
+
+/** Looks for a custom role by its exact name. */
+async function findRole(client: Client, merchant: string, draft: CreateRole): Promise<Found> {
+  const named = (await listRoles(client, merchant)).filter(
+    ({ name, predefined }) => name === draft.name && !predefined,
+  );
+  return best(named, (role) => isRole(role, draft));
+}
+
+/** Looks for a member by the exact address; an expired invitation is never what was just created. */
+async function findMember(client: Client, merchant: string, draft: CreateMember): Promise<Found> {
+  const key = draft.email.toLowerCase();
+  // The filter is a prefix, so what it gives is compared exactly.
+  const members = (await listMembers(client, merchant, { email: draft.email })).filter(
+    ({ user, invite, status }) =>
+      status !== "expired" && [user?.email, invite?.email].some((address) => address?.toLowerCase() === key),
+  );
+  return best(members, (member) => isMember(member, draft));
+}
+
+function best<T extends { readonly id: string }>(all: readonly T[], isSame: (one: T) => boolean): Found {
+  const same = all.find(isSame);
+  const found = same ?? all[0];
+  return found === undefined ? null : { id: found.id, same: same !== undefined };
+}
+
+function isRole(role: LiveRole, { permissions, description = "", metadata }: CreateRole): boolean {
+  return (
+    sameSet(role.permissions, permissions) &&
+    (role.description ?? "") === description &&
+    sameMetadata(role.metadata, metadata)
+  );
+}
+
+function isMember({ roles, user, metadata }: LiveMember, draft: CreateMember): boolean {
+  const { managed } = draft;
+  return (
+    sameSet(roles, draft.roles) &&
+    sameMetadata(metadata, draft.metadata) &&
+    (user?.type === "managed_user") === (managed !== undefined) &&
+    (managed?.nickname === undefined || user?.nickname === managed.nickname)
+  );
+}
+
+function sameSet(one: readonly string[], other: readonly string[]): boolean {
+  const all = new Set(one);
+  return all.size === new Set(other).size && other.every((item) => all.has(item));
+}
+
+function sameMetadata(one: Metadata, other: Metadata = {}): boolean {
+  return isSameJson(one, other);
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createInterner } from "../../src/live/intern-lists.ts";
+import { createInterner } from "../../src/live/reader.ts";
 
 test("lists that say the same are one list", () => {
   const share = createInterner();

@@ -1,8 +1,8 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
+import { checkBaseUrl } from "../../src/live/paths.ts";
 import {
-  checkBaseUrl,
   type Later,
   LostAnswer,
   lostAnswer,

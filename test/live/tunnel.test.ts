@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { checkBaseUrl, LIMITS, undiciTransport } from "../../src/live/transport.ts";
-import { createTunnel } from "../../src/live/tunnel.ts";
+import { checkBaseUrl } from "../../src/live/paths.ts";
+import { createTunnel, LIMITS, undiciTransport } from "../../src/live/transport.ts";
 import { type ConnectProxy, type Route, startConnectProxy } from "../support/connect-proxy.ts";
 
 const open: { close(): unknown }[] = [];

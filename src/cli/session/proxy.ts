@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import type { ProxyServer } from "../../live/tunnel.ts";
+import type { ProxyServer } from "../../live/transport.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Io } from "../io/io.ts";
 

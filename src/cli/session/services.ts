@@ -27,7 +27,7 @@ export interface Services {
 export async function openServices(options: ReachOptions, io: Io): Promise<Services> {
   const [{ connect }, { checkBaseUrl }, { proxyFor }] = await Promise.all([
     import("../../live/service.ts"),
-    import("../../live/transport.ts"),
+    import("../../live/paths.ts"),
     import("./proxy.ts"),
   ]);
   const { emit, concurrency, retryFor: retryForMs, signal } = options;

@@ -1,5 +1,3 @@
-import type { JsonValue, Metadata } from "../model/json.ts";
-
 /** Stands in front of the digits of a number that JSON.parse would round; no text of the service begins so. */
 const MARK = "\u0000rounded number ";
 
@@ -24,10 +22,9 @@ export function markRounded(json: string): string | null {
 }
 
 /** Metadata with its marked numbers rounded after all, and the properties that have one. */
-export function unmark(metadata: Metadata): {
-  readonly metadata: Metadata;
-  readonly rounded: readonly string[];
-} {
+export function unmark<Fields extends object>(
+  metadata: Fields,
+): { readonly metadata: Fields; readonly rounded: readonly string[] } {
   const rounded: string[] = [];
   const entries = Object.entries(metadata).map(([key, value]) => {
     let has = false;
@@ -37,16 +34,16 @@ export function unmark(metadata: Metadata): {
     if (has) rounded.push(key);
     return [key, plain] as const;
   });
-  return { metadata: Object.fromEntries(entries), rounded };
+  return { metadata: Object.fromEntries(entries) as Fields, rounded };
 }
 
-function mapNumbers(value: JsonValue, onMark: () => void): JsonValue {
+function mapNumbers(value: unknown, onMark: () => void): unknown {
   if (typeof value === "string" && value.startsWith(MARK)) {
     onMark();
     return Number(value.slice(MARK.length));
   }
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((item: JsonValue) => mapNumbers(item, onMark));
+  if (Array.isArray(value)) return value.map((item: unknown) => mapNumbers(item, onMark));
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapNumbers(item, onMark)]));
 }
 

@@ -1,5 +1,5 @@
 import type { AnnotationProperties } from "@actions/core";
-import type { Sink } from "../cli/io/io.ts";
+import type { TextWriter } from "../cli/io/io.ts";
 import { oneLine } from "../lib/escape.ts";
 
 /** How bad an annotation is; `notice` is only worth a look. */
@@ -29,7 +29,7 @@ const MAX_ANNOTATIONS = 10;
 const MAX_CHARACTERS = 4000;
 
 /** A stream whose lines can be no workflow commands, whatever they hold. */
-export function safeSink(log: Pick<RunnerLog, "info">): Sink {
+export function safeSink(log: Pick<RunnerLog, "info">): TextWriter {
   return {
     isTTY: false,
     columns: undefined,

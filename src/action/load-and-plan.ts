@@ -5,10 +5,10 @@ import { isInShard } from "../cli/args/shard.ts";
 import { findYamlFiles } from "../cli/files/find-files.ts";
 import { isError, type Loaded, loadStates } from "../cli/files/load-states.ts";
 import type { Io } from "../cli/io/io.ts";
-import { plainProgress } from "../cli/progress/log-progress.ts";
+import { logProgress } from "../cli/progress/log-progress.ts";
 import type { Progress } from "../cli/progress/progress.ts";
 import { keyVariables } from "../cli/session/credentials.ts";
-import { openSessions, type Planned, planAll } from "../cli/session/session.ts";
+import { openSessions, type Planned, planSessions } from "../cli/session/session.ts";
 import type { DesiredState } from "../model/desired.ts";
 import { RolecallError } from "../model/errors.ts";
 import { PLAIN } from "../render/style.ts";
@@ -65,7 +65,7 @@ export async function planFiles(
   signal?: AbortSignal,
 ): Promise<PlannedFiles> {
   const { concurrency, baseUrl } = inputs;
-  const progress = plainProgress({ color: false }, io);
+  const progress = logProgress({ color: false }, io);
   const options = {
     concurrency,
     retryFor: RETRY_FOR_MS,
@@ -81,7 +81,7 @@ export async function planFiles(
   };
   try {
     progress.reading(keyed.map(({ merchant }) => merchant));
-    const planned = await planAll(sessions, progress.read);
+    const planned = await planSessions(sessions, progress.read);
     await progress.rest();
     return { planned, progress, close };
   } catch (error) {

@@ -73,7 +73,7 @@ export async function run(args: readonly string[], setting: Setting): Promise<En
     stderr: sink("stderr"),
     stdinIsTTY: false,
     onStopSignal: () => () => undefined,
-    leave: () => {
+    exit: () => {
       throw new Error("nothing here ends the process");
     },
   });

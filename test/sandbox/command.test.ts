@@ -46,7 +46,7 @@ async function run(...args: string[]) {
     monotonic: () => 0,
     now: () => Date.now(),
     sleep: async () => undefined,
-    later: () => () => undefined,
+    setTimer: () => () => undefined,
     random: () => 0,
     onStopSignal: (listener) => {
       signal = () => listener("SIGTERM");
@@ -54,7 +54,7 @@ async function run(...args: string[]) {
         signal = null;
       };
     },
-    leave: () => {
+    exit: () => {
       throw new Error("nothing here ends the process");
     },
   };

@@ -26,10 +26,10 @@ export function testIo(rest: Partial<Io> = {}): TestIo {
     now: () => 0,
     monotonic: () => 0,
     sleep: async () => undefined,
-    later: () => () => undefined,
+    setTimer: () => () => undefined,
     random: () => 0,
     onStopSignal: () => () => undefined,
-    leave: () => {
+    exit: () => {
       throw new Error("nothing here ends the process");
     },
     ...rest,

@@ -90,7 +90,7 @@ export function realIo(
     sleep: async (ms, signal) => {
       await delay(ms * waitFactor, undefined, signal ? { signal } : {});
     },
-    later(ms, run) {
+    setTimer(ms, run) {
       const timer = setTimeout(run, ms);
       return () => clearTimeout(timer);
     },

@@ -1,12 +1,12 @@
-import { createStopper, type Stopper } from "../../cli/apply/cancellation.ts";
+import { type Cancellation, createCancellation } from "../../cli/apply/cancellation.ts";
 import { passwordsFor } from "../../cli/apply/passwords.ts";
 import { applyReporter } from "../../cli/apply/reporter.ts";
 import { runApply } from "../../cli/apply/run-apply.ts";
 import { ExitCode } from "../../cli/exit-code.ts";
 import { fileJournals } from "../../cli/journal/write-journal.ts";
 import { parseOverrides, standingRefusals } from "../../cli/review/approval.ts";
-import type { Look, Planned } from "../../cli/session/session.ts";
-import { rulePlaces } from "../../cli/show/rule-locations.ts";
+import type { Planned, PlanResult } from "../../cli/session/session.ts";
+import { ruleLocations } from "../../cli/show/rule-locations.ts";
 import { unplannedOf } from "../../cli/show/show-plans.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -46,22 +46,27 @@ export async function runApplyMerged(step: Step): Promise<StepResult> {
 
 /** A workflow that is cancelled sends a signal, and waits a little. */
 async function stoppable(step: Step, branch: string, pull: Pull | null): Promise<StepResult> {
-  const stopper = createStopper((text) => step.io.stderr.write(`${text}\n`), step.io);
+  const cancellation = createCancellation((text) => step.io.stderr.write(`${text}\n`), step.io);
   try {
-    return await apply(step, branch, pull, stopper);
+    return await apply(step, branch, pull, cancellation);
   } finally {
-    stopper.close();
+    cancellation.close();
   }
 }
 
-async function apply(step: Step, branch: string, pull: Pull | null, stopper: Stopper): Promise<StepResult> {
+async function apply(
+  step: Step,
+  branch: string,
+  pull: Pull | null,
+  cancellation: Cancellation,
+): Promise<StepResult> {
   const { inputs, io, log } = step;
   const loaded = await loadFiles(inputs, io);
   const keys = keysNamedBy(loaded.states, io.env);
   keys.forEach(step.hide);
-  const { planned, progress, close } = await planFiles(loaded.states, inputs, io, stopper.hurry);
+  const { planned, progress, close } = await planFiles(loaded.states, inputs, io, cancellation.cancelled);
   try {
-    const placeOf = rulePlaces(loaded.states, loaded.sources);
+    const placeOf = ruleLocations(loaded.states, loaded.sources);
     const looks = planned.flatMap((one) => ("plan" in one ? [one] : []));
     const plans = looks.map(({ plan }) => plan);
     const annotations = [
@@ -113,7 +118,7 @@ async function apply(step: Step, branch: string, pull: Pull | null, stopper: Sto
       password,
       concurrency: inputs.concurrency,
       recheck: true,
-      stopper,
+      cancellation,
       openJournal: fileJournals(io),
     };
     const code = await runApply(due, options, watched);
@@ -132,7 +137,11 @@ async function apply(step: Step, branch: string, pull: Pull | null, stopper: Sto
 }
 
 /** What nobody approved, and how to go on; empty where everything is approved. */
-async function objectionsTo(due: readonly Look[], branch: string, step: Step): Promise<readonly string[]> {
+async function objectionsTo(
+  due: readonly PlanResult[],
+  branch: string,
+  step: Step,
+): Promise<readonly string[]> {
   const { onPlanChange } = step.inputs;
   if (onPlanChange === "apply") return [];
   const place = { sha: step.context.sha, branch, scope: step.scope };

@@ -1,5 +1,5 @@
 import { driftsOf } from "../../cli/show/drift-times.ts";
-import { rulePlaces } from "../../cli/show/rule-locations.ts";
+import { ruleLocations } from "../../cli/show/rule-locations.ts";
 import { unplannedOf } from "../../cli/show/show-plans.ts";
 import { counted } from "../../lib/text.ts";
 import type { Drift } from "../../model/drift.ts";
@@ -34,7 +34,7 @@ async function drift(step: Step): Promise<StepResult> {
   const { planned, close } = await planFiles(loaded.states, inputs, io);
   try {
     const told = await driftsOf(planned, io);
-    const placeOf = rulePlaces(loaded.states, loaded.sources);
+    const placeOf = ruleLocations(loaded.states, loaded.sources);
     const unplanned = unplannedOf(planned);
     io.stdout.write(
       renderDrifts(

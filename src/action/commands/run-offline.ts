@@ -1,4 +1,4 @@
-import { fleetMatrix, MAX_JOBS } from "../../cli/show/job-matrix.ts";
+import { jobMatrix, MAX_JOBS } from "../../cli/show/job-matrix.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import { fenced } from "../../render/markdown/markdown-blocks.ts";
@@ -35,7 +35,7 @@ export async function runValidate(step: OfflineStep): Promise<StepResult> {
 export async function runList(step: OfflineStep): Promise<StepResult> {
   const loaded = await orActionError(() => loadFiles(step.inputs, step.io));
   annotate(diagnosticAnnotations(loaded.diagnostics), step.log);
-  const matrix = fleetMatrix(loaded.states, MAX_JOBS);
+  const matrix = jobMatrix(loaded.states, MAX_JOBS);
   const outputs = { matrix: JSON.stringify(matrix) };
   step.log.info(`${counted(loaded.states.length, "merchant")} in ${counted(matrix.include.length, "job")}.`);
   if (!loaded.valid)

@@ -1,4 +1,4 @@
-import { rulePlaces } from "../../cli/show/rule-locations.ts";
+import { ruleLocations } from "../../cli/show/rule-locations.ts";
 import { unplannedOf } from "../../cli/show/show-plans.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
@@ -51,7 +51,7 @@ async function plan(step: Step, comment: PullComment): Promise<StepResult> {
   await guardAccess(step, loaded.states);
   const { planned, close } = await planFiles(loaded.states, inputs, io);
   try {
-    const placeOf = rulePlaces(loaded.states, loaded.sources);
+    const placeOf = ruleLocations(loaded.states, loaded.sources);
     const plans = planned.flatMap((one) => ("plan" in one ? [one.plan] : []));
     const unplanned = unplannedOf(planned);
     io.stdout.write(

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { z } from "zod";
 import { objectionSentences } from "../../cli/review/approval.ts";
-import type { Look } from "../../cli/session/session.ts";
+import type { PlanResult } from "../../cli/session/session.ts";
 import { counted } from "../../lib/text.ts";
 import type { Plan } from "../../model/plan.ts";
 import { type ApprovalRecord, approvalRecord } from "../../plan/approval-record.ts";
@@ -125,7 +125,7 @@ export function appliedMark({ id }: Scope): string {
  * everything, the commits before it count too, back to the last one that was applied: several may be merged at once.
  */
 export async function mergedApproval(
-  looks: readonly Look[],
+  looks: readonly PlanResult[],
   place: { readonly sha: string; readonly branch: string; readonly scope: Scope },
   rule: "refuse-new" | "fail",
   github: Github,
@@ -164,7 +164,7 @@ async function isApplied(commit: string, scope: Scope, github: Github): Promise<
 
 /** What nobody approved; a change may be approved by any of the records, each with all that it says. */
 function objectionsTo(
-  looks: readonly Look[],
+  looks: readonly PlanResult[],
   records: readonly ApprovalRecord[],
   rule: "refuse-new" | "fail",
 ): readonly string[] {

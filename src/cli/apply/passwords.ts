@@ -5,10 +5,10 @@ import type { LiveMember, LiveState } from "../../model/live.ts";
 import type { MemberChange, MemberImage, Plan } from "../../model/plan.ts";
 import { seal } from "../../plan/fingerprint.ts";
 import type { Io } from "../io/io.ts";
-import type { Look, Session } from "../session/session.ts";
+import type { PlanResult, Session } from "../session/session.ts";
 
 /** A plan, and from what and for whom it was made. */
-export type Planned = { readonly session: Pick<Session, "state"> } & Look;
+export type Planned = { readonly session: Pick<Session, "state"> } & PlanResult;
 
 /**
  * The passwords that `--rotate-password` asks for, by merchant. Throws RolecallError for an address that no file of the

@@ -16,7 +16,7 @@ import { type PlaceOf, type PlanView, planView } from "../../render/view/plan-vi
 import type { OutputOptions } from "../args/options.ts";
 import { ExitCode, exitCodeFor } from "../exit-code.ts";
 import type { Io } from "../io/io.ts";
-import { extentOf, styleFor } from "../io/output.ts";
+import { styleFor, verbosityOf } from "../io/output.ts";
 
 /** Tells how an apply goes, in the format that was asked for. */
 export interface ApplyReporter {
@@ -162,7 +162,8 @@ function textReporter(
   const style = styleFor(io.stdout, io, options.color);
   return {
     plans: (plans) => {
-      if (plans.length > 0) io.stdout.write(`${renderPlans(plans.map(viewOf), style, extentOf(options))}\n`);
+      if (plans.length > 0)
+        io.stdout.write(`${renderPlans(plans.map(viewOf), style, verbosityOf(options))}\n`);
     },
     event: (event) => {
       if (options.quiet) return;

@@ -8,8 +8,8 @@ import type { Change, Plan } from "../../model/plan.ts";
 import { briefly, residueOf } from "../../render/text/verified-text.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { OpenJournal } from "../journal/write-journal.ts";
-import type { Due } from "../review/confirm-apply.ts";
-import type { Stopper } from "./cancellation.ts";
+import type { PendingApply } from "../review/confirm-apply.ts";
+import type { Cancellation } from "./cancellation.ts";
 import type { Passwords } from "./passwords.ts";
 import type { ApplyReporter } from "./reporter.ts";
 
@@ -21,18 +21,18 @@ export interface RunOptions {
   readonly recheck: boolean;
   /** Throws RolecallError where no journal can be kept. */
   readonly openJournal: (plan: Plan) => Promise<OpenJournal>;
-  readonly stopper: Stopper;
+  readonly cancellation: Cancellation;
 }
 
-type Running = Due & { readonly journal: OpenJournal };
+type Running = PendingApply & { readonly journal: OpenJournal };
 
 /** Applies plans side by side, verifies them when all are done, and says with the exit code how it ended. */
 export async function runApply(
-  due: readonly Due[],
+  due: readonly PendingApply[],
   options: RunOptions,
   reporter: ApplyReporter,
 ): Promise<ExitCode> {
-  const { stopper } = options;
+  const { cancellation } = options;
   // All of them before the first change: where one cannot be kept, nothing is changed anywhere.
   const running = await openJournals(due, options.openJournal);
   const tellJournals = (): void => {
@@ -44,7 +44,7 @@ export async function runApply(
     );
   };
   let intents = 0;
-  stopper.changing(() => {
+  cancellation.onForcedExit(() => {
     reporter.say(
       intents === 0
         ? "Left before anything was changed."
@@ -65,7 +65,7 @@ export async function runApply(
 
 async function applyAll(
   running: readonly Running[],
-  { password, concurrency, recheck, stopper }: RunOptions,
+  { password, concurrency, recheck, cancellation }: RunOptions,
   reporter: ApplyReporter,
   note: (entry: JournalEntry) => void,
 ): Promise<ExitCode> {
@@ -89,7 +89,7 @@ async function applyAll(
               await journal.write(entry);
             } catch (error) {
               // Queued writes must not be sent: they could not be recorded either.
-              stopper.halt({ by: "merchant", merchant: plan.merchant });
+              cancellation.halt({ by: "merchant", merchant: plan.merchant });
               throw error;
             }
           },
@@ -97,8 +97,8 @@ async function applyAll(
         password,
         emit: reporter.event,
         concurrency,
-        stop: stopper.signal,
-        cause: stopper.cause,
+        stop: cancellation.signal,
+        cause: cancellation.cause,
       };
       let result: ApplyResult | undefined;
       try {
@@ -106,20 +106,20 @@ async function applyAll(
       } finally {
         // One merchant that stops, stops the run: nothing new starts elsewhere either.
         if (result === undefined || result.status === "stopped")
-          stopper.stop({ by: "merchant", merchant: plan.merchant });
+          cancellation.stop({ by: "merchant", merchant: plan.merchant });
       }
       return { plan, result };
     }),
   );
   reporter.results(
     ended.map(({ plan, result }) => ({ merchant: plan.merchant, result })),
-    stopper.cause(),
+    cancellation.cause(),
   );
   const results = ended.map(({ result }) => result);
   if (results.some(({ status }) => status === "stopped")) return stoppedCode(results);
-  const stopped = aborted(stopper.hurry);
+  const stopped = aborted(cancellation.cancelled);
   const verified = await Promise.all(
-    running.map((one, at) => verify(one, refusedBy(results[at]), stopper, stopped, reporter)),
+    running.map((one, at) => verify(one, refusedBy(results[at]), cancellation, stopped, reporter)),
   );
   if (!verified.every((clean) => clean)) return ExitCode.partial;
   return results.every(({ status }) => status === "done") ? ExitCode.ok : stoppedCode(results);
@@ -153,7 +153,7 @@ function stoppedCode(results: readonly ApplyResult[]): ExitCode {
 async function verify(
   { session, plan: { merchant }, leftOut = 0, journal }: Running,
   refused: ReadonlySet<string>,
-  { cause }: Stopper,
+  { cause }: Cancellation,
   stopped: Promise<null>,
   reporter: ApplyReporter,
 ): Promise<boolean> {
@@ -202,11 +202,11 @@ interface Planned {
 }
 
 /** Opens one journal for each plan, or none: those that are open already then say that nothing was done. */
-export async function openJournals<Due extends Planned>(
-  due: readonly Due[],
+export async function openJournals<PendingApply extends Planned>(
+  due: readonly PendingApply[],
   open: (plan: Plan) => Promise<OpenJournal>,
-): Promise<readonly (Due & { readonly journal: OpenJournal })[]> {
-  const opened: (Due & { readonly journal: OpenJournal })[] = [];
+): Promise<readonly (PendingApply & { readonly journal: OpenJournal })[]> {
+  const opened: (PendingApply & { readonly journal: OpenJournal })[] = [];
   try {
     for (const one of due) opened.push({ ...one, journal: await open(one.plan) });
   } catch (error) {

@@ -7,7 +7,7 @@ import type { ApplyReporter } from "./reporter.ts";
 const EACH_TOLD = 200;
 
 /** A reporter whose events are also told to the progress; on a terminal the lines of a large apply are left out. */
-export function watchedReporter(
+export function withProgress(
   reporter: ApplyReporter,
   progress: Progress,
   changes: number,

@@ -15,8 +15,8 @@ import { ExitCode } from "../exit-code.ts";
 import { hasNoReader, type Io, type OutputLoss } from "../io/io.ts";
 import type { Consent } from "../review/approval.ts";
 import type { Selection } from "../review/browse-plans.ts";
-import type { Prepared } from "../session/plan-merchants.ts";
-import type { Look, Planned } from "../session/session.ts";
+import type { PlannedMerchants } from "../session/plan-merchants.ts";
+import type { Planned, PlanResult } from "../session/session.ts";
 
 /** What carrying out plans takes from the command line. */
 export type ApplyOptions = Pick<ServiceOptions, "concurrency"> &
@@ -93,7 +93,7 @@ async function apply(paths: readonly string[], options: Options, io: Io): Promis
   if (options.interactive) {
     (await import("../review/browse-plans.ts")).checkInteractive(options, io);
   }
-  const [{ preparePlans }, { readConsent }, { createStopper }, { openProgress }] = await Promise.all([
+  const [{ planMerchants }, { readConsent }, { createCancellation }, { openProgress }] = await Promise.all([
     import("../session/plan-merchants.ts"),
     import("../review/approval.ts"),
     import("../apply/cancellation.ts"),
@@ -101,26 +101,26 @@ async function apply(paths: readonly string[], options: Options, io: Io): Promis
   ]);
   const consent = await readConsent(options, io).catch(endedEarly(options, io));
   const progress = await openProgress(options, io);
-  const stopper = createStopper((text) => progress.io.stderr.write(`${text}\n`), io);
+  const cancellation = createCancellation((text) => progress.io.stderr.write(`${text}\n`), io);
   try {
-    const prepared = await preparePlans(
+    const prepared = await planMerchants(
       paths,
-      { ...options, signal: stopper.hurry, progress, waiting: loadApplying },
+      { ...options, signal: cancellation.cancelled, progress, waiting: loadApplying },
       io,
     ).catch(endedEarly(options, io));
     try {
-      const [{ tellUnfinishedRuns }, { fileJournals }] = await Promise.all([
+      const [{ warnUnfinishedRuns }, { fileJournals }] = await Promise.all([
         import("../journal/unfinished-runs.ts"),
         import("../journal/write-journal.ts"),
       ]);
-      await tellUnfinishedRuns(prepared.planned, options, io);
+      await warnUnfinishedRuns(prepared.planned, options, io);
       const openJournal = fileJournals(io);
-      return await applyPlanned(prepared, options, { stopper, openJournal, consent }, io);
+      return await applyPlanned(prepared, options, { cancellation, openJournal, consent }, io);
     } finally {
       await prepared.close();
     }
   } finally {
-    stopper.close();
+    cancellation.close();
   }
 }
 
@@ -137,7 +137,7 @@ export function endedEarly(options: OutputOptions, io: Io): (error: unknown) => 
 }
 
 /** Dependencies of an apply besides the plans. */
-type Means = Pick<RunOptions, "stopper" | "openJournal"> & {
+type Means = Pick<RunOptions, "cancellation" | "openJournal"> & {
   readonly consent: Consent;
   /** The run that is taken back; absent or null for an ordinary apply. */
   readonly undoes?: string | null;
@@ -145,7 +145,7 @@ type Means = Pick<RunOptions, "stopper" | "openJournal"> & {
 
 /** Shows plans, lets somebody select where that was asked for, asks, and carries them out, unless something is against it. */
 export async function applyPlanned(
-  prepared: Omit<Prepared, "close" | "declared">,
+  prepared: Omit<PlannedMerchants, "close" | "declared">,
   options: ApplyOptions,
   means: Means,
   io: Io,
@@ -163,16 +163,16 @@ export async function applyPlanned(
 }
 
 async function reviewAndApply(
-  prepared: Omit<Prepared, "close" | "declared">,
+  prepared: Omit<PlannedMerchants, "close" | "declared">,
   options: ApplyOptions,
-  { stopper, openJournal, consent, undoes = null }: Means,
+  { cancellation, openJournal, consent, undoes = null }: Means,
   reporter: ApplyReporter,
   io: Io,
 ): Promise<ExitCode> {
   const { valid, progress, failures } = prepared;
   const [
     { showPlans },
-    { watchedReporter },
+    { withProgress },
     { passwordsFor },
     { rotationsFor },
     { confirmApply },
@@ -234,9 +234,9 @@ async function reviewAndApply(
   const changes = due.reduce((sum, { plan }) => sum + plan.changes.length, 0);
   progress.applying(due.map(({ plan }) => plan));
   try {
-    const watched = watchedReporter(reporter, progress, changes, options);
+    const watched = withProgress(reporter, progress, changes, options);
     const { concurrency, recheck } = options;
-    const code = await runApply(due, { password, concurrency, recheck, stopper, openJournal }, watched);
+    const code = await runApply(due, { password, concurrency, recheck, cancellation, openJournal }, watched);
     return code === ExitCode.ok && isCutOff(io) ? ExitCode.partial : code;
   } finally {
     await progress.rest();
@@ -266,7 +266,7 @@ const loadApplying = () =>
 
 /** What somebody selects with `--interactive`; everything without it, and where a problem has to be solved first. */
 async function select(
-  { planned, valid, progress }: Omit<Prepared, "close" | "declared">,
+  { planned, valid, progress }: Omit<PlannedMerchants, "close" | "declared">,
   options: ApplyOptions,
   io: Io,
 ): Promise<Selection | null> {
@@ -286,7 +286,10 @@ function isSound(planned: readonly Planned[]): boolean {
 }
 
 /** Why the plans are refused, a sentence each: what guards, policies and checks have against them, and what nobody approved. */
-async function refusal(looks: readonly Look[], { approved, overrides }: Consent): Promise<readonly string[]> {
+async function refusal(
+  looks: readonly PlanResult[],
+  { approved, overrides }: Consent,
+): Promise<readonly string[]> {
   const [{ standingRefusals }, { objectionsTo }] = await Promise.all([
     import("../review/approval.ts"),
     import("../review/approval.ts"),

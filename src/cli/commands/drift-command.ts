@@ -12,8 +12,8 @@ import {
 } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io/io.ts";
-import { extentOf, outputTo, styleFor } from "../io/output.ts";
-import type { Prepared } from "../session/plan-merchants.ts";
+import { outputTo, styleFor, verbosityOf } from "../io/output.ts";
+import type { PlannedMerchants } from "../session/plan-merchants.ts";
 
 const FORMATS = ["text", "json", "markdown"] as const;
 
@@ -55,8 +55,8 @@ or 1 if a merchant could not be read.
 }
 
 async function drift(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
-  const { preparePlans } = await import("../session/plan-merchants.ts");
-  const prepared = await preparePlans(paths, options, io);
+  const { planMerchants } = await import("../session/plan-merchants.ts");
+  const prepared = await planMerchants(paths, options, io);
   try {
     const { showPlans } = await import("../show/show-plans.ts");
     const { driftsOf } = await import("../show/drift-times.ts");
@@ -72,7 +72,12 @@ async function drift(paths: readonly string[], options: Options, io: Io): Promis
   }
 }
 
-async function print(drifts: readonly Drift[], prepared: Prepared, options: Options, io: Io): Promise<void> {
+async function print(
+  drifts: readonly Drift[],
+  prepared: PlannedMerchants,
+  options: Options,
+  io: Io,
+): Promise<void> {
   const { format } = options;
   const { sink, end } = outputTo(options.output, io);
   switch (format) {
@@ -98,7 +103,7 @@ async function print(drifts: readonly Drift[], prepared: Prepared, options: Opti
       const { renderDrifts } = await import("../../render/text/drift-text.ts");
       const { driftView } = await import("../../render/view/drift-view.ts");
       const views = drifts.map((drift) => driftView(drift, prepared.placeOf));
-      sink.write(renderDrifts(views, styleFor(sink, io, options.color), extentOf(options)));
+      sink.write(renderDrifts(views, styleFor(sink, io, options.color), verbosityOf(options)));
       break;
     }
     default:

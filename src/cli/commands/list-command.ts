@@ -50,13 +50,14 @@ Exits 0, or 1 if a file has an error.
 }
 
 async function list(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
-  const [{ isError, loadStates }, { warnRemovedMerchants }, { isInShard }, { fleetMatrix }] =
-    await Promise.all([
+  const [{ isError, loadStates }, { warnRemovedMerchants }, { isInShard }, { jobMatrix }] = await Promise.all(
+    [
       import("../files/load-states.ts"),
       import("../files/removed-merchants.ts"),
       import("../args/shard.ts"),
       import("../show/job-matrix.ts"),
-    ]);
+    ],
+  );
   const { shard, merchant } = options;
   const loaded = await loadStates(paths, {
     merchants: merchant,
@@ -74,7 +75,7 @@ async function list(paths: readonly string[], options: Options, io: Io): Promise
     const present = loaded.states.map((state) => state.merchant);
     await warnRemovedMerchants(paths, present, { ...(shard && { shard }) }, io);
   }
-  if (options.format === "json") io.stdout.write(`${JSON.stringify(fleetMatrix(states, options.jobs))}\n`);
+  if (options.format === "json") io.stdout.write(`${JSON.stringify(jobMatrix(states, options.jobs))}\n`);
   else io.stdout.write(await table(states));
   return errors.length > 0 ? ExitCode.failed : ExitCode.ok;
 }

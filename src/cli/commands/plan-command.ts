@@ -16,8 +16,8 @@ import {
 } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
 import { standardStream } from "../files/output-path.ts";
-import type { Io, Sink } from "../io/io.ts";
-import type { Prepared } from "../session/plan-merchants.ts";
+import type { Io, TextWriter } from "../io/io.ts";
+import type { PlannedMerchants } from "../session/plan-merchants.ts";
 import type { PrintPlans } from "../show/show-plans.ts";
 
 const FORMATS = ["text", "json", "markdown", "html"] as const;
@@ -85,11 +85,11 @@ async function plan(paths: readonly string[], options: Options, io: Io): Promise
   if (options.interactive) {
     (await import("../review/browse-plans.ts")).checkInteractive(options, io);
   }
-  const { preparePlans } = await import("../session/plan-merchants.ts");
-  const prepared = await preparePlans(paths, { ...options, waiting: loadPrinting }, io);
+  const { planMerchants } = await import("../session/plan-merchants.ts");
+  const prepared = await planMerchants(paths, { ...options, waiting: loadPrinting }, io);
   try {
-    const [{ showPlans }, { plansPrinter }, { outputTo }, { tellUnfinishedRuns }] = await loadPrinting();
-    await tellUnfinishedRuns(prepared.planned, options, io);
+    const [{ showPlans }, { plansPrinter }, { outputTo }, { warnUnfinishedRuns }] = await loadPrinting();
+    await warnUnfinishedRuns(prepared.planned, options, io);
     if (options.merchant.length === 0 && !options.quiet) {
       const { warnRemovedMerchants } = await import("../files/removed-merchants.ts");
       await warnRemovedMerchants(paths, prepared.declared, options, io);
@@ -127,7 +127,7 @@ const loadPrinting = () =>
   ]);
 
 /** Whatever is looked at, nothing is decided: the plan stays the plan. */
-async function browse({ planned }: Prepared, options: Options, io: Io): Promise<void> {
+async function browse({ planned }: PlannedMerchants, options: Options, io: Io): Promise<void> {
   const { browsePlans } = await import("../review/browse-plans.ts");
   const plans = planned.flatMap((one) => ("plan" in one ? [one.plan] : []));
   if (plans.length > 0) await browsePlans(plans, { ...options, selects: false }, io);
@@ -135,9 +135,9 @@ async function browse({ planned }: Prepared, options: Options, io: Io): Promise<
 
 /** Prints the plans as one page, with the access before and after. */
 async function pagePrinter(
-  { planned, placeOf, fileErrors }: Prepared,
+  { planned, placeOf, fileErrors }: PlannedMerchants,
   options: Options,
-  sink: Sink,
+  sink: TextWriter,
   io: Io,
 ): Promise<PrintPlans> {
   const [{ renderPage }, { reportOf }, { planView }] = await Promise.all([

@@ -80,12 +80,12 @@ async function reportDeclared(paths: readonly string[], options: Options, io: Io
 }
 
 async function reportLive(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
-  const [{ preparePlans }, { showPlans, unplannedOf }, { reportOf }] = await Promise.all([
+  const [{ planMerchants }, { showPlans, unplannedOf }, { reportOf }] = await Promise.all([
     import("../session/plan-merchants.ts"),
     import("../show/show-plans.ts"),
     import("../show/show-plans.ts"),
   ]);
-  const prepared = await preparePlans(paths, { ...options, format: "html" }, io);
+  const prepared = await planMerchants(paths, { ...options, format: "html" }, io);
   try {
     const { planned, fileErrors } = prepared;
     const reports = planned.flatMap((one) => ("plan" in one ? [reportOf(one, false)] : []));

@@ -11,9 +11,9 @@ import {
 } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
 import { checkOutputs, standardStream } from "../files/output-path.ts";
-import type { Io, Sink } from "../io/io.ts";
+import type { Io, TextWriter } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
-import type { UndoPrepared } from "../journal/plan-undo.ts";
+import type { PlannedUndo } from "../journal/plan-undo.ts";
 import { type ApplyOptions, endedEarly } from "./apply-command.ts";
 
 type Options = Omit<ServiceOptions, "shard"> &
@@ -81,16 +81,18 @@ async function undo(run: string, paths: readonly string[], options: Options, io:
     const { journalFiles } = await import("../journal/read-journals.ts");
     checkOutputs([options.out], [options.approved, ...(await journalFiles(io.cwd))], io.cwd);
   }
-  const [{ prepareUndo }, { createStopper }, { readConsent }] = await Promise.all([
+  const [{ planUndo }, { createCancellation }, { readConsent }] = await Promise.all([
     import("../journal/plan-undo.ts"),
     import("../apply/cancellation.ts"),
     import("../review/approval.ts"),
   ]);
   const early = changesNothing(options) ? rethrow : endedEarly(options, io);
   const consent = await readConsent(options, io).catch(early);
-  const stopper = createStopper((text) => io.stderr.write(`${text}\n`), io);
+  const cancellation = createCancellation((text) => io.stderr.write(`${text}\n`), io);
   try {
-    const prepared = await prepareUndo(run, paths, { ...options, signal: stopper.hurry }, io).catch(early);
+    const prepared = await planUndo(run, paths, { ...options, signal: cancellation.cancelled }, io).catch(
+      early,
+    );
     try {
       await tellNotes(prepared, options, io);
       if (changesNothing(options)) return await onlyShow(prepared, options, io);
@@ -102,14 +104,14 @@ async function undo(run: string, paths: readonly string[], options: Options, io:
       return await applyPlanned(
         prepared,
         { ...options, rotatePassword: [] },
-        { stopper, openJournal, consent, undoes: prepared.run },
+        { cancellation, openJournal, consent, undoes: prepared.run },
         io,
       );
     } finally {
       await prepared.close();
     }
   } finally {
-    stopper.close();
+    cancellation.close();
   }
 }
 
@@ -122,7 +124,7 @@ function rethrow(error: unknown): never {
 }
 
 /** What does not come back stands ahead of the plan; for programs as the first event, or beside the plan on stderr. */
-async function tellNotes({ run, notes }: UndoPrepared, options: Options, io: Io): Promise<void> {
+async function tellNotes({ run, notes }: PlannedUndo, options: Options, io: Io): Promise<void> {
   if (options.format === "json" && !changesNothing(options)) {
     const { undoNotesJson } = await import("../../render/formats/json-output.ts");
     io.stdout.write(undoNotesJson(run, notes, new Date(io.now()).toISOString()));
@@ -134,11 +136,11 @@ async function tellNotes({ run, notes }: UndoPrepared, options: Options, io: Io)
 }
 
 /** Chooses the stream that shows the plan: stderr if the saved one goes to stdout. */
-function shownOn({ out }: Options, io: Io): Sink {
+function shownOn({ out }: Options, io: Io): TextWriter {
   return out !== undefined && standardStream(out) === "stdout" ? io.stderr : io.stdout;
 }
 
-async function onlyShow(prepared: UndoPrepared, options: Options, io: Io): Promise<ExitCode> {
+async function onlyShow(prepared: PlannedUndo, options: Options, io: Io): Promise<ExitCode> {
   if (options.yes) {
     throw new RolecallError("usage", "--yes applies, and --dry-run and --out change nothing.", {
       hint: "Leave one of them out.",

@@ -1,5 +1,5 @@
 /** Somewhere to write text. */
-export interface Sink {
+export interface TextWriter {
   write(text: string): void;
   readonly isTTY: boolean;
   /** Width in cells; undefined where it is not a terminal. */
@@ -21,8 +21,8 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Absolute path of the working directory. */
   readonly cwd: string;
-  readonly stdout: Sink;
-  readonly stderr: Sink;
+  readonly stdout: TextWriter;
+  readonly stderr: TextWriter;
   /** Aborted when stdout or stderr takes nothing more; `reason` is an `OutputLoss`. */
   readonly outputLost: AbortSignal;
   readonly stdinIsTTY: boolean;
@@ -33,13 +33,13 @@ export interface Io {
   /** Milliseconds; rejects with the signal's reason when it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Runs something after so many milliseconds, unless the returned function is called before. */
-  later(ms: number, run: () => void): () => void;
+  setTimer(ms: number, run: () => void): () => void;
   /** At least 0, below 1. */
   random(): number;
   /** Calls back on SIGINT, SIGTERM and SIGHUP until the returned function is called. */
   onStopSignal(listener: (signal: StopSignal) => void): () => void;
   /** Ends the process at once. */
-  leave(code: number): never;
+  exit(code: number): never;
 }
 
 /** Whether the reader of a pipe has merely left, as in `rolecall plan | head`. */

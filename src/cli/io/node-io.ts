@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Io, OutputLoss, Sink, StopSignal } from "./io.ts";
+import type { Io, OutputLoss, StopSignal, TextWriter } from "./io.ts";
 
 const STOP_SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
@@ -13,8 +13,8 @@ export function nodeIo(): Io {
   return {
     env: process.env,
     cwd: process.cwd(),
-    stdout: standardSink(process.stdout, lost("stdout")),
-    stderr: standardSink(process.stderr, lost("stderr")),
+    stdout: textWriter(process.stdout, lost("stdout")),
+    stderr: textWriter(process.stderr, lost("stderr")),
     outputLost: losing.signal,
     // Opened when it is asked for: most commands never do.
     get stdinIsTTY() {
@@ -25,7 +25,7 @@ export function nodeIo(): Io {
     sleep: async (ms, signal) => {
       await delay(ms, undefined, signal ? { signal } : {});
     },
-    later(ms, run) {
+    setTimer(ms, run) {
       const timer = setTimeout(run, ms);
       return () => clearTimeout(timer);
     },
@@ -36,7 +36,7 @@ export function nodeIo(): Io {
         for (const signal of STOP_SIGNALS) process.off(signal, listener);
       };
     },
-    leave: (code) => process.exit(code),
+    exit: (code) => process.exit(code),
   };
 }
 
@@ -44,7 +44,7 @@ export function nodeIo(): Io {
 export type OnLost = (code: string) => void;
 
 /** Standard output or error. Once a write has failed, nothing more is written. */
-export function standardSink(stream: NodeJS.WriteStream, onLost: OnLost): Sink {
+export function textWriter(stream: NodeJS.WriteStream, onLost: OnLost): TextWriter {
   let open = true;
   // Such as EPIPE where nobody reads any more, as in "rolecall validate | head".
   stream.on("error", ({ code = "EIO" }: NodeJS.ErrnoException) => {

@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
 import { type Extent, type Paint, PLAIN, type Style } from "../../render/style.ts";
 import { standardStream } from "../files/output-path.ts";
-import type { Io, Sink } from "./io.ts";
+import type { Io, TextWriter } from "./io.ts";
 
 const MAX_COLUMNS = 120;
 
 /** How to dress text for a stream: colours on a terminal, unless NO_COLOR, FORCE_COLOR or `--no-color` say otherwise. */
-export function styleFor(sink: Sink, io: Io, color: boolean): Style {
+export function styleFor(sink: TextWriter, io: Io, color: boolean): Style {
   const { isTTY, columns } = sink;
   const width = isTTY ? Math.min(columns ?? PLAIN.columns, MAX_COLUMNS) : PLAIN.columns;
   return { ...(color && wantsColor(io.env, isTTY) ? ANSI : PLAIN), columns: width };
@@ -34,14 +34,14 @@ function wantsColor(env: Io["env"], isTTY: boolean): boolean {
 }
 
 /** How much `--quiet` and `--verbose` let be shown. */
-export function extentOf({ quiet, verbose }: { readonly quiet?: true; readonly verbose?: true }): Extent {
+export function verbosityOf({ quiet, verbose }: { readonly quiet?: true; readonly verbose?: true }): Extent {
   if (quiet) return "quiet";
   return verbose ? "verbose" : "normal";
 }
 
 /** Somewhere to write a result to: a standard stream, or a file, which `end` writes whole. */
 export interface Output {
-  readonly sink: Sink;
+  readonly sink: TextWriter;
   end(): Promise<void>;
 }
 

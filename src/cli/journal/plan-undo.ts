@@ -12,33 +12,33 @@ import { defaultPath } from "../files/find-files.ts";
 import { isError, type Loaded, loadStates } from "../files/load-states.ts";
 import type { Io } from "../io/io.ts";
 import { openProgress } from "../progress/progress.ts";
-import { accessFor } from "../session/credentials.ts";
-import { failuresOf, type Prepared, tellDiagnostics } from "../session/plan-merchants.ts";
-import { openSessions, planAll } from "../session/session.ts";
-import { rulePlaces } from "../show/rule-locations.ts";
+import { resolveConnection } from "../session/credentials.ts";
+import { failuresOf, type PlannedMerchants, printDiagnostics } from "../session/plan-merchants.ts";
+import { openSessions, planSessions } from "../session/session.ts";
+import { ruleLocations } from "../show/rule-locations.ts";
 import { findRun, type Run } from "./find-run.ts";
 
 /** The plans that take a run back, and what comes back differently or not at all. */
-export interface UndoPrepared extends Omit<Prepared, "declared"> {
+export interface PlannedUndo extends Omit<PlannedMerchants, "declared"> {
   /** The id of the run. */
   readonly run: string;
   readonly notes: readonly MerchantNote[];
 }
 
 /** Journals and files → live state → the plans that take the run back, one for each of its merchants. */
-export async function prepareUndo(
+export async function planUndo(
   text: string,
   paths: readonly string[],
   options: Omit<ServiceOptions, "shard"> &
     OutputOptions & { readonly signal?: AbortSignal; readonly out?: string },
   io: Io,
-): Promise<UndoPrepared> {
+): Promise<PlannedUndo> {
   const run = await findRun(text, { merchants: options.merchant }, io);
   const parts = readable(run);
   const { states, loaded } = await settingsFor(parts, paths, options, io);
   const undone = new Map(parts.map((past) => [past.run.merchant, past]));
   for (const state of states) {
-    sameService(undone.get(state.merchant), accessFor(state, options.baseUrl, io.env).baseUrl);
+    sameService(undone.get(state.merchant), resolveConnection(state, options.baseUrl, io.env).baseUrl);
   }
   const notes = new Map<string, readonly UndoNote[]>();
   const progress = await openProgress(options, io);
@@ -61,7 +61,7 @@ export async function prepareUndo(
   );
   try {
     progress.reading(states.map(({ merchant }) => merchant));
-    const planned = await planAll(sessions, progress.read);
+    const planned = await planSessions(sessions, progress.read);
     const fileErrors = loaded.diagnostics.filter(isError).length;
     return {
       run: run.name,
@@ -72,7 +72,7 @@ export async function prepareUndo(
       valid: fileErrors === 0,
       fileErrors,
       failures: failuresOf(loaded, planned),
-      placeOf: rulePlaces(loaded.states, loaded.sources),
+      placeOf: ruleLocations(loaded.states, loaded.sources),
       progress,
       close: sessions.close,
     };
@@ -118,7 +118,7 @@ async function settingsFor(
   const loaded = anyFile
     ? await loadStates(paths, { merchants: [], cwd: io.cwd, now: io.now(), outputs: [options.out] })
     : without;
-  await tellDiagnostics(loaded.diagnostics, options, io);
+  await printDiagnostics(loaded.diagnostics, options, io);
   const known = new Map(loaded.states.map((state) => [state.merchant, state]));
   const missing = parts.map(({ run }) => run.merchant).filter((merchant) => !known.has(merchant));
   if (missing.length > 0) {

@@ -12,7 +12,7 @@ const SETTLED_AFTER_MS = 24 * 60 * 60 * 1000;
  * Tells on stderr of the runs that were the last at a merchant of this service and were not finished, or still run. It
  * only tells: where the journals cannot be read, planning goes on without.
  */
-export async function tellUnfinishedRuns(
+export async function warnUnfinishedRuns(
   planned: readonly Planned[],
   options: { readonly color: boolean; readonly quiet?: true },
   io: Io,

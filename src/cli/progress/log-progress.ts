@@ -2,14 +2,14 @@ import { type ApplyProgress, applyProgress, applyText } from "../../render/view/
 import { type ReadingProgress, readingProgress, readingText } from "../../render/view/reading-progress.ts";
 import type { Io } from "../io/io.ts";
 import type { Progress, ProgressOptions } from "./progress.ts";
-import { liveLog } from "./service-log.ts";
+import { serviceLog } from "./service-log.ts";
 
 /** How often a log is told that it still goes on. */
 const EVERY_MS = 10_000;
 
 /** Lines on stderr: each wait, with `verbose` each request, and how far it is every ten seconds. */
-export function plainProgress({ verbose }: ProgressOptions, io: Io): Progress {
-  const log = liveLog(io, verbose === true);
+export function logProgress({ verbose }: ProgressOptions, io: Io): Progress {
+  const log = serviceLog(io, verbose === true);
   let reading: ReadingProgress | null = null;
   let applying: ApplyProgress | null = null;
   let over = new AbortController();

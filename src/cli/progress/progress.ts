@@ -35,8 +35,8 @@ export interface Progress {
 /** Chooses how progress is told. */
 export async function openProgress(options: ProgressOptions, io: Io): Promise<Progress> {
   if (options.quiet) return silence(io);
-  if (terminalOf(io).draws) return (await import("./tui-progress.ts")).drawnProgress(options, io);
-  return (await import("./log-progress.ts")).plainProgress(options, io);
+  if (terminalOf(io).draws) return (await import("./tui-progress.ts")).tuiProgress(options, io);
+  return (await import("./log-progress.ts")).logProgress(options, io);
 }
 
 function silence(io: Io): Progress {

@@ -11,7 +11,7 @@ const SAME_WAIT_MS = 500;
 const REPEATED_AFTER_MS = 10_000;
 
 /** Tells on stderr what the client does: each wait once for all requests that share it, and with `verbose` each request. */
-export function liveLog(io: Io, verbose: boolean): (event: LiveEvent) => void {
+export function serviceLog(io: Io, verbose: boolean): (event: LiveEvent) => void {
   const tell = (line: string): void => io.stderr.write(`${oneLine(line)}\n`);
   /** Until when a wait for a reason has been told. */
   const told = new Map<string, number>();

@@ -2,10 +2,10 @@ import type { Board, LineSource } from "../../render/tui/board.tsx";
 import type { Size } from "../../render/tui/cells.ts";
 import { applyProgress } from "../../render/view/apply-progress.ts";
 import { readingProgress } from "../../render/view/reading-progress.ts";
-import type { Io, Sink } from "../io/io.ts";
+import type { Io, TextWriter } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import type { Progress, ProgressOptions } from "./progress.ts";
-import { liveLog } from "./service-log.ts";
+import { serviceLog } from "./service-log.ts";
 
 /** What is over sooner needs no board; and Ink is not loaded for it. */
 const SOON_MS = 250;
@@ -14,11 +14,11 @@ const SOON_MS = 250;
 const FRAME_MS = 80;
 
 /** A board on the terminal, drawn on stderr; what is written to a terminal meanwhile scrolls by above it. */
-export function drawnProgress({ verbose, color }: ProgressOptions, io: Io): Progress {
+export function tuiProgress({ verbose, color }: ProgressOptions, io: Io): Progress {
   const style = styleFor(io.stderr, io, color);
   const stage = boardStage(io);
   const out = { ...io, stdout: stage.sink("stdout"), stderr: stage.sink("stderr") };
-  const log = verbose ? liveLog(out, true) : () => undefined;
+  const log = verbose ? serviceLog(out, true) : () => undefined;
   let reading: ReturnType<typeof readingProgress> | null = null;
   let applying: ReturnType<typeof applyProgress> | null = null;
   return {
@@ -63,7 +63,7 @@ interface Stage {
   /** Shows a board, unless it is lowered soon. */
   raise(load: () => Promise<Draw>): void;
   lower(): Promise<void>;
-  sink(stream: "stdout" | "stderr"): Sink;
+  sink(stream: "stdout" | "stderr"): TextWriter;
 }
 
 function boardStage(io: Io): Stage {

@@ -6,7 +6,7 @@ import type { Approval } from "../../plan/approve.ts";
 import { applyOverrides, type Override, parseOverride } from "../../plan/overrides.ts";
 import { unreadableReason } from "../files/find-files.ts";
 import type { Io } from "../io/io.ts";
-import type { Look } from "../session/session.ts";
+import type { PlanResult } from "../session/session.ts";
 
 /** Saved plans and overrides that an apply was given. */
 export interface Consent {
@@ -42,7 +42,7 @@ async function readApproved(file: string, io: Io): Promise<readonly Plan[]> {
 
 /** Why fresh plans are not covered by the approved ones: one sentence for each; empty where they are. */
 export async function objectionsTo(
-  fresh: readonly Look[],
+  fresh: readonly PlanResult[],
   approved: readonly Plan[],
 ): Promise<readonly string[]> {
   const { approve } = await import("../../plan/approve.ts");

@@ -7,7 +7,7 @@ import type { OutputOptions } from "../args/options.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor, terminalOf } from "../io/output.ts";
 import type { Progress } from "../progress/progress.ts";
-import { type Planned, planAll, type Session } from "../session/session.ts";
+import { type Planned, planSessions, type Session } from "../session/session.ts";
 import { objectionsTo } from "./approval.ts";
 
 /**
@@ -109,7 +109,10 @@ export async function selectChanges(
   });
   progress.reading(selected.map(({ full }) => full.merchant));
   try {
-    const fresh = await planAll({ all: selected.map(({ session }) => session), failed: [] }, progress.read);
+    const fresh = await planSessions(
+      { all: selected.map(({ session }) => session), failed: [] },
+      progress.read,
+    );
     const made = fresh.flatMap((one) => ("plan" in one ? [one] : []));
     const again = new Map(selected.map(({ full }, index) => [full.merchant, fresh[index]]));
     return {

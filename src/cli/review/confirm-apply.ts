@@ -6,10 +6,10 @@ import type { Style } from "../../render/style.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor, terminalOf } from "../io/output.ts";
 import type { Session } from "../session/session.ts";
-import { type Question, questionsFor } from "./confirmation.ts";
+import { confirmationsFor, type Question } from "./confirmation.ts";
 
 /** A plan that waits for a yes, and the passwords that are to be set besides. */
-export interface Due {
+export interface PendingApply {
   readonly session: Session;
   readonly plan: Plan;
   readonly passwords?: readonly PasswordChange[];
@@ -22,7 +22,7 @@ export interface Due {
  * that is taken back.
  */
 export async function confirmApply(
-  due: readonly Due[],
+  due: readonly PendingApply[],
   { color, undoes }: { readonly color: boolean; readonly undoes: string | null },
   io: Io,
 ): Promise<boolean> {
@@ -42,7 +42,7 @@ export async function confirmApply(
     environment: session.environment,
     passwords: passwords.length,
   }));
-  for (const question of questionsFor(asked, undoes)) if (!(await ask(question))) return false;
+  for (const question of confirmationsFor(asked, undoes)) if (!(await ask(question))) return false;
   return true;
 }
 

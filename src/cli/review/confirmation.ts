@@ -4,7 +4,7 @@ import type { Environment } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
 
 /** A plan that would be applied, and in which environment. */
-export interface Asked {
+export interface ConfirmationInput {
   readonly plan: Plan;
   readonly environment: Environment | null;
   /** How many passwords are to be set besides; absent: none. */
@@ -21,8 +21,8 @@ export interface Question {
  * One question for each merchant that loses something and is no test account, the rest in a line; else one for all.
  * `run` is the run that is taken back: of that, one question only.
  */
-export function questionsFor(
-  asked: readonly Asked[],
+export function confirmationsFor(
+  asked: readonly ConfirmationInput[],
   run: string | null = null,
 ): readonly [Question, ...Question[]] {
   const strict = asked.filter(({ environment, plan }) => environment !== "test" && removals([plan]) > 0);
@@ -43,7 +43,11 @@ export function questionsFor(
   return [{ ...first, lines: [...first.lines, `Besides: ${changesAt(rest)}.`] }, ...others];
 }
 
-function wholeRun(asked: readonly Asked[], strict: readonly Asked[], run: string): Question {
+function wholeRun(
+  asked: readonly ConfirmationInput[],
+  strict: readonly ConfirmationInput[],
+  run: string,
+): Question {
   const merchants = strict.map(({ plan }) => plan.merchant);
   return {
     lines: [
@@ -58,7 +62,7 @@ function wholeRun(asked: readonly Asked[], strict: readonly Asked[], run: string
 }
 
 /** "11 changes and 1 new password at MC4F7K2P, 3 of them removals", or at "2 merchants". */
-function changesAt(asked: readonly Asked[]): string {
+function changesAt(asked: readonly ConfirmationInput[]): string {
   const plans = asked.map(({ plan }) => plan);
   const [only, ...more] = plans;
   const where = only && more.length === 0 ? oneLine(only.merchant) : counted(plans.length, "merchant");

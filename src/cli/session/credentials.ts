@@ -4,7 +4,7 @@ import { normalizeServiceUrl } from "../../plan/service-url.ts";
 import type { Io } from "../io/io.ts";
 
 /** How one merchant's service is reached. */
-export interface Access {
+export interface Connection {
   /** In its normal form. */
   readonly baseUrl: string;
   /** What said so: the option, the file or the environment variable. */
@@ -17,7 +17,7 @@ export interface Access {
 }
 
 /** Finds base URL and key of a merchant: option, file, environment. The key itself is never part of a message. */
-export function accessFor(state: Addressed, option: string | undefined, env: Io["env"]): Access {
+export function resolveConnection(state: Addressed, option: string | undefined, env: Io["env"]): Connection {
   const [baseUrl, baseUrlSource] = baseUrlOf(state, option, env);
   if (!baseUrl) {
     throw new RolecallError("base-url-missing", `No base URL is configured for ${state.merchant}.`, {

@@ -12,7 +12,7 @@ import { isOf, listRuns, mentions, readRun } from "../journal/read-journals.ts";
  * The invitations that past runs at a service have removed and not renewed, by address in lower case. Journals are read
  * only for declared members who are not live and have roles or metadata that the file does not manage.
  */
-export async function lostInvitations(
+export async function findLostInvitations(
   state: DesiredState,
   live: Pick<LiveState, "members">,
   service: string,

@@ -11,12 +11,12 @@ import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { openProgress, type Progress } from "../progress/progress.ts";
 import { checkReinvited, warningsOfReinvited } from "./invitations.ts";
-import { readAhead } from "./prefetch.ts";
+import { startPrefetch } from "./prefetch.ts";
 import { openServices } from "./services.ts";
-import { type Planned, planAll, sessionsAt } from "./session.ts";
+import { createSessions, type Planned, planSessions } from "./session.ts";
 
 /** The merchants' plans, and how to let go of the service afterwards. */
-export interface Prepared {
+export interface PlannedMerchants {
   readonly planned: readonly Planned[];
   /** The merchants that valid files are about, of those that `--merchant` leaves in. */
   readonly declared: readonly string[];
@@ -36,16 +36,16 @@ export interface Prepared {
  * Files → live state → plans: what `plan`, `apply` and `drift` begin with. What is wrong with the files is told. The
  * service is asked as soon as a file's beginning says for what; where the rest of it is wrong, that was for nothing.
  */
-export async function preparePlans(
+export async function planMerchants(
   paths: readonly string[],
   options: PrepareOptions,
   io: Io,
-): Promise<Prepared> {
+): Promise<PlannedMerchants> {
   const progress = options.progress ?? (await openProgress(options, io));
   const told = heldBack(progress.live);
   const opening = openServices({ ...options, emit: told.tell }, io);
   const isWanted = (merchant: string): boolean => isMeant(merchant, options);
-  const reading = opening.then((services) => readAhead(services, isWanted, options.baseUrl, io));
+  const reading = opening.then((services) => startPrefetch(services, isWanted, options.baseUrl, io));
   try {
     const { loaded, states, fileErrors } = await loadDeclared(paths, options, io, {
       begun: async (head) => (await reading).begin(head),
@@ -53,10 +53,10 @@ export async function preparePlans(
     });
     if (options.reinvite) checkReinvited(options.reinvite, states);
     const [services, ahead] = await Promise.all([opening, reading]);
-    const sessions = await sessionsAt(services, states, { ...options, ahead }, io);
+    const sessions = await createSessions(services, states, { ...options, ahead }, io);
     progress.reading(states.map(({ merchant }) => merchant));
     told.release();
-    const planning = planAll(sessions, progress.read);
+    const planning = planSessions(sessions, progress.read);
     // Whatever is to be planned has been taken.
     ahead.drop();
     const [planned] = await Promise.all([planning, loadPlaces(), options.waiting?.()]);
@@ -64,8 +64,8 @@ export async function preparePlans(
       const lives = planned.map(({ live }) => live);
       for (const warning of warningsOfReinvited(options.reinvite, lives)) io.stderr.write(`${warning}\n`);
     }
-    const { rulePlaces } = await loadPlaces();
-    const placeOf = rulePlaces(loaded.states, loaded.sources);
+    const { ruleLocations } = await loadPlaces();
+    const placeOf = ruleLocations(loaded.states, loaded.sources);
     return {
       planned,
       valid: fileErrors === 0,
@@ -138,7 +138,7 @@ export async function loadDeclared(
     outputs: [options.output, options.out],
     ...(meanwhile && { meanwhile }),
   });
-  await tellDiagnostics(loaded.diagnostics, options, io);
+  await printDiagnostics(loaded.diagnostics, options, io);
   const states = loaded.states.filter(({ merchant }) => isMeant(merchant, options));
   if (options.shard && states.length === 0 && loaded.states.length > 0 && !options.quiet) {
     io.stderr.write(emptyShard(options.shard));
@@ -167,7 +167,7 @@ type PrepareOptions = ServiceOptions &
   };
 
 /** Tells on stderr what is wrong with files. */
-export async function tellDiagnostics(
+export async function printDiagnostics(
   diagnostics: readonly Diagnostic[],
   options: OutputOptions,
   io: Io,

@@ -2,7 +2,7 @@ import type { ServiceOptions } from "../../live/service.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveEvent } from "../../model/ports.ts";
 import type { Io } from "../io/io.ts";
-import type { Access } from "./credentials.ts";
+import type { Connection } from "./credentials.ts";
 
 /** What services are reached with. */
 export interface ReachOptions {
@@ -19,7 +19,7 @@ type Service = ReturnType<typeof import("../../live/service.ts").connect>;
 /** The services that merchants are reached at: one, with one limiter, for each address and key. */
 export interface Services {
   /** Nothing is sent yet; throws RolecallError for an address that will not do. */
-  of(access: Access): Service;
+  of(connection: Connection): Service;
   close(): Promise<void>;
 }
 
@@ -43,13 +43,13 @@ export async function openServices(options: ReachOptions, io: Io): Promise<Servi
     return proxy === null ? {} : { proxy };
   };
   return {
-    of(access) {
-      const { baseUrl, key, keySource } = access;
+    of(connection) {
+      const { baseUrl, key, keySource } = connection;
       const id = JSON.stringify([baseUrl, key]);
-      const { now, monotonic, sleep, later, random } = io;
+      const { now, monotonic, sleep, setTimer, random } = io;
       const known = services.get(id);
       if (known) return known;
-      const url = withSource(access, () => checkBaseUrl(baseUrl));
+      const url = withSource(connection, () => checkBaseUrl(baseUrl));
       const service = connect({
         baseUrl,
         key,
@@ -60,7 +60,7 @@ export async function openServices(options: ReachOptions, io: Io): Promise<Servi
         now,
         monotonic,
         sleep,
-        later,
+        later: setTimer,
         random,
         ...proxyTo(url),
         ...(signal && { signal }),
@@ -75,7 +75,7 @@ export async function openServices(options: ReachOptions, io: Io): Promise<Servi
 }
 
 /** Nothing is sent yet, so what does not connect is the base URL: the message says who gave it. */
-function withSource<T>({ baseUrlSource }: Access, check: () => T): T {
+function withSource<T>({ baseUrlSource }: Connection, check: () => T): T {
   try {
     return check();
   } catch (error) {

@@ -7,8 +7,8 @@ import type { PlanInput } from "../../plan/build-plan.ts";
 import type { LostInvitation } from "../../plan/changes/invitations-after.ts";
 import type { Matches } from "../../plan/scope.ts";
 import type { Io } from "../io/io.ts";
-import { type Access, accessFor } from "./credentials.ts";
-import type { ReadAhead } from "./prefetch.ts";
+import { type Connection, resolveConnection } from "./credentials.ts";
+import type { Prefetch } from "./prefetch.ts";
 import { openServices, type ReachOptions, type Services } from "./services.ts";
 
 /** What planning needs of the command line. */
@@ -23,7 +23,7 @@ export interface PlanningOptions {
   /** Role ids that are needed at a merchant besides those that its file names. */
   readonly roleIds?: (merchant: string) => readonly string[];
   /** What is being read already. */
-  readonly ahead?: Pick<ReadAhead, "take">;
+  readonly ahead?: Pick<Prefetch, "take">;
 }
 
 /** One merchant, connected: its plan can be made as often as wanted. */
@@ -33,11 +33,11 @@ export interface Session {
   readonly writer: LiveWriter;
   readonly lookup: LiveLookup;
   /** Reads the live state and plans, without the changes of these fingerprints; throws RolecallError. */
-  plan(leaveOut?: ReadonlySet<string>): Promise<Look>;
+  plan(leaveOut?: ReadonlySet<string>): Promise<PlanResult>;
 }
 
 /** A live state, and what a plan makes of it. */
-export interface Look {
+export interface PlanResult {
   readonly live: LiveState;
   readonly plan: Plan;
 }
@@ -56,17 +56,17 @@ export interface Unplanned {
   readonly error: RolecallError;
 }
 
-/** Finds every merchant's access; nothing is sent yet. */
+/** Finds every merchant's connection; nothing is sent yet. */
 export async function openSessions(
   states: readonly DesiredState[],
   options: PlanningOptions & ReachOptions,
   io: Io,
 ): Promise<Sessions> {
-  return sessionsAt(await openServices(options, io), states, options, io);
+  return createSessions(await openServices(options, io), states, options, io);
 }
 
-/** Finds every merchant's access to services that are ready; to close the sessions closes those. */
-export async function sessionsAt(
+/** Finds every merchant's connection to services that are ready; to close the sessions closes those. */
+export async function createSessions(
   services: Services,
   states: readonly DesiredState[],
   options: PlanningOptions,
@@ -74,7 +74,7 @@ export async function sessionsAt(
 ): Promise<Sessions> {
   const [
     { buildPlan, namedRoleIds },
-    { lostInvitations },
+    { findLostInvitations },
     { renewalOf },
     { entryTimes },
     { default: picomatch },
@@ -89,24 +89,24 @@ export async function sessionsAt(
   const entryTime = entryTimes(io);
   const { makePlan = buildPlan, roleIds = () => [], ahead } = options;
   const open = (state: DesiredState): Session => {
-    const access = accessFor(state, options.baseUrl, io.env);
-    const { reader, writer, lookup } = services.of(access);
+    const connection = resolveConnection(state, options.baseUrl, io.env);
+    const { reader, writer, lookup } = services.of(connection);
     return {
       state,
-      environment: access.environment,
+      environment: connection.environment,
       writer: writer(state.merchant),
       lookup: lookup(state.merchant),
       plan: async (leaveOut = new Set()) => {
         const named = [...new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
-        const read = await (ahead?.take(state, access, named) ??
+        const read = await (ahead?.take(state, connection, named) ??
           reader.read(state.merchant, named, state.members?.length));
-        const lost = await lostInvitations(state, read, access.baseUrl, io);
+        const lost = await findLostInvitations(state, read, connection.baseUrl, io);
         const renewal = await renewalOf(state, read, options.reinvite ?? [], entryTime);
         const live = await withRolesOf(lost, read, lookup(state.merchant));
         const plan = makePlan({
-          desired: { ...state, ...environmentOf(access) },
+          desired: { ...state, ...environmentOf(connection) },
           live,
-          service: access.baseUrl,
+          service: connection.baseUrl,
           now: options.asOf ?? io.now(),
           lost,
           renewal,
@@ -158,18 +158,18 @@ function orError<T>(merchant: string, open: () => T): T | Unplanned {
   }
 }
 
-function environmentOf({ environment }: Access): Pick<DesiredState, "environment"> {
+function environmentOf({ environment }: Connection): Pick<DesiredState, "environment"> {
   return environment === null ? {} : { environment };
 }
 
 /** What became of planning one merchant. */
-export type Planned = ({ readonly session: Session } & Look) | Unplanned;
+export type Planned = ({ readonly session: Session } & PlanResult) | Unplanned;
 
 /**
  * Plans all merchants side by side, in the order of their codes; one that cannot be read does not hide another's plan.
  * `ended` hears of each merchant that is read, or why it cannot be.
  */
-export async function planAll(
+export async function planSessions(
   { all, failed }: Pick<Sessions, "all" | "failed">,
   ended: (merchant: string, problem: string | null) => void,
 ): Promise<readonly Planned[]> {

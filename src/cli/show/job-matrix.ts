@@ -1,7 +1,7 @@
 import type { DesiredState } from "../../model/desired.ts";
 
 /** A part of a fleet that one job takes: as many merchants of one environment as the jobs allow. */
-export interface FleetPart {
+export interface JobPart {
   /** What to call the job. */
   readonly name: string;
   /** Merchant codes, with a space between them. */
@@ -13,15 +13,15 @@ export interface FleetPart {
 }
 
 /** What a workflow's `strategy.matrix` takes. */
-export interface FleetMatrix {
-  readonly include: readonly FleetPart[];
+export interface JobMatrix {
+  readonly include: readonly JobPart[];
 }
 
 /** GitHub starts no more jobs than this from one matrix. */
 export const MAX_JOBS = 256;
 
 /** Divides merchants into at most `jobs` parts, none of two environments: one each while there are few enough. */
-export function fleetMatrix(states: readonly DesiredState[], jobs: number): FleetMatrix {
+export function jobMatrix(states: readonly DesiredState[], jobs: number): JobMatrix {
   const kinds = [...new Set(states.map(environmentOf))].sort();
   const groups = kinds.map((kind) => states.filter((state) => environmentOf(state) === kind));
   const partsOf = (size: number): number =>
@@ -41,7 +41,7 @@ function chunks<T>(items: readonly T[], size: number): readonly (readonly T[])[]
   );
 }
 
-function partOf(states: readonly DesiredState[]): FleetPart {
+function partOf(states: readonly DesiredState[]): JobPart {
   const [first, ...more] = states.map(({ merchant }) => merchant);
   return {
     name: more.length === 0 ? String(first) : `${first} and ${more.length} more`,

@@ -4,7 +4,7 @@ import { checkText } from "../../plan/judge/check-text.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
 
 /** Finds rules in the files that were read, such as `access/shop.yaml:41:3`; a plan itself knows no places, so that moving a line changes none. */
-export function rulePlaces(
+export function ruleLocations(
   states: readonly DesiredState[],
   sources: readonly { readonly file: string; readonly text: string }[],
 ): PlaceOf {

@@ -7,8 +7,8 @@ import { renderFailure } from "../../render/text/failure-text.ts";
 import { renderPlans } from "../../render/text/plan-text.ts";
 import { type PlaceOf, planView } from "../../render/view/plan-view.ts";
 import type { DocumentOptions, OutputOptions } from "../args/options.ts";
-import type { Io, Sink } from "../io/io.ts";
-import { extentOf, styleFor } from "../io/output.ts";
+import type { Io, TextWriter } from "../io/io.ts";
+import { styleFor, verbosityOf } from "../io/output.ts";
 import type { Planned } from "../session/session.ts";
 
 /** The plans that were made; `complete` when every merchant has one. */
@@ -52,7 +52,7 @@ export interface Printing {
   /** How many errors the files have. */
   readonly fileErrors: number;
   readonly failures: readonly FailureJson[];
-  readonly sink: Sink;
+  readonly sink: TextWriter;
 }
 
 /** Prints plans, and with them who has none. */
@@ -69,7 +69,7 @@ export function plansPrinter({ options, placeOf, fileErrors, failures, sink }: P
         return sink.write(renderReview({ command: "plan", views, unplanned, fileErrors }, options.maxSize));
       case "text":
         if (plans.length === 0) return;
-        return sink.write(renderPlans(views, styleFor(sink, io, options.color), extentOf(options)));
+        return sink.write(renderPlans(views, styleFor(sink, io, options.color), verbosityOf(options)));
       default:
         return options.format satisfies never;
     }

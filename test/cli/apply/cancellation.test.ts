@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createStopper } from "../../../src/cli/apply/cancellation.ts";
+import { createCancellation } from "../../../src/cli/apply/cancellation.ts";
 import type { Io, StopSignal } from "../../../src/cli/io/io.ts";
 import { testIo } from "../../support/io.ts";
 
@@ -17,12 +17,12 @@ function start() {
         listening = false;
       };
     },
-    leave: ((code: number) => void left.push(code)) as Io["leave"],
+    exit: ((code: number) => void left.push(code)) as Io["exit"],
   });
-  const stopper = createStopper((text) => void said.push(text), io);
+  const cancellation = createCancellation((text) => void said.push(text), io);
   const lose = () => losing.abort({ stream: "stdout", code: "ENOSPC" });
   return {
-    stopper,
+    cancellation,
     said,
     left,
     lose,
@@ -39,51 +39,51 @@ test("Ctrl-C while it reads or asks leaves at once with 1, and says that nothing
 });
 
 test("Ctrl-C while things change stops what is to come, and nothing is waited for", () => {
-  const { stopper, send, left } = start();
-  stopper.changing(() => 4);
+  const { cancellation, send, left } = start();
+  cancellation.onForcedExit(() => 4);
   send();
-  expect(stopper.signal.aborted).toBe(true);
-  expect(stopper.hurry.aborted).toBe(true);
-  expect(stopper.cause()).toEqual({ by: "signal", signal: "SIGINT" });
+  expect(cancellation.signal.aborted).toBe(true);
+  expect(cancellation.cancelled.aborted).toBe(true);
+  expect(cancellation.cause()).toEqual({ by: "signal", signal: "SIGINT" });
   expect(left).toEqual([]);
   send();
   expect(left).toEqual([4]);
 });
 
 test("a terminal that is closed stops it like Ctrl-C, however often that is signalled", () => {
-  const { stopper, send, left } = start();
-  stopper.changing(() => 4);
+  const { cancellation, send, left } = start();
+  cancellation.onForcedExit(() => 4);
   send("SIGHUP");
   send("SIGHUP");
-  expect(stopper.hurry.aborted).toBe(true);
-  expect(stopper.cause()).toEqual({ by: "signal", signal: "SIGHUP" });
+  expect(cancellation.cancelled.aborted).toBe(true);
+  expect(cancellation.cause()).toEqual({ by: "signal", signal: "SIGHUP" });
   expect(left).toEqual([]);
   send("SIGTERM");
   expect(left).toEqual([4]);
 });
 
 test("a merchant that stops lets the others' requests wait as long as they have to, and stays the cause", () => {
-  const { stopper, send } = start();
-  stopper.changing(() => 4);
-  stopper.stop({ by: "merchant", merchant: "MC2" });
-  expect(stopper.signal.aborted).toBe(true);
-  expect(stopper.hurry.aborted).toBe(false);
+  const { cancellation, send } = start();
+  cancellation.onForcedExit(() => 4);
+  cancellation.stop({ by: "merchant", merchant: "MC2" });
+  expect(cancellation.signal.aborted).toBe(true);
+  expect(cancellation.cancelled.aborted).toBe(false);
   send();
-  expect(stopper.cause()).toEqual({ by: "merchant", merchant: "MC2" });
+  expect(cancellation.cause()).toEqual({ by: "merchant", merchant: "MC2" });
 });
 
 test("output that is lost stops what is to come, and lets what is in flight end", () => {
-  const { stopper, lose, said, left } = start();
-  stopper.changing(() => 4);
+  const { cancellation, lose, said, left } = start();
+  cancellation.onForcedExit(() => 4);
   lose();
-  expect([stopper.signal.aborted, stopper.hurry.aborted]).toEqual([true, true]);
-  expect(stopper.cause()).toEqual({ by: "output", stream: "stdout" });
+  expect([cancellation.signal.aborted, cancellation.cancelled.aborted]).toEqual([true, true]);
+  expect(cancellation.cause()).toEqual({ by: "output", stream: "stdout" });
   expect(said).toEqual(["stdout is lost: nothing new starts; what is in flight ends first."]);
   expect(left).toEqual([]);
 });
 
 test("in the end signals are what they were", () => {
-  const { stopper, listening } = start();
-  stopper.close();
+  const { cancellation, listening } = start();
+  cancellation.close();
   expect(listening()).toBe(false);
 });

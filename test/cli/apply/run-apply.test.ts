@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { createStopper } from "../../../src/cli/apply/cancellation.ts";
+import { createCancellation } from "../../../src/cli/apply/cancellation.ts";
 import { applyReporter } from "../../../src/cli/apply/reporter.ts";
 import { type RunOptions, runApply } from "../../../src/cli/apply/run-apply.ts";
 import type { StopSignal } from "../../../src/cli/io/io.ts";
-import type { Due } from "../../../src/cli/review/confirm-apply.ts";
+import type { PendingApply } from "../../../src/cli/review/confirm-apply.ts";
 import { RolecallError } from "../../../src/model/errors.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { desired, invited, live, liveMember, liveRole, member, planOf } from "../../support/build.ts";
@@ -42,19 +42,19 @@ interface Given {
 }
 
 async function run(
-  due: readonly Due[],
+  due: readonly PendingApply[],
   { io, written }: TestIo,
   { journal = memoryJournal(), format = "text", ...rest }: Given = {},
 ) {
   const reporter = applyReporter({ format, color: false }, () => null, io);
-  const stopper = createStopper(reporter.say, io);
+  const cancellation = createCancellation(reporter.say, io);
   const openJournal = async ({ merchant: code }: Plan) => ({
     run: "RUN",
     file: `.rolecall/runs/RUN-${code}.jsonl`,
     write: journal.write,
     close: async () => undefined,
   });
-  const options = { password: () => "", concurrency: 1, recheck: true, openJournal, stopper, ...rest };
+  const options = { password: () => "", concurrency: 1, recheck: true, openJournal, cancellation, ...rest };
   const code = await runApply(due, options, reporter);
   return { code, ...written, entries: journal.entries };
 }
@@ -67,7 +67,7 @@ function signalled(): { readonly world: TestIo; readonly send: (signal: StopSign
       listen = listener;
       return () => undefined;
     },
-    leave: (code) => {
+    exit: (code) => {
       throw new Error(`left with ${code}`);
     },
   });

@@ -1,11 +1,11 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { standardSink } from "../../../src/cli/io/node-io.ts";
+import { textWriter } from "../../../src/cli/io/node-io.ts";
 
 test("a stream that fails is told once, and nothing else is written to it", () => {
   const stream = new PassThrough();
   const lost: string[] = [];
-  const sink = standardSink(stream as unknown as NodeJS.WriteStream, (code) => void lost.push(code));
+  const sink = textWriter(stream as unknown as NodeJS.WriteStream, (code) => void lost.push(code));
   sink.write("1 file válid.\n");
   stream.emit("error", Object.assign(new Error("no space left"), { code: "ENOSPC" }));
   stream.emit("error", new Error("again"));

@@ -2,7 +2,7 @@ import { mkdtemp, open, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createStopper } from "../../../src/cli/apply/cancellation.ts";
+import { createCancellation } from "../../../src/cli/apply/cancellation.ts";
 import { applyReporter } from "../../../src/cli/apply/reporter.ts";
 import { runApply } from "../../../src/cli/apply/run-apply.ts";
 import { type Appendable, fileJournals } from "../../../src/cli/journal/write-journal.ts";
@@ -76,8 +76,8 @@ async function applyWith(fault: Fault) {
   const openJournal = fileJournals(io, { undoes: null, origin, create: failing(fault) });
   const merchants = CODES.map(merchant);
   const reporter = applyReporter({ format: "text", color: false }, () => null, io);
-  const stopper = createStopper(reporter.say, io);
-  const options = { password: () => "", concurrency: 2, recheck: true, stopper, openJournal };
+  const cancellation = createCancellation(reporter.say, io);
+  const options = { password: () => "", concurrency: 2, recheck: true, cancellation, openJournal };
   const code = await runApply(
     merchants.map(({ due }) => due),
     options,

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { liveLog } from "../../../src/cli/progress/service-log.ts";
+import { serviceLog } from "../../../src/cli/progress/service-log.ts";
 import { testIo } from "../../support/io.ts";
 
 function logging(verbose = false) {
   const clock = { now: 1000 };
   const { io, written } = testIo({ monotonic: () => clock.now });
-  const log = liveLog(io, verbose);
+  const log = serviceLog(io, verbose);
   const wait = (ms: number, reason = "the service asks for fewer requests (429)") =>
     log({
       type: "wait",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { questionsFor } from "../../../src/cli/review/confirmation.ts";
+import { confirmationsFor } from "../../../src/cli/review/confirmation.ts";
 import type { Environment } from "../../../src/model/desired.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { desired, live, liveMember, liveRole, member, planOf } from "../../support/build.ts";
@@ -21,7 +21,7 @@ const asked = (plan: Plan, environment: Environment | null) => ({ plan, environm
 
 test("removals from an account that is not a test account need its code, and all changes are counted", () => {
   for (const environment of ["live", null] as const) {
-    expect(questionsFor([asked(planned("MC4F7K2P", 8, 3), environment)])).toEqual([
+    expect(confirmationsFor([asked(planned("MC4F7K2P", 8, 3), environment)])).toEqual([
       {
         lines: [
           "11 changes at MC4F7K2P, 3 of them removals.",
@@ -35,7 +35,7 @@ test("removals from an account that is not a test account need its code, and all
 });
 
 test("merchants that need no code are summed up beside those that do", () => {
-  const questions = questionsFor([
+  const questions = confirmationsFor([
     asked(planned("MC1", 1, 1), "live"),
     asked(planned("MC2", 2, 0), "live"),
     asked(planned("MC3", 0, 1), "test"),
@@ -63,12 +63,12 @@ test("merchants that need no code are summed up beside those that do", () => {
 });
 
 test("without removals, or on test accounts, one yes is enough for all", () => {
-  expect(questionsFor([asked(planned("MC1", 2, 0), "live")])).toEqual([
+  expect(confirmationsFor([asked(planned("MC1", 2, 0), "live")])).toEqual([
     { lines: ["Apply 2 changes at MC1?"], answer: "yes" },
   ]);
-  expect(questionsFor([asked(planned("MC1", 2, 0), "live"), asked(planned("MC2", 0, 2), "test")])).toEqual([
-    { lines: ["Apply 4 changes at 2 merchants, 2 of them removals?"], answer: "yes" },
-  ]);
+  expect(
+    confirmationsFor([asked(planned("MC1", 2, 0), "live"), asked(planned("MC2", 0, 2), "test")]),
+  ).toEqual([{ lines: ["Apply 4 changes at 2 merchants, 2 of them removals?"], answer: "yes" }]);
 });
 
 test("who loses permissions is named before the code is typed, and many are counted", () => {
@@ -79,7 +79,7 @@ test("who loses permissions is named before the code is typed, and many are coun
     ),
   );
   const kept = member("m0@example.com", { roles: [] });
-  const [question] = questionsFor([asked(planOf(desired({ members: [kept] }), is), "live")]);
+  const [question] = confirmationsFor([asked(planOf(desired({ members: [kept] }), is), "live")]);
   expect(question.lines).toEqual([
     "7 changes at MC1, 6 of them removals.",
     "Removed: member m1@example.com, member m2@example.com, member m3@example.com, member m4@example.com, member m5@example.com and 1 more.",
@@ -90,10 +90,10 @@ test("who loses permissions is named before the code is typed, and many are coun
 
 test("new passwords are part of the question", () => {
   const plan = planOf(desired({ members: [member("ada@example.com")] }), live());
-  const [question] = questionsFor([{ plan, environment: "test", passwords: 2 }]);
+  const [question] = confirmationsFor([{ plan, environment: "test", passwords: 2 }]);
   expect(question.lines).toEqual(["Apply 1 change and 2 new passwords at MC1?"]);
   const nothing = planOf(desired(), live());
-  const [only] = questionsFor([{ plan: nothing, environment: "live", passwords: 1 }]);
+  const [only] = confirmationsFor([{ plan: nothing, environment: "live", passwords: 1 }]);
   expect(only.lines).toEqual(["Apply 1 new password at MC1?"]);
 });
 
@@ -101,11 +101,11 @@ test("a run at several live merchants is taken back after one question, answered
   const all = ["MC1", "MC2", "MC3"].map((code) =>
     asked(planned(code, 1, 1), code === "MC3" ? "test" : "live"),
   );
-  const questions = questionsFor(all, "RUN");
+  const questions = confirmationsFor(all, "RUN");
   expect(questions).toHaveLength(1);
   expect(questions[0].answer).toBe("RUN");
   expect(questions[0].lines[0]).toBe("6 changes at 3 merchants, 3 of them removals.");
   expect(questions[0].lines[1]).toMatch(/^MC1: Removed: /);
   expect(questions[0].lines.at(-1)).toBe("MC1, MC2 are not test accounts.");
-  expect(questionsFor(all.slice(0, 1), "RUN")[0].answer).toBe("MC1");
+  expect(confirmationsFor(all.slice(0, 1), "RUN")[0].answer).toBe("MC1");
 });

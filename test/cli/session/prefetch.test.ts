@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { accessFor } from "../../../src/cli/session/credentials.ts";
-import { readAhead } from "../../../src/cli/session/prefetch.ts";
+import { resolveConnection } from "../../../src/cli/session/credentials.ts";
+import { startPrefetch } from "../../../src/cli/session/prefetch.ts";
 import { openServices, type Services } from "../../../src/cli/session/services.ts";
 import type { FileHead } from "../../../src/config/file-head.ts";
 import type { LiveState } from "../../../src/model/live.ts";
@@ -31,7 +31,7 @@ function setUp(env: Readonly<Record<string, string>> = ENV, baseUrl?: string) {
   };
   const services = { of: () => ({ reader: { read } }) } as unknown as Services;
   const isWanted = (merchant: string): boolean => merchant !== "MC9";
-  return { ahead: readAhead(services, isWanted, baseUrl, io), readings, io };
+  return { ahead: startPrefetch(services, isWanted, baseUrl, io), readings, io };
 }
 
 const head = (merchant: string, more: Partial<FileHead> = {}): FileHead => ({
@@ -48,7 +48,7 @@ describe("what is read ahead", () => {
     ahead.begin(head("MC1"));
     expect(readings).toMatchObject([{ merchant: "MC1", members: 40 }]);
     const state = desired();
-    const access = accessFor(state, undefined, io.env);
+    const access = resolveConnection(state, undefined, io.env);
     expect(await ahead.take(state, access, ["role_a"])).toMatchObject({ merchant: "MC1" });
     expect(await readings[0]?.roleIds).toEqual(["role_a"]);
     expect(ahead.take(state, access, [])).toBeNull();
@@ -61,7 +61,7 @@ describe("what is read ahead", () => {
     const { ahead, readings, io } = setUp(env);
     ahead.begin(head("MC1"));
     const state = { ...desired(), ...more };
-    expect(ahead.take(state, accessFor(state, undefined, io.env), [])).toBeNull();
+    expect(ahead.take(state, resolveConnection(state, undefined, io.env), [])).toBeNull();
     ahead.drop();
     expect(await readings[0]?.roleIds).toMatch(/nobody needs it/);
   });
@@ -89,9 +89,9 @@ describe("what is read ahead", () => {
     const { io } = testIo({ env: { ...ENV, ROLECALL_BASE_URL: "http://api.example.com" } });
     const options = { concurrency: 1, retryFor: 1, emit: () => undefined };
     const services = await openServices(options, io);
-    const ahead = readAhead(services, () => true, undefined, io);
+    const ahead = startPrefetch(services, () => true, undefined, io);
     ahead.begin(head("MC1"));
     const state = desired();
-    expect(ahead.take(state, accessFor(state, undefined, io.env), [])).toBeNull();
+    expect(ahead.take(state, resolveConnection(state, undefined, io.env), [])).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fleetMatrix } from "../../../src/cli/show/job-matrix.ts";
+import { jobMatrix } from "../../../src/cli/show/job-matrix.ts";
 import type { DesiredState, Environment } from "../../../src/model/desired.ts";
 import { desired } from "../../support/build.ts";
 
@@ -12,7 +12,7 @@ const merchant = (code: string, environment?: Environment): DesiredState =>
   });
 
 test("a few merchants are a job each, with environment and file", () => {
-  expect(fleetMatrix([merchant("MC1", "live"), merchant("MC2")], 256)).toEqual({
+  expect(jobMatrix([merchant("MC1", "live"), merchant("MC2")], 256)).toEqual({
     include: [
       { name: "MC2", merchants: "MC2", environment: "", files: "access/MC2.yaml" },
       { name: "MC1", merchants: "MC1", environment: "live", files: "access/MC1.yaml" },
@@ -21,7 +21,7 @@ test("a few merchants are a job each, with environment and file", () => {
 });
 
 test("300 merchants fit into the 256 jobs that a matrix may have", () => {
-  const { include } = fleetMatrix(
+  const { include } = jobMatrix(
     Array.from({ length: 300 }, (_, index) => merchant(`MC${index}`, "live")),
     256,
   );
@@ -34,7 +34,7 @@ test("every merchant is in exactly one part, no part has two environments, and t
   fc.assert(
     fc.property(kinds, fc.integer({ min: 3, max: 40 }), (environments, jobs) => {
       const states = environments.map((one, index) => merchant(`MC${index}`, one));
-      const { include } = fleetMatrix(states, jobs);
+      const { include } = jobMatrix(states, jobs);
       const codes = include.flatMap(({ merchants }) => merchants.split(" "));
       expect(codes.sort()).toEqual(states.map((state) => state.merchant).sort());
       expect(include.length).toBeLessThanOrEqual(jobs);

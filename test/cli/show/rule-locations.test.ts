@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rulePlaces } from "../../../src/cli/show/rule-locations.ts";
+import { ruleLocations } from "../../../src/cli/show/rule-locations.ts";
 import { loadMerchants } from "../../../src/config/load-merchants.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
 import { live, liveRole, matches, NOW } from "../../support/build.ts";
@@ -29,7 +29,7 @@ test("each refusal tells where its rule is written, also in an included file", a
   if (!desired) throw new Error("the file is not valid");
   const is = live([liveRole("role_1", "Old")]);
   const plan = buildPlan({ desired, live: is, service: "https://one.example", now: NOW, matches });
-  const placeOf = rulePlaces(states, sources);
+  const placeOf = ruleLocations(states, sources);
   expect(plan.refusals.map((refusal) => [refusal.code, placeOf(plan, refusal)])).toEqual([
     ["protect", "rules.yaml:2:20"],
     ["forbid-permissions", "rules.yaml:4:23"],

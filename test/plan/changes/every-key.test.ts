@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { accessFor } from "../../../src/cli/session/credentials.ts";
+import { resolveConnection } from "../../../src/cli/session/credentials.ts";
 import { loadMerchants } from "../../../src/config/load-merchants.ts";
 import { merchantJsonSchema } from "../../../src/config/schema/json-schema.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
@@ -143,7 +143,7 @@ async function outcome(text: string): Promise<unknown> {
   const errors = diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
   const state = merchants[0]?.state;
   if (!state || errors.length > 0) return { errors: errors.map(({ code, message }) => [code, message]) };
-  const { key, baseUrl } = accessFor(state, undefined, ENV);
+  const { key, baseUrl } = resolveConnection(state, undefined, ENV);
   const at = NOW - 20 * 86_400_000;
   const renewal = { committed: new Map([["late@example.com", { at, day: "2026-05-26" }]]) };
   const input = { desired: state, live: LIVE, service: baseUrl, now: NOW, matches, renewal };

@@ -27,17 +27,17 @@ function ask(): Asked {
 async function type({ stdin, frame }: Asked, text: string): Promise<void> {
   await eventually(() => {
     stdin.write("x");
-    expect(frame()).toContain("leave: x");
+    expect(frame()).toContain("cancels: x");
   });
   stdin.write("\u0015");
   stdin.write(text);
-  await eventually(() => expect(frame()).toMatch(new RegExp(`leave: ${text}(?!x)`)));
+  await eventually(() => expect(frame()).toMatch(new RegExp(`cancels: ${text}(?!x)`)));
 }
 
 test("the prompt says what will happen and what has to be typed", () => {
   const { frame } = ask();
   expect(frame()).toContain(
-    "11 changes at MC1, 3 of them removals.\nIt is not a test account.\nType MC1 to go on",
+    "11 changes at MC1, 3 of them removals.\nIt is not a test account.\nType MC1 to continue",
   );
 });
 
@@ -51,7 +51,7 @@ test("the prompt has the colours that its style has, and no others", () => {
     <Prompt question={QUESTION} style={style} onAnswer={() => undefined} />,
   ).lastFrame();
   expect(coloured).toContain("<b>11 changes at MC1, 3 of them removals.</b>");
-  expect(coloured).toContain("Type <y>MC1</y> to go on");
+  expect(coloured).toContain("Type <y>MC1</y> to continue");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: no escape sequence of Ink's own
   expect(ask().frame()).not.toMatch(/\u001b/);
 });
@@ -71,7 +71,7 @@ test.each(["MC1\r", "MC1\n", "  MC1  \r"])(
       if (asked.answers.length === 0) asked.stdin.write(text);
       expect(asked.answers).toEqual(["MC1"]);
     });
-    await eventually(() => expect(asked.frame()).toMatch(/leave: +MC1/));
+    await eventually(() => expect(asked.frame()).toMatch(/cancels: +MC1/));
   },
 );
 

@@ -78,6 +78,21 @@ test.each(pages)("%s shows what the program prints; run it with -u to update the
   await expect(text).toMatchFileSnapshot(join(ROOT, page));
 });
 
+test("the three commands of the README make what its file says, on a sandbox as it starts", async () => {
+  const fresh = await startSandbox();
+  const folder = await mkdtemp(join(tmpdir(), "rolecall-readme-"));
+  await mkdir(join(folder, "access"));
+  const [file] = blocksOf("yaml").filter((block) => block.page === "README.md");
+  await writeFile(join(folder, "access/demo.yaml"), file?.text ?? "");
+  const inFolder = (...args: readonly string[]) => rolecall(args, { cwd: folder, env: fresh.env });
+  expect((await inFolder("validate")).code).toBe(0);
+  expect((await inFolder("plan")).stdout).toContain("Plan: 2 to create; 1 unchanged.");
+  expect((await inFolder("apply", "--yes")).code).toBe(0);
+  expect((await inFolder("plan", "--detailed-exitcode")).code).toBe(0);
+  await rm(folder, { recursive: true });
+  await fresh.stop();
+});
+
 /** Runs a command in its scene, and returns what it prints with a fixed port, fingerprint and request. */
 async function outputOf(page: string, command: string): Promise<string> {
   const { key, files } = SCENES[`${page}: ${command}`] ?? {};

@@ -111,6 +111,9 @@ test("every command that is shown is one, with options that it has", async () =>
   const lines = [
     ...blocksOf("sh").flatMap(({ page, text }) => text.split("\n").map((line) => ({ page, line }))),
     ...blocksOf("console").map(({ page, text }) => ({ page, line: text.slice(2, text.indexOf("\n")) })),
+    ...[...PAGES].flatMap(([page, text]) =>
+      Array.from(text.matchAll(/`(rolecall [^`\n]+)`/g), ([, line = ""]) => ({ page, line })),
+    ),
   ];
   const calls = lines.flatMap(({ page, line }) =>
     [...line.matchAll(/(?:\brolecall|node dist\/bin\.js)((?: [^\s#()|>]+)+)/g)]

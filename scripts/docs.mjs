@@ -3,18 +3,22 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { commandNames, commandReference } from "./command-reference.mjs";
+import { eventReference } from "./event-reference.mjs";
 import { reference } from "./reference.mjs";
 
 /**
- * Writes docs/file.md from the built program's schema and diagnostics, and docs/commands.md from its help. With --check
- * it only reports which of them are out of date.
+ * Writes docs/file.md from the built program's schema and diagnostics, docs/events.md from its registry of events, and
+ * docs/commands.md from its help. With --check it only reports which of them are out of date.
  */
 const root = resolve(import.meta.dirname, "..");
 const program = join(root, "dist", "bin.js");
-const { merchantJsonSchema, diagnosticTable } = await import(pathToFileURL(join(root, "dist/index.js")).href);
+const { merchantJsonSchema, diagnosticTable, EVENTS } = await import(
+  pathToFileURL(join(root, "dist/index.js")).href
+);
 
 const pages = {
   "file.md": reference(read("file.head.md"), merchantJsonSchema(), diagnosticTable()),
+  "events.md": eventReference(read("events.head.md"), EVENTS),
   "commands.md": commandReference(
     read("commands.head.md"),
     commandNames(help()).map((name) => ({ name, help: help(name) })),

@@ -25,6 +25,16 @@ export type {
   Until,
 } from "./model/desired.ts";
 export type { Diagnostic, Severity, Span } from "./model/diagnostic.ts";
+export { EVENTS } from "./model/event-registry.ts";
+export type {
+  ApplyEvent,
+  EventEntry,
+  EventLevel,
+  EventRegistry,
+  LiveEvent,
+  ReportEvent,
+  StreamEvent,
+} from "./model/events.ts";
 export type { JsonValue, Metadata } from "./model/json.ts";
 export type { LiveInvite, LiveMember, LiveRole, LiveState, LiveUser, MemberStatus } from "./model/live.ts";
 export type {

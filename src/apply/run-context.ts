@@ -1,5 +1,5 @@
-import type { ApplyEvent } from "../model/apply.ts";
 import type { Failure } from "../model/errors.ts";
+import type { ApplyEvent } from "../model/events.ts";
 import type { Journal } from "../model/journal.ts";
 import type { Step } from "./step.ts";
 import type { Emptied } from "./update-member.ts";

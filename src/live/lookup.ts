@@ -1,6 +1,7 @@
 import { RolecallError } from "../model/errors.ts";
+import type { LiveEvent } from "../model/events.ts";
 import type { LiveRole, LiveState } from "../model/live.ts";
-import type { LiveEvent, LiveLookup } from "../model/ports.ts";
+import type { LiveLookup } from "../model/ports.ts";
 import type { Client } from "./client.ts";
 import { listAll, PAGE_SIZE } from "./pager.ts";
 import { MEMBERSHIPS_PATH, membersPath, query, rolesPath } from "./paths.ts";

@@ -1,6 +1,7 @@
 import { mapConcurrent } from "../lib/map-concurrent.ts";
+import type { LiveEvent } from "../model/events.ts";
 import { type LiveMember, type LiveRole, type LiveState, PREDEFINED_ROLES } from "../model/live.ts";
-import type { LiveEvent, LiveReader } from "../model/ports.ts";
+import type { LiveReader } from "../model/ports.ts";
 import type { Client } from "./client.ts";
 import { type FindCurrentMember, retrieveRole } from "./lookup.ts";
 import { listAll, MOST_AT_ONCE, PAGE_SIZE, type Progress } from "./pager.ts";

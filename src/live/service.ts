@@ -1,4 +1,5 @@
-import type { LiveEvent, LiveLookup, LiveReader, LiveWriter } from "../model/ports.ts";
+import type { LiveEvent } from "../model/events.ts";
+import type { LiveLookup, LiveReader, LiveWriter } from "../model/ports.ts";
 import { createClient } from "./client.ts";
 import { createLimiter } from "./limiter.ts";
 import { createCurrentMemberFinder, createLookup } from "./lookup.ts";

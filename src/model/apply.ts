@@ -55,45 +55,6 @@ export type StopCause =
   | { readonly by: "signal"; readonly signal: string }
   | { readonly by: "output"; readonly stream: "stdout" | "stderr" };
 
-/** What an apply tells while it runs; the screen, the JSON stream and the journal listen. */
-export type ApplyEvent =
-  | { readonly type: "apply-started"; readonly merchant: string; readonly changes: number }
-  | {
-      readonly type: "phase-started";
-      readonly merchant: string;
-      readonly phase: Phase;
-      readonly changes: number;
-    }
-  | {
-      readonly type: "change-started";
-      readonly merchant: string;
-      readonly phase: Phase;
-      readonly change: Change;
-    }
-  /** An update did not hold these fields of a member, and the service emptied them; they are restored at once. */
-  | {
-      readonly type: "fields-emptied";
-      readonly merchant: string;
-      readonly phase: Phase;
-      readonly change: Change;
-      readonly fields: readonly ("roles" | "metadata" | "nickname")[];
-    }
-  | {
-      readonly type: "change-ended";
-      readonly merchant: string;
-      readonly phase: Phase;
-      readonly outcome: Outcome;
-    }
-  | {
-      readonly type: "apply-stopped";
-      readonly merchant: string;
-      /** Its own first failure; null where it had none. */
-      readonly failure: Failure | null;
-      /** What else stopped it; null where its own failure did. */
-      readonly cause: StopCause | null;
-    }
-  | { readonly type: "apply-ended"; readonly merchant: string; readonly result: ApplyResult };
-
 /**
  * The result of a plan; `stopped` when a failure or somebody ended it early, or something is not recorded; `incomplete`
  * when everything is done but for invitations that were refused for their address alone, and what depends on them.

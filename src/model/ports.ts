@@ -1,60 +1,6 @@
 import type { Metadata } from "./json.ts";
 import type { LiveMember, LiveRole, LiveState } from "./live.ts";
 
-/** What the client tells while it works: for progress and `--verbose`; never a header, never a body. */
-export type LiveEvent =
-  | { readonly type: "request"; readonly method: string; readonly path: string; readonly attempt: number }
-  | {
-      readonly type: "answer";
-      readonly method: string;
-      readonly path: string;
-      readonly status: number;
-      readonly ms: number;
-    }
-  | {
-      readonly type: "no-answer";
-      readonly method: string;
-      readonly path: string;
-      readonly reason: string;
-      readonly ms: number;
-    }
-  /** A request waits before it is sent again. */
-  | {
-      readonly type: "wait";
-      readonly method: string;
-      readonly path: string;
-      /** How often it has been sent so far. */
-      readonly attempt: number;
-      /** How it was answered; null where no answer came. */
-      readonly status: number | null;
-      readonly reason: string;
-      readonly ms: number;
-      /** When the wait ends, in milliseconds on the clock that is never set back. */
-      readonly until: number;
-      /** The service asked for just this wait. */
-      readonly retryAfter: boolean;
-      /** How long this request is still tried for, from now, in milliseconds. */
-      readonly leftMs: number;
-    }
-  | {
-      readonly type: "read";
-      readonly merchant: string;
-      readonly members: number;
-      readonly total: number | null;
-    }
-  /** A proxy is set for a service, and used or not; told once for each service. */
-  | {
-      readonly type: "proxy";
-      /** Its origin. */
-      readonly service: string;
-      /** Origin of the proxy, without credentials; null where it is not used. */
-      readonly proxy: string | null;
-      /** The environment variable that says so, or why it is not used. */
-      readonly because: string;
-    }
-  /** It could not be found out which member the key belongs to; told once for each service and key. */
-  | { readonly type: "caller-unknown"; readonly reason: string };
-
 /** Reads a merchant's live state; throws RolecallError. */
 export interface LiveReader {
   /**

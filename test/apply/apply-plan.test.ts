@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { type ApplyPorts, applyPlan } from "../../src/apply/apply-plan.ts";
-import type { ApplyEvent, ApplyResult } from "../../src/model/apply.ts";
+import type { ApplyResult } from "../../src/model/apply.ts";
 import { RolecallError } from "../../src/model/errors.ts";
+import type { ApplyEvent } from "../../src/model/events.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { LiveWriter } from "../../src/model/ports.ts";
 import { applyPorts } from "../support/apply-ports.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { applyPlan } from "../../src/apply/apply-plan.ts";
-import type { ApplyEvent } from "../../src/model/apply.ts";
 import type { DesiredState } from "../../src/model/desired.ts";
 import { RolecallError } from "../../src/model/errors.ts";
+import type { ApplyEvent } from "../../src/model/events.ts";
 import type { LiveState } from "../../src/model/live.ts";
 import type { LiveWriter } from "../../src/model/ports.ts";
 import { applyPorts } from "../support/apply-ports.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { applyPlan } from "../../src/apply/apply-plan.ts";
-import type { ApplyEvent } from "../../src/model/apply.ts";
 import { type ErrorDetails, RolecallError } from "../../src/model/errors.ts";
+import type { ApplyEvent } from "../../src/model/events.ts";
 import type { LiveWriter } from "../../src/model/ports.ts";
 import { connectTo, json } from "../live/support.ts";
 import { applyPorts } from "../support/apply-ports.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { applyPlan } from "../../src/apply/apply-plan.ts";
 import { unknownPutSemantics } from "../../src/apply/put-semantics.ts";
-import type { ApplyEvent, PasswordChange } from "../../src/model/apply.ts";
+import type { PasswordChange } from "../../src/model/apply.ts";
+import type { ApplyEvent } from "../../src/model/events.ts";
 import type { Metadata } from "../../src/model/json.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { connectTo, json, problem, type Seen, wireMember } from "../live/support.ts";

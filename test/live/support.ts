@@ -1,6 +1,6 @@
 import { connect, type Service } from "../../src/live/service.ts";
 import type { RolecallError } from "../../src/model/errors.ts";
-import type { LiveEvent } from "../../src/model/ports.ts";
+import type { LiveEvent } from "../../src/model/events.ts";
 import { type Clock, createClock } from "../support/clock.ts";
 import { inProcess } from "../support/in-process.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { applyPlan } from "../../src/apply/apply-plan.ts";
-import type { ApplyEvent } from "../../src/model/apply.ts";
+import type { ApplyEvent } from "../../src/model/events.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { approve } from "../../src/plan/approve.ts";
 import { buildPlan } from "../../src/plan/build-plan.ts";

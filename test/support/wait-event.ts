@@ -1,4 +1,4 @@
-import type { LiveEvent } from "../../src/model/ports.ts";
+import type { LiveEvent } from "../../src/model/events.ts";
 
 /** A request that waits before it is sent again, as the client tells it; `now` in milliseconds. */
 export function waitEvent(ms: number, reason: string, now = 0): LiveEvent {

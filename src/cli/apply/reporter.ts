@@ -1,8 +1,9 @@
-import type { ApplyEvent, ApplyResult, Outcome, PasswordChange, StopCause } from "../../model/apply.ts";
+import type { ApplyResult, Outcome, PasswordChange, StopCause } from "../../model/apply.ts";
 import { type Failure, RolecallError } from "../../model/errors.ts";
+import type { ApplyEvent, FailureJson, ReportEvent, StreamEvent } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
 import { applyOverrides, type Override } from "../../plan/overrides.ts";
-import { eventJson, type FailureJson, failureJson } from "../../render/formats/json-output.ts";
+import { eventJson, failureJson } from "../../render/formats/json-output.ts";
 import {
   renderApplyEvent,
   renderApplyResult,
@@ -65,7 +66,7 @@ export function applyReporter(
 }
 
 function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
-  const line = <Event extends { readonly type: string }>(event: Event): void =>
+  const line = (event: StreamEvent): void =>
     io.stdout.write(eventJson(event, new Date(io.now()).toISOString()));
   let ended: readonly MerchantEnd[] = [];
   return {
@@ -79,7 +80,7 @@ function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
       line({ type: "refused", reasons });
       sayRefused(reasons, say);
     },
-    ended: (exitCode) => line({ type: "summary", ...summaryOf(ended, exitCode) }),
+    ended: (exitCode) => line(summaryOf(ended, exitCode)),
     event: line,
     passwords: (merchant, passwords) => {
       for (const { name, passwordEnv } of passwords)
@@ -134,10 +135,14 @@ const STATUSES: Readonly<Record<ExitCode, string>> = {
 };
 
 /** The totals over all merchants' outcomes. */
-function summaryOf(ends: readonly MerchantEnd[], exitCode: ExitCode): object {
+function summaryOf(
+  ends: readonly MerchantEnd[],
+  exitCode: ExitCode,
+): ReportEvent & { readonly type: "summary" } {
   const outcomes = ends.flatMap(({ result }) => result.outcomes);
   const sum = (status: Outcome["status"]): number => outcomes.filter((one) => one.status === status).length;
   return {
+    type: "summary",
     status: STATUSES[exitCode],
     exitCode,
     merchants: ends.length,

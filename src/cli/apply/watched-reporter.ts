@@ -1,4 +1,4 @@
-import type { ApplyEvent } from "../../model/apply.ts";
+import type { ApplyEvent } from "../../model/events.ts";
 import type { OutputOptions } from "../args/options.ts";
 import type { Progress } from "../progress/progress.ts";
 import type { ApplyReporter } from "./reporter.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
+import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
-import type { FailureJson } from "../../render/formats/json-output.ts";
 import { warnWithoutEffect } from "../args/option-hints.ts";
 import {
   type DocumentOptions,

@@ -126,8 +126,8 @@ function rethrow(error: unknown): never {
 /** What does not come back stands ahead of the plan; for programs as the first event, or beside the plan on stderr. */
 async function tellNotes({ run, notes }: PlannedUndo, options: Options, io: Io): Promise<void> {
   if (options.format === "json" && !changesNothing(options)) {
-    const { undoNotesJson } = await import("../../render/formats/json-output.ts");
-    io.stdout.write(undoNotesJson(run, notes, new Date(io.now()).toISOString()));
+    const { eventJson } = await import("../../render/formats/json-output.ts");
+    io.stdout.write(eventJson({ type: "undo", run, notes }, new Date(io.now()).toISOString()));
     return;
   }
   const { renderUndoNotes } = await import("../../render/text/run-notices.ts");

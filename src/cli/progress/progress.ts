@@ -1,5 +1,4 @@
-import type { ApplyEvent } from "../../model/apply.ts";
-import type { LiveEvent } from "../../model/ports.ts";
+import type { ApplyEvent, LiveEvent } from "../../model/events.ts";
 import type { Io } from "../io/io.ts";
 import { terminalOf } from "../io/output.ts";
 

@@ -1,5 +1,6 @@
 import { oneLine } from "../../lib/escape.ts";
-import type { LiveEvent } from "../../model/ports.ts";
+import { EVENTS } from "../../model/event-registry.ts";
+import type { LiveEvent } from "../../model/events.ts";
 import type { Io } from "../io/io.ts";
 
 const SHORTEST_WAIT_TOLD_MS = 500;
@@ -19,20 +20,20 @@ export function serviceLog(io: Io, verbose: boolean): (event: LiveEvent) => void
   const isTold = ({ reason, ms }: { readonly reason: string; readonly ms: number }): boolean =>
     io.monotonic() + ms <= (told.get(reason) ?? 0) + SAME_WAIT_MS;
   return (event) => {
-    if (event.type !== "wait") {
-      const line = verbose ? lineFor(event) : null;
-      if (line !== null) tell(line);
-    } else if ((verbose || event.ms >= SHORTEST_WAIT_TOLD_MS) && !isTold(event)) {
+    if (!verbose && EVENTS.service[event.type].level === "debug") return;
+    const line = lineFor(event);
+    if (line === null) return;
+    if (event.type === "wait") {
+      if ((!verbose && event.ms < SHORTEST_WAIT_TOLD_MS) || isTold(event)) return;
       told.set(event.reason, io.monotonic() + event.ms);
-      const line = `waiting ${(event.ms / 1000).toFixed(1)} s: ${event.reason}`;
       if (line === last.line && io.monotonic() < last.at + REPEATED_AFTER_MS) return;
       last = { line, at: io.monotonic() };
-      tell(line);
     }
+    tell(line);
   };
 }
 
-function lineFor(event: Exclude<LiveEvent, { readonly type: "wait" }>): string | null {
+function lineFor(event: LiveEvent): string | null {
   switch (event.type) {
     case "request":
       return event.attempt > 1 ? `${event.method} ${event.path} attempt ${event.attempt}` : null;
@@ -40,6 +41,8 @@ function lineFor(event: Exclude<LiveEvent, { readonly type: "wait" }>): string |
       return `${event.method} ${event.path} ${event.status} ${Math.round(event.ms)} ms`;
     case "no-answer":
       return `${event.method} ${event.path} no answer: ${event.reason} ${Math.round(event.ms)} ms`;
+    case "wait":
+      return `waiting ${(event.ms / 1000).toFixed(1)} s: ${event.reason}`;
     case "proxy":
       return proxyText(event);
     case "read":

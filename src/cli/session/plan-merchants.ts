@@ -1,8 +1,8 @@
 import type { Meanwhile } from "../../config/load-sources.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import type { LiveEvent } from "../../model/ports.ts";
-import { diagnosticFailure, type FailureJson, failureJson } from "../../render/formats/json-output.ts";
+import type { FailureJson, LiveEvent } from "../../model/events.ts";
+import { diagnosticFailure, failureJson } from "../../render/formats/json-output.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { emptyShard, isInShard } from "../args/shard.ts";

@@ -1,6 +1,6 @@
 import type { ServiceOptions } from "../../live/service.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { LiveEvent } from "../../model/ports.ts";
+import type { LiveEvent } from "../../model/events.ts";
 import type { Io } from "../io/io.ts";
 import type { Connection } from "./credentials.ts";
 

@@ -1,7 +1,8 @@
 import type { AccessReport } from "../../model/access-report.ts";
+import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
 import { liveReport } from "../../plan/report/build-access-report.ts";
-import { type FailureJson, plansJson } from "../../render/formats/json-output.ts";
+import { plansJson } from "../../render/formats/json-output.ts";
 import { renderReview, type UnplannedView } from "../../render/markdown/render-review.ts";
 import { renderFailure } from "../../render/text/failure-text.ts";
 import { renderPlans } from "../../render/text/plan-text.ts";

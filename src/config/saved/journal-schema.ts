@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { EVENTS } from "../../model/event-registry.ts";
 import type { RunEnded, RunStarted, RunVerified, WriteEnded, WriteIntended } from "../../model/journal.ts";
 import type { Metadata } from "../../model/json.ts";
 import type { Dated } from "../../model/past-run.ts";
@@ -118,4 +119,4 @@ export const journalLineSchema = z.discriminatedUnion("type", [
 ]) satisfies z.ZodType<Dated<RunStarted | WriteIntended | WriteEnded | RunEnded | RunVerified>>;
 
 /** The kinds of lines that this version knows. */
-export const JOURNAL_TYPES: ReadonlySet<unknown> = new Set(["run", "intent", "outcome", "end", "verified"]);
+export const JOURNAL_TYPES: ReadonlySet<unknown> = new Set(Object.keys(EVENTS.journal));

@@ -1,21 +1,10 @@
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Drift } from "../../model/drift.ts";
 import type { Failure } from "../../model/errors.ts";
-import type { MerchantNote } from "../../model/past-run.ts";
+import type { FailureJson, StreamEvent } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { ShownRun } from "../text/runs-text.ts";
 import { driftRisks } from "../view/drift-view.ts";
-
-/** Why a merchant has no plan, or a file cannot be used, for other programs. */
-export interface FailureJson {
-  /** Null where a file has the problem. */
-  readonly merchant: string | null;
-  /** The file and the place in it, such as `access/shop.yaml:3:1`; null where it is no matter of a file. */
-  readonly file: string | null;
-  readonly code: string;
-  readonly message: string;
-  readonly hint: string | null;
-}
 
 /** Returns a merchant's failure for other programs. */
 export function failureJson(merchant: string | null, { code, message, hint }: Failure): FailureJson {
@@ -69,13 +58,8 @@ export function runsJson(runs: readonly ShownRun[]): string {
   return `${safeJson({ format: 1, runs: shown }, null, 2)}\n`;
 }
 
-/** One event of an apply, as a line for other programs; `at` is ISO 8601. */
-export function eventJson<Event extends { readonly type: string }>(event: Event, at: string): string {
+/** Returns an event as a line of the JSON stream; `at` is ISO 8601. */
+export function eventJson(event: StreamEvent, at: string): string {
   const { type, ...rest } = event;
   return `${safeJson({ type, at, ...rest })}\n`;
-}
-
-/** What an undo does not bring back, ahead of its plan, as one event for other programs. */
-export function undoNotesJson(run: string, notes: readonly MerchantNote[], at: string): string {
-  return eventJson({ type: "undo", run, notes }, at);
 }

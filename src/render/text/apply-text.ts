@@ -1,7 +1,8 @@
 import { oneLine } from "../../lib/escape.ts";
 import { adoptedText, counted, grouped } from "../../lib/text.ts";
-import type { ApplyEvent, ApplyResult, Outcome, PasswordChange, StopCause } from "../../model/apply.ts";
+import type { ApplyResult, Outcome, PasswordChange, StopCause } from "../../model/apply.ts";
 import type { Failure } from "../../model/errors.ts";
+import type { ApplyEvent } from "../../model/events.ts";
 import type { Change } from "../../model/plan.ts";
 import type { Paint, Style } from "../style.ts";
 import { renderFailures } from "./failure-text.ts";
@@ -18,12 +19,27 @@ const WAS_SO = {
 
 /** One line for an event that a log should show; null for the others. */
 export function renderApplyEvent(event: ApplyEvent, style: Style): string | null {
-  if (event.type === "fields-emptied") {
-    const { merchant, change, fields } = event;
-    return `${style.yellow("!")} ${oneLine(merchant)}  ${nameOf(change)}: the service emptied ${fields.join(" and ")}, which the update did not hold. Restoring; the rest of this run sends members whole.`;
+  switch (event.type) {
+    case "fields-emptied": {
+      const { merchant, change, fields } = event;
+      return `${style.yellow("!")} ${oneLine(merchant)}  ${nameOf(change)}: the service emptied ${fields.join(" and ")}, which the update did not hold. Restoring; the rest of this run sends members whole.`;
+    }
+    case "change-ended":
+      return outcomeLine(event.merchant, event.outcome, style);
+    case "apply-started":
+    case "phase-started":
+    case "change-started":
+      return null;
+    // The result of each merchant is printed when all have ended.
+    case "apply-stopped":
+    case "apply-ended":
+      return null;
+    default:
+      return event satisfies never;
   }
-  if (event.type !== "change-ended") return null;
-  const { outcome, merchant } = event;
+}
+
+function outcomeLine(merchant: string, outcome: Outcome, style: Style): string | null {
   const what = `${oneLine(merchant)}  ${nameOf(outcome.change)}`;
   switch (outcome.status) {
     case "done":

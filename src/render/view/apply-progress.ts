@@ -1,7 +1,7 @@
 import { counted, grouped } from "../../lib/text.ts";
-import type { ApplyEvent, Outcome, Phase } from "../../model/apply.ts";
+import type { Outcome, Phase } from "../../model/apply.ts";
+import type { ApplyEvent, LiveEvent } from "../../model/events.ts";
 import type { Change } from "../../model/plan.ts";
-import type { LiveEvent } from "../../model/ports.ts";
 import { rateText } from "./reading-progress.ts";
 import { rateMeter, type Traffic, trafficMeter } from "./request-metrics.ts";
 

@@ -1,5 +1,5 @@
 import { counted, grouped } from "../../lib/text.ts";
-import type { LiveEvent } from "../../model/ports.ts";
+import type { LiveEvent } from "../../model/events.ts";
 import { type Traffic, trafficMeter } from "./request-metrics.ts";
 
 /** How far the reading of one merchant is. */

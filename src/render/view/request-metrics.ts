@@ -1,4 +1,4 @@
-import type { LiveEvent } from "../../model/ports.ts";
+import type { LiveEvent } from "../../model/events.ts";
 
 /** A wait that is on, and why. */
 export interface Wait {

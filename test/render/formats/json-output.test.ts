@@ -3,7 +3,10 @@ import { eventJson } from "../../../src/render/formats/json-output.ts";
 
 test("JSON output shows no control beyond ASCII and no mark that turns text around, and means the same", () => {
   const name = "a\u009b31m\u202eb\u2066c\u200f\u2028é";
-  const line = eventJson({ type: "x", name }, "2026-06-01T12:00:00.000Z");
+  const line = eventJson(
+    { type: "password-planned", merchant: "MC1", name, passwordEnv: "P" },
+    "2026-06-01T12:00:00.000Z",
+  );
   expect(line).toContain(String.raw`a\u009b31m\u202eb\u2066c\u200f\u2028é`);
   expect(JSON.parse(line).name).toBe(name);
 });

@@ -1,0 +1,35 @@
+/** The listeners of each source of events. */
+const TITLES = {
+  report: "Around an apply",
+  apply: "Of an apply at one merchant",
+  journal: "Lines of a journal",
+  service: "Of the service's client",
+};
+
+const INTRODUCTIONS = {
+  report: "In the JSON stream. As text they are part of what is printed.",
+  apply: "In the JSON stream. The text log and the progress display read them too.",
+  journal:
+    "In `.rolecall/runs/<run>-<merchant>.jsonl`. [Journals and undo](undo.md) describes what they are for.",
+  service: "For the text log and the progress display on stderr only.",
+};
+
+/** Returns the reference of events as Markdown: a hand-written head, then each event of the registry. Pure. */
+export function eventReference(head, events) {
+  return [
+    "<!-- Made by scripts/docs.mjs from docs/events.head.md and src/model/event-registry.ts: change those. -->",
+    head.trim(),
+    ...Object.keys(TITLES).flatMap((source) => [
+      `## ${TITLES[source]}`,
+      INTRODUCTIONS[source],
+      ...Object.entries(events[source]).map(section),
+    ]),
+  ]
+    .join("\n\n")
+    .concat("\n");
+}
+
+function section([type, { level, doc, fields }]) {
+  const rows = Object.entries(fields).map(([field, text]) => `| \`${field}\` | ${text} |`);
+  return `### \`${type}\` (${level})\n\n${doc}\n\n| Field | Holds |\n| --- | --- |\n${rows.join("\n")}`;
+}

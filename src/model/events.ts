@@ -1,0 +1,163 @@
+import type { ApplyResult, Outcome, Phase, StopCause } from "./apply.ts";
+import type { Failure } from "./errors.ts";
+import type { JournalEntry } from "./journal.ts";
+import type { MerchantNote } from "./past-run.ts";
+import type { Change, Deferred, Finding, Plan } from "./plan.ts";
+
+/** The importance of an event: text shows `debug` only with `--verbose`; JSON and journals hold every level. */
+export type EventLevel = "debug" | "info" | "warn" | "error";
+
+/** One kind of event: its level, its meaning, and the meaning of each field of its payload. */
+export interface EventEntry<Event> {
+  readonly level: EventLevel;
+  readonly doc: string;
+  readonly fields: { readonly [Field in Exclude<keyof Event, "type">]-?: string };
+}
+
+/** Every kind of a union of events. */
+export type EventEntries<Event extends { readonly type: string }> = {
+  readonly [One in Event as One["type"]]: EventEntry<One>;
+};
+
+/** The events by their source; a code is `<source>.<type>`. */
+export interface EventRegistry {
+  /** To the log and the progress display. */
+  readonly service: EventEntries<LiveEvent>;
+  /** To the JSON stream, the log and the progress display. */
+  readonly apply: EventEntries<ApplyEvent>;
+  /** To the JSON stream; as text they are part of what is printed. */
+  readonly report: EventEntries<ReportEvent>;
+  /** To the journal of a run. */
+  readonly journal: EventEntries<JournalEntry>;
+}
+
+/** A line of the JSON stream of `apply` and `undo`, before it is dated. */
+export type StreamEvent = ApplyEvent | ReportEvent;
+
+/** Events of the client; never with a header or a body. */
+export type LiveEvent =
+  | { readonly type: "request"; readonly method: string; readonly path: string; readonly attempt: number }
+  | {
+      readonly type: "answer";
+      readonly method: string;
+      readonly path: string;
+      readonly status: number;
+      readonly ms: number;
+    }
+  | {
+      readonly type: "no-answer";
+      readonly method: string;
+      readonly path: string;
+      readonly reason: string;
+      readonly ms: number;
+    }
+  | {
+      readonly type: "wait";
+      readonly method: string;
+      readonly path: string;
+      readonly attempt: number;
+      readonly status: number | null;
+      readonly reason: string;
+      readonly ms: number;
+      readonly until: number;
+      readonly retryAfter: boolean;
+      readonly leftMs: number;
+    }
+  | {
+      readonly type: "read";
+      readonly merchant: string;
+      readonly members: number;
+      readonly total: number | null;
+    }
+  | {
+      readonly type: "proxy";
+      readonly service: string;
+      readonly proxy: string | null;
+      readonly because: string;
+    }
+  | { readonly type: "caller-unknown"; readonly reason: string };
+
+/** Events of an apply at one merchant. */
+export type ApplyEvent =
+  | { readonly type: "apply-started"; readonly merchant: string; readonly changes: number }
+  | {
+      readonly type: "phase-started";
+      readonly merchant: string;
+      readonly phase: Phase;
+      readonly changes: number;
+    }
+  | {
+      readonly type: "change-started";
+      readonly merchant: string;
+      readonly phase: Phase;
+      readonly change: Change;
+    }
+  | {
+      readonly type: "fields-emptied";
+      readonly merchant: string;
+      readonly phase: Phase;
+      readonly change: Change;
+      readonly fields: readonly ("roles" | "metadata" | "nickname")[];
+    }
+  | {
+      readonly type: "change-ended";
+      readonly merchant: string;
+      readonly phase: Phase;
+      readonly outcome: Outcome;
+    }
+  | {
+      readonly type: "apply-stopped";
+      readonly merchant: string;
+      readonly failure: Failure | null;
+      readonly cause: StopCause | null;
+    }
+  | { readonly type: "apply-ended"; readonly merchant: string; readonly result: ApplyResult };
+
+/** A failure for other programs: why a merchant has no plan, or a file cannot be used. */
+export interface FailureJson {
+  /** `null` if a file has the problem. */
+  readonly merchant: string | null;
+  /** The file and the position in it, such as `access/shop.yaml:3:1`; `null` if no file is concerned. */
+  readonly file: string | null;
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string | null;
+}
+
+/** Events around an apply: what was planned, refused, verified and recorded. */
+export type ReportEvent =
+  | { readonly type: "undo"; readonly run: string; readonly notes: readonly MerchantNote[] }
+  | { readonly type: "planned"; readonly merchant: string; readonly plan: Plan }
+  | ({ readonly type: "failed" } & FailureJson)
+  | { readonly type: "refused"; readonly reasons: readonly string[] }
+  | {
+      readonly type: "password-planned";
+      readonly merchant: string;
+      readonly name: string;
+      readonly passwordEnv: string;
+    }
+  | {
+      readonly type: "verified";
+      readonly merchant: string;
+      readonly remaining: readonly Change[];
+      readonly errors: readonly Finding[];
+      readonly notCreated: readonly string[];
+      readonly deferred: readonly Deferred[];
+      readonly leftOut: number;
+      readonly refused: number;
+    }
+  | {
+      readonly type: "unverified";
+      readonly merchant: string;
+      readonly message: string;
+      readonly failure?: Failure;
+    }
+  | { readonly type: "journals"; readonly run: string; readonly files: readonly string[] }
+  | {
+      readonly type: "summary";
+      readonly status: string;
+      readonly exitCode: number;
+      readonly merchants: number;
+      readonly writes: number;
+      readonly changes: Readonly<Record<Outcome["status"], number>>;
+    };

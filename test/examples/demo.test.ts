@@ -7,13 +7,13 @@ const ROOT = resolve(import.meta.dirname, "../..");
 
 interface Demo {
   readonly child: ChildProcess;
-  /** What it has said so far. */
+  /** Returns its output so far. */
   text(): string;
-  /** Resolves when it has said this. */
+  /** Resolves when its output contains this. */
   says(text: string): Promise<void>;
 }
 
-/** Runs the demo without a terminal, in a process group of its own, so that what it leaves behind can be found. */
+/** Runs the demo without a terminal, in a process group of its own, so that leftover processes can be found. */
 function startDemo(env: Readonly<Record<string, string>> = {}): Demo {
   const child = spawn(process.execPath, ["scripts/demo.mjs"], {
     cwd: ROOT,
@@ -37,7 +37,7 @@ function startDemo(env: Readonly<Record<string, string>> = {}): Demo {
 function nothingIsLeft({ child, text }: Demo): Promise<void> {
   const url = /https?:\/\/127\.0\.0\.1:\d+/.exec(text())?.[0];
   expect(url).toBeDefined();
-  // Signal 0 reaches nobody: it only asks whether there is anybody in the group.
+  // Signal 0 is not delivered; it only checks whether the group has processes.
   expect(() => process.kill(-(child.pid ?? 0), 0)).toThrow("ESRCH");
   return expect(fetch(String(url))).rejects.toThrow();
 }
@@ -54,11 +54,11 @@ describe("the demo, run without a terminal", () => {
     [code] = await once(demo.child, "close");
   }, 60_000);
 
-  test("ends well, and never uses the service or key that somebody has set up for real", async () => {
+  test("succeeds, and never uses a service or key that is configured for real", async () => {
     expect(code).toBe(0);
   });
 
-  test("says what it runs: validate, plan, apply, and a plan that finds nothing left to do", async () => {
+  test("prints what it runs: validate, plan, apply, and a plan without changes", async () => {
     const said = demo.text();
     expect(said.split("\n").filter((line) => line.startsWith("$ "))).toEqual([
       "$ rolecall validate examples/retail/access",
@@ -81,7 +81,7 @@ describe("the demo, run without a terminal", () => {
 });
 
 test.each(["SIGINT", "SIGTERM"] as const)(
-  "%s ends the demo and everything it has started",
+  "%s ends the demo and everything that it started",
   async (signal) => {
     const demo = startDemo();
     await demo.says("$ rolecall plan");

@@ -36,7 +36,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A plan in which one person gains payouts_edit through a role that changes, and one through a role that is given. */
+/** Returns a plan in which one member gains payouts_edit through a changed role, and one through a granted role. */
 function payersPlan(): Plan {
   const is = live(
     [
@@ -64,13 +64,13 @@ function payersPlan(): Plan {
   );
 }
 
-/** The page's block of JavaScript that it calls by this name. */
+/** Returns the page's block of JavaScript with this name. */
 function script(name: string): string {
   const [, block = ""] = page.slice(page.indexOf(`as \`${name}\``)).split(/```js\n|```/);
   return block;
 }
 
-/** The page's command that has this in it, with another plan than plan.json. */
+/** Returns the page's command that contains this, with another plan than plan.json. */
 function command(part: string, plan: string): string {
   const found = [...page.matchAll(/```sh\n(.*?)```/gs)].find(([block]) => block.includes(part));
   return String(found?.[1]).replaceAll("plan.json", plan);
@@ -89,14 +89,14 @@ function shell(
 }
 
 describe("the rules of docs/plan-json.md", () => {
-  test("in a few lines of JavaScript find everybody who would gain a permission, and fail", async () => {
+  test("in JavaScript find everybody who would gain a permission, and fail", async () => {
     const some = await shell(command("no-new-payers.mjs", "payers.json"));
     expect(some).toEqual({ code: 1, stdout: "MC7 ada@example.com\nMC7 bob@example.com\n", stderr: "" });
     const none = await shell(command("no-new-payers.mjs", "nobody.json"));
     expect(none).toEqual({ code: 0, stdout: "nobody\n", stderr: "" });
   });
 
-  test("in jq find the same, where there is jq", async () => {
+  test("in jq find the same, if jq is installed", async () => {
     if (!hasJq) return;
     const some = await shell(command("payouts_edit", "payers.json"));
     expect(some.stdout).toContain('"MC7 ada@example.com",\n  "MC7 bob@example.com"');
@@ -104,7 +104,7 @@ describe("the rules of docs/plan-json.md", () => {
     expect((await shell(command("payouts_edit", "nobody.json"))).code).toBe(0);
   });
 
-  test("in jq list what would be removed, where there is jq", async () => {
+  test("in jq list what would be removed, if jq is installed", async () => {
     if (!hasJq) return;
     expect((await shell(command("--raw-output", "retail.json"))).stdout).toBe(
       [
@@ -119,7 +119,7 @@ describe("the rules of docs/plan-json.md", () => {
 });
 
 test.each(["payers.json", "nobody.json", "retail.json"])(
-  "the check of a plan's form in docs/plan-json.md accepts %s, and not one that was spoiled",
+  "the validation in docs/plan-json.md accepts %s, and rejects an invalid plan",
   async (plan) => {
     const schema = join(ROOT, "schemas/plan.schema.json");
     const check = (of: string) => shell(`node check-plan.mjs ${schema} ${of}`);
@@ -138,7 +138,7 @@ test("docs/plan-json.md names every key, kind and reason of a plan", async () =>
   expect([...new Set(missing)]).toEqual([]);
 });
 
-/** Every key and every fixed word that a schema speaks of. */
+/** Returns every key and every constant of a schema. */
 function wordsOf(schema: unknown): readonly string[] {
   if (Array.isArray(schema)) return schema.flatMap(wordsOf);
   if (typeof schema !== "object" || schema === null) return [];

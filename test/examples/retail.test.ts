@@ -17,7 +17,7 @@ afterAll(async () => {
   await sandbox.stop();
 });
 
-test("the example's files are valid, without as much as a warning", async () => {
+test("the example's files are valid, without a warning", async () => {
   const { code, stdout } = await rolecall(["validate", FILES, "--format", "json"]);
   expect(code).toBe(0);
   expect(JSON.parse(stdout).diagnostics).toEqual([]);
@@ -53,7 +53,7 @@ test("the first plan changes a little of everything and leaves most as it is", a
   ]);
 });
 
-test("the first plan is what the example's texts tell of", async () => {
+test("the first plan is the one that the example's README describes", async () => {
   const [harbourStreet, stationRoad] = await firstPlans();
   expect(harbourStreet?.changes.map(brief)).toEqual([
     "update role Bookkeeping: name",
@@ -76,7 +76,7 @@ test("the first plan is what the example's texts tell of", async () => {
   ]);
 });
 
-test("somebody who has not accepted yet is a member like any other: nobody is invited twice", async () => {
+test("a pending member is a member: nobody is invited twice", async () => {
   const path = "/_sandbox/v0.1/merchants/MC4F7K2P/members?email=oisin.byrne@example.com";
   const { items } = (await (await fetch(sandbox.url + path)).json()) as { readonly items: unknown };
   expect(items).toMatchObject([{ status: "pending" }]);
@@ -94,7 +94,7 @@ test("the read-only key plans the same, and an apply with it changes nothing", a
   expect(await firstPlans()).toEqual(before);
 });
 
-test("somebody who is to be ignored is in no plan's changes, and no refusal", async () => {
+test("an ignored member is in no plan's changes and refusals", async () => {
   const path = "/_sandbox/v0.1/merchants/MC4F7K2P/members?email=year-end@auditor.example";
   const { items } = (await (await fetch(sandbox.url + path)).json()) as { readonly items: unknown };
   expect(items).toHaveLength(1);
@@ -103,7 +103,7 @@ test("somebody who is to be ignored is in no plan's changes, and no refusal", as
   }
 });
 
-describe("what the example's texts tell to try", () => {
+describe("what the example's README suggests to try", () => {
   let folder = "";
 
   beforeAll(async () => {
@@ -128,7 +128,7 @@ describe("what the example's texts tell to try", () => {
     return rolecall([...args, FILES], { cwd: folder, env: sandbox.env });
   }
 
-  test("a file without its cashiers is refused: too many would go at once", async () => {
+  test("a file without its cashiers is refused: too many members would be removed at once", async () => {
     const cashier =
       /^ {2}- email: .*\n(?: {4}managed: .*\n)? {4}roles: \[Cashier\]\n(?: {4}metadata: .*\n)?/gm;
     const plan = await tried(["plan"], "harbour-street.yaml", (text) => text.replace(cashier, ""));
@@ -148,7 +148,7 @@ describe("what the example's texts tell to try", () => {
     expect(plan.code).toBe(3);
   });
 
-  test("one person with two roles that are to be apart is refused without the service", async () => {
+  test("a member with two separate roles is refused without the service", async () => {
     const validate = await tried(["validate"], "harbour-street.yaml", (text) =>
       text.replace("roles: [Bookkeeping]", "roles: [Bookkeeping, Refund Approver]"),
     );

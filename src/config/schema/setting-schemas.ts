@@ -110,7 +110,7 @@ export const ignore = z
   .meta({
     title: "Ignore",
     description:
-      "Live roles and members that no plan changes or removes. Policies and checks still judge them.",
+      "Live roles and members that no plan changes or removes. Policies and checks still apply to them.",
     examples: [{ roles: ["Legacy *"], members: ["*@auditor.example"] }],
   });
 

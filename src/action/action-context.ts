@@ -7,17 +7,17 @@ import type { Github } from "./github/github-api.ts";
 import type { Inputs } from "./inputs.ts";
 
 /** Everything that one run of the action works with. */
-export interface Step extends OfflineStep {
+export interface ActionContext extends OfflineContext {
   readonly github: Github;
   /** Addresses are masked in all that is published. */
   readonly masked: boolean;
 }
 
 /** The part of it that needs no GitHub. */
-export interface OfflineStep {
+export interface OfflineContext {
   readonly inputs: Inputs;
-  readonly context: EventContext;
-  readonly scope: Scope;
+  readonly event: EventContext;
+  readonly scope: RunScope;
   readonly io: Io;
   readonly log: RunnerLog;
   /** Keys and tokens that the workflow gave. */
@@ -65,7 +65,7 @@ export const OUTPUTS = [
 export type Outputs = Partial<Readonly<Record<(typeof OUTPUTS)[number], string>>>;
 
 /** How a run ended. */
-export interface StepResult {
+export interface ActionResult {
   readonly result: ResultWord;
   /** Null where the step passes. */
   readonly reason: FailureReason | null;
@@ -75,7 +75,7 @@ export interface StepResult {
 }
 
 /** A run that passes. */
-export function passed(result: ResultWord, outputs: Outputs = {}): StepResult {
+export function passed(result: ResultWord, outputs: Outputs = {}): ActionResult {
   return { result, reason: null, message: null, outputs };
 }
 
@@ -85,12 +85,12 @@ export function failed(
   reason: FailureReason,
   message: string,
   outputs: Outputs = {},
-): StepResult {
+): ActionResult {
   return { result, reason, message, outputs };
 }
 
 /** What one use of the action is about: the same in the workflows that plan, apply and look for drift. */
-export interface Scope {
+export interface RunScope {
   /** Short and safe anywhere. */
   readonly id: string;
   /** For people; empty for everything. */
@@ -98,7 +98,7 @@ export interface Scope {
 }
 
 /** The scope of these inputs. */
-export function scopeOf({ paths, merchants, shard }: Inputs): Scope {
+export function runScope({ paths, merchants, shard }: Inputs): RunScope {
   const part = shard === null ? "" : `${shard.index}/${shard.count}`;
   const what = JSON.stringify([[...paths].sort(), [...merchants].sort(), part]);
   const named = [
@@ -110,6 +110,6 @@ export function scopeOf({ paths, merchants, shard }: Inputs): Scope {
 }
 
 /** The hidden line by which the action finds what it wrote before. */
-export function markerOf(kind: "plan" | "drift", { id }: Scope): string {
+export function markerOf(kind: "plan" | "drift", { id }: RunScope): string {
   return `<!-- rolecall:${kind}:${id} -->`;
 }

@@ -3,11 +3,11 @@ import type { TextWriter } from "../cli/io/io.ts";
 import { oneLine } from "../lib/escape.ts";
 
 /** How bad an annotation is; `notice` is only worth a look. */
-export type Level = "error" | "warning" | "notice";
+export type AnnotationLevel = "error" | "warning" | "notice";
 
 /** A remark beside a line of a file. */
 export interface Annotation {
-  readonly level: Level;
+  readonly level: AnnotationLevel;
   readonly message: string;
   /** What to do next. */
   readonly hint: string | null;

@@ -47,10 +47,10 @@ export const INPUT_DEFAULTS = {
 type InputName = keyof typeof INPUT_DEFAULTS;
 
 /** The variables of the environment that the runner starts the action with. */
-export type Env = Readonly<Record<string, string | undefined>>;
+export type RunnerEnv = Readonly<Record<string, string | undefined>>;
 
 /** Every value that must not be shown, before anything is known to be right about it. */
-export function secretsIn(env: Env): readonly string[] {
+export function secretsIn(env: RunnerEnv): readonly string[] {
   const lines = raw(env, "api-keys")
     .split("\n")
     .flatMap((line) => [line, line.slice(line.indexOf("=") + 1)]);
@@ -64,7 +64,7 @@ export function secretsIn(env: Env): readonly string[] {
 }
 
 /** Reads the inputs; throws ActionError for one that is wrong. No value that may be secret is part of a message. */
-export function readInputs(env: Env): Inputs {
+export function readInputs(env: RunnerEnv): Inputs {
   const text = (name: InputName): string => raw(env, name) || INPUT_DEFAULTS[name];
   const words = (name: InputName): readonly string[] =>
     text(name)
@@ -110,7 +110,7 @@ export function readInputs(env: Env): Inputs {
   };
 }
 
-function raw(env: Env, name: InputName): string {
+function raw(env: RunnerEnv, name: InputName): string {
   return env[`INPUT_${name.toUpperCase()}`]?.trim() ?? "";
 }
 

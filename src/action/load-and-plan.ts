@@ -134,7 +134,7 @@ export const matchGlob = (glob: string, text: string): boolean =>
   picomatch(glob, { bash: true, dot: true, nonegate: true })(text);
 
 /** Runs something; what the environment gets wrong becomes a failure of the step. */
-export async function orActionError<T>(run: () => Promise<T>): Promise<T> {
+export async function withActionErrors<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {

@@ -2,12 +2,18 @@ import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Io } from "../cli/io/io.ts";
 import { oneLine } from "../lib/escape.ts";
-import { failed, type OfflineStep, type Step, type StepResult, scopeOf } from "./action-context.ts";
+import {
+  type ActionContext,
+  type ActionResult,
+  failed,
+  type OfflineContext,
+  runScope,
+} from "./action-context.ts";
 import { ActionError } from "./action-error.ts";
 import { type RunnerLog, safeSink } from "./action-log.ts";
 import { type EventContext, eventContext } from "./github/event-context.ts";
 import { type Github, GithubError } from "./github/github-api.ts";
-import { type Env, type Inputs, readInputs, secretsIn } from "./inputs.ts";
+import { type Inputs, type RunnerEnv, readInputs, secretsIn } from "./inputs.ts";
 import { maskText } from "./review/mask-addresses.ts";
 
 /** The runner, as far as the action speaks to it: the toolkit's functions. */
@@ -18,38 +24,38 @@ interface Runner extends RunnerLog {
 }
 
 /** Runs the action: inputs and event in; outputs, summary, comment and annotations out. Never throws. */
-export async function runAction(env: Env, io: Io, runner: Runner): Promise<void> {
+export async function runAction(env: RunnerEnv, io: Io, runner: Runner): Promise<void> {
   const secrets = secretsIn(env);
   // Before anything is read or sent, so that no log can hold one.
   secrets.forEach(runner.setSecret);
   let mask = (text: string): string => text;
   const result = await ended(async () => {
     const inputs = readInputs(env);
-    const event = await readFile(env["GITHUB_EVENT_PATH"] ?? "", "utf8").catch(() => "{}");
-    const context = eventContext(env, event);
+    const eventText = await readFile(env["GITHUB_EVENT_PATH"] ?? "", "utf8").catch(() => "{}");
+    const event = eventContext(env, eventText);
     if (inputs.maskAddresses === "on") mask = maskText;
     const sink = safeSink(runner);
     const out = { ...sink, write: (text: string) => sink.write(mask(text)) };
-    const step: OfflineStep = {
+    const context: OfflineContext = {
       inputs,
-      context,
-      scope: scopeOf(inputs),
-      io: { ...io, env: ownVariables(env), cwd: context.workspace, stdout: out, stderr: out },
+      event,
+      scope: runScope(inputs),
+      io: { ...io, env: ownVariables(env), cwd: event.workspace, stdout: out, stderr: out },
       log: runner,
       secrets,
       hide: (secret) => runner.setSecret(secret),
       summarise: (markdown) => summarise(markdown, env),
       keep: async (name, text) => {
-        const path = join(context.temp, name);
+        const path = join(event.temp, name);
         await writeFile(path, text, { mode: 0o600 });
         return path;
       },
     };
-    return runCommand(step, async () => {
-      const github = await connect(inputs, context, io, runner);
-      const masked = await isMasked(inputs, context, github, runner);
+    return runCommand(context, async () => {
+      const github = await connect(inputs, event, io, runner);
+      const masked = await isMasked(inputs, event, github, runner);
       if (masked) mask = maskText;
-      return { ...step, github, masked };
+      return { ...context, github, masked };
     });
   }, runner);
   const outputs = { ...result.outputs, result: result.result, "failure-reason": result.reason ?? "" };
@@ -58,8 +64,11 @@ export async function runAction(env: Env, io: Io, runner: Runner): Promise<void>
 }
 
 /** Loads and runs a command; each import loads only what that command needs. */
-async function runCommand(step: OfflineStep, online: () => Promise<Step>): Promise<StepResult> {
-  const { command } = step.inputs;
+async function runCommand(
+  context: OfflineContext,
+  online: () => Promise<ActionContext>,
+): Promise<ActionResult> {
+  const { command } = context.inputs;
   switch (command) {
     case "plan":
       return (await import("./commands/run-plan.ts")).runPlan(await online());
@@ -68,15 +77,15 @@ async function runCommand(step: OfflineStep, online: () => Promise<Step>): Promi
     case "drift":
       return (await import("./commands/run-drift.ts")).runDrift(await online());
     case "validate":
-      return (await import("./commands/run-offline.ts")).runValidate(step);
+      return (await import("./commands/run-offline.ts")).runValidate(context);
     case "list":
-      return (await import("./commands/run-offline.ts")).runList(step);
+      return (await import("./commands/run-offline.ts")).runList(context);
     default:
       return command satisfies never;
   }
 }
 
-async function ended(run: () => Promise<StepResult>, runner: Runner): Promise<StepResult> {
+async function ended(run: () => Promise<ActionResult>, runner: Runner): Promise<ActionResult> {
   try {
     return await run();
   } catch (error) {
@@ -95,22 +104,22 @@ async function ended(run: () => Promise<StepResult>, runner: Runner): Promise<St
   }
 }
 
-async function connect(inputs: Inputs, context: EventContext, io: Io, runner: Runner): Promise<Github> {
+async function connect(inputs: Inputs, event: EventContext, io: Io, runner: Runner): Promise<Github> {
   const { connectGithub } = await import("./github/connect-github.ts");
-  const { apiUrl, owner, repo } = context;
-  const world = { now: io.now, sleep: io.sleep, tell: runner.info };
-  return connectGithub({ token: inputs.githubToken, apiUrl, owner, repo }, world);
+  const { apiUrl, owner, repo } = event;
+  const effects = { now: io.now, sleep: io.sleep, log: runner.info };
+  return connectGithub({ token: inputs.githubToken, apiUrl, owner, repo }, effects);
 }
 
 /** In a public repository nobody's address is published, unless the workflow says so. */
 async function isMasked(
   inputs: Inputs,
-  context: EventContext,
+  event: EventContext,
   github: Github,
   runner: Runner,
 ): Promise<boolean> {
   if (inputs.maskAddresses === "on") return true;
-  const isPublic = context.isPublic ?? (await github.repository().catch(() => ({ isPublic: true }))).isPublic;
+  const isPublic = event.isPublic ?? (await github.repository().catch(() => ({ isPublic: true }))).isPublic;
   if (!isPublic) return false;
   if (inputs.maskAddresses === "auto") {
     runner.notice("This repository is public: members' addresses are masked in all that is published here.");
@@ -126,7 +135,7 @@ async function isMasked(
 const ABOUT_THE_RUN = new Set(["GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID"]);
 
 /** What a file may name: not the variables that hold the runner's own tokens. */
-function ownVariables(env: Env): Env {
+function ownVariables(env: RunnerEnv): RunnerEnv {
   return Object.fromEntries(
     Object.entries(env).filter(
       ([name]) => ABOUT_THE_RUN.has(name) || !/^(INPUT|GITHUB|ACTIONS|RUNNER|STATE)_/.test(name),
@@ -134,7 +143,7 @@ function ownVariables(env: Env): Env {
   );
 }
 
-async function summarise(markdown: string, env: Env): Promise<void> {
+async function summarise(markdown: string, env: RunnerEnv): Promise<void> {
   const file = env["GITHUB_STEP_SUMMARY"];
   if (file) await appendFile(file, markdown);
 }

@@ -5,16 +5,21 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { annotate, type RunnerLog, safeSink } from "../../src/action/action-log.ts";
 import { readApprovals, storeApproval } from "../../src/action/github/approval-store.ts";
-import { isSame, rememberedIn, rememberLine, seenBy } from "../../src/action/github/drift-issue.ts";
+import {
+  firstSeenLine,
+  firstSeenOf,
+  parseFirstSeen,
+  sameDifferences,
+} from "../../src/action/github/drift-issue.ts";
 import type { CheckRun, Github, NewCheck } from "../../src/action/github/github-api.ts";
 import { withRetries } from "../../src/action/github/github-retry.ts";
 import { readInputs, secretsIn } from "../../src/action/inputs.ts";
 import { loadFiles, matchGlob } from "../../src/action/load-and-plan.ts";
 import { configDiff } from "../../src/action/review/compare-files.ts";
 import { maskAddresses, maskText } from "../../src/action/review/mask-addresses.ts";
-import { renderSummary } from "../../src/action/review/publish-plan.ts";
-import { untrustedAccess } from "../../src/action/review/secret-policy.ts";
-import { adoptYaml } from "../../src/action/review/suggested-yaml.ts";
+import { renderReviewSummary } from "../../src/action/review/publish-plan.ts";
+import { untrustedCredentials } from "../../src/action/review/secret-policy.ts";
+import { suggestedYaml } from "../../src/action/review/suggested-yaml.ts";
 import type { DesiredState } from "../../src/model/desired.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { approvalRecord } from "../../src/plan/approval-record.ts";
@@ -60,7 +65,8 @@ describe("where a pull request may send a key", () => {
     desired({ merchant, ...(baseUrl && { baseUrl }), ...(keyEnv && { keyEnv }) });
   const none = { baseUrl: false, keys: new Set<string>() };
   const BASE = [at("MC1", "https://a.example", "KEY_1"), at("MC2")];
-  const untrusted = (head: DesiredState, given = none) => untrustedAccess([head], BASE, given).length > 0;
+  const untrusted = (head: DesiredState, given = none) =>
+    untrustedCredentials([head], BASE, given).length > 0;
 
   test.each([
     ["as before", at("MC1", "https://a.example", "KEY_1"), false],
@@ -94,7 +100,7 @@ describe("waiting for GitHub", () => {
       if (answer instanceof Error) throw answer;
       return answer;
     };
-    const world = { now: clock.now, sleep: clock.sleep, tell: () => undefined };
+    const world = { now: clock.now, sleep: clock.sleep, log: () => undefined };
     const result = await withRetries(
       send,
       (error) => error as ReturnType<typeof refused>,
@@ -254,21 +260,27 @@ describe("what an issue remembers", () => {
   const DIFFERENCES = ["MC1:0123456789abcdef", "MC_2-x:fedcba9876543210"];
 
   test("is when each difference was first seen", () => {
-    const first = seenBy(DIFFERENCES, new Map(), 1_000_000);
-    const body = `<!-- marker -->\n${rememberLine(first)}\n\ntext`;
-    expect(rememberedIn(body)).toEqual(first);
-    expect(isSame(body, first)).toBe(true);
-    const later = seenBy([...DIFFERENCES.slice(1), "MC3:0000000000000000"], rememberedIn(body), 9_000_000);
-    expect(isSame(body, later)).toBe(false);
+    const first = firstSeenOf(DIFFERENCES, new Map(), 1_000_000);
+    const body = `<!-- marker -->\n${firstSeenLine(first)}\n\ntext`;
+    expect(parseFirstSeen(body)).toEqual(first);
+    expect(sameDifferences(body, first)).toBe(true);
+    const later = firstSeenOf(
+      [...DIFFERENCES.slice(1), "MC3:0000000000000000"],
+      parseFirstSeen(body),
+      9_000_000,
+    );
+    expect(sameDifferences(body, later)).toBe(false);
     expect([...later.values()]).toEqual([1_000_000, 9_000_000]);
   });
 
   test("is nothing where somebody has changed the text, and never too long", () => {
-    expect(rememberedIn("<!-- rolecall:first-seen:1 MC1:x=1 -->").size).toBe(0);
+    expect(parseFirstSeen("<!-- rolecall:first-seen:1 MC1:x=1 -->").size).toBe(0);
     const many = Array.from({ length: 5000 }, (_, index) => `MC1:${index.toString(16).padStart(16, "0")}`);
-    const line = rememberLine(seenBy(many, new Map(), Date.parse("2026-11-21")));
+    const line = firstSeenLine(firstSeenOf(many, new Map(), Date.parse("2026-11-21")));
     expect(line.length).toBeLessThan(20_000);
-    expect(isSame(line, seenBy(many, rememberedIn(line), Date.parse("2026-11-22")))).toBe(true);
+    expect(sameDifferences(line, firstSeenOf(many, parseFirstSeen(line), Date.parse("2026-11-22")))).toBe(
+      true,
+    );
   });
 });
 
@@ -278,7 +290,7 @@ test("the YAML that adopts what is live makes the next plan find nothing", () =>
     [liveMember("mem_1", "eve@example.com", { roles: ["role_1"] })],
   );
   const plan = planOf(desired({ roles: [role("Gone", { permissions: ["b"] })], members: [] }), is);
-  expect(adoptYaml(plan)).toBe(`# Take these out:
+  expect(suggestedYaml(plan)).toBe(`# Take these out:
 #   role "Gone"
 # Put these in, or in place of what is there:
 roles:
@@ -391,7 +403,7 @@ test("a summary is never longer than GitHub takes, in whatever script the names 
   );
   const views = [planView(planOf(desired({ roles }), live([], [])))];
   const review = { command: "plan", views, unplanned: [], fileErrors: 0 } as const;
-  const text = renderSummary({ marker: "", review, about: [], after: ["**On merge** …"] });
+  const text = renderReviewSummary({ marker: "", review, about: [], after: ["**On merge** …"] });
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1024 * 1024);
   expect(text).toContain("Left out to keep this short");
   expect(text.trimEnd().endsWith("**On merge** …")).toBe(true);

@@ -13,29 +13,29 @@ import type { Plan } from "../../model/plan.ts";
 import { plansJson } from "../../render/formats/json-output.ts";
 import { PLAIN } from "../../render/style.ts";
 import { renderFailure } from "../../render/text/failure-text.ts";
-import { failed, passed, type Step, type StepResult } from "../action-context.ts";
+import { type ActionContext, type ActionResult, failed, passed } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
 import { annotate } from "../action-log.ts";
 import { appliedMark, mergedApproval, mergedPull } from "../github/approval-store.ts";
 import { GithubError, type Pull } from "../github/github-api.ts";
-import { keysNamedBy, loadFiles, orActionError, planFiles } from "../load-and-plan.ts";
+import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
 import { diagnosticAnnotations, planAnnotations } from "../review/annotations.ts";
-import { collect, ENDS, type End, tell } from "../review/apply-page.ts";
+import { APPLY_ENDS, type ApplyEnd, captureApplyLog, reportApply } from "../review/apply-page.ts";
 import { maskedAnnotations } from "../review/mask-addresses.ts";
 import { planOutputs } from "../review/publish-plan.ts";
 import { guardApplyBranch, guardTip, overridesIn } from "../review/secret-policy.ts";
 
 /** `apply`: plans afresh on the default branch, and applies what was approved in review. */
-export async function runApplyMerged(step: Step): Promise<StepResult> {
-  const branch = await guarded(() => guardApplyBranch(step, step.github));
-  await guarded(() => guardTip(step, branch, step.github));
-  const pull = await guarded(() => mergedPull(step.context.sha, branch, step.github));
+export async function runApplyMerged(context: ActionContext): Promise<ActionResult> {
+  const branch = await guarded(() => guardApplyBranch(context, context.github));
+  await guarded(() => guardTip(context, branch, context.github));
+  const pull = await guarded(() => mergedPull(context.event.sha, branch, context.github));
   try {
-    return await orActionError(() => stoppable(step, branch, pull));
+    return await withActionErrors(() => stoppable(context, branch, pull));
   } catch (error) {
     const told = error instanceof ActionError ? error : new ActionError("bug", "rolecall itself failed.");
-    await tell(step, pull, {
-      ...ENDS.failed,
+    await reportApply(context, pull, {
+      ...APPLY_ENDS.failed,
       lines: [told.message, told.hint ?? ""],
       plans: [],
       placeOf: () => null,
@@ -45,25 +45,25 @@ export async function runApplyMerged(step: Step): Promise<StepResult> {
 }
 
 /** A workflow that is cancelled sends a signal, and waits a little. */
-async function stoppable(step: Step, branch: string, pull: Pull | null): Promise<StepResult> {
-  const cancellation = createCancellation((text) => step.io.stderr.write(`${text}\n`), step.io);
+async function stoppable(context: ActionContext, branch: string, pull: Pull | null): Promise<ActionResult> {
+  const cancellation = createCancellation((text) => context.io.stderr.write(`${text}\n`), context.io);
   try {
-    return await apply(step, branch, pull, cancellation);
+    return await apply(context, branch, pull, cancellation);
   } finally {
     cancellation.close();
   }
 }
 
 async function apply(
-  step: Step,
+  context: ActionContext,
   branch: string,
   pull: Pull | null,
   cancellation: Cancellation,
-): Promise<StepResult> {
-  const { inputs, io, log } = step;
+): Promise<ActionResult> {
+  const { inputs, io, log } = context;
   const loaded = await loadFiles(inputs, io);
   const keys = keysNamedBy(loaded.states, io.env);
-  keys.forEach(step.hide);
+  keys.forEach(context.hide);
   const { planned, progress, close } = await planFiles(loaded.states, inputs, io, cancellation.cancelled);
   try {
     const placeOf = ruleLocations(loaded.states, loaded.sources);
@@ -73,46 +73,46 @@ async function apply(
       ...diagnosticAnnotations(loaded.diagnostics),
       ...planAnnotations(plans, loaded.states, loaded.sources, placeOf),
     ];
-    annotate(step.masked ? maskedAnnotations(annotations) : annotations, log);
+    annotate(context.masked ? maskedAnnotations(annotations) : annotations, log);
     const overrides = parseOverrides(overridesIn(inputs.allow));
     const reporter = applyReporter({ format: "text", color: false }, placeOf, io, overrides);
     reporter.plans(plans);
     const outputs = {
       ...planOutputs(plans),
-      "plan-path": await step.keep(`rolecall-plan-${step.scope.id}.json`, plansJson(plans)),
+      "plan-path": await context.keep(`rolecall-plan-${context.scope.id}.json`, plansJson(plans)),
     };
-    const end = async (how: End, lines: readonly string[], why = how.message): Promise<StepResult> => {
-      const told = await tell(step, pull, { ...how, lines, plans, placeOf });
+    const end = async (how: ApplyEnd, lines: readonly string[], why = how.message): Promise<ActionResult> => {
+      const told = await reportApply(context, pull, { ...how, lines, plans, placeOf });
       const { result, reason } = how;
       const all = { ...outputs, ...told };
       return reason === null ? passed(result, all) : failed(result, reason, why, all);
     };
-    const refuse = (how: End, reasons: readonly string[]): Promise<StepResult> => {
+    const refuse = (how: ApplyEnd, reasons: readonly string[]): Promise<ActionResult> => {
       for (const line of reasons) reporter.say(line);
       return end(how, reasons, `${reasons[0]} ${how.message}`);
     };
 
     const unread = problemsOf(planned, loaded.valid, plans);
-    if (unread !== null) return await refuse(loaded.valid ? ENDS.unread : ENDS.invalid, unread);
+    if (unread !== null) return await refuse(loaded.valid ? APPLY_ENDS.unread : APPLY_ENDS.invalid, unread);
     const standing = standingRefusals(plans, overrides).flatMap(({ merchant, refusals }) =>
       refusals.map(({ message }) => oneLine(`${merchant}: ${message}`)),
     );
-    if (standing.length > 0) return await refuse(ENDS.refused, standing);
+    if (standing.length > 0) return await refuse(APPLY_ENDS.refused, standing);
     const due = looks.filter(({ plan }) => plan.changes.length > 0);
     if (due.length === 0) {
-      await mark(step, "success", "Nothing to do");
-      return await end(ENDS.nothing, []);
+      await mark(context, "success", "Nothing to do");
+      return await end(APPLY_ENDS.nothing, []);
     }
-    const objections = await objectionsTo(due, branch, step);
-    if (objections.length > 0) return await refuse(ENDS.unapproved, objections);
+    const objections = await objectionsTo(due, branch, context);
+    if (objections.length > 0) return await refuse(APPLY_ENDS.unapproved, objections);
     const password = passwordsFor(
       due.map(({ plan }) => plan),
       [],
-      withoutSecrets(io.env, [...step.secrets, ...keys]),
+      withoutSecrets(io.env, [...context.secrets, ...keys]),
     );
     // Reading takes its time, and somebody may have merged meanwhile.
-    await guarded(() => guardTip(step, branch, step.github));
-    const { lines, watched } = collect(reporter, progress);
+    await guarded(() => guardTip(context, branch, context.github));
+    const { lines, watched } = captureApplyLog(reporter, progress);
     progress.applying(due.map(({ plan }) => plan));
     const options = {
       password,
@@ -123,12 +123,16 @@ async function apply(
     };
     const code = await runApply(due, options, watched);
     await mark(
-      step,
+      context,
       code === ExitCode.ok ? "success" : "failure",
       code === ExitCode.ok ? "Applied" : "Stopped",
     );
     return await end(
-      code === ExitCode.ok ? ENDS.applied : code === ExitCode.partial ? ENDS.partial : ENDS.stopped,
+      code === ExitCode.ok
+        ? APPLY_ENDS.applied
+        : code === ExitCode.partial
+          ? APPLY_ENDS.partial
+          : APPLY_ENDS.stopped,
       lines(),
     );
   } finally {
@@ -140,12 +144,12 @@ async function apply(
 async function objectionsTo(
   due: readonly PlanResult[],
   branch: string,
-  step: Step,
+  context: ActionContext,
 ): Promise<readonly string[]> {
-  const { onPlanChange } = step.inputs;
+  const { onPlanChange } = context.inputs;
   if (onPlanChange === "apply") return [];
-  const place = { sha: step.context.sha, branch, scope: step.scope };
-  const { objections, pulls } = await guarded(() => mergedApproval(due, place, onPlanChange, step.github));
+  const place = { sha: context.event.sha, branch, scope: context.scope };
+  const { objections, pulls } = await guarded(() => mergedApproval(due, place, onPlanChange, context.github));
   return objections.length === 0 ? [] : [...objections.map(oneLine), howToGoOn(pulls)];
 }
 
@@ -177,23 +181,26 @@ function howToGoOn(pulls: readonly Pull[]): string {
 }
 
 /** A file may name the variable of a first password, but not one that holds a key or a token. */
-function withoutSecrets(env: Step["io"]["env"], secrets: readonly string[]): Step["io"]["env"] {
+function withoutSecrets(
+  env: ActionContext["io"]["env"],
+  secrets: readonly string[],
+): ActionContext["io"]["env"] {
   return Object.fromEntries(
     Object.entries(env).filter(([, value]) => !secrets.includes(value?.trim() ?? "")),
   );
 }
 
 /** Keeps on the commit whether it is applied, for the run after it. */
-async function mark(step: Step, conclusion: "success" | "failure", title: string): Promise<void> {
-  const { context, scope, github, log } = step;
+async function mark(context: ActionContext, conclusion: "success" | "failure", title: string): Promise<void> {
+  const { event, scope, github, log } = context;
   try {
     await github.addCheck({
       name: `rolecall apply${scope.title === "" ? "" : `: ${scope.title}`}`.slice(0, 200),
-      sha: context.sha,
+      sha: event.sha,
       externalId: appliedMark(scope),
       conclusion,
       title,
-      summary: `[What was done](${context.runUrl})`,
+      summary: `[What was done](${event.runUrl})`,
       text: "",
     });
   } catch (error) {

@@ -9,26 +9,31 @@ import { PLAIN } from "../../render/style.ts";
 import { renderDrifts } from "../../render/text/drift-text.ts";
 import { renderFailure } from "../../render/text/failure-text.ts";
 import { driftView } from "../../render/view/drift-view.ts";
-import { failed, passed, type Step, type StepResult } from "../action-context.ts";
+import { type ActionContext, type ActionResult, failed, passed } from "../action-context.ts";
 import { annotate } from "../action-log.ts";
-import { differencesOf, type FirstSeen, keepIssue } from "../github/drift-issue.ts";
-import { keysNamedBy, loadFiles, orActionError, planFiles } from "../load-and-plan.ts";
+import { differenceKeys, type FirstSeen, updateDriftIssue } from "../github/drift-issue.ts";
+import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
 import { diagnosticAnnotations } from "../review/annotations.ts";
 import { maskAddresses, maskedAnnotations } from "../review/mask-addresses.ts";
-import { planOutputs, type ReviewPage, renderPage, renderSummary } from "../review/publish-plan.ts";
+import {
+  planOutputs,
+  type ReviewPage,
+  renderReviewPage,
+  renderReviewSummary,
+} from "../review/publish-plan.ts";
 import { guardDriftEvent } from "../review/secret-policy.ts";
-import { adoptYaml } from "../review/suggested-yaml.ts";
+import { suggestedYaml } from "../review/suggested-yaml.ts";
 
 /** `drift`: keeps one issue that says what differs, since when, and both ways out. */
-export async function runDrift(step: Step): Promise<StepResult> {
-  return orActionError(() => drift(step));
+export async function runDrift(context: ActionContext): Promise<ActionResult> {
+  return withActionErrors(() => drift(context));
 }
 
-async function drift(step: Step): Promise<StepResult> {
-  const { inputs, io, log, context, masked } = step;
-  guardDriftEvent(context);
+async function drift(context: ActionContext): Promise<ActionResult> {
+  const { inputs, io, log, event, masked } = context;
+  guardDriftEvent(event);
   const loaded = await loadFiles(inputs, io);
-  keysNamedBy(loaded.states, io.env).forEach(step.hide);
+  keysNamedBy(loaded.states, io.env).forEach(context.hide);
   const annotations = diagnosticAnnotations(loaded.diagnostics);
   annotate(masked ? maskedAnnotations(annotations) : annotations, log);
   const { planned, close } = await planFiles(loaded.states, inputs, io);
@@ -55,31 +60,31 @@ async function drift(step: Step): Promise<StepResult> {
         unplanned: masked ? maskAddresses(unplanned) : unplanned,
         fileErrors: fileErrors.length,
       },
-      about: [`[The run that found it](${context.runUrl})`],
+      about: [`[The run that found it](${event.runUrl})`],
       after: [],
     };
     const complete =
       loaded.valid &&
       unplanned.length === 0 &&
       told.every(({ plan }) => plan.findings.every(({ severity }) => severity !== "error"));
-    const url = await keepIssue(step, {
-      differences: differencesOf(told),
+    const url = await updateDriftIssue(context, {
+      differences: differenceKeys(told),
       complete,
       render: (seen, size) => renderIssue(page, drifts, seen, size),
     });
-    await step.summarise(renderSummary(page));
+    await context.summarise(renderReviewSummary(page));
     const plans = told.map(({ plan }) => plan);
     const outputs = {
       ...planOutputs(plans),
-      "plan-path": await step.keep(`rolecall-drift-${step.scope.id}.json`, driftsJson(told)),
-      "report-path": await step.keep(
-        `rolecall-report-${step.scope.id}.md`,
-        renderPage(page, Number.MAX_SAFE_INTEGER),
+      "plan-path": await context.keep(`rolecall-drift-${context.scope.id}.json`, driftsJson(told)),
+      "report-path": await context.keep(
+        `rolecall-report-${context.scope.id}.md`,
+        renderReviewPage(page, Number.MAX_SAFE_INTEGER),
       ),
       ...(url !== null && { "issue-url": url }),
     };
     return {
-      ...verdictOf(step, told, complete, loaded.valid),
+      ...verdictOf(context, told, complete, loaded.valid),
       outputs,
     };
   } finally {
@@ -88,11 +93,11 @@ async function drift(step: Step): Promise<StepResult> {
 }
 
 function verdictOf(
-  { inputs }: Step,
+  { inputs }: ActionContext,
   drifts: readonly Drift[],
   complete: boolean,
   valid: boolean,
-): Omit<StepResult, "outputs"> {
+): Omit<ActionResult, "outputs"> {
   if (!complete) {
     return failed(
       "failed",
@@ -121,7 +126,7 @@ function renderIssue(page: ReviewPage, drifts: readonly Drift[], seen: FirstSeen
     .filter(({ changes }) => changes.length > 0)
     .map(
       ({ plan }) =>
-        `${inlineCode(plan.merchant)}\n\n${fenced("yaml", adoptYaml(plan).split("\n").map(visible))}`,
+        `${inlineCode(plan.merchant)}\n\n${fenced("yaml", suggestedYaml(plan).split("\n").map(visible))}`,
     );
   const adoptText = folded("What the files would have to say", adopt);
   const ways = (long: boolean): string =>
@@ -133,7 +138,7 @@ function renderIssue(page: ReviewPage, drifts: readonly Drift[], seen: FirstSeen
     ].join("\n\n");
   const whole = [since, ways(true)].join("\n\n").length < size / 2;
   const after = [...(whole || since.length < size / 4 ? [`### Since when\n\n${since}`] : []), ways(whole)];
-  return renderPage({ ...page, after }, size);
+  return renderReviewPage({ ...page, after }, size);
 }
 
 /** When each difference of a merchant was first seen. */

@@ -2,18 +2,18 @@ import { jobMatrix, MAX_JOBS } from "../../cli/show/job-matrix.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import { fenced } from "../../render/markdown/markdown-blocks.ts";
-import { failed, type OfflineStep, passed, type StepResult } from "../action-context.ts";
+import { type ActionResult, failed, type OfflineContext, passed } from "../action-context.ts";
 import { annotate } from "../action-log.ts";
-import { loadFiles, orActionError } from "../load-and-plan.ts";
+import { loadFiles, withActionErrors } from "../load-and-plan.ts";
 import { diagnosticAnnotations } from "../review/annotations.ts";
 
 const MOST_SHOWN = 500;
 
 /** `validate`: everything that can be known of the files without the network. */
-export async function runValidate(step: OfflineStep): Promise<StepResult> {
-  const loaded = await orActionError(() => loadFiles(step.inputs, step.io));
+export async function runValidate(context: OfflineContext): Promise<ActionResult> {
+  const loaded = await withActionErrors(() => loadFiles(context.inputs, context.io));
   const { diagnostics, sources } = loaded;
-  annotate(diagnosticAnnotations(diagnostics), step.log);
+  annotate(diagnosticAnnotations(diagnostics), context.log);
   const lines = diagnostics.map(({ severity, file, span, message, code }) =>
     oneLine(`${file}${span ? `:${span.line}:${span.column}` : ""}: ${severity}: ${message} [${code}]`),
   );
@@ -24,7 +24,7 @@ export async function runValidate(step: OfflineStep): Promise<StepResult> {
       : `❌ rolecall validate: ${counted(errors.length, "error")}`;
   const more = lines.length > MOST_SHOWN ? [`and ${counted(lines.length - MOST_SHOWN, "problem")} more`] : [];
   const shown = lines.length === 0 ? "" : `\n${fenced("text", [...lines.slice(0, MOST_SHOWN), ...more])}\n`;
-  await step.summarise(`## ${verdict}\n${shown}`);
+  await context.summarise(`## ${verdict}\n${shown}`);
   if (!loaded.valid)
     return failed("invalid", "invalid-files", `The files have ${counted(errors.length, "error")}.`);
   if (errors.length > 0) return failed("invalid", "refused", "The files break their own policies or checks.");
@@ -32,12 +32,14 @@ export async function runValidate(step: OfflineStep): Promise<StepResult> {
 }
 
 /** `list`: a matrix of jobs that together take all merchants. */
-export async function runList(step: OfflineStep): Promise<StepResult> {
-  const loaded = await orActionError(() => loadFiles(step.inputs, step.io));
-  annotate(diagnosticAnnotations(loaded.diagnostics), step.log);
+export async function runList(context: OfflineContext): Promise<ActionResult> {
+  const loaded = await withActionErrors(() => loadFiles(context.inputs, context.io));
+  annotate(diagnosticAnnotations(loaded.diagnostics), context.log);
   const matrix = jobMatrix(loaded.states, MAX_JOBS);
   const outputs = { matrix: JSON.stringify(matrix) };
-  step.log.info(`${counted(loaded.states.length, "merchant")} in ${counted(matrix.include.length, "job")}.`);
+  context.log.info(
+    `${counted(loaded.states.length, "merchant")} in ${counted(matrix.include.length, "job")}.`,
+  );
   if (!loaded.valid)
     return failed("failed", "invalid-files", "A file has an error: its merchant is in no job.", outputs);
   return passed("listed", outputs);

@@ -9,46 +9,46 @@ import { PLAIN } from "../../render/style.ts";
 import { renderFailure } from "../../render/text/failure-text.ts";
 import { renderPlans } from "../../render/text/plan-text.ts";
 import { planView } from "../../render/view/plan-view.ts";
-import { failed, markerOf, passed, type Step, type StepResult } from "../action-context.ts";
+import { type ActionContext, type ActionResult, failed, markerOf, passed } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
 import { annotate } from "../action-log.ts";
 import { storeApproval } from "../github/approval-store.ts";
 import { baseStates } from "../github/base-states.ts";
 import { GithubError } from "../github/github-api.ts";
 import { findComment, NO_COMMENT, type PullComment } from "../github/pull-comment.ts";
-import { keysNamedBy, lacksKeys, loadFiles, orActionError, planFiles } from "../load-and-plan.ts";
+import { keysNamedBy, lacksKeys, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
 import { diagnosticAnnotations, planAnnotations } from "../review/annotations.ts";
-import { compared, withoutKeys } from "../review/compare-files.ts";
+import { compared, compareFiles } from "../review/compare-files.ts";
 import { withNewIgnores } from "../review/ignore-risks.ts";
-import { maskAddresses, maskedAnnotations, maskText, shown } from "../review/mask-addresses.ts";
-import { about, isNewest, planOutputs, publish, type ReviewPage } from "../review/publish-plan.ts";
-import { guardPlanEvent, saysAccess, untrustedAccess } from "../review/secret-policy.ts";
+import { maskAddresses, maskedAnnotations, maskText, publishable } from "../review/mask-addresses.ts";
+import { aboutRun, isNewest, planOutputs, publish, type ReviewPage } from "../review/publish-plan.ts";
+import { choosesCredentials, guardPlanEvent, untrustedCredentials } from "../review/secret-policy.ts";
 
 /** `plan`: shows on the pull request what an apply would change, and keeps what may be applied after the merge. */
-export async function runPlan(step: Step): Promise<StepResult> {
-  const { github, log, scope, inputs } = step;
-  const { pull } = step.context;
+export async function runPlan(context: ActionContext): Promise<ActionResult> {
+  const { github, log, scope, inputs } = context;
+  const { pull } = context.event;
   const comment = pull ? await findComment({ github, log, scope, inputs, pull: pull.number }) : NO_COMMENT;
-  if (pull && (await isNewest(step, false))) await comment.planning(pull.headSha);
+  if (pull && (await isNewest(context, false))) await comment.planning(pull.headSha);
   try {
-    return await orActionError(() => plan(step, comment));
+    return await withActionErrors(() => plan(context, comment));
   } catch (error) {
     const told = error instanceof ActionError ? error : new ActionError("bug", "rolecall itself failed.");
-    await showFailure(told, step, comment);
+    await showFailure(told, context, comment);
     throw error;
   }
 }
 
-async function plan(step: Step, comment: PullComment): Promise<StepResult> {
-  const { inputs, io, context, github, log } = step;
+async function plan(context: ActionContext, comment: PullComment): Promise<ActionResult> {
+  const { inputs, io, event, github, log } = context;
   const loaded = await loadFiles(inputs, io);
   const diagnostics = diagnosticAnnotations(loaded.diagnostics);
   if (lacksKeys(loaded.states, inputs, io.env)) {
     annotate(diagnostics, log);
-    return withoutKeys(step, loaded, comment);
+    return compareFiles(context, loaded, comment);
   }
-  guardPlanEvent(context, loaded.states.length > 0);
-  await guardAccess(step, loaded.states);
+  guardPlanEvent(event, loaded.states.length > 0);
+  await guardAccess(context, loaded.states);
   const { planned, close } = await planFiles(loaded.states, inputs, io);
   try {
     const placeOf = ruleLocations(loaded.states, loaded.sources);
@@ -64,41 +64,41 @@ async function plan(step: Step, comment: PullComment): Promise<StepResult> {
       io.stdout.write(`${merchant} could not be planned.\n${renderFailure(failure, PLAIN)}`);
     }
     annotate(
-      maskedIf(step, [...diagnostics, ...planAnnotations(plans, loaded.states, loaded.sources, placeOf)]),
+      maskedIf(context, [...diagnostics, ...planAnnotations(plans, loaded.states, loaded.sources, placeOf)]),
       log,
     );
     const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
     const review: ReviewInput = {
       command: "plan",
       views: await withNewIgnores(
-        shown(step, plans).map((one) => planView(one, placeOf)),
+        publishable(context, plans).map((one) => planView(one, placeOf)),
         loaded.states,
-        step,
+        context,
       ),
-      unplanned: step.masked ? maskAddresses(unplanned) : unplanned,
+      unplanned: context.masked ? maskAddresses(unplanned) : unplanned,
       fileErrors: fileErrors.length,
     };
-    const stored = await keepApproval(step, plans, github);
+    const stored = await keepApproval(context, plans, github);
     const page: ReviewPage = {
-      marker: markerOf("plan", step.scope),
+      marker: markerOf("plan", context.scope),
       review,
-      about: [about(step)],
-      after: onMerge(step, plans, stored),
+      about: [aboutRun(context)],
+      after: onMerge(context, plans, stored),
     };
     const worth = plans.some((one) => one.changes.length > 0 || one.deferred.length > 0);
-    const outputs = { ...planOutputs(plans), ...(await publish(step, page, plans, comment, worth)) };
-    return { ...verdictOf(step, plans, unplanned.length, fileErrors.length), outputs };
+    const outputs = { ...planOutputs(plans), ...(await publish(context, page, plans, comment, worth)) };
+    return { ...verdictOf(context, plans, unplanned.length, fileErrors.length), outputs };
   } finally {
     await close();
   }
 }
 
 function verdictOf(
-  { inputs }: Step,
+  { inputs }: ActionContext,
   plans: readonly Plan[],
   unplanned: number,
   fileErrors: number,
-): Omit<StepResult, "outputs"> {
+): Omit<ActionResult, "outputs"> {
   const findings = plans.flatMap((one) => one.findings.filter(({ severity }) => severity === "error"));
   if (fileErrors > 0) {
     return failed("failed", "invalid-files", `The files have ${counted(fileErrors, "error")}.`);
@@ -123,24 +123,28 @@ function verdictOf(
     : passed("changes");
 }
 
-async function keepApproval(step: Step, plans: readonly Plan[], github: Step["github"]): Promise<boolean> {
-  const { pull, event } = step.context;
+async function keepApproval(
+  context: ActionContext,
+  plans: readonly Plan[],
+  github: ActionContext["github"],
+): Promise<boolean> {
+  const { pull, name } = context.event;
   // With this event the run is that of the other branch: what it read is for nobody to apply.
-  if (pull === null || event === "pull_request_target" || plans.length === 0) return false;
+  if (pull === null || name === "pull_request_target" || plans.length === 0) return false;
   try {
     const summary = plans.map((one) => `- ${inlineCode(one.merchant)} ${inlineCode(one.fingerprint)}`);
     const kept = await storeApproval(
       plans,
       pull.headSha,
-      step.scope,
+      context.scope,
       summary.slice(0, 500).join("\n"),
       github,
     );
-    if (!kept) step.log.warning("There are too many changes to keep their approval. Plan in shards.");
+    if (!kept) context.log.warning("There are too many changes to keep their approval. Plan in shards.");
     return kept;
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
-    step.log.notice(
+    context.log.notice(
       "What may be applied could not be kept on the commit: that takes the permission checks: write. An apply after the merge would refuse every change.",
     );
     return false;
@@ -148,15 +152,15 @@ async function keepApproval(step: Step, plans: readonly Plan[], github: Step["gi
 }
 
 /** A pull request must not choose where a key goes. */
-async function guardAccess(step: Step, states: readonly DesiredState[]): Promise<void> {
-  const { inputs, context, github, io } = step;
-  const { pull } = context;
-  keysNamedBy(states, io.env).forEach(step.hide);
+async function guardAccess(context: ActionContext, states: readonly DesiredState[]): Promise<void> {
+  const { inputs, event, github, io } = context;
+  const { pull } = event;
+  keysNamedBy(states, io.env).forEach(context.hide);
   if (pull === null) return;
   const given = { baseUrl: inputs.baseUrl !== null, keys: new Set(inputs.apiKeys.keys()) };
-  if (!states.some((state) => saysAccess(state, given))) return;
-  const base = await compared(() => baseStates(inputs.paths, pull, context, github, io.now()));
-  const untrusted = untrustedAccess(states, base, given);
+  if (!states.some((state) => choosesCredentials(state, given))) return;
+  const base = await compared(() => baseStates(inputs.paths, pull, event, github, io.now()));
+  const untrusted = untrustedCredentials(states, base, given);
   if (untrusted.length === 0) return;
   const codes = untrusted.map(({ merchant }) => merchant);
   throw new ActionError(
@@ -167,19 +171,23 @@ async function guardAccess(step: Step, states: readonly DesiredState[]): Promise
 }
 
 /** The comment and the summary of a run that could not plan. */
-async function showFailure(error: ActionError, step: Step, comment: PullComment): Promise<void> {
+async function showFailure(error: ActionError, context: ActionContext, comment: PullComment): Promise<void> {
   const text = [error.message, ...(error.hint === null ? [] : [error.hint])].map((line) =>
-    step.masked ? maskText(line) : line,
+    context.masked ? maskText(line) : line,
   );
   const [verdict, explained] = ["## ❌ rolecall plan: could not be made", fenced("text", text)];
-  const body = [markerOf("plan", step.scope), verdict, about(step), explained].join("\n\n");
-  await step.summarise(`${[verdict, about(step), explained].join("\n\n")}\n`);
-  if (step.context.pull && (await isNewest(step))) await comment.show(() => body, true);
+  const body = [markerOf("plan", context.scope), verdict, aboutRun(context), explained].join("\n\n");
+  await context.summarise(`${[verdict, aboutRun(context), explained].join("\n\n")}\n`);
+  if (context.event.pull && (await isNewest(context))) await comment.show(() => body, true);
 }
 
 /** What happens on merge. */
-function onMerge({ context, inputs }: Step, plans: readonly Plan[], stored: boolean): readonly string[] {
-  if (context.pull === null) return [];
+function onMerge(
+  { event, inputs }: ActionContext,
+  plans: readonly Plan[],
+  stored: boolean,
+): readonly string[] {
+  if (event.pull === null) return [];
   const changes = plans.reduce((sum, one) => sum + one.changes.length, 0);
   if (changes === 0) return ["**On merge** nothing is changed."];
   if (plans.some(({ refusals }) => refusals.length > 0)) {
@@ -193,6 +201,6 @@ function onMerge({ context, inputs }: Step, plans: readonly Plan[], stored: bool
   ];
 }
 
-function maskedIf<T extends Parameters<typeof maskedAnnotations>[0]>({ masked }: Step, all: T) {
+function maskedIf<T extends Parameters<typeof maskedAnnotations>[0]>({ masked }: ActionContext, all: T) {
   return masked ? maskedAnnotations(all) : all;
 }

@@ -7,7 +7,7 @@ import { counted } from "../../lib/text.ts";
 import type { Plan } from "../../model/plan.ts";
 import { type ApprovalRecord, approvalRecord } from "../../plan/approval-record.ts";
 import { type Approval, approveByRecord, isRecordedPlan } from "../../plan/approve.ts";
-import type { Scope } from "../action-context.ts";
+import type { RunScope } from "../action-context.ts";
 import type { CheckRun, Github, Pull } from "./github-api.ts";
 
 /** GitHub takes 65,535 characters of text in a check run. */
@@ -23,7 +23,7 @@ const PREFIX = "rolecall-approval/1";
 export async function storeApproval(
   plans: readonly Plan[],
   sha: string,
-  scope: Scope,
+  scope: RunScope,
   summary: string,
   github: Github,
 ): Promise<boolean> {
@@ -116,7 +116,7 @@ export interface MergedApproval {
 }
 
 /** What the external id of a finished apply's check run begins with. */
-export function appliedMark({ id }: Scope): string {
+export function appliedMark({ id }: RunScope): string {
   return `rolecall-apply/1/${id}`;
 }
 
@@ -126,7 +126,7 @@ export function appliedMark({ id }: Scope): string {
  */
 export async function mergedApproval(
   looks: readonly PlanResult[],
-  place: { readonly sha: string; readonly branch: string; readonly scope: Scope },
+  place: { readonly sha: string; readonly branch: string; readonly scope: RunScope },
   rule: "refuse-new" | "fail",
   github: Github,
 ): Promise<MergedApproval> {
@@ -155,7 +155,7 @@ export async function mergedPull(commit: string, branch: string, github: Github)
   return merged.find(({ mergedAs }) => mergedAs === commit) ?? merged[0] ?? null;
 }
 
-async function isApplied(commit: string, scope: Scope, github: Github): Promise<boolean> {
+async function isApplied(commit: string, scope: RunScope, github: Github): Promise<boolean> {
   const checks = await github.checks(commit);
   return checks.some(
     ({ externalId, conclusion }) => externalId === appliedMark(scope) && conclusion === "success",

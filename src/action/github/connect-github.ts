@@ -1,10 +1,10 @@
 import { GitHub, getOctokitOptions } from "@actions/github/lib/utils";
 import { ActionError } from "../action-error.ts";
 import { type Comment, type Github, GithubError, type Issue, type Pull } from "./github-api.ts";
-import { type RefusedRequest, type RetryWorld, withRetries } from "./github-retry.ts";
+import { type RefusedRequest, type RetryEffects, withRetries } from "./github-retry.ts";
 
 /** Where GitHub is, and as whom to speak. */
-export interface GithubAccess {
+export interface GithubConnection {
   readonly token: string;
   /** Such as `https://api.github.com`, or that of an Enterprise Server. */
   readonly apiUrl: string;
@@ -15,7 +15,10 @@ export interface GithubAccess {
 const PER_PAGE = 100;
 
 /** Connects to GitHub's API; limits are waited out. */
-export function connectGithub({ token, apiUrl, owner, repo }: GithubAccess, world: RetryWorld): Github {
+export function connectGithub(
+  { token, apiUrl, owner, repo }: GithubConnection,
+  effects: RetryEffects,
+): Github {
   if (token === "") {
     throw new ActionError(
       "usage",
@@ -27,7 +30,7 @@ export function connectGithub({ token, apiUrl, owner, repo }: GithubAccess, worl
   octokit.hook.wrap("request", async (request, options) => {
     const repeatable = options.method === "GET" || options.url.endsWith("/graphql");
     try {
-      return await withRetries(async () => request(options), refusalOf, repeatable, world);
+      return await withRetries(async () => request(options), refusalOf, repeatable, effects);
     } catch (error) {
       const path = options.url.replace(/\{[^}]*\}/g, "…");
       throw new GithubError(refusalOf(error)?.status ?? 0, `${options.method} ${path}: ${messageOf(error)}`);

@@ -1,6 +1,6 @@
 import { counted, grouped } from "../../lib/text.ts";
 import type { Drift } from "../../model/drift.ts";
-import { markerOf, type Step } from "../action-context.ts";
+import { type ActionContext, markerOf } from "../action-context.ts";
 import { GithubError, type Issue } from "./github-api.ts";
 
 /** What a look at all merchants found. */
@@ -20,13 +20,13 @@ const SMALLEST = 2_000;
  * Keeps the one issue of a scope true: opened, edited and reopened while something differs, commented only when what
  * differs is something else, and closed when every merchant was read and nothing does. Gives its address.
  */
-export async function keepIssue(step: Step, found: DriftFound): Promise<string | null> {
-  const { inputs, log } = step;
+export async function updateDriftIssue(context: ActionContext, found: DriftFound): Promise<string | null> {
+  const { inputs, log } = context;
   // A look that failed in part neither opens nor closes anything: what it did not see may differ or not.
   if (inputs.issue === "off" || !found.complete) return null;
   try {
-    const issue = await ownIssue(step);
-    return found.differences.length === 0 ? await close(step, issue) : await open(step, issue, found);
+    const issue = await ownIssue(context);
+    return found.differences.length === 0 ? await close(context, issue) : await open(context, issue, found);
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
     log.warning(
@@ -38,29 +38,29 @@ export async function keepIssue(step: Step, found: DriftFound): Promise<string |
   }
 }
 
-async function ownIssue({ github, scope }: Step): Promise<Issue | null> {
+async function ownIssue({ github, scope }: ActionContext): Promise<Issue | null> {
   const marker = markerOf("drift", scope);
   const [author, issues] = [await github.viewer(), await github.issues(LABEL)];
   const own = issues.filter((issue) => issue.author === author && issue.body.startsWith(marker));
   return own.toSorted((a, b) => Number(b.open) - Number(a.open) || b.number - a.number)[0] ?? null;
 }
 
-async function close({ github, scope, context }: Step, issue: Issue | null): Promise<string | null> {
+async function close({ github, scope, event }: ActionContext, issue: Issue | null): Promise<string | null> {
   if (issue === null || !issue.open) return null;
   const text = "Every merchant was read, and nothing differs any more.";
   // With nothing remembered, what differs from now on is told as new.
-  const body = [markerOf("drift", scope), rememberLine(new Map()), "", text].join("\n");
-  await github.addComment(issue.number, `${text} [Run](${context.runUrl})`);
+  const body = [markerOf("drift", scope), firstSeenLine(new Map()), "", text].join("\n");
+  await github.addComment(issue.number, `${text} [Run](${event.runUrl})`);
   await github.editIssue(issue.number, { body, open: false });
   return issue.url;
 }
 
-async function open(step: Step, issue: Issue | null, found: DriftFound): Promise<string> {
-  const { github, scope, io, context } = step;
-  const before = issue === null ? new Map() : rememberedIn(issue.body);
-  const seen = seenBy(found.differences, before, io.now());
+async function open(context: ActionContext, issue: Issue | null, found: DriftFound): Promise<string> {
+  const { github, scope, io, event } = context;
+  const before = issue === null ? new Map() : parseFirstSeen(issue.body);
+  const seen = firstSeenOf(found.differences, before, io.now());
   const bodyOf = (size: number): string => {
-    const head = [markerOf("drift", scope), rememberLine(seen)].join("\n");
+    const head = [markerOf("drift", scope), firstSeenLine(seen)].join("\n");
     return `${head}\n\n${found.render(seen, Math.max(size - head.length - 2, 0))}`;
   };
   if (issue === null) {
@@ -68,23 +68,23 @@ async function open(step: Step, issue: Issue | null, found: DriftFound): Promise
       0,
       200,
     );
-    return (await shortened(step, bodyOf, (body) => github.addIssue(title, body, LABEL))).url;
+    return (await shortened(context, bodyOf, (body) => github.addIssue(title, body, LABEL))).url;
   }
-  const changed = !isSame(issue.body, seen);
-  await shortened(step, bodyOf, (body) =>
+  const changed = !sameDifferences(issue.body, seen);
+  await shortened(context, bodyOf, (body) =>
     github.editIssue(issue.number, { body, ...(!issue.open && { open: true }) }),
   );
   if (!issue.open) {
     await github.addComment(
       issue.number,
-      `Something differs still, or again: reopened. [Run](${context.runUrl})`,
+      `Something differs still, or again: reopened. [Run](${event.runUrl})`,
     );
   } else if (changed) {
     const news = found.differences.filter((one) => !before.has(one)).length;
     const gone = [...before.keys()].filter((one) => !seen.has(one)).length;
     await github.addComment(
       issue.number,
-      `What differs has changed: ${counted(news, "new difference")}, ${grouped(gone)} gone. [Run](${context.runUrl})`,
+      `What differs has changed: ${counted(news, "new difference")}, ${grouped(gone)} gone. [Run](${event.runUrl})`,
     );
   }
   return issue.url;
@@ -92,7 +92,7 @@ async function open(step: Step, issue: Issue | null, found: DriftFound): Promise
 
 /** Writes an issue, or a shorter one where GitHub says that it is too long. */
 async function shortened<T>(
-  { inputs }: Step,
+  { inputs }: ActionContext,
   bodyOf: (size: number) => string,
   write: (body: string) => Promise<T>,
 ): Promise<T> {
@@ -115,26 +115,26 @@ const HEAD = "<!-- rolecall:first-seen:";
 const SHOWN = 16;
 
 /** The differences of drifts as an issue remembers them. */
-export function differencesOf(drifts: readonly Drift[]): readonly string[] {
+export function differenceKeys(drifts: readonly Drift[]): readonly string[] {
   return drifts.flatMap(({ plan, changes, violations }) =>
     [...changes, ...violations].map(({ fingerprint }) => `${plan.merchant}:${fingerprint.slice(0, SHOWN)}`),
   );
 }
 
 /** Now, for each difference that was not there before. */
-export function seenBy(differences: readonly string[], before: FirstSeen, now: number): FirstSeen {
+export function firstSeenOf(differences: readonly string[], before: FirstSeen, now: number): FirstSeen {
   return new Map(differences.map((one) => [one, before.get(one) ?? now]));
 }
 
 /** The hidden line that remembers; with very many differences the oldest of them only. */
-export function rememberLine(seen: FirstSeen): string {
+export function firstSeenLine(seen: FirstSeen): string {
   const oldest = [...seen].sort(([, a], [, b]) => a - b).slice(0, MOST);
   const data = oldest.map(([one, time]) => `${one}=${Math.floor(time / 1000).toString(36)}`);
   return `${HEAD}${seen.size} ${data.join(" ")} -->`;
 }
 
 /** What an issue remembers; nothing where its text was changed by hand. */
-export function rememberedIn(body: string): FirstSeen {
+export function parseFirstSeen(body: string): FirstSeen {
   const line = body.split("\n").find((one) => one.startsWith(HEAD)) ?? "";
   return new Map(
     [...line.matchAll(/([\w-]{1,64}:[0-9a-f]{16})=([0-9a-z]{1,8})(?= )/g)].map(([, one = "", time = ""]) => [
@@ -145,8 +145,8 @@ export function rememberedIn(body: string): FirstSeen {
 }
 
 /** Whether an issue's text tells of just these differences. */
-export function isSame(body: string, seen: FirstSeen): boolean {
-  const before = rememberedIn(body);
+export function sameDifferences(body: string, seen: FirstSeen): boolean {
+  const before = parseFirstSeen(body);
   const count = Number(/<!-- rolecall:first-seen:(\d+) /.exec(body)?.[1]);
   return count === seen.size && [...before.keys()].every((one) => seen.has(one));
 }

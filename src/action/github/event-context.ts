@@ -1,5 +1,5 @@
 import { ActionError } from "../action-error.ts";
-import type { Env } from "../inputs.ts";
+import type { RunnerEnv } from "../inputs.ts";
 
 /** A pull request that the event is about. */
 export interface PullContext {
@@ -14,7 +14,7 @@ export interface PullContext {
 
 /** Where and for what the action runs: nothing in it comes from anybody but GitHub, but for names of branches. */
 export interface EventContext {
-  readonly event: string;
+  readonly name: string;
   readonly owner: string;
   readonly repo: string;
   readonly sha: string;
@@ -34,7 +34,7 @@ export interface EventContext {
 }
 
 /** Reads the context from the runner's variables and the event's text. */
-export function eventContext(env: Env, eventText: string): EventContext {
+export function eventContext(env: RunnerEnv, eventText: string): EventContext {
   const [owner, repo] = (env["GITHUB_REPOSITORY"] ?? "").split("/");
   if (!owner || !repo) {
     throw new ActionError("usage", "GITHUB_REPOSITORY is not set: this is not a GitHub workflow.");
@@ -43,7 +43,7 @@ export function eventContext(env: Env, eventText: string): EventContext {
   const repository = record(payload["repository"]);
   const serverUrl = env["GITHUB_SERVER_URL"] || "https://github.com";
   return {
-    event: env["GITHUB_EVENT_NAME"] ?? "",
+    name: env["GITHUB_EVENT_NAME"] ?? "",
     owner,
     repo,
     sha: env["GITHUB_SHA"] ?? "",

@@ -5,12 +5,12 @@ export interface RefusedRequest {
   readonly message: string;
 }
 
-/** What retrying needs of the world. */
-export interface RetryWorld {
+/** Effects of a retry. */
+export interface RetryEffects {
   now(): number;
   sleep(ms: number): Promise<void>;
   /** Tells why it waits. */
-  tell(text: string): void;
+  log(text: string): void;
 }
 
 const MAX_ATTEMPTS = 5;
@@ -28,7 +28,7 @@ export async function withRetries<T>(
   send: () => Promise<T>,
   refusalOf: (error: unknown) => RefusedRequest | null,
   repeatable: boolean,
-  world: RetryWorld,
+  effects: RetryEffects,
 ): Promise<T> {
   let waited = 0;
   for (let attempt = 1; ; attempt++) {
@@ -36,12 +36,12 @@ export async function withRetries<T>(
       return await send();
     } catch (error) {
       const refused = refusalOf(error);
-      const wait = refused && waitFor(refused, repeatable, attempt, world.now());
+      const wait = refused && waitFor(refused, repeatable, attempt, effects.now());
       if (wait === null || attempt >= MAX_ATTEMPTS) throw error;
       if (wait > LONGEST_WAIT_MS || waited + wait > LONGEST_IN_ALL_MS) throw error;
       waited += wait;
-      if (wait > 0) world.tell(`GitHub asks to wait ${(wait / 1000).toFixed(0)} s (${refused?.status}).`);
-      await world.sleep(wait);
+      if (wait > 0) effects.log(`GitHub asks to wait ${(wait / 1000).toFixed(0)} s (${refused?.status}).`);
+      await effects.sleep(wait);
     }
   }
 }

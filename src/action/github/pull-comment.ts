@@ -1,5 +1,5 @@
 import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
-import { markerOf, type Scope } from "../action-context.ts";
+import { markerOf, type RunScope } from "../action-context.ts";
 import type { RunnerLog } from "../action-log.ts";
 import type { Inputs } from "../inputs.ts";
 import { type Comment, type Github, GithubError } from "./github-api.ts";
@@ -21,7 +21,7 @@ export interface PullComment {
 export interface CommentPlace {
   readonly github: Github;
   readonly log: RunnerLog;
-  readonly scope: Scope;
+  readonly scope: RunScope;
   readonly inputs: Pick<Inputs, "comment" | "maxCommentSize">;
   readonly pull: number;
 }

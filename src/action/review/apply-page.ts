@@ -4,15 +4,15 @@ import { counted } from "../../lib/text.ts";
 import type { Plan } from "../../model/plan.ts";
 import { fenced, folded } from "../../render/markdown/markdown-blocks.ts";
 import { type PlaceOf, planView } from "../../render/view/plan-view.ts";
-import { markerOf, type ResultWord, type Step, type StepResult } from "../action-context.ts";
+import { type ActionContext, type ActionResult, markerOf, type ResultWord } from "../action-context.ts";
 import type { FailureReason } from "../action-error.ts";
 import type { Pull } from "../github/github-api.ts";
 import { findComment, NO_COMMENT } from "../github/pull-comment.ts";
 import { maskAddresses, maskText } from "./mask-addresses.ts";
-import { aboutCommit, renderPage } from "./publish-plan.ts";
+import { aboutCommit, renderReviewPage } from "./publish-plan.ts";
 
 /** How an apply ended, for people and for the output. */
-export interface End {
+export interface ApplyEnd {
   readonly verdict: string;
   readonly result: ResultWord;
   readonly reason: FailureReason | null;
@@ -23,7 +23,7 @@ export interface End {
 const NOTHING_CHANGED = "Nothing was changed.";
 
 /** Every way in which an apply can end. */
-export const ENDS = {
+export const APPLY_ENDS = {
   applied: { verdict: "✅ rolecall apply: applied", result: "applied", reason: null, message: "" },
   nothing: { verdict: "✅ rolecall apply: nothing to do", result: "no-changes", reason: null, message: "" },
   partial: {
@@ -68,21 +68,25 @@ export const ENDS = {
     reason: "service",
     message: NOTHING_CHANGED,
   },
-} as const satisfies Readonly<Record<string, End>>;
+} as const satisfies Readonly<Record<string, ApplyEnd>>;
 
 /** A third for what was done, a third for the plan, and room for characters of three bytes in the 1 MiB that GitHub takes. */
 const SUMMARY_SIZE = 450_000;
 
 /** What is told of an apply's end. */
-export interface Told extends End {
+export interface ApplyReport extends ApplyEnd {
   readonly lines: readonly string[];
   readonly plans: readonly Plan[];
   readonly placeOf: PlaceOf;
 }
 
 /** The comment on the pull request that was merged, and the job's summary. */
-export async function tell(step: Step, pull: Pull | null, told: Told): Promise<StepResult["outputs"]> {
-  const { context, github, log, scope, inputs, masked } = step;
+export async function reportApply(
+  context: ActionContext,
+  pull: Pull | null,
+  told: ApplyReport,
+): Promise<ActionResult["outputs"]> {
+  const { event, github, log, scope, inputs, masked } = context;
   const plans = masked ? told.plans.map(maskAddresses) : told.plans;
   const lines = told.lines.filter((line) => line !== "").map((line) => (masked ? maskText(line) : line));
   const page = {
@@ -96,7 +100,7 @@ export async function tell(step: Step, pull: Pull | null, told: Told): Promise<S
     about: [],
     after: [],
   };
-  const head = [`## ${told.verdict}`, aboutCommit(context.sha, context.runUrl, scope.title), told.message];
+  const head = [`## ${told.verdict}`, aboutCommit(event.sha, event.runUrl, scope.title), told.message];
   const render = (size: number, planText: (size: number) => string): string => {
     const half = Math.floor(size / 3);
     const kept = lines.slice(0, fitting(lines, half));
@@ -106,14 +110,14 @@ export async function tell(step: Step, pull: Pull | null, told: Told): Promise<S
     const plan = plans.length === 0 ? "" : folded("The plan", [planText(half)]);
     return [markerOf("plan", scope), ...head, done, plan].filter((part) => part !== "").join("\n\n");
   };
-  await step.summarise(`${render(SUMMARY_SIZE, (most) => renderPage(page, most))}\n`);
+  await context.summarise(`${render(SUMMARY_SIZE, (most) => renderReviewPage(page, most))}\n`);
   if (pull === null) return {};
   const comment =
     inputs.comment === "off"
       ? NO_COMMENT
       : await findComment({ github, log, scope, inputs, pull: pull.number });
   const worth = told.result !== "no-changes";
-  const url = await comment.show((size) => render(size, (most) => renderPage(page, most)), worth);
+  const url = await comment.show((size) => render(size, (most) => renderReviewPage(page, most)), worth);
   return url === null ? {} : { "comment-url": url };
 }
 
@@ -127,7 +131,7 @@ function fitting(lines: readonly string[], size: number): number {
 }
 
 /** What an apply tells, also for the comment and the summary. */
-export function collect(
+export function captureApplyLog(
   reporter: ApplyReporter,
   progress: Pick<Progress, "applied">,
 ): {
@@ -143,7 +147,11 @@ export function collect(
     columns: undefined,
   };
   const io = { stdout: sink, stderr: sink, env: {} };
-  const copy = applyReporter({ format: "text", color: false }, () => null, io as unknown as Step["io"]);
+  const copy = applyReporter(
+    { format: "text", color: false },
+    () => null,
+    io as unknown as ActionContext["io"],
+  );
   return {
     lines: () => lines,
     watched: {

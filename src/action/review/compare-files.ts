@@ -6,24 +6,24 @@ import { buildPlan } from "../../plan/build-plan.ts";
 import type { Matches } from "../../plan/scope.ts";
 import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import { planView } from "../../render/view/plan-view.ts";
-import { failed, markerOf, passed, type Step, type StepResult } from "../action-context.ts";
+import { type ActionContext, type ActionResult, failed, markerOf, passed } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
 import { baseStates } from "../github/base-states.ts";
 import { GithubError } from "../github/github-api.ts";
 import type { PullComment } from "../github/pull-comment.ts";
 import { type LoadedFiles, matchGlob } from "../load-and-plan.ts";
 import { withNewIgnores } from "./ignore-risks.ts";
-import { shown } from "./mask-addresses.ts";
-import { about, planOutputs, publish, type ReviewPage } from "./publish-plan.ts";
+import { publishable } from "./mask-addresses.ts";
+import { aboutRun, planOutputs, publish, type ReviewPage } from "./publish-plan.ts";
 
 /** Without any key: the files of the pull request against those of the branch that it is to be merged into. */
-export async function withoutKeys(
-  step: Step,
+export async function compareFiles(
+  context: ActionContext,
   loaded: LoadedFiles,
   comment: PullComment,
-): Promise<StepResult> {
-  const { inputs, context, github, io, log } = step;
-  const { pull } = context;
+): Promise<ActionResult> {
+  const { inputs, event, github, io, log } = context;
+  const { pull } = event;
   if (pull === null || inputs.withoutKey === "fail") {
     throw new ActionError(
       "key-missing",
@@ -31,14 +31,14 @@ export async function withoutKeys(
       "Give the inputs api-key or api-keys, or set the variables that the files name.",
     );
   }
-  const base = await compared(() => baseStates(inputs.paths, pull, context, github, io.now()));
+  const base = await compared(() => baseStates(inputs.paths, pull, event, github, io.now()));
   const plans = configDiff(loaded.states, base, matchGlob, io.now());
   log.notice("There is no API key in this run: the files are compared with those of the base branch only.");
   const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
   const views = await withNewIgnores(
-    shown(step, plans).map((one) => planView(one)),
+    publishable(context, plans).map((one) => planView(one)),
     loaded.states,
-    step,
+    context,
   );
   const head = new Set(loaded.states.map(({ merchant }) => merchant));
   const gone =
@@ -46,10 +46,10 @@ export async function withoutKeys(
       ? base.filter(({ merchant }) => !head.has(merchant))
       : [];
   const page: ReviewPage = {
-    marker: markerOf("plan", step.scope),
+    marker: markerOf("plan", context.scope),
     review: { command: "plan", views, unplanned: [], fileErrors: fileErrors.length },
     about: [
-      about(step),
+      aboutRun(context),
       "> [!IMPORTANT]\n> **Not compared with what is live.** This run has no API key, as every run for a fork or by Dependabot. It shows what the files of this pull request say otherwise than those of its base branch; an apply may do more or less.",
     ],
     after: gone.map(
@@ -58,7 +58,7 @@ export async function withoutKeys(
     ),
   };
   const changes = plans.some((one) => one.changes.length > 0);
-  const outputs = { ...planOutputs(plans), ...(await publish(step, page, null, comment, changes)) };
+  const outputs = { ...planOutputs(plans), ...(await publish(context, page, null, comment, changes)) };
   if (fileErrors.length > 0) {
     return failed(
       "failed",

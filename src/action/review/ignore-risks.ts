@@ -1,7 +1,7 @@
 import type { DesiredState } from "../../model/desired.ts";
 import type { PlanView } from "../../render/view/plan-view.ts";
 import type { RiskItem } from "../../render/view/risk-view.ts";
-import type { Step } from "../action-context.ts";
+import type { ActionContext } from "../action-context.ts";
 import { baseStates } from "../github/base-states.ts";
 import { GithubError } from "../github/github-api.ts";
 import { maskAddresses } from "./mask-addresses.ts";
@@ -13,25 +13,25 @@ import { maskAddresses } from "./mask-addresses.ts";
 export async function withNewIgnores(
   views: readonly PlanView[],
   head: readonly DesiredState[],
-  step: Step,
+  context: ActionContext,
 ): Promise<readonly PlanView[]> {
   const ignoring = head.filter(({ ignore }) => ignore.roles.length + ignore.members.length > 0);
-  if (step.context.pull === null || ignoring.length === 0) return views;
-  const risks = newIgnores(ignoring, await baseOf(step));
+  if (context.event.pull === null || ignoring.length === 0) return views;
+  const risks = newIgnores(ignoring, await baseOf(context));
   return views.map((view) => {
     const items = risks.get(view.merchant) ?? [];
-    const shown = step.masked ? maskAddresses(items) : items;
+    const shown = context.masked ? maskAddresses(items) : items;
     return items.length === 0
       ? view
       : { ...view, risks: [...view.risks, { kind: "ignored", items: shown, told: "plan" }] };
   });
 }
 
-async function baseOf({ inputs, context, github, io, log }: Step): Promise<readonly DesiredState[]> {
-  const { pull } = context;
+async function baseOf({ inputs, event, github, io, log }: ActionContext): Promise<readonly DesiredState[]> {
+  const { pull } = event;
   if (pull === null) return [];
   try {
-    return await baseStates(inputs.paths, pull, context, github, io.now());
+    return await baseStates(inputs.paths, pull, event, github, io.now());
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
     log.notice("The base branch could not be read (contents: read): every entry of ignore is told as new.");

@@ -1,5 +1,5 @@
 import type { Plan } from "../../model/plan.ts";
-import type { Step } from "../action-context.ts";
+import type { ActionContext } from "../action-context.ts";
 import type { Annotation } from "../action-log.ts";
 
 const ADDRESS = /[^\s@"'`<>(),;:=\\[\]{}|]+@([^\s@"'`<>(),;:=\\[\]{}|]+\.[^\s@"'`<>(),;:=\\[\]{}|]+)/g;
@@ -29,6 +29,6 @@ export function maskedAnnotations(annotations: readonly Annotation[]): readonly 
 }
 
 /** Plans as they may be published. */
-export function shown({ masked }: Step, plans: readonly Plan[]): readonly Plan[] {
+export function publishable({ masked }: ActionContext, plans: readonly Plan[]): readonly Plan[] {
   return masked ? plans.map(maskAddresses) : plans;
 }

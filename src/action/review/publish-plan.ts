@@ -4,22 +4,25 @@ import { plansJson } from "../../render/formats/json-output.ts";
 import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import { type ReviewInput, renderReview } from "../../render/markdown/render-review.ts";
 import { addCounts, planView } from "../../render/view/plan-view.ts";
-import type { Outputs, Step, StepResult } from "../action-context.ts";
+import type { ActionContext, ActionResult, Outputs } from "../action-context.ts";
 import { GithubError } from "../github/github-api.ts";
 import type { PullComment } from "../github/pull-comment.ts";
 
 /** Everything that is published: a file, the job's summary, the comment. */
 export async function publish(
-  step: Step,
+  context: ActionContext,
   page: ReviewPage,
   plans: readonly Plan[] | null,
   comment: PullComment,
   changes: boolean,
-): Promise<StepResult["outputs"]> {
-  const { scope, context } = step;
-  const report = await step.keep(`rolecall-report-${scope.id}.md`, renderPage(page, Number.MAX_SAFE_INTEGER));
-  const file = plans && (await step.keep(`rolecall-plan-${scope.id}.json`, plansJson(plans)));
-  await step.summarise(renderSummary(page));
+): Promise<ActionResult["outputs"]> {
+  const { scope, event } = context;
+  const report = await context.keep(
+    `rolecall-report-${scope.id}.md`,
+    renderReviewPage(page, Number.MAX_SAFE_INTEGER),
+  );
+  const file = plans && (await context.keep(`rolecall-plan-${scope.id}.json`, plansJson(plans)));
+  await context.summarise(renderReviewSummary(page));
   const { views, unplanned, fileErrors } = page.review;
   const bad = unplanned.length > 0 || fileErrors > 0;
   const worth =
@@ -27,8 +30,8 @@ export async function publish(
     bad ||
     views.some(({ refusals, errors, risks }) => refusals.length + errors.length + risks.length > 0);
   const url =
-    context.pull && (await isNewest(step))
-      ? await comment.show((size) => renderPage(page, size), worth)
+    event.pull && (await isNewest(context))
+      ? await comment.show((size) => renderReviewPage(page, size), worth)
       : null;
   return {
     "report-path": report,
@@ -38,8 +41,8 @@ export async function publish(
 }
 
 /** A run that was overtaken by a newer commit leaves the comment to that one's. */
-export async function isNewest({ context, github, log }: Step, tell = true): Promise<boolean> {
-  const { pull } = context;
+export async function isNewest({ event, github, log }: ActionContext, tell = true): Promise<boolean> {
+  const { pull } = event;
   if (pull === null) return false;
   try {
     const { headSha } = await github.pull(pull.number);
@@ -54,8 +57,8 @@ export async function isNewest({ context, github, log }: Step, tell = true): Pro
 }
 
 /** The line that says of which commit a page is. */
-export function about({ context, scope }: Step): string {
-  return aboutCommit(context.pull?.headSha ?? context.sha, context.runUrl, scope.title);
+export function aboutRun({ event, scope }: ActionContext): string {
+  return aboutCommit(event.pull?.headSha ?? event.sha, event.runUrl, scope.title);
 }
 
 /** The numbers of plans as outputs of the step, and one fingerprint for all of them. */
@@ -95,7 +98,7 @@ export interface ReviewPage {
 const SUMMARY_BYTES = 1_000_000;
 
 /** A page of at most `maxSize` UTF-16 units, whose parts are left out whole where they do not fit. */
-export function renderPage({ marker, review, about, after }: ReviewPage, maxSize: number): string {
+export function renderReviewPage({ marker, review, about, after }: ReviewPage, maxSize: number): string {
   const around = [marker, ...about, ...after].join("\n\n").length + 20;
   const text = renderReview(review, maxSize - around);
   const end = text.indexOf("\n\n");
@@ -104,8 +107,8 @@ export function renderPage({ marker, review, about, after }: ReviewPage, maxSize
 }
 
 /** The same for a job's summary, which is limited in bytes; without the marker. */
-export function renderSummary(page: ReviewPage): string {
-  const render = (size: number): string => `${renderPage({ ...page, marker: "" }, size)}\n`;
+export function renderReviewSummary(page: ReviewPage): string {
+  const render = (size: number): string => `${renderReviewPage({ ...page, marker: "" }, size)}\n`;
   const text = render(SUMMARY_BYTES);
   const bytes = Buffer.byteLength(text);
   return bytes <= SUMMARY_BYTES ? text : render(Math.floor((SUMMARY_BYTES * text.length) / bytes) - 1000);

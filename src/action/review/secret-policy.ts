@@ -5,7 +5,7 @@ import type { Github } from "../github/github-api.ts";
 import type { Inputs } from "../inputs.ts";
 
 /** How a pull request's files would be reached, as far as the workflow does not say it itself. */
-export interface GivenAccess {
+export interface WorkflowCredentials {
   /** The workflow says where the service is. */
   readonly baseUrl: boolean;
   /** Merchants whose key the workflow says. */
@@ -16,10 +16,10 @@ export interface GivenAccess {
  * Which merchants of a pull request would send a key to a place, or take it from a variable, that the branch it is to be
  * merged into does not: whoever may propose a file could so have a key sent to a service of their own.
  */
-export function untrustedAccess(
+export function untrustedCredentials(
   head: readonly DesiredState[],
   base: readonly DesiredState[],
-  given: GivenAccess,
+  given: WorkflowCredentials,
 ): readonly DesiredState[] {
   const known = new Map(base.map((state) => [state.merchant, accessOf(state, given)]));
   // What a merchant uses that is there already, a new one may use too: the same key, sent to the same place.
@@ -32,7 +32,7 @@ export function untrustedAccess(
 }
 
 /** Whether a file says itself where its service is, or which variable holds its key. */
-export function saysAccess(state: DesiredState, given: GivenAccess): boolean {
+export function choosesCredentials(state: DesiredState, given: WorkflowCredentials): boolean {
   return text(accessOf(state, given)) !== text(DEFAULT);
 }
 
@@ -44,7 +44,7 @@ interface Said {
 /** The workflow alone says both. */
 const DEFAULT: Said = { baseUrl: null, keyEnv: null };
 
-function accessOf({ merchant, baseUrl, keyEnv }: DesiredState, given: GivenAccess): Said {
+function accessOf({ merchant, baseUrl, keyEnv }: DesiredState, given: WorkflowCredentials): Said {
   return {
     baseUrl: given.baseUrl ? null : (baseUrl ?? null),
     keyEnv: given.keys.has(merchant) ? null : (keyEnv ?? null),
@@ -59,42 +59,42 @@ function text({ baseUrl, keyEnv }: Said): string {
 const UNSAFE = new Set(["workflow_run", "issue_comment", "discussion_comment", "issues"]);
 
 /** Refuses to plan with keys where somebody without a right to them may have chosen the files. */
-export function guardPlanEvent({ event, pull }: EventContext, keys: boolean): void {
+export function guardPlanEvent({ name, pull }: EventContext, keys: boolean): void {
   if (!keys) return;
-  const fork = event === "pull_request_target" && (pull?.fork ?? true);
-  if (!fork && !UNSAFE.has(event)) return;
+  const fork = name === "pull_request_target" && (pull?.fork ?? true);
+  if (!fork && !UNSAFE.has(name)) return;
   throw new ActionError(
     "unsafe-event",
-    `With the event ${event} anybody's files could be planned with the keys of this repository.`,
+    `With the event ${name} anybody's files could be planned with the keys of this repository.`,
     "Use the event pull_request: for a fork it has no keys, and the files alone are compared.",
   );
 }
 
 /** Refuses to look for drift with the files of a pull request: nothing holds them against those of its base branch. */
-export function guardDriftEvent(context: EventContext): void {
-  guardPlanEvent(context, true);
-  if (context.pull === null) return;
+export function guardDriftEvent(event: EventContext): void {
+  guardPlanEvent(event, true);
+  if (event.pull === null) return;
   throw new ActionError(
     "unsafe-event",
-    `With the event ${context.event} there is no drift to look for: its files are not merged.`,
+    `With the event ${event.name} there is no drift to look for: its files are not merged.`,
     "Run drift on a schedule; plan is for pull requests.",
   );
 }
 
 /** The branch that an apply runs for; refuses everything but the default branch, unless `allow` names another one. */
 export async function guardApplyBranch(
-  { context, inputs }: { readonly context: EventContext; readonly inputs: Pick<Inputs, "allow"> },
+  { event, inputs }: { readonly event: EventContext; readonly inputs: Pick<Inputs, "allow"> },
   github: Github,
 ): Promise<string> {
-  const { event, pull, ref } = context;
-  if (pull !== null || UNSAFE.has(event)) {
+  const { name, pull, ref } = event;
+  if (pull !== null || UNSAFE.has(name)) {
     throw new ActionError(
       "unsafe-event",
-      `The event ${event} applies nothing: what is applied is what is merged.`,
+      `The event ${name} applies nothing: what is applied is what is merged.`,
       "Run apply on a push to the default branch, or by workflow_dispatch.",
     );
   }
-  const defaultBranch = context.defaultBranch ?? (await github.repository()).defaultBranch;
+  const defaultBranch = event.defaultBranch ?? (await github.repository()).defaultBranch;
   const branch = ref.startsWith("refs/heads/") ? ref.slice("refs/heads/".length) : null;
   if (branch !== null && (branch === defaultBranch || inputs.allow.includes(`branch=${branch}`)))
     return branch;
@@ -107,16 +107,16 @@ export async function guardApplyBranch(
 
 /** Refuses a commit that its branch has left behind: another run applies the newer one. */
 export async function guardTip(
-  { context, inputs }: { readonly context: EventContext; readonly inputs: Pick<Inputs, "allow"> },
+  { event, inputs }: { readonly event: EventContext; readonly inputs: Pick<Inputs, "allow"> },
   branch: string,
   github: Github,
 ): Promise<void> {
   const tip = await github.branchTip(branch);
-  if (tip === context.sha || inputs.allow.includes(`commit=${context.sha}`)) return;
+  if (tip === event.sha || inputs.allow.includes(`commit=${event.sha}`)) return;
   throw new ActionError(
     "stale-commit",
-    `${context.sha.slice(0, 7)} is no longer the tip of ${branch}: the run for ${tip.slice(0, 7)} applies it.`,
-    `If just this commit is meant, put commit=${context.sha} into the input allow.`,
+    `${event.sha.slice(0, 7)} is no longer the tip of ${branch}: the run for ${tip.slice(0, 7)} applies it.`,
+    `If just this commit is meant, put commit=${event.sha} into the input allow.`,
   );
 }
 

@@ -3,7 +3,7 @@ import type { JsonValue } from "../../model/json.ts";
 import type { Change, MemberImage, Plan, RoleImage } from "../../model/plan.ts";
 
 /** What a merchant's file would have to say for a plan to find nothing to do: entries as they are live, and those to take out. */
-export function adoptYaml({ changes }: Plan): string {
+export function suggestedYaml({ changes }: Plan): string {
   const roles = changes.flatMap((change) => (change.resource === "role" ? liveEntry(change) : []));
   const members = changes.flatMap((change) => (change.resource === "member" ? liveEntry(change) : []));
   const gone = changes.filter(({ before }) => before === null);

@@ -24,7 +24,7 @@ export function withUnknownFields(answer: Answer): Answer {
 }
 
 /** Removes fields, such as `name` or `user.name`, from each resource. */
-export function withoutFields(answer: Answer, fields: readonly string[]): Answer {
+export function omitFields(answer: Answer, fields: readonly string[]): Answer {
   return mapResources(answer, (resource) =>
     fields.reduce((rest, field) => without(rest, field.split(".")), resource),
   );

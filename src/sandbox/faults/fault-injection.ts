@@ -4,7 +4,7 @@ import {
   hidePredefined,
   NOT_HTTP_BYTES,
   withLargeNumbers,
-  withoutFields,
+  omitFields,
   withUnknownFields,
 } from "./altered-answers.ts";
 import { type AdminRequest, editRequest, type HitRequest } from "./concurrent-edits.ts";
@@ -136,7 +136,7 @@ export async function injectAfter(
         answer = withUnknownFields(answer);
         break;
       case "without-fields":
-        answer = withoutFields(answer, rule.fields);
+        answer = omitFields(answer, rule.fields);
         break;
       case "large-numbers":
         answer = withLargeNumbers(answer);

@@ -3,8 +3,8 @@ import type { Account } from "../state/store.ts";
 import {
   hidePredefined,
   NOT_HTTP_BYTES,
-  withLargeNumbers,
   omitFields,
+  withLargeNumbers,
   withUnknownFields,
 } from "./altered-answers.ts";
 import { type AdminRequest, editRequest, type HitRequest } from "./concurrent-edits.ts";

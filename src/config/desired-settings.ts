@@ -1,4 +1,4 @@
-import { isLiteral } from "../lib/globs.ts";
+import { isLiteralGlob } from "../lib/text.ts";
 import type {
   GuardSettings,
   IgnorePatterns,
@@ -117,7 +117,7 @@ export function sharedRuleRoles(main: Content, all: readonly Content[]): readonl
 
 function ruleRoles({ content: { guards, policies, checks } }: Content): readonly string[] {
   return [
-    ...(guards?.protect?.roles ?? []).filter(isLiteral),
+    ...(guards?.protect?.roles ?? []).filter(isLiteralGlob),
     ...Object.keys(guards?.min_holders ?? {}),
     ...(policies?.separate?.flat() ?? []),
     ...Object.keys(policies?.max_holders ?? {}),

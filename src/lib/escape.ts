@@ -1,27 +1,48 @@
 /**
- * Control characters, line separators, bidirectional overrides, invisible marks and lone surrogates: whatever could
- * make a terminal show something else than what is there. The two joiners stay: scripts and emoji need them.
+ * Control characters, line separators, bidirectional overrides, invisible and private marks, and lone surrogates:
+ * whatever could make a terminal show something else than what is there.
  */
-const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu;
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu;
 
-/** What nearly all texts are: nothing in them has to be looked at twice. */
+/** Format characters that scripts and emoji need. */
+const JOINER = /[\u200c\u200d]/;
+
+/** Matches what nearly all texts are: printable ASCII, nothing of which has to be escaped. */
 const PLAIN_TEXT = /^[\x20-\x7e]*$/;
 
-/** One line of text from a file or the service, made safe for a terminal and for a CI log. */
+/** Returns a text from a file or the service as one line that is safe for a terminal and for a CI log. */
 export function oneLine(text: string): string {
   if (PLAIN_TEXT.test(text) && !text.includes("::") && !text.includes("##[")) return text;
   return (
     text
-      .replace(UNSAFE, visible)
+      .replace(UNSAFE, (character) => (JOINER.test(character) ? character : readable(character)))
       // Not only at the beginning: a line may be broken at any space.
       .replaceAll(/(?<=^|\s)::/g, ":\\:")
       .replaceAll("##[", "#\\#[")
   );
 }
 
-function visible(character: string): string {
+/** Returns a text of a source file with every unsafe character as an escape of that file's language: `\x1b`, `\u202e`. */
+export function escapeText(text: string): string {
+  return text.replace(UNSAFE, (character) => {
+    const hex = codeOf(character).toString(16);
+    if (hex.length <= 2) return `\\x${hex.padStart(2, "0")}`;
+    return hex.length <= 4 ? `\\u${hex.padStart(4, "0")}` : `\\u{${hex}}`;
+  });
+}
+
+/** Returns a text on one line without unsafe characters: each run of them, and of white space, becomes a space. */
+export function withoutUnsafe(text: string): string {
+  return text.replaceAll(UNSAFE, " ").replaceAll(/\s+/g, " ").trim();
+}
+
+function readable(character: string): string {
   if (character === "\n") return "\\n";
   if (character === "\t") return "\\t";
   if (character === "\r") return "\\r";
-  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+  return `\\u{${codeOf(character).toString(16)}}`;
+}
+
+function codeOf(character: string): number {
+  return character.codePointAt(0) ?? 0;
 }

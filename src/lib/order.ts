@@ -3,12 +3,18 @@ export function byCodeUnit(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Compares by a text that each thing has. */
+/** Returns a comparison by a text that each thing has. */
 export function by<T>(textOf: (item: T) => string): (a: T, b: T) => number {
   return (a, b) => byCodeUnit(textOf(a), textOf(b));
 }
 
-/** The distinct strings of a list, in order. */
+/** Returns the distinct strings of a list, in order. */
 export function sortedSet(values: Iterable<string>): readonly string[] {
   return [...new Set(values)].sort(byCodeUnit);
+}
+
+/** Tells if two lists hold the same strings, whatever their order and repeats. */
+export function isSameSet(one: readonly string[], other: readonly string[]): boolean {
+  const all = new Set(one);
+  return all.size === new Set(other).size && other.every((item) => all.has(item));
 }

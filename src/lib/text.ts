@@ -46,3 +46,8 @@ export function adoptedText(isPassword: boolean): string {
 export function deferredText(count: number): string {
   return count > 0 ? ` ${counted(count, "removal")} deferred.` : "";
 }
+
+/** Tells if a glob matches nothing but its own text, whatever the case of its letters. */
+export function isLiteralGlob(glob: string): boolean {
+  return !/[*?[{(!\\]/.test(glob);
+}

@@ -1,3 +1,4 @@
+import { withoutUnsafe } from "../lib/escape.ts";
 import type { ErrorCode, Problem } from "../model/errors.ts";
 import { isDeeper, MOST_LEVELS } from "./wire.ts";
 
@@ -68,13 +69,10 @@ function missingPermission(problem: Problem | undefined): string | undefined {
     .find((name) => name !== undefined);
 }
 
-/** Text from the service on one line, bounded, without control or invisible characters: fit to stand in a message. */
+/** Returns a text of the service on one line, bounded and without unsafe characters: fit to stand in a message. */
 export function sanitizeLine(value: string): string {
   // Cut before, too, so that a huge body costs nothing.
-  const clean = value
-    .slice(0, 10 * MAX_SHOWN)
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, " ")
-    .trim();
+  const clean = withoutUnsafe(value.slice(0, 10 * MAX_SHOWN));
   return clean.length > MAX_SHOWN ? `${clean.slice(0, MAX_SHOWN)}…` : clean;
 }
 

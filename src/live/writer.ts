@@ -1,6 +1,6 @@
 import { isSameJson } from "../lib/canonical-json.ts";
+import { isSameSet } from "../lib/order.ts";
 import { RolecallError } from "../model/errors.ts";
-import type { Metadata } from "../model/json.ts";
 import type { LiveMember, LiveRole } from "../model/live.ts";
 import type {
   Created,
@@ -180,29 +180,20 @@ function best<T extends { readonly id: string }>(all: readonly T[], isSame: (one
   return found === undefined ? null : { id: found.id, same: same !== undefined };
 }
 
-function isRole(role: LiveRole, { permissions, description = "", metadata }: CreateRole): boolean {
+function isRole(role: LiveRole, { permissions, description = "", metadata = {} }: CreateRole): boolean {
   return (
-    sameSet(role.permissions, permissions) &&
+    isSameSet(role.permissions, permissions) &&
     (role.description ?? "") === description &&
-    sameMetadata(role.metadata, metadata)
+    isSameJson(role.metadata, metadata)
   );
 }
 
 function isMember({ roles, user, metadata }: LiveMember, draft: CreateMember): boolean {
   const { managed } = draft;
   return (
-    sameSet(roles, draft.roles) &&
-    sameMetadata(metadata, draft.metadata) &&
+    isSameSet(roles, draft.roles) &&
+    isSameJson(metadata, draft.metadata ?? {}) &&
     (user?.type === "managed_user") === (managed !== undefined) &&
     (managed?.nickname === undefined || user?.nickname === managed.nickname)
   );
-}
-
-function sameSet(one: readonly string[], other: readonly string[]): boolean {
-  const all = new Set(one);
-  return all.size === new Set(other).size && other.every((item) => all.has(item));
-}
-
-function sameMetadata(one: Metadata, other: Metadata = {}): boolean {
-  return isSameJson(one, other);
 }

@@ -1,4 +1,4 @@
-import { escapeText } from "../../lib/unsafe-text.ts";
+import { escapeText } from "../../lib/escape.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { wordingOf } from "../messages/wording.ts";
 import { openLocator } from "../yaml/locate.ts";

@@ -1,5 +1,5 @@
-import { isLiteral } from "../../lib/globs.ts";
 import { isSlip, openSuggester } from "../../lib/suggest.ts";
+import { isLiteralGlob } from "../../lib/text.ts";
 import { PREDEFINED_ROLES } from "../../model/live.ts";
 import type { LocatedProblem, Site } from "../diagnostics/problem.ts";
 import { type Draft, grantPath, siteOf } from "../raw-file.ts";
@@ -71,7 +71,7 @@ export function knownProtectedRoles(merchant: MerchantView): readonly LocatedPro
   const suggest = openSuggester([...new Set(names)]);
   const mayBeIgnored = openIgnored(merchant, "roles");
   return named.flatMap(({ text: role, site: place }): readonly LocatedProblem[] =>
-    !isLiteral(role) ||
+    !isLiteralGlob(role) ||
     role.toLowerCase().startsWith("role_") ||
     known.has(role.toLowerCase()) ||
     mayBeIgnored(role)

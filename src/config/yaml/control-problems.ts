@@ -1,4 +1,4 @@
-import { escapeText } from "../../lib/unsafe-text.ts";
+import { escapeText } from "../../lib/escape.ts";
 import type { Problem } from "../diagnostics/problem.ts";
 
 // What YAML does not allow to stand in a text, and halves of characters; tabs and line breaks are allowed.

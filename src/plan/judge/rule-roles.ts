@@ -1,5 +1,5 @@
-import { isLiteral } from "../../lib/globs.ts";
 import { openSuggester } from "../../lib/suggest.ts";
+import { isLiteralGlob } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { PREDEFINED_ROLES } from "../../model/live.ts";
 import type { RolePlan } from "../changes/plan-roles.ts";
@@ -39,7 +39,7 @@ export function unknownInRules(
   { changes }: RolePlan,
 ): readonly Discovery[] {
   const named = rolesInRules(desired);
-  const guarded = desired.guards.protect.roles.filter(isLiteral);
+  const guarded = desired.guards.protect.roles.filter(isLiteralGlob);
   if (named.length + guarded.length === 0) return [];
   const gone = new Set(changes.flatMap(({ kind, id }) => (kind === "delete" && id !== null ? [id] : [])));
   const staying = live.filter(({ id }) => !gone.has(id));

@@ -7,10 +7,9 @@ import type { Change, Plan } from "../model/plan.ts";
 import type { HoldBack, LiveLookup, LiveWriter } from "../model/ports.ts";
 import { executeStep } from "./execute-step.ts";
 import { heldBackWork, isHeldBack, rolesStillHeld } from "./held-back.ts";
-import { PHASES, stepsOf } from "./phases.ts";
-import type { PutSemantics } from "./put-semantics.ts";
-import type { RunContext, StepResult } from "./run-context.ts";
-import type { Step } from "./step.ts";
+import { PHASES, type Step, stepsOf } from "./phases.ts";
+import type { RunContext, StepResult } from "./send-recorded.ts";
+import type { PutSemantics } from "./update-member.ts";
 
 /** Everything that an apply needs of the world. */
 export interface ApplyPorts {

@@ -1,9 +1,16 @@
 import { type Failure, RolecallError } from "../model/errors.ts";
+import type { Step } from "./phases.ts";
 import { checkPrecondition, type Precondition, type PreconditionContext } from "./precondition.ts";
-import { oneUntilKnown } from "./put-semantics.ts";
-import type { Done, RunContext, StepResult } from "./run-context.ts";
-import { failureOf, notLookedAt, sendAndRestore, sendRecorded } from "./send-recorded.ts";
-import type { Step } from "./step.ts";
+import {
+  type Done,
+  failureOf,
+  notLookedAt,
+  type RunContext,
+  type StepResult,
+  sendAndRestore,
+  sendRecorded,
+} from "./send-recorded.ts";
+import { oneUntilKnown } from "./update-member.ts";
 import {
   isReinvitation,
   type Reinvitation,
@@ -29,7 +36,7 @@ async function executeNow({ change, ...step }: Step, run: RunContext): Promise<S
 /** Sends a write that is still as planned. */
 async function sendPlanned(step: Step, write: Write, run: RunContext): Promise<StepResult> {
   const look = await checkBefore(step, write, run);
-  switch (look.as) {
+  switch (look.status) {
     case "planned":
       return run.stopped() ? { status: "not-started" } : sendAndRestore(step, write, run, look.found);
     case "done":
@@ -106,20 +113,20 @@ function isConflict(ended: StepResult): boolean {
 
 type CheckedBefore =
   | Precondition
-  | { readonly as: "failed"; readonly failure: Failure }
+  | { readonly status: "failed"; readonly failure: Failure }
   /** The run was stopped while it looked. */
-  | { readonly as: "stopped" };
+  | { readonly status: "stopped" };
 
 async function checkBefore(step: Step, write: Write, run: RunContext): Promise<CheckedBefore> {
   const { recheck, stop } = run;
-  if (!recheck) return { as: "planned" };
+  if (!recheck) return { status: "planned" };
   // One for each look: a signal that dozens of requests listen to makes Node.js warn of a leak.
   const context: PreconditionContext = { ...run, signal: AbortSignal.any([stop]) };
   try {
     return await checkPrecondition(step, write, context, false);
   } catch (error) {
-    if (stop.aborted && error === stop.reason) return { as: "stopped" };
-    if (run.stopped() && error instanceof RolecallError) return { as: "stopped" };
-    return { as: "failed", failure: notLookedAt(failureOf(error)) };
+    if (stop.aborted && error === stop.reason) return { status: "stopped" };
+    if (run.stopped() && error instanceof RolecallError) return { status: "stopped" };
+    return { status: "failed", failure: notLookedAt(failureOf(error)) };
   }
 }

@@ -1,7 +1,5 @@
-import type { Phase } from "../model/apply.ts";
+import type { PasswordChange, Phase } from "../model/apply.ts";
 import type { Change, RoleChange } from "../model/plan.ts";
-import { renameSteps } from "./rename-order.ts";
-import { isPasswordChange, type Step } from "./step.ts";
 
 /** The phases in the order they run: additions come before removals, and a role goes only when nobody holds it. */
 export const PHASES: readonly Phase[] = [
@@ -47,4 +45,63 @@ function partsOf(change: Change): readonly Step[] {
     default:
       return change satisfies never;
   }
+}
+
+/** One stretch of a change; a change takes one, or several in different phases. */
+export interface Step {
+  readonly phase: Phase;
+  readonly change: Change | PasswordChange;
+  /**
+   * `set-aside` takes its name from a role that has to go; `create` and `remove` are the ends of a replacement;
+   * `restore` gives a member back what the service has emptied.
+   */
+  readonly part: "whole" | "set-aside" | "create" | "remove" | "restore";
+}
+
+/** Whether a change is a new password and nothing else. */
+export function isPasswordChange(change: Change | PasswordChange): change is PasswordChange {
+  return "passwordEnv" in change;
+}
+
+/**
+ * The renames of a plan, in an order that the service allows: it knows no two roles of one name. A role that has to
+ * go, or that is part of a circle of renames, is set aside under another name first.
+ */
+function renameSteps(changes: readonly RoleChange[]): readonly (Step & { readonly change: RoleChange })[] {
+  const steps: (Step & { readonly change: RoleChange })[] = [];
+  const add = (change: RoleChange, part: Step["part"]): void =>
+    void steps.push({ phase: "free-names", change, part });
+
+  const wanted = new Set(changes.flatMap((change) => (takesName(change) ? change.after.name : [])));
+  for (const change of changes) {
+    const replaced = change.kind === "replace" && change.resumed === null;
+    if (replaced || (change.kind === "delete" && wanted.has(change.before.name))) add(change, "set-aside");
+  }
+
+  const renames = new Map(
+    changes.flatMap((change) => (isRename(change) ? [[change.before.name, change]] : [])),
+  );
+  const state = new Map<RoleChange, "open" | "done">();
+  const rename = (change: RoleChange & { kind: "update" }): void => {
+    if (state.get(change) === "done") return;
+    if (state.get(change) === "open") {
+      add(change, "set-aside");
+      return;
+    }
+    state.set(change, "open");
+    const holder = renames.get(change.after.name);
+    if (holder) rename(holder);
+    add(change, "whole");
+    state.set(change, "done");
+  };
+  for (const change of renames.values()) rename(change);
+  return steps;
+}
+
+function isRename(change: RoleChange): change is RoleChange & { kind: "update" } {
+  return change.kind === "update" && change.before.name !== change.after.name;
+}
+
+function takesName(change: RoleChange): change is RoleChange & { kind: "create" | "update" } {
+  return change.kind === "create" || isRename(change);
 }

@@ -1,18 +1,26 @@
-import type { LiveMember, MemberStatus } from "../model/live.ts";
-import type { Change, MemberImage, RoleImage } from "../model/plan.ts";
+import { isSameJson } from "../lib/canonical-json.ts";
+import { quote, quoteIfNeeded, shorten } from "../lib/text.ts";
+import type { JsonValue, Metadata } from "../model/json.ts";
+import type { LiveMember, LiveRole, MemberStatus } from "../model/live.ts";
+import {
+  type Change,
+  type MemberImage,
+  type RoleImage,
+  type RoleRef,
+  TEMPORARY_SUFFIX,
+} from "../model/plan.ts";
 import type { LiveLookup } from "../model/ports.ts";
-import { memberDifferences, roleDifferences, withoutTemporarySuffix, word } from "./differences.ts";
-import { emptiedImage, isMemberUpdate, omittedFields } from "./member-fields.ts";
-import { isPasswordChange, type Step } from "./step.ts";
+import { isPasswordChange, type Step } from "./phases.ts";
+import { emptiedImage, isMemberUpdate, omittedFields } from "./update-member.ts";
 import { roleIds, type Write } from "./write-change.ts";
 
 /** What a look before a write has found. */
 export type Precondition =
   /** `found`: the member as it is; absent for roles. */
-  | { readonly as: "planned"; readonly found?: LiveMember }
+  | { readonly status: "planned"; readonly found?: LiveMember }
   /** It is already as the write would make it: there is nothing to send. */
-  | { readonly as: "done" }
-  | { readonly as: "stale"; readonly message: string };
+  | { readonly status: "done" }
+  | { readonly status: "stale"; readonly message: string };
 
 /** What a look depends on besides the write: what this run itself has done meanwhile. */
 export interface PreconditionContext {
@@ -25,8 +33,8 @@ export interface PreconditionContext {
   readonly renamedRoles: ReadonlyMap<string, string>;
 }
 
-const PLANNED = { as: "planned" } as const satisfies Precondition;
-const DONE: Precondition = { as: "done" };
+const PLANNED = { status: "planned" } as const satisfies Precondition;
+const DONE: Precondition = { status: "done" };
 
 /**
  * Reads the one resource that a write is about to touch, and holds it against the plan; `maybeApplied`: the write may have been
@@ -90,7 +98,7 @@ async function lookAtRole(
   if (after !== null || differences.length > 0) return differences;
   // A service may remove a role that somebody has got meanwhile, and take it from them.
   const holder = await lookup.getHolder(id, signal);
-  return holder === null ? [] : [`now held by ${word(addressOf(holder))}`];
+  return holder === null ? [] : [`now held by ${quoteIfNeeded(addressOf(holder))}`];
 }
 
 function addressOf({ id, user, invite }: LiveMember): string {
@@ -138,5 +146,103 @@ function isRole(image: RoleImage | MemberImage | null): image is RoleImage {
 }
 
 function stale({ resource, name }: Change, what: string): Precondition {
-  return { as: "stale", message: `${resource} ${word(name)} ${what}.` };
+  return { status: "stale", message: `${resource} ${quoteIfNeeded(name)} ${what}.` };
+}
+
+/** What differs between a role as it should be found and as it is, in words; its holders are no part of it. */
+function roleDifferences(expected: RoleImage, found: LiveRole): readonly string[] {
+  const { name, description, permissions, metadata, ...rest } = expected;
+  rest satisfies Record<string, never>;
+  const live = found.description ?? "";
+  return [
+    ...(name === found.name ? [] : [was("name", quote(name), quote(found.name))]),
+    // The service does not tell an empty description from none.
+    ...((description ?? "") === live ? [] : [was("description", quote(description ?? ""), quote(live))]),
+    ...setDifference("permissions", permissions, found.permissions),
+    ...metadataDifference(metadata, found.metadata),
+  ];
+}
+
+/** A role's name without rolecall's own mark: a run that was cut short may have left it, and plans look past it. */
+function withoutTemporarySuffix(name: string): string {
+  return name.endsWith(TEMPORARY_SUFFIX) ? name.slice(0, -TEMPORARY_SUFFIX.length) : name;
+}
+
+/** A member as it should be found: its roles by id, and the statuses that are good. */
+export interface ExpectedMember {
+  readonly image: MemberImage;
+  readonly roleIds: readonly string[];
+  readonly statuses: readonly (MemberStatus | null)[];
+}
+
+/** What differs between a member as it should be found and as it is, in words; `refs` tell how roles are called. */
+function memberDifferences(
+  { image, roleIds, statuses }: ExpectedMember,
+  found: LiveMember,
+  refs: readonly RoleRef[],
+): readonly string[] {
+  const { email, roles: _, metadata, managed, status, ...rest } = image;
+  rest satisfies Record<string, never>;
+  const names = new Map(refs.map(({ id, name }) => [id, name]));
+  const called = (id: string): string => names.get(id) ?? id;
+  return [
+    ...addressDifference(email, found),
+    ...setDifference("roles", roleIds, found.roles, called),
+    ...metadataDifference(metadata, found.metadata),
+    ...nicknameDifference(managed, found),
+    ...(statuses.includes(found.status) ? [] : [was("status", status ?? "none", found.status)]),
+  ];
+}
+
+/** An invitation that is accepted may be so under another address; the one that was invited still stands with it. */
+function addressDifference(planned: string | null, { user, invite }: LiveMember): readonly string[] {
+  const found = [user?.email, invite?.email].flatMap((email) => email ?? []);
+  const same =
+    planned === null
+      ? found.length === 0
+      : found.some((email) => email.toLowerCase() === planned.toLowerCase());
+  return same ? [] : [was("address", planned ?? "none", found[0] ?? "none")];
+}
+
+function nicknameDifference(managed: MemberImage["managed"], { user }: LiveMember): readonly string[] {
+  const virtual = user?.type === "managed_user";
+  if ((managed !== null) !== virtual) return [`managed by the merchant: ${virtual ? "now" : "no longer"}`];
+  const [before, after] = [managed?.nickname ?? "", (virtual && user?.nickname) || ""];
+  return before === after ? [] : [was("nickname", quote(before), quote(after))];
+}
+
+function setDifference(
+  field: string,
+  planned: readonly string[],
+  found: readonly string[],
+  called: (item: string) => string = (item) => item,
+): readonly string[] {
+  const [before, after] = [new Set(planned), new Set(found)];
+  const list = (items: readonly string[]): string =>
+    items.map((item) => quoteIfNeeded(called(item))).join(", ");
+  const added = [...after].filter((item) => !before.has(item));
+  const gone = [...before].filter((item) => !after.has(item));
+  const parts = [
+    ...(added.length > 0 ? [`now also ${list(added)}`] : []),
+    ...(gone.length > 0 ? [`no longer ${list(gone)}`] : []),
+  ];
+  return parts.length === 0 ? [] : [`${field}: ${parts.join(" and ")}`];
+}
+
+function metadataDifference(planned: Metadata, found: Metadata): readonly string[] {
+  const [before, after] = [new Map(Object.entries(planned)), new Map(Object.entries(found))];
+  const keys = [...new Set([...before.keys(), ...after.keys()])].sort();
+  return keys.flatMap((key) => {
+    const [one, other] = [before.get(key), after.get(key)];
+    if (one !== undefined && other !== undefined && isSameJson(one, other)) return [];
+    return [was(`metadata ${quoteIfNeeded(key)}`, valueText(one), valueText(other))];
+  });
+}
+
+function valueText(value: JsonValue | undefined): string {
+  return value === undefined ? "nothing" : shorten(JSON.stringify(value));
+}
+
+function was(field: string, planned: string, found: string): string {
+  return `${field}: ${planned} in the plan, ${found} now`;
 }

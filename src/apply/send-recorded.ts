@@ -1,12 +1,12 @@
 import { type Failure, RolecallError } from "../model/errors.ts";
-import type { WriteIntended } from "../model/journal.ts";
+import type { ApplyEvent } from "../model/events.ts";
+import type { Journal, WriteIntended } from "../model/journal.ts";
 import type { LiveMember } from "../model/live.ts";
 import type { Recheck, WriteOptions } from "../model/ports.ts";
+import { isPasswordChange, type Step } from "./phases.ts";
 import { checkPrecondition } from "./precondition.ts";
-import type { Done, RunContext, Stale, StepResult, Undone } from "./run-context.ts";
-import { isPasswordChange, type Step } from "./step.ts";
 import type { Emptied } from "./update-member.ts";
-import { restoringWrite, type Sent, type Write } from "./write-change.ts";
+import { restoringWrite, type Sent, type Write, type WriteContext } from "./write-change.ts";
 
 /** Sends a write, and restores what the service has emptied besides; a failure tells what is left empty. */
 export async function sendAndRestore(
@@ -105,9 +105,9 @@ async function attempt(
   const seen = { already: false };
   const recheck: Recheck = async (maybeApplied) => {
     const look = await checkPrecondition(step, write, run, maybeApplied);
-    if (look.as === "stale") throw new RolecallError("stale", look.message);
-    seen.already = look.as === "done" && !maybeApplied;
-    return look.as === "done" ? "done" : "go";
+    if (look.status === "stale") throw new RolecallError("stale", look.message);
+    seen.already = look.status === "done" && !maybeApplied;
+    return look.status === "done" ? "done" : "go";
   };
   const options: WriteOptions = {
     ...(run.recheck && write.id !== null && { recheck }),
@@ -135,7 +135,7 @@ function isNotFound({ code, request }: Failure): boolean {
 /** Whether what was to be removed is gone since it was looked at. */
 async function isGone(step: Step, write: Write, run: RunContext): Promise<boolean> {
   try {
-    return (await checkPrecondition(step, write, run, false)).as === "done";
+    return (await checkPrecondition(step, write, run, false)).status === "done";
   } catch (error) {
     failureOf(error);
     return false;
@@ -234,3 +234,60 @@ export function notLookedAt({ message, hint, ...rest }: Failure): Failure {
     ...(hint !== undefined && { hint: further.join(" ") }),
   };
 }
+
+/** The ports that a step needs, and the progress of the run so far. */
+export interface RunContext extends WriteContext {
+  /** Whether each resource is looked at before it is written. */
+  readonly recheck: boolean;
+  readonly merchant: string;
+  readonly journal: Journal;
+  /** Aborted when nothing new is to start. */
+  readonly stop: AbortSignal;
+  readonly emit: (event: ApplyEvent) => void;
+  readonly createdRoles: Map<string, string>;
+  readonly renamedRoles: Map<string, string>;
+  /** Whether nothing new is to start. */
+  stopped(): boolean;
+  /** Gives a write its number, from 1. */
+  nextWrite(): number;
+  /** Takes note that a step is about to send its first, or a further request. */
+  sending(step: Step): void;
+  /** Takes note that the service has carried a write out, or may have. */
+  written(): void;
+  /** Takes note of what could not be recorded, and of the change where that was sent; from then on nothing new starts. */
+  unrecorded(failure: Failure, sent: Step["change"] | null): void;
+  /** Whether everything so far could be recorded. */
+  recordable(): boolean;
+}
+
+/** It is as the step was to make it. */
+export interface Done {
+  readonly status: "done";
+  readonly id: string | null;
+  readonly adopted: boolean;
+  readonly already?: true;
+  readonly emptied?: Emptied;
+}
+
+/** It was not done, or nobody knows. */
+export interface Undone {
+  readonly status: "failed" | "unknown";
+  readonly failure: Failure;
+  readonly removed?: true;
+}
+
+/** It is no longer what was planned; nothing was sent. */
+export interface Stale {
+  readonly status: "stale";
+  readonly failure: Failure;
+}
+
+/** How a step ended. */
+export type StepResult =
+  | Done
+  | Undone
+  | Stale
+  /** The run was stopped before this step had sent anything. */
+  | { readonly status: "not-started" }
+  /** Not all of its writes are done. */
+  | { readonly status: "unfinished"; readonly failure?: Failure; readonly removed?: true };

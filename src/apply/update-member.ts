@@ -1,18 +1,11 @@
+import { quoteIfNeeded } from "../lib/text.ts";
+import type { PasswordChange } from "../model/apply.ts";
 import { RolecallError } from "../model/errors.ts";
+import type { Metadata } from "../model/json.ts";
 import type { LiveMember } from "../model/live.ts";
-import type { RoleRef } from "../model/plan.ts";
+import type { Change, MemberChange, MemberImage, RoleRef } from "../model/plan.ts";
 import type { LiveLookup, LiveWriter, MemberUpdate, WriteOptions } from "../model/ports.ts";
-import { word } from "./differences.ts";
-import {
-  filledFields,
-  type MemberField,
-  type MemberFields,
-  type MemberUpdateChange,
-  omittedFields,
-  sentFields,
-} from "./member-fields.ts";
-import { isKept, type PutSemantics } from "./put-semantics.ts";
-import { isPasswordChange } from "./step.ts";
+import { isPasswordChange } from "./phases.ts";
 
 /** Fields that the service has emptied, since the update did not hold them. */
 export interface Emptied {
@@ -82,7 +75,7 @@ export async function restoreMember(
 function tooLarge(properties: readonly string[]): RolecallError {
   return new RolecallError(
     "not-restored",
-    `The service empties what an update does not hold, and the metadata ${properties.map(word).join(", ")} holds numbers too large to be sent exactly.`,
+    `The service empties what an update does not hold, and the metadata ${properties.map(quoteIfNeeded).join(", ")} holds numbers too large to be sent exactly.`,
     { hint: "Change this member by hand, or make these numbers texts." },
   );
 }
@@ -175,4 +168,110 @@ async function readMember(id: string, { lookup }: UpdateContext): Promise<LiveMe
     if (error instanceof RolecallError && error.code === "forbidden") return null;
     throw error;
   }
+}
+
+/** A change that is sent as an update of a member. */
+export type MemberUpdateChange = (MemberChange | PasswordChange) & { readonly kind: "update" };
+
+/** A field of a member that an update can hold. */
+export type MemberField = "roles" | "metadata" | "nickname";
+
+/** The fields of a member as they were right before an update. */
+export interface MemberFields {
+  /** Role ids. */
+  readonly roles: readonly string[];
+  readonly metadata: Metadata;
+  readonly nickname: string;
+}
+
+/** Whether a change is sent as an update of a member. */
+export function isMemberUpdate(change: Change): change is MemberUpdateChange {
+  return change.resource === "member" && change.kind === "update";
+}
+
+/** The fields that an update of a member sends. */
+function sentFields({ fields }: MemberUpdateChange): ReadonlySet<MemberField> {
+  return new Set(
+    fields.flatMap(({ field }) =>
+      field === "roles" || field === "metadata" || field === "nickname" ? [field] : [],
+    ),
+  );
+}
+
+/** The fields that an update leaves out although the member has something there. */
+export function omittedFields(change: MemberUpdateChange): readonly MemberField[] {
+  const { roles, metadata, managed } = change.before;
+  const sent = sentFields(change);
+  const filled = filledFields({
+    roles: roles.map(({ name }) => name),
+    metadata,
+    nickname: managed?.nickname ?? "",
+  });
+  return filled.filter((field) => !sent.has(field));
+}
+
+/** The fields of a member that hold anything. */
+function filledFields(member: MemberFields): readonly MemberField[] {
+  const { roles, metadata, nickname, ...rest } = member;
+  rest satisfies Record<string, never>;
+  return [
+    ...(roles.length > 0 ? (["roles"] as const) : []),
+    ...(Object.keys(metadata).length > 0 ? (["metadata"] as const) : []),
+    ...(nickname === "" ? [] : (["nickname"] as const)),
+  ];
+}
+
+/** A member's image as a service leaves it that empties the fields that an update does not hold. */
+export function emptiedImage(image: MemberImage, change: MemberUpdateChange): MemberImage {
+  const omitted = new Set(omittedFields(change));
+  return {
+    ...image,
+    ...(omitted.has("roles") && { roles: [] }),
+    ...(omitted.has("metadata") && { metadata: {} }),
+    ...(omitted.has("nickname") && image.managed && { managed: { ...image.managed, nickname: null } }),
+  };
+}
+
+/** How a service treats the fields that an update of a member does not hold, as far as a run has seen. */
+export interface PutSemantics {
+  /** Fields that an update did not hold and the service kept. */
+  readonly kept: Set<MemberField>;
+  /** The service has emptied a field: from then on members are sent whole. */
+  replaces: boolean;
+  /** Ends with the update that finds it out, for which all others wait; null while there is none. */
+  probe: Promise<void> | null;
+}
+
+/** Nothing is known yet. */
+export function unknownPutSemantics(): PutSemantics {
+  return { kept: new Set(), replaces: false, probe: null };
+}
+
+/** Whether the service is known to keep fields that an update leaves out. */
+function isKept({ kept }: PutSemantics, omitted: readonly MemberField[]): boolean {
+  return omitted.every((field) => kept.has(field));
+}
+
+/**
+ * Does the work of a change; one by one while it would show how the service treats what an update leaves out, so that
+ * a service that empties it does so to one member only.
+ */
+export async function oneUntilKnown<T>(
+  semantics: PutSemantics,
+  change: Change,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (!isMemberUpdate(change)) return work();
+  const omitted = omittedFields(change);
+  for (;;) {
+    if (semantics.replaces || isKept(semantics, omitted)) return work();
+    if (semantics.probe === null) break;
+    await semantics.probe;
+  }
+  const probing = work();
+  const ended = (): void => {
+    semantics.probe = null;
+  };
+  semantics.probe = probing.then(ended, ended);
+  return probing;
 }

@@ -19,10 +19,16 @@ import type {
   RolePatch,
   WriteOptions,
 } from "../model/ports.ts";
-import { emptiedImage, isMemberUpdate } from "./member-fields.ts";
-import type { PutSemantics } from "./put-semantics.ts";
-import type { Step } from "./step.ts";
-import { type Emptied, restoreMember, type UpdateContext, updateMember } from "./update-member.ts";
+import type { Step } from "./phases.ts";
+import {
+  type Emptied,
+  emptiedImage,
+  isMemberUpdate,
+  type PutSemantics,
+  restoreMember,
+  type UpdateContext,
+  updateMember,
+} from "./update-member.ts";
 
 /** What writing a change needs besides the change. */
 export interface WriteContext {

@@ -51,3 +51,21 @@ export function deferredText(count: number): string {
 export function isLiteralGlob(glob: string): boolean {
   return !/[*?[{(!\\]/.test(glob);
 }
+
+/** Returns a text as it is where it cannot be misread, else in quotes, with escaped line breaks and quotes; shortened. */
+export function quoteIfNeeded(text: string): string {
+  return /^[\p{L}\p{N}_.:@+-]+$/u.test(text) ? shorten(text) : quote(text);
+}
+
+/** Returns a text in quotes, with escaped line breaks and quotes; shortened. */
+export function quote(text: string): string {
+  return shorten(JSON.stringify(text));
+}
+
+const LONGEST_SHOWN = 80;
+
+/** Returns the first characters of a long text, with an ellipsis. */
+export function shorten(text: string): string {
+  const characters = [...text];
+  return characters.length > LONGEST_SHOWN ? `${characters.slice(0, LONGEST_SHOWN).join("")}…` : text;
+}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { applyPlan } from "../../src/apply/apply-plan.ts";
-import { unknownPutSemantics } from "../../src/apply/put-semantics.ts";
+import { unknownPutSemantics } from "../../src/apply/update-member.ts";
 import type { PasswordChange } from "../../src/model/apply.ts";
 import type { ApplyEvent } from "../../src/model/events.ts";
 import type { Metadata } from "../../src/model/json.ts";

@@ -1,5 +1,5 @@
 import { applyPlan } from "../../apply/apply-plan.ts";
-import { type PutSemantics, unknownPutSemantics } from "../../apply/put-semantics.ts";
+import { type PutSemantics, unknownPutSemantics } from "../../apply/update-member.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { ApplyResult, StopCause } from "../../model/apply.ts";
 import { type Failure, RolecallError } from "../../model/errors.ts";

@@ -156,3 +156,12 @@ test("the page about plans names every reason to refuse one", () => {
   expect(codes).toContain("role-still-held");
   expect(codes.filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
 });
+
+test("the page about decisions lists packages that the program is built on", () => {
+  const { devDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const [, table = ""] = (PAGES.get("docs/decisions.md") ?? "").split("## Built on");
+  const names = [...table.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell = ""]) => cell.trim().split(", "));
+  const packages = names.filter((name) => !/^(?:Package|-+)$/.test(name));
+  expect(packages).toContain("undici");
+  expect(packages.filter((name) => !(name in devDependencies))).toEqual([]);
+});

@@ -5,6 +5,7 @@ import { dirname, join, posix, resolve } from "node:path";
 import { micromark } from "micromark";
 import { gfm, gfmHtml } from "micromark-extension-gfm";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { ExitCode } from "../../src/cli/exit-code.ts";
 import { type Block, blocksOf, PAGES } from "../support/pages.ts";
 import { rolecall, startSandbox } from "../support/rolecall.ts";
 
@@ -155,6 +156,12 @@ test("the page about plans names every reason to refuse one", () => {
   );
   expect(codes).toContain("role-still-held");
   expect(codes.filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
+});
+
+test("the page about commands has every exit code", () => {
+  const page = PAGES.get("docs/commands.md") ?? "";
+  const missing = Object.values(ExitCode).filter((code) => !page.includes(`\n| ${code} | `));
+  expect(missing).toEqual([]);
 });
 
 test("the page about decisions lists packages that the program is built on", () => {

@@ -6,31 +6,31 @@ import type { EventContext } from "./github/event-context.ts";
 import type { Github } from "./github/github-api.ts";
 import type { Inputs } from "./inputs.ts";
 
-/** Everything that one run of the action works with. */
+/** Inputs, event and effects of one run of the action. */
 export interface ActionContext extends OfflineContext {
   readonly github: Github;
-  /** Addresses are masked in all that is published. */
+  /** Whether e-mail addresses are masked in everything published. */
   readonly masked: boolean;
 }
 
-/** The part of it that needs no GitHub. */
+/** The part of the context that needs no connection to GitHub. */
 export interface OfflineContext {
   readonly inputs: Inputs;
   readonly event: EventContext;
   readonly scope: RunScope;
   readonly io: Io;
   readonly log: RunnerLog;
-  /** Keys and tokens that the workflow gave. */
+  /** API keys and tokens given by the workflow. */
   readonly secrets: readonly string[];
-  /** Takes Markdown for the job's summary. */
+  /** Appends Markdown to the job summary. */
   summarise(markdown: string): Promise<void>;
-  /** Keeps a file for later steps; gives its absolute path. */
+  /** Writes a file for later steps; returns its absolute path. */
   keep(name: string, text: string): Promise<string>;
-  /** Has the runner mask a value in every log. */
+  /** Registers a secret that the runner masks in every log. */
   hide(secret: string): void;
 }
 
-/** What the output `result` says. */
+/** Values of the output `result`. */
 export type ResultWord =
   | "no-changes"
   | "changes"
@@ -45,7 +45,7 @@ export type ResultWord =
   | "invalid"
   | "listed";
 
-/** Every output but `result` and `failure-reason`, which each run has. */
+/** The optional outputs; `result` and `failure-reason` are always set. */
 export const OUTPUTS = [
   "has-changes",
   "creates",
@@ -61,25 +61,25 @@ export const OUTPUTS = [
   "issue-url",
 ] as const;
 
-/** What a run hands to later steps. */
+/** Outputs for later steps. */
 export type Outputs = Partial<Readonly<Record<(typeof OUTPUTS)[number], string>>>;
 
-/** How a run ended. */
+/** The result of a run. */
 export interface ActionResult {
   readonly result: ResultWord;
-  /** Null where the step passes. */
+  /** Null if the step passes. */
   readonly reason: FailureReason | null;
-  /** Why it fails, in one sentence. */
+  /** Explanation of the failure, in one sentence. */
   readonly message: string | null;
   readonly outputs: Outputs;
 }
 
-/** A run that passes. */
+/** Creates the result of a passing run. */
 export function passed(result: ResultWord, outputs: Outputs = {}): ActionResult {
   return { result, reason: null, message: null, outputs };
 }
 
-/** A run that fails, though what it found out is told. */
+/** Creates the result of a failing run, whose outputs are set all the same. */
 export function failed(
   result: ResultWord,
   reason: FailureReason,
@@ -89,15 +89,15 @@ export function failed(
   return { result, reason, message, outputs };
 }
 
-/** What one use of the action is about: the same in the workflows that plan, apply and look for drift. */
+/** Files and merchants of a run; equal in the workflows for plan, apply and drift. */
 export interface RunScope {
-  /** Short and safe anywhere. */
+  /** Hexadecimal digest of the selection. */
   readonly id: string;
-  /** For people; empty for everything. */
+  /** Readable description; empty for the default selection. */
   readonly title: string;
 }
 
-/** The scope of these inputs. */
+/** Derives the scope from the inputs. */
 export function runScope({ paths, merchants, shard }: Inputs): RunScope {
   const part = shard === null ? "" : `${shard.index}/${shard.count}`;
   const what = JSON.stringify([[...paths].sort(), [...merchants].sort(), part]);
@@ -109,7 +109,7 @@ export function runScope({ paths, merchants, shard }: Inputs): RunScope {
   return { id: createHash("sha256").update(what).digest("hex").slice(0, 12), title: named.join(", ") };
 }
 
-/** The hidden line by which the action finds what it wrote before. */
+/** Returns the HTML comment by which the action finds its own comment or issue. */
 export function markerOf(kind: "plan" | "drift", { id }: RunScope): string {
   return `<!-- rolecall:${kind}:${id} -->`;
 }

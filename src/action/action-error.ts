@@ -1,31 +1,31 @@
-/** Why a step failed, as the output `failure-reason` tells it. */
+/** Values of the output `failure-reason`. */
 export type FailureReason =
-  /** An input is wrong. */
+  /** An input is invalid. */
   | "usage"
   | "invalid-files"
-  /** A guard, a policy or a check refuses. */
+  /** A guard, a policy or a check refused the plan. */
   | "refused"
-  /** The plan has changes that nobody approved, or no plan was approved at all. */
+  /** The plan has unapproved changes. */
   | "not-approved"
   | "key-missing"
   /** A merchant could not be read: credentials, network, the service. */
   | "service"
-  /** An apply stopped part-way, or something was left. */
+  /** An apply was incomplete. */
   | "partial"
   /** The commit is no longer the tip of its branch. */
   | "stale-commit"
   | "wrong-branch"
-  /** The event would give somebody else's files the keys of this repository. */
+  /** The event would plan somebody else's files with the keys of this repository. */
   | "unsafe-event"
-  /** A pull request would send a key elsewhere. */
+  /** A pull request would send a key to another URL. */
   | "unsafe-access"
-  /** The API of GitHub said no where it is needed. */
+  /** A required request to GitHub's API failed. */
   | "github"
-  /** There are changes, or there is drift, and `fail-on` says that this fails. */
+  /** There are changes or drift, and `fail-on` makes them a failure. */
   | "differences"
   | "bug";
 
-/** A failure of the step that is nobody's bug: told in one sentence, with what to do next. */
+/** Thrown for an expected failure of the step, with a hint if there is one. */
 export class ActionError extends Error {
   readonly reason: FailureReason;
   readonly hint: string | null;

@@ -2,21 +2,21 @@ import type { AnnotationProperties } from "@actions/core";
 import type { TextWriter } from "../cli/io/io.ts";
 import { oneLine } from "../lib/escape.ts";
 
-/** How bad an annotation is; `notice` is only worth a look. */
+/** Severity of an annotation. */
 export type AnnotationLevel = "error" | "warning" | "notice";
 
-/** A remark beside a line of a file. */
+/** An annotation of a line of a file. */
 export interface Annotation {
   readonly level: AnnotationLevel;
   readonly message: string;
-  /** What to do next. */
+  /** Suggested next step. */
   readonly hint: string | null;
   readonly title: string;
   readonly file: string | null;
   readonly line: number | null;
 }
 
-/** The ways to the runner's own log: the toolkit's functions, which escape what they are given. */
+/** The toolkit's logging functions, which escape their arguments. */
 export interface RunnerLog {
   info(text: string): void;
   error(text: string, properties?: AnnotationProperties): void;
@@ -24,11 +24,11 @@ export interface RunnerLog {
   notice(text: string, properties?: AnnotationProperties): void;
 }
 
-/** GitHub shows no more annotations than this of each level and step. */
+/** GitHub's limit per level and step. */
 const MAX_ANNOTATIONS = 10;
 const MAX_CHARACTERS = 4000;
 
-/** A stream whose lines can be no workflow commands, whatever they hold. */
+/** Creates a stream whose lines cannot be workflow commands. */
 export function safeSink(log: Pick<RunnerLog, "info">): TextWriter {
   return {
     isTTY: false,
@@ -41,17 +41,17 @@ export function safeSink(log: Pick<RunnerLog, "info">): TextWriter {
   };
 }
 
-/** A line that the runner does not take for a command of either form. */
+/** Escapes both forms of workflow commands in a line. */
 function safeLine(line: string): string {
   return line.replace(/^([\s\p{Cf}]*)::/u, "$1:\\:").replaceAll("##[", "#\\#[");
 }
 
-/** Shows the first of each level, which are the most important, and counts the rest. */
+/** Logs the first annotations of each level and counts the rest. */
 export function annotate(annotations: readonly Annotation[], log: RunnerLog): void {
   const rest: string[] = [];
   for (const level of ["error", "warning", "notice"] as const) {
     const all = annotations.filter((one) => one.level === level);
-    // The line that counts the rest takes a place of its own.
+    // One notice is reserved for the count of the rest.
     const most = level === "notice" ? MAX_ANNOTATIONS - 1 : MAX_ANNOTATIONS;
     for (const { message, hint, title, file, line } of all.slice(0, most)) {
       const text = hint === null ? [message] : [message, hint];

@@ -1,13 +1,13 @@
 import { readShard, type Shard } from "../cli/args/shard.ts";
 import { ActionError } from "./action-error.ts";
 
-/** What the action is told, checked. */
+/** The validated inputs. */
 export interface Inputs {
   readonly command: "plan" | "apply" | "drift" | "validate" | "list";
   readonly paths: readonly string[];
   readonly merchants: readonly string[];
   readonly apiKey: string;
-  /** By merchant. */
+  /** API keys by merchant. */
   readonly apiKeys: ReadonlyMap<string, string>;
   readonly baseUrl: string | null;
   readonly githubToken: string;
@@ -23,7 +23,7 @@ export interface Inputs {
   readonly maskAddresses: "auto" | "on" | "off";
 }
 
-/** Every input with its default, as action.yml has it; the token's is an expression there. */
+/** The inputs with their defaults in action.yml, where that of the token is an expression. */
 export const INPUT_DEFAULTS = {
   command: "",
   paths: "access",
@@ -46,10 +46,10 @@ export const INPUT_DEFAULTS = {
 
 type InputName = keyof typeof INPUT_DEFAULTS;
 
-/** The variables of the environment that the runner starts the action with. */
+/** The environment variables of the action's process. */
 export type RunnerEnv = Readonly<Record<string, string | undefined>>;
 
-/** Every value that must not be shown, before anything is known to be right about it. */
+/** Returns all secrets in the environment, even if the inputs are invalid. */
 export function secretsIn(env: RunnerEnv): readonly string[] {
   const lines = raw(env, "api-keys")
     .split("\n")
@@ -63,7 +63,7 @@ export function secretsIn(env: RunnerEnv): readonly string[] {
   );
 }
 
-/** Reads the inputs; throws ActionError for one that is wrong. No value that may be secret is part of a message. */
+/** Parses the inputs; throws an ActionError whose message contains no secret. */
 export function readInputs(env: RunnerEnv): Inputs {
   const text = (name: InputName): string => raw(env, name) || INPUT_DEFAULTS[name];
   const words = (name: InputName): readonly string[] =>

@@ -16,13 +16,13 @@ import { renderDiagnostics } from "../render/text/diagnostics-text.ts";
 import { ActionError } from "./action-error.ts";
 import type { Inputs } from "./inputs.ts";
 
-/** What the files say, with the merchants that are meant. */
+/** The loaded files, limited to the selected merchants. */
 export interface LoadedFiles extends Loaded {
-  /** No file has an error. */
+  /** Whether no file has an error. */
   readonly valid: boolean;
 }
 
-/** Reads and checks the files; what is wrong with them is told in the log. */
+/** Loads the files and logs their diagnostics. */
 export async function loadFiles(inputs: Inputs, io: Io): Promise<LoadedFiles> {
   await keepInside(inputs.paths, io.cwd);
   const { paths, merchants, shard } = inputs;
@@ -32,7 +32,7 @@ export async function loadFiles(inputs: Inputs, io: Io): Promise<LoadedFiles> {
   return { ...loaded, states, valid: !loaded.diagnostics.some(isError) };
 }
 
-/** A bad file is shown where it is bad, so a link must not lead to one that is no part of the checkout. */
+/** Rejects links to files outside the checkout, because diagnostics quote lines of a file. */
 async function keepInside(paths: readonly string[], cwd: string): Promise<void> {
   const root = await realpath(cwd);
   for (const file of await findYamlFiles(paths, cwd)) {
@@ -46,18 +46,18 @@ async function keepInside(paths: readonly string[], cwd: string): Promise<void> 
   }
 }
 
-/** The plans of merchants, and how to let go of the service. */
+/** Planned merchants with their open connections. */
 export interface PlannedFiles {
   readonly planned: readonly Planned[];
-  /** Tells how it goes, now and then. */
+  /** Logs the progress. */
   readonly progress: Progress;
   close(): Promise<void>;
 }
 
-/** How long one request to the service is tried for in all; the program's own default. */
+/** Total time to retry one request, in ms; the default of the command line. */
 const RETRY_FOR_MS = 5 * 60_000;
 
-/** Reads what is live and plans, with the keys that the workflow gives. */
+/** Reads the live state and plans, with the workflow's API keys. */
 export async function planFiles(
   states: readonly DesiredState[],
   inputs: Inputs,
@@ -90,13 +90,13 @@ export async function planFiles(
   }
 }
 
-/** The keys in the variables that files name: nothing else knew of them before the files were read. */
+/** Returns the API keys in variables that only the files name. */
 export function keysNamedBy(states: readonly DesiredState[], env: Io["env"]): readonly string[] {
   const keys = states.map(({ keyEnv }) => (keyEnv === undefined ? "" : (env[keyEnv]?.trim() ?? "")));
   return [...new Set(keys)].filter((key) => key !== "");
 }
 
-/** Whether every merchant is without a key; not one that is malformed, or for another environment. */
+/** Checks whether no merchant has an API key; a malformed one counts as a key. */
 export function lacksKeys(states: readonly DesiredState[], inputs: Inputs, env: Io["env"]): boolean {
   const keyed = withKeys(states, inputs, env);
   return (
@@ -105,7 +105,7 @@ export function lacksKeys(states: readonly DesiredState[], inputs: Inputs, env: 
   );
 }
 
-/** The keys of the inputs as the variables that they are looked for in; that of a merchant wins over what its file says. */
+/** Turns the keys of the inputs into variables; the key of a merchant takes precedence over its file. */
 function withKeys(
   states: readonly DesiredState[],
   { apiKey, apiKeys }: Inputs,
@@ -129,11 +129,11 @@ function withKeys(
   return { states: keyed, env: { ...env, ...general, ...variables } };
 }
 
-/** Globs as the planner wants them where there is no service to plan against. */
+/** Matches globs as the planner needs it without a session. */
 export const matchGlob = (glob: string, text: string): boolean =>
   picomatch(glob, { bash: true, dot: true, nonegate: true })(text);
 
-/** Runs something; what the environment gets wrong becomes a failure of the step. */
+/** Converts a RolecallError of an operation to an ActionError. */
 export async function withActionErrors<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
@@ -143,7 +143,7 @@ export async function withActionErrors<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** How the output `failure-reason` calls what went wrong. */
+/** Maps an error code to the output `failure-reason`. */
 function reasonOf({ code }: RolecallError): ActionError["reason"] {
   switch (code) {
     case "usage":

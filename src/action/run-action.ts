@@ -16,17 +16,17 @@ import { type Github, GithubError } from "./github/github-api.ts";
 import { type Inputs, type RunnerEnv, readInputs, secretsIn } from "./inputs.ts";
 import { maskText } from "./review/mask-addresses.ts";
 
-/** The runner, as far as the action speaks to it: the toolkit's functions. */
+/** The toolkit's functions that the action uses. */
 interface Runner extends RunnerLog {
   setSecret(secret: string): void;
   setOutput(name: string, value: string): void;
   setFailed(message: string): void;
 }
 
-/** Runs the action: inputs and event in; outputs, summary, comment and annotations out. Never throws. */
+/** Runs the action from the runner's environment; reports failures as outputs and never throws. */
 export async function runAction(env: RunnerEnv, io: Io, runner: Runner): Promise<void> {
   const secrets = secretsIn(env);
-  // Before anything is read or sent, so that no log can hold one.
+  // First of all, so that no log can contain a secret.
   secrets.forEach(runner.setSecret);
   let mask = (text: string): string => text;
   const result = await ended(async () => {
@@ -111,7 +111,7 @@ async function connect(inputs: Inputs, event: EventContext, io: Io, runner: Runn
   return connectGithub({ token: inputs.githubToken, apiUrl, owner, repo }, effects);
 }
 
-/** In a public repository nobody's address is published, unless the workflow says so. */
+/** Decides whether to mask addresses: in public repositories, unless the workflow turns it off. */
 async function isMasked(
   inputs: Inputs,
   event: EventContext,
@@ -131,10 +131,10 @@ async function isMasked(
   return false;
 }
 
-/** What a journal says of the run: nothing of it is secret. */
+/** Variables that journals record; none is secret. */
 const ABOUT_THE_RUN = new Set(["GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID"]);
 
-/** What a file may name: not the variables that hold the runner's own tokens. */
+/** Returns the variables that files may refer to, without those of the runner. */
 function ownVariables(env: RunnerEnv): RunnerEnv {
   return Object.fromEntries(
     Object.entries(env).filter(

@@ -25,7 +25,7 @@ import { maskedAnnotations } from "../review/mask-addresses.ts";
 import { planOutputs } from "../review/publish-plan.ts";
 import { guardApplyBranch, guardTip, overridesIn } from "../review/secret-policy.ts";
 
-/** `apply`: plans afresh on the default branch, and applies what was approved in review. */
+/** Runs `apply`: plans anew on the default branch and applies what was approved in review. */
 export async function runApplyMerged(context: ActionContext): Promise<ActionResult> {
   const branch = await guarded(() => guardApplyBranch(context, context.github));
   await guarded(() => guardTip(context, branch, context.github));
@@ -44,7 +44,7 @@ export async function runApplyMerged(context: ActionContext): Promise<ActionResu
   }
 }
 
-/** A workflow that is cancelled sends a signal, and waits a little. */
+/** A cancelled workflow sends a signal and waits for a short time. */
 async function stoppable(context: ActionContext, branch: string, pull: Pull | null): Promise<ActionResult> {
   const cancellation = createCancellation((text) => context.io.stderr.write(`${text}\n`), context.io);
   try {
@@ -110,7 +110,7 @@ async function apply(
       [],
       withoutSecrets(io.env, [...context.secrets, ...keys]),
     );
-    // Reading takes its time, and somebody may have merged meanwhile.
+    // Check again: somebody may have merged during the planning.
     await guarded(() => guardTip(context, branch, context.github));
     const { lines, watched } = captureApplyLog(reporter, progress);
     progress.applying(due.map(({ plan }) => plan));
@@ -140,7 +140,7 @@ async function apply(
   }
 }
 
-/** What nobody approved, and how to go on; empty where everything is approved. */
+/** Returns the objections to unapproved changes, with the next steps; empty if everything is approved. */
 async function objectionsTo(
   due: readonly PlanResult[],
   branch: string,
@@ -153,7 +153,7 @@ async function objectionsTo(
   return objections.length === 0 ? [] : [...objections.map(oneLine), howToGoOn(pulls)];
 }
 
-/** What keeps the plans from being applied at all; null where nothing does. */
+/** Returns the problems that prevent an apply; `null` if there are none. */
 function problemsOf(
   planned: readonly Planned[],
   valid: boolean,
@@ -180,7 +180,7 @@ function howToGoOn(pulls: readonly Pull[]): string {
   return `${where} Open a pull request, whose plan shows what is new; or, to apply what the plan above says, run this once with on-plan-change: apply.`;
 }
 
-/** A file may name the variable of a first password, but not one that holds a key or a token. */
+/** Removes keys and tokens from the environment, so that no file can use one as a first password. */
 function withoutSecrets(
   env: ActionContext["io"]["env"],
   secrets: readonly string[],
@@ -190,7 +190,7 @@ function withoutSecrets(
   );
 }
 
-/** Keeps on the commit whether it is applied, for the run after it. */
+/** Records the result on the commit as a check run, for later runs. */
 async function mark(context: ActionContext, conclusion: "success" | "failure", title: string): Promise<void> {
   const { event, scope, github, log } = context;
   try {
@@ -211,7 +211,7 @@ async function mark(context: ActionContext, conclusion: "success" | "failure", t
   }
 }
 
-/** What GitHub does not let be known keeps anything from being applied. */
+/** Converts a GithubError to an ActionError: without its answers nothing is applied. */
 async function guarded<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();

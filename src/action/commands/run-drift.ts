@@ -24,7 +24,7 @@ import {
 import { guardDriftEvent } from "../review/secret-policy.ts";
 import { suggestedYaml } from "../review/suggested-yaml.ts";
 
-/** `drift`: keeps one issue that says what differs, since when, and both ways out. */
+/** Runs `drift`: keeps one issue with the differences, their age and both remedies. */
 export async function runDrift(context: ActionContext): Promise<ActionResult> {
   return withActionErrors(() => drift(context));
 }
@@ -118,7 +118,7 @@ function verdictOf(
       );
 }
 
-/** The issue's text: what differs, since when, and both ways out; the longest parts are left out whole where they do not fit. */
+/** Renders the issue; the longest parts are left out if they do not fit. */
 function renderIssue(page: ReviewPage, drifts: readonly Drift[], seen: FirstSeen, size: number): string {
   const drifted = drifts.filter(({ changes, violations }) => changes.length + violations.length > 0);
   const since = drifted.map((drift) => sinceText(drift, seen)).join("\n");
@@ -141,7 +141,7 @@ function renderIssue(page: ReviewPage, drifts: readonly Drift[], seen: FirstSeen
   return renderReviewPage({ ...page, after }, size);
 }
 
-/** When each difference of a merchant was first seen. */
+/** Lists the differences of a merchant with the time when each was first seen. */
 function sinceText({ plan, changes, violations }: Drift, seen: FirstSeen): string {
   const line = (fingerprint: string, what: string): string => {
     const time = seen.get(`${plan.merchant}:${fingerprint.slice(0, 16)}`);
@@ -167,7 +167,7 @@ const STATES = {
   delete: "is not in the file",
 } as const;
 
-/** YAML escapes what would act; a line separator is all that could end a line here. */
+/** Escapes line separators and format characters, the only ones that YAML leaves. */
 function visible(line: string): string {
   return line.replaceAll(/[\u2028\u2029\p{Cf}]/gu, (one) => `\\u${(one.codePointAt(0) ?? 0).toString(16)}`);
 }

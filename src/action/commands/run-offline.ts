@@ -9,7 +9,7 @@ import { diagnosticAnnotations } from "../review/annotations.ts";
 
 const MOST_SHOWN = 500;
 
-/** `validate`: everything that can be known of the files without the network. */
+/** Runs `validate`: checks the files without the network. */
 export async function runValidate(context: OfflineContext): Promise<ActionResult> {
   const loaded = await withActionErrors(() => loadFiles(context.inputs, context.io));
   const { diagnostics, sources } = loaded;
@@ -31,7 +31,7 @@ export async function runValidate(context: OfflineContext): Promise<ActionResult
   return passed("valid");
 }
 
-/** `list`: a matrix of jobs that together take all merchants. */
+/** Runs `list`: outputs a job matrix that covers all merchants. */
 export async function runList(context: OfflineContext): Promise<ActionResult> {
   const loaded = await withActionErrors(() => loadFiles(context.inputs, context.io));
   annotate(diagnosticAnnotations(loaded.diagnostics), context.log);

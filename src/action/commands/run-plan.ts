@@ -24,7 +24,7 @@ import { maskAddresses, maskedAnnotations, maskText, publishable } from "../revi
 import { aboutRun, isNewest, planOutputs, publish, type ReviewPage } from "../review/publish-plan.ts";
 import { choosesCredentials, guardPlanEvent, untrustedCredentials } from "../review/secret-policy.ts";
 
-/** `plan`: shows on the pull request what an apply would change, and keeps what may be applied after the merge. */
+/** Runs `plan`: shows the changes on the pull request and stores their approval for the apply after the merge. */
 export async function runPlan(context: ActionContext): Promise<ActionResult> {
   const { github, log, scope, inputs } = context;
   const { pull } = context.event;
@@ -129,7 +129,7 @@ async function keepApproval(
   github: ActionContext["github"],
 ): Promise<boolean> {
   const { pull, name } = context.event;
-  // With this event the run is that of the other branch: what it read is for nobody to apply.
+  // This event runs on the base branch, so its files are not those of the pull request.
   if (pull === null || name === "pull_request_target" || plans.length === 0) return false;
   try {
     const summary = plans.map((one) => `- ${inlineCode(one.merchant)} ${inlineCode(one.fingerprint)}`);
@@ -151,7 +151,7 @@ async function keepApproval(
   }
 }
 
-/** A pull request must not choose where a key goes. */
+/** Rejects a pull request that changes where API keys are sent. */
 async function guardAccess(context: ActionContext, states: readonly DesiredState[]): Promise<void> {
   const { inputs, event, github, io } = context;
   const { pull } = event;
@@ -170,7 +170,7 @@ async function guardAccess(context: ActionContext, states: readonly DesiredState
   );
 }
 
-/** The comment and the summary of a run that could not plan. */
+/** Publishes a failure to plan in comment and job summary. */
 async function showFailure(error: ActionError, context: ActionContext, comment: PullComment): Promise<void> {
   const text = [error.message, ...(error.hint === null ? [] : [error.hint])].map((line) =>
     context.masked ? maskText(line) : line,
@@ -181,7 +181,7 @@ async function showFailure(error: ActionError, context: ActionContext, comment: 
   if (context.event.pull && (await isNewest(context))) await comment.show(() => body, true);
 }
 
-/** What happens on merge. */
+/** Returns the paragraph about what a merge does. */
 function onMerge(
   { event, inputs }: ActionContext,
   plans: readonly Plan[],

@@ -10,15 +10,15 @@ import { type Approval, approveByRecord, isRecordedPlan } from "../../plan/appro
 import type { RunScope } from "../action-context.ts";
 import type { CheckRun, Github, Pull } from "./github-api.ts";
 
-/** GitHub takes 65,535 characters of text in a check run. */
+/** GitHub's limit for the text of a check run is 65,535 characters. */
 const PART_LENGTH = 60_000;
 const MAX_PARTS = 20;
 const MAX_BYTES = 64 * 1024 * 1024;
 const PREFIX = "rolecall-approval/1";
 
 /**
- * Keeps on a commit what an apply of it may do, as a check run: whoever can only comment cannot change it. There are
- * fingerprints and hashes in it, names of roles and permissions, and nobody's address. False where there is too much.
+ * Stores an approval on a commit as check runs, which commenters cannot change. It contains fingerprints, hashes and
+ * names of roles and permissions, but no e-mail addresses. Returns false if it is too large.
  */
 export async function storeApproval(
   plans: readonly Plan[],
@@ -47,7 +47,7 @@ export async function storeApproval(
   return true;
 }
 
-/** What was approved on a commit, the latest plan of each merchant and service; what cannot be read counts for nothing. */
+/** Reads the approvals on a commit, the latest of each merchant and service; skips unreadable ones. */
 export async function readApprovals(sha: string, github: Github): Promise<readonly ApprovalRecord[]> {
   const checks = (await github.checks(sha)).filter(({ externalId }) => externalId.startsWith(`${PREFIX}/`));
   const sets = new Map<string, CheckRun[]>();
@@ -106,23 +106,23 @@ const recordSchema = z.object({
   waiting: strings,
 }) satisfies z.ZodType<ApprovalRecord>;
 
-/** How far back approvals are looked for that were merged and not applied yet. */
+/** Maximum number of commits to search for approvals that are merged but not applied. */
 const MOST_COMMITS = 15;
 
-/** Which pull requests approve of fresh plans, and what there is to object to; empty where nothing is. */
+/** The approving pull requests, and objections to the changes that none of them approves. */
 export interface MergedApproval {
   readonly pulls: readonly Pull[];
   readonly objections: readonly string[];
 }
 
-/** What the external id of a finished apply's check run begins with. */
+/** Returns the external id of the check run of a finished apply. */
 export function appliedMark({ id }: RunScope): string {
   return `rolecall-apply/1/${id}`;
 }
 
 /**
- * Holds fresh plans against what was approved on the pull request that a commit comes from. Where that does not speak of
- * everything, the commits before it count too, back to the last one that was applied: several may be merged at once.
+ * Compares new plans with the approval on the pull request of a commit. If changes remain, earlier commits count too, back
+ * to the last applied one, because several pull requests may be merged before an apply.
  */
 export async function mergedApproval(
   looks: readonly PlanResult[],
@@ -142,13 +142,13 @@ export async function mergedApproval(
       records.push(...(await readApprovals(pull.headSha, github)));
     }
     objections = objectionsTo(looks, records, rule);
-    // With this rule the plan has to be the one that was shown, so no other commit can help.
+    // This rule requires the very plan that was reviewed, so other commits do not help.
     if (objections.length === 0 || rule === "fail") break;
   }
   return { pulls, objections };
 }
 
-/** The pull request that brought a commit to a branch. */
+/** Returns the pull request that merged a commit into a branch, or `null`. */
 export async function mergedPull(commit: string, branch: string, github: Github): Promise<Pull | null> {
   const all = await github.pullsOf(commit);
   const merged = all.filter(({ mergedAs, baseRef }) => mergedAs !== null && baseRef === branch);
@@ -162,7 +162,7 @@ async function isApplied(commit: string, scope: RunScope, github: Github): Promi
   );
 }
 
-/** What nobody approved; a change may be approved by any of the records, each with all that it says. */
+/** Returns the objections to changes that no record approves. */
 function objectionsTo(
   looks: readonly PlanResult[],
   records: readonly ApprovalRecord[],
@@ -181,7 +181,7 @@ function objectionsTo(
   });
 }
 
-/** What several approvals say together: new is only what is new to all of them. */
+/** Merges approvals: a change is new only if it is new to all of them. */
 function together(approvals: readonly Approval[]): Approval {
   if (approvals.some(({ status }) => status === "approved")) return { status: "approved" };
   const news = approvals.flatMap((one) => (one.status === "new-changes" ? [one] : []));

@@ -8,8 +8,8 @@ import type { EventContext, PullContext } from "./event-context.ts";
 import type { Github } from "./github-api.ts";
 
 /**
- * What the files say on the branch that a pull request is to be merged into. They are read through the API, but for
- * those that the checkout has with the same content. Nothing of the pull request decides what is read.
+ * Loads the files of a pull request's base branch. They are read through the API, unless the checkout has the same
+ * content. Nothing in the pull request decides what is read.
  */
 export async function baseStates(
   paths: readonly string[],
@@ -29,7 +29,7 @@ export async function baseStates(
   return merchants.flatMap(({ state }) => state ?? []);
 }
 
-/** Where the checkout is a trial merge, its first parent is what the pull request is compared with; else what the event says. */
+/** Returns the commit to compare with: the first parent of a trial merge, or the event's base. */
 async function baseCommit(pull: PullContext, sha: string, github: Github): Promise<string> {
   const parents = sha === pull.headSha ? [] : await github.parents(sha).catch(() => []);
   const [base, head] = parents;
@@ -50,7 +50,7 @@ function baseReader(blobs: ReadonlyMap<string, string>, workspace: string, githu
   };
 }
 
-/** A file of the checkout, where git would give its content this name. */
+/** Returns a file of the checkout if its git object name matches, or `null`. */
 async function localCopy(path: string, blob: string): Promise<Uint8Array | null> {
   const bytes = await readFile(path).catch(() => null);
   if (bytes === null) return null;

@@ -3,10 +3,10 @@ import { ActionError } from "../action-error.ts";
 import { type Comment, type Github, GithubError, type Issue, type Pull } from "./github-api.ts";
 import { type RefusedRequest, type RetryEffects, withRetries } from "./github-retry.ts";
 
-/** Where GitHub is, and as whom to speak. */
+/** Connection settings of GitHub's API. */
 export interface GithubConnection {
   readonly token: string;
-  /** Such as `https://api.github.com`, or that of an Enterprise Server. */
+  /** Such as `https://api.github.com`, or the URL of an Enterprise Server. */
   readonly apiUrl: string;
   readonly owner: string;
   readonly repo: string;
@@ -14,7 +14,7 @@ export interface GithubConnection {
 
 const PER_PAGE = 100;
 
-/** Connects to GitHub's API; limits are waited out. */
+/** Connects to GitHub's API; requests wait for rate limits. */
 export function connectGithub(
   { token, apiUrl, owner, repo }: GithubConnection,
   effects: RetryEffects,
@@ -45,7 +45,7 @@ export function connectGithub(
       viewer ??= octokit
         .graphql<{ readonly viewer: { readonly login: string } }>("query { viewer { login } }")
         .then((answer) => answer.viewer.login)
-        // What the workflow's own token is called everywhere.
+        // The login of every workflow's own token.
         .catch(() => "github-actions[bot]");
       return viewer;
     },
@@ -123,7 +123,7 @@ export function connectGithub(
 }
 
 const nothing = (): void => undefined;
-/** Octokit would write what GitHub says to the log as it is. */
+/** Octokit would log GitHub's messages unescaped. */
 const QUIET = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 interface Written {

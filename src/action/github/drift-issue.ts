@@ -3,13 +3,13 @@ import type { Drift } from "../../model/drift.ts";
 import { type ActionContext, markerOf } from "../action-context.ts";
 import { GithubError, type Issue } from "./github-api.ts";
 
-/** What a look at all merchants found. */
+/** The differences of all merchants. */
 export interface DriftFound {
-  /** As `differencesOf` names them. */
+  /** Keys of the differences. */
   readonly differences: readonly string[];
-  /** Every merchant was read and compared. */
+  /** Whether every merchant was read and compared. */
   readonly complete: boolean;
-  /** The issue's text of at most `size` UTF-16 units. */
+  /** Renders the issue's text of at most `size` UTF-16 units. */
   render(seen: FirstSeen, size: number): string;
 }
 
@@ -17,12 +17,12 @@ const LABEL = "rolecall-drift";
 const SMALLEST = 2_000;
 
 /**
- * Keeps the one issue of a scope true: opened, edited and reopened while something differs, commented only when what
- * differs is something else, and closed when every merchant was read and nothing does. Gives its address.
+ * Updates the drift issue of a scope: opens, edits or reopens it while there are differences, comments only if they
+ * changed, and closes it when there are none. Returns its URL.
  */
 export async function updateDriftIssue(context: ActionContext, found: DriftFound): Promise<string | null> {
   const { inputs, log } = context;
-  // A look that failed in part neither opens nor closes anything: what it did not see may differ or not.
+  // An incomplete check neither opens nor closes the issue.
   if (inputs.issue === "off" || !found.complete) return null;
   try {
     const issue = await ownIssue(context);
@@ -48,7 +48,7 @@ async function ownIssue({ github, scope }: ActionContext): Promise<Issue | null>
 async function close({ github, scope, event }: ActionContext, issue: Issue | null): Promise<string | null> {
   if (issue === null || !issue.open) return null;
   const text = "Every merchant was read, and nothing differs any more.";
-  // With nothing remembered, what differs from now on is told as new.
+  // Forget the first-seen times, so that later differences count as new.
   const body = [markerOf("drift", scope), firstSeenLine(new Map()), "", text].join("\n");
   await github.addComment(issue.number, `${text} [Run](${event.runUrl})`);
   await github.editIssue(issue.number, { body, open: false });
@@ -90,7 +90,7 @@ async function open(context: ActionContext, issue: Issue | null, found: DriftFou
   return issue.url;
 }
 
-/** Writes an issue, or a shorter one where GitHub says that it is too long. */
+/** Writes an issue; retries with a shorter text if GitHub rejects its length. */
 async function shortened<T>(
   { inputs }: ActionContext,
   bodyOf: (size: number) => string,
@@ -106,34 +106,34 @@ async function shortened<T>(
   }
 }
 
-/** When each difference was first seen, in milliseconds since the epoch, by `merchant:fingerprint`. */
+/** Time when each difference was first seen, in ms since the epoch, by `merchant:fingerprint`. */
 export type FirstSeen = ReadonlyMap<string, number>;
 
-/** What an issue's text can hold of it. */
+/** Maximum number of times that an issue stores. */
 const MOST = 600;
 const HEAD = "<!-- rolecall:first-seen:";
 const SHOWN = 16;
 
-/** The differences of drifts as an issue remembers them. */
+/** Returns the keys under which an issue stores differences. */
 export function differenceKeys(drifts: readonly Drift[]): readonly string[] {
   return drifts.flatMap(({ plan, changes, violations }) =>
     [...changes, ...violations].map(({ fingerprint }) => `${plan.merchant}:${fingerprint.slice(0, SHOWN)}`),
   );
 }
 
-/** Now, for each difference that was not there before. */
+/** Returns the first-seen times of differences; new ones get the current time. */
 export function firstSeenOf(differences: readonly string[], before: FirstSeen, now: number): FirstSeen {
   return new Map(differences.map((one) => [one, before.get(one) ?? now]));
 }
 
-/** The hidden line that remembers; with very many differences the oldest of them only. */
+/** Serializes first-seen times as a hidden line; of very many, only the oldest. */
 export function firstSeenLine(seen: FirstSeen): string {
   const oldest = [...seen].sort(([, a], [, b]) => a - b).slice(0, MOST);
   const data = oldest.map(([one, time]) => `${one}=${Math.floor(time / 1000).toString(36)}`);
   return `${HEAD}${seen.size} ${data.join(" ")} -->`;
 }
 
-/** What an issue remembers; nothing where its text was changed by hand. */
+/** Parses the first-seen times in an issue; skips what was edited by hand. */
 export function parseFirstSeen(body: string): FirstSeen {
   const line = body.split("\n").find((one) => one.startsWith(HEAD)) ?? "";
   return new Map(
@@ -144,7 +144,7 @@ export function parseFirstSeen(body: string): FirstSeen {
   );
 }
 
-/** Whether an issue's text tells of just these differences. */
+/** Checks whether an issue's text lists exactly these differences. */
 export function sameDifferences(body: string, seen: FirstSeen): boolean {
   const before = parseFirstSeen(body);
   const count = Number(/<!-- rolecall:first-seen:(\d+) /.exec(body)?.[1]);

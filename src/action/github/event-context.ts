@@ -1,18 +1,18 @@
 import { ActionError } from "../action-error.ts";
 import type { RunnerEnv } from "../inputs.ts";
 
-/** A pull request that the event is about. */
+/** The pull request of an event. */
 export interface PullContext {
   readonly number: number;
   readonly headSha: string;
   readonly baseSha: string;
-  /** The branch that it is to be merged into. */
+  /** Base branch. */
   readonly baseRef: string;
-  /** Its files come from another repository. */
+  /** Whether the head is in another repository. */
   readonly fork: boolean;
 }
 
-/** Where and for what the action runs: nothing in it comes from anybody but GitHub, but for names of branches. */
+/** The event and the place of a run; set by GitHub, except for branch names. */
 export interface EventContext {
   readonly name: string;
   readonly owner: string;
@@ -21,7 +21,7 @@ export interface EventContext {
   /** Such as `refs/heads/main`. */
   readonly ref: string;
   readonly pull: PullContext | null;
-  /** Null where the event does not tell. */
+  /** Null if the event does not contain it. */
   readonly defaultBranch: string | null;
   readonly isPublic: boolean | null;
   readonly apiUrl: string;
@@ -29,11 +29,11 @@ export interface EventContext {
   readonly runUrl: string;
   /** Absolute path of the checkout. */
   readonly workspace: string;
-  /** Absolute path of a folder for files. */
+  /** Absolute path of the folder for temporary files. */
   readonly temp: string;
 }
 
-/** Reads the context from the runner's variables and the event's text. */
+/** Parses the runner's variables and the event payload. */
 export function eventContext(env: RunnerEnv, eventText: string): EventContext {
   const [owner, repo] = (env["GITHUB_REPOSITORY"] ?? "").split("/");
   if (!owner || !repo) {
@@ -65,7 +65,7 @@ function pullOf(pull: Readonly<Record<string, unknown>>): PullContext | null {
   const [headSha, baseSha, baseRef] = [string(head["sha"]), string(base["sha"]), string(base["ref"])];
   const { number } = pull;
   if (typeof number !== "number" || !headSha || !baseSha || !baseRef) return null;
-  // A repository that is gone has no name either, and its files are nobody's we know.
+  // A deleted repository has no name; treat it as a fork.
   const fork = string(headRepo["full_name"]) !== string(baseRepo["full_name"]);
   return { number, headSha, baseSha, baseRef, fork };
 }

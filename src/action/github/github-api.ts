@@ -6,13 +6,13 @@ export interface Comment {
   readonly url: string;
 }
 
-/** An issue, with all that is needed to recognise it. */
+/** An issue. */
 export interface Issue extends Omit<Comment, "id"> {
   readonly number: number;
   readonly open: boolean;
 }
 
-/** A check run on a commit; nobody but an app with the right to write checks can make or change one. */
+/** A check run on a commit; only apps with the permission `checks: write` can create or change one. */
 export interface CheckRun {
   readonly id: number;
   readonly externalId: string;
@@ -20,7 +20,7 @@ export interface CheckRun {
   readonly text: string;
 }
 
-/** A check run to make. */
+/** A check run to create. */
 export interface NewCheck {
   readonly name: string;
   readonly sha: string;
@@ -31,7 +31,7 @@ export interface NewCheck {
   readonly text: string;
 }
 
-/** A pull request as it is now. */
+/** The current state of a pull request. */
 export interface Pull {
   readonly number: number;
   readonly headSha: string;
@@ -42,22 +42,22 @@ export interface Pull {
 /** A file in a commit. */
 export interface TreeFile {
   readonly path: string;
-  /** Of its content. */
+  /** Git object name of the content. */
   readonly blob: string;
 }
 
-/** The part of GitHub's API that the action uses; every call rejects with GithubError. */
+/** The part of GitHub's API that the action uses; every call rejects with a GithubError. */
 export interface Github {
-  /** Who the token belongs to; an app's ends with `[bot]`, which no person's can. */
+  /** Returns the login of the token's owner; that of an app ends with `[bot]`, which no user's can. */
   viewer(): Promise<string>;
   repository(): Promise<{ readonly defaultBranch: string; readonly isPublic: boolean }>;
   branchTip(branch: string): Promise<string>;
-  /** The parents of a commit. */
+  /** Returns the parents of a commit. */
   parents(sha: string): Promise<readonly string[]>;
-  /** The latest commits up to this one, newest first. */
+  /** Returns a commit and its predecessors, newest first. */
   commits(sha: string, count: number): Promise<readonly string[]>;
   pull(number: number): Promise<Pull>;
-  /** The pull requests that brought a commit. */
+  /** Returns the pull requests that contain a commit. */
   pullsOf(sha: string): Promise<readonly Pull[]>;
   files(sha: string): Promise<readonly TreeFile[]>;
   blob(sha: string): Promise<Uint8Array>;
@@ -71,9 +71,9 @@ export interface Github {
   editIssue(number: number, change: { readonly body?: string; readonly open?: boolean }): Promise<void>;
 }
 
-/** GitHub's API did not do what was asked. */
+/** Thrown for a failed request to GitHub's API. */
 export class GithubError extends Error {
-  /** 0 where there was no answer. */
+  /** HTTP status; 0 without a response. */
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -82,7 +82,7 @@ export class GithubError extends Error {
     this.status = status;
   }
 
-  /** The token may not do this, as in a run for a fork. */
+  /** Whether the token lacks a permission, as in a run for a fork. */
   get isForbidden(): boolean {
     return this.status === 401 || this.status === 403 || this.status === 404;
   }

@@ -1,4 +1,4 @@
-/** What a request to GitHub answered with, as far as waiting depends on it. */
+/** The part of an error response that determines the delay of a retry. */
 export interface RefusedRequest {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | number | undefined>>;
@@ -9,20 +9,20 @@ export interface RefusedRequest {
 export interface RetryEffects {
   now(): number;
   sleep(ms: number): Promise<void>;
-  /** Tells why it waits. */
+  /** Logs the reason for a delay. */
   log(text: string): void;
 }
 
 const MAX_ATTEMPTS = 5;
 const LONGEST_WAIT_MS = 2 * 60_000;
 const LONGEST_IN_ALL_MS = 5 * 60_000;
-/** What GitHub asks for where a secondary limit comes without a time. */
+/** GitHub's recommendation for secondary rate limits without a header. */
 const SECONDARY_WAIT_MS = 60_000;
 const FAILURE_WAIT_MS = 1_000;
 
 /**
- * Sends a request again when GitHub's limits say so, or when a request that changes nothing met a failure of its: a
- * bounded number of times, and for a bounded time. `send` rejects with something that `refusalOf` understands.
+ * Retries a request after rate limits, and a repeatable one after server errors, within a limited number of attempts and
+ * a limited time. `refusalOf` extracts the response from an error of `send`.
  */
 export async function withRetries<T>(
   send: () => Promise<T>,
@@ -46,7 +46,7 @@ export async function withRetries<T>(
   }
 }
 
-/** How long to wait before the next attempt; null where there is none. */
+/** Returns the delay before the next attempt, in ms; `null` to give up. */
 function waitFor(
   { status, headers, message }: RefusedRequest,
   repeatable: boolean,

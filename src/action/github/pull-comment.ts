@@ -4,20 +4,20 @@ import type { RunnerLog } from "../action-log.ts";
 import type { Inputs } from "../inputs.ts";
 import { type Comment, type Github, GithubError } from "./github-api.ts";
 
-/** The one comment of a scope on a pull request. */
+/** The comment of a scope on a pull request. */
 export interface PullComment {
-  /** Whether there is one already. */
+  /** Whether the comment exists. */
   readonly exists: boolean;
-  /** Says that a newer commit is being planned; only where there is a comment. */
+  /** Announces in an existing comment that a newer commit is being planned. */
   planning(sha: string): Promise<void>;
   /**
-   * Writes the comment, or a shorter one where GitHub says that it is too long; gives its address, or null where there
-   * is none. `worth`: there is something to say that deserves a new one.
+   * Writes the comment; retries with a shorter text if GitHub rejects its length. Creates one only if `worth`. Returns its
+   * URL, or null.
    */
   show(render: (maxSize: number) => string, worth: boolean): Promise<string | null>;
 }
 
-/** What the comment needs to be found and written. */
+/** The location of a comment, and the access to it. */
 export interface CommentPlace {
   readonly github: Github;
   readonly log: RunnerLog;
@@ -28,14 +28,14 @@ export interface CommentPlace {
 
 const SMALLEST = 2_000;
 
-/** No comment: off, or no pull request. */
+/** Does nothing, for runs without comment or pull request. */
 export const NO_COMMENT: PullComment = {
   exists: false,
   planning: async () => undefined,
   show: async () => null,
 };
 
-/** Looks for the comment by its marker and its author; where that may not be, nothing is written, and nothing fails. */
+/** Finds the comment by marker and author; without permission it logs that and writes nothing. */
 export async function findComment({ github, log, scope, inputs, pull }: CommentPlace): Promise<PullComment> {
   if (inputs.comment === "off") return NO_COMMENT;
   const marker = markerOf("plan", scope);

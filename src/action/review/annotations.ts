@@ -5,10 +5,10 @@ import type { Plan } from "../../model/plan.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
 import type { Annotation } from "../action-log.ts";
 
-/** The texts of the files, by the names that they are shown by. */
+/** The files' texts with their displayed names. */
 export type Sources = readonly { readonly file: string; readonly text: string }[];
 
-/** What is wrong with files, on their lines; what keeps one from being read comes before what it refuses. */
+/** Converts diagnostics to annotations; violations of the file's own policies and checks come last. */
 export function diagnosticAnnotations(diagnostics: readonly Diagnostic[]): readonly Annotation[] {
   const rank = ({ refusal }: Diagnostic): number => (refusal ? 1 : 0);
   return [...diagnostics]
@@ -23,7 +23,7 @@ export function diagnosticAnnotations(diagnostics: readonly Diagnostic[]): reado
     }));
 }
 
-/** What plans find and refuse, on the lines that it comes from: errors, then refusals, then warnings. */
+/** Converts findings and refusals to annotations: errors, then refusals, then warnings. */
 export function planAnnotations(
   plans: readonly Plan[],
   states: readonly DesiredState[],
@@ -62,7 +62,7 @@ export function planAnnotations(
 
 type Place = Pick<Annotation, "file" | "line">;
 
-/** Where a role or member is written; its merchant's file where it is not. */
+/** Returns a lookup of the line that declares a role or member; without one, of the merchant's file. */
 function entryPlaces(
   states: readonly DesiredState[],
   sources: Sources,

@@ -11,18 +11,18 @@ import { findComment, NO_COMMENT } from "../github/pull-comment.ts";
 import { maskAddresses, maskText } from "./mask-addresses.ts";
 import { aboutCommit, renderReviewPage } from "./publish-plan.ts";
 
-/** How an apply ended, for people and for the output. */
+/** The outcome of an apply. */
 export interface ApplyEnd {
   readonly verdict: string;
   readonly result: ResultWord;
   readonly reason: FailureReason | null;
-  /** One sentence of ours: it stands in Markdown. */
+  /** One trusted sentence; inserted into Markdown unescaped. */
   readonly message: string;
 }
 
 const NOTHING_CHANGED = "Nothing was changed.";
 
-/** Every way in which an apply can end. */
+/** The possible outcomes of an apply. */
 export const APPLY_ENDS = {
   applied: { verdict: "✅ rolecall apply: applied", result: "applied", reason: null, message: "" },
   nothing: { verdict: "✅ rolecall apply: nothing to do", result: "no-changes", reason: null, message: "" },
@@ -70,17 +70,17 @@ export const APPLY_ENDS = {
   },
 } as const satisfies Readonly<Record<string, ApplyEnd>>;
 
-/** A third for what was done, a third for the plan, and room for characters of three bytes in the 1 MiB that GitHub takes. */
+/** Leaves room for three-byte characters below GitHub's limit of 1 MiB, in UTF-16 units. */
 const SUMMARY_SIZE = 450_000;
 
-/** What is told of an apply's end. */
+/** An outcome with its log and plans. */
 export interface ApplyReport extends ApplyEnd {
   readonly lines: readonly string[];
   readonly plans: readonly Plan[];
   readonly placeOf: PlaceOf;
 }
 
-/** The comment on the pull request that was merged, and the job's summary. */
+/** Publishes the outcome of an apply in the job summary and on the merged pull request. */
 export async function reportApply(
   context: ActionContext,
   pull: Pull | null,
@@ -130,7 +130,7 @@ function fitting(lines: readonly string[], size: number): number {
   return last === -1 ? lines.length : last;
 }
 
-/** What an apply tells, also for the comment and the summary. */
+/** Wraps a reporter to capture its text for the comment and the job summary. */
 export function captureApplyLog(
   reporter: ApplyReporter,
   progress: Pick<Progress, "applied">,

@@ -16,7 +16,7 @@ import { withNewIgnores } from "./ignore-risks.ts";
 import { publishable } from "./mask-addresses.ts";
 import { aboutRun, planOutputs, publish, type ReviewPage } from "./publish-plan.ts";
 
-/** Without any key: the files of the pull request against those of the branch that it is to be merged into. */
+/** Compares the files of a pull request with those of its base branch, for runs without an API key. */
 export async function compareFiles(
   context: ActionContext,
   loaded: LoadedFiles,
@@ -73,7 +73,7 @@ export async function compareFiles(
   return passed("compared", outputs);
 }
 
-/** What the files of the base branch say; a failure of the step where they cannot be read. */
+/** Reads the files of the base branch; a GithubError becomes an ActionError. */
 export async function compared<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
@@ -88,8 +88,8 @@ export async function compared<T>(read: () => Promise<T>): Promise<T> {
 }
 
 /**
- * What a pull request changes in the files, told as a plan: as if what they say on the branch that it is to be merged
- * into were live. What is really live is not in it, so nothing is refused by it, and nothing can be approved by it.
+ * Returns the changes of a pull request to the files as plans, treating the files of the base branch as the live state.
+ * Without the real live state there are no refusals, and nothing to approve.
  */
 export function configDiff(
   head: readonly DesiredState[],
@@ -103,7 +103,7 @@ export function configDiff(
     const { environment } = state;
     const desired: DesiredState = {
       ...state,
-      // Whatever the file no longer lists is shown, also where it would be left alone at the service.
+      // Show every removed entry, even one that an apply would keep at the service.
       sync: { ...state.sync, roles: "authoritative", members: "authoritative" },
       ignore: { roles: [], members: [] },
       ...(environment && { environment }),

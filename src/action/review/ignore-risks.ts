@@ -7,8 +7,8 @@ import { GithubError } from "../github/github-api.ts";
 import { maskAddresses } from "./mask-addresses.ts";
 
 /**
- * Adds the entries of `ignore` that a pull request brings to the risks of each merchant: what they match is left alone
- * from then on. Where the base branch cannot be read, every entry counts as new.
+ * Adds the entries of `ignore` that a pull request introduces to the risks of each merchant: what they match is no longer
+ * managed. If the base branch cannot be read, every entry counts as new.
  */
 export async function withNewIgnores(
   views: readonly PlanView[],

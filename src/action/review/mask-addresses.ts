@@ -4,12 +4,12 @@ import type { Annotation } from "../action-log.ts";
 
 const ADDRESS = /[^\s@"'`<>(),;:=\\[\]{}|]+@([^\s@"'`<>(),;:=\\[\]{}|]+\.[^\s@"'`<>(),;:=\\[\]{}|]+)/g;
 
-/** A text in which nobody's address can be read: `a***@example.com`. */
+/** Masks the e-mail addresses in a text: `a***@example.com`. */
 export function maskText(text: string): string {
   return text.replaceAll(ADDRESS, (address, domain: string) => `${[...address][0] ?? ""}***@${domain}`);
 }
 
-/** The same data with every address in it masked, wherever it stands; keys stay. */
+/** Masks the e-mail addresses in all strings of a value; object keys are kept. */
 export function maskAddresses<T>(value: T): T {
   if (typeof value === "string") return maskText(value) as T;
   if (Array.isArray(value)) return value.map(maskAddresses) as T;
@@ -19,7 +19,7 @@ export function maskAddresses<T>(value: T): T {
   return value;
 }
 
-/** Annotations in which nobody's address can be read. */
+/** Masks the e-mail addresses in annotations. */
 export function maskedAnnotations(annotations: readonly Annotation[]): readonly Annotation[] {
   return annotations.map((one) => ({
     ...one,
@@ -28,7 +28,7 @@ export function maskedAnnotations(annotations: readonly Annotation[]): readonly 
   }));
 }
 
-/** Plans as they may be published. */
+/** Returns plans for publication, masked if required. */
 export function publishable({ masked }: ActionContext, plans: readonly Plan[]): readonly Plan[] {
   return masked ? plans.map(maskAddresses) : plans;
 }

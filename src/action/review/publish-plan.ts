@@ -8,7 +8,7 @@ import type { ActionContext, ActionResult, Outputs } from "../action-context.ts"
 import { GithubError } from "../github/github-api.ts";
 import type { PullComment } from "../github/pull-comment.ts";
 
-/** Everything that is published: a file, the job's summary, the comment. */
+/** Publishes a plan as files, job summary and comment. */
 export async function publish(
   context: ActionContext,
   page: ReviewPage,
@@ -40,7 +40,7 @@ export async function publish(
   };
 }
 
-/** A run that was overtaken by a newer commit leaves the comment to that one's. */
+/** Checks whether the run is for the newest commit; only that run writes the comment. */
 export async function isNewest({ event, github, log }: ActionContext, tell = true): Promise<boolean> {
   const { pull } = event;
   if (pull === null) return false;
@@ -56,12 +56,12 @@ export async function isNewest({ event, github, log }: ActionContext, tell = tru
   }
 }
 
-/** The line that says of which commit a page is. */
+/** Returns the line about the commit of this run. */
 export function aboutRun({ event, scope }: ActionContext): string {
   return aboutCommit(event.pull?.headSha ?? event.sha, event.runUrl, scope.title);
 }
 
-/** The numbers of plans as outputs of the step, and one fingerprint for all of them. */
+/** Returns the outputs of plans: totals and a common fingerprint. */
 export function planOutputs(plans: readonly Plan[]): Outputs {
   const counts = addCounts(plans.map((plan) => planView(plan).counts));
   const deferred = plans.reduce((sum, plan) => sum + plan.deferred.length, 0);
@@ -84,20 +84,20 @@ function hash(fingerprints: readonly string[]): string {
     .slice(0, 32);
 }
 
-/** A review with what stands around it. */
+/** A review with its marker and surrounding text. */
 export interface ReviewPage {
   readonly marker: string;
   readonly review: ReviewInput;
-  /** Lines right below the verdict. */
+  /** Lines below the verdict. */
   readonly about: readonly string[];
-  /** Paragraphs at the end. */
+  /** Paragraphs after the review. */
   readonly after: readonly string[];
 }
 
-/** GitHub takes a summary of 1 MiB for each step. */
+/** GitHub's limit is 1 MiB per step. */
 const SUMMARY_BYTES = 1_000_000;
 
-/** A page of at most `maxSize` UTF-16 units, whose parts are left out whole where they do not fit. */
+/** Renders a page of at most `maxSize` UTF-16 units; parts that do not fit are left out. */
 export function renderReviewPage({ marker, review, about, after }: ReviewPage, maxSize: number): string {
   const around = [marker, ...about, ...after].join("\n\n").length + 20;
   const text = renderReview(review, maxSize - around);
@@ -106,7 +106,7 @@ export function renderReviewPage({ marker, review, about, after }: ReviewPage, m
   return [marker, verdict, ...about, rest, ...after].filter((part) => part !== "").join("\n\n");
 }
 
-/** The same for a job's summary, which is limited in bytes; without the marker. */
+/** Renders the job summary, limited in bytes and without marker. */
 export function renderReviewSummary(page: ReviewPage): string {
   const render = (size: number): string => `${renderReviewPage({ ...page, marker: "" }, size)}\n`;
   const text = render(SUMMARY_BYTES);
@@ -114,7 +114,7 @@ export function renderReviewSummary(page: ReviewPage): string {
   return bytes <= SUMMARY_BYTES ? text : render(Math.floor((SUMMARY_BYTES * text.length) / bytes) - 1000);
 }
 
-/** "Commit 1a2b3c4 · job summary". */
+/** Returns a line such as "Commit 1a2b3c4 · full report in the job summary". */
 export function aboutCommit(sha: string, runUrl: string, scopeTitle: string): string {
   const scope = scopeTitle === "" ? "" : ` · ${inlineCode(scopeTitle)}`;
   return `Commit ${inlineCode(sha.slice(0, 7))} · [full report in the job summary](${runUrl})${scope}`;

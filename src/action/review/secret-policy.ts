@@ -4,17 +4,17 @@ import type { EventContext } from "../github/event-context.ts";
 import type { Github } from "../github/github-api.ts";
 import type { Inputs } from "../inputs.ts";
 
-/** How a pull request's files would be reached, as far as the workflow does not say it itself. */
+/** The parts of the connection that the workflow itself determines. */
 export interface WorkflowCredentials {
-  /** The workflow says where the service is. */
+  /** Whether the workflow gives the base URL. */
   readonly baseUrl: boolean;
-  /** Merchants whose key the workflow says. */
+  /** Merchants whose key the workflow gives. */
   readonly keys: ReadonlySet<string>;
 }
 
 /**
- * Which merchants of a pull request would send a key to a place, or take it from a variable, that the branch it is to be
- * merged into does not: whoever may propose a file could so have a key sent to a service of their own.
+ * Returns the merchants for which a pull request changes the base URL or the variable of the API key. Otherwise anybody
+ * who can propose a file could have a key sent to a service of their own.
  */
 export function untrustedCredentials(
   head: readonly DesiredState[],
@@ -22,7 +22,7 @@ export function untrustedCredentials(
   given: WorkflowCredentials,
 ): readonly DesiredState[] {
   const known = new Map(base.map((state) => [state.merchant, accessOf(state, given)]));
-  // What a merchant uses that is there already, a new one may use too: the same key, sent to the same place.
+  // A new merchant may use what an existing one uses: the same key, sent to the same URL.
   const used = new Set([...known.values(), DEFAULT].map(text));
   return head.filter((state) => {
     const wanted = text(accessOf(state, given));
@@ -31,7 +31,7 @@ export function untrustedCredentials(
   });
 }
 
-/** Whether a file says itself where its service is, or which variable holds its key. */
+/** Checks whether a file determines the base URL or the variable of the API key. */
 export function choosesCredentials(state: DesiredState, given: WorkflowCredentials): boolean {
   return text(accessOf(state, given)) !== text(DEFAULT);
 }
@@ -41,7 +41,7 @@ interface Said {
   readonly keyEnv: string | null;
 }
 
-/** The workflow alone says both. */
+/** The workflow determines both. */
 const DEFAULT: Said = { baseUrl: null, keyEnv: null };
 
 function accessOf({ merchant, baseUrl, keyEnv }: DesiredState, given: WorkflowCredentials): Said {
@@ -55,10 +55,10 @@ function text({ baseUrl, keyEnv }: Said): string {
   return JSON.stringify([baseUrl, keyEnv]);
 }
 
-/** Events that run with the repository's keys, whoever caused them. */
+/** Events that run with the repository's secrets, whoever triggers them. */
 const UNSAFE = new Set(["workflow_run", "issue_comment", "discussion_comment", "issues"]);
 
-/** Refuses to plan with keys where somebody without a right to them may have chosen the files. */
+/** Rejects events where somebody without access to the keys may have chosen the files. */
 export function guardPlanEvent({ name, pull }: EventContext, keys: boolean): void {
   if (!keys) return;
   const fork = name === "pull_request_target" && (pull?.fork ?? true);
@@ -70,7 +70,7 @@ export function guardPlanEvent({ name, pull }: EventContext, keys: boolean): voi
   );
 }
 
-/** Refuses to look for drift with the files of a pull request: nothing holds them against those of its base branch. */
+/** Rejects drift on a pull request, whose files are not compared with those of its base branch. */
 export function guardDriftEvent(event: EventContext): void {
   guardPlanEvent(event, true);
   if (event.pull === null) return;
@@ -81,7 +81,7 @@ export function guardDriftEvent(event: EventContext): void {
   );
 }
 
-/** The branch that an apply runs for; refuses everything but the default branch, unless `allow` names another one. */
+/** Returns the branch of an apply; rejects any but the default branch, unless `allow` names it. */
 export async function guardApplyBranch(
   { event, inputs }: { readonly event: EventContext; readonly inputs: Pick<Inputs, "allow"> },
   github: Github,
@@ -105,7 +105,7 @@ export async function guardApplyBranch(
   );
 }
 
-/** Refuses a commit that its branch has left behind: another run applies the newer one. */
+/** Rejects a commit that is no longer the tip of its branch; another run applies the newer one. */
 export async function guardTip(
   { event, inputs }: { readonly event: EventContext; readonly inputs: Pick<Inputs, "allow"> },
   branch: string,
@@ -120,7 +120,7 @@ export async function guardTip(
   );
 }
 
-/** The overrides among what `allow` holds: branch and commit are the action's own. */
+/** Returns the overrides in `allow`, without the action's own branch and commit. */
 export function overridesIn(allow: readonly string[]): readonly string[] {
   return allow.filter((one) => !/^(branch|commit)=/.test(one) || one.includes("@"));
 }

@@ -2,7 +2,7 @@ import { stringify } from "yaml";
 import type { JsonValue } from "../../model/json.ts";
 import type { Change, MemberImage, Plan, RoleImage } from "../../model/plan.ts";
 
-/** What a merchant's file would have to say for a plan to find nothing to do: entries as they are live, and those to take out. */
+/** Returns the YAML that would make a file match the live state: entries to add and entries to remove. */
 export function suggestedYaml({ changes }: Plan): string {
   const roles = changes.flatMap((change) => (change.resource === "role" ? liveEntry(change) : []));
   const members = changes.flatMap((change) => (change.resource === "member" ? liveEntry(change) : []));

@@ -38,10 +38,7 @@ async function keepInside(paths: readonly string[], cwd: string): Promise<void> 
   for (const file of await findYamlFiles(paths, cwd)) {
     const path = relative(root, await realpath(file)).split(sep);
     if (path[0] === ".." || path.includes(".git") || path[0] === "") {
-      throw new ActionError(
-        "usage",
-        `${relative(cwd, file)} leads to a file that is no part of the checkout.`,
-      );
+      throw new ActionError("usage", `${relative(cwd, file)} leads to a file outside the checkout.`);
     }
   }
 }

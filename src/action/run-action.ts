@@ -100,7 +100,7 @@ async function ended(run: () => Promise<ActionResult>, runner: Runner): Promise<
     if (error instanceof GithubError) return failed("failed", "github", `GitHub's API: ${error.message}`);
     const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
     safeSink(runner).write(`${trace}\n`);
-    return failed("failed", "bug", "This is a bug in rolecall; please report it with what stands above.");
+    return failed("failed", "bug", "This is a bug in rolecall; please report it with the output above.");
   }
 }
 

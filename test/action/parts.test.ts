@@ -290,9 +290,9 @@ test("the YAML that adopts what is live makes the next plan find nothing", () =>
     [liveMember("mem_1", "eve@example.com", { roles: ["role_1"] })],
   );
   const plan = planOf(desired({ roles: [role("Gone", { permissions: ["b"] })], members: [] }), is);
-  expect(suggestedYaml(plan)).toBe(`# Take these out:
+  expect(suggestedYaml(plan)).toBe(`# Remove these:
 #   role "Gone"
-# Put these in, or in place of what is there:
+# Add these, or replace what is there:
 roles:
   - name: Lead
     permissions:
@@ -389,7 +389,7 @@ test("a link that leads out of the checkout, or to what git keeps, is not read",
     const { io, written } = testIo({ cwd: workspace });
     for (const path of ["out.yaml", "git.yaml", "../secret.yaml"]) {
       const inputs = readInputs({ INPUT_COMMAND: "plan", INPUT_PATHS: path });
-      await expect(loadFiles(inputs, io)).rejects.toThrow("no part of the checkout");
+      await expect(loadFiles(inputs, io)).rejects.toThrow("outside the checkout");
     }
     expect(JSON.stringify(written)).not.toContain("hunter2");
   } finally {

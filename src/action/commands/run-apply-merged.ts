@@ -175,7 +175,7 @@ function problemsOf(
 function howToGoOn(pulls: readonly Pull[]): string {
   const where =
     pulls.length === 0
-      ? "No merged pull request brought this commit, so no plan was reviewed."
+      ? "No merged pull request contains this commit, so no plan was reviewed."
       : `The plan was reviewed on ${pulls.map(({ number }) => `#${number}`).join(", ")}.`;
   return `${where} Open a pull request, whose plan shows what is new; or, to apply what the plan above says, run this once with on-plan-change: apply.`;
 }
@@ -205,9 +205,7 @@ async function mark(context: ActionContext, conclusion: "success" | "failure", t
     });
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
-    log.notice(
-      "Whether this commit is applied could not be kept on it: that takes the permission checks: write.",
-    );
+    log.notice("The result could not be recorded on the commit: this requires the permission checks: write.");
   }
 }
 
@@ -219,8 +217,8 @@ async function guarded<T>(ask: () => Promise<T>): Promise<T> {
     if (!(error instanceof GithubError)) throw error;
     throw new ActionError(
       "github",
-      `GitHub could not be asked what may be applied: ${error.message}.`,
-      "It takes the permissions contents: read, pull-requests: read and checks: read.",
+      `The approvals could not be read from GitHub: ${error.message}.`,
+      "This requires the permissions contents: read, pull-requests: read and checks: read.",
     );
   }
 }

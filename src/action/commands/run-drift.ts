@@ -102,7 +102,7 @@ function verdictOf(
     return failed(
       "failed",
       valid ? "service" : "invalid-files",
-      "Not every merchant could be read and compared; the issue is left as it was.",
+      "Not every merchant could be read and compared; the issue is unchanged.",
     );
   }
   const differences = drifts.reduce((sum, { changes }) => sum + changes.length, 0);
@@ -128,12 +128,12 @@ function renderIssue(page: ReviewPage, drifts: readonly Drift[], seen: FirstSeen
       ({ plan }) =>
         `${inlineCode(plan.merchant)}\n\n${fenced("yaml", suggestedYaml(plan).split("\n").map(visible))}`,
     );
-  const adoptText = folded("What the files would have to say", adopt);
+  const adoptText = folded("Changes to the files", adopt);
   const ways = (long: boolean): string =>
     [
-      "### Two ways out",
-      `1. **Keep what is live:** put it into the files, in a pull request. ${long ? "What they would have to say is below." : "`rolecall drift` on your machine shows what."}`,
-      "2. **Keep what the files say:** run the workflow that applies, once, with `on-plan-change: apply`. It reverts the differences.",
+      "### Two remedies",
+      `1. **Keep the live state:** change the files in a pull request. ${long ? "The changes are below." : "`rolecall drift` on your machine shows them."}`,
+      "2. **Keep the files:** run the workflow that applies once with `on-plan-change: apply`. It reverts the differences.",
       ...(long ? [adoptText] : []),
     ].join("\n\n");
   const whole = [since, ways(true)].join("\n\n").length < size / 2;

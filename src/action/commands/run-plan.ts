@@ -140,12 +140,12 @@ async function keepApproval(
       summary.slice(0, 500).join("\n"),
       github,
     );
-    if (!kept) context.log.warning("There are too many changes to keep their approval. Plan in shards.");
+    if (!kept) context.log.warning("There are too many changes to store their approval. Plan in shards.");
     return kept;
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
     context.log.notice(
-      "What may be applied could not be kept on the commit: that takes the permission checks: write. An apply after the merge would refuse every change.",
+      "The approval could not be stored on the commit: this requires the permission checks: write. An apply after the merge would refuse every change.",
     );
     return false;
   }
@@ -175,7 +175,7 @@ async function showFailure(error: ActionError, context: ActionContext, comment: 
   const text = [error.message, ...(error.hint === null ? [] : [error.hint])].map((line) =>
     context.masked ? maskText(line) : line,
   );
-  const [verdict, explained] = ["## ❌ rolecall plan: could not be made", fenced("text", text)];
+  const [verdict, explained] = ["## ❌ rolecall plan: failed", fenced("text", text)];
   const body = [markerOf("plan", context.scope), verdict, aboutRun(context), explained].join("\n\n");
   await context.summarise(`${[verdict, aboutRun(context), explained].join("\n\n")}\n`);
   if (context.event.pull && (await isNewest(context))) await comment.show(() => body, true);

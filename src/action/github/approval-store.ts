@@ -40,7 +40,7 @@ export async function storeApproval(
       externalId: [PREFIX, scope.id, digest, part, parts].join("/"),
       conclusion: "neutral",
       title: changes === 0 ? "Nothing would change" : `${counted(changes, "change")} may be applied`,
-      summary: `${summary}\n\nBelow is what the apply after the merge is held against; it is for rolecall to read.`,
+      summary: `${summary}\n\nThe data below is what rolecall compares the apply after the merge with.`,
       text: `\`\`\`\n${data.slice((part - 1) * PART_LENGTH, part * PART_LENGTH)}\n\`\`\``,
     });
   }

@@ -31,7 +31,7 @@ export async function updateDriftIssue(context: ActionContext, found: DriftFound
     if (!(error instanceof GithubError)) throw error;
     log.warning(
       error.isForbidden
-        ? "The drift issue could not be written: that takes the permission issues: write."
+        ? "The drift issue could not be written: this requires the permission issues: write."
         : `The drift issue could not be written: GitHub answered ${error.status || "nothing"}.`,
     );
     return null;
@@ -47,7 +47,7 @@ async function ownIssue({ github, scope }: ActionContext): Promise<Issue | null>
 
 async function close({ github, scope, event }: ActionContext, issue: Issue | null): Promise<string | null> {
   if (issue === null || !issue.open) return null;
-  const text = "Every merchant was read, and nothing differs any more.";
+  const text = "Every merchant was read, and there are no differences any more.";
   // Forget the first-seen times, so that later differences count as new.
   const body = [markerOf("drift", scope), firstSeenLine(new Map()), "", text].join("\n");
   await github.addComment(issue.number, `${text} [Run](${event.runUrl})`);
@@ -75,16 +75,13 @@ async function open(context: ActionContext, issue: Issue | null, found: DriftFou
     github.editIssue(issue.number, { body, ...(!issue.open && { open: true }) }),
   );
   if (!issue.open) {
-    await github.addComment(
-      issue.number,
-      `Something differs still, or again: reopened. [Run](${event.runUrl})`,
-    );
+    await github.addComment(issue.number, `There are differences again: reopened. [Run](${event.runUrl})`);
   } else if (changed) {
     const news = found.differences.filter((one) => !before.has(one)).length;
     const gone = [...before.keys()].filter((one) => !seen.has(one)).length;
     await github.addComment(
       issue.number,
-      `What differs has changed: ${counted(news, "new difference")}, ${grouped(gone)} gone. [Run](${event.runUrl})`,
+      `The differences have changed: ${counted(news, "new difference")}, ${grouped(gone)} gone. [Run](${event.runUrl})`,
     );
   }
   return issue.url;

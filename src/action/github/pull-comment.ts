@@ -53,7 +53,7 @@ export async function findComment({ github, log, scope, inputs, pull }: CommentP
       return null;
     }
   };
-  const found = await tolerate("The comment could not be looked for", async () => {
+  const found = await tolerate("The comment could not be searched for", async () => {
     const [author, comments] = [await github.viewer(), await github.comments(pull)];
     return { own: comments.find((one) => isOwn(one, marker, author)) ?? null };
   });

@@ -30,7 +30,7 @@ export const APPLY_ENDS = {
     verdict: "❌ rolecall apply: partly applied",
     result: "partial",
     reason: "partial",
-    message: "Not everything was applied. Run it again to go on.",
+    message: "Not everything was applied. Run it again to continue.",
   },
   stopped: {
     verdict: "❌ rolecall apply: stopped before anything was changed",

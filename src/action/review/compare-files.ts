@@ -50,11 +50,10 @@ export async function compareFiles(
     review: { command: "plan", views, unplanned: [], fileErrors: fileErrors.length },
     about: [
       aboutRun(context),
-      "> [!IMPORTANT]\n> **Not compared with what is live.** This run has no API key, as every run for a fork or by Dependabot. It shows what the files of this pull request say otherwise than those of its base branch; an apply may do more or less.",
+      "> [!IMPORTANT]\n> **Not compared with what is live.** This run has no API key, as every run for a fork or by Dependabot. It shows the differences between the files of this pull request and those of its base branch; an apply may do more or less.",
     ],
     after: gone.map(
-      ({ merchant }) =>
-        `${inlineCode(merchant)} has no file any more: nothing of it is managed from then on.`,
+      ({ merchant }) => `${inlineCode(merchant)} no longer has a file: it will not be managed any more.`,
     ),
   };
   const changes = plans.some((one) => one.changes.length > 0);
@@ -82,7 +81,7 @@ export async function compared<T>(read: () => Promise<T>): Promise<T> {
     throw new ActionError(
       "github",
       `The files of the base branch could not be read: ${error.message}.`,
-      "It takes the permission contents: read.",
+      "This requires the permission contents: read.",
     );
   }
 }

@@ -34,7 +34,7 @@ async function baseOf({ inputs, event, github, io, log }: ActionContext): Promis
     return await baseStates(inputs.paths, pull, event, github, io.now());
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
-    log.notice("The base branch could not be read (contents: read): every entry of ignore is told as new.");
+    log.notice("The base branch could not be read (contents: read): every entry of ignore is shown as new.");
     return [];
   }
 }
@@ -54,7 +54,7 @@ function newIgnores(
         return ignore[key].filter((pattern) => !known.has(pattern)).map((pattern) => ({ pattern, resource }));
       });
       const items = added.map(({ pattern, resource }): RiskItem => {
-        return { name: pattern, what: `${resource}s that match are left alone from now on`, resource };
+        return { name: pattern, what: `${resource}s that match are no longer managed`, resource };
       });
       return [merchant, items];
     }),

@@ -76,7 +76,7 @@ export function guardDriftEvent(event: EventContext): void {
   if (event.pull === null) return;
   throw new ActionError(
     "unsafe-event",
-    `With the event ${event.name} there is no drift to look for: its files are not merged.`,
+    `With the event ${event.name} drift cannot be checked: its files are not merged.`,
     "Run drift on a schedule; plan is for pull requests.",
   );
 }
@@ -90,7 +90,7 @@ export async function guardApplyBranch(
   if (pull !== null || UNSAFE.has(name)) {
     throw new ActionError(
       "unsafe-event",
-      `The event ${name} applies nothing: what is applied is what is merged.`,
+      `The event ${name} cannot apply: only merged changes are applied.`,
       "Run apply on a push to the default branch, or by workflow_dispatch.",
     );
   }
@@ -100,8 +100,8 @@ export async function guardApplyBranch(
     return branch;
   throw new ActionError(
     "wrong-branch",
-    `${ref || "This ref"} is not the default branch, ${defaultBranch}, and nothing else is applied.`,
-    branch === null ? null : `If it is meant, put branch=${branch} into the input allow.`,
+    `${ref || "This ref"} is not the default branch, ${defaultBranch}, and no other is applied.`,
+    branch === null ? null : `To apply it, add branch=${branch} to the input allow.`,
   );
 }
 
@@ -116,7 +116,7 @@ export async function guardTip(
   throw new ActionError(
     "stale-commit",
     `${event.sha.slice(0, 7)} is no longer the tip of ${branch}: the run for ${tip.slice(0, 7)} applies it.`,
-    `If just this commit is meant, put commit=${event.sha} into the input allow.`,
+    `To apply this very commit, add commit=${event.sha} to the input allow.`,
   );
 }
 

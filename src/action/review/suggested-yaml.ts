@@ -13,10 +13,10 @@ export function suggestedYaml({ changes }: Plan): string {
   };
   const parts = [
     ...(gone.length > 0
-      ? ["# Take these out:", ...gone.map(({ resource, name }) => `#   ${resource} ${JSON.stringify(name)}`)]
+      ? ["# Remove these:", ...gone.map(({ resource, name }) => `#   ${resource} ${JSON.stringify(name)}`)]
       : []),
     ...(roles.length + members.length > 0
-      ? ["# Put these in, or in place of what is there:", stringify(entries, { lineWidth: 0 }).trimEnd()]
+      ? ["# Add these, or replace what is there:", stringify(entries, { lineWidth: 0 }).trimEnd()]
       : []),
   ];
   return parts.join("\n");

@@ -88,7 +88,7 @@ describe.each(nodesUnderTest())("$name", ({ path: node }) => {
     expect(stopped.code).toBe(1);
     expect(stopped.outputs).toMatchObject({ result: "partial", "failure-reason": "partial" });
     expect(stopped.log.match(/✓ MC1 {2}role Cashier created/g)).toHaveLength(1);
-    expect(stopped.log).toContain("::error::Not everything was applied. Run it again to go on.");
+    expect(stopped.log).toContain("::error::Not everything was applied. Run it again to continue.");
     expect(lastComment()).toContain("## ❌ rolecall apply: partly applied");
     expect(lastComment()).toContain("create member cleo@example.com");
     const again = await run("apply");

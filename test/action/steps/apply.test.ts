@@ -96,7 +96,7 @@ describe("apply", () => {
     const [pull] = repository.github.pulls;
     if (pull) pull.merged = null;
     const pushed = await run("apply");
-    expect(pushed.log).toContain("No merged pull request brought this commit, so no plan was reviewed.");
+    expect(pushed.log).toContain("No merged pull request contains this commit, so no plan was reviewed.");
     expect(await repository.writes()).toEqual([]);
   });
 

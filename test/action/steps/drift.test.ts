@@ -68,7 +68,7 @@ describe("drift", () => {
     expect(issue().body).toContain("first seen 2022-04-28 23:45 UTC");
     expect(issue().body).toContain("dan");
     expect(repository.github.comments.map(({ body }) => body)).toEqual([
-      expect.stringContaining("What differs has changed: 1 new difference, 0 gone."),
+      expect.stringContaining("The differences have changed: 1 new difference, 0 gone."),
     ]);
   });
 
@@ -78,7 +78,7 @@ describe("drift", () => {
     issue().state = "closed";
     await drift();
     expect(issue().state).toBe("open");
-    expect(repository.github.comments.at(-1)?.body).toContain("Something differs still, or again: reopened.");
+    expect(repository.github.comments.at(-1)?.body).toContain("There are differences again: reopened.");
   });
 
   test("a look that failed neither opens nor closes anything", async () => {
@@ -130,7 +130,7 @@ describe("drift", () => {
     const end = await drift();
     expect(end.code).toBe(0);
     expect(end.log).toContain(
-      "::warning::The drift issue could not be written: that takes the permission issues: write.",
+      "::warning::The drift issue could not be written: this requires the permission issues: write.",
     );
     expect(end.summary).toContain("eve@example.com");
     const off = await drift({ issue: "off" });
@@ -152,7 +152,7 @@ describe("drift", () => {
     const end = await drift({ "max-comment-size": "20000" });
     expect(end.code).toBe(0);
     expect(issue().body.length).toBeLessThanOrEqual(4_000);
-    expect(issue().body).toContain("### Two ways out");
+    expect(issue().body).toContain("### Two remedies");
     const again = await drift({ "max-comment-size": "20000" });
     expect(again.code).toBe(0);
     expect(repository.github.comments).toEqual([]);

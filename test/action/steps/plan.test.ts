@@ -50,7 +50,7 @@ describe("plan", () => {
     const body = onlyComment();
     expect(body).toContain("## ⚠️ rolecall plan: no changes, with risks");
     expect(body).toContain("### ⚠️ 1 entry of ignore is new");
-    expect(body).toContain("+ MC1: member ben@*: members that match are left alone from now on");
+    expect(body).toContain("+ MC1: member ben@*: members that match are no longer managed");
     expect(body).toContain("1 live member is ignored: Employee (ben@example.com).");
   });
 

@@ -66,7 +66,7 @@ export async function checkPrecondition(
   }
   if (differences === "done") return DONE;
   if (differences.length === 0) return member ? { ...PLANNED, found: member } : PLANNED;
-  return stale(change, `is not what was planned any more: ${differences.join("; ")}`);
+  return stale(change, `has changed since it was planned: ${differences.join("; ")}`);
 }
 
 /**

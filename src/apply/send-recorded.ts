@@ -39,7 +39,7 @@ function notRestored({ fields }: Emptied, failure: Failure | null): Failure {
   const why = failure === null ? "the run was stopped first." : failure.message;
   return {
     code: "not-restored",
-    message: `The service emptied ${fields.join(" and ")}, which the update did not hold. It is not restored: ${why}`,
+    message: `The service emptied ${fields.join(" and ")}, which the update did not send. It is not restored: ${why}`,
     hint: (failure?.code === "not-restored" && failure.hint) || 'To restore it, run "rolecall undo latest".',
     ...(failure?.request && { request: failure.request }),
   };
@@ -227,10 +227,10 @@ export function failureOf(error: unknown): Failure {
 
 /** The failure of a look before a write. */
 export function notLookedAt({ message, hint, ...rest }: Failure): Failure {
-  const further = rest.code === "forbidden" ? [hint, "With --no-recheck nothing is looked at."] : [hint];
+  const further = rest.code === "forbidden" ? [hint, "--no-recheck skips this check."] : [hint];
   return {
     ...rest,
-    message: `It could not be looked at before the write: ${message}`,
+    message: `The check before the write failed: ${message}`,
     ...(hint !== undefined && { hint: further.join(" ") }),
   };
 }

@@ -150,7 +150,7 @@ async function readAfterUpdate(
     const { message, hint, request } = error.failure;
     throw new RolecallError(
       error.code,
-      `The update was done, but not whether the service kept the fields it left out: ${message}`,
+      `The update was done; whether the service kept the fields that it left out is unknown: ${message}`,
       {
         ...(hint !== undefined && { hint }),
         request: { ...(request ?? { method: "", path: "", attempts: 0 }), uncertain: true },

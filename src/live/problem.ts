@@ -139,13 +139,13 @@ const STATUS_MESSAGES: Readonly<Record<number, StatusMessage>> = {
     code: "bad-request",
     title: "Bad Request",
     hint: () =>
-      "The service does not understand the request. Look at the detail; if the file is right, report it as a bug.",
+      "The service rejected the request as malformed. See the detail; if the file is right, report it as a bug.",
   },
   401: {
     code: "unauthorized",
     title: "Unauthorized",
     hint: ({ keySource }) =>
-      `The service does not know the key in ${keySource}. Check it, or create a new one.`,
+      `The service rejected the API key in ${keySource}. Check it, or create a new one.`,
   },
   402: {
     code: "request-failed",
@@ -171,13 +171,14 @@ const STATUS_MESSAGES: Readonly<Record<number, StatusMessage>> = {
   409: {
     code: "conflict",
     title: "Conflict",
-    hint: () => 'What is live now forbids it; somebody else may have changed it. Run "rolecall plan" to see.',
+    hint: () =>
+      'This conflicts with the current live state, which somebody else may have changed. Run "rolecall plan" to see.',
   },
   422: {
     code: "unprocessable",
     title: "Unprocessable Entity",
     hint: () =>
-      "The service takes the request for meaningless. Correct the file as the detail says, and plan again.",
+      "The service rejected the request as invalid. Correct the file as the detail says, and plan again.",
   },
   304: {
     code: "unexpected-status",
@@ -193,7 +194,8 @@ const STATUS_MESSAGES: Readonly<Record<number, StatusMessage>> = {
   429: {
     code: "rate-limited",
     title: "Too Many Requests",
-    hint: () => "The service still refuses after many tries. Wait a while, or use a smaller --concurrency.",
+    hint: () =>
+      "The service still refuses after many attempts. Wait a while, or use a smaller --concurrency.",
   },
   503: { ...SERVER_ERROR, title: "Service Unavailable" },
 };

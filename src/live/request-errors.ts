@@ -182,14 +182,17 @@ const MAY_BE_DONE = 'The service may have done it. Run "rolecall plan" to see wh
 /** The failure of a create that was looked up afterwards, and is not there. */
 export function createNotApplied(error: RolecallError): RolecallError {
   const { uncertain: _, ...request } = error.request ?? { method: "", path: "", attempts: 0 };
-  return withErrorDetails(error, { hint: "It was looked up, and was not done. Try again later.", request });
+  return withErrorDetails(error, {
+    hint: "A lookup shows that it was not created. Try again later.",
+    request,
+  });
 }
 
 /** The failure of a create that the service says it has done, but which is not to be seen. */
 export function createdNotListed(path: string, what: string): RolecallError {
   return new RolecallError(
     "bad-answer",
-    `The service said that it created the ${what}, but does not list it as it was to be.`,
+    `The service said that it created the ${what}, but does not list it as requested.`,
     { hint: MAY_BE_DONE, request: { method: "POST", path, attempts: 1, uncertain: true } },
   );
 }
@@ -199,7 +202,7 @@ export function createdNotListed(path: string, what: string): RolecallError {
  * done, and changed by somebody since, nobody can tell.
  */
 export function createConflict(error: RolecallError, what: string): RolecallError {
-  const message = `The ${what} is there, but not as it was to be created: somebody else has created or changed it.`;
+  const message = `The ${what} exists, but not as requested: somebody else has created or changed it.`;
   return new RolecallError("conflict", message, {
     hint: 'Run "rolecall plan" to see how it differs.',
     request: { ...(error.request ?? { method: "POST", path: "", attempts: 0 }), uncertain: true },
@@ -210,7 +213,7 @@ export function createConflict(error: RolecallError, what: string): RolecallErro
 /** The failure of a write that could not be looked up afterwards: what became of it stays unknown. */
 export function outcomeUnknown(error: RolecallError, lookUp: RolecallError): RolecallError {
   return withErrorDetails(error, {
-    message: `${ended(error.message)} Whether it was done cannot be looked up: ${lookUp.message}`,
+    message: `${ended(error.message)} A lookup of its outcome failed: ${lookUp.message}`,
     hint: MAY_BE_DONE,
     request: { ...(error.request ?? { method: "", path: "", attempts: 0 }), uncertain: true },
   });
@@ -222,7 +225,7 @@ export function outcomeUnknown(error: RolecallError, lookUp: RolecallError): Rol
  */
 export function changedConcurrently(error: RolecallError, stale: RolecallError): RolecallError {
   return withErrorDetails(error, {
-    message: `${ended(error.message)} Whether it was done cannot be told any more: ${stale.message}`,
+    message: `${ended(error.message)} Its outcome cannot be determined any more: ${stale.message}`,
     hint: MAY_BE_DONE,
   });
 }

@@ -29,10 +29,10 @@ export type ReadJournal =
   | { readonly ok: false; readonly line: number | null; readonly reason: string };
 
 /**
- * How a run stands: `running` as far as can be told, `cut-short` without an end, `unsure` with writes of which nobody
- * knows what became of them, `stopped` part-way, `left` where something was left in the end, `done`.
+ * The status of a run: `running` as far as can be told, `interrupted` without an end, `unknown-outcome` with writes of
+ * unknown outcome, `stopped` part-way, `incomplete` if changes remained at the end, `done`.
  */
-export type RunStatus = "running" | "cut-short" | "unsure" | "stopped" | "left" | "done";
+export type RunStatus = "running" | "interrupted" | "unknown-outcome" | "stopped" | "incomplete" | "done";
 
 /** Something that taking a run back does not bring back, or leaves alone. */
 export interface UndoNote {

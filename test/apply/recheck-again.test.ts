@@ -51,7 +51,7 @@ describe("a change that had to wait for a minute", () => {
       status: "stale",
       failure: {
         code: "stale",
-        message: "role Cashier is not what was planned any more: permissions: now also x and no longer a.",
+        message: "role Cashier has changed since it was planned: permissions: now also x and no longer a.",
       },
     });
     expect(sent).toEqual(["GET role_1", "PATCH role_1", "GET role_1"]);
@@ -84,7 +84,7 @@ describe("a change that had to wait for a minute", () => {
       status: "failed",
       failure: {
         code: "forbidden",
-        message: expect.stringMatching(/^It could not be looked at before the write: GET /),
+        message: expect.stringMatching(/^The check before the write failed: GET /),
         hint: expect.stringContaining("--no-recheck"),
       },
     });

@@ -59,7 +59,7 @@ describe("a role that is to be updated", () => {
   ])("that has %s meanwhile is stale: nothing is sent, and it says what differs", async (_, rest, says) => {
     const { told, service } = await applyAfter(WANT, IS, role1({ ...planned, ...rest }));
     expect(told).toEqual([
-      `stale: update role Cashier (role Cashier is not what was planned any more: ${says}.)`,
+      `stale: update role Cashier (role Cashier has changed since it was planned: ${says}.)`,
     ]);
     expect(service.calls).toEqual([]);
   });
@@ -110,7 +110,7 @@ describe("a role that is to be updated", () => {
         status: "failed",
         failure: {
           code: "forbidden",
-          message: "It could not be looked at before the write: The key may not.",
+          message: "The check before the write failed: The key may not.",
         },
       },
     ]);
@@ -126,7 +126,7 @@ test("a role that somebody has got since the plan is not removed", async () => {
     members.set("mem_1", liveMember("mem_1", "zoe@example.com", { roles: ["role_1"] }));
   });
   expect(told).toEqual([
-    "stale: delete role Old (role Old is not what was planned any more: now held by zoe@example.com.)",
+    "stale: delete role Old (role Old has changed since it was planned: now held by zoe@example.com.)",
   ]);
   expect(service.calls).toEqual([]);
 });
@@ -171,7 +171,7 @@ describe("what is to be removed", () => {
   test("and grants something else by now stays", async () => {
     const { told, service } = await applyAfter(WANT, IS, role1({ permissions: ["a", "b"] }));
     expect(told[0]).toBe(
-      "stale: delete role Cashier (role Cashier is not what was planned any more: permissions: now also b.)",
+      "stale: delete role Cashier (role Cashier has changed since it was planned: permissions: now also b.)",
     );
     expect(service.calls).toEqual(["delete member mem_1", "delete member mem_2"]);
   });
@@ -184,7 +184,7 @@ describe("what is to be removed", () => {
       ({ members }) => void members.set("mem_2", accepted),
     );
     expect(told).toContain(
-      "stale: delete member bob@example.com (member bob@example.com is not what was planned any more: status: pending in the plan, accepted now.)",
+      "stale: delete member bob@example.com (member bob@example.com has changed since it was planned: status: pending in the plan, accepted now.)",
     );
     expect(service.calls).not.toContain("delete member mem_2");
   });
@@ -220,7 +220,7 @@ describe("a member who is to be updated", () => {
   ])("and %s by now is stale", async (_, rest, says) => {
     const { told, service } = await applyAfter(WANT, IS, mem1(rest));
     expect(told).toEqual([
-      `stale: update member ada@example.com (member ada@example.com is not what was planned any more: ${says}.)`,
+      `stale: update member ada@example.com (member ada@example.com has changed since it was planned: ${says}.)`,
     ]);
     expect(service.calls).toEqual([]);
   });

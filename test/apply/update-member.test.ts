@@ -288,7 +288,7 @@ describe("a service that empties what an update does not hold", () => {
       failure: {
         code: "not-restored",
         message: expect.stringMatching(
-          /^The service emptied metadata, which the update did not hold\. It is not restored: .*Not now\.$/,
+          /^The service emptied metadata, which the update did not send\. It is not restored: .*Not now\.$/,
         ),
         hint: expect.stringContaining("rolecall undo latest"),
       },
@@ -302,7 +302,7 @@ describe("a service that empties what an update does not hold", () => {
     const { outcome } = await apply(ROLE, { mem_1: BEFORE }, { answers, retrieve });
     expect(outcome).toMatchObject({
       status: "unknown",
-      failure: { message: expect.stringMatching(/^The update was done, but not whether the service kept /) },
+      failure: { message: expect.stringMatching(/^The update was done; whether the service kept /) },
     });
   });
 });

@@ -69,7 +69,7 @@ test("whose address is limited for an hour holds up nobody else, and is listed w
 
   const run = await shop.run(["runs", "latest"]);
   expect(run.stdout).toMatch(TOLD);
-  expect(run.stdout).toContain("something left");
+  expect(run.stdout).toContain("incomplete");
   expect(run.stdout).toContain("Changes: 2 done, 1 failed.");
   expect(run.stdout).toContain("create member ben@example.com");
 

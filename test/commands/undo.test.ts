@@ -217,12 +217,12 @@ test("a run that was cut short is told by the next plan and apply, with what is 
   await writeFile(path.replace(/[^/\\]*$/, "2027-01-01T00-00-00-000Z-MC1.jsonl"), "");
   const plan = await shop.run(["plan", "mc1.yaml"]);
   const note = plan.stderr.replaceAll(/\s+/g, " ");
-  expect(note).toContain("was cut short. Outcome unknown: update role Cashier.");
+  expect(note).toContain("was interrupted. Outcome unknown: update role Cashier.");
   expect(note).toContain("it shows what remains");
   const apply = await shop.run(["apply", "mc1.yaml", "--yes"]);
-  expect(apply.stderr.replaceAll(/\s+/g, " ")).toContain("was cut short");
+  expect(apply.stderr.replaceAll(/\s+/g, " ")).toContain("was interrupted");
   const runs = await shop.run(["runs", first.replace(".jsonl", "")]);
-  expect(runs.stdout).toContain("Nobody knows what became of these");
+  expect(runs.stdout).toContain("Outcome unknown; these may have taken effect");
 });
 
 describe("a run of several merchants", () => {
@@ -306,12 +306,12 @@ describe("a run of several merchants", () => {
         .filter((line) => !line.includes('"type":"end"'));
       await writeFile(path, lines.join("\n").replace(/"pid":\d+/, '"pid":2147483646'));
     }
-    expect((await many.run(["runs"])).stdout).toMatch(/3 merchants {2}test {2}cut short/);
+    expect((await many.run(["runs"])).stdout).toMatch(/3 merchants {2}test {2}interrupted/);
     const plan = await many.run(["plan"]);
     expect(
       plan.stderr
         .replaceAll(/\s+/g, " ")
-        .match(/note: the last apply of MC1, MC2, MC3, \S+Z, was cut short\./g),
+        .match(/note: the last apply of MC1, MC2, MC3, \S+Z, was interrupted\./g),
     ).toHaveLength(1);
     const undo = await many.run(["undo", "latest", "--yes"]);
     expect(undo.code).toBe(0);

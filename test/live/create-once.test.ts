@@ -129,7 +129,7 @@ describe("a create whose answer is lost", () => {
     const failure = await failureOf(writer("MC1").createRole(CASHIER));
     expect(failure.code).toBe("conflict");
     expect(failure.message).toBe(
-      'The role "Cashier" is there, but not as it was to be created: somebody else has created or changed it.',
+      'The role "Cashier" exists, but not as requested: somebody else has created or changed it.',
     );
     // Ours may have been done, and changed since.
     expect(failure.request).toMatchObject({ method: "POST", path: ROLES, uncertain: true });
@@ -149,7 +149,7 @@ describe("a create whose answer is lost", () => {
     );
     const failure = await failureOf(writer("MC1").createMember(ADA));
     expect(failure.code).toBe("conflict");
-    expect(failure.message).toMatch(/^The member ada@example\.com is there, but not as/);
+    expect(failure.message).toMatch(/^The member ada@example\.com exists, but not as/);
     expect(failure.request).toMatchObject({ uncertain: true });
   });
 
@@ -168,7 +168,7 @@ describe("a create whose answer is lost", () => {
       await failureOf(theirs().createRole(CASHIER)),
       await failureOf(theirs().createMember(ADA)),
     ]) {
-      expect(failure.message).toMatch(/is there, but not as it was to be created/);
+      expect(failure.message).toMatch(/exists, but not as requested/);
       expect(failure.request).toMatchObject({ status: 409, attempts: 2, uncertain: true });
     }
   });
@@ -203,9 +203,7 @@ describe("a create whose answer is lost", () => {
       hint: 'The service may have done it. Run "rolecall plan" to see whether it has.',
       request: { method: "POST", path: MEMBERS, attempts: 1, uncertain: true },
     });
-    expect(failure.message).toMatch(
-      /^POST \S+ got no answer: .*\. Whether it was done cannot be looked up: .*member/,
-    );
+    expect(failure.message).toMatch(/^POST \S+ got no answer: .*\. A lookup of its outcome failed: .*member/);
     expect(posts(seen)).toBe(1);
   });
 
@@ -214,7 +212,7 @@ describe("a create whose answer is lost", () => {
     const failed = await failureOf(failing.writer("MC1").createRole(CASHIER));
     expect(failed).toMatchObject({
       code: "service-failed",
-      hint: "It was looked up, and was not done. Try again later.",
+      hint: "A lookup shows that it was not created. Try again later.",
       request: { attempts: 10 },
     });
     expect(failed.request).not.toHaveProperty("uncertain");

@@ -10,7 +10,7 @@ const lost = (): never => {
   throw new LostAnswer("network", "it broke", true);
 };
 const stale: Recheck = async () => {
-  throw new RolecallError("stale", "role A is not what was planned any more.");
+  throw new RolecallError("stale", "role A has changed since it was planned.");
 };
 
 /** A look that notes whether there was doubt each time, and says what it is told to. */
@@ -63,7 +63,7 @@ describe("a write that somebody has looked before", () => {
       const other = write.deleteRole("role_other");
       const failure = await failureOf(calls[method]());
       await other;
-      expect(failure).toMatchObject({ code: "stale", message: "role A is not what was planned any more." });
+      expect(failure).toMatchObject({ code: "stale", message: "role A has changed since it was planned." });
       expect(seen.map(({ path }) => path)).toEqual([`${ROLES}/role_other`, `${ROLES}/role_other`]);
     },
   );
@@ -189,7 +189,7 @@ describe("a write whose answer was lost, and that is sent again much later", () 
     expect(failure).toMatchObject({
       code: "network",
       message:
-        "PATCH /v0.1/merchants/MC1/roles/role_a got no answer: it broke. Whether it was done cannot be told any more: role A is not what was planned any more.",
+        "PATCH /v0.1/merchants/MC1/roles/role_a got no answer: it broke. Its outcome cannot be determined any more: role A has changed since it was planned.",
       hint: 'The service may have done it. Run "rolecall plan" to see whether it has.',
       request: { method: "PATCH", uncertain: true, attempts: seen.length },
     });
@@ -209,7 +209,7 @@ describe("a write whose answer was lost, and that is sent again much later", () 
       });
     };
     const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, { recheck: look }));
-    expect(failure.message).toMatch(/Whether it was done cannot be looked up: GET answered 403\.$/);
+    expect(failure.message).toMatch(/A lookup of its outcome failed: GET answered 403\.$/);
     expect(failure.request).toMatchObject({ method: "PATCH", uncertain: true });
   });
 });

@@ -18,7 +18,7 @@ const LINE = "PATCH /v0.1/merchants/MC1/roles/role_a";
 describe("a service that says no", () => {
   test.each<[number, string, string, RegExp]>([
     [400, "bad-request", "Bad Request", /report it as a bug/],
-    [401, "unauthorized", "Unauthorized", /the key in RETAIL_API_KEY/],
+    [401, "unauthorized", "Unauthorized", /the API key in RETAIL_API_KEY/],
     [402, "request-failed", "Request Failed", /could not complete it/],
     [403, "forbidden", "Forbidden", /^Solve what the detail says/],
     [404, "not-found", "Not Found", /may have been removed meanwhile/],

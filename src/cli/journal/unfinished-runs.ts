@@ -29,7 +29,10 @@ export async function warnUnfinishedRuns(
     const { status, past } = last;
     const unrestored = unrestoredMembers(past, live);
     const isOpen =
-      status === "running" || status === "cut-short" || status === "unsure" || unrestored.length > 0;
+      status === "running" ||
+      status === "interrupted" ||
+      status === "unknown-outcome" ||
+      unrestored.length > 0;
     const age = io.now() - Date.parse(past.run.at);
     if (isOpen && (status === "running" || changes.length > 0 || age < SETTLED_AFTER_MS)) {
       const { run, host, pid } = past.run;

@@ -22,7 +22,7 @@ export function renderApplyEvent(event: ApplyEvent, style: Style): string | null
   switch (event.type) {
     case "fields-emptied": {
       const { merchant, change, fields } = event;
-      return `${style.yellow("!")} ${oneLine(merchant)}  ${nameOf(change)}: the service emptied ${fields.join(" and ")}, which the update did not hold. Restoring; the rest of this run sends members whole.`;
+      return `${style.yellow("!")} ${oneLine(merchant)}  ${nameOf(change)}: the service emptied ${fields.join(" and ")}, which the update did not send. Restoring; the rest of this run sends members whole.`;
     }
     case "change-ended":
       return outcomeLine(event.merchant, event.outcome, style);

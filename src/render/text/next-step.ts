@@ -16,8 +16,8 @@ const NEXT_STEPS: Readonly<Record<ErrorCode, string | typeof HINT | null>> = {
   forbidden: HINT,
   "not-found": "It may have been removed meanwhile; else check the merchant code, the base URL and the key.",
   conflict:
-    "What is live now forbids it: find out what has changed there, and correct the file or the account.",
-  unprocessable: "The service takes the request for meaningless: correct the file as the detail says.",
+    "This conflicts with the current live state: find out what has changed there, and correct the file or the account.",
+  unprocessable: "The service rejected the request as invalid: correct the file as the detail says.",
   "dependency-failed": "Something that the service depends on has failed: wait until it is back.",
   "rate-limited": HINT,
   "invitation-limited": HINT,

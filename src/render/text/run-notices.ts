@@ -30,7 +30,7 @@ export function renderUnfinished(runs: readonly UnfinishedRun[], style: Style): 
         return `${kind} ${resource} ${name}${at}`;
       }),
   );
-  const ended = status === "cut-short" ? "was cut short" : "stopped";
+  const ended = status === "interrupted" ? "was interrupted" : "stopped";
   const unknown =
     unsure.length === 0 ? " The outcome of every write is known." : ` Outcome unknown: ${namesOf(unsure)}.`;
   const next = unrestoredText(runs, run.run) ?? [

@@ -28,10 +28,10 @@ export interface ShownRun {
 
 const STATUS: Readonly<Record<RunStatus, string>> = {
   running: "still running",
-  "cut-short": "cut short",
-  unsure: "stopped, not all known",
+  interrupted: "interrupted",
+  "unknown-outcome": "outcome unknown",
   stopped: "stopped",
-  left: "something left",
+  incomplete: "incomplete",
   done: "done",
 };
 
@@ -152,7 +152,7 @@ export function renderRun(shown: ShownRun, style: Style): string {
       : ["of", counted(shown.journals.length, "merchant")],
     ["service", distinct(all.map(({ past }) => past.run.service))],
     ["begun", oneLine(run.at)],
-    ["ended", ends.length === all.length ? oneLine(ends.at(-1) ?? "") : "no end is written down"],
+    ["ended", ends.length === all.length ? oneLine(ends.at(-1) ?? "") : "not recorded"],
     ["by", `${whoOf(first.past)}, rolecall ${oneLine(run.version)}, process ${run.pid}`],
     ...(run.commit
       ? ([
@@ -211,9 +211,7 @@ function partText({ past, status }: KnownRun, style: Style): string {
 
 function unsureText(unsure: readonly PastWrite[], status: RunStatus, style: Style): string {
   const head =
-    status === "running"
-      ? "\n  Under way:\n"
-      : "\n  Nobody knows what became of these; the service may have done them:\n";
+    status === "running" ? "\n  Under way:\n" : "\n  Outcome unknown; these may have taken effect:\n";
   const isRestore = unsure.some(({ intent }) => intent.part === "restore");
   const next =
     status === "running"

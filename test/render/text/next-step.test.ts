@@ -18,9 +18,9 @@ test.each<[code: ErrorCode, says: string]>([
   ],
   [
     "conflict",
-    "What is live now forbids it: find out what has changed there, and correct the file or the account.",
+    "This conflicts with the current live state: find out what has changed there, and correct the file or the account.",
   ],
-  ["unprocessable", "The service takes the request for meaningless: correct the file as the detail says."],
+  ["unprocessable", "The service rejected the request as invalid: correct the file as the detail says."],
   ["dependency-failed", "Something that the service depends on has failed: wait until it is back."],
   ["rate-limited", HINT],
   ["service-failed", "The service has a problem of its own: wait until it is back."],

@@ -94,10 +94,18 @@ test("a write that turned out not to be needed is told as that", () => {
 
 const CASES: readonly (readonly [RunStatus, PastRun, boolean])[] = [
   ["done", past(), false],
-  ["left", past({ verified: { at: AT, type: "verified", left: ["delete role X"], deferred: [] } }), false],
+  [
+    "incomplete",
+    past({ verified: { at: AT, type: "verified", left: ["delete role X"], deferred: [] } }),
+    false,
+  ],
   ["stopped", past({ end: ended("stopped"), verified: null }), false],
-  ["unsure", past({ writes: [write(1, "ada@example.com", "unknown")], end: ended("stopped") }), false],
-  ["cut-short", past({ end: null }), false],
+  [
+    "unknown-outcome",
+    past({ writes: [write(1, "ada@example.com", "unknown")], end: ended("stopped") }),
+    false,
+  ],
+  ["interrupted", past({ end: null }), false],
   ["running", past({ end: null }), true],
 ];
 
@@ -108,7 +116,7 @@ test.each(CASES)("a run is told to be %s", (status, run, alive) => {
 test("runs are listed in columns, also those that cannot be read", () => {
   const runs = [
     alone({ name: NAME, past: past(), status: "done" }),
-    alone({ name: `${NAME}-2`, past: past({ end: null }), status: "cut-short" }),
+    alone({ name: `${NAME}-2`, past: past({ end: null }), status: "interrupted" }),
     {
       name: "broken",
       status: null,
@@ -117,8 +125,8 @@ test("runs are listed in columns, also those that cannot be read", () => {
   ];
   expect(renderRuns(runs, PLAIN)).toBe(
     [
-      `${NAME}    MC1  -  done       1 of 1 change  by ada@till at 0a1b2c3d4e`,
-      `${NAME}-2  MC1  -  cut short  1 write done   by ada@till at 0a1b2c3d4e`,
+      `${NAME}    MC1  -  done         1 of 1 change  by ada@till at 0a1b2c3d4e`,
+      `${NAME}-2  MC1  -  interrupted  1 write done   by ada@till at 0a1b2c3d4e`,
       "broken  unreadable  .rolecall/runs/broken.jsonl:1: it is not JSON",
       "",
     ].join("\n"),
@@ -198,7 +206,7 @@ test("one run is shown with what is unknown first, why it stopped, and what was 
       deferred: ["delete member di@example.com"],
     },
   });
-  const text = renderRun(alone({ name: NAME, past: run, status: "unsure" }), PLAIN);
+  const text = renderRun(alone({ name: NAME, past: run, status: "unknown-outcome" }), PLAIN);
   expect(text.indexOf("cy@example.com")).toBeLessThan(text.indexOf("ada@example.com"));
   expect(text).toContain('To find out, run "rolecall plan"');
   expect(text).toContain("✗ create member ben@example.com  failed · The service said no.");
@@ -209,10 +217,10 @@ test("one run is shown with what is unknown first, why it stopped, and what was 
 });
 
 describe("before the next plan", () => {
-  test("a run that was cut short is told, with what nobody knows", () => {
+  test("a run that was interrupted is told, with what nobody knows", () => {
     const run = past({ writes: [write(1, "ada@example.com", null)], end: null });
-    expect(renderUnfinished([{ name: NAME, past: run, status: "cut-short" }], PLAIN)).toBe(
-      "note: the last apply of MC1, 2026-06-15T12-00-00-000Z-MC1, was cut short.\n" +
+    expect(renderUnfinished([{ name: NAME, past: run, status: "interrupted" }], PLAIN)).toBe(
+      "note: the last apply of MC1, 2026-06-15T12-00-00-000Z-MC1, was interrupted.\n" +
         "  Outcome unknown: create member ada@example.com.\n" +
         "  This plan is made from the live state, so it shows what remains.\n",
     );
@@ -221,8 +229,8 @@ describe("before the next plan", () => {
   test("a member whose fields may be empty is told, with what restores them, and not that planning settles it", () => {
     const run = past({ end: null, writes: [write(1, "ada@example.com", null)] });
     const unrestored = [{ name: "ada@example.com", fields: ["roles", "metadata"] }];
-    expect(renderUnfinished([{ name: NAME, past: run, status: "cut-short", unrestored }], PLAIN)).toBe(
-      `note: the last apply of MC1, ${NAME}, was cut short.\n` +
+    expect(renderUnfinished([{ name: NAME, past: run, status: "interrupted", unrestored }], PLAIN)).toBe(
+      `note: the last apply of MC1, ${NAME}, was interrupted.\n` +
         "  Outcome unknown: create member ada@example.com.\n" +
         "  The service may have emptied fields that an update did not send: roles and\n" +
         "  metadata of ada@example.com.\n" +
@@ -236,7 +244,7 @@ describe("before the next plan", () => {
       write(at + 1, `somebody-${at}@shops.example.com`, null),
     );
     const run = past({ writes, end: null });
-    const text = renderUnfinished([{ name: NAME, past: run, status: "cut-short" }], PLAIN);
+    const text = renderUnfinished([{ name: NAME, past: run, status: "interrupted" }], PLAIN);
     expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(PLAIN.columns);
     expect(text).toContain("and 4 more.");
   });
@@ -282,9 +290,9 @@ test("text from a journal cannot act on a terminal or a CI log", () => {
     end: { ...(ended("stopped") as NonNullable<PastRun["end"]>), at: evil, cause: evil },
     verified: { at: AT, type: "verified", left: [evil], deferred: [evil] },
   });
-  const known = { name: evil, past: run, status: "unsure" as const };
+  const known = { name: evil, past: run, status: "unknown-outcome" as const };
   const unreadable = { name: evil, unreadable: evil };
-  const both: ShownRun = { name: evil, status: "unsure", journals: [known, unreadable] };
+  const both: ShownRun = { name: evil, status: "unknown-outcome", journals: [known, unreadable] };
   const notes = ["MC1", evil].map(
     (merchant) => ({ code: "new-id", resource: "role", name: evil, message: evil, merchant }) as const,
   );

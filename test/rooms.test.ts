@@ -8,7 +8,7 @@ const FILES = sourceFiles();
 const MOST_FILES = 399;
 const CROWDED: Readonly<Record<string, number>> = { config: 18, live: 26, "plan/judge": 18, "plan/undo": 18 };
 const SMALL =
-  "step.ts as-of.ts duration.ts in-shard.ts parse-shard.ts shard.ts project-root.ts sync-folder.ts output-loss.ts report-of.ts version.ts duplicate-merchants.ts merchants.ts wording.ts include-path.ts json-schema.ts cell-width.ts globs.ts order.ts unsafe-text.ts check-text.ts role-names.ts service-url.ts undo-notes.ts assets.ts review-size.ts";
+  "step.ts as-of.ts duration.ts in-shard.ts parse-shard.ts shard.ts project-root.ts sync-folder.ts output-loss.ts report-of.ts version.ts duplicate-merchants.ts wording.ts include-path.ts json-schema.ts cell-width.ts globs.ts order.ts unsafe-text.ts check-text.ts role-names.ts service-url.ts undo-notes.ts assets.ts review-size.ts";
 const SAME_FILE_NAME = "access.ts checks.ts policies.ts problem.ts";
 const SAME_EXPORT =
   "Access BEGINNING Declared Found Matches Planned Problem Progress Question Row Scope ServiceOptions Shown Step StepResult Terminal Told cellWidth countOf counted differencesOf isActive isChanged isError joined renderPage scopeOf shown updateMember withoutFields word";

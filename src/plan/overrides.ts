@@ -21,11 +21,6 @@ export function parseOverride(text: string): Override | null {
   return valid ? { text, what, fingerprint } : null;
 }
 
-/** What `--allow` takes for a refusal of a plan; null where nothing overrides it. */
-export function overrideFor(plan: Plan, { override }: Refusal): string | null {
-  return override === null ? null : `${override}@${plan.fingerprint.slice(0, SHORTEST)}`;
-}
-
 /** The refusals of a plan that stand, those that do not, and the overrides that are for this plan. */
 export function applyOverrides(
   plan: Plan,

@@ -243,6 +243,11 @@ checks: [{ member: c@d.co, cannot: [p] }]
     expect(merchants.map(({ state }) => state === null)).toEqual([false, true]);
   });
 
+  test("tells merchant codes apart by case", async () => {
+    const { diagnostics } = await load({ "a.yaml": "merchant: A\n", "b.yaml": "merchant: a\n" });
+    expect(diagnostics).toEqual([]);
+  });
+
   test("never shows the text of a file that is no YAML file, though a link makes it look like one", async () => {
     const read: ReadSource = (path) =>
       Promise.resolve(

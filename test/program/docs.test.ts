@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
-test("the reference of the file language says what this program does", () => {
+test("the generated pages say what this program does", () => {
   const { status, stderr } = spawnSync(process.execPath, ["scripts/docs.mjs", "--check"], {
     cwd: ROOT,
     encoding: "utf8",

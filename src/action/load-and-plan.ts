@@ -71,7 +71,7 @@ export async function planFiles(
     ...(signal && { signal }),
   };
   const { states: keyed, env } = withKeys(states, inputs, io.env);
-  const sessions = await openSessions(keyed, options, { ...io, env });
+  const sessions = openSessions(keyed, options, { ...io, env });
   const close = async (): Promise<void> => {
     await progress.rest();
     await sessions.close();

@@ -5,7 +5,7 @@ import { runApply } from "../../cli/apply/run-apply.ts";
 import { ExitCode } from "../../cli/exit-code.ts";
 import { fileJournals } from "../../cli/journal/write-journal.ts";
 import { parseOverrides, standingRefusals } from "../../cli/review/approval.ts";
-import type { Planned, PlanResult } from "../../cli/session/session.ts";
+import { type Planned, type PlanResult, plannedOnly } from "../../cli/session/session.ts";
 import { ruleLocations } from "../../cli/show/rule-locations.ts";
 import { unplannedOf } from "../../cli/show/show-plans.ts";
 import { oneLine } from "../../lib/escape.ts";
@@ -67,7 +67,7 @@ async function apply(
   const { planned, progress, close } = await planFiles(loaded.states, inputs, io, cancellation.cancelled);
   try {
     const placeOf = ruleLocations(loaded.states, loaded.sources);
-    const looks = planned.flatMap((one) => ("plan" in one ? [one] : []));
+    const looks = plannedOnly(planned);
     const plans = looks.map(({ plan }) => plan);
     const annotations = [
       ...diagnosticAnnotations(loaded.diagnostics),

@@ -1,3 +1,4 @@
+import { plannedOnly } from "../../cli/session/session.ts";
 import { ruleLocations } from "../../cli/show/rule-locations.ts";
 import { unplannedOf } from "../../cli/show/show-plans.ts";
 import { counted } from "../../lib/text.ts";
@@ -52,7 +53,7 @@ async function plan(context: ActionContext, comment: PullComment): Promise<Actio
   const { planned, close } = await planFiles(loaded.states, inputs, io);
   try {
     const placeOf = ruleLocations(loaded.states, loaded.sources);
-    const plans = planned.flatMap((one) => ("plan" in one ? [one.plan] : []));
+    const plans = plannedOnly(planned).map(({ plan }) => plan);
     const unplanned = unplannedOf(planned);
     io.stdout.write(
       renderPlans(

@@ -202,7 +202,7 @@ interface Planned {
 }
 
 /** Opens one journal for each plan, or none: those that are open already then say that nothing was done. */
-export async function openJournals<PendingApply extends Planned>(
+async function openJournals<PendingApply extends Planned>(
   due: readonly PendingApply[],
   open: (plan: Plan) => Promise<OpenJournal>,
 ): Promise<readonly (PendingApply & { readonly journal: OpenJournal })[]> {

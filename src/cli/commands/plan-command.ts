@@ -1,38 +1,20 @@
-import { resolve } from "node:path";
 import { Command } from "commander";
-import type { FailureJson } from "../../model/events.ts";
-import type { Plan } from "../../model/plan.ts";
 import { warnWithoutEffect } from "../args/option-hints.ts";
 import {
-  type DocumentOptions,
-  type OutputOptions,
   parseAsOf,
-  type ServiceOptions,
   withDocumentOptions,
   withOutputOptions,
   withQuietOption,
   withReinviteOption,
   withServiceOptions,
 } from "../args/options.ts";
-import { ExitCode } from "../exit-code.ts";
-import { standardStream } from "../files/output-path.ts";
-import type { Io, TextWriter } from "../io/io.ts";
-import type { PlannedMerchants } from "../session/plan-merchants.ts";
-import type { PrintPlans } from "../show/show-plans.ts";
+import type { ExitCode } from "../exit-code.ts";
+import type { Io } from "../io/io.ts";
+import type { PlanCommandOptions } from "../show/preview-plans.ts";
 
-const FORMATS = ["text", "json", "markdown", "html"] as const;
+const FORMATS: readonly PlanCommandOptions["format"][] = ["text", "json", "markdown", "html"];
 
-type Options = ServiceOptions &
-  OutputOptions<(typeof FORMATS)[number]> &
-  DocumentOptions & {
-    readonly detailedExitcode?: true;
-    readonly out?: string;
-    readonly asOf?: number;
-    readonly reinvite: readonly string[];
-    readonly interactive?: true;
-  };
-
-/** `plan`: what an apply would change. */
+/** Declares `plan`. */
 export function planCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("plan")
     .summary("show what would change; changes nothing")
@@ -70,102 +52,14 @@ Exits 0 (also if there are changes), 1 if it could not be done, 2 with
 would refuse the apply.
 `,
     )
-    .action(async (paths: readonly string[], options: Options, command: Command) => {
+    .action(async (paths: readonly string[], options: PlanCommandOptions, command: Command) => {
       if (options.format !== "markdown" && !options.quiet) {
         warnWithoutEffect(command, { maxSize: "without --format markdown" }, io.stderr.write);
       }
-      done(await plan(paths, options, io));
+      const { previewPlans } = await import("../show/preview-plans.ts");
+      done(await previewPlans(paths, options, io));
     });
   return withDocumentOptions(
     withOutputOptions(withQuietOption(withServiceOptions(withReinviteOption(command))), FORMATS),
   );
-}
-
-async function plan(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
-  if (options.interactive) {
-    (await import("../review/browse-plans.ts")).checkInteractive(options, io);
-  }
-  const { planMerchants } = await import("../session/plan-merchants.ts");
-  const prepared = await planMerchants(paths, { ...options, waiting: loadPrinting }, io);
-  try {
-    const [{ showPlans }, { plansPrinter }, { outputTo }, { warnUnfinishedRuns }] = await loadPrinting();
-    await warnUnfinishedRuns(prepared.planned, options, io);
-    if (options.merchant.length === 0 && !options.quiet) {
-      const { warnRemovedMerchants } = await import("../files/removed-merchants.ts");
-      await warnRemovedMerchants(paths, prepared.declared, options, io);
-    }
-    if (options.interactive) await browse(prepared, options, io);
-    // So that a plan that is saved to stdout stands there alone.
-    const shown =
-      options.out !== undefined && standardStream(options.out) === "stdout" ? "/dev/stderr" : undefined;
-    const output = outputTo(options.output ?? shown, io);
-    const { format } = options;
-    const print =
-      format === "html"
-        ? await pagePrinter(prepared, options, output.sink, io)
-        : plansPrinter({ ...prepared, options: { ...options, format }, sink: output.sink }, io);
-    const { plans, complete } = showPlans(prepared.planned, print, options, io);
-    await output.end();
-    if (options.out !== undefined) await savePlans(plans, prepared.failures, options.out, io);
-    const blocked = plans.some((one) => one.findings.some(({ severity }) => severity === "error"));
-    if (!prepared.valid || !complete || blocked) return ExitCode.failed;
-    if (plans.some(({ refusals }) => refusals.length > 0)) return ExitCode.refused;
-    const differs = plans.some((one) => one.changes.length > 0);
-    return options.detailedExitcode && differs ? ExitCode.differences : ExitCode.ok;
-  } finally {
-    await prepared.close();
-  }
-}
-
-/** Loads what shows plans: asked for twice, it is loaded once. */
-const loadPrinting = () =>
-  Promise.all([
-    import("../show/show-plans.ts"),
-    import("../show/show-plans.ts"),
-    import("../io/output.ts"),
-    import("../journal/unfinished-runs.ts"),
-  ]);
-
-/** Whatever is looked at, nothing is decided: the plan stays the plan. */
-async function browse({ planned }: PlannedMerchants, options: Options, io: Io): Promise<void> {
-  const { browsePlans } = await import("../review/browse-plans.ts");
-  const plans = planned.flatMap((one) => ("plan" in one ? [one.plan] : []));
-  if (plans.length > 0) await browsePlans(plans, { ...options, selects: false }, io);
-}
-
-/** Prints the plans as one page, with the access before and after. */
-async function pagePrinter(
-  { planned, placeOf, fileErrors }: PlannedMerchants,
-  options: Options,
-  sink: TextWriter,
-  io: Io,
-): Promise<PrintPlans> {
-  const [{ renderPage }, { reportOf }, { planView }] = await Promise.all([
-    import("../../render/html/html-page.ts"),
-    import("../show/show-plans.ts"),
-    import("../../render/view/plan-view.ts"),
-  ]);
-  return (_, unplanned) => {
-    const merchants = planned.flatMap((one) =>
-      "plan" in one ? [{ report: reportOf(one, true), view: planView(one.plan, placeOf) }] : [],
-    );
-    sink.write(
-      renderPage({ about: "plan", merchants, unplanned, fileErrors, now: options.asOf ?? io.now() }),
-    );
-  };
-}
-
-/** Saves plans as JSON, whole or not at all. */
-export async function savePlans(
-  plans: readonly Plan[],
-  failures: readonly FailureJson[],
-  out: string,
-  io: Io,
-): Promise<void> {
-  const { plansJson } = await import("../../render/formats/json-output.ts");
-  const stream = standardStream(out);
-  if (stream !== null) return io[stream].write(plansJson(plans, failures));
-  const { writeAtomically } = await import("../files/atomic-write.ts");
-  await writeAtomically(resolve(io.cwd, out), plansJson(plans, failures), { shown: out });
-  io.stderr.write(`Saved as ${out}.\n`);
 }

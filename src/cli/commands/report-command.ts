@@ -1,25 +1,11 @@
 import { Command } from "commander";
-import type { AccessReport } from "../../model/access-report.ts";
 import { warnWithoutEffect } from "../args/option-hints.ts";
-import {
-  parseAsOf,
-  type ServiceOptions,
-  withOutputFileOption,
-  withQuietOption,
-  withServiceOptions,
-} from "../args/options.ts";
-import { ExitCode } from "../exit-code.ts";
+import { parseAsOf, withOutputFileOption, withQuietOption, withServiceOptions } from "../args/options.ts";
+import type { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io/io.ts";
-import { outputTo } from "../io/output.ts";
+import type { ReportCommandOptions } from "../show/write-report.ts";
 
-type Options = ServiceOptions & {
-  readonly declared?: true;
-  readonly output?: string;
-  readonly asOf?: number;
-  readonly color: boolean;
-};
-
-/** `report`: who may do what, as a page for auditors. */
+/** Declares `report`. */
 export function reportCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("report")
     .summary("write a page that shows who may do what")
@@ -50,7 +36,7 @@ no end dates: they come from the files.
 Exits 0, or 1 if a file has an error or a merchant could not be read.
 `,
     )
-    .action(async (paths: readonly string[], options: Options, command: Command) => {
+    .action(async (paths: readonly string[], options: ReportCommandOptions, command: Command) => {
       if (options.declared && !options.quiet) {
         const offline = "with --declared, which asks no service";
         warnWithoutEffect(
@@ -59,60 +45,8 @@ Exits 0, or 1 if a file has an error or a merchant could not be read.
           io.stderr.write,
         );
       }
-      done(await report(paths, options, io));
+      const { writeReport } = await import("../show/write-report.ts");
+      done(await writeReport(paths, options, io));
     });
   return withOutputFileOption(withQuietOption(withServiceOptions(command)));
-}
-
-async function report(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
-  return options.declared ? reportDeclared(paths, options, io) : reportLive(paths, options, io);
-}
-
-async function reportDeclared(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
-  const [{ loadDeclared }, { declaredReport }] = await Promise.all([
-    import("../session/plan-merchants.ts"),
-    import("../../plan/report/build-access-report.ts"),
-  ]);
-  const { states, fileErrors, now } = await loadDeclared(paths, { ...options, format: "html" }, io);
-  const reports = states.map((state) => declaredReport(state, now));
-  await write("declared", reports, { options, fileErrors, unplanned: [] }, io);
-  return fileErrors > 0 ? ExitCode.failed : ExitCode.ok;
-}
-
-async function reportLive(paths: readonly string[], options: Options, io: Io): Promise<ExitCode> {
-  const [{ planMerchants }, { showPlans, unplannedOf }, { reportOf }] = await Promise.all([
-    import("../session/plan-merchants.ts"),
-    import("../show/show-plans.ts"),
-    import("../show/show-plans.ts"),
-  ]);
-  const prepared = await planMerchants(paths, { ...options, format: "html" }, io);
-  try {
-    const { planned, fileErrors } = prepared;
-    const reports = planned.flatMap((one) => ("plan" in one ? [reportOf(one, false)] : []));
-    await write("live", reports, { options, fileErrors, unplanned: unplannedOf(planned) }, io);
-    const { complete } = showPlans(planned, () => undefined, options, io);
-    return complete && fileErrors === 0 ? ExitCode.ok : ExitCode.failed;
-  } finally {
-    await prepared.close();
-  }
-}
-
-async function write(
-  about: "live" | "declared",
-  reports: readonly AccessReport[],
-  {
-    options,
-    ...rest
-  }: {
-    readonly options: Options;
-    readonly fileErrors: number;
-    readonly unplanned: ReturnType<typeof import("../show/show-plans.ts").unplannedOf>;
-  },
-  io: Io,
-): Promise<void> {
-  const { renderPage } = await import("../../render/html/html-page.ts");
-  const { sink, end } = outputTo(options.output, io);
-  const merchants = reports.map((report) => ({ report, view: null }));
-  sink.write(renderPage({ about, merchants, now: options.asOf ?? io.now(), ...rest }));
-  await end();
 }

@@ -1,8 +1,9 @@
 import { Argument, Command } from "commander";
-import { ExitCode } from "../exit-code.ts";
+import type { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io/io.ts";
+import type { SchemaKind } from "../show/print-schema.ts";
 
-/** `schema`: the JSON Schemas, for editors and other programs. */
+/** Declares `schema`. */
 export function schemaCommand(io: Io, done: (code: ExitCode) => void): Command {
   return new Command("schema")
     .summary("print the JSON Schema of a merchant's file, or of a plan")
@@ -21,13 +22,8 @@ Examples:
   # yaml-language-server: $schema=../merchant.schema.json
 `,
     )
-    .action(async (of: "merchant" | "plan") => {
-      io.stdout.write(`${JSON.stringify(await schemaOf(of), null, 2)}\n`);
-      done(ExitCode.ok);
+    .action(async (kind: SchemaKind) => {
+      const { printSchema } = await import("../show/print-schema.ts");
+      done(printSchema(kind, io));
     });
-}
-
-async function schemaOf(of: "merchant" | "plan"): Promise<object> {
-  if (of === "plan") return (await import("../../config/saved/plan-file.ts")).planJsonSchema();
-  return (await import("../../config/schema/json-schema.ts")).merchantJsonSchema();
 }

@@ -1,4 +1,4 @@
-import type { LoadedMerchants } from "../../config/load-merchants.ts";
+import { type LoadedMerchants, loadMerchants } from "../../config/load-merchants.ts";
 import type { Meanwhile } from "../../config/load-sources.ts";
 import { suggest } from "../../lib/suggest.ts";
 import type { DesiredState } from "../../model/desired.ts";
@@ -23,21 +23,21 @@ export interface LoadOptions {
   readonly cwd: string;
   /** The moment that end dates are held against, in milliseconds since the epoch. */
   readonly now: number;
-  /** Paths of results, which must not be any of the files. */
+  /** Paths of results, which must be neither any of the files nor one of `inputs`. */
   readonly outputs?: readonly (string | undefined)[];
+  readonly inputs?: readonly string[];
   /** What else goes on while files are read; absent: nothing. */
   readonly meanwhile?: Meanwhile;
 }
 
 /** Reads and checks the files below the paths, with all that they include. */
 export async function loadStates(paths: readonly string[], options: LoadOptions): Promise<Loaded> {
-  const { merchants, cwd, outputs = [] } = options;
+  const { merchants, cwd, outputs = [], inputs = [] } = options;
   const files = await findYamlFiles(paths, cwd);
   const loaded = await load(files, namesProject(paths, cwd), options);
   if (outputs.some((path) => path !== undefined)) {
-    const { journalFiles } = await import("../journal/read-journals.ts");
-    const read = [...files, ...loaded.sources.map(({ file }) => file), ...(await journalFiles(cwd))];
-    checkOutputs(outputs, read, cwd);
+    const sources = loaded.sources.map(({ file }) => file);
+    checkOutputs(outputs, [...files, ...sources, ...inputs], cwd);
   }
   const states = loaded.merchants
     .flatMap(({ state }) => state ?? [])
@@ -51,7 +51,6 @@ async function load(
   wholeProject: boolean,
   { cwd, now, meanwhile }: LoadOptions,
 ): Promise<LoadedMerchants> {
-  const { loadMerchants } = await import("../../config/load-merchants.ts");
   return loadMerchants(files, sourceReader(cwd), { now, wholeProject, ...(meanwhile && { meanwhile }) });
 }
 

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { parse } from "../../config/yaml/to-value.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { isInShard, type Shard } from "../args/shard.ts";
 import type { Io } from "../io/io.ts";
@@ -37,7 +38,6 @@ async function removedMerchants(
     );
     const files = diff.split("\0").filter((file) => /\.ya?ml$/i.test(file));
     if (files.length === 0) return [];
-    const { parse } = await import("../../config/yaml/to-value.ts");
     const removed = await Promise.all(
       files.slice(0, MAX_FILES).map(async (file) => {
         const { value } = parse(await git("show", `${base}:${file}`));

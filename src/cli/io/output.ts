@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { type Extent, type Paint, PLAIN, type Style } from "../../render/style.ts";
+import { writeAtomically } from "../files/atomic-write.ts";
 import { standardStream } from "../files/output-path.ts";
 import type { Io, TextWriter } from "./io.ts";
 
@@ -60,7 +61,6 @@ export function outputTo(file: string | undefined, io: Io): Output {
       columns: undefined,
     },
     end: async () => {
-      const { writeAtomically } = await import("../files/atomic-write.ts");
       await writeAtomically(resolve(io.cwd, file), text, { shown: file });
       io.stderr.write(`Written to ${file}.\n`);
     },

@@ -11,12 +11,13 @@ import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { defaultPath } from "../files/find-files.ts";
 import { isError, type Loaded, loadStates } from "../files/load-states.ts";
 import type { Io } from "../io/io.ts";
-import { openProgress } from "../progress/progress.ts";
+import { openProgress } from "../progress/open-progress.ts";
 import { resolveConnection } from "../session/credentials.ts";
 import { failuresOf, type PlannedMerchants, printDiagnostics } from "../session/plan-merchants.ts";
 import { openSessions, planSessions } from "../session/session.ts";
 import { ruleLocations } from "../show/rule-locations.ts";
 import { findRun, type Run } from "./find-run.ts";
+import { journalFiles } from "./read-journals.ts";
 
 /** The plans that take a run back, and what comes back differently or not at all. */
 export interface PlannedUndo extends Omit<PlannedMerchants, "declared"> {
@@ -41,8 +42,8 @@ export async function planUndo(
     sameService(undone.get(state.merchant), resolveConnection(state, options.baseUrl, io.env).baseUrl);
   }
   const notes = new Map<string, readonly UndoNote[]>();
-  const progress = await openProgress(options, io);
-  const sessions = await openSessions(
+  const progress = openProgress(options, io);
+  const sessions = openSessions(
     states,
     {
       ...options,
@@ -116,9 +117,15 @@ async function settingsFor(
   const without: Loaded = { sources: [], states: [], diagnostics: [] };
   const anyFile = paths.length > 0 || (await isThere(resolve(io.cwd, defaultPath(io.cwd))));
   const loaded = anyFile
-    ? await loadStates(paths, { merchants: [], cwd: io.cwd, now: io.now(), outputs: [options.out] })
+    ? await loadStates(paths, {
+        merchants: [],
+        cwd: io.cwd,
+        now: io.now(),
+        outputs: [options.out],
+        inputs: await journalFiles(io.cwd),
+      })
     : without;
-  await printDiagnostics(loaded.diagnostics, options, io);
+  printDiagnostics(loaded.diagnostics, options, io);
   const known = new Map(loaded.states.map((state) => [state.merchant, state]));
   const missing = parts.map(({ run }) => run.merchant).filter((merchant) => !known.has(merchant));
   if (missing.length > 0) {

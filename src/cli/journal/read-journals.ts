@@ -1,5 +1,6 @@
 import { open, readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
+import { parseJournal } from "../../config/saved/journal-file.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { PastRun, ReadJournal, RunStatus } from "../../model/past-run.ts";
 import { runStatus } from "../../plan/run-status.ts";
@@ -59,7 +60,6 @@ function isLater(one: string, other: string): boolean {
 
 /** Looks into a journal. */
 export async function readRun(stored: StoredRun, io: Pick<Io, "cwd" | "now">): Promise<FoundRun> {
-  const { parseJournal } = await import("../../config/saved/journal-file.ts");
   const read = await readText(join(io.cwd, stored.file));
   const journal: ReadJournal = "text" in read ? parseJournal(read.text) : { ok: false, line: null, ...read };
   if (journal.ok) {

@@ -2,7 +2,7 @@ import { unrestoredMembers } from "../../plan/undo/emptied-fields.ts";
 import { renderUnfinished, type UnfinishedRun } from "../../render/text/run-notices.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
-import type { Planned } from "../session/session.ts";
+import { type Planned, plannedOnly } from "../session/session.ts";
 import { type FoundRun, isOf, listRuns, readRun } from "./read-journals.ts";
 
 /** For how long a run is spoken of whose merchant has nothing left to do. */
@@ -18,7 +18,7 @@ export async function warnUnfinishedRuns(
   io: Io,
 ): Promise<void> {
   if (options.quiet) return;
-  const looks = planned.flatMap((one) => ("plan" in one ? [one] : []));
+  const looks = plannedOnly(planned);
   const runs = looks.length === 0 ? [] : await listRuns(io.cwd).catch(() => []);
   if (runs.length === 0) return;
   const told = new Map<string, UnfinishedRun[]>();

@@ -7,7 +7,7 @@ import { syncFolder } from "../files/atomic-write.ts";
 import { projectRoot } from "../files/find-files.ts";
 import type { Io } from "../io/io.ts";
 import { VERSION } from "../version.ts";
-import type { RunOrigin } from "./run-origin.ts";
+import { type RunOrigin, runOrigin } from "./run-origin.ts";
 
 /** How journals are opened. */
 export interface JournalOptions {
@@ -28,7 +28,7 @@ export function fileJournals(
   let id: Promise<string> | undefined;
   return async (plan) => {
     // Once for all merchants of an apply: a look at the repository takes its time.
-    origin ??= options.origin ? Promise.resolve(options.origin) : lookUpOrigin(io);
+    origin ??= options.origin ? Promise.resolve(options.origin) : runOrigin(io);
     const who = await origin;
     const folder = await runsFolder(io.cwd);
     const shown = (path: string): string => relative(io.cwd, path) || path;
@@ -51,11 +51,6 @@ export function fileJournals(
       throw unwritable(shown(folder), error, "Without a journal nothing is applied.");
     }
   };
-}
-
-async function lookUpOrigin(io: Pick<Io, "cwd" | "env">): Promise<RunOrigin> {
-  const { runOrigin } = await import("./run-origin.ts");
-  return runOrigin(io);
 }
 
 /** Where a project's journals are: below the root of the repository, else of the working directory. */

@@ -1,6 +1,5 @@
 import type { ApplyEvent, LiveEvent } from "../../model/events.ts";
 import type { Io } from "../io/io.ts";
-import { terminalOf } from "../io/output.ts";
 
 /** How much is told besides the data. */
 export interface ProgressOptions {
@@ -29,25 +28,4 @@ export interface Progress {
   applied(event: ApplyEvent): void;
   /** Neither is going on any more: a board goes away. */
   rest(): Promise<void>;
-}
-
-/** Chooses how progress is told. */
-export async function openProgress(options: ProgressOptions, io: Io): Promise<Progress> {
-  if (options.quiet) return silence(io);
-  if (terminalOf(io).draws) return (await import("./tui-progress.ts")).tuiProgress(options, io);
-  return (await import("./log-progress.ts")).logProgress(options, io);
-}
-
-function silence(io: Io): Progress {
-  const nothing = (): void => undefined;
-  return {
-    io,
-    draws: false,
-    live: nothing,
-    reading: nothing,
-    read: nothing,
-    applying: nothing,
-    applied: nothing,
-    rest: async () => undefined,
-  };
 }

@@ -1,5 +1,7 @@
+import { applyLines } from "../../render/tui/apply-lines.ts";
 import type { Board, LineSource } from "../../render/tui/board.tsx";
 import type { Size } from "../../render/tui/cells.ts";
+import { readingLines } from "../../render/tui/reading-lines.ts";
 import { applyProgress } from "../../render/view/apply-progress.ts";
 import { readingProgress } from "../../render/view/reading-progress.ts";
 import type { Io, TextWriter } from "../io/io.ts";
@@ -32,10 +34,7 @@ export function tuiProgress({ verbose, color }: ProgressOptions, io: Io): Progre
     reading(merchants) {
       const progress = readingProgress(merchants);
       reading = progress;
-      stage.raise(async () => {
-        const { readingLines } = await import("../../render/tui/reading-lines.ts");
-        return (size) => readingLines(progress.view(io.monotonic()), size, style);
-      });
+      stage.raise((size) => readingLines(progress.view(io.monotonic()), size, style));
     },
     read: (merchant, problem) => reading?.ended(merchant, problem),
     applying(plans) {
@@ -43,10 +42,7 @@ export function tuiProgress({ verbose, color }: ProgressOptions, io: Io): Progre
         plans.map(({ merchant, changes }) => ({ merchant, changes: changes.length })),
       );
       applying = progress;
-      stage.raise(async () => {
-        const { applyLines } = await import("../../render/tui/apply-lines.ts");
-        return (size) => applyLines(progress.view(io.monotonic()), size, style);
-      });
+      stage.raise((size) => applyLines(progress.view(io.monotonic()), size, style));
     },
     applied: (event) => applying?.apply(event, io.monotonic()),
     async rest() {
@@ -61,7 +57,7 @@ type Draw = (size: Size) => readonly string[];
 
 interface Stage {
   /** Shows a board, unless it is lowered soon. */
-  raise(load: () => Promise<Draw>): void;
+  raise(draw: Draw): void;
   lower(): Promise<void>;
   sink(stream: "stdout" | "stderr"): TextWriter;
 }
@@ -70,18 +66,18 @@ function boardStage(io: Io): Stage {
   let board: Board | null = null;
   let over = new AbortController();
   let raising: Promise<void> = Promise.resolve();
-  const show = async (load: () => Promise<Draw>, signal: AbortSignal): Promise<void> => {
+  const show = async (draw: Draw, signal: AbortSignal): Promise<void> => {
     await io.sleep(SOON_MS, signal).catch(() => undefined);
     if (signal.aborted) return;
-    const [{ openBoard }, draw] = await Promise.all([import("../../render/tui/board.tsx"), load()]);
+    const { openBoard } = await import("../../render/tui/board.tsx");
     if (signal.aborted) return;
     board = openBoard(ticking(draw), process);
   };
   return {
-    raise(load) {
+    raise(draw) {
       over.abort();
       over = new AbortController();
-      raising = show(load, over.signal);
+      raising = show(draw, over.signal);
     },
     async lower() {
       over.abort();

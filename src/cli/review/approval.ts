@@ -1,8 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { parsePlanFile } from "../../config/saved/plan-file.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
-import type { Approval } from "../../plan/approve.ts";
+import { type Approval, approve } from "../../plan/approve.ts";
 import { applyOverrides, type Override, parseOverride } from "../../plan/overrides.ts";
 import { unreadableReason } from "../files/find-files.ts";
 import type { Io } from "../io/io.ts";
@@ -26,7 +27,6 @@ export async function readConsent(
 
 /** Reads the plans that were approved; throws RolecallError where the file is none. */
 async function readApproved(file: string, io: Io): Promise<readonly Plan[]> {
-  const { parsePlanFile } = await import("../../config/saved/plan-file.ts");
   const text = await readFile(resolve(io.cwd, file), "utf8").catch((error: unknown) => {
     throw new RolecallError("file-unreadable", `${file} cannot be read: ${unreadableReason(error)}.`, {
       hint: 'It is what "rolecall plan --out" wrote.',
@@ -41,11 +41,7 @@ async function readApproved(file: string, io: Io): Promise<readonly Plan[]> {
 }
 
 /** Why fresh plans are not covered by the approved ones: one sentence for each; empty where they are. */
-export async function objectionsTo(
-  fresh: readonly PlanResult[],
-  approved: readonly Plan[],
-): Promise<readonly string[]> {
-  const { approve } = await import("../../plan/approve.ts");
+export function objectionsTo(fresh: readonly PlanResult[], approved: readonly Plan[]): readonly string[] {
   const byMerchant = new Map(approved.map((plan) => [plan.merchant, plan]));
   return fresh
     .filter(({ plan }) => plan.changes.length > 0)

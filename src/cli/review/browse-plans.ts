@@ -7,7 +7,7 @@ import type { OutputOptions } from "../args/options.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor, terminalOf } from "../io/output.ts";
 import type { Progress } from "../progress/progress.ts";
-import { type Planned, planSessions, type Session } from "../session/session.ts";
+import { type Planned, plannedOnly, planSessions, type Session } from "../session/session.ts";
 import { objectionsTo } from "./approval.ts";
 
 /**
@@ -92,7 +92,7 @@ export async function selectChanges(
   progress: Progress,
   io: Io,
 ): Promise<Selection | null> {
-  const looks = planned.flatMap((one) => ("plan" in one && one.plan.changes.length > 0 ? [one] : []));
+  const looks = plannedOnly(planned).filter(({ plan }) => plan.changes.length > 0);
   const browsed = await browsePlans(
     looks.map(({ plan }) => plan),
     { ...options, selects: true },
@@ -113,11 +113,13 @@ export async function selectChanges(
       { all: selected.map(({ session }) => session), failed: [] },
       progress.read,
     );
-    const made = fresh.flatMap((one) => ("plan" in one ? [one] : []));
+    const made = plannedOnly(fresh);
     const again = new Map(selected.map(({ full }, index) => [full.merchant, fresh[index]]));
     return {
-      planned: planned.map((one) => again.get("plan" in one ? one.plan.merchant : one.merchant) ?? one),
-      objections: await objectionsTo(
+      planned: planned.map(
+        (one) => again.get(one.status === "planned" ? one.plan.merchant : one.merchant) ?? one,
+      ),
+      objections: objectionsTo(
         made,
         selected.map(({ approved }) => approved),
       ),

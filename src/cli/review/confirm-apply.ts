@@ -36,7 +36,7 @@ export async function confirmApply(
       },
     );
   }
-  const ask = draws ? await drawnQuestion(styleFor(io.stderr, io, color)) : await plainQuestion();
+  const ask = draws ? await drawnQuestion(styleFor(io.stderr, io, color)) : plainQuestion();
   const asked = due.map(({ session, plan, passwords = [] }) => ({
     plan,
     environment: session.environment,
@@ -58,8 +58,7 @@ async function drawnQuestion(style: Style): Promise<Ask> {
   };
 }
 
-async function plainQuestion(): Promise<Ask> {
-  const { askPlainly } = await import("./confirm-apply.ts");
+function plainQuestion(): Ask {
   return (question) => askPlainly(question, process.stdin, process.stderr);
 }
 

@@ -3,17 +3,21 @@ import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { FailureJson, LiveEvent } from "../../model/events.ts";
 import { diagnosticFailure, failureJson } from "../../render/formats/json-output.ts";
+import { renderDiagnostics } from "../../render/text/diagnostics-text.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { emptyShard, isInShard } from "../args/shard.ts";
 import { isError, type Loaded, loadStates } from "../files/load-states.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
-import { openProgress, type Progress } from "../progress/progress.ts";
+import { journalFiles } from "../journal/read-journals.ts";
+import { openProgress } from "../progress/open-progress.ts";
+import type { Progress } from "../progress/progress.ts";
+import { ruleLocations } from "../show/rule-locations.ts";
 import { checkReinvited, warningsOfReinvited } from "./invitations.ts";
 import { startPrefetch } from "./prefetch.ts";
 import { openServices } from "./services.ts";
-import { createSessions, type Planned, planSessions } from "./session.ts";
+import { createSessions, type Planned, plannedOnly, planSessions } from "./session.ts";
 
 /** The merchants' plans, and how to let go of the service afterwards. */
 export interface PlannedMerchants {
@@ -33,58 +37,63 @@ export interface PlannedMerchants {
 }
 
 /**
- * Files → live state → plans: what `plan`, `apply` and `drift` begin with. What is wrong with the files is told. The
- * service is asked as soon as a file's beginning says for what; where the rest of it is wrong, that was for nothing.
+ * Plans every selected merchant of the files, for `plan`, `apply`, `drift` and `report`; problems of the files are
+ * printed. Reading live states starts as soon as the head of a file names the service.
  */
 export async function planMerchants(
   paths: readonly string[],
-  options: PrepareOptions,
+  options: PlanMerchantsOptions,
   io: Io,
 ): Promise<PlannedMerchants> {
-  const progress = options.progress ?? (await openProgress(options, io));
-  const told = heldBack(progress.live);
-  const opening = openServices({ ...options, emit: told.tell }, io);
-  const isWanted = (merchant: string): boolean => isMeant(merchant, options);
-  const reading = opening.then((services) => startPrefetch(services, isWanted, options.baseUrl, io));
+  const progress = options.progress ?? openProgress(options, io);
+  const events = bufferEvents(progress.live);
+  const services = openServices({ ...options, emit: events.emit }, io);
+  const prefetch = startPrefetch(services, (code) => isSelected(code, options), options.baseUrl, io);
   try {
     const { loaded, states, fileErrors } = await loadDeclared(paths, options, io, {
-      begun: async (head) => (await reading).begin(head),
+      begun: async (head) => prefetch.start(head),
       pause: () => io.sleep(0),
     });
-    if (options.reinvite) checkReinvited(options.reinvite, states);
-    const [services, ahead] = await Promise.all([opening, reading]);
-    const sessions = await createSessions(services, states, { ...options, ahead }, io);
+    checkReinvited(options.reinvite ?? [], states);
+    const sessions = createSessions(services, states, { ...options, prefetch }, io);
     progress.reading(states.map(({ merchant }) => merchant));
-    told.release();
+    events.release();
     const planning = planSessions(sessions, progress.read);
-    // Whatever is to be planned has been taken.
-    ahead.drop();
-    const [planned] = await Promise.all([planning, loadPlaces(), options.waiting?.()]);
-    if (options.reinvite && !options.quiet && planned.every((one) => "plan" in one)) {
-      const lives = planned.map(({ live }) => live);
-      for (const warning of warningsOfReinvited(options.reinvite, lives)) io.stderr.write(`${warning}\n`);
-    }
-    const { ruleLocations } = await loadPlaces();
-    const placeOf = ruleLocations(loaded.states, loaded.sources);
+    // By now every session has claimed its live state.
+    prefetch.cancel();
+    const planned = await planning;
+    warnReinvited(planned, options, io);
     return {
       planned,
       valid: fileErrors === 0,
       fileErrors,
       failures: failuresOf(loaded, planned),
       declared: loaded.states.map(({ merchant }) => merchant),
-      placeOf,
+      placeOf: ruleLocations(loaded.states, loaded.sources),
       progress,
-      close: sessions.close,
+      close: services.close,
     };
   } catch (error) {
-    await (await opening).close();
+    await services.close();
     throw error;
   } finally {
     await progress.rest();
   }
 }
 
-const loadPlaces = () => import("../show/rule-locations.ts");
+function warnReinvited(
+  planned: readonly Planned[],
+  { reinvite = [], quiet }: Pick<PlanMerchantsOptions, "reinvite" | "quiet">,
+  io: Io,
+): void {
+  const results = plannedOnly(planned);
+  if (quiet || results.length < planned.length) return;
+  const warnings = warningsOfReinvited(
+    reinvite,
+    results.map(({ live }) => live),
+  );
+  for (const warning of warnings) io.stderr.write(`${warning}\n`);
+}
 
 /** Returns the reasons why merchants have no plan: errors in files, then failures of single merchants. */
 export function failuresOf(
@@ -93,22 +102,24 @@ export function failuresOf(
 ): readonly FailureJson[] {
   return [
     ...diagnostics.filter(isError).map(diagnosticFailure),
-    ...planned.flatMap((one) => ("plan" in one ? [] : [failureJson(one.merchant, one.error.failure)])),
+    ...planned.flatMap((one) =>
+      one.status === "planned" ? [] : [failureJson(one.merchant, one.error.failure)],
+    ),
   ];
 }
 
-/** Keeps what is told until somebody is ready to hear it: before that a board does not know whom it is about. */
-function heldBack(tell: (event: LiveEvent) => void): {
-  readonly tell: (event: LiveEvent) => void;
+/** Buffers events until `release()`: the progress display does not know the merchants before that. */
+function bufferEvents(emit: (event: LiveEvent) => void): {
+  readonly emit: (event: LiveEvent) => void;
   readonly release: () => void;
 } {
-  let held: LiveEvent[] | null = [];
+  let buffered: LiveEvent[] | null = [];
   return {
-    tell: (event) => (held === null ? tell(event) : void held.push(event)),
+    emit: (event) => (buffered === null ? emit(event) : void buffered.push(event)),
     release() {
-      const events = held ?? [];
-      held = null;
-      for (const event of events) tell(event);
+      const events = buffered ?? [];
+      buffered = null;
+      for (const event of events) emit(event);
     },
   };
 }
@@ -126,7 +137,7 @@ export interface Declared {
 /** Reads the files, and tells what is wrong with them. */
 export async function loadDeclared(
   paths: readonly string[],
-  options: PrepareOptions,
+  options: PlanMerchantsOptions,
   io: Io,
   meanwhile?: Meanwhile,
 ): Promise<Declared> {
@@ -136,10 +147,11 @@ export async function loadDeclared(
     cwd: io.cwd,
     now,
     outputs: [options.output, options.out],
+    inputs: await journalFiles(io.cwd),
     ...(meanwhile && { meanwhile }),
   });
-  await printDiagnostics(loaded.diagnostics, options, io);
-  const states = loaded.states.filter(({ merchant }) => isMeant(merchant, options));
+  printDiagnostics(loaded.diagnostics, options, io);
+  const states = loaded.states.filter(({ merchant }) => isSelected(merchant, options));
   if (options.shard && states.length === 0 && loaded.states.length > 0 && !options.quiet) {
     io.stderr.write(emptyShard(options.shard));
   }
@@ -147,12 +159,12 @@ export async function loadDeclared(
 }
 
 /** Whether `--merchant` and `--shard` leave a merchant in. */
-function isMeant(merchant: string, { merchant: picked, shard }: PrepareOptions): boolean {
+function isSelected(merchant: string, { merchant: picked, shard }: PlanMerchantsOptions): boolean {
   if (picked.length > 0 && !picked.includes(merchant)) return false;
   return shard === undefined || isInShard(merchant, shard);
 }
 
-type PrepareOptions = ServiceOptions &
+type PlanMerchantsOptions = ServiceOptions &
   OutputOptions & {
     readonly asOf?: number;
     readonly reinvite?: readonly string[];
@@ -160,20 +172,13 @@ type PrepareOptions = ServiceOptions &
     readonly output?: string;
     readonly out?: string;
     readonly signal?: AbortSignal;
-    /** Loads what comes after the plans while the service is waited for. */
-    readonly waiting?: () => Promise<unknown>;
-    /** Where the caller tells something meanwhile, too. */
+    /** The display that the caller writes to as well; absent: one of its own. */
     readonly progress?: Progress;
   };
 
 /** Tells on stderr what is wrong with files. */
-export async function printDiagnostics(
-  diagnostics: readonly Diagnostic[],
-  options: OutputOptions,
-  io: Io,
-): Promise<void> {
+export function printDiagnostics(diagnostics: readonly Diagnostic[], options: OutputOptions, io: Io): void {
   const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
   if (shown.length === 0) return;
-  const { renderDiagnostics } = await import("../../render/text/diagnostics-text.ts");
   io.stderr.write(`${renderDiagnostics(shown, styleFor(io.stderr, io, options.color))}\n`);
 }

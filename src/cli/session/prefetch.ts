@@ -6,17 +6,17 @@ import type { Io } from "../io/io.ts";
 import { type Connection, resolveConnection } from "./credentials.ts";
 import type { Services } from "./services.ts";
 
-/** Live states that are read while the files still are: a service takes its time, and a large file, too. */
+/** Reads of live states that start while the files are still being read. */
 export interface Prefetch {
-  /** Begins to read the merchant that a file is about. */
-  begin(head: FileHead): void;
-  /** Hands over, once, what has been begun for a state; null where nothing was, or with another address or key. */
-  take(state: DesiredState, connection: Connection, roleIds: readonly string[]): Promise<LiveState> | null;
-  /** Ends what nobody has taken. */
-  drop(): void;
+  /** Starts to read the live state of a file's merchant. */
+  start(head: FileHead): void;
+  /** Returns, once, the live state of a merchant; `null` if none was started, or with another base URL or key. */
+  claim(state: DesiredState, connection: Connection, roleIds: readonly string[]): Promise<LiveState> | null;
+  /** Cancels the reads that were not claimed. */
+  cancel(): void;
 }
 
-interface Begun {
+interface Started {
   readonly connection: Connection;
   readonly live: Promise<LiveState>;
   /** Tells which roles the file names. */
@@ -24,24 +24,24 @@ interface Begun {
   readonly end: (reason: Error) => void;
 }
 
-/** Reads the live states of wanted merchants ahead. */
+/** Prepares to read the live states of wanted merchants ahead of their plans. */
 export function startPrefetch(
   services: Services,
   isWanted: (merchant: string) => boolean,
   baseUrl: string | undefined,
   io: Io,
 ): Prefetch {
-  const begun = new Map<string, Begun>();
+  const started = new Map<string, Started>();
   return {
-    begin(head) {
+    start(head) {
       const { merchant, members } = head;
-      if (begun.has(merchant) || !isWanted(merchant)) return;
+      if (started.has(merchant) || !isWanted(merchant)) return;
       // What is missing for it is told when it is planned, if the file is right.
       const connection = orNull(() => resolveConnection(head, baseUrl, io.env));
       const service = connection && orNull(() => services.of(connection));
       if (connection === null || service === null) return;
-      let name: Begun["name"] = () => undefined;
-      let end: Begun["end"] = () => undefined;
+      let name: Started["name"] = () => undefined;
+      let end: Started["end"] = () => undefined;
       const roleIds = new Promise<readonly string[]>((resolve, reject) => {
         name = resolve;
         end = reject;
@@ -49,19 +49,19 @@ export function startPrefetch(
       const live = service.reader.read(merchant, roleIds, members);
       // Whoever takes it hears of a failure; where nobody does, it is of no interest.
       for (const promise of [roleIds, live]) promise.catch(() => undefined);
-      begun.set(merchant, { connection, live, name, end });
+      started.set(merchant, { connection, live, name, end });
     },
-    take({ merchant }, connection, roleIds) {
-      const found = begun.get(merchant);
+    claim({ merchant }, connection, roleIds) {
+      const found = started.get(merchant);
       if (found?.connection.baseUrl !== connection.baseUrl || found.connection.key !== connection.key)
         return null;
-      begun.delete(merchant);
+      started.delete(merchant);
       found.name(roleIds);
       return found.live;
     },
-    drop() {
-      for (const { end } of begun.values()) end(new Error("nobody needs it any more"));
-      begun.clear();
+    cancel() {
+      for (const { end } of started.values()) end(new Error("the prefetch was cancelled"));
+      started.clear();
     },
   };
 }

@@ -1,8 +1,10 @@
-import type { ServiceOptions } from "../../live/service.ts";
+import { checkBaseUrl } from "../../live/paths.ts";
+import { connect, type ServiceOptions } from "../../live/service.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveEvent } from "../../model/events.ts";
 import type { Io } from "../io/io.ts";
 import type { Connection } from "./credentials.ts";
+import { proxyFor } from "./proxy.ts";
 
 /** What services are reached with. */
 export interface ReachOptions {
@@ -14,7 +16,7 @@ export interface ReachOptions {
   readonly signal?: AbortSignal;
 }
 
-type Service = ReturnType<typeof import("../../live/service.ts").connect>;
+type Service = ReturnType<typeof connect>;
 
 /** The services that merchants are reached at: one, with one limiter, for each address and key. */
 export interface Services {
@@ -23,13 +25,8 @@ export interface Services {
   close(): Promise<void>;
 }
 
-/** Makes ready to reach services. */
-export async function openServices(options: ReachOptions, io: Io): Promise<Services> {
-  const [{ connect }, { checkBaseUrl }, { proxyFor }] = await Promise.all([
-    import("../../live/service.ts"),
-    import("../../live/paths.ts"),
-    import("./proxy.ts"),
-  ]);
+/** Prepares connections to services; nothing is sent yet. */
+export function openServices(options: ReachOptions, io: Io): Services {
   const { emit, concurrency, retryFor: retryForMs, signal } = options;
   const services = new Map<string, Service>();
   const logged = new Set<string>();

@@ -1,13 +1,16 @@
+import picomatch from "picomatch";
 import type { DesiredState, Environment } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { LiveLookup, LiveWriter } from "../../model/ports.ts";
-import type { PlanInput } from "../../plan/build-plan.ts";
+import { buildPlan, namedRoleIds, type PlanInput } from "../../plan/build-plan.ts";
 import type { LostInvitation } from "../../plan/changes/invitations-after.ts";
 import type { Matches } from "../../plan/scope.ts";
+import { entryTimes } from "../files/git-history.ts";
 import type { Io } from "../io/io.ts";
 import { type Connection, resolveConnection } from "./credentials.ts";
+import { findLostInvitations, renewalOf } from "./invitations.ts";
 import type { Prefetch } from "./prefetch.ts";
 import { openServices, type ReachOptions, type Services } from "./services.ts";
 
@@ -22,8 +25,8 @@ export interface PlanningOptions {
   readonly makePlan?: (input: PlanInput) => Plan;
   /** Role ids that are needed at a merchant besides those that its file names. */
   readonly roleIds?: (merchant: string) => readonly string[];
-  /** What is being read already. */
-  readonly ahead?: Pick<Prefetch, "take">;
+  /** Live states that are being read already. */
+  readonly prefetch?: Pick<Prefetch, "claim">;
 }
 
 /** One merchant, connected: its plan can be made as often as wanted. */
@@ -46,48 +49,36 @@ export interface PlanResult {
 export interface Sessions {
   readonly all: readonly Session[];
   /** Merchants for which there is no way to the service: no key, no address. */
-  readonly failed: readonly Unplanned[];
+  readonly failed: readonly UnplannedMerchant[];
   close(): Promise<void>;
 }
 
 /** A merchant without a plan, and why. */
-export interface Unplanned {
+export interface UnplannedMerchant {
+  readonly status: "failed";
   readonly merchant: string;
   readonly error: RolecallError;
 }
 
 /** Finds every merchant's connection; nothing is sent yet. */
-export async function openSessions(
+export function openSessions(
   states: readonly DesiredState[],
   options: PlanningOptions & ReachOptions,
   io: Io,
-): Promise<Sessions> {
-  return createSessions(await openServices(options, io), states, options, io);
+): Sessions {
+  return createSessions(openServices(options, io), states, options, io);
 }
 
 /** Finds every merchant's connection to services that are ready; to close the sessions closes those. */
-export async function createSessions(
+export function createSessions(
   services: Services,
   states: readonly DesiredState[],
   options: PlanningOptions,
   io: Io,
-): Promise<Sessions> {
-  const [
-    { buildPlan, namedRoleIds },
-    { findLostInvitations },
-    { renewalOf },
-    { entryTimes },
-    { default: picomatch },
-  ] = await Promise.all([
-    import("../../plan/build-plan.ts"),
-    import("./invitations.ts"),
-    import("./invitations.ts"),
-    import("../files/git-history.ts"),
-    import("picomatch"),
-  ]);
-  const matches = globMatcher(picomatch);
+): Sessions {
+  const matches = globMatcher();
   const entryTime = entryTimes(io);
-  const { makePlan = buildPlan, roleIds = () => [], ahead } = options;
+  const { makePlan = buildPlan, roleIds = () => [], prefetch } = options;
   const open = (state: DesiredState): Session => {
     const connection = resolveConnection(state, options.baseUrl, io.env);
     const { reader, writer, lookup } = services.of(connection);
@@ -98,7 +89,7 @@ export async function createSessions(
       lookup: lookup(state.merchant),
       plan: async (leaveOut = new Set()) => {
         const named = [...new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
-        const read = await (ahead?.take(state, connection, named) ??
+        const read = await (prefetch?.claim(state, connection, named) ??
           reader.read(state.merchant, named, state.members?.length));
         const lost = await findLostInvitations(state, read, connection.baseUrl, io);
         const renewal = await renewalOf(state, read, options.reinvite ?? [], entryTime);
@@ -140,7 +131,7 @@ async function withRolesOf(
 }
 
 /** A glob over names and addresses, where a slash and a leading dot are letters like any other; each glob is read once. */
-function globMatcher(picomatch: (glob: string, options: object) => (text: string) => boolean): Matches {
+function globMatcher(): Matches {
   const known = new Map<string, (text: string) => boolean>();
   return (glob, text) => {
     const matcher = known.get(glob) ?? picomatch(glob, { bash: true, dot: true, nonegate: true });
@@ -149,11 +140,11 @@ function globMatcher(picomatch: (glob: string, options: object) => (text: string
   };
 }
 
-function orError<T>(merchant: string, open: () => T): T | Unplanned {
+function orError<T>(merchant: string, open: () => T): T | UnplannedMerchant {
   try {
     return open();
   } catch (error) {
-    if (error instanceof RolecallError) return { merchant, error };
+    if (error instanceof RolecallError) return { status: "failed", merchant, error };
     throw error;
   }
 }
@@ -162,8 +153,19 @@ function environmentOf({ environment }: Connection): Pick<DesiredState, "environ
   return environment === null ? {} : { environment };
 }
 
-/** What became of planning one merchant. */
-export type Planned = ({ readonly session: Session } & PlanResult) | Unplanned;
+/** A merchant with its plan. */
+export interface PlannedMerchant extends PlanResult {
+  readonly status: "planned";
+  readonly session: Session;
+}
+
+/** The result of planning one merchant. */
+export type Planned = PlannedMerchant | UnplannedMerchant;
+
+/** Returns the merchants that have a plan. */
+export function plannedOnly(planned: readonly Planned[]): readonly PlannedMerchant[] {
+  return planned.flatMap((one) => (one.status === "planned" ? [one] : []));
+}
 
 /**
  * Plans all merchants side by side, in the order of their codes; one that cannot be read does not hide another's plan.
@@ -178,13 +180,13 @@ export async function planSessions(
     all.map(async (session): Promise<Planned> => {
       const { merchant } = session.state;
       try {
-        const look = await session.plan();
+        const result = await session.plan();
         ended(merchant, null);
-        return { session, ...look };
+        return { status: "planned", session, ...result };
       } catch (error) {
         if (!(error instanceof RolecallError)) throw error;
         ended(merchant, error.message);
-        return { merchant, error };
+        return { status: "failed", merchant, error };
       }
     }),
   );
@@ -192,5 +194,5 @@ export async function planSessions(
 }
 
 function merchantOf(planned: Planned): string {
-  return "plan" in planned ? planned.plan.merchant : planned.merchant;
+  return planned.status === "planned" ? planned.plan.merchant : planned.merchant;
 }

@@ -11,7 +11,7 @@ import type { Planned } from "../session/session.ts";
 export async function driftsOf(planned: readonly Planned[], io: Io): Promise<readonly Drift[]> {
   const drifts = await Promise.all(
     planned.map(async (one): Promise<readonly Drift[]> => {
-      if (!("plan" in one)) return [];
+      if (one.status === "failed") return [];
       const { session, plan, live } = one;
       const times =
         plan.changes.length + plan.refusals.length === 0

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { AccessReport } from "../../model/access-report.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -8,9 +9,11 @@ import { renderFailure } from "../../render/text/failure-text.ts";
 import { renderPlans } from "../../render/text/plan-text.ts";
 import { type PlaceOf, planView } from "../../render/view/plan-view.ts";
 import type { DocumentOptions, OutputOptions } from "../args/options.ts";
+import { writeAtomically } from "../files/atomic-write.ts";
+import { standardStream } from "../files/output-path.ts";
 import type { Io, TextWriter } from "../io/io.ts";
 import { styleFor, verbosityOf } from "../io/output.ts";
-import type { Planned } from "../session/session.ts";
+import { type Planned, plannedOnly } from "../session/session.ts";
 
 /** The plans that were made; `complete` when every merchant has one. */
 export interface Shown {
@@ -25,11 +28,11 @@ export function showPlans(
   options: { readonly color: boolean },
   io: Io,
 ): Shown {
-  const plans = planned.flatMap((one) => ("plan" in one ? [one.plan] : []));
+  const plans = plannedOnly(planned).map(({ plan }) => plan);
   print(plans, unplannedOf(planned));
   const style = styleFor(io.stderr, io, options.color);
   for (const one of planned) {
-    if ("plan" in one) continue;
+    if (one.status === "planned") continue;
     io.stderr.write(`\n${style.bold(one.merchant)} could not be planned.\n`);
     io.stderr.write(renderFailure(one.error.failure, style));
   }
@@ -39,7 +42,7 @@ export function showPlans(
 /** The merchants without a plan, as a review shows them. */
 export function unplannedOf(planned: readonly Planned[]): readonly UnplannedView[] {
   return planned.flatMap((one) =>
-    "plan" in one ? [] : [{ merchant: one.merchant, failure: one.error.failure }],
+    one.status === "planned" ? [] : [{ merchant: one.merchant, failure: one.error.failure }],
   );
 }
 
@@ -90,4 +93,17 @@ export function reportOf(
     environment,
     plan: planned ? plan : null,
   });
+}
+
+/** Saves plans as JSON, whole or not at all. */
+export async function savePlans(
+  plans: readonly Plan[],
+  failures: readonly FailureJson[],
+  out: string,
+  io: Io,
+): Promise<void> {
+  const stream = standardStream(out);
+  if (stream !== null) return io[stream].write(plansJson(plans, failures));
+  await writeAtomically(resolve(io.cwd, out), plansJson(plans, failures), { shown: out });
+  io.stderr.write(`Saved as ${out}.\n`);
 }

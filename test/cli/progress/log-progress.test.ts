@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openProgress } from "../../../src/cli/progress/progress.ts";
+import { openProgress } from "../../../src/cli/progress/open-progress.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testIo } from "../../support/io.ts";
 import { waitEvent } from "../../support/wait-event.ts";

@@ -44,14 +44,14 @@ const head = (merchant: string, more: Partial<FileHead> = {}): FileHead => ({
 describe("what is read ahead", () => {
   test("is handed over once, and is told then which roles the file names", async () => {
     const { ahead, readings, io } = setUp();
-    ahead.begin(head("MC1"));
-    ahead.begin(head("MC1"));
+    ahead.start(head("MC1"));
+    ahead.start(head("MC1"));
     expect(readings).toMatchObject([{ merchant: "MC1", members: 40 }]);
     const state = desired();
     const access = resolveConnection(state, undefined, io.env);
-    expect(await ahead.take(state, access, ["role_a"])).toMatchObject({ merchant: "MC1" });
+    expect(await ahead.claim(state, access, ["role_a"])).toMatchObject({ merchant: "MC1" });
     expect(await readings[0]?.roleIds).toEqual(["role_a"]);
-    expect(ahead.take(state, access, [])).toBeNull();
+    expect(ahead.claim(state, access, [])).toBeNull();
   });
 
   test.each([
@@ -59,29 +59,29 @@ describe("what is read ahead", () => {
     ["with another key", { keyEnv: "OTHER" }, { ...ENV, OTHER: "sk_test_2" }],
   ])("is not used where the whole file says that it has to be read %s", async (_, more, env) => {
     const { ahead, readings, io } = setUp(env);
-    ahead.begin(head("MC1"));
+    ahead.start(head("MC1"));
     const state = { ...desired(), ...more };
-    expect(ahead.take(state, resolveConnection(state, undefined, io.env), [])).toBeNull();
-    ahead.drop();
-    expect(await readings[0]?.roleIds).toMatch(/nobody needs it/);
+    expect(ahead.claim(state, resolveConnection(state, undefined, io.env), [])).toBeNull();
+    ahead.cancel();
+    expect(await readings[0]?.roleIds).toMatch(/cancelled/);
   });
 
   test("ends where nobody takes it", async () => {
     const { ahead, readings } = setUp();
-    ahead.begin(head("MC1"));
-    ahead.drop();
-    expect(await readings[0]?.roleIds).toMatch(/nobody needs it/);
+    ahead.start(head("MC1"));
+    ahead.cancel();
+    expect(await readings[0]?.roleIds).toMatch(/cancelled/);
   });
 
   test("is begun neither for merchants that are not meant, nor without a key or an address", () => {
     const wanted = setUp();
-    wanted.ahead.begin(head("MC9"));
+    wanted.ahead.start(head("MC9"));
     const keyless = setUp({ ROLECALL_BASE_URL: "https://api.example.com" });
-    keyless.ahead.begin(head("MC1"));
+    keyless.ahead.start(head("MC1"));
     const nowhere = setUp({ ROLECALL_API_KEY: "sk_test_1" });
-    nowhere.ahead.begin(head("MC1"));
+    nowhere.ahead.start(head("MC1"));
     const otherKind = setUp();
-    otherKind.ahead.begin(head("MC1", { environment: "live" }));
+    otherKind.ahead.start(head("MC1", { environment: "live" }));
     expect([wanted, keyless, nowhere, otherKind].flatMap(({ readings }) => readings)).toEqual([]);
   });
 
@@ -90,8 +90,8 @@ describe("what is read ahead", () => {
     const options = { concurrency: 1, retryFor: 1, emit: () => undefined };
     const services = await openServices(options, io);
     const ahead = startPrefetch(services, () => true, undefined, io);
-    ahead.begin(head("MC1"));
+    ahead.start(head("MC1"));
     const state = desired();
-    expect(ahead.take(state, resolveConnection(state, undefined, io.env), [])).toBeNull();
+    expect(ahead.claim(state, resolveConnection(state, undefined, io.env), [])).toBeNull();
   });
 });

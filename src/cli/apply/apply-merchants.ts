@@ -1,0 +1,212 @@
+import { oneLine } from "../../lib/escape.ts";
+import { counted } from "../../lib/text.ts";
+import { residueOf } from "../../render/text/verified-text.ts";
+import type { OutputOptions, ServiceOptions } from "../args/options.ts";
+import { ExitCode } from "../exit-code.ts";
+import { hasNoReader, type Io, type OutputLoss } from "../io/io.ts";
+import { warnUnfinishedRuns } from "../journal/unfinished-runs.ts";
+import { fileJournals } from "../journal/write-journal.ts";
+import { openProgress } from "../progress/open-progress.ts";
+import { type Consent, objectionsTo, readConsent, standingRefusals } from "../review/approval.ts";
+import { checkInteractive, type Selection, selectChanges } from "../review/browse-plans.ts";
+import { confirmApply } from "../review/confirm-apply.ts";
+import { type PlannedMerchants, planMerchants } from "../session/plan-merchants.ts";
+import { type Planned, type PlanResult, plannedOnly } from "../session/session.ts";
+import { showPlans } from "../show/show-plans.ts";
+import { createCancellation } from "./cancellation.ts";
+import { passwordsFor, rotationsFor } from "./passwords.ts";
+import { type ApplyReporter, applyReporter, failedWith } from "./reporter.ts";
+import { type RunOptions, runApply } from "./run-apply.ts";
+import { withProgress } from "./watched-reporter.ts";
+
+/** The options that applying plans depends on. */
+export type ApplyOptions = Pick<ServiceOptions, "concurrency"> &
+  OutputOptions & {
+    readonly yes?: true;
+    readonly allow: readonly string[];
+    readonly approved?: string;
+    readonly recheck: boolean;
+    readonly rotatePassword: readonly string[];
+    readonly interactive?: true;
+  };
+
+/** The options of `apply`. */
+export type ApplyCommandOptions = ServiceOptions & ApplyOptions & { readonly reinvite: readonly string[] };
+
+/** Plans the merchants of the files again, asks, and applies what differs. */
+export async function applyMerchants(
+  paths: readonly string[],
+  options: ApplyCommandOptions,
+  io: Io,
+): Promise<ExitCode> {
+  if (options.interactive) checkInteractive(options, io);
+  const consent = await readConsent(options, io).catch(endedEarly(options, io));
+  const progress = openProgress(options, io);
+  const cancellation = createCancellation((text) => progress.io.stderr.write(`${text}\n`), io);
+  try {
+    const planOptions = { ...options, signal: cancellation.cancelled, progress };
+    const merchants = await planMerchants(paths, planOptions, io).catch(endedEarly(options, io));
+    try {
+      await warnUnfinishedRuns(merchants.planned, options, io);
+      return await applyPlanned(
+        merchants,
+        options,
+        { cancellation, openJournal: fileJournals(io), consent },
+        io,
+      );
+    } finally {
+      await merchants.close();
+    }
+  } finally {
+    cancellation.close();
+  }
+}
+
+/** Tells programs of an error before there are plans, and throws it again. */
+export function endedEarly(options: OutputOptions, io: Io): (error: unknown) => Promise<never> {
+  return async (error) => {
+    failedWith(
+      applyReporter(options, () => null, io),
+      error,
+    );
+    throw error;
+  };
+}
+
+/** Dependencies of an apply besides the plans. */
+type Means = Pick<RunOptions, "cancellation" | "openJournal"> & {
+  readonly consent: Consent;
+  /** The run that is taken back; absent or null for an ordinary apply. */
+  readonly undoes?: string | null;
+};
+
+/** Shows plans, lets somebody select where that was asked for, asks, and carries them out, unless something is against it. */
+export async function applyPlanned(
+  prepared: Omit<PlannedMerchants, "close" | "declared">,
+  options: ApplyOptions,
+  means: Means,
+  io: Io,
+): Promise<ExitCode> {
+  const reporter = applyReporter(options, prepared.placeOf, prepared.progress.io, means.consent.overrides);
+  try {
+    const code = await reviewAndApply(prepared, options, means, reporter, io);
+    reporter.ended(code);
+    return code;
+  } catch (error) {
+    failedWith(reporter, error);
+    throw error;
+  }
+}
+
+async function reviewAndApply(
+  prepared: Omit<PlannedMerchants, "close" | "declared">,
+  options: ApplyOptions,
+  { cancellation, openJournal, consent, undoes = null }: Means,
+  reporter: ApplyReporter,
+  io: Io,
+): Promise<ExitCode> {
+  const { valid, progress, failures } = prepared;
+  const selection = await select(prepared, options, io);
+  if (selection === null) {
+    reporter.say("Nothing was changed.");
+    return ExitCode.failed;
+  }
+  const { planned, objections, leftOut } = selection;
+  const allOut = [...leftOut.values()].reduce((sum, one) => sum + one, 0);
+  showPlans(planned, reporter.plans, options, io);
+  reporter.failed(failures);
+  if (!valid || !isSound(planned)) {
+    reporter.say("Nothing was changed: solve the problems above first.");
+    return ExitCode.failed;
+  }
+  const results = plannedOnly(planned);
+  const refused = [...objections, ...refusal(results, consent)];
+  if (refused.length > 0) {
+    reporter.refused(refused);
+    return ExitCode.refused;
+  }
+  const rotations = rotationsFor(options.rotatePassword, results);
+  const due = results
+    .map((one) => ({
+      ...one,
+      passwords: rotations.get(one.plan.merchant) ?? [],
+      leftOut: leftOut.get(one.plan.merchant) ?? 0,
+    }))
+    .filter(({ plan, passwords }) => plan.changes.length + passwords.length > 0);
+  if (due.length === 0) {
+    const missing = results.reduce((sum, { plan }) => sum + residueOf(plan).notCreated.length, 0);
+    const rest = [
+      ...(allOut > 0 ? [leftOutText(allOut)] : []),
+      ...(missing > 0 ? [`${counted(missing, "member")} cannot be created without roles`] : []),
+    ];
+    reporter.say(rest.length > 0 ? `Nothing to do: ${rest.join("; ")}.` : "Nothing to do.");
+    return ExitCode.ok;
+  }
+  for (const { plan, passwords } of due) reporter.passwords(plan.merchant, passwords);
+  const password = passwordsFor(
+    due.map(({ plan }) => plan),
+    due.flatMap(({ passwords }) => passwords),
+    io.env,
+  );
+  if (!(options.yes || (await confirmApply(due, { ...options, undoes }, io)))) {
+    reporter.say("Nothing was changed.");
+    return ExitCode.failed;
+  }
+  // The loss of the last output may be noticed only now.
+  await io.sleep(0);
+  if (io.outputLost.aborted) {
+    reporter.say("Nothing was changed, since not all of the plan could be shown.");
+    return ExitCode.failed;
+  }
+  const changes = due.reduce((sum, { plan }) => sum + plan.changes.length, 0);
+  progress.applying(due.map(({ plan }) => plan));
+  try {
+    const watched = withProgress(reporter, progress, changes, options);
+    const { concurrency, recheck } = options;
+    const code = await runApply(due, { password, concurrency, recheck, cancellation, openJournal }, watched);
+    return code === ExitCode.ok && isCutOff(io) ? ExitCode.partial : code;
+  } finally {
+    await progress.rest();
+    if (allOut > 0) reporter.say(`${leftOutText(allOut)}.`);
+  }
+}
+
+function leftOutText(count: number): string {
+  return `${counted(count, "change")} left out; the next plan shows ${count === 1 ? "it" : "them"} again`;
+}
+
+/** Whether a part of what was told is missing where it is kept. */
+function isCutOff({ outputLost }: Io): boolean {
+  return outputLost.aborted && !hasNoReader(outputLost.reason as OutputLoss);
+}
+
+/** What somebody selects with `--interactive`; everything without it, and where a problem has to be solved first. */
+async function select(
+  { planned, valid, progress }: Omit<PlannedMerchants, "close" | "declared">,
+  options: ApplyOptions,
+  io: Io,
+): Promise<Selection | null> {
+  const due = plannedOnly(planned).some(({ plan }) => plan.changes.length > 0);
+  if (!options.interactive || !valid || !due || !isSound(planned)) {
+    return { planned, objections: [], leftOut: new Map() };
+  }
+  return selectChanges(planned, options, progress, io);
+}
+
+/** Every merchant has a plan, and none has an error. */
+function isSound(planned: readonly Planned[]): boolean {
+  return planned.every(
+    (one) => one.status === "planned" && one.plan.findings.every(({ severity }) => severity !== "error"),
+  );
+}
+
+/** Why the plans are refused, a sentence each: what guards, policies and checks have against them, and what nobody approved. */
+function refusal(results: readonly PlanResult[], { approved, overrides }: Consent): readonly string[] {
+  const plans = results.map(({ plan }) => plan);
+  const standing = standingRefusals(plans, overrides);
+  const objections = approved === null ? [] : objectionsTo(results, approved);
+  return [
+    ...standing.flatMap(({ merchant, refusals }) => refusals.map(({ message }) => `${merchant}: ${message}`)),
+    ...objections,
+  ].map(oneLine);
+}

@@ -1,0 +1,77 @@
+import { resolve } from "node:path";
+import { type FormattedFile, formatFile } from "../../config/format/format-file.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { grouped } from "../../lib/text.ts";
+import { renderDiagnostics } from "../../render/text/diagnostics-text.ts";
+import { ExitCode } from "../exit-code.ts";
+import type { Io } from "../io/io.ts";
+import { styleFor } from "../io/output.ts";
+import { writeAtomically } from "./atomic-write.ts";
+import { readYamlFiles } from "./find-files.ts";
+
+/** The options of `fmt`. */
+export interface FmtCommandOptions {
+  readonly check?: true;
+  readonly sort?: true;
+  readonly color: boolean;
+}
+
+/** Formats the files, or with `check` only names those that would change. */
+export async function formatFiles(
+  paths: readonly string[],
+  options: FmtCommandOptions,
+  io: Io,
+): Promise<ExitCode> {
+  const files = await readYamlFiles(paths, io.cwd);
+  const results = files.map(({ file, text }) => ({
+    file,
+    result: formatFile(file, text, options.sort ? "sorted" : "kept"),
+  }));
+  const changed = results.flatMap(({ file, result }) =>
+    "text" in result && result.changed ? [{ file, text: result.text }] : [],
+  );
+  for (const { file, text } of changed) {
+    if (!options.check) await writeAtomically(resolve(io.cwd, file), text, { shown: oneLine(file) });
+    io.stdout.write(`${options.check ? "would format" : "formatted"} ${oneLine(file)}\n`);
+  }
+  for (const { file, result } of results) {
+    if ("longest" in result) io.stderr.write(`${tooLarge(oneLine(file), result.longest)}\n`);
+  }
+  const diagnostics = results.flatMap(({ result }) => ("diagnostics" in result ? result.diagnostics : []));
+  io.stdout.write(renderDiagnostics(diagnostics, styleFor(io.stdout, io, options.color)));
+  const counts = countResults(results.map(({ result }) => result));
+  io.stdout.write(`${summary(counts, options.check === true)}\n`);
+  return counts.bad > 0 || (options.check && counts.changed > 0) ? ExitCode.failed : ExitCode.ok;
+}
+
+interface Counts {
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly bad: number;
+  readonly tooLarge: number;
+}
+
+function tooLarge(file: string, longest: number): string {
+  return `${file} is too large to format, and stays as it is: it is longer than ${grouped(longest)} characters. Split it with include.`;
+}
+
+function countResults(results: readonly FormattedFile[]): Counts {
+  const bad = results.filter((result) => "diagnostics" in result).length;
+  const changed = results.filter((result) => "text" in result && result.changed).length;
+  const large = results.filter((result) => "longest" in result).length;
+  return { changed, bad, tooLarge: large, unchanged: results.length - changed - bad - large };
+}
+
+/** "1 formatted, 4 unchanged, 1 with errors". */
+function summary({ changed, unchanged, bad, tooLarge: large }: Counts, check: boolean): string {
+  const parts = [
+    [changed, check ? "to format" : "formatted"],
+    [unchanged, check ? "already formatted" : "unchanged"],
+    [bad, "with errors"],
+    [large, "too large"],
+  ] as const;
+  return parts
+    .filter(([number]) => number > 0)
+    .map(([number, what]) => `${number} ${what}`)
+    .join(", ");
+}

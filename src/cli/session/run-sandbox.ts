@@ -1,0 +1,168 @@
+import { constants } from "node:fs";
+import { open, readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { RolecallError } from "../../model/errors.ts";
+import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import { type FaultSettings, parseFaults } from "../../sandbox/faults/fault-rules.ts";
+import { listen } from "../../sandbox/listen.ts";
+import type { RateLimit } from "../../sandbox/rate-limit.ts";
+import { isLoopback } from "../../sandbox/routes/control.ts";
+import { DocumentInvalid } from "../../sandbox/seed/parse-document.ts";
+import { StateInvalid } from "../../sandbox/state/state-text.ts";
+import { writeAtomically } from "../files/atomic-write.ts";
+import { checkOutputs } from "../files/output-path.ts";
+import type { Io } from "../io/io.ts";
+
+/** The options of `sandbox`. */
+export interface SandboxCommandOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly seed?: string;
+  readonly state?: string;
+  readonly generate?: number;
+  readonly rateLimit?: number;
+  readonly rateLimitKind?: RateLimit["rateLimitKind"];
+  readonly rateLimitBurst?: number;
+  readonly retryAfter?: RateLimit["retryAfter"];
+  readonly latency?: number;
+  readonly jitter?: number;
+  readonly faults?: string;
+  readonly faultSeed?: number;
+}
+
+/** Runs the sandbox until a signal stops it. */
+export async function runSandbox(options: SandboxCommandOptions, io: Io): Promise<void> {
+  const sandbox = await openSandbox(options, !isLoopback(options.host), io);
+  const { url, close } = await listen(sandbox, options).catch((error: unknown) => {
+    throw cannotListen(options, error);
+  });
+  const stopped = new Promise<void>((resolve) => {
+    const ignore = io.onStopSignal(() => {
+      ignore();
+      resolve();
+    });
+  });
+  io.stdout.write(`rolecall sandbox listening on ${url}\n`);
+  await stopped;
+  await close();
+  // A save that is under way ends before the process does, so that no draft is left lying about.
+  await sandbox.save();
+}
+
+async function openSandbox(options: SandboxCommandOptions, anyHost: boolean, io: Io): Promise<Sandbox> {
+  checkOutputs([options.state], [options.seed, options.faults], io.cwd);
+  const { generate, rateLimit, rateLimitKind, rateLimitBurst, retryAfter, latency, jitter } = options;
+  const state = options.state === undefined ? null : resolve(io.cwd, options.state);
+  const kept = state === null ? null : await reading(readIfThere(state), state);
+  const seed = options.seed === undefined ? null : await readText(options.seed, io);
+  const faults = await readFaults(options, io);
+  if (kept !== null && (seed !== null || generate !== undefined)) {
+    io.stderr.write(`${options.state} is there already: it wins over --seed and --generate.\n`);
+  }
+  const open = (): Sandbox =>
+    createSandbox({
+      now: io.now,
+      sleep: io.sleep,
+      log: (line) => io.stderr.write(`${line}\n`),
+      anyHost,
+      faults,
+      ...(seed !== null && { seed }),
+      ...(kept !== null && { state: kept }),
+      ...(state !== null && {
+        save: (text: string) => writeAtomically(state, text, { shown: options.state ?? state }),
+        append: (lines: string) => appendDurably(state, lines),
+      }),
+      ...(generate !== undefined && { generate }),
+      ...(rateLimit !== undefined && { rateLimit }),
+      ...(rateLimitKind !== undefined && { rateLimitKind }),
+      ...(rateLimitBurst !== undefined && { rateLimitBurst }),
+      ...(retryAfter !== undefined && { retryAfter }),
+      ...(latency !== undefined && { latency }),
+      ...(jitter !== undefined && { jitter }),
+    });
+  try {
+    const sandbox = await placing(open, "The seed", options.seed ?? "");
+    // At once, so that a file that cannot be written is told now and not at the first change.
+    await sandbox.save();
+    return sandbox;
+  } catch (error) {
+    if (error instanceof StateInvalid) {
+      throw new RolecallError(
+        "file-invalid",
+        `The state in ${options.state} cannot be used: ${error.message}.`,
+        {
+          hint: "Move the file away to start from the seed again.",
+        },
+      );
+    }
+    throw error;
+  }
+}
+
+async function readFaults(options: SandboxCommandOptions, io: Io): Promise<FaultSettings> {
+  const { faults: file, faultSeed } = options;
+  if (file === undefined) return { seed: faultSeed ?? 1, rules: [] };
+  const text = await readText(file, io);
+  const { seed, rules } = await placing(() => parseFaults(text), "The fault file", file);
+  return { seed: faultSeed ?? seed ?? 1, rules };
+}
+
+/** Tells what is wrong in a file with each place in it. */
+async function placing<T>(parse: () => T, what: string, file: string): Promise<T> {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof DocumentInvalid)) throw error;
+    const places = error.problems.map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`);
+    throw new RolecallError("file-invalid", `${what} cannot be used.\n${places.join("\n")}`);
+  }
+}
+
+async function readText(file: string, io: Io): Promise<string> {
+  const text = await reading(readIfThere(resolve(io.cwd, file)), file);
+  if (text === null) throw new RolecallError("file-unreadable", `There is no file ${file}.`);
+  return text;
+}
+
+async function reading(text: Promise<string | null>, file: string): Promise<string | null> {
+  try {
+    return await text;
+  } catch (error) {
+    throw new RolecallError("file-unreadable", `${file} cannot be read: ${reason(error)}`, { cause: error });
+  }
+}
+
+function cannotListen({ host, port }: SandboxCommandOptions, error: unknown): RolecallError {
+  if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
+    return new RolecallError("port-taken", `Port ${port} of ${host} is taken.`, {
+      hint: "Stop what listens there, or choose another port: --port 0 picks a free one.",
+    });
+  }
+  return new RolecallError("usage", `Cannot listen on port ${port} of ${host}: ${reason(error)}`);
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Reads a file that may not be there yet; null where it is not. */
+async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** Adds a text behind a file that is there; once this resolves, a crash cannot take it away. */
+async function appendDurably(path: string, text: string): Promise<void> {
+  // Never made anew: a text behind nothing would look like a whole file. Opened each time: the file may be another one.
+  const file = await open(path, constants.O_WRONLY | constants.O_APPEND);
+  try {
+    await file.writeFile(text);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,98 @@
+import { renderPage } from "../../render/html/html-page.ts";
+import { planView } from "../../render/view/plan-view.ts";
+import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/options.ts";
+import { ExitCode } from "../exit-code.ts";
+import { standardStream } from "../files/output-path.ts";
+import { warnRemovedMerchants } from "../files/removed-merchants.ts";
+import type { Io, TextWriter } from "../io/io.ts";
+import { outputTo } from "../io/output.ts";
+import { warnUnfinishedRuns } from "../journal/unfinished-runs.ts";
+import { browsePlans, checkInteractive } from "../review/browse-plans.ts";
+import { type PlannedMerchants, planMerchants } from "../session/plan-merchants.ts";
+import { plannedOnly } from "../session/session.ts";
+import { type PrintPlans, plansPrinter, reportOf, savePlans, showPlans } from "./show-plans.ts";
+
+/** The options of `plan`. */
+export type PlanCommandOptions = ServiceOptions &
+  OutputOptions<"text" | "json" | "markdown" | "html"> &
+  DocumentOptions & {
+    readonly detailedExitcode?: true;
+    readonly out?: string;
+    readonly asOf?: number;
+    readonly reinvite: readonly string[];
+    readonly interactive?: true;
+  };
+
+/** Plans the merchants of the files and shows the plans; returns `refused` if an apply would be. */
+export async function previewPlans(
+  paths: readonly string[],
+  options: PlanCommandOptions,
+  io: Io,
+): Promise<ExitCode> {
+  if (options.interactive) checkInteractive(options, io);
+  const merchants = await planMerchants(paths, options, io);
+  try {
+    await warnUnfinishedRuns(merchants.planned, options, io);
+    if (options.merchant.length === 0 && !options.quiet) {
+      await warnRemovedMerchants(paths, merchants.declared, options, io);
+    }
+    if (options.interactive) await browse(merchants, options, io);
+    const output = outputTo(options.output ?? streamBeside(options.out), io);
+    const { plans, complete } = showPlans(
+      merchants.planned,
+      printerFor(merchants, options, output.sink, io),
+      options,
+      io,
+    );
+    await output.end();
+    if (options.out !== undefined) await savePlans(plans, merchants.failures, options.out, io);
+    const blocked = plans.some((one) => one.findings.some(({ severity }) => severity === "error"));
+    if (!merchants.valid || !complete || blocked) return ExitCode.failed;
+    if (plans.some(({ refusals }) => refusals.length > 0)) return ExitCode.refused;
+    const differs = plans.some((one) => one.changes.length > 0);
+    return options.detailedExitcode && differs ? ExitCode.differences : ExitCode.ok;
+  } finally {
+    await merchants.close();
+  }
+}
+
+/** Returns another stream for the plans if stdout takes the saved ones. */
+function streamBeside(out: string | undefined): string | undefined {
+  return out !== undefined && standardStream(out) === "stdout" ? "/dev/stderr" : undefined;
+}
+
+function printerFor(
+  merchants: PlannedMerchants,
+  options: PlanCommandOptions,
+  sink: TextWriter,
+  io: Io,
+): PrintPlans {
+  const { format } = options;
+  return format === "html"
+    ? pagePrinter(merchants, options, sink, io)
+    : plansPrinter({ ...merchants, options: { ...options, format }, sink }, io);
+}
+
+/** Shows the plans in the browser of the terminal, without a selection. */
+async function browse({ planned }: PlannedMerchants, options: PlanCommandOptions, io: Io): Promise<void> {
+  const plans = plannedOnly(planned).map(({ plan }) => plan);
+  if (plans.length > 0) await browsePlans(plans, { ...options, selects: false }, io);
+}
+
+/** Prints the plans as one page, with the access before and after. */
+function pagePrinter(
+  { planned, placeOf, fileErrors }: PlannedMerchants,
+  options: PlanCommandOptions,
+  sink: TextWriter,
+  io: Io,
+): PrintPlans {
+  return (_, unplanned) => {
+    const merchants = plannedOnly(planned).map((one) => ({
+      report: reportOf(one, true),
+      view: planView(one.plan, placeOf),
+    }));
+    sink.write(
+      renderPage({ about: "plan", merchants, unplanned, fileErrors, now: options.asOf ?? io.now() }),
+    );
+  };
+}

@@ -1,0 +1,64 @@
+import type { Drift } from "../../model/drift.ts";
+import { driftsJson } from "../../render/formats/json-output.ts";
+import { renderReview } from "../../render/markdown/render-review.ts";
+import { renderDrifts } from "../../render/text/drift-text.ts";
+import { driftView } from "../../render/view/drift-view.ts";
+import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/options.ts";
+import { ExitCode } from "../exit-code.ts";
+import type { Io, TextWriter } from "../io/io.ts";
+import { outputTo, styleFor, verbosityOf } from "../io/output.ts";
+import { type PlannedMerchants, planMerchants } from "../session/plan-merchants.ts";
+import { driftsOf } from "./drift-times.ts";
+import { showPlans, unplannedOf } from "./show-plans.ts";
+
+/** The options of `drift`. */
+export type DriftCommandOptions = ServiceOptions &
+  OutputOptions<"text" | "json" | "markdown"> &
+  DocumentOptions;
+
+/** Shows the drift of the files' merchants; returns `differences` if there is any. */
+export async function showDrift(
+  paths: readonly string[],
+  options: DriftCommandOptions,
+  io: Io,
+): Promise<ExitCode> {
+  const merchants = await planMerchants(paths, options, io);
+  try {
+    const drifts = await driftsOf(merchants.planned, io);
+    const output = outputTo(options.output, io);
+    printDrifts(drifts, merchants, { options, sink: output.sink }, io);
+    await output.end();
+    const { plans, complete } = showPlans(merchants.planned, () => undefined, options, io);
+    const blocked = plans.some(({ findings }) => findings.some(({ severity }) => severity === "error"));
+    if (!merchants.valid || !complete || blocked) return ExitCode.failed;
+    const differs = drifts.some(({ changes, violations }) => changes.length + violations.length > 0);
+    return differs ? ExitCode.differences : ExitCode.ok;
+  } finally {
+    await merchants.close();
+  }
+}
+
+function printDrifts(
+  drifts: readonly Drift[],
+  { planned, failures, fileErrors, placeOf }: PlannedMerchants,
+  { options, sink }: { readonly options: DriftCommandOptions; readonly sink: TextWriter },
+  io: Io,
+): void {
+  const { format, maxSize, color } = options;
+  const views = drifts.map((drift) => driftView(drift, placeOf));
+  switch (format) {
+    case "json":
+      sink.write(driftsJson(drifts, failures));
+      break;
+    case "markdown": {
+      const unplanned = unplannedOf(planned);
+      sink.write(renderReview({ command: "drift", views, unplanned, fileErrors }, maxSize));
+      break;
+    }
+    case "text":
+      if (drifts.length > 0) sink.write(renderDrifts(views, styleFor(sink, io, color), verbosityOf(options)));
+      break;
+    default:
+      format satisfies never;
+  }
+}

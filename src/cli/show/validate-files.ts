@@ -1,0 +1,58 @@
+import { diagnosticTable } from "../../config/diagnostics/rule-table.ts";
+import { counted } from "../../lib/text.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import { renderDiagnosticsGithub } from "../../render/formats/diagnostics-github.ts";
+import { diagnosticsSarif } from "../../render/formats/diagnostics-sarif.ts";
+import { diagnosticsJson } from "../../render/formats/json-output.ts";
+import { renderDiagnostics } from "../../render/text/diagnostics-text.ts";
+import type { OutputOptions } from "../args/options.ts";
+import { ExitCode } from "../exit-code.ts";
+import { isError, isRefusal, loadStates } from "../files/load-states.ts";
+import type { Io } from "../io/io.ts";
+import { styleFor } from "../io/output.ts";
+import { VERSION } from "../version.ts";
+
+/** The options of `validate`. */
+export type ValidateCommandOptions = OutputOptions<"text" | "json" | "github" | "sarif"> & {
+  readonly merchant: readonly string[];
+  readonly asOf?: number;
+};
+
+/** Checks the files without the network, and prints every problem. */
+export async function validateFiles(
+  paths: readonly string[],
+  options: ValidateCommandOptions,
+  io: Io,
+): Promise<ExitCode> {
+  const { sources, diagnostics } = await loadStates(paths, {
+    merchants: options.merchant,
+    cwd: io.cwd,
+    now: options.asOf ?? io.now(),
+  });
+  const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
+  io.stdout.write(renderProblems(shown, sources.length, options, io));
+  if (diagnostics.some(isError)) return ExitCode.failed;
+  return diagnostics.some(isRefusal) ? ExitCode.refused : ExitCode.ok;
+}
+
+function renderProblems(
+  diagnostics: readonly Diagnostic[],
+  files: number,
+  { format, color }: ValidateCommandOptions,
+  io: Io,
+): string {
+  switch (format) {
+    case "json":
+      return diagnosticsJson(diagnostics);
+    case "github":
+      return renderDiagnosticsGithub(diagnostics);
+    case "sarif":
+      return diagnosticsSarif(diagnostics, { version: VERSION, rules: diagnosticTable() });
+    case "text":
+      return diagnostics.length === 0
+        ? `${counted(files, "file")} valid.\n`
+        : renderDiagnostics(diagnostics, styleFor(io.stdout, io, color));
+    default:
+      return format satisfies never;
+  }
+}

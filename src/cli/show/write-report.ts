@@ -1,0 +1,66 @@
+import type { AccessReport } from "../../model/access-report.ts";
+import { declaredReport } from "../../plan/report/build-access-report.ts";
+import { type PageInput, renderPage } from "../../render/html/html-page.ts";
+import type { ServiceOptions } from "../args/options.ts";
+import { ExitCode } from "../exit-code.ts";
+import type { Io } from "../io/io.ts";
+import { outputTo } from "../io/output.ts";
+import { loadDeclared, planMerchants } from "../session/plan-merchants.ts";
+import { plannedOnly } from "../session/session.ts";
+import { reportOf, showPlans, unplannedOf } from "./show-plans.ts";
+
+/** The options of `report`. */
+export type ReportCommandOptions = ServiceOptions & {
+  readonly declared?: true;
+  readonly output?: string;
+  readonly asOf?: number;
+  readonly color: boolean;
+};
+
+/** Writes a page of the access that is live, or declared in the files. */
+export async function writeReport(
+  paths: readonly string[],
+  options: ReportCommandOptions,
+  io: Io,
+): Promise<ExitCode> {
+  return options.declared ? reportDeclared(paths, options, io) : reportLive(paths, options, io);
+}
+
+async function reportDeclared(
+  paths: readonly string[],
+  options: ReportCommandOptions,
+  io: Io,
+): Promise<ExitCode> {
+  const { states, fileErrors, now } = await loadDeclared(paths, { ...options, format: "html" }, io);
+  const reports = states.map((state) => declaredReport(state, now));
+  await write({ about: "declared", fileErrors, unplanned: [] }, reports, options, io);
+  return fileErrors > 0 ? ExitCode.failed : ExitCode.ok;
+}
+
+async function reportLive(
+  paths: readonly string[],
+  options: ReportCommandOptions,
+  io: Io,
+): Promise<ExitCode> {
+  const { planned, fileErrors, close } = await planMerchants(paths, { ...options, format: "html" }, io);
+  try {
+    const reports = plannedOnly(planned).map((one) => reportOf(one, false));
+    await write({ about: "live", fileErrors, unplanned: unplannedOf(planned) }, reports, options, io);
+    const { complete } = showPlans(planned, () => undefined, options, io);
+    return complete && fileErrors === 0 ? ExitCode.ok : ExitCode.failed;
+  } finally {
+    await close();
+  }
+}
+
+async function write(
+  page: Pick<PageInput, "about" | "fileErrors" | "unplanned">,
+  reports: readonly AccessReport[],
+  { output, asOf }: ReportCommandOptions,
+  io: Io,
+): Promise<void> {
+  const { sink, end } = outputTo(output, io);
+  const merchants = reports.map((report) => ({ report, view: null }));
+  sink.write(renderPage({ ...page, merchants, now: asOf ?? io.now() }));
+  await end();
+}

@@ -5,8 +5,8 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 /**
- * `npm run bench -- [--node VERSION] [--only NAME]… [--runs N] [--seconds N]`: installs that Node from npm (24, which the
- * targets are for) into a temporary folder, and measures with it; `--node own` takes the Node that runs this.
+ * `npm run bench -- [--node VERSION] [--only NAME]… [--runs N] [--seconds N]`: installs a version of Node (24 by default,
+ * which the targets are for) from npm into a temporary folder, and measures with it; `--node own` uses the current one.
  */
 const { values, tokens } = parseArgs({
   options: {

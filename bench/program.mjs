@@ -5,7 +5,7 @@ import { BIN } from "./support/package.mjs";
 
 const root = resolve(import.meta.dirname, "..");
 
-/** Runs the installed program, and waits for its end. */
+/** Runs the installed program to its end. */
 export async function rolecall(args, env) {
   const child = start(args, env);
   const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
@@ -13,7 +13,7 @@ export async function rolecall(args, env) {
   return { code, stdout: stdout(), stderr: stderr() };
 }
 
-/** Starts the sandbox on a free port; `log` is what it has told of its requests, in pieces, each with its time. */
+/** Starts the sandbox on a free port; `log` collects its request log, in pieces with their time. */
 export async function startSandbox(args) {
   const child = start(["sandbox", "--port", "0", ...args], {});
   const stdout = collect(child.stdout);

@@ -35,7 +35,7 @@ if (unknown.length > 0) {
 
 console.log(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}\n`);
 console.log("| Case | Target | Median | All | Verdict | Name |\n|---|---|---|---|---|---|");
-// The targets are for Node 24; older ones may take this much more.
+// The targets are for Node 24; older versions may take this much more.
 const easing = Number.parseInt(process.versions.node, 10) >= 24 ? 1 : 1.15;
 let missed = 0;
 for (const { name, run } of CASES.filter((each) => wanted.includes(each.name))) {
@@ -50,7 +50,7 @@ for (const { name, run } of CASES.filter((each) => wanted.includes(each.name))) 
 }
 process.exitCode = missed > 0 ? 1 : 0;
 
-/** Returns what the Node in use has to reach; a count, which has no noise, is the same on each. */
+/** Returns the target for the Node in use; a count, which has no noise, does not depend on it. */
 function eased({ atMost, ...target }, noise) {
   return atMost === undefined ? target : { ...target, atMost: noise === 0 ? atMost : atMost * easing };
 }

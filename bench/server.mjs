@@ -1,7 +1,7 @@
 /**
- * A service that does nothing but answer after a fixed time, in a process of its own: what is measured against it is
- * the client. `node bench/server.mjs <members per merchant> <latency ms>` prints its address; GET /_bench/counts tells
- * what was asked so far and begins to count anew.
+ * A minimal service that answers after a fixed time, in a process of its own, so that only the client is measured.
+ * `node bench/server.mjs <members per merchant> <latency ms>` prints its URL; GET /_bench/counts returns the number of
+ * requests by operation and resets it.
  */
 import { createServer } from "node:http";
 import { EMPLOYEE, rolesOf, wireMember, wireRole } from "./support/shop.mjs";
@@ -9,10 +9,10 @@ import { EMPLOYEE, rolesOf, wireMember, wireRole } from "./support/shop.mjs";
 const [members = 0, latencyMs = 0] = process.argv.slice(2).map(Number);
 const PAGE = 25;
 
-// Prepared, so that no answer costs more than sending it.
+// Serialized in advance, so that an answer costs only its transmission.
 const bodies = Array.from({ length: members }, (_, at) => JSON.stringify(wireMember(at)));
 const updated = new Map();
-/** Pages of merchants as they were in the beginning; one that was written to has its pages made each time. */
+/** Pages of unchanged merchants; those of a changed one are made for each request. */
 const pages = new Map();
 const written = new Set();
 const roleList = JSON.stringify({ items: rolesOf().map((role) => wireRole(role)) });

@@ -12,19 +12,19 @@ import { pageAssets } from "./page-assets.mjs";
 const root = resolve(import.meta.dirname, "..");
 const dist = join(root, "dist");
 
-/** Ink draws nothing before its end where CI is set; whether there is a terminal is rolecall's own question. */
+/** Ink renders only the last frame if CI is set; rolecall itself checks for a terminal. */
 const neverInCi = {
   name: "never-in-ci",
   resolveId: (id) => (id === "is-in-ci" ? "\0is-in-ci" : null),
   load: (id) => (id === "\0is-in-ci" ? "export default false;" : null),
 };
 
-// The action is committed: where a build fails, it stays.
+// The action is committed: keep it if a build fails.
 for (const name of existsSync(dist) ? readdirSync(dist) : []) {
   if (name !== "action.mjs") rmSync(join(dist, name), { recursive: true });
 }
 await program();
-// A linked installation runs this file itself.
+// A linked installation executes this file itself.
 chmodSync(join(dist, "bin.js"), 0o755);
 await action();
 declarations();
@@ -33,17 +33,17 @@ async function program() {
   await bundle(
     {
       input: { bin: "src/bin.ts", index: "src/index.ts" },
-      // Ink's optional developer tools are not shipped; it only asks for them when DEV is "true".
+      // Ink loads its optional developer tools only if DEV is "true".
       external: ["react-devtools-core"],
       plugins: [neverInCi, pageAssets()],
-      // The pool is the small part of undici that is used: fetch, proxies, mocks and caches are the rest.
+      // Only the pool of undici is used, not its fetch, proxies, mocks and caches.
       resolve: { alias: { undici$: join(root, "scripts/undici-pool.mjs") } },
       transform: { target: "node20.19", define: { "process.env.NODE_ENV": '"production"' } },
     },
     {
       entryFileNames: "[name].js",
       chunkFileNames: "chunks/[name]-[hash].js",
-      // Small, but with the names that a stack trace is read by.
+      // Minified, but with the names that stack traces need.
       minify: {
         compress: true,
         mangle: { keepNames: { function: true, class: true } },
@@ -53,15 +53,15 @@ async function program() {
   );
 }
 
-/** The same bytes wherever it is built, so that a reader can hold it against the sources. */
+/** Builds the action reproducibly, so that it can be compared with the sources. */
 async function action() {
   await bundle(
     {
       input: { action: "src/action/action-main.ts" },
-      // A linked node_modules would put the place that it leads to into the file.
-      // Its own HTTP client is enough: the toolkit brings the same one twice more, for proxies.
+      // A linked node_modules would put its target into the file.
+      // The toolkit depends on two more copies of undici; one is enough.
       resolve: { symlinks: false, alias: { undici: join(root, "node_modules/undici") } },
-      // The toolkit does not declare it: none of its modules does anything when it is evaluated.
+      // The toolkit's modules have no side effects, but do not declare that.
       treeshake: { moduleSideEffects: [{ test: /node_modules\/@actions\//, sideEffects: false }] },
       transform: { target: "node20.19" },
     },
@@ -76,14 +76,14 @@ async function bundle(input, output) {
 }
 
 function onLog(level, log, handler) {
-  // Third parties may refer to each other in circles; our own code may not.
+  // Only third-party modules may import each other in circles.
   if (log.code === "CIRCULAR_DEPENDENCY" && log.message.includes("node_modules")) return;
-  // The public API and the action have at once what the program loads when it needs it.
+  // The public API imports statically what the program loads on demand.
   if (log.code === "INEFFECTIVE_DYNAMIC_IMPORT") return;
   handler(level, log);
 }
 
-/** Emits the declarations of src/index.ts and of whatever they reach, and nothing else. */
+/** Emits the declarations of src/index.ts and those that it refers to. */
 function declarations() {
   const types = join(dist, "types");
   const tsc = createRequire(import.meta.url).resolve("typescript/package.json");

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
 
-/** Bundles test/chaos, which is TypeScript like the program it runs, and runs it against the built program. */
+/** Builds the program, and bundles and runs test/chaos against it. */
 const root = resolve(import.meta.dirname, "..");
 process.chdir(root);
 if (spawnSync(process.execPath, [join(root, "scripts/build.mjs")], { stdio: "inherit" }).status !== 0) {

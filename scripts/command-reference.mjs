@@ -75,7 +75,7 @@ function joined(text) {
   return text.replaceAll(/\s*\n\s*/g, " ");
 }
 
-/** Text in which no character is taken for Markdown. */
+/** Escapes Markdown in a text. */
 function plain(text) {
   return text.replace(/[\\<>*|[\]`]/g, "\\$&");
 }

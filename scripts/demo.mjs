@@ -5,8 +5,8 @@ import { constants } from "node:os";
 import { join, resolve } from "node:path";
 
 /**
- * Shows rolecall at work without an account: starts the built sandbox with the example's seed, runs the built program
- * against it as a user would, and checks every exit code. Nothing is left running.
+ * Demonstrates rolecall without an account: starts the built sandbox with the example's seed, runs the built program
+ * against it and checks every exit code. No process outlives it.
  */
 const root = resolve(import.meta.dirname, "..");
 const program = join(root, "dist", "bin.js");
@@ -58,23 +58,23 @@ Plan, apply (it asks before it changes anything), edit a file, and plan again:
 "rolecall --help" lists all commands.
 `;
 
-/** The children that run now. */
+/** The running child processes. */
 const running = new Set();
 let interrupted = null;
 
-// Whatever happens: nothing that was started here outlives this process.
+// No child process outlives this one.
 process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => {
-    // A second one does not wait for anybody.
+    // A second signal exits at once.
     if (interrupted) process.exit(128 + constants.signals[signal]);
     interrupted = signal;
     for (const child of running) child.kill("SIGTERM");
   });
 }
-// Nobody reads any more, as in "npm run demo | head": there is nobody left to show it to.
+// The reader has gone, as in "npm run demo | head".
 process.stdout.on("error", () => process.exit(1));
 
 process.exitCode = await demo();
@@ -110,12 +110,12 @@ function start(args, stdio, env = cleanEnv()) {
   return child;
 }
 
-/** The environment without anything that would lead rolecall to another service or key. */
+/** The environment without variables for another service or key. */
 function cleanEnv() {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("ROLECALL_")));
 }
 
-/** What a user would export; the password is made up and thrown away with the sandbox. */
+/** Variables that a user would export; the password exists only in the sandbox. */
 function serviceAt(url) {
   return {
     ...cleanEnv(),
@@ -125,7 +125,7 @@ function serviceAt(url) {
   };
 }
 
-/** The sandbox says where it is in the first line of its output. */
+/** Reads the sandbox's URL from the first line of its output. */
 function urlOf(sandbox) {
   return new Promise((found, fail) => {
     let output = "";
@@ -149,7 +149,7 @@ function urlOf(sandbox) {
   });
 }
 
-/** How a child ended: its exit code, or the signal that ended it. */
+/** Describes the end of a child: its exit code or signal. */
 function ended(child) {
   return new Promise((done, fail) => {
     child.once("error", fail);
@@ -166,7 +166,7 @@ async function stop(child) {
   clearTimeout(timer);
 }
 
-/** Writes and waits until it is out, so that a child's lines come after it. */
+/** Writes to stdout and waits until it is flushed, before a child writes. */
 function say(text) {
   return new Promise((done) => process.stdout.write(text, () => done()));
 }
@@ -176,7 +176,7 @@ function strong(text) {
   return process.stdout.isTTY && !NO_COLOR && TERM !== "dumb" ? `\u001b[1m${text}\u001b[22m` : text;
 }
 
-/** The exit code of a process that a signal has ended. */
+/** Returns the exit code of a process that a signal ended. */
 function left() {
   return 128 + constants.signals[interrupted];
 }

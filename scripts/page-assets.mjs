@@ -5,7 +5,7 @@ import { rolldown } from "rolldown";
 
 const folder = resolve(import.meta.dirname, "../src/render/html");
 
-/** A plugin for the build and for the tests: bundles the page's client and puts it, with its style, in place of assets.ts. */
+/** Creates a plugin for build and tests that replaces assets.ts by the bundled client and style of the page. */
 export function pageAssets() {
   return {
     name: "page-assets",
@@ -27,7 +27,7 @@ async function makeAssets() {
     .replaceAll(/\/\*.*?\*\//gs, "")
     .replaceAll(/\s*\n\s*/g, "\n")
     .trim();
-  // Nothing in them may end the element that they stand in.
+  // Neither may end its enclosing element.
   if (/<\/(script|style)|<!--/i.test(script + style))
     throw new Error("the page's script or style would end itself");
   return { script, style, scriptHash: hashOf(script), styleHash: hashOf(style) };

@@ -5,8 +5,8 @@ import { join, resolve } from "node:path";
 import xterm from "@xterm/headless";
 
 /**
- * Makes the README's picture: runs a session of the built program on a terminal, against the sandbox with the example's
- * seed, and draws the screen's cells as SVG. Run it with "npm run picture"; it needs script(1) of util-linux.
+ * Draws the README's picture: runs a session of the built program on a terminal, against the sandbox with the example's
+ * seed, and renders the screen's cells as SVG. Run it with "npm run picture"; it needs script(1) of util-linux.
  */
 const root = resolve(import.meta.dirname, "..");
 const program = join(root, "dist", "bin.js");
@@ -15,10 +15,10 @@ const [COLUMNS, ROWS] = [92, 25];
 const PATIENCE_MS = 60_000;
 
 const [BACKGROUND, PLAIN] = ["#16181d", "#e6e6e6"];
-/** The terminal's colours that rolecall uses: red, green, yellow, cyan. */
+/** The terminal colours that rolecall uses: red, green, yellow, cyan. */
 const COLORS = { 1: "#ff7b72", 2: "#7ee787", 3: "#e3b341", 6: "#76e3ea" };
 
-/** What is pressed, each after the screen shows what it is for. */
+/** The keys to press, each after a text appears on the screen. */
 const [LEFT, RIGHT] = ["\u001b[D", "\u001b[C"];
 const STEPS = [
   [/\? keys/, RIGHT],
@@ -55,7 +55,7 @@ async function listening(child) {
   throw new Error("the sandbox ended");
 }
 
-/** Runs the program on a terminal through the steps, and gives its screen as rows of cells. */
+/** Runs the program through the steps on a terminal; returns the screen as rows of cells. */
 async function session(args, url) {
   const terminal = new xterm.Terminal({ cols: COLUMNS, rows: ROWS, allowProposedApi: true });
   const command = `stty cols ${COLUMNS} rows ${ROWS} && exec '${process.execPath}' '${program}' ${args.join(" ")}`;
@@ -137,7 +137,7 @@ function svg(rows) {
   ].join("\n");
 }
 
-/** Words that look alike; each begins at its own cell, so that no font can move what comes after it. */
+/** Groups cells of equal style; each group is positioned, so that a font cannot shift it. */
 function runs(row) {
   const found = [];
   let last = null;

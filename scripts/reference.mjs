@@ -1,6 +1,6 @@
 /**
- * The reference of the file language as Markdown: a hand-written head, then every key from the JSON Schema,
- * then every diagnostic. Pure; the same inputs give the same text.
+ * Renders the reference of the file language as Markdown: a hand-written head, every key of the JSON Schema, and
+ * every diagnostic. Pure.
  */
 export function reference(head, schema, diagnostics) {
   return [
@@ -16,7 +16,7 @@ export function reference(head, schema, diagnostics) {
     .concat("\n");
 }
 
-/** Every mapping with keys of its own, each before those inside it. */
+/** Returns every mapping with keys of its own, parents first. */
 function mappings(places) {
   return places.flatMap(({ path, node }) => {
     if (node.anyOf) return mappings(node.anyOf.map((form) => ({ path, node: form })));
@@ -66,7 +66,7 @@ function many(type) {
   return type.replaceAll(/\b(?:list|mapping|number)\b/g, "$&s");
 }
 
-/** A value as YAML on one line. */
+/** Formats a value as YAML on one line. */
 function yaml(value) {
   if (Array.isArray(value)) return `[${value.map(yaml).join(", ")}]`;
   if (typeof value === "object" && value !== null) {
@@ -80,7 +80,7 @@ function yaml(value) {
     : String(value);
 }
 
-/** Text in which no character is taken for Markdown. */
+/** Escapes Markdown in a text. */
 function plain(text) {
   return text.replace(/[\\<>*|[\]`]/g, "\\$&");
 }

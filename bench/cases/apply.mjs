@@ -6,13 +6,13 @@ const SHOP = { members: 5_000, latencyMs: 20, connections: 10 };
 const CHANGED = SHOP.members / 100;
 const isChanged = (at) => at % 100 === 50;
 
-/** Reads everything, looks at each of the changed members and updates it, and reads everything once more to verify. */
+/** The minimum time: reads everything, rechecks and updates each changed member, and reads everything again to verify; in ms. */
 function limitOf({ members, latencyMs, connections }) {
   const reading = (Math.ceil(members / 25) / connections) * latencyMs + latencyMs;
   return 2 * reading + Math.ceil((2 * CHANGED) / connections) * latencyMs;
 }
 
-/** Applying one change in a hundred. */
+/** Applies changes to one member in a hundred. */
 export const cases = [
   figure({
     name: "apply-5k",

@@ -3,10 +3,10 @@ import { peakOf, rolecall, startServer } from "../support/process.mjs";
 import { fileOf } from "../support/shop.mjs";
 
 const PAGE = 25;
-/** One member in a hundred is to change. */
+/** Selects one member in a hundred for a change. */
 const isChanged = (at) => at % 100 === 50;
 
-/** The time in milliseconds below which no client can list so many members: all pages side by side, and one round trip. */
+/** Returns the minimum time to list the members: all pages on all connections, and one round trip; in ms. */
 const limitOf = ({ members, latencyMs, connections }) =>
   (Math.ceil(members / PAGE) / connections) * latencyMs + latencyMs;
 
@@ -16,7 +16,7 @@ async function atWork({ members, latencyMs, connections }, work) {
     return await inFolder({ "access/shop.yaml": fileOf("MC0BENCH", members, isChanged) }, (cwd) =>
       work({
         server,
-        // The changes go beyond no guard: one in a hundred.
+        // One change in a hundred exceeds no guard.
         args: ["plan", "--concurrency", String(connections)],
         options: { cwd, env: server.env },
       }),
@@ -44,7 +44,7 @@ const FIVE = { members: 5_000, latencyMs: 20, connections: 10 };
 
 const MERCHANTS = { merchants: 500, members: 40, latencyMs: 50, connections: 16 };
 
-/** Reading what is live, and comparing it. */
+/** Reads the live state and plans. */
 export const cases = [
   figure({
     name: "plan-10k-16",
@@ -101,7 +101,7 @@ async function planMerchants({ merchants, members, latencyMs, connections }, run
   const server = await startServer({ members, latencyMs });
   const codes = Array.from({ length: merchants }, (_, at) => `MC${String(at).padStart(6, "0")}`);
   const files = codes.map((code) => [`access/${code}.yaml`, fileOf(code, members, (at) => at === 7)]);
-  // Of each merchant: the pages of members, the list of roles, and the predefined role that its members hold.
+  // For each merchant: the pages of members, the list of roles, and the predefined role of its members.
   const requests = merchants * (Math.ceil(members / PAGE) + 2);
   const limit = (requests / connections) * latencyMs + latencyMs;
   try {

@@ -12,7 +12,7 @@ async function growth(what, runs) {
 
 const target = { atMost: 1.5, unit: "× the time per member of 1,000" };
 
-/** Planning without any network: linear in the members. */
+/** Checks that planning is linear in the members. */
 export const cases = [
   figure({
     name: "build-plan-equal",

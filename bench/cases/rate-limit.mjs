@@ -7,7 +7,7 @@ const PAGE = 25;
 const LEAST_SHARE = 90;
 const MOST_REFUSED = 2;
 
-/** What the sandbox allows: how many requests a second, and further settings of it. */
+/** The rate limits to measure, with the sandbox's settings. */
 const LIMITS = [
   { name: "fixed window, 50/s", perSecond: 50, settings: {} },
   { name: "fixed window, 200/s", perSecond: 200, settings: {} },
@@ -15,7 +15,7 @@ const LIMITS = [
   { name: "token bucket, 200/s", perSecond: 200, settings: { rate_limit_kind: "bucket" } },
 ];
 
-/** A whole plan that reads for so long that the limit decides: how much of it is used, and how much is refused. */
+/** Measures how much of a rate limit a long plan uses, and how many of its requests are refused. */
 export const rateLimit = { name: "rate-limit", run: measureAll };
 
 async function measureAll({ runs = "5", seconds = "25" }) {

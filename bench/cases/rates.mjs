@@ -5,16 +5,16 @@ import { rolecall, startSandbox } from "../program.mjs";
 
 const PAGE = 25;
 const MOST_TIMES = 1.5;
-/** Enough for 500 requests a second whose answers take 20 ms. */
+/** Enough for 500 requests per second at 20 ms each. */
 const CONCURRENCY = "16";
-/** What a refused request itself waits, in seconds: the sandbox asks for so much. */
+/** The `retry-after` of a refused request, in seconds. */
 const OWN_WAIT = 1;
 
 const early = { kind: "status", status: 429, retry_after: String(OWN_WAIT), nth: 2, times: 1 };
 const strays = (probability) => ({ kind: "status", status: 429, retry_after: String(OWN_WAIT), probability });
 const limited = (perSecond, kind) => ["--rate-limit", String(perSecond), "--rate-limit-kind", kind];
 
-/** Whole plans at services that refuse some requests, by how much longer they take than the service makes them. */
+/** Measures plans at services that refuse some requests, relative to the time that the service imposes. */
 export const rates = { name: "rates", run: measureAll };
 
 async function measureAll({ runs = "3" }) {
@@ -44,7 +44,7 @@ async function measureAll({ runs = "3" }) {
       const pages = perSecond * 12;
       const limit = (pages - perSecond) / perSecond;
       const values = await repeat(async () => {
-        // So many a second may be more than this machine can do.
+        // This machine may not reach that rate.
         const plain = perSecond < 500 ? 0 : await plan({ pages });
         return (await plan({ pages, args: limited(perSecond, kind) })) / Math.max(limit, plain);
       });
@@ -64,7 +64,7 @@ async function measureAll({ runs = "3" }) {
   return figures;
 }
 
-/** Seconds that a plan takes which reads so many pages of members. */
+/** Returns the duration of a plan that reads this many pages of members, in seconds. */
 async function plan({ pages, args = [], rules = [], neighbour }) {
   const folder = await mkdtemp(join(tmpdir(), "rolecall-bench-"));
   const sandbox = await startSandbox(["--generate", String(pages * PAGE), "--latency", "20", ...args]);
@@ -88,7 +88,7 @@ async function plan({ pages, args = [], rules = [], neighbour }) {
   }
 }
 
-/** Sends so many requests a second with the same key, from a second on and for some seconds. */
+/** Sends requests with the same key at a constant rate during an interval. */
 async function disturb({ url, env }, { perSecond, from, seconds }, isOver) {
   const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
   await sleep(from * 1000);

@@ -1,6 +1,6 @@
 import { loadSource } from "../support/source.mjs";
 
-/** Showing a very large plan in each format; a warm-up within `measure` does not count. */
+/** Renders a very large plan in each format; `measure` warms up first. */
 export const cases = [
   {
     name: "render",

@@ -8,7 +8,7 @@ import { desired, live, liveMember, liveRole, member, NOW, planOf, role } from "
 import { reportOf } from "../../test/support/report.ts";
 
 const CHANGES = 10_000;
-/** The first ones are the compiler's. */
+/** Runs before the code is optimized. */
 const WARM_UP = 3;
 
 const roles = Array.from({ length: 40 }, (_, index) => `Role ${index}`);
@@ -39,7 +39,7 @@ const formats = {
   },
 };
 
-/** How long each format takes with everything that is done for it, in milliseconds. */
+/** Returns the time to render each format, including its view, in ms. */
 export function measure(
   runs: number,
 ): readonly { readonly name: string; readonly values: readonly number[] }[] {

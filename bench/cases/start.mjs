@@ -5,13 +5,13 @@ import { SMALL_FILE } from "../support/shop.mjs";
 
 const ACTION = resolve(import.meta.dirname, "../../dist/action.mjs");
 
-/** A start is short, and easily disturbed. */
-const OFTEN = 4;
+/** Repeats a start more often, because it is short and easily disturbed. */
+const START_RUNS = 4;
 const noise = 0.08;
 const bare = async () => (await runNode(["-e", "0"])).ms;
 const started = (args, options) => async () => (await rolecall(args, options)).ms;
 
-/** The cost of a start. */
+/** Measures the cost of a start. */
 export const cases = [
   figure({
     name: "start-validate",
@@ -20,7 +20,7 @@ export const cases = [
     noise,
     measure: (runs) =>
       inFolder({ "access/shop.yaml": SMALL_FILE }, (cwd) =>
-        ratios(OFTEN * runs, started(["validate"], { cwd }), bare),
+        ratios(START_RUNS * runs, started(["validate"], { cwd }), bare),
       ),
   }),
   figure({
@@ -28,6 +28,6 @@ export const cases = [
     title: "start: the action, CPU until it says that it has no inputs",
     target: { atMost: 150, unit: "ms" },
     noise,
-    measure: (runs) => repeat(OFTEN * runs, () => cpuOf([ACTION])),
+    measure: (runs) => repeat(START_RUNS * runs, () => cpuOf([ACTION])),
   }),
 ];

@@ -9,10 +9,10 @@ const MEMBERS = 100_000;
 const PATH = "access/shop.yaml";
 const atWork = (work) => inFolder({ [PATH]: fileOf("MC0BENCH", MEMBERS) }, work);
 
-/** A process of its own that does nothing but read the same data as JSON. */
+/** A script that only parses the same data as JSON. */
 const JSON_ONLY = `JSON.parse(require("node:fs").readFileSync("shop.json", "utf8"))`;
 
-/** A very large file, without the network. */
+/** Validates a very large file, without the network. */
 export const cases = [
   figure({
     name: "validate-100k",

@@ -3,8 +3,8 @@ import { repeat } from "./measure.mjs";
 import { inputOf } from "./plan-input.mjs";
 
 /**
- * `node growth.mjs <equal|different> <runs>` prints the time per member of a plan of 100,000 members by that of one of
- * 1,000, so many times, as JSON: in turn, both warm, and in a process that has nothing else in its memory.
+ * `node growth.mjs <equal|different> <runs>` prints the ratio of the time per member of plans of 100,000 and of 1,000
+ * members, for each run, as JSON. Both are warm and run in turn, in a process of their own.
  */
 const [SMALL, LARGE] = [1_000, 100_000];
 const [, , what, runs] = process.argv;
@@ -15,7 +15,7 @@ const perMember = (input, members, times) => {
   for (let time = 0; time < times; time += 1) buildPlan(input);
   return (performance.now() - began) / times / members;
 };
-// Until the engine has compiled all of it.
+// Warm up until everything is compiled.
 perMember(small, SMALL, 100);
 const values = await repeat(Number(runs), () => perMember(large, LARGE, 1) / perMember(small, SMALL, 50));
 process.stdout.write(JSON.stringify(values));

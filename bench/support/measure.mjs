@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** A case with one figure; `measure` gives its values. */
+/** Creates a case with one figure; `measure` returns its values. */
 export function figure({ name, measure, ...rest }) {
   return { name, run: async ({ runs = "5" }) => [{ ...rest, values: await measure(Number(runs)) }] };
 }
 
-/** What some runs give, after one that does not count. */
+/** Returns the results of some runs, after a warm-up. */
 export async function repeat(runs, run) {
   await run();
   const values = [];
@@ -15,7 +15,7 @@ export async function repeat(runs, run) {
   return values;
 }
 
-/** The ratios of two things that are run in turn, so that a machine which gets slower does so for both. */
+/** Returns the ratios of two measurements that run in turn, so that a slower machine affects both. */
 export async function ratios(runs, one, other) {
   return repeat(runs, async () => {
     const [above, below] = [await one(), await other()];
@@ -23,7 +23,7 @@ export async function ratios(runs, one, other) {
   });
 }
 
-/** Works in a folder with these files (path → text), and removes it afterwards. */
+/** Creates a temporary folder with these files (path → text) for a function. */
 export async function inFolder(files, work) {
   const folder = mkdtempSync(join(tmpdir(), "rolecall-bench-"));
   try {

@@ -9,11 +9,11 @@ process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 
 const npm = (...args) => execFileSync("npm", args, { cwd: root, encoding: "utf8" });
 
-// npm run bench has just built it.
+// npm run bench builds the package first.
 const [packed] = Object.values(
   JSON.parse(npm("pack", "--ignore-scripts", "--json", "--pack-destination", folder)),
 );
 npm("install", "--prefix", folder, "--offline", "--no-audit", "--no-fund", join(folder, packed.filename));
 
-/** The program as users have it: packed, and installed into an empty folder. */
+/** Path of the program, packed and installed into an empty folder as by a user. */
 export const BIN = join(folder, "node_modules", "rolecall", "dist", "bin.js");

@@ -3,7 +3,7 @@ import { EMPLOYEE, fileOf, rolesOf, wireMember } from "./shop.mjs";
 
 const NOW = Date.UTC(2026, 0, 1);
 
-/** What a plan of so many members is made from; `isChanged` picks those of whom the file wants something else. */
+/** Returns the input of a plan of this many members; `isChanged` selects those whose entry differs. */
 export function inputOf(members, isChanged) {
   const { state } = parseMerchantFile("shop.yaml", fileOf("MC0BENCH", members, isChanged), { now: NOW });
   return {

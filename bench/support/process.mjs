@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { BIN } from "./package.mjs";
 
-/** Runs node with these arguments to its end: { ms, code, stdout, stderr }; the time is that of the whole process. */
+/** Runs node to its end; returns { ms, code, stdout, stderr }, with the time of the whole process. */
 export async function runNode(args, { cwd, env = {} } = {}) {
   const began = process.hrtime.bigint();
   const child = spawn(process.execPath, args, {
@@ -20,7 +20,7 @@ export async function runNode(args, { cwd, env = {} } = {}) {
   return { ms: Number(process.hrtime.bigint() - began) / 1e6, code, stdout, stderr };
 }
 
-/** Runs the installed program, and throws where it does not end with the expected code. */
+/** Runs the installed program; throws if it does not exit with the expected code. */
 export async function rolecall(args, { expect = 0, node = [], ...options } = {}) {
   const ended = await runNode([...node, BIN, ...args], options);
   if (ended.code !== expect) {
@@ -29,26 +29,26 @@ export async function rolecall(args, { expect = 0, node = [], ...options } = {})
   return ended;
 }
 
-/** The most memory that a run of the program ever holds, in MiB. */
+/** Returns the peak memory of a run of the program, in MiB. */
 export async function peakOf(args, options = {}) {
   const { maxRSS } = await usageOf((measured) => rolecall(args, { ...options, ...measured }), options);
   return maxRSS / 1024;
 }
 
-/** The processor time that node takes for these arguments, user and system, in ms. */
+/** Returns the CPU time of a run of node, user and system, in ms. */
 export async function cpuOf(args, options = {}) {
   const run = ({ node, env }) => runNode([...node, ...args], { ...options, env });
   const { userCPUTime, systemCPUTime } = await usageOf(run, options);
   return (userCPUTime + systemCPUTime) / 1000;
 }
 
-/** What node says that a run has used: { maxRSS in KiB, userCPUTime and systemCPUTime in µs }. */
+/** Returns node's own resource usage: { maxRSS in KiB, userCPUTime and systemCPUTime in µs }. */
 async function usageOf(run, { env } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "rolecall-bench-"));
   const file = join(folder, "usage.json");
   try {
     await run({
-      node: ["--import", resolve(import.meta.dirname, "tell-usage.mjs")],
+      node: ["--import", resolve(import.meta.dirname, "report-usage.mjs")],
       env: { ...env, ROLECALL_BENCH_USAGE: file },
     });
     return JSON.parse(readFileSync(file, "utf8"));
@@ -57,7 +57,7 @@ async function usageOf(run, { env } = {}) {
   }
 }
 
-/** Starts the bench's service in a process of its own: { env, counts(), stop() }. */
+/** Starts the bench's service in another process; returns { env, counts(), stop() }. */
 export async function startServer({ members, latencyMs }) {
   const child = spawn(
     process.execPath,

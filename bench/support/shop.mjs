@@ -1,9 +1,9 @@
 /**
- * Shops of any size, the same each time: as the file that declares them, and as the service that holds them.
+ * Generates shops of any size, the same ones each time: as a merchant's file and as the service's answers.
  */
 const ROLES = 20;
 
-/** The custom roles of a shop: { id, name, permissions }. */
+/** Returns the custom roles of a shop: { id, name, permissions }. */
 export function rolesOf() {
   return Array.from({ length: ROLES }, (_, at) => ({
     id: `role_${String(at).padStart(4, "0")}`,
@@ -12,7 +12,7 @@ export function rolesOf() {
   }));
 }
 
-/** Member number `at` of a shop: { id, email, roles (indexes), predefined, metadata }. */
+/** Returns a member of a shop by position: { id, email, role (index), metadata }. */
 function memberOf(at) {
   const number = String(at).padStart(6, "0");
   return {
@@ -23,7 +23,7 @@ function memberOf(at) {
   };
 }
 
-/** A merchant's file of 51 lines with nothing wrong in it. */
+/** A valid merchant's file of 51 lines. */
 export const SMALL_FILE = `version: 1
 merchant: MC0BENCH
 roles:
@@ -33,7 +33,7 @@ roles:
 members:
 ${Array.from({ length: 22 }, (_, at) => `  - email: person.${at}@shop.example.com\n    roles: [${at % 2 ? "Cashier" : "Shift Lead"}]\n`).join("")}`;
 
-/** A merchant's file; `isChanged` picks the members of whom it wants something else than is live. */
+/** Returns a merchant's file; `isChanged` selects the members whose entry differs from the live one. */
 export function fileOf(merchant, members, isChanged = () => false) {
   const roles = rolesOf().map(
     ({ name, permissions }) => `  - name: ${name}\n    permissions: [${permissions.join(", ")}]\n`,
@@ -49,7 +49,7 @@ export function fileOf(merchant, members, isChanged = () => false) {
   return `version: 1\nmerchant: ${merchant}\nroles:\n${roles.join("")}members:\n${entries.join("")}`;
 }
 
-/** A role as the service sends it. */
+/** Returns a role as the service sends it. */
 export function wireRole({ id, name, permissions }, predefined = false) {
   const [created_at, updated_at] = ["2025-03-01T09:00:00Z", "2026-01-12T16:30:00Z"];
   return {
@@ -64,7 +64,7 @@ export function wireRole({ id, name, permissions }, predefined = false) {
   };
 }
 
-/** A member as the service sends it. */
+/** Returns a member as the service sends it. */
 export function wireMember(at) {
   const { id, email, role, metadata } = memberOf(at);
   return {
@@ -88,5 +88,5 @@ export function wireMember(at) {
 
 const ROLE_LIST = rolesOf();
 
-/** The predefined role that every member holds: it is not listed, and has to be retrieved. */
+/** The predefined role of every member, which is not listed and has to be retrieved. */
 export const EMPLOYEE = { id: "role_employee", name: "Employee", permissions: ["catalog_view"] };

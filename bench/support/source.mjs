@@ -7,7 +7,7 @@ import { pageAssets } from "../../scripts/page-assets.mjs";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
-/** Loads a part of the sources that the public API does not give, built as the program is. */
+/** Builds and loads a source file that the public API does not export. */
 export async function loadSource(path) {
   const folder = mkdtempSync(join(tmpdir(), "rolecall-bench-"));
   try {

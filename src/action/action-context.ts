@@ -23,11 +23,11 @@ export interface OfflineContext {
   /** API keys and tokens given by the workflow. */
   readonly secrets: readonly string[];
   /** Appends Markdown to the job summary. */
-  summarise(markdown: string): Promise<void>;
+  appendSummary(markdown: string): Promise<void>;
   /** Writes a file for later steps; returns its absolute path. */
-  keep(name: string, text: string): Promise<string>;
+  saveFile(name: string, text: string): Promise<string>;
   /** Registers a secret that the runner masks in every log. */
-  hide(secret: string): void;
+  maskSecret(secret: string): void;
 }
 
 /** Values of the output `result`. */

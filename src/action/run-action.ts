@@ -43,9 +43,9 @@ export async function runAction(env: RunnerEnv, io: Io, runner: Runner): Promise
       io: { ...io, env: ownVariables(env), cwd: event.workspace, stdout: out, stderr: out },
       log: runner,
       secrets,
-      hide: (secret) => runner.setSecret(secret),
-      summarise: (markdown) => summarise(markdown, env),
-      keep: async (name, text) => {
+      maskSecret: (secret) => runner.setSecret(secret),
+      appendSummary: (markdown) => appendSummary(markdown, env),
+      saveFile: async (name, text) => {
         const path = join(event.temp, name);
         await writeFile(path, text, { mode: 0o600 });
         return path;
@@ -132,18 +132,18 @@ async function isMasked(
 }
 
 /** Variables that journals record; none is secret. */
-const ABOUT_THE_RUN = new Set(["GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID"]);
+const JOURNAL_VARIABLES = new Set(["GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID"]);
 
 /** Returns the variables that files may refer to, without those of the runner. */
 function ownVariables(env: RunnerEnv): RunnerEnv {
   return Object.fromEntries(
     Object.entries(env).filter(
-      ([name]) => ABOUT_THE_RUN.has(name) || !/^(INPUT|GITHUB|ACTIONS|RUNNER|STATE)_/.test(name),
+      ([name]) => JOURNAL_VARIABLES.has(name) || !/^(INPUT|GITHUB|ACTIONS|RUNNER|STATE)_/.test(name),
     ),
   );
 }
 
-async function summarise(markdown: string, env: RunnerEnv): Promise<void> {
+async function appendSummary(markdown: string, env: RunnerEnv): Promise<void> {
   const file = env["GITHUB_STEP_SUMMARY"];
   if (file) await appendFile(file, markdown);
 }

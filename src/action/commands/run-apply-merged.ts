@@ -63,7 +63,7 @@ async function apply(
   const { inputs, io, log } = context;
   const loaded = await loadFiles(inputs, io);
   const keys = keysNamedBy(loaded.states, io.env);
-  keys.forEach(context.hide);
+  keys.forEach(context.maskSecret);
   const { planned, progress, close } = await planFiles(loaded.states, inputs, io, cancellation.cancelled);
   try {
     const placeOf = ruleLocations(loaded.states, loaded.sources);
@@ -79,7 +79,7 @@ async function apply(
     reporter.plans(plans);
     const outputs = {
       ...planOutputs(plans),
-      "plan-path": await context.keep(`rolecall-plan-${context.scope.id}.json`, plansJson(plans)),
+      "plan-path": await context.saveFile(`rolecall-plan-${context.scope.id}.json`, plansJson(plans)),
     };
     const end = async (how: ApplyEnd, lines: readonly string[], why = how.message): Promise<ActionResult> => {
       const told = await reportApply(context, pull, { ...how, lines, plans, placeOf });
@@ -112,7 +112,7 @@ async function apply(
     );
     // Check again: somebody may have merged during the planning.
     await guarded(() => guardTip(context, branch, context.github));
-    const { lines, watched } = captureApplyLog(reporter, progress);
+    const captured = captureApplyLog(reporter, progress);
     progress.applying(due.map(({ plan }) => plan));
     const options = {
       password,
@@ -121,7 +121,7 @@ async function apply(
       cancellation,
       openJournal: fileJournals(io),
     };
-    const code = await runApply(due, options, watched);
+    const code = await runApply(due, options, captured.reporter);
     await mark(
       context,
       code === ExitCode.ok ? "success" : "failure",
@@ -133,7 +133,7 @@ async function apply(
         : code === ExitCode.partial
           ? APPLY_ENDS.partial
           : APPLY_ENDS.stopped,
-      lines(),
+      captured.lines(),
     );
   } finally {
     await close();

@@ -33,7 +33,7 @@ async function drift(context: ActionContext): Promise<ActionResult> {
   const { inputs, io, log, event, masked } = context;
   guardDriftEvent(event);
   const loaded = await loadFiles(inputs, io);
-  keysNamedBy(loaded.states, io.env).forEach(context.hide);
+  keysNamedBy(loaded.states, io.env).forEach(context.maskSecret);
   const annotations = diagnosticAnnotations(loaded.diagnostics);
   annotate(masked ? maskedAnnotations(annotations) : annotations, log);
   const { planned, close } = await planFiles(loaded.states, inputs, io);
@@ -72,12 +72,12 @@ async function drift(context: ActionContext): Promise<ActionResult> {
       complete,
       render: (seen, size) => renderIssue(page, drifts, seen, size),
     });
-    await context.summarise(renderReviewSummary(page));
+    await context.appendSummary(renderReviewSummary(page));
     const plans = told.map(({ plan }) => plan);
     const outputs = {
       ...planOutputs(plans),
-      "plan-path": await context.keep(`rolecall-drift-${context.scope.id}.json`, driftsJson(told)),
-      "report-path": await context.keep(
+      "plan-path": await context.saveFile(`rolecall-drift-${context.scope.id}.json`, driftsJson(told)),
+      "report-path": await context.saveFile(
         `rolecall-report-${context.scope.id}.md`,
         renderReviewPage(page, Number.MAX_SAFE_INTEGER),
       ),

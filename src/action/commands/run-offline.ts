@@ -7,7 +7,7 @@ import { annotate } from "../action-log.ts";
 import { loadFiles, withActionErrors } from "../load-and-plan.ts";
 import { diagnosticAnnotations } from "../review/annotations.ts";
 
-const MOST_SHOWN = 500;
+const MAX_SHOWN = 500;
 
 /** Runs `validate`: checks the files without the network. */
 export async function runValidate(context: OfflineContext): Promise<ActionResult> {
@@ -22,9 +22,9 @@ export async function runValidate(context: OfflineContext): Promise<ActionResult
     errors.length === 0
       ? `✅ rolecall validate: ${counted(sources.length, "file")} valid`
       : `❌ rolecall validate: ${counted(errors.length, "error")}`;
-  const more = lines.length > MOST_SHOWN ? [`and ${counted(lines.length - MOST_SHOWN, "problem")} more`] : [];
-  const shown = lines.length === 0 ? "" : `\n${fenced("text", [...lines.slice(0, MOST_SHOWN), ...more])}\n`;
-  await context.summarise(`## ${verdict}\n${shown}`);
+  const more = lines.length > MAX_SHOWN ? [`and ${counted(lines.length - MAX_SHOWN, "problem")} more`] : [];
+  const shown = lines.length === 0 ? "" : `\n${fenced("text", [...lines.slice(0, MAX_SHOWN), ...more])}\n`;
+  await context.appendSummary(`## ${verdict}\n${shown}`);
   if (!loaded.valid)
     return failed("invalid", "invalid-files", `The files have ${counted(errors.length, "error")}.`);
   if (errors.length > 0) return failed("invalid", "refused", "The files break their own policies or checks.");

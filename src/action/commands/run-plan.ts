@@ -156,7 +156,7 @@ async function keepApproval(
 async function guardAccess(context: ActionContext, states: readonly DesiredState[]): Promise<void> {
   const { inputs, event, github, io } = context;
   const { pull } = event;
-  keysNamedBy(states, io.env).forEach(context.hide);
+  keysNamedBy(states, io.env).forEach(context.maskSecret);
   if (pull === null) return;
   const given = { baseUrl: inputs.baseUrl !== null, keys: new Set(inputs.apiKeys.keys()) };
   if (!states.some((state) => choosesCredentials(state, given))) return;
@@ -178,7 +178,7 @@ async function showFailure(error: ActionError, context: ActionContext, comment: 
   );
   const [verdict, explained] = ["## ❌ rolecall plan: failed", fenced("text", text)];
   const body = [markerOf("plan", context.scope), verdict, aboutRun(context), explained].join("\n\n");
-  await context.summarise(`${[verdict, aboutRun(context), explained].join("\n\n")}\n`);
+  await context.appendSummary(`${[verdict, aboutRun(context), explained].join("\n\n")}\n`);
   if (context.event.pull && (await isNewest(context))) await comment.show(() => body, true);
 }
 

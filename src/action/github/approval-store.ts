@@ -107,7 +107,7 @@ const recordSchema = z.object({
 }) satisfies z.ZodType<ApprovalRecord>;
 
 /** Maximum number of commits to search for approvals that are merged but not applied. */
-const MOST_COMMITS = 15;
+const MAX_COMMITS = 15;
 
 /** The approving pull requests, and objections to the changes that none of them approves. */
 export interface MergedApproval {
@@ -133,7 +133,7 @@ export async function mergedApproval(
   const pulls: Pull[] = [];
   const records: ApprovalRecord[] = [];
   let objections: readonly string[] = [];
-  const commits = await github.commits(place.sha, MOST_COMMITS);
+  const commits = await github.commits(place.sha, MAX_COMMITS);
   for (const [index, commit] of (commits[0] === place.sha ? commits : [place.sha]).entries()) {
     if (index > 0 && (await isApplied(commit, place.scope, github))) break;
     const pull = await mergedPull(commit, place.branch, github);

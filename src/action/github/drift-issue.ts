@@ -14,7 +14,7 @@ export interface DriftFound {
 }
 
 const LABEL = "rolecall-drift";
-const SMALLEST = 2_000;
+const MIN_ISSUE_SIZE = 2_000;
 
 /**
  * Updates the drift issue of a scope: opens, edits or reopens it while there are differences, comments only if they
@@ -93,12 +93,12 @@ async function shortened<T>(
   bodyOf: (size: number) => string,
   write: (body: string) => Promise<T>,
 ): Promise<T> {
-  for (let size = inputs.maxCommentSize; ; size = Math.max(Math.floor(size / 3), SMALLEST)) {
+  for (let size = inputs.maxCommentSize; ; size = Math.max(Math.floor(size / 3), MIN_ISSUE_SIZE)) {
     try {
       return await write(bodyOf(size));
     } catch (error) {
       const tooLong = error instanceof GithubError && error.status === 422;
-      if (!tooLong || size <= SMALLEST) throw error;
+      if (!tooLong || size <= MIN_ISSUE_SIZE) throw error;
     }
   }
 }
@@ -107,14 +107,16 @@ async function shortened<T>(
 export type FirstSeen = ReadonlyMap<string, number>;
 
 /** Maximum number of times that an issue stores. */
-const MOST = 600;
-const HEAD = "<!-- rolecall:first-seen:";
-const SHOWN = 16;
+const MAX_STORED_TIMES = 600;
+const FIRST_SEEN_MARK = "<!-- rolecall:first-seen:";
+const KEY_LENGTH = 16;
 
 /** Returns the keys under which an issue stores differences. */
 export function differenceKeys(drifts: readonly Drift[]): readonly string[] {
   return drifts.flatMap(({ plan, changes, violations }) =>
-    [...changes, ...violations].map(({ fingerprint }) => `${plan.merchant}:${fingerprint.slice(0, SHOWN)}`),
+    [...changes, ...violations].map(
+      ({ fingerprint }) => `${plan.merchant}:${fingerprint.slice(0, KEY_LENGTH)}`,
+    ),
   );
 }
 
@@ -125,14 +127,14 @@ export function firstSeenOf(differences: readonly string[], before: FirstSeen, n
 
 /** Serializes first-seen times as a hidden line; of very many, only the oldest. */
 export function firstSeenLine(seen: FirstSeen): string {
-  const oldest = [...seen].sort(([, a], [, b]) => a - b).slice(0, MOST);
+  const oldest = [...seen].sort(([, a], [, b]) => a - b).slice(0, MAX_STORED_TIMES);
   const data = oldest.map(([one, time]) => `${one}=${Math.floor(time / 1000).toString(36)}`);
-  return `${HEAD}${seen.size} ${data.join(" ")} -->`;
+  return `${FIRST_SEEN_MARK}${seen.size} ${data.join(" ")} -->`;
 }
 
 /** Parses the first-seen times in an issue; skips what was edited by hand. */
 export function parseFirstSeen(body: string): FirstSeen {
-  const line = body.split("\n").find((one) => one.startsWith(HEAD)) ?? "";
+  const line = body.split("\n").find((one) => one.startsWith(FIRST_SEEN_MARK)) ?? "";
   return new Map(
     [...line.matchAll(/([\w-]{1,64}:[0-9a-f]{16})=([0-9a-z]{1,8})(?= )/g)].map(([, one = "", time = ""]) => [
       one,

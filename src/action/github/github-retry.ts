@@ -14,8 +14,8 @@ export interface RetryEffects {
 }
 
 const MAX_ATTEMPTS = 5;
-const LONGEST_WAIT_MS = 2 * 60_000;
-const LONGEST_IN_ALL_MS = 5 * 60_000;
+const MAX_WAIT_MS = 2 * 60_000;
+const MAX_TOTAL_WAIT_MS = 5 * 60_000;
 /** GitHub's recommendation for secondary rate limits without a header. */
 const SECONDARY_WAIT_MS = 60_000;
 const FAILURE_WAIT_MS = 1_000;
@@ -38,7 +38,7 @@ export async function withRetries<T>(
       const refused = refusalOf(error);
       const wait = refused && waitFor(refused, repeatable, attempt, effects.now());
       if (wait === null || attempt >= MAX_ATTEMPTS) throw error;
-      if (wait > LONGEST_WAIT_MS || waited + wait > LONGEST_IN_ALL_MS) throw error;
+      if (wait > MAX_WAIT_MS || waited + wait > MAX_TOTAL_WAIT_MS) throw error;
       waited += wait;
       if (wait > 0) effects.log(`GitHub asks to wait ${(wait / 1000).toFixed(0)} s (${refused?.status}).`);
       await effects.sleep(wait);

@@ -26,7 +26,7 @@ export interface CommentPlace {
   readonly pull: number;
 }
 
-const SMALLEST = 2_000;
+const MIN_COMMENT_SIZE = 2_000;
 
 /** Does nothing, for runs without comment or pull request. */
 export const NO_COMMENT: PullComment = {
@@ -71,12 +71,12 @@ export async function findComment({ github, log, scope, inputs, pull }: CommentP
         if (own === null && !worth && inputs.comment !== "always") return null;
         const write = (body: string): Promise<string> =>
           own === null ? github.addComment(pull, body) : github.editComment(own.id, body);
-        for (let size = inputs.maxCommentSize; ; size = Math.max(Math.floor(size / 3), SMALLEST)) {
+        for (let size = inputs.maxCommentSize; ; size = Math.max(Math.floor(size / 3), MIN_COMMENT_SIZE)) {
           try {
             return await write(render(size));
           } catch (error) {
             const tooLong = error instanceof GithubError && error.status === 422;
-            if (!tooLong || size <= SMALLEST) throw error;
+            if (!tooLong || size <= MIN_COMMENT_SIZE) throw error;
           }
         }
       }),

@@ -110,7 +110,7 @@ export async function reportApply(
     const plan = plans.length === 0 ? "" : folded("The plan", [planText(half)]);
     return [markerOf("plan", scope), ...head, done, plan].filter((part) => part !== "").join("\n\n");
   };
-  await context.summarise(`${render(SUMMARY_SIZE, (most) => renderReviewPage(page, most))}\n`);
+  await context.appendSummary(`${render(SUMMARY_SIZE, (most) => renderReviewPage(page, most))}\n`);
   if (pull === null) return {};
   const comment =
     inputs.comment === "off"
@@ -136,7 +136,7 @@ export function captureApplyLog(
   progress: Pick<Progress, "applied">,
 ): {
   readonly lines: () => readonly string[];
-  readonly watched: ApplyReporter;
+  readonly reporter: ApplyReporter;
 } {
   const lines: string[] = [];
   const sink = {
@@ -154,7 +154,7 @@ export function captureApplyLog(
   );
   return {
     lines: () => lines,
-    watched: {
+    reporter: {
       plans: reporter.plans,
       passwords: reporter.passwords,
       journals: reporter.journals,

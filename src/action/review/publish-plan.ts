@@ -17,12 +17,12 @@ export async function publish(
   changes: boolean,
 ): Promise<ActionResult["outputs"]> {
   const { scope, event } = context;
-  const report = await context.keep(
+  const report = await context.saveFile(
     `rolecall-report-${scope.id}.md`,
     renderReviewPage(page, Number.MAX_SAFE_INTEGER),
   );
-  const file = plans && (await context.keep(`rolecall-plan-${scope.id}.json`, plansJson(plans)));
-  await context.summarise(renderReviewSummary(page));
+  const file = plans && (await context.saveFile(`rolecall-plan-${scope.id}.json`, plansJson(plans)));
+  await context.appendSummary(renderReviewSummary(page));
   const { views, unplanned, fileErrors } = page.review;
   const bad = unplanned.length > 0 || fileErrors > 0;
   const worth =

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 
-/** Loaded ahead of the program where its memory or processor time is measured: writes what was used to a file at the end. */
+/** Preloaded into the measured program: writes its resource usage to a file at exit. */
 process.on("exit", () =>
   writeFileSync(process.env.ROLECALL_BENCH_USAGE, JSON.stringify(process.resourceUsage())),
 );

@@ -46,8 +46,10 @@ test("the index of the documentation lists every page", () => {
   expect(names.filter((name) => name !== "README.md" && !index.includes(`(${name})`))).toEqual([]);
 });
 
-test("the README is short", () => {
-  expect(PAGES.get("README.md")?.split("\n").length).toBeLessThanOrEqual(201);
+test("the README is short, and begins with the demo and the tests", () => {
+  const readme = PAGES.get("README.md") ?? "";
+  expect(readme.split("\n").length).toBeLessThanOrEqual(201);
+  expect(readme).toContain("```sh\nnpm ci && npm run demo\nnpm ci && npm test\n```");
 });
 
 /** The anchors that GitHub gives to the headings of a page. */

@@ -1,5 +1,5 @@
 import { isSameJson } from "../lib/canonical-json.ts";
-import { quote, quoteIfNeeded, shorten } from "../lib/text.ts";
+import { quoted, quoteIfNeeded, shorten } from "../lib/text.ts";
 import type { JsonValue, Metadata } from "../model/json.ts";
 import type { LiveMember, LiveRole, MemberStatus } from "../model/live.ts";
 import {
@@ -155,9 +155,9 @@ function roleDifferences(expected: RoleImage, found: LiveRole): readonly string[
   rest satisfies Record<string, never>;
   const live = found.description ?? "";
   return [
-    ...(name === found.name ? [] : [was("name", quote(name), quote(found.name))]),
+    ...(name === found.name ? [] : [was("name", quoted(name), quoted(found.name))]),
     // The service does not tell an empty description from none.
-    ...((description ?? "") === live ? [] : [was("description", quote(description ?? ""), quote(live))]),
+    ...((description ?? "") === live ? [] : [was("description", quoted(description ?? ""), quoted(live))]),
     ...setDifference("permissions", permissions, found.permissions),
     ...metadataDifference(metadata, found.metadata),
   ];
@@ -208,7 +208,7 @@ function nicknameDifference(managed: MemberImage["managed"], { user }: LiveMembe
   const virtual = user?.type === "managed_user";
   if ((managed !== null) !== virtual) return [`managed by the merchant: ${virtual ? "now" : "no longer"}`];
   const [before, after] = [managed?.nickname ?? "", (virtual && user?.nickname) || ""];
-  return before === after ? [] : [was("nickname", quote(before), quote(after))];
+  return before === after ? [] : [was("nickname", quoted(before), quoted(after))];
 }
 
 function setDifference(

@@ -1,7 +1,6 @@
 import { quoteIfNeeded } from "../lib/text.ts";
 import type { PasswordChange } from "../model/apply.ts";
 import { RolecallError } from "../model/errors.ts";
-import type { Metadata } from "../model/json.ts";
 import type { LiveMember } from "../model/live.ts";
 import type { Change, MemberChange, MemberImage, RoleRef } from "../model/plan.ts";
 import type { LiveLookup, LiveWriter, MemberUpdate, WriteOptions } from "../model/ports.ts";
@@ -12,8 +11,8 @@ export interface Emptied {
   readonly fields: readonly MemberField[];
   /** Properties of emptied metadata with numbers that had to be rounded when they were read: they cannot be sent back. */
   readonly rounded: readonly string[];
-  /** The member as it was before. */
-  readonly before: MemberFields;
+  /** The update that sends the member whole, as it was before. */
+  readonly before: MemberUpdate;
 }
 
 /** Everything that an update needs besides the change. */
@@ -31,7 +30,7 @@ export interface UpdateContext {
  * Members are sent whole where the service is known to empty absent fields. `found` is the member as just read.
  * Throws RolecallError.
  */
-export async function updateMember(
+export async function sendMemberUpdate(
   change: MemberUpdateChange,
   context: UpdateContext,
   found: LiveMember | null,
@@ -44,11 +43,12 @@ export async function updateMember(
     await writer.updateMember(id, body, options);
     return null;
   }
-  const before = fieldsOf(found ?? (await readMember(id, context))) ?? plannedFields(change, context);
+  const live = found ?? (await readMember(id, context));
+  const before = live ? wholeOf(live) : plannedWhole(change, context);
   const rounded = sentFields(change).has("metadata") ? [] : (found?.rounded ?? []);
   if (putSemantics.replaces) {
     if (rounded.length > 0) throw tooLarge(rounded);
-    await writer.updateMember(id, { ...wholeOf(before), ...body }, options);
+    await writer.updateMember(id, { ...before, ...body }, options);
     return null;
   }
   const answered = await writer.updateMember(id, body, options);
@@ -66,8 +66,8 @@ export async function restoreMember(
   options: WriteOptions,
 ): Promise<void> {
   const { password: _, ...body } = changedFields(change, { ...context, password: () => "" });
-  const metadata = Object.entries(before.metadata).filter(([key]) => !rounded.includes(key));
-  const whole = wholeOf({ ...before, metadata: Object.fromEntries(metadata) });
+  const metadata = Object.entries(before.metadata ?? {}).filter(([key]) => !rounded.includes(key));
+  const whole = { ...before, metadata: Object.fromEntries(metadata) };
   await context.writer.updateMember(change.id, { ...whole, ...body }, options);
   if (rounded.length > 0) throw tooLarge(rounded);
 }
@@ -95,22 +95,15 @@ function changedFields(
   };
 }
 
-function wholeOf({ roles, metadata, nickname }: MemberFields): MemberUpdate {
+/** Returns the update that sends a member whole. */
+function wholeOf({ roles, metadata, user }: LiveMember): MemberUpdate {
+  const nickname = (user?.type === "managed_user" && user.nickname) || "";
   return { roles, metadata, ...(nickname !== "" && { nickname }) };
 }
 
-function fieldsOf(member: LiveMember | null): MemberFields | null {
-  if (member === null) return null;
-  const { roles, metadata, user } = member;
-  return { roles, metadata, nickname: (user?.type === "managed_user" && user.nickname) || "" };
-}
-
-function plannedFields({ before }: MemberUpdateChange, { roleIds }: UpdateContext): MemberFields {
-  return {
-    roles: roleIds(before.roles),
-    metadata: before.metadata,
-    nickname: before.managed?.nickname ?? "",
-  };
+function plannedWhole({ before }: MemberUpdateChange, { roleIds }: UpdateContext): MemberUpdate {
+  const nickname = before.managed?.nickname ?? "";
+  return { roles: roleIds(before.roles), metadata: before.metadata, ...(nickname !== "" && { nickname }) };
 }
 
 /** Which of the omitted fields are empty after an update; takes note of those that are not. */
@@ -122,8 +115,7 @@ async function emptiedFields(
 ): Promise<readonly MemberField[]> {
   const { putSemantics } = context;
   const emptyIn = (member: LiveMember | null): readonly MemberField[] => {
-    const now = fieldsOf(member);
-    const filled = now === null ? omitted : filledFields(now);
+    const filled = member === null ? omitted : filledFields(wholeOf(member));
     return omitted.filter((field) => !filled.includes(field) && !putSemantics.kept.has(field));
   };
   if (omitted.every((field) => putSemantics.kept.has(field))) return [];
@@ -176,14 +168,6 @@ export type MemberUpdateChange = (MemberChange | PasswordChange) & { readonly ki
 /** A field of a member that an update can hold. */
 export type MemberField = "roles" | "metadata" | "nickname";
 
-/** The fields of a member as they were right before an update. */
-export interface MemberFields {
-  /** Role ids. */
-  readonly roles: readonly string[];
-  readonly metadata: Metadata;
-  readonly nickname: string;
-}
-
 /** Whether a change is sent as an update of a member. */
 export function isMemberUpdate(change: Change): change is MemberUpdateChange {
   return change.resource === "member" && change.kind === "update";
@@ -210,10 +194,8 @@ export function omittedFields(change: MemberUpdateChange): readonly MemberField[
   return filled.filter((field) => !sent.has(field));
 }
 
-/** The fields of a member that hold anything. */
-function filledFields(member: MemberFields): readonly MemberField[] {
-  const { roles, metadata, nickname, ...rest } = member;
-  rest satisfies Record<string, never>;
+/** Returns the fields of a member that hold anything. */
+function filledFields({ roles = [], metadata = {}, nickname = "" }: MemberUpdate): readonly MemberField[] {
   return [
     ...(roles.length > 0 ? (["roles"] as const) : []),
     ...(Object.keys(metadata).length > 0 ? (["metadata"] as const) : []),

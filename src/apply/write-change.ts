@@ -26,8 +26,8 @@ import {
   isMemberUpdate,
   type PutSemantics,
   restoreMember,
+  sendMemberUpdate,
   type UpdateContext,
-  updateMember,
 } from "./update-member.ts";
 
 /** What writing a change needs besides the change. */
@@ -174,7 +174,7 @@ function memberWrite(
     case "update": {
       const { id, before, after } = change;
       const send: Write["send"] = async (options, found) => {
-        const emptied = await updateMember(change, updateContext(context), found ?? null, options);
+        const emptied = await sendMemberUpdate(change, updateContext(context), found ?? null, options);
         return { id, adopted: false, ...(emptied && { emptied }) };
       };
       return { part, id, before, after, send };

@@ -54,11 +54,11 @@ export function isLiteralGlob(glob: string): boolean {
 
 /** Returns a text as it is where it cannot be misread, else in quotes, with escaped line breaks and quotes; shortened. */
 export function quoteIfNeeded(text: string): string {
-  return /^[\p{L}\p{N}_.:@+-]+$/u.test(text) ? shorten(text) : quote(text);
+  return /^[\p{L}\p{N}_.:@+-]+$/u.test(text) ? shorten(text) : quoted(text);
 }
 
 /** Returns a text in quotes, with escaped line breaks and quotes; shortened. */
-export function quote(text: string): string {
+export function quoted(text: string): string {
   return shorten(JSON.stringify(text));
 }
 

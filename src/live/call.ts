@@ -1,7 +1,7 @@
 import type { RolecallError } from "../model/errors.ts";
 import type { LiveEvent } from "../model/events.ts";
 import type { HoldBack, Recheck } from "../model/ports.ts";
-import type { Operation, RequestContext } from "./problem.ts";
+import type { Operation, RequestContext } from "./problem-details.ts";
 import { answerFailure, badAnswer, invitationLimited, isHtml, lostFailure } from "./request-errors.ts";
 import { type Next, parseRetryAfter, type RetryPolicy, type RetryReason } from "./retry.ts";
 import { LostAnswer, type Transport, type TransportRequest, type TransportResponse } from "./transport.ts";

@@ -26,7 +26,7 @@ interface Listed {
 type ReadPage<Item> = (offset: number) => Promise<Page<Item>>;
 
 /** Hears how many items have been read, and of how many where the service tells. */
-export type Progress = (read: number, total: number | null) => void;
+export type ListProgress = (read: number, total: number | null) => void;
 
 /**
  * Lists everything, whole: again from the start when the list shifts while it is read, and then not at all.
@@ -38,7 +38,7 @@ export async function listAll<Item extends Listed>(
   {
     expected = 0,
     progress = () => undefined,
-  }: { readonly expected?: number; readonly progress?: Progress } = {},
+  }: { readonly expected?: number; readonly progress?: ListProgress } = {},
 ): Promise<readonly Item[]> {
   const firsts = new Set<string>();
   const firstIds = new Set<string>();
@@ -90,7 +90,7 @@ function aheadOf<Item>(readPage: ReadPage<Item>, expected: number): ReadPage<Ite
 /** Null where what was read does not fit together. */
 async function listOnce<Item extends Listed>(
   readPage: ReadPage<Item>,
-  progress: Progress,
+  progress: ListProgress,
   repeats: Repeats,
 ): Promise<readonly Item[] | null> {
   const first = await readPage(0);
@@ -137,7 +137,7 @@ async function listOnce<Item extends Listed>(
 async function listToTheEnd<Item extends Listed>(
   first: Page<Item>,
   readPage: ReadPage<Item>,
-  progress: Progress,
+  progress: ListProgress,
 ): Promise<readonly Item[] | null> {
   const items = new Map<string, Item>();
   let read = 0;

@@ -4,7 +4,7 @@ import { type LiveMember, type LiveRole, type LiveState, PREDEFINED_ROLES } from
 import type { LiveReader } from "../model/ports.ts";
 import type { Client } from "./client.ts";
 import { type FindCurrentMember, retrieveRole } from "./lookup.ts";
-import { listAll, MOST_AT_ONCE, PAGE_SIZE, type Progress } from "./pager.ts";
+import { type ListProgress, listAll, MOST_AT_ONCE, PAGE_SIZE } from "./pager.ts";
 import { membersPath, query, rolesPath } from "./paths.ts";
 import { readMemberPage, readRoles } from "./wire.ts";
 
@@ -120,7 +120,7 @@ interface Listing {
   readonly email?: string;
   /** About how many there may be. */
   readonly expected?: number;
-  readonly progress?: Progress;
+  readonly progress?: ListProgress;
 }
 
 /** Lists members whole, or fails. */

@@ -5,7 +5,7 @@ import {
   type Problem,
   RolecallError,
 } from "../model/errors.ts";
-import { problemOf, type RequestContext, sanitizeLine, statusMessage } from "./problem.ts";
+import { problemOf, type RequestContext, sanitizeLine, statusMessage } from "./problem-details.ts";
 import type { RetryLimit } from "./retry.ts";
 import type { LostAnswer, TransportResponse } from "./transport.ts";
 

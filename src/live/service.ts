@@ -17,7 +17,7 @@ import {
 import { createWriter } from "./writer.ts";
 
 /** How a service is reached, and the client's ways to the world. */
-export interface ServiceOptions {
+export interface ConnectOptions {
   readonly baseUrl: string;
   readonly key: string;
   /** Name of the environment variable that held the key: for hints. */
@@ -51,7 +51,7 @@ export interface Service {
 }
 
 /** Makes a client for a service and key; nothing is sent yet. Throws RolecallError for a base URL that will not do. */
-export function connect(options: ServiceOptions): Service {
+export function connect(options: ConnectOptions): Service {
   const { concurrency, now, monotonic, sleep, signal } = options;
   const transport = options.transport ?? openTransport(checkBaseUrl(options.baseUrl), options);
   const closing = new AbortController();
@@ -84,7 +84,7 @@ export function connect(options: ServiceOptions): Service {
 
 function openTransport(
   baseUrl: URL,
-  { proxy, concurrency, later }: Pick<ServiceOptions, "proxy" | "concurrency" | "later">,
+  { proxy, concurrency, later }: Pick<ConnectOptions, "proxy" | "concurrency" | "later">,
 ): OpenTransport {
   const tunnel = proxy ? createTunnel(baseUrl, proxy, LIMITS.connectTimeoutMs) : null;
   return undiciTransport(baseUrl, concurrency, later, LIMITS, tunnel);

@@ -17,7 +17,7 @@ import { listMembers, listRoles } from "./reader.ts";
 import { createConflict, createdNotListed, outcomeUnknown } from "./request-errors.ts";
 import { readCreatedId, readUpdatedMember } from "./wire.ts";
 
-const nothing = (): void => undefined;
+const noop = (): void => undefined;
 
 /** Writes to one merchant through a client. */
 export function createWriter(client: Client, merchant: string): LiveWriter {
@@ -37,7 +37,7 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         method: "PATCH",
         path: rolesPath(merchant, id),
         body: patchBody(patch),
-        read: nothing,
+        read: noop,
         ...options,
       }),
     deleteRole: (id, options) =>
@@ -45,7 +45,7 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         operation: "delete a role",
         method: "DELETE",
         path: rolesPath(merchant, id),
-        read: nothing,
+        read: noop,
         ...options,
       }),
     createMember: (member, { holdBack, ...options } = {}) =>
@@ -75,7 +75,7 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         operation: "delete a member",
         method: "DELETE",
         path: membersPath(merchant, id),
-        read: nothing,
+        read: noop,
         ...options,
       }),
   };
@@ -115,7 +115,7 @@ export interface Creation
   > {
   /** What it is called in messages, as in `role "Cashier"`. */
   readonly what: string;
-  readonly find: (client: Client) => Promise<Found>;
+  readonly find: (client: Client) => Promise<FoundResource>;
 }
 
 /**
@@ -124,7 +124,7 @@ export interface Creation
  */
 async function createOnce(client: Client, creation: Creation): Promise<Created> {
   const { what, find, ...call } = creation;
-  const look = async (failure: RolecallError): Promise<Found> => {
+  const look = async (failure: RolecallError): Promise<FoundResource> => {
     try {
       return await find(client);
     } catch (error) {
@@ -153,10 +153,10 @@ async function createOnce(client: Client, creation: Creation): Promise<Created> 
 }
 
 /** What stands in the place of something that was to be created; `same`: as it was to be. Null where nothing does. */
-export type Found = { readonly id: string; readonly same: boolean } | null;
+export type FoundResource = { readonly id: string; readonly same: boolean } | null;
 
 /** Looks for a custom role by its exact name. */
-async function findRole(client: Client, merchant: string, draft: CreateRole): Promise<Found> {
+async function findRole(client: Client, merchant: string, draft: CreateRole): Promise<FoundResource> {
   const named = (await listRoles(client, merchant)).filter(
     ({ name, predefined }) => name === draft.name && !predefined,
   );
@@ -164,7 +164,7 @@ async function findRole(client: Client, merchant: string, draft: CreateRole): Pr
 }
 
 /** Looks for a member by the exact address; an expired invitation is never what was just created. */
-async function findMember(client: Client, merchant: string, draft: CreateMember): Promise<Found> {
+async function findMember(client: Client, merchant: string, draft: CreateMember): Promise<FoundResource> {
   const key = draft.email.toLowerCase();
   // The filter is a prefix, so what it gives is compared exactly.
   const members = (await listMembers(client, merchant, { email: draft.email })).filter(
@@ -174,7 +174,10 @@ async function findMember(client: Client, merchant: string, draft: CreateMember)
   return best(members, (member) => isMember(member, draft));
 }
 
-function best<T extends { readonly id: string }>(all: readonly T[], isSame: (one: T) => boolean): Found {
+function best<T extends { readonly id: string }>(
+  all: readonly T[],
+  isSame: (one: T) => boolean,
+): FoundResource {
   const same = all.find(isSame);
   const found = same ?? all[0];
   return found === undefined ? null : { id: found.id, same: same !== undefined };

@@ -1,5 +1,5 @@
 import { checkBaseUrl } from "../../live/paths.ts";
-import { connect, type ServiceOptions } from "../../live/service.ts";
+import { type ConnectOptions, connect } from "../../live/service.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveEvent } from "../../model/events.ts";
 import type { Io } from "../io/io.ts";
@@ -30,7 +30,7 @@ export function openServices(options: ReachOptions, io: Io): Services {
   const { emit, concurrency, retryFor: retryForMs, signal } = options;
   const services = new Map<string, Service>();
   const logged = new Set<string>();
-  const proxyTo = (baseUrl: URL): Pick<ServiceOptions, "proxy"> => {
+  const proxyTo = (baseUrl: URL): Pick<ConnectOptions, "proxy"> => {
     const { origin } = baseUrl;
     const choice = proxyFor(baseUrl, io.env);
     if (choice === null) return {};

@@ -49,7 +49,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
       io.stderr.write(renderFailure(error.failure, style));
       return exitCodeFor(error);
     }
-    io.stderr.write(bugReport(error));
+    io.stderr.write(bugReport(error, io));
     return ExitCode.bug;
   }
 }
@@ -133,11 +133,11 @@ Exit codes: 0 done, 1 could not be done, 2 differences (drift, and
 plan --detailed-exitcode), 3 refused, 4 apply stopped part-way, 70 a bug.
 `;
 
-function bugReport(error: unknown): string {
+function bugReport(error: unknown, { nodeVersion }: Pick<Io, "nodeVersion">): string {
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return [
     `This is a bug in rolecall ${VERSION}, not a mistake of yours. Please report it with what follows:\n`,
     `${trace}\n`,
-    `node ${globalThis.process?.version ?? "unknown"}\n`,
+    `node ${nodeVersion}\n`,
   ].join("");
 }

@@ -43,6 +43,9 @@ async function run(...args: string[]) {
     stderr: sink("stderr"),
     outputLost: new AbortController().signal,
     stdinIsTTY: false,
+    terminal: process,
+    pid: process.pid,
+    nodeVersion: process.version,
     monotonic: () => 0,
     now: () => Date.now(),
     sleep: async () => undefined,
@@ -54,6 +57,7 @@ async function run(...args: string[]) {
         signal = null;
       };
     },
+    onExit: () => () => undefined,
     exit: () => {
       throw new Error("nothing here ends the process");
     },

@@ -23,12 +23,16 @@ export function testIo(rest: Partial<Io> = {}): TestIo {
     stderr: sink("stderr"),
     outputLost: new AbortController().signal,
     stdinIsTTY: false,
+    terminal: process,
+    pid: process.pid,
+    nodeVersion: process.version,
     now: () => 0,
     monotonic: () => 0,
     sleep: async () => undefined,
     setTimer: () => () => undefined,
     random: () => 0,
     onStopSignal: () => () => undefined,
+    onExit: () => () => undefined,
     exit: () => {
       throw new Error("nothing here ends the process");
     },

@@ -16,6 +16,13 @@ export interface OutputLoss {
 /** Signals that ask a process to end: Ctrl-C, another process, or a closed terminal. */
 export type StopSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
+/** The process's own streams. */
+export interface TerminalStreams {
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+}
+
 /** Everything that a command may touch of the world; the one place where it enters, so that tests pass their own. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -26,6 +33,12 @@ export interface Io {
   /** Aborted when stdout or stderr takes nothing more; `reason` is an `OutputLoss`. */
   readonly outputLost: AbortSignal;
   readonly stdinIsTTY: boolean;
+  /** The streams that a prompt or a board draws on and listens to. */
+  readonly terminal: TerminalStreams;
+  /** The id of this process. */
+  readonly pid: number;
+  /** The version of Node.js, such as `v24.1.0`. */
+  readonly nodeVersion: string;
   /** Milliseconds since the epoch. */
   now(): number;
   /** Milliseconds since some moment, on a clock that is never set back: for waiting and measuring. */
@@ -38,6 +51,8 @@ export interface Io {
   random(): number;
   /** Calls back on SIGINT, SIGTERM and SIGHUP until the returned function is called. */
   onStopSignal(listener: (signal: StopSignal) => void): () => void;
+  /** Calls back when the process exits, for whatever reason, until the returned function is called. */
+  onExit(listener: () => void): () => void;
   /** Ends the process at once. */
   exit(code: number): never;
 }

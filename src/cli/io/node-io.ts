@@ -20,6 +20,9 @@ export function nodeIo(): Io {
     get stdinIsTTY() {
       return process.stdin.isTTY === true;
     },
+    terminal: process,
+    pid: process.pid,
+    nodeVersion: process.version,
     now: () => Date.now(),
     monotonic: () => performance.now(),
     sleep: async (ms, signal) => {
@@ -35,6 +38,10 @@ export function nodeIo(): Io {
       return () => {
         for (const signal of STOP_SIGNALS) process.off(signal, listener);
       };
+    },
+    onExit(listener) {
+      process.once("exit", listener);
+      return () => process.off("exit", listener);
     },
     exit: (code) => process.exit(code),
   };

@@ -7,11 +7,11 @@ import type { Io } from "../io/io.ts";
 export type RunOrigin = Pick<RunStarted, "user" | "host" | "pid" | "commit" | "job">;
 
 /** Looks up who runs this process, where, and at which commit. */
-export async function runOrigin(io: Pick<Io, "env" | "cwd">): Promise<RunOrigin> {
+export async function runOrigin(io: Pick<Io, "env" | "cwd" | "pid">): Promise<RunOrigin> {
   return {
     user: userName(),
     host: hostname(),
-    pid: process.pid,
+    pid: io.pid,
     commit: await gitCommit(io.cwd),
     job: jobAddress(io.env),
   };

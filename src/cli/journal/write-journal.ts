@@ -21,7 +21,7 @@ export interface JournalOptions {
 
 /** Opens the journals of one run: one for each plan that is applied, each a file of its own in the project's folder of runs. */
 export function fileJournals(
-  io: Pick<Io, "cwd" | "env" | "now">,
+  io: Pick<Io, "cwd" | "env" | "now" | "pid">,
   options: JournalOptions = { undoes: null },
 ): (plan: Plan) => Promise<OpenJournal> {
   let origin: Promise<RunOrigin> | undefined;

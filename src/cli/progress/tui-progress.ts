@@ -71,7 +71,7 @@ function boardStage(io: Io): Stage {
     if (signal.aborted) return;
     const { openBoard } = await import("../../render/tui/board.tsx");
     if (signal.aborted) return;
-    board = openBoard(ticking(draw), process);
+    board = openBoard(ticking(draw), io.terminal);
   };
   return {
     raise(draw) {

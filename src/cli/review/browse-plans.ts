@@ -45,15 +45,15 @@ export async function browsePlans(
   const ignoreSignals = io.onStopSignal(() => ended.abort());
   const back = (): void => io.stderr.write(FIRST_SCREEN);
   // Whatever ends the process, the terminal is given back as it was.
-  process.once("exit", back);
+  const offExit = io.onExit(back);
   // Before the first drawing: keys that are pressed early shall not be echoed into it.
-  process.stdin.setRawMode(true);
+  io.terminal.stdin.setRawMode(true);
   io.stderr.write(OTHER_SCREEN);
   try {
     const leftOut = (chosen: ReadonlySet<string>) => leftOutWith(ties, chosen);
-    return await browse({ plans, leftOut, selects, style }, process, ended.signal);
+    return await browse({ plans, leftOut, selects, style }, io.terminal, ended.signal);
   } finally {
-    process.off("exit", back);
+    offExit();
     back();
     ignoreSignals();
   }

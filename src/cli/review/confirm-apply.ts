@@ -3,7 +3,7 @@ import type { PasswordChange } from "../../model/apply.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Style } from "../../render/style.ts";
-import type { Io } from "../io/io.ts";
+import type { Io, TerminalStreams } from "../io/io.ts";
 import { styleFor, terminalOf } from "../io/output.ts";
 import type { Session } from "../session/session.ts";
 import { confirmationsFor, type Question } from "./confirmation.ts";
@@ -36,7 +36,9 @@ export async function confirmApply(
       },
     );
   }
-  const ask = draws ? await drawnQuestion(styleFor(io.stderr, io, color)) : plainQuestion();
+  const ask = draws
+    ? await drawnQuestion(styleFor(io.stderr, io, color), io.terminal)
+    : plainQuestion(io.terminal);
   const asked = due.map(({ session, plan, passwords = [] }) => ({
     plan,
     environment: session.environment,
@@ -49,17 +51,17 @@ export async function confirmApply(
 type Ask = (question: Question) => Promise<boolean>;
 
 /** Loaded here only: a terminal is the one place that needs Ink. */
-async function drawnQuestion(style: Style): Promise<Ask> {
+async function drawnQuestion(style: Style, { stdin, stderr }: TerminalStreams): Promise<Ask> {
   const { confirm } = await import("../../render/tui/confirm.tsx");
   return (question) => {
     // Before the first drawing: keys that are pressed early shall not be echoed into it.
-    process.stdin.setRawMode(true);
-    return confirm(question, style, process.stderr);
+    stdin.setRawMode(true);
+    return confirm(question, style, stderr);
   };
 }
 
-function plainQuestion(): Ask {
-  return (question) => askPlainly(question, process.stdin, process.stderr);
+function plainQuestion({ stdin, stderr }: TerminalStreams): Ask {
+  return (question) => askPlainly(question, stdin, stderr);
 }
 
 /** Asks on a terminal that cannot be drawn on; true when the exact answer was typed. */

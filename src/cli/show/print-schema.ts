@@ -6,6 +6,7 @@ import type { Io } from "../io/io.ts";
 /** The kinds of files that have a JSON Schema. */
 export type SchemaKind = "merchant" | "plan";
 
+/** The JSON Schemas by kind, made of the schemas that the program parses with. */
 const SCHEMAS: Readonly<Record<SchemaKind, () => object>> = {
   merchant: merchantJsonSchema,
   plan: planJsonSchema,
@@ -13,6 +14,7 @@ const SCHEMAS: Readonly<Record<SchemaKind, () => object>> = {
 
 /** Prints a JSON Schema. */
 export function printSchema(kind: SchemaKind, io: Io): ExitCode {
-  io.stdout.write(`${JSON.stringify(SCHEMAS[kind](), null, 2)}\n`);
+  const schema = SCHEMAS[kind]();
+  io.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
   return ExitCode.ok;
 }

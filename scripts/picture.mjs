@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import xterm from "@xterm/headless";
 
 /**
  * Draws the README's picture: runs a session of the built program on a terminal, against the sandbox with the example's
- * seed, and renders the screen's cells as SVG. Run it with "npm run picture"; it needs script(1) of util-linux.
+ * seed, and renders the screen's cells as SVG. With --check it only reports whether the picture is out of date. Run it
+ * with "npm run picture"; it needs script(1) of util-linux.
  */
 const root = resolve(import.meta.dirname, "..");
 const program = join(root, "dist", "bin.js");
@@ -38,9 +39,13 @@ const sandbox = spawn(
 );
 try {
   const url = await listening(sandbox);
-  const screen = await session(["apply", "--interactive", "examples/retail/access"], url);
-  writeFileSync(picture, svg(screen));
-  process.stdout.write(`${picture}\n`);
+  const drawn = svg(await session(["apply", "--interactive", "examples/retail/access"], url));
+  if (!process.argv.includes("--check")) {
+    writeFileSync(picture, drawn);
+  } else if (drawn !== readFileSync(picture, "utf8")) {
+    console.error("docs/interactive.svg is out of date: run npm run picture.");
+    process.exitCode = 1;
+  }
 } finally {
   sandbox.kill();
 }

@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
-test("the generated pages say what this program does", () => {
-  const { status, stderr } = spawnSync(process.execPath, ["scripts/docs.mjs", "--check"], {
+test.each(["docs.mjs", "picture.mjs"])("what scripts/%s makes is up to date", (script) => {
+  const { status, stderr } = spawnSync(process.execPath, [`scripts/${script}`, "--check"], {
     cwd: ROOT,
     encoding: "utf8",
   });

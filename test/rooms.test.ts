@@ -11,7 +11,7 @@ const SMALL =
   "step.ts version.ts duplicate-merchants.ts wording.ts include-path.ts json-schema.ts cell-width.ts globs.ts order.ts unsafe-text.ts check-text.ts role-names.ts service-url.ts undo-notes.ts assets.ts review-size.ts";
 const SAME_FILE_NAME = "access.ts checks.ts policies.ts problem.ts";
 const SAME_EXPORT =
-  "Access BEGINNING Declared Found Matches Planned Problem Progress Question Row Scope ServiceOptions Shown Step StepResult Terminal Told cellWidth countOf counted differencesOf isActive isChanged isError joined renderPage scopeOf shown updateMember withoutFields word";
+  "Access BEGINNING Found Matches Problem Row Scope Step StepResult Told cellWidth countOf counted differencesOf isActive isChanged joined renderPage scopeOf shown updateMember withoutFields word";
 const CIRCULAR = "client.ts hold-back.ts transport.ts tunnel.ts render-review.ts review-risks.ts";
 
 /** Returns the paths by a name, of the names that several have. */

@@ -3,10 +3,10 @@ import { relative, sep } from "node:path";
 import picomatch from "picomatch";
 import { isInShard } from "../cli/args/shard.ts";
 import { findYamlFiles } from "../cli/files/find-files.ts";
-import { isError, type Loaded, loadStates } from "../cli/files/load-states.ts";
+import { isFileError, type Loaded, loadStates } from "../cli/files/load-states.ts";
 import type { Io } from "../cli/io/io.ts";
 import { logProgress } from "../cli/progress/log-progress.ts";
-import type { Progress } from "../cli/progress/progress.ts";
+import type { ProgressDisplay } from "../cli/progress/progress.ts";
 import { keyVariables } from "../cli/session/credentials.ts";
 import { openSessions, type Planned, planSessions } from "../cli/session/session.ts";
 import type { DesiredState } from "../model/desired.ts";
@@ -29,7 +29,7 @@ export async function loadFiles(inputs: Inputs, io: Io): Promise<LoadedFiles> {
   const loaded = await loadStates(paths, { merchants, cwd: io.cwd, now: io.now() });
   const states = shard ? loaded.states.filter(({ merchant }) => isInShard(merchant, shard)) : loaded.states;
   if (loaded.diagnostics.length > 0) io.stdout.write(renderDiagnostics(loaded.diagnostics, PLAIN));
-  return { ...loaded, states, valid: !loaded.diagnostics.some(isError) };
+  return { ...loaded, states, valid: !loaded.diagnostics.some(isFileError) };
 }
 
 /** Rejects links to files outside the checkout, because diagnostics quote lines of a file. */
@@ -47,7 +47,7 @@ async function keepInside(paths: readonly string[], cwd: string): Promise<void> 
 export interface PlannedFiles {
   readonly planned: readonly Planned[];
   /** Logs the progress. */
-  readonly progress: Progress;
+  readonly progress: ProgressDisplay;
   close(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 import { type ApplyReporter, applyReporter } from "../../cli/apply/reporter.ts";
-import type { Progress } from "../../cli/progress/progress.ts";
+import type { ProgressDisplay } from "../../cli/progress/progress.ts";
 import { counted } from "../../lib/text.ts";
 import type { Plan } from "../../model/plan.ts";
 import { fenced, folded } from "../../render/markdown/markdown-blocks.ts";
@@ -133,7 +133,7 @@ function fitting(lines: readonly string[], size: number): number {
 /** Wraps a reporter to capture its text for the comment and the job summary. */
 export function captureApplyLog(
   reporter: ApplyReporter,
-  progress: Pick<Progress, "applied">,
+  progress: Pick<ProgressDisplay, "applied">,
 ): {
   readonly lines: () => readonly string[];
   readonly reporter: ApplyReporter;

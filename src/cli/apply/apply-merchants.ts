@@ -17,7 +17,7 @@ import { createCancellation } from "./cancellation.ts";
 import { passwordsFor, rotationsFor } from "./passwords.ts";
 import { type ApplyReporter, applyReporter, failedWith } from "./reporter.ts";
 import { type RunOptions, runApply } from "./run-apply.ts";
-import { withProgress } from "./watched-reporter.ts";
+import { withProgress } from "./with-progress.ts";
 
 /** The options that applying plans depends on. */
 export type ApplyOptions = Pick<ServiceOptions, "concurrency"> &

@@ -8,7 +8,7 @@ import type { Io } from "../io/io.ts";
 import type { PlanResult, Session } from "../session/session.ts";
 
 /** A plan, and from what and for whom it was made. */
-export type Planned = { readonly session: Pick<Session, "state"> } & PlanResult;
+export type RotationInput = { readonly session: Pick<Session, "state"> } & PlanResult;
 
 /**
  * The passwords that `--rotate-password` asks for, by merchant. Throws RolecallError for an address that no file of the
@@ -16,7 +16,7 @@ export type Planned = { readonly session: Pick<Session, "state"> } & PlanResult;
  */
 export function rotationsFor(
   emails: readonly string[],
-  planned: readonly Planned[],
+  planned: readonly RotationInput[],
 ): ReadonlyMap<string, readonly PasswordChange[]> {
   const asked = new Set(emails.map((email) => email.toLowerCase()));
   const listed = planned.flatMap((one) =>
@@ -40,7 +40,7 @@ export function rotationsFor(
   return rotations;
 }
 
-function rotationOf(member: DesiredMember, { plan, live }: Planned): PasswordChange | null {
+function rotationOf(member: DesiredMember, { plan, live }: RotationInput): PasswordChange | null {
   const { email, managed } = member;
   const found = live.members.find((one) => isMeant(member, one));
   const change = changeOf(plan, email, found);

@@ -62,7 +62,7 @@ function pick(
   if (merchants.length === 0) return states;
   const known = new Set(states.map(({ merchant }) => merchant));
   const missing = merchants.filter((merchant) => !known.has(merchant));
-  if (missing.length > 0 && !diagnostics.some(isError)) {
+  if (missing.length > 0 && !diagnostics.some(isFileError)) {
     throw new RolecallError("usage", `No file is about merchant ${missing.join(", ")}.`, {
       hint: hintFor(missing, [...known]),
     });
@@ -82,7 +82,7 @@ function hintFor(missing: readonly string[], known: readonly string[]): string {
 }
 
 /** Whether a diagnostic keeps its file from being used; a refusal does not. */
-export function isError({ severity, refusal }: Diagnostic): boolean {
+export function isFileError({ severity, refusal }: Diagnostic): boolean {
   return severity === "error" && !refusal;
 }
 

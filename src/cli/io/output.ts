@@ -68,7 +68,7 @@ export function outputTo(file: string | undefined, io: Io): Output {
 }
 
 /** What can be done on the terminal that somebody sits at. */
-export interface Terminal {
+export interface TerminalSupport {
   /** Lines can be drawn over: progress is a board instead of lines now and then. */
   readonly draws: boolean;
   /** Somebody can be asked. */
@@ -80,7 +80,11 @@ export interface Terminal {
  * can be piped away meanwhile. CI is not asked: where it is set there is no terminal, or a real one. Colours are
  * another question (NO_COLOR), and so is what stdout is.
  */
-export function terminalOf({ env, stderr, stdinIsTTY }: Pick<Io, "env" | "stderr" | "stdinIsTTY">): Terminal {
+export function terminalOf({
+  env,
+  stderr,
+  stdinIsTTY,
+}: Pick<Io, "env" | "stderr" | "stdinIsTTY">): TerminalSupport {
   return {
     draws: stderr.isTTY && env["TERM"] !== "dumb",
     asks: stderr.isTTY && stdinIsTTY,

@@ -9,7 +9,7 @@ import { netEffects } from "../../plan/undo/net-effects.ts";
 import { undoPlan } from "../../plan/undo/undo-plan.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { defaultPath } from "../files/find-files.ts";
-import { isError, type Loaded, loadStates } from "../files/load-states.ts";
+import { isFileError, type Loaded, loadStates } from "../files/load-states.ts";
 import type { Io } from "../io/io.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { resolveConnection } from "../session/credentials.ts";
@@ -63,7 +63,7 @@ export async function planUndo(
   try {
     progress.reading(states.map(({ merchant }) => merchant));
     const planned = await planSessions(sessions, progress.read);
-    const fileErrors = loaded.diagnostics.filter(isError).length;
+    const fileErrors = loaded.diagnostics.filter(isFileError).length;
     return {
       run: run.name,
       notes: states.flatMap(({ merchant }) =>
@@ -130,7 +130,7 @@ async function settingsFor(
   const missing = parts.map(({ run }) => run.merchant).filter((merchant) => !known.has(merchant));
   if (missing.length > 0) {
     const names = oneLine(missing.join(", "));
-    if (loaded.diagnostics.some(isError)) {
+    if (loaded.diagnostics.some(isFileError)) {
       throw new RolecallError("file-invalid", `The guards of ${names} cannot be read: a file has errors.`, {
         hint: "Solve them first, or name the merchant's own file after the run.",
       });

@@ -1,14 +1,14 @@
 import { type ApplyProgress, applyProgress, applyText } from "../../render/view/apply-progress.ts";
 import { type ReadingProgress, readingProgress, readingText } from "../../render/view/reading-progress.ts";
 import type { Io } from "../io/io.ts";
-import type { Progress, ProgressOptions } from "./progress.ts";
+import type { ProgressDisplay, ProgressOptions } from "./progress.ts";
 import { serviceLog } from "./service-log.ts";
 
 /** How often a log is told that it still goes on. */
 const EVERY_MS = 10_000;
 
 /** Lines on stderr: each wait, with `verbose` each request, and how far it is every ten seconds. */
-export function logProgress({ verbose }: ProgressOptions, io: Io): Progress {
+export function logProgress({ verbose }: ProgressOptions, io: Io): ProgressDisplay {
   const log = serviceLog(io, verbose === true);
   let reading: ReadingProgress | null = null;
   let applying: ApplyProgress | null = null;

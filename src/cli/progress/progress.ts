@@ -11,7 +11,7 @@ export interface ProgressOptions {
 }
 
 /** Tells on stderr how reading and applying go: as a board on a terminal, as a line now and then elsewhere. */
-export interface Progress {
+export interface ProgressDisplay {
   /** The world to write to: what is written while a board is up goes above it. */
   readonly io: Io;
   /** A board counts the changes, and shows which are under way. */

@@ -6,7 +6,7 @@ import { applyProgress } from "../../render/view/apply-progress.ts";
 import { readingProgress } from "../../render/view/reading-progress.ts";
 import type { Io, TextWriter } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
-import type { Progress, ProgressOptions } from "./progress.ts";
+import type { ProgressDisplay, ProgressOptions } from "./progress.ts";
 import { serviceLog } from "./service-log.ts";
 
 /** What is over sooner needs no board; and Ink is not loaded for it. */
@@ -16,7 +16,7 @@ const SOON_MS = 250;
 const FRAME_MS = 80;
 
 /** A board on the terminal, drawn on stderr; what is written to a terminal meanwhile scrolls by above it. */
-export function tuiProgress({ verbose, color }: ProgressOptions, io: Io): Progress {
+export function tuiProgress({ verbose, color }: ProgressOptions, io: Io): ProgressDisplay {
   const style = styleFor(io.stderr, io, color);
   const stage = boardStage(io);
   const out = { ...io, stdout: stage.sink("stdout"), stderr: stage.sink("stderr") };

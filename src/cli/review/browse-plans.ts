@@ -6,7 +6,7 @@ import type { Browsed } from "../../render/tui/browser.tsx";
 import type { OutputOptions } from "../args/options.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor, terminalOf } from "../io/output.ts";
-import type { Progress } from "../progress/progress.ts";
+import type { ProgressDisplay } from "../progress/progress.ts";
 import { type Planned, plannedOnly, planSessions, type Session } from "../session/session.ts";
 import { objectionsTo } from "./approval.ts";
 
@@ -89,7 +89,7 @@ export interface Selection {
 export async function selectChanges(
   planned: readonly Planned[],
   options: { readonly color: boolean },
-  progress: Progress,
+  progress: ProgressDisplay,
   io: Io,
 ): Promise<Selection | null> {
   const looks = plannedOnly(planned).filter(({ plan }) => plan.changes.length > 0);

@@ -6,7 +6,7 @@ import type { Style } from "../../render/style.ts";
 import type { Io, TerminalStreams } from "../io/io.ts";
 import { styleFor, terminalOf } from "../io/output.ts";
 import type { Session } from "../session/session.ts";
-import { confirmationsFor, type Question } from "./confirmation.ts";
+import { type Confirmation, confirmationsFor } from "./confirmation.ts";
 
 /** A plan that waits for a yes, and the passwords that are to be set besides. */
 export interface PendingApply {
@@ -48,7 +48,7 @@ export async function confirmApply(
   return true;
 }
 
-type Ask = (question: Question) => Promise<boolean>;
+type Ask = (question: Confirmation) => Promise<boolean>;
 
 /** Loaded here only: a terminal is the one place that needs Ink. */
 async function drawnQuestion(style: Style, { stdin, stderr }: TerminalStreams): Promise<Ask> {
@@ -66,7 +66,7 @@ function plainQuestion({ stdin, stderr }: TerminalStreams): Ask {
 
 /** Asks on a terminal that cannot be drawn on; true when the exact answer was typed. */
 export async function askPlainly(
-  { lines, answer }: Question,
+  { lines, answer }: Confirmation,
   input: NodeJS.ReadStream,
   output: NodeJS.WritableStream,
 ): Promise<boolean> {

@@ -12,7 +12,7 @@ export interface ConfirmationInput {
 }
 
 /** What is asked before an apply: the lines that are shown, and the word that has to be typed. */
-export interface Question {
+export interface Confirmation {
   readonly lines: readonly string[];
   readonly answer: string;
 }
@@ -24,11 +24,11 @@ export interface Question {
 export function confirmationsFor(
   asked: readonly ConfirmationInput[],
   run: string | null = null,
-): readonly [Question, ...Question[]] {
+): readonly [Confirmation, ...Confirmation[]] {
   const strict = asked.filter(({ environment, plan }) => environment !== "test" && removals([plan]) > 0);
   const rest = asked.filter((one) => !strict.includes(one));
   const [first, ...others] = strict.map(
-    (one): Question => ({
+    (one): Confirmation => ({
       lines: [
         `${changesAt([one])}.`,
         ...whatGoes(one.plan),
@@ -47,7 +47,7 @@ function wholeRun(
   asked: readonly ConfirmationInput[],
   strict: readonly ConfirmationInput[],
   run: string,
-): Question {
+): Confirmation {
   const merchants = strict.map(({ plan }) => plan.merchant);
   return {
     lines: [

@@ -7,12 +7,12 @@ import { renderDiagnostics } from "../../render/text/diagnostics-text.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { emptyShard, isInShard } from "../args/shard.ts";
-import { isError, type Loaded, loadStates } from "../files/load-states.ts";
+import { isFileError, type Loaded, loadStates } from "../files/load-states.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { journalFiles } from "../journal/read-journals.ts";
 import { openProgress } from "../progress/open-progress.ts";
-import type { Progress } from "../progress/progress.ts";
+import type { ProgressDisplay } from "../progress/progress.ts";
 import { ruleLocations } from "../show/rule-locations.ts";
 import { checkReinvited, warningsOfReinvited } from "./invitations.ts";
 import { startPrefetch } from "./prefetch.ts";
@@ -32,7 +32,7 @@ export interface PlannedMerchants {
   readonly failures: readonly FailureJson[];
   readonly placeOf: PlaceOf;
   /** At rest; for what comes after the plans. */
-  readonly progress: Progress;
+  readonly progress: ProgressDisplay;
   close(): Promise<void>;
 }
 
@@ -101,7 +101,7 @@ export function failuresOf(
   planned: readonly Planned[],
 ): readonly FailureJson[] {
   return [
-    ...diagnostics.filter(isError).map(diagnosticFailure),
+    ...diagnostics.filter(isFileError).map(diagnosticFailure),
     ...planned.flatMap((one) =>
       one.status === "planned" ? [] : [failureJson(one.merchant, one.error.failure)],
     ),
@@ -125,7 +125,7 @@ function bufferEvents(emit: (event: LiveEvent) => void): {
 }
 
 /** What the files say, before anything is read. */
-export interface Declared {
+export interface DeclaredMerchants {
   readonly loaded: Loaded;
   /** Of the merchants that are meant. */
   readonly states: readonly DesiredState[];
@@ -140,7 +140,7 @@ export async function loadDeclared(
   options: PlanMerchantsOptions,
   io: Io,
   meanwhile?: Meanwhile,
-): Promise<Declared> {
+): Promise<DeclaredMerchants> {
   const now = options.asOf ?? io.now();
   const loaded = await loadStates(paths, {
     merchants: options.merchant,
@@ -155,7 +155,7 @@ export async function loadDeclared(
   if (options.shard && states.length === 0 && loaded.states.length > 0 && !options.quiet) {
     io.stderr.write(emptyShard(options.shard));
   }
-  return { loaded, states, fileErrors: loaded.diagnostics.filter(isError).length, now };
+  return { loaded, states, fileErrors: loaded.diagnostics.filter(isFileError).length, now };
 }
 
 /** Whether `--merchant` and `--shard` leave a merchant in. */
@@ -173,7 +173,7 @@ type PlanMerchantsOptions = ServiceOptions &
     readonly out?: string;
     readonly signal?: AbortSignal;
     /** The display that the caller writes to as well; absent: one of its own. */
-    readonly progress?: Progress;
+    readonly progress?: ProgressDisplay;
   };
 
 /** Tells on stderr what is wrong with files. */

@@ -4,7 +4,7 @@ import { renderDiagnostics } from "../../render/text/diagnostics-text.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { emptyShard, isInShard, type Shard } from "../args/shard.ts";
 import { ExitCode } from "../exit-code.ts";
-import { isError, loadStates } from "../files/load-states.ts";
+import { isFileError, loadStates } from "../files/load-states.ts";
 import { warnRemovedMerchants } from "../files/removed-merchants.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
@@ -24,7 +24,7 @@ export async function listMerchants(
   io: Io,
 ): Promise<ExitCode> {
   const loaded = await loadStates(paths, { merchants, cwd: io.cwd, now: io.now() });
-  const errors = loaded.diagnostics.filter(isError);
+  const errors = loaded.diagnostics.filter(isFileError);
   if (errors.length > 0) {
     io.stderr.write(`${renderDiagnostics(errors, styleFor(io.stderr, io, color))}\n`);
   }

@@ -16,7 +16,7 @@ import { styleFor, verbosityOf } from "../io/output.ts";
 import { type Planned, plannedOnly } from "../session/session.ts";
 
 /** The plans that were made; `complete` when every merchant has one. */
-export interface Shown {
+export interface ShownPlans {
   readonly plans: readonly Plan[];
   readonly complete: boolean;
 }
@@ -27,7 +27,7 @@ export function showPlans(
   print: PrintPlans,
   options: { readonly color: boolean },
   io: Io,
-): Shown {
+): ShownPlans {
   const plans = plannedOnly(planned).map(({ plan }) => plan);
   print(plans, unplannedOf(planned));
   const style = styleFor(io.stderr, io, options.color);

@@ -7,7 +7,7 @@ import { diagnosticsJson } from "../../render/formats/json-output.ts";
 import { renderDiagnostics } from "../../render/text/diagnostics-text.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
-import { isError, isRefusal, loadStates } from "../files/load-states.ts";
+import { isFileError, isRefusal, loadStates } from "../files/load-states.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { VERSION } from "../version.ts";
@@ -31,7 +31,7 @@ export async function validateFiles(
   });
   const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
   io.stdout.write(renderProblems(shown, sources.length, options, io));
-  if (diagnostics.some(isError)) return ExitCode.failed;
+  if (diagnostics.some(isFileError)) return ExitCode.failed;
   return diagnostics.some(isRefusal) ? ExitCode.refused : ExitCode.ok;
 }
 

@@ -1,6 +1,6 @@
 import type { ApplyEvent } from "../../model/events.ts";
 import type { OutputOptions } from "../args/options.ts";
-import type { Progress } from "../progress/progress.ts";
+import type { ProgressDisplay } from "../progress/progress.ts";
 import type { ApplyReporter } from "./reporter.ts";
 
 /** With more changes than this, a terminal shows a line only for what went wrong; the board counts the rest. */
@@ -9,7 +9,7 @@ const EACH_TOLD = 200;
 /** A reporter whose events are also told to the progress; on a terminal the lines of a large apply are left out. */
 export function withProgress(
   reporter: ApplyReporter,
-  progress: Progress,
+  progress: ProgressDisplay,
   changes: number,
   { format }: Pick<OutputOptions, "format">,
 ): ApplyReporter {

@@ -45,18 +45,19 @@ function notHttp({ answer }: FaultRule & { kind: "not-http" }): ConnectionLost {
   return new ConnectionLost("with an answer that is not HTTP", NOT_HTTP_BYTES[answer]);
 }
 
-type Interference = FaultRule & { kind: "concurrent-edit" | "shift" };
+type ConcurrentRule = FaultRule & { kind: "concurrent-edit" | "shift" };
 
-async function interference(
-  rule: Interference,
+async function concurrentRequests(
+  rule: ConcurrentRule,
   chance: number,
   ports: FaultPorts,
 ): Promise<readonly AdminRequest[]> {
   if (rule.kind === "concurrent-edit" && rule.request !== undefined) return [rule.request];
+  const hit = await ports.hit();
   const account = ports.account();
   if (account === undefined) return [];
-  if (rule.kind === "shift") return driftRequests(rule.change, await ports.hit(), account, chance);
-  const edit = rule.edit && editRequest(rule.edit, await ports.hit(), account, chance);
+  if (rule.kind === "shift") return driftRequests(rule.change, hit, account, chance);
+  const edit = rule.edit && editRequest(rule.edit, hit, account, chance);
   return edit ? [edit] : [];
 }
 
@@ -80,7 +81,7 @@ export async function injectBefore(
         break;
       case "concurrent-edit":
       case "shift":
-        for (const request of await interference(rule, chance, ports)) await ports.send(request);
+        for (const request of await concurrentRequests(rule, chance, ports)) await ports.send(request);
         break;
       case "status":
         if (rule.effect === "before") return statusAnswer(rule, ports.request);

@@ -20,12 +20,12 @@ function filters(query: URLSearchParams, now: number): Filter[] {
   return chosen;
 }
 
-interface Found {
+interface FoundMembers {
   readonly members: readonly Member[];
   readonly total: number;
 }
 
-function slice(account: Account, { offset, limit }: PageRange): Found {
+function slice(account: Account, { offset, limit }: PageRange): FoundMembers {
   const ids = account.memberIds.slice(offset, offset + limit);
   return { members: ids.flatMap((id) => account.members.get(id) ?? []), total: account.memberIds.length };
 }
@@ -35,7 +35,7 @@ function search(
   { offset, limit }: PageRange,
   filter: Filter,
   counted: boolean,
-): Found {
+): FoundMembers {
   const members: Member[] = [];
   let total = 0;
   for (const member of among) {

@@ -45,12 +45,12 @@ function offsetOfKey(document: Document, path: DocumentPath, key: string): numbe
   return isScalar(pair?.key) && pair.key.range ? pair.key.range[0] : offsetOf(document, path);
 }
 
-interface Found {
+interface LocatedMessage {
   readonly offset: number;
   readonly message: string;
 }
 
-function schemaProblems(document: Document, issues: readonly z.core.$ZodIssue[]): Found[] {
+function schemaProblems(document: Document, issues: readonly z.core.$ZodIssue[]): LocatedMessage[] {
   return issues.flatMap((issue) => {
     const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
     if (issue.code === "unrecognized_keys") {
@@ -65,7 +65,7 @@ function schemaProblems(document: Document, issues: readonly z.core.$ZodIssue[])
   });
 }
 
-function checkProblems(document: Document, issues: readonly DocumentIssue[]): Found[] {
+function checkProblems(document: Document, issues: readonly DocumentIssue[]): LocatedMessage[] {
   return issues.map(({ path, message }) => ({ offset: offsetOf(document, path), message }));
 }
 
@@ -95,8 +95,8 @@ export interface DocumentForm<T> {
 export function parseDocumentAs<T>(text: string, form: DocumentForm<T>): T {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const fail = (found: readonly Found[]): never => {
-    const sorted = [...found].sort((a, b) => a.offset - b.offset);
+  const fail = (messages: readonly LocatedMessage[]): never => {
+    const sorted = [...messages].sort((a, b) => a.offset - b.offset);
     throw new DocumentInvalid(
       sorted.map(({ offset, message }) => {
         const { line, col } = lines.linePos(offset);

@@ -23,18 +23,18 @@ function firstWhere(sorted: readonly string[], from: number, test: (address: str
 export function createAddressIndex(addresses: Iterable<string>): AddressIndex {
   // Sort by code unit, as `<` compares: a locale's order would separate equal prefixes.
   const sorted = [...addresses].sort((a, b) => (a < b ? -1 : 1));
-  const placeOf = (address: string): number => firstWhere(sorted, 0, (one) => one >= address);
+  const positionOf = (address: string): number => firstWhere(sorted, 0, (one) => one >= address);
   return {
     add: (address) => {
-      const place = placeOf(address);
-      if (sorted[place] !== address) sorted.splice(place, 0, address);
+      const position = positionOf(address);
+      if (sorted[position] !== address) sorted.splice(position, 0, address);
     },
     remove: (address) => {
-      const place = placeOf(address);
-      if (sorted[place] === address) sorted.splice(place, 1);
+      const position = positionOf(address);
+      if (sorted[position] === address) sorted.splice(position, 1);
     },
     startingWith: (prefix, max) => {
-      const from = placeOf(prefix);
+      const from = positionOf(prefix);
       const to = firstWhere(sorted, from, (one) => !one.startsWith(prefix));
       return to - from > max ? null : sorted.slice(from, to);
     },

@@ -214,20 +214,22 @@ function pageTests(path: string): void {
         bypassCSP: true,
         viewport: { width: 1280, height: 900 },
       });
+      // The colours alone differ in the dark.
+      const rules = colorScheme === "light" ? null : ["color-contrast"];
       try {
         const ground = await own.page.evaluate("getComputedStyle(document.body).backgroundColor");
         expect(ground).toBe(colorScheme === "light" ? "rgb(246, 247, 249)" : "rgb(16, 19, 25)");
         for (const tab of ["Plan", "Members", "Roles", "End dates", "Invitations"]) {
           await own.page.getByRole("tab", { name: tab }).click();
-          expect([tab, await violations(own)]).toEqual([tab, []]);
+          expect([tab, await violations(own, rules)]).toEqual([tab, []]);
         }
         await own.page.getByRole("tab", { name: "Members" }).click();
         await own.page.getByRole("button", { name: "ada@example.com" }).click();
-        expect(await violations(own)).toEqual([]);
+        expect(await violations(own, rules)).toEqual([]);
         await own.open(pageOf(large.want, large.is));
         for (const tab of ["Members", "End dates", "Invitations"]) {
           await own.page.getByRole("tab", { name: tab }).click();
-          expect([tab, await violations(own)]).toEqual([tab, []]);
+          expect([tab, await violations(own, rules)]).toEqual([tab, []]);
         }
       } finally {
         await own.close();
@@ -283,10 +285,10 @@ async function focused({ page }: OpenPage): Promise<string> {
   return String(await page.evaluate("document.activeElement.textContent"));
 }
 
-async function violations({ page }: OpenPage): Promise<readonly string[]> {
+async function violations({ page }: OpenPage, rules: readonly string[] | null): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   const found = (await page.evaluate(
-    `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)).join(" | ")))`,
+    `axe.run(document, { resultTypes: ["violations"], ...${JSON.stringify(rules && { runOnly: rules })} }).then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)).join(" | ")))`,
   )) as readonly string[];
   return found;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { runChaos } from "../chaos/run-chaos.ts";
 
-const RUNS = 24;
+const RUNS = 10;
 
 test("through faults, signals and a second apply everything ends well", {
   timeout: 300_000,

@@ -11,31 +11,31 @@ import { PHASES, type Step, stepsOf } from "./phases.ts";
 import type { RunContext, StepResult } from "./send-recorded.ts";
 import type { PutSemantics } from "./update-member.ts";
 
-/** Everything that an apply needs of the world. */
+/** The dependencies of an apply. */
 export interface ApplyPorts {
   readonly writer: LiveWriter;
   readonly lookup: LiveLookup;
-  /** Whether each resource is looked at again before it is written. */
+  /** Whether each resource is rechecked before it is written. */
   readonly recheck: boolean;
-  /** Knowledge of the service, shared by all merchants of a run that use it. */
+  /** What is known about the service's PUT, shared by all its merchants in a run. */
   readonly putSemantics: PutSemantics;
-  /** Where each write is recorded, before it is sent and when it has ended. */
+  /** Records each write before it is sent and when it has ended. */
   readonly journal: Journal;
-  /** Passwords of managed users, by the name of the environment variable. */
+  /** Returns the password of a managed user by its environment variable. */
   readonly password: (variable: string) => string;
   readonly emit: (event: ApplyEvent) => void;
-  /** How many changes of one phase are under way at once. */
+  /** Maximum number of changes of a phase in progress. */
   readonly concurrency: number;
-  /** When it is aborted nothing new starts, and what is in flight ends. */
+  /** Once aborted, nothing new starts, and writes in flight end. */
   readonly stop: AbortSignal;
-  /** Why `stop` was aborted; null where it was not. */
+  /** Returns why `stop` was aborted; `null` if it was not. */
   readonly cause: () => StopCause | null;
 }
 
 /**
- * Carries a plan out, phase by phase, and tells what became of every change; `passwords` are set besides.
- * The first change that fails, or cannot be recorded, stops the run, but for an invitation that is refused for its
- * address alone: that waits beside the others, and is given up in the end. Only a bug throws.
+ * Applies a plan phase by phase and sets `passwords`; returns the outcome of every change. The first change that fails or
+ * cannot be recorded stops the run. An invitation that is refused for its address waits beside the others instead, and
+ * is given up in the end. Only a bug throws.
  */
 export async function applyPlan(
   plan: Plan,
@@ -48,7 +48,7 @@ export async function applyPlan(
   const steps = stepsOf(changes);
   const progress = stepsLeft(steps);
   const outcomes = new Map<Change, Outcome>();
-  /** Changes of which a request of the present phase has been sent. */
+  /** Changes with a request sent in the present phase. */
   const started = new Set<Change>();
   const sentAnything = new Set<Change>();
   const first: { failure: Failure | null; unrecorded: Failure | null } = { failure: null, unrecorded: null };
@@ -140,7 +140,7 @@ export async function applyPlan(
   return result;
 }
 
-/** Runs steps, at most `width` at once; after a stop or a bug nothing new starts, and what is running ends first. */
+/** Runs steps, at most `width` at once; after a stop or a bug nothing new starts, and running steps end first. */
 async function runUntilStopped(
   steps: readonly Step[],
   width: number,
@@ -165,20 +165,20 @@ function toFailure(error: unknown): Failure {
   return error.failure;
 }
 
-/** How many steps each change takes. */
+/** Returns the number of steps of each change. */
 function stepsLeft(steps: readonly Step[]): Map<Change, number> {
   const left = new Map<Change, number>();
   for (const { change } of steps) left.set(change, (left.get(change) ?? 0) + 1);
   return left;
 }
 
-/** What is known of a change when one of its steps has ended. */
+/** The progress of a change after one of its steps. */
 interface StepProgress {
-  /** What its earlier steps led to. */
+  /** The outcome of its earlier steps. */
   readonly known: Outcome | undefined;
-  /** Steps of it are left. */
+  /** Whether steps are left. */
   readonly more: boolean;
-  /** Something has been sent for it. */
+  /** Whether a request was sent for it. */
   readonly sentAnything: boolean;
 }
 

@@ -19,10 +19,10 @@ import {
   writeOf,
 } from "./write-change.ts";
 
-/** Carries one step out: for each of its writes a look, an intent, the request, and what became of it. */
+/** Executes a step: checks, records, sends and records the outcome of each of its writes. */
 export async function executeStep(step: Step, run: RunContext): Promise<StepResult> {
   return oneUntilKnown(run.putSemantics, step.change, async () =>
-    // It may have waited for the update before it.
+    // The run may have stopped while it waited for the update before it.
     run.stopped() ? { status: "not-started" } : executeNow(step, run),
   );
 }
@@ -33,7 +33,7 @@ async function executeNow({ change, ...step }: Step, run: RunContext): Promise<S
     : sendPlanned({ ...step, change }, writeOf(change, step.part, run), run);
 }
 
-/** Sends a write that is still as planned. */
+/** Sends a write if the resource is still as planned. */
 async function sendPlanned(step: Step, write: Write, run: RunContext): Promise<StepResult> {
   const look = await checkBefore(step, write, run);
   switch (look.status) {
@@ -53,8 +53,8 @@ async function sendPlanned(step: Step, write: Write, run: RunContext): Promise<S
 }
 
 /**
- * Sends a new invitation beside the expired one; only where the service refuses that for the expired one's sake is that
- * one removed first. The journal then holds what it held, should the new one be refused.
+ * Sends a new invitation beside the expired one. If the service answers with a conflict, it removes the expired one
+ * first; the journal keeps its content in case the new one is refused.
  */
 async function reinvite(
   step: Step & { readonly change: Reinvitation },
@@ -85,14 +85,14 @@ async function reinvite(
   }
 }
 
-/** Removes the expired invitation where the service keeps it beside the new one; a service may also have renewed it. */
+/** Removes the expired invitation if the service keeps it beside the new one and has not renewed it. */
 async function clearAway(step: Step, invited: Done, remove: Write, run: RunContext): Promise<StepResult> {
   if (invited.id === remove.id) return invited;
   if (!run.recordable()) return { status: "unfinished" };
   const removed = await sendPlanned(step, remove, run);
   switch (removed.status) {
     case "done":
-    // It is gone, or no expired invitation any more.
+    // It is gone, or not an expired invitation any more.
     case "stale":
       return invited;
     case "not-started":
@@ -114,13 +114,13 @@ function isConflict(ended: StepResult): boolean {
 type CheckedBefore =
   | Precondition
   | { readonly status: "failed"; readonly failure: Failure }
-  /** The run was stopped while it looked. */
+  /** The run was stopped during the check. */
   | { readonly status: "stopped" };
 
 async function checkBefore(step: Step, write: Write, run: RunContext): Promise<CheckedBefore> {
   const { recheck, stop } = run;
   if (!recheck) return { status: "planned" };
-  // One for each look: a signal that dozens of requests listen to makes Node.js warn of a leak.
+  // One for each check: Node warns of a leak at many listeners on one signal.
   const context: PreconditionContext = { ...run, signal: AbortSignal.any([stop]) };
   try {
     return await checkPrecondition(step, write, context, false);

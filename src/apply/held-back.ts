@@ -4,15 +4,15 @@ import type { Change } from "../model/plan.ts";
 import type { HoldBack } from "../model/ports.ts";
 import { isReinvitation } from "./write-change.ts";
 
-/** Work whose address is refused for now, and which waits beside everything else. */
+/** A queue of invitations whose address is refused for now. */
 export interface HeldBackWork {
-  /** Does some work; resolves when it has ended, or is held back. */
+  /** Starts work; resolves when it has ended or is held back. */
   start(work: (holdBack: HoldBack) => Promise<void>): Promise<void>;
-  /** Waits for what is held back, as long as that is worth it. */
+  /** Waits for work that is held back, for a limited time. */
   settle(): Promise<void>;
 }
 
-/** Keeps work that is held back; once `stop` is aborted, none of it is tried again. */
+/** Creates a queue; once `stop` is aborted, nothing in it is retried. */
 export function heldBackWork(stop: AbortSignal): HeldBackWork {
   const ending = new AbortController();
   const waiting: Promise<unknown>[] = [];
@@ -41,12 +41,12 @@ export function heldBackWork(stop: AbortSignal): HeldBackWork {
   };
 }
 
-/** Whether a failure is one address's matter, and stops nothing else. */
+/** Tells if a failure concerns one invited address only, and does not stop the run. */
 export function isHeldBack(failure: Failure | undefined): boolean {
   return failure?.code === "invitation-limited";
 }
 
-/** The ids of roles that expired invitations still hold, because no new one is in their place. */
+/** Returns the ids of roles that expired invitations still hold because they were not replaced. */
 export function rolesStillHeld(
   changes: readonly Change[],
   outcomes: ReadonlyMap<Change, Outcome>,

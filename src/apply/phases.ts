@@ -13,7 +13,7 @@ export const PHASES: readonly Phase[] = [
   "delete-roles",
 ];
 
-/** Everything that a plan's changes take, in the order of the phases. */
+/** Returns the steps of a plan's changes, in the order of the phases. */
 export function stepsOf(changes: readonly Change[]): readonly Step[] {
   const roles = changes.filter((change) => change.resource === "role");
   const named = renameSteps(roles);
@@ -24,10 +24,10 @@ export function stepsOf(changes: readonly Change[]): readonly Step[] {
 
 function partsOf(change: Change): readonly Step[] {
   if (change.resource === "member") {
-    // After the member itself, as which it is looked at again.
+    // After the member's own update, so that its recheck finds the planned state.
     if (isPasswordChange(change)) return [{ phase: "set-passwords", change, part: "whole" }];
     if (change.kind !== "delete") return [{ phase: "write-members", change, part: "whole" }];
-    // An expired invitation gives no access, and may stand in the way of a new one.
+    // An expired invitation grants nothing, and may conflict with a new one.
     const phase = change.reason === "invitation-expired" ? "clear-invitations" : "delete-members";
     return [{ phase, change, part: "whole" }];
   }
@@ -47,25 +47,25 @@ function partsOf(change: Change): readonly Step[] {
   }
 }
 
-/** One stretch of a change; a change takes one, or several in different phases. */
+/** The part of a change in one phase; a change has one or several. */
 export interface Step {
   readonly phase: Phase;
   readonly change: Change | PasswordChange;
   /**
-   * `set-aside` takes its name from a role that has to go; `create` and `remove` are the ends of a replacement;
-   * `restore` gives a member back what the service has emptied.
+   * `set-aside` renames a role temporarily to free its name; `create` and `remove` make up a replacement; `restore`
+   * restores fields of a member that the service has emptied.
    */
   readonly part: "whole" | "set-aside" | "create" | "remove" | "restore";
 }
 
-/** Whether a change is a new password and nothing else. */
+/** Tells if a change only sets a new password. */
 export function isPasswordChange(change: Change | PasswordChange): change is PasswordChange {
   return "passwordEnv" in change;
 }
 
 /**
- * The renames of a plan, in an order that the service allows: it knows no two roles of one name. A role that has to
- * go, or that is part of a circle of renames, is set aside under another name first.
+ * Returns the renames of a plan in an order without conflicts, since names of roles are unique. A role that is deleted
+ * or part of a cycle of renames gets a temporary name first.
  */
 function renameSteps(changes: readonly RoleChange[]): readonly (Step & { readonly change: RoleChange })[] {
   const steps: (Step & { readonly change: RoleChange })[] = [];

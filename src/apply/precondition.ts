@@ -14,22 +14,22 @@ import { isPasswordChange, type Step } from "./phases.ts";
 import { emptiedImage, isMemberUpdate, omittedFields } from "./update-member.ts";
 import { roleIds, type Write } from "./write-change.ts";
 
-/** What a look before a write has found. */
+/** The result of the check before a write. */
 export type Precondition =
-  /** `found`: the member as it is; absent for roles. */
+  /** `found` is the live member; absent for roles. */
   | { readonly status: "planned"; readonly found?: LiveMember }
-  /** It is already as the write would make it: there is nothing to send. */
+  /** The change is already applied, so there is nothing to send. */
   | { readonly status: "done" }
   | { readonly status: "stale"; readonly message: string };
 
-/** What a look depends on besides the write: what this run itself has done meanwhile. */
+/** The dependencies of a check, and what the run itself has changed so far. */
 export interface PreconditionContext {
   readonly lookup: LiveLookup;
-  /** Once aborted, nobody waits for the look any more. */
+  /** Once aborted, the check rejects. */
   readonly signal?: AbortSignal;
-  /** Name → id of the roles that this apply has created so far. */
+  /** Name → id of the roles that this run has created so far. */
   readonly createdRoles: ReadonlyMap<string, string>;
-  /** Id → name of the roles that this apply has renamed so far. */
+  /** Id → name of the roles that this run has renamed so far. */
   readonly renamedRoles: ReadonlyMap<string, string>;
 }
 
@@ -37,8 +37,8 @@ const PLANNED = { status: "planned" } as const satisfies Precondition;
 const DONE: Precondition = { status: "done" };
 
 /**
- * Reads the one resource that a write is about to touch, and holds it against the plan; `maybeApplied`: the write may have been
- * done already. Throws RolecallError.
+ * Checks that the resource of a write is still as planned; `maybeApplied`: an earlier attempt may have been applied.
+ * Throws RolecallError.
  */
 export async function checkPrecondition(
   { change }: Step,
@@ -48,7 +48,7 @@ export async function checkPrecondition(
 ): Promise<Precondition> {
   const { id, before } = write;
   if (id === null || before === null) return PLANNED;
-  // A new invitation does not turn the expired one into itself.
+  // A new invitation does not change the expired one.
   const after = write.part === "create" ? null : write.after;
   const { differences, member } = isRole(before)
     ? { differences: await lookAtRole({ id, before, after: isRole(after) ? after : null }, context) }
@@ -70,8 +70,8 @@ export async function checkPrecondition(
 }
 
 /**
- * What was to be removed and is gone is as it was to be. An invitation that was to be replaced is not: whoever removed
- * it may have meant that, or have sent a new one.
+ * Tells if a change is complete when its resource is gone: not the replacement of an invitation, since somebody may have
+ * removed it on purpose or sent a new one.
  */
 function goneIsDone({ resource, kind }: Change): boolean {
   return kind === "delete" || (kind === "replace" && resource === "role");
@@ -96,7 +96,7 @@ async function lookAtRole(
     withoutTemporarySuffix(found.name) === withoutTemporarySuffix(before.name) ? found.name : before.name;
   const differences = roleDifferences({ ...before, name: renamedRoles.get(id) ?? marked }, found);
   if (after !== null || differences.length > 0) return differences;
-  // A service may remove a role that somebody has got meanwhile, and take it from them.
+  // The service may delete a role that is held by somebody since, and revoke it.
   const holder = await lookup.getHolder(id, signal);
   return holder === null ? [] : [`now held by ${quoteIfNeeded(addressOf(holder))}`];
 }
@@ -119,10 +119,10 @@ async function lookAtMember(
   const against = (image: MemberImage): readonly string[] =>
     memberDifferences({ image, roleIds: roleIds(image.roles, createdRoles), statuses }, found, refs);
   if (after !== null) {
-    // Of a password nobody can tell whether it is set already.
+    // It cannot be read whether a password is set already.
     const tells = part === "restore" || !isPasswordChange(change);
     if (tells && against(after).length === 0) return { differences: "done" };
-    // It may have been done by a service that empties what an update does not hold.
+    // A service that empties absent fields may have applied it.
     const emptied = maybeApplied && isMemberUpdate(change) && omittedFields(change).length > 0;
     if (emptied && against(emptiedImage(after, change)).length === 0) return { differences: "done" };
   }
@@ -130,8 +130,8 @@ async function lookAtMember(
 }
 
 /**
- * An invitation that is accepted meanwhile can be updated all the same; to remove it would take more than the plan
- * said. One that has expired meanwhile gives less than what the plan said to remove.
+ * Returns the statuses that do not make a change stale. An invitation that is accepted meanwhile can still be updated,
+ * but removing it would take away more than planned. One that has expired meanwhile can still be removed.
  */
 function goodStatuses(
   planned: MemberStatus | null,
@@ -149,33 +149,33 @@ function stale({ resource, name }: Change, what: string): Precondition {
   return { status: "stale", message: `${resource} ${quoteIfNeeded(name)} ${what}.` };
 }
 
-/** What differs between a role as it should be found and as it is, in words; its holders are no part of it. */
+/** Describes the differences between an expected and a live role, without its holders. */
 function roleDifferences(expected: RoleImage, found: LiveRole): readonly string[] {
   const { name, description, permissions, metadata, ...rest } = expected;
   rest satisfies Record<string, never>;
   const live = found.description ?? "";
   return [
     ...(name === found.name ? [] : [was("name", quoted(name), quoted(found.name))]),
-    // The service does not tell an empty description from none.
+    // The service does not distinguish an empty description from none.
     ...((description ?? "") === live ? [] : [was("description", quoted(description ?? ""), quoted(live))]),
     ...setDifference("permissions", permissions, found.permissions),
     ...metadataDifference(metadata, found.metadata),
   ];
 }
 
-/** A role's name without rolecall's own mark: a run that was cut short may have left it, and plans look past it. */
+/** Returns a role's name without the temporary suffix, which an interrupted run may have left, and which plans ignore. */
 function withoutTemporarySuffix(name: string): string {
   return name.endsWith(TEMPORARY_SUFFIX) ? name.slice(0, -TEMPORARY_SUFFIX.length) : name;
 }
 
-/** A member as it should be found: its roles by id, and the statuses that are good. */
+/** An expected member: its image, role ids and acceptable statuses. */
 export interface ExpectedMember {
   readonly image: MemberImage;
   readonly roleIds: readonly string[];
   readonly statuses: readonly (MemberStatus | null)[];
 }
 
-/** What differs between a member as it should be found and as it is, in words; `refs` tell how roles are called. */
+/** Describes the differences between an expected and a live member; `refs` name the roles. */
 function memberDifferences(
   { image, roleIds, statuses }: ExpectedMember,
   found: LiveMember,
@@ -194,7 +194,7 @@ function memberDifferences(
   ];
 }
 
-/** An invitation that is accepted may be so under another address; the one that was invited still stands with it. */
+/** Describes a different address. An invitation may be accepted under another one, but keeps the invited address. */
 function addressDifference(planned: string | null, { user, invite }: LiveMember): readonly string[] {
   const found = [user?.email, invite?.email].flatMap((email) => email ?? []);
   const same =

@@ -8,7 +8,7 @@ import { checkPrecondition } from "./precondition.ts";
 import type { Emptied } from "./update-member.ts";
 import { restoringWrite, type Sent, type Write, type WriteContext } from "./write-change.ts";
 
-/** Sends a write, and restores what the service has emptied besides; a failure tells what is left empty. */
+/** Sends a write, and restores fields that the service has emptied; a failure names what is left empty. */
 export async function sendAndRestore(
   step: Step,
   planned: Write,
@@ -22,7 +22,7 @@ export async function sendAndRestore(
     return recordOutcome(step, { write, result }, run);
   }
   const { emptied, ...done } = result;
-  // Before the outcome of the update: wherever the run is killed, its journal tells that fields may be empty.
+  // Before the outcome of the update, so that the journal of a killed run always shows that fields may be empty.
   const intent = await recordIntent(step, restoring, run);
   await recordOutcome(step, { write, result: done }, run);
   const { phase, change } = step;
@@ -34,7 +34,7 @@ export async function sendAndRestore(
   return { status, failure: notRestored(emptied, "failure" in restored ? restored.failure : null) };
 }
 
-/** Why fields are still empty; without a failure the run was stopped first. */
+/** Returns the failure of a restore; without a cause the run was stopped first. */
 function notRestored({ fields }: Emptied, failure: Failure | null): Failure {
   const why = failure === null ? "the run was stopped first." : failure.message;
   return {
@@ -45,14 +45,14 @@ function notRestored({ fields }: Emptied, failure: Failure | null): Failure {
   };
 }
 
-/** Sends a write between the two entries of the journal that tell of it. */
+/** Sends a write, and records its intent and outcome. */
 export async function sendRecorded(step: Step, write: Write, run: RunContext): Promise<SendResult> {
   return recordOutcome(step, await send(step, write, run), run);
 }
 
 /** The result of a write, not yet recorded. */
 interface SentWrite {
-  /** Its number in the journal; null if it is not there, because the turn of the write never came. */
+  /** Its number in the journal; `null` if its intent was not recorded because it was never sent. */
   readonly write: number | null;
   readonly result: SendResult;
 }
@@ -60,7 +60,7 @@ interface SentWrite {
 /** The result of a write; `not-started`: the run was stopped before it was sent. */
 type SendResult = Done | Undone | Stale | { readonly status: "not-started" };
 
-/** Records the intent of a write; returns its number, null if it could not be recorded. */
+/** Records the intent of a write; returns its number, `null` if that failed. */
 async function recordIntent(step: Step, write: Write, run: RunContext): Promise<number | null> {
   const number = run.nextWrite();
   try {
@@ -72,7 +72,7 @@ async function recordIntent(step: Step, write: Write, run: RunContext): Promise<
   }
 }
 
-/** Sends a write once its intent is recorded; `intent` is its number where it is already. */
+/** Sends a write once its intent is recorded; `intent` is its number if it is recorded already. */
 async function send(
   step: Step,
   write: Write,
@@ -80,7 +80,7 @@ async function send(
   { found, intent = null }: { readonly found?: LiveMember | undefined; readonly intent?: number | null } = {},
 ): Promise<SentWrite> {
   const begun = { write: intent, isUnrecorded: false };
-  // Not earlier: of what waits for its turn when the run is killed, everybody knows that it was not sent.
+  // Not before it has a permit, so that writes in the queue of a killed run are known not to be sent.
   const begin = async (): Promise<void> => {
     begun.write = await recordIntent(step, write, run);
     begun.isUnrecorded = begun.write === null;
@@ -91,7 +91,7 @@ async function send(
   if (begun.isUnrecorded) return { write: null, result: { status: "not-started" } };
   if (result.status === "done") note(step, write, result, run);
   if (result.status === "unknown" || (result.status === "done" && !result.already)) run.written();
-  // Told to stop while it waited for its turn: nothing has been done, and nothing is wrong.
+  // Stopped while it waited for a permit: nothing was sent, so it has not failed.
   const isKept = result.status === "failed" && run.stopped() && neverArrived(result.failure);
   return { write: begun.write, result: isKept ? { status: "not-started" } : result };
 }
@@ -132,7 +132,7 @@ function isNotFound({ code, request }: Failure): boolean {
   return code === "not-found" && request?.method === "DELETE";
 }
 
-/** Whether what was to be removed is gone since it was looked at. */
+/** Tells if a resource to be removed is gone since it was checked. */
 async function isGone(step: Step, write: Write, run: RunContext): Promise<boolean> {
   try {
     return (await checkPrecondition(step, write, run, false)).status === "done";
@@ -142,7 +142,7 @@ async function isGone(step: Step, write: Write, run: RunContext): Promise<boolea
   }
 }
 
-/** Whether a password was sent again after a lost answer, and refused because the service has it by then. */
+/** Tells if a password was refused on a retry because the lost first attempt has set it. */
 function isRepeatedPassword({ request }: Failure): boolean {
   const { type, title, detail } = request?.problem ?? {};
   if (!request?.uncertain || request.status !== 403) return false;
@@ -155,12 +155,12 @@ function undone(failure: Failure): Undone | Stale {
   return { status: "failed", failure: isOfLook(failure) ? notLookedAt(failure) : failure };
 }
 
-/** Tells whether the recheck failed, so that the write itself was not sent, or was refused. */
+/** Tells if a failure is that of the recheck, so that the write itself was not sent or was refused. */
 function isOfLook({ request }: Failure): boolean {
   return request?.method === "GET";
 }
 
-/** Remembers what the looks to come have to know. */
+/** Notes created and renamed roles for later checks. */
 function note({ change, part }: Step, { id, after }: Write, { id: createdId }: Done, run: RunContext): void {
   if (change.resource !== "role" || after === null || !("permissions" in after)) return;
   if (id === null && createdId !== null) run.createdRoles.set(after.name, createdId);
@@ -219,13 +219,13 @@ function neverArrived(failure: Failure): boolean {
   return !request?.uncertain && (code === "rate-limited" || unanswered);
 }
 
-/** The failure that was thrown; anything else is a bug, and thrown on. */
+/** Returns the failure of a RolecallError; rethrows anything else, which is a bug. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof RolecallError)) throw error;
   return error.failure;
 }
 
-/** The failure of a look before a write. */
+/** Returns the failure of a check before a write. */
 export function notLookedAt({ message, hint, ...rest }: Failure): Failure {
   const further = rest.code === "forbidden" ? [hint, "--no-recheck skips this check."] : [hint];
   return {
@@ -235,32 +235,32 @@ export function notLookedAt({ message, hint, ...rest }: Failure): Failure {
   };
 }
 
-/** The ports that a step needs, and the progress of the run so far. */
+/** The dependencies of a step, and the state of the run. */
 export interface RunContext extends WriteContext {
-  /** Whether each resource is looked at before it is written. */
+  /** Whether each resource is checked before it is written. */
   readonly recheck: boolean;
   readonly merchant: string;
   readonly journal: Journal;
-  /** Aborted when nothing new is to start. */
+  /** Once aborted, nothing new starts. */
   readonly stop: AbortSignal;
   readonly emit: (event: ApplyEvent) => void;
   readonly createdRoles: Map<string, string>;
   readonly renamedRoles: Map<string, string>;
-  /** Whether nothing new is to start. */
+  /** Tells if nothing new may start. */
   stopped(): boolean;
-  /** Gives a write its number, from 1. */
+  /** Returns the number of the next write, from 1. */
   nextWrite(): number;
-  /** Takes note that a step is about to send its first, or a further request. */
+  /** Notes that a step is about to send a write. */
   sending(step: Step): void;
-  /** Takes note that the service has carried a write out, or may have. */
+  /** Notes that the service has, or may have, applied a write. */
   written(): void;
-  /** Takes note of what could not be recorded, and of the change where that was sent; from then on nothing new starts. */
+  /** Notes that the journal failed, and the change if it was sent; nothing new starts afterwards. */
   unrecorded(failure: Failure, sent: Step["change"] | null): void;
-  /** Whether everything so far could be recorded. */
+  /** Tells if everything so far was recorded. */
   recordable(): boolean;
 }
 
-/** It is as the step was to make it. */
+/** The result of a step that is done. */
 export interface Done {
   readonly status: "done";
   readonly id: string | null;
@@ -269,25 +269,25 @@ export interface Done {
   readonly emptied?: Emptied;
 }
 
-/** It was not done, or nobody knows. */
+/** The result of a step that failed or has an unknown outcome. */
 export interface Undone {
   readonly status: "failed" | "unknown";
   readonly failure: Failure;
   readonly removed?: true;
 }
 
-/** It is no longer what was planned; nothing was sent. */
+/** The result of a step whose resource has changed since it was planned; nothing was sent. */
 export interface Stale {
   readonly status: "stale";
   readonly failure: Failure;
 }
 
-/** How a step ended. */
+/** The result of a step. */
 export type StepResult =
   | Done
   | Undone
   | Stale
-  /** The run was stopped before this step had sent anything. */
+  /** The run was stopped before anything was sent. */
   | { readonly status: "not-started" }
-  /** Not all of its writes are done. */
+  /** Some of its writes are done, others not. */
   | { readonly status: "unfinished"; readonly failure?: Failure; readonly removed?: true };

@@ -6,29 +6,29 @@ import type { Change, MemberChange, MemberImage, RoleRef } from "../model/plan.t
 import type { LiveLookup, LiveWriter, MemberUpdate, WriteOptions } from "../model/ports.ts";
 import { isPasswordChange } from "./phases.ts";
 
-/** Fields that the service has emptied, since the update did not hold them. */
+/** Fields that the service has emptied because the update did not send them. */
 export interface Emptied {
   readonly fields: readonly MemberField[];
-  /** Properties of emptied metadata with numbers that had to be rounded when they were read: they cannot be sent back. */
+  /** Metadata properties with numbers that were rounded when read, so that they cannot be restored. */
   readonly rounded: readonly string[];
   /** The update that sends the member whole, as it was before. */
   readonly before: MemberUpdate;
 }
 
-/** Everything that an update needs besides the change. */
+/** The dependencies of an update. */
 export interface UpdateContext {
   readonly writer: LiveWriter;
   readonly lookup: LiveLookup;
   readonly putSemantics: PutSemantics;
   readonly password: (variable: string) => string;
-  /** The ids of roles, also of those that this apply has created. */
+  /** Returns the ids of roles, also of those created by this run. */
   readonly roleIds: (roles: readonly RoleRef[]) => readonly string[];
 }
 
 /**
- * Sends the fields that a change changes, and returns what the service has emptied besides, null where nothing.
- * Members are sent whole where the service is known to empty absent fields. `found` is the member as just read.
- * Throws RolecallError.
+ * Sends the changed fields of a member; returns the fields that the service has emptied meanwhile, `null` if none. Sends
+ * the whole member if the service is known to empty absent fields. `found` is the live member, if just read. Throws
+ * RolecallError.
  */
 export async function sendMemberUpdate(
   change: MemberUpdateChange,
@@ -58,7 +58,7 @@ export async function sendMemberUpdate(
   return fields.length === 0 ? null : { fields, before, rounded };
 }
 
-/** Sends a member whole, to restore what the service has emptied. Throws RolecallError. */
+/** Sends a whole member to restore emptied fields. Throws RolecallError. */
 export async function restoreMember(
   change: MemberUpdateChange,
   { before, rounded }: Emptied,
@@ -106,7 +106,7 @@ function plannedWhole({ before }: MemberUpdateChange, { roleIds }: UpdateContext
   return { roles: roleIds(before.roles), metadata: before.metadata, ...(nickname !== "" && { nickname }) };
 }
 
-/** Which of the omitted fields are empty after an update; takes note of those that are not. */
+/** Returns the omitted fields that are empty after an update, and notes in `putSemantics` those that are kept. */
 async function emptiedFields(
   id: string,
   omitted: readonly MemberField[],
@@ -119,7 +119,7 @@ async function emptiedFields(
     return omitted.filter((field) => !filled.includes(field) && !putSemantics.kept.has(field));
   };
   if (omitted.every((field) => putSemantics.kept.has(field))) return [];
-  // An answer may leave out what is there all the same.
+  // A response may omit fields that are not empty.
   const trusted = answered !== null && emptyIn(answered).length === 0;
   const now = trusted ? answered : await readAfterUpdate(id, answered, context);
   if (now === null) return [];
@@ -152,7 +152,7 @@ async function readAfterUpdate(
   }
 }
 
-/** The member as it is now; null where it is gone, or this key may not read it. */
+/** Returns the live member; `null` if it is gone or the key may not read it. */
 async function readMember(id: string, { lookup }: UpdateContext): Promise<LiveMember | null> {
   try {
     return await lookup.getMember(id);
@@ -165,15 +165,15 @@ async function readMember(id: string, { lookup }: UpdateContext): Promise<LiveMe
 /** A change that is sent as an update of a member. */
 export type MemberUpdateChange = (MemberChange | PasswordChange) & { readonly kind: "update" };
 
-/** A field of a member that an update can hold. */
+/** A field of a member that an update can send. */
 export type MemberField = "roles" | "metadata" | "nickname";
 
-/** Whether a change is sent as an update of a member. */
+/** Tells if a change is sent as an update of a member. */
 export function isMemberUpdate(change: Change): change is MemberUpdateChange {
   return change.resource === "member" && change.kind === "update";
 }
 
-/** The fields that an update of a member sends. */
+/** Returns the fields that an update sends. */
 function sentFields({ fields }: MemberUpdateChange): ReadonlySet<MemberField> {
   return new Set(
     fields.flatMap(({ field }) =>
@@ -182,7 +182,7 @@ function sentFields({ fields }: MemberUpdateChange): ReadonlySet<MemberField> {
   );
 }
 
-/** The fields that an update leaves out although the member has something there. */
+/** Returns the non-empty fields that an update does not send. */
 export function omittedFields(change: MemberUpdateChange): readonly MemberField[] {
   const { roles, metadata, managed } = change.before;
   const sent = sentFields(change);
@@ -194,7 +194,7 @@ export function omittedFields(change: MemberUpdateChange): readonly MemberField[
   return filled.filter((field) => !sent.has(field));
 }
 
-/** Returns the fields of a member that hold anything. */
+/** Returns the non-empty fields of a member. */
 function filledFields({ roles = [], metadata = {}, nickname = "" }: MemberUpdate): readonly MemberField[] {
   return [
     ...(roles.length > 0 ? (["roles"] as const) : []),
@@ -203,7 +203,7 @@ function filledFields({ roles = [], metadata = {}, nickname = "" }: MemberUpdate
   ];
 }
 
-/** A member's image as a service leaves it that empties the fields that an update does not hold. */
+/** Returns a member's image after an update by a service that empties absent fields. */
 export function emptiedImage(image: MemberImage, change: MemberUpdateChange): MemberImage {
   const omitted = new Set(omittedFields(change));
   return {
@@ -214,29 +214,29 @@ export function emptiedImage(image: MemberImage, change: MemberUpdateChange): Me
   };
 }
 
-/** How a service treats the fields that an update of a member does not hold, as far as a run has seen. */
+/** How a service treats absent fields of a member's update, as far as known. */
 export interface PutSemantics {
-  /** Fields that an update did not hold and the service kept. */
+  /** Absent fields that the service has kept. */
   readonly kept: Set<MemberField>;
-  /** The service has emptied a field: from then on members are sent whole. */
+  /** Whether the service has emptied a field; members are then sent whole. */
   replaces: boolean;
-  /** Ends with the update that finds it out, for which all others wait; null while there is none. */
+  /** Ends with the update that finds it out; `null` if none is in progress. */
   probe: Promise<void> | null;
 }
 
-/** Nothing is known yet. */
+/** Returns the initial knowledge: none. */
 export function unknownPutSemantics(): PutSemantics {
   return { kept: new Set(), replaces: false, probe: null };
 }
 
-/** Whether the service is known to keep fields that an update leaves out. */
+/** Tells if the service is known to keep absent fields. */
 function isKept({ kept }: PutSemantics, omitted: readonly MemberField[]): boolean {
   return omitted.every((field) => kept.has(field));
 }
 
 /**
- * Does the work of a change; one by one while it would show how the service treats what an update leaves out, so that
- * a service that empties it does so to one member only.
+ * Runs the work of a change; one at a time until it is known how the service treats absent fields, so that it empties
+ * them for one member at most.
  */
 export async function oneUntilKnown<T>(
   semantics: PutSemantics,

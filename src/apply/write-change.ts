@@ -30,47 +30,47 @@ import {
   type UpdateContext,
 } from "./update-member.ts";
 
-/** What writing a change needs besides the change. */
+/** The dependencies of a write. */
 export interface WriteContext {
   readonly writer: LiveWriter;
   readonly lookup: LiveLookup;
   readonly putSemantics: PutSemantics;
-  /** Looks up the password of a managed user by the name of its environment variable. */
+  /** Returns the password of a managed user by its environment variable. */
   readonly password: (variable: string) => string;
-  /** Name → id of the roles that this apply has created so far. */
+  /** Name → id of the roles that this run has created so far. */
   readonly createdRoles: ReadonlyMap<string, string>;
-  /** How an invitation waits while its address is refused. */
+  /** Lets an invitation wait while its address is refused. */
   readonly holdBack: HoldBack;
 }
 
 /** The result of a write. */
 export interface Sent extends Created {
-  /** Fields that the service has emptied besides. */
+  /** Fields that the service has emptied. */
   readonly emptied?: Emptied;
 }
 
-/** One request that changes something. */
+/** A write request. */
 export interface Write {
   readonly part: Step["part"];
-  /** Null where it creates; for a new invitation that of the expired one. */
+  /** `null` if it creates; for a new invitation the id of the expired one. */
   readonly id: string | null;
-  /** The planned state of `id`; null where it creates. */
+  /** The planned state before; `null` if it creates. */
   readonly before: RoleImage | MemberImage | null;
-  /** What it makes of it; null where it removes. */
+  /** The state after; `null` if it removes. */
   readonly after: RoleImage | MemberImage | null;
-  /** `found` is the member as just read, for a write that was checked before. Throws RolecallError. */
+  /** Sends the request; `found` is the live member, if it was checked before. Throws RolecallError. */
   send(options: WriteOptions, found?: LiveMember): Promise<Sent>;
 }
 
-/** A new invitation in the place of an expired one. */
+/** A change that replaces an expired invitation. */
 export type Reinvitation = MemberChange & { readonly kind: "replace" };
 
-/** Whether a change is a new invitation in the place of an expired one. */
+/** Tells if a change replaces an expired invitation. */
 export function isReinvitation(change: Change | PasswordChange): change is Reinvitation {
   return change.resource === "member" && change.kind === "replace";
 }
 
-/** The request of a step that takes one; nothing is sent yet. */
+/** Returns the write of a step that has one. */
 export function writeOf(
   change: Exclude<Change | PasswordChange, Reinvitation>,
   part: Step["part"],
@@ -81,7 +81,7 @@ export function writeOf(
     : memberWrite(change, part, context);
 }
 
-/** The requests that a new invitation may take: `remove` and `again` only where the service refuses `invite`. */
+/** Returns the writes of a reinvitation: `remove` and `again` are needed only if the service refuses `invite`. */
 export function reinvitationWrites(
   change: Reinvitation,
   context: WriteContext,
@@ -107,7 +107,7 @@ export function reinvitationWrites(
 function roleWrite(change: RoleChange, part: Step["part"], writer: LiveWriter): Write {
   if (part === "set-aside" && change.before !== null) {
     const { id, before } = change;
-    // A role that is replaced waits under its successor's name, by which a run that was cut short finds it again.
+    // The temporary name is the successor's with a suffix: after an interruption the next run finds the role by it.
     const name = `${change.kind === "replace" ? change.after.name : before.name}${TEMPORARY_SUFFIX}`;
     const send: Write["send"] = (options) => touching(id, writer.updateRole(id, { name }, options));
     return { part, id, before, after: { ...before, name }, send };
@@ -152,7 +152,7 @@ function roleCreation(after: RoleImage, part: Step["part"], writer: LiveWriter):
   return { part, id: null, before: null, after, send };
 }
 
-/** Only what differs is sent, so that nobody else's change to another field is undone. */
+/** Returns the changed fields only, so that concurrent changes to other fields are kept. */
 function patchOf(change: RoleChange & { readonly kind: "update" }): RolePatch {
   const { name, description, permissions } = change.after;
   const differs = new Set(change.fields.map((diff) => diff.field));
@@ -199,7 +199,7 @@ function memberCreation(
   return { part, id: null, before: null, after, send };
 }
 
-/** The write that gives a member back what the service has emptied; null where the write was no update of a member. */
+/** Returns the write that restores emptied fields; `null` if the step was no update of a member. */
 export function restoringWrite({ change }: Step, emptied: Emptied, context: WriteContext): Write | null {
   if (!isMemberUpdate(change)) return null;
   const { id, after } = change;
@@ -230,7 +230,7 @@ function createdMember(
   };
 }
 
-/** The ids of roles, also of those that this apply has created. */
+/** Returns the ids of roles, also of those created by this run. */
 export function roleIds(
   roles: readonly RoleRef[],
   createdRoles: ReadonlyMap<string, string>,

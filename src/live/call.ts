@@ -6,73 +6,72 @@ import { answerFailure, badAnswer, invitationLimited, isHtml, lostFailure } from
 import { type Next, parseRetryAfter, type RetryPolicy, type RetryReason } from "./retry.ts";
 import { LostAnswer, type Transport, type TransportRequest, type TransportResponse } from "./transport.ts";
 
-/** One call of the service; `read` turns the body into what the caller wants, and throws where it cannot. */
+/** A call of one operation; `read` parses the body of its response, and throws if it cannot. */
 export interface Call<T> {
   readonly operation: Operation;
   readonly method: TransportRequest["method"];
   readonly path: string;
   readonly body?: object;
-  /** What the body holds that no message may repeat, neither of this call nor of a later one. */
+  /** Secrets in the body: no message may repeat them, neither of this call nor of a later one. */
   readonly secrets?: readonly string[];
   readonly read: (body: string) => T;
-  /** Makes another policy of the client's own. */
+  /** Derives the retry policy of this call from the client's. */
   readonly retry?: (policy: RetryPolicy) => RetryPolicy;
   /**
-   * For a call that must not be done twice and may have been: finds out what it has made, null where there is nothing.
-   * Throws RolecallError where that cannot be known, or something else is there.
-   * Without it such a call ends with its outcome unknown.
+   * Looks up what a call has created whose response was lost; `null` if nothing. Throws RolecallError if the lookup
+   * fails or finds something else. Without it, such a call ends with an unknown outcome.
    */
   readonly recover?: (failure: RolecallError) => Promise<T | null>;
   /**
-   * For a call that somebody has looked before: looks again where it had to wait since. It is not sent any more where
-   * that says `done` (`read` is then given nothing), or throws.
+   * Repeats the caller's precondition check if the call had to wait since. On `done` (`read` then gets an empty body),
+   * or if it throws, the call is not sent.
    */
   readonly recheck?: Recheck | undefined;
-  /** Called before a write is first sent, once its turn has come; where it throws, nothing is sent. */
+  /** Runs before a write is first sent, once it has its permit; if it throws, nothing is sent. */
   readonly beforeSending?: (() => Promise<void>) | undefined;
-  /** The address that is invited: a refusal (429) may concern that one alone. */
+  /** The invited address: a 429 may concern that address alone. */
   readonly address?: string;
-  /** How an invitation waits while its address is refused; absent: like any other request. */
+  /** Lets an invitation wait beside other work while its address is refused; absent: it waits like any request. */
   readonly holdBack?: HoldBack | undefined;
-  /** Longest that each attempt is waited for, in milliseconds, where that is less than usual. */
+  /** Timeout of each attempt, in ms, if shorter than usual. */
   readonly withinMs?: number;
-  /** When it is aborted the call ends and rejects with the signal's reason; a write in the air is let finish. */
+  /** Rejects the call with its reason when aborted; a write in flight still ends. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What each attempt is made with. */
+/** The dependencies of an attempt. */
 export interface AttemptOptions {
   readonly transport: Transport;
   readonly key: string;
-  /** Name of the environment variable that held the key: for hints. */
+  /** Name of the environment variable with the key, for hints. */
   readonly keySource: string;
-  /** What no message may repeat. */
+  /** Secrets that no message may repeat. */
   readonly secrets: ReadonlySet<string>;
-  /** Milliseconds on a clock that is never set back. */
+  /** Returns the time of a monotonic clock, in ms. */
   readonly now: () => number;
-  /** Milliseconds since the epoch. */
+  /** Returns the wall-clock time, in ms since the epoch. */
   readonly date: () => number;
   readonly emit: (event: LiveEvent) => void;
-  /** Once aborted, no write leaves any more. */
+  /** Once aborted, no write is sent. */
   readonly cancelled: AbortSignal;
 }
 
-/** How one attempt ended. */
+/** The result of an attempt. */
 export type AttemptResult<T> = { readonly ok: true; readonly value: T } | Failed;
 
-/** An attempt that did not succeed. */
+/** The result of a failed attempt. */
 export interface Failed {
   readonly ok: false;
   readonly error: RolecallError;
-  /** Null where repeating cannot help. */
+  /** `null` if a retry cannot help. */
   readonly retryReason: RetryReason | null;
-  /** Null where no answer came. */
+  /** HTTP status; `null` without a response. */
   readonly status: number | null;
-  /** Null, or absent, where nothing comes after it. */
+  /** What follows; absent or `null` if nothing. */
   readonly next?: Next | null;
 }
 
-/** Sends a call once; `onResponse` hears that it was answered well before what the answer says is read. */
+/** Sends a call once; `onResponse` is called on success before the body is parsed. */
 export async function attempt<T>(
   call: Call<T>,
   state: Pick<RequestContext, "attempts" | "maybeApplied">,
@@ -96,7 +95,7 @@ export async function attempt<T>(
   try {
     const answer = await transport(requestOf(call, key, options.cancelled));
     emit({ type: "answer", method, path, status: answer.status, ms: now() - sent });
-    // After a write nothing goes out before its answer is understood.
+    // A write keeps its permit until its response is parsed: a bad one stops the run.
     if (method === "GET" && isWell(answer)) onResponse();
     return judge(call, answer, context, date());
   } catch (error) {
@@ -118,7 +117,7 @@ function requestOf(call: Call<unknown>, key: string, cancelled: AbortSignal): Tr
       ...(body && { "content-type": "application/json" }),
     },
     ...(body && { body: JSON.stringify(body) }),
-    // Cut off, a write would leave it open whether it was carried out.
+    // An aborted write would have an unknown outcome.
     ...(method === "GET" ? signal && { signal } : { notAfter: cancelled }),
     ...(withinMs !== undefined && { withinMs }),
   };
@@ -132,7 +131,7 @@ function judge<T>(
 ): AttemptResult<T> {
   const { status } = answer;
   if (isWell(answer)) return understood(call, answer, context);
-  // An earlier attempt has done it, and its answer was lost.
+  // An earlier attempt has deleted it, and its response was lost.
   if (status === 404 && call.method === "DELETE" && context.maybeApplied) {
     return { ok: true, value: call.read("") };
   }
@@ -151,7 +150,7 @@ function judge<T>(
   return { ok: false, error, retryReason, status };
 }
 
-/** When the service sent an answer, by its own clock if it says so: a date in it is meant by that one. */
+/** Returns when a response was sent, by the service's clock if it has a Date header: Retry-After refers to that clock. */
 function sentOn(answer: TransportResponse, now: number): number {
   const date = Date.parse(answer.header("date") ?? "");
   return Number.isNaN(date) ? now : date;
@@ -163,7 +162,7 @@ function isWell({ status }: TransportResponse): boolean {
 
 function understood<T>(call: Call<T>, answer: TransportResponse, context: RequestContext): AttemptResult<T> {
   if (isHtml(answer)) {
-    // A web page is the wrong address or a login on the way, and stays it; unless what was created can be looked up.
+    // HTML comes from a wrong address or a login page, so a retry cannot help; a create can still be looked up.
     const retryReason: RetryReason | null = call.recover ? { kind: "uncertain", retryAfterMs: null } : null;
     return { ok: false, error: badAnswer(answer, context, ""), retryReason, status: answer.status };
   }
@@ -171,7 +170,7 @@ function understood<T>(call: Call<T>, answer: TransportResponse, context: Reques
     return { ok: true, value: call.read(answer.body) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    // Half an answer may come whole the next time; a whole one of another form stays what it is.
+    // A truncated body may be complete on a retry; a complete one of another form stays invalid.
     const retryReason: RetryReason | null =
       error instanceof SyntaxError ? { kind: "uncertain", retryAfterMs: null } : null;
     return { ok: false, error: badAnswer(answer, context, reason), retryReason, status: answer.status };

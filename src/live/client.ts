@@ -17,74 +17,73 @@ import {
   waitBeside,
 } from "./retry.ts";
 
-/** What a client is made with. */
+/** The options of a client. */
 export interface ClientOptions extends Omit<AttemptOptions, "secrets"> {
   readonly limiter: Limiter;
   readonly retry: RetryPolicy;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: () => number;
   /**
-   * Once aborted, nothing is waited for any more: what would have to be sent again ends with the failure it had, and no
-   * write leaves that has not left yet.
+   * Once aborted, no wait goes on and no write is sent: a call that would have to be retried ends with its last failure.
    */
   readonly cancelled: AbortSignal;
 }
 
-/** Sends calls to one service: in turn, repeated where that is safe, every failure worded. Throws RolecallError. */
+/** Sends calls to one service: queues them and retries where that is safe. Throws RolecallError. */
 export interface Client {
   send<T>(call: Call<T>): Promise<T>;
 }
 
-/** A client for one service and key. */
+/** Creates a client for one service and key. */
 export function createClient(options: ClientOptions): Client {
   const { limiter, retry, now, sleep, random, emit, cancelled, key } = options;
-  // Anything else could not be a header, and the error about it would show the key.
+  // Node rejects any other header value with an error that shows the key.
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw new RolecallError("key-malformed", `The key in ${options.keySource} is empty or holds spaces.`, {
       hint: "Set it again, without quotes, spaces or line breaks.",
     });
   }
 
-  /** Grows with each password that is sent: any later answer may repeat it. */
+  /** Grows with each password that is sent: any later response may repeat it. */
   const secrets = new Set([key]);
 
   const policyOf = (call: Call<unknown>): RetryPolicy => call.retry?.(retry) ?? retry;
 
   const whatNext = (call: Call<unknown>, { retryReason }: Failed, state: CallState): Next | null => {
     if (retryReason === null || cancelled.aborted) return null;
-    // Where the service refuses everyone, each in its turn would be tried for the whole of the time.
+    // While the service refuses everything, the time limit counts from the first refusal, not for each call anew.
     const since = Math.min(state.began, limiter.refusedSince() ?? state.began);
     return nextWait(policyOf(call), retryReason, { attempts: state.attempts, ms: now() - since }, random());
   };
 
-  /** Whether it would be sent on a look of long before. */
+  /** Tells if the last recheck is too old to rely on. */
   const isBlind = ({ recheck }: Call<unknown>, { lookedAt, looks }: CallState): boolean => {
     if (recheck === undefined || now() - lookedAt <= LOOK_HOLDS_MS) return false;
-    // Where a service is so slow that even the next turn takes that long, a second look would be no fresher.
+    // If the service is so slow that the next turn takes that long too, another recheck would be no fresher.
     return looks === 0 || limiter.pausedAfter(lookedAt);
   };
 
-  /** Throws for a write that may not leave any more: it ends with the failure that it had, if it had one. */
+  /** Throws the last failure of a write that may not be sent any more, or that it was not sent. */
   const checkCancelled = (call: Call<unknown>, state: CallState): void => {
     const isStopped = cancelled.aborted || state.heldBack?.holdBack.stop.aborted;
     if (isWrite(call) && isStopped) throw state.last ?? notSent(call);
   };
 
   const acquire = (call: Call<unknown>, state: CallState): Promise<Permit> => {
-    // A look must not get old again behind everybody else.
+    // A recheck must not get stale again at the end of the queue.
     const urgent = state.attempts > 0 || call.recheck !== undefined;
     const signal = isWrite(call) ? cancelled : call.signal;
     return untilCancelled(call, limiter.acquire(urgent, signal), cancelled, state.last);
   };
 
-  /** Throws where it was tried for all of its time. */
+  /** Throws if the call has used up its time. */
   const checkTime = (call: Call<unknown>, state: CallState, error: RolecallError): void => {
     const { totalMs } = policyOf(call);
     if (now() - state.began > totalMs)
       throw retriesExhausted(error, { kind: "time", askedMs: null, totalMs });
   };
 
-  /** Waits for its turn with a fresh look at what it is about; null where that says that it is done. */
+  /** Acquires a permit and rechecks if needed; `null` if the recheck finds the change already applied. */
   const permitFor = async (call: Call<unknown>, state: CallState): Promise<Permit | null> => {
     state.looks = 0;
     for (;;) {
@@ -97,7 +96,7 @@ export function createClient(options: ClientOptions): Client {
       const permit = await acquire(call, state);
       if (state.attempts + state.looks === 0) state.began = now();
       if (!isBlind(call, state)) return permit;
-      // The look needs a turn of its own, and there may be only one.
+      // The recheck needs a permit of its own, and there may be only one.
       permit.release("unused");
       if (state.looks > 0) {
         checkTime(call, state, state.last ?? notSent(call, "the service asked to wait again and again"));
@@ -111,7 +110,7 @@ export function createClient(options: ClientOptions): Client {
     checkCancelled(call, state);
   };
 
-  /** Sends it once, when its turn comes. */
+  /** Sends a call once, with a permit. */
   const turn = async <T>(call: Call<T>, state: CallState): Promise<AttemptResult<T>> => {
     const permit = await permitFor(call, state);
     if (permit === null) return { ok: true, value: call.read("") };
@@ -122,7 +121,7 @@ export function createClient(options: ClientOptions): Client {
       isHeld = false;
     };
     try {
-      // Others may have made it wait beyond its time.
+      // The queue may have taken all of its time.
       if (state.last) checkTime(call, state, state.last);
       checkCancelled(call, state);
       if (state.attempts === 0) await begin(call, state);
@@ -134,11 +133,11 @@ export function createClient(options: ClientOptions): Client {
       verdict = ended.ok ? "ok" : "other";
       if (ended.ok) return ended;
       const next = whatNext(call, ended, state);
-      // Before the permit goes back, or whoever is next would still slip out.
+      // Before the permit is released, or the next request would still be sent.
       if (ended.retryReason?.kind === "rate-limited") verdict = refusal(call, next);
       return { ...ended, next };
     } catch (error) {
-      // It still waited for its connection.
+      // It was still waiting for a connection.
       if (cancelled.aborted && error === cancelled.reason) checkCancelled(call, state);
       throw error;
     } finally {
@@ -173,12 +172,12 @@ export function createClient(options: ClientOptions): Client {
       if (!(await waitBeside(state.heldBack, options))) throw failed.error;
       return;
     }
-    // The limiter makes everyone wait as long, and this request is first then.
+    // The limiter pauses all requests for as long, and this one is first in the queue.
     if (retryReason.kind === "rate-limited" && limiter.pausedAfter(now() + next.ms - 1)) return;
     await untilCancelled(call, sleep(next.ms, either(cancelled, call.signal)), cancelled, state.last);
   };
 
-  /** Waits until it is time to send it again, or throws the failure that it ends with. */
+  /** Waits until the next attempt, or throws the final failure. */
   const wait = async (
     call: Call<unknown>,
     failed: Failed,
@@ -192,13 +191,13 @@ export function createClient(options: ClientOptions): Client {
     await waitFor(call, failed, { ...next, ms: Math.max(next.ms, atLeastMs) }, state);
   };
 
-  /** A create that may have been done: looked up, and looked up again before it is sent once more. */
+  /** Looks up a create of unknown outcome, and again before it is retried; `null` if it was not applied. */
   const makeSure = async <T>(call: Call<T>, failed: Failed, state: CallState): Promise<T | null> => {
     const { error, status } = failed;
     if (!call.recover) throw error;
     const found = await call.recover(error);
     if (found !== null) return found;
-    // Without an answer, or with one of a gateway that did not wait for it, it may still be on its way.
+    // Without a response, or with a gateway's, the request may still arrive.
     const answered = status !== null && !OF_GATEWAYS.has(status);
     const known = answered && error.request?.uncertain ? createNotApplied(error) : error;
     await wait(call, { ...failed, error: known }, state, answered ? 0 : ARRIVES_WITHIN_MS);
@@ -210,7 +209,7 @@ export function createClient(options: ClientOptions): Client {
       for (const secret of call.secrets ?? []) secrets.add(secret);
       const state: CallState = { attempts: 0, began: now(), maybeApplied: false, lookedAt: now(), looks: 0 };
       const once = isOnce(call);
-      // Some attempt's answer was lost.
+      // An attempt's response was lost.
       let someMaybeApplied = false;
       for (;;) {
         const ended = await turn(call, state);
@@ -227,35 +226,35 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** What stands between us and the service answers so when it has had no answer itself. */
+/** Statuses of gateways that had no response from the service. */
 const OF_GATEWAYS: ReadonlySet<number> = new Set([502, 504, 520, 522, 524]);
 
-/** What was sent and not answered is done by then, if it ever is. */
+/** Longest time, in ms, until an unanswered request takes effect, if it ever does. */
 const ARRIVES_WITHIN_MS = 2_000;
 
-/** For how long what a look has found is taken for what is there. */
+/** How long a recheck is relied on, in ms. */
 const LOOK_HOLDS_MS = 5_000;
 
 type Wait = Next & { readonly kind: "wait" };
 
-/** How far a call has come. */
+/** The state of a call. */
 interface CallState {
   attempts: number;
-  /** When it was first sent, or had its first turn and was looked at again instead. */
+  /** When it was first sent, or first had a permit and was rechecked instead. */
   began: number;
-  /** An earlier attempt may have been carried out. */
+  /** An earlier attempt may have been applied. */
   maybeApplied: boolean;
-  /** When what it is about was last looked at. */
+  /** Time of the last recheck. */
   lookedAt: number;
-  /** How often it was looked at for the attempt to come. */
+  /** Number of rechecks for the next attempt. */
   looks: number;
-  /** Why it has to be sent again. */
+  /** The failure that made a retry necessary. */
   last?: RolecallError;
-  /** Its address was refused. */
+  /** Set while its invited address is refused. */
   heldBack?: HeldBack;
 }
 
-/** Why a request waits, for progress and the log. */
+/** Returns why a request waits, for progress and the log. */
 function reasonOf({ address }: Call<unknown>, { kind }: RetryReason): string {
   return kind === "rate-limited" && address !== undefined
     ? `the service asks for fewer invitations of ${address} (429)`
@@ -273,7 +272,7 @@ function refusal({ address }: Call<unknown>, next: Next | null): Verdict {
   return { ...wait, ...(address !== undefined && { address: address.toLowerCase() }) };
 }
 
-/** Looks again; what that ends with is told of a write that may have been done, where one may. */
+/** Rechecks; a failure becomes that of the write if it may have been applied. */
 async function recheck(call: Call<unknown>, { maybeApplied, last }: CallState): Promise<"go" | "done"> {
   try {
     return (await call.recheck?.(maybeApplied)) ?? "go";
@@ -283,12 +282,12 @@ async function recheck(call: Call<unknown>, { maybeApplied, last }: CallState): 
   }
 }
 
-/** A signal of its own even for one: dozens of listeners on the same make Node.js warn of a leak. */
+/** Combines signals; a single one is wrapped too, because Node warns of a leak at many listeners on one signal. */
 function either(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
   return AbortSignal.any(other ? [one, other] : [one]);
 }
 
-/** Makes a wait that is cut short end with the failure that made it necessary. */
+/** Replaces the rejection of a cancelled wait by the failure that made the wait necessary. */
 function untilCancelled<T>(
   call: Call<unknown>,
   waited: Promise<T>,
@@ -296,7 +295,7 @@ function untilCancelled<T>(
   last: RolecallError | undefined,
 ): Promise<T> {
   return waited.catch((reason: unknown) => {
-    // A wait may be ended by the signal and by another request's failure at once.
+    // The signal and another request's failure may end a wait at once.
     throw cancelled.aborted && !(reason instanceof RolecallError) ? (last ?? notSent(call)) : reason;
   });
 }
@@ -305,7 +304,7 @@ function isWrite({ method }: Call<unknown>): boolean {
   return method !== "GET";
 }
 
-/** Sent twice, a create could make two of a thing; everything else only says again how it should be. */
+/** Tells if a call must not be repeated blindly: only a create is not idempotent. */
 function isOnce(call: { readonly method: string }): boolean {
   return call.method === "POST";
 }

@@ -1,43 +1,44 @@
 import { createPacer } from "./pacer.ts";
 
-/** How a request ended, as far as the rate is concerned. */
+/** The outcome of a request, as far as the rate is concerned. */
 export type Verdict =
   | "ok"
   | "other"
   /** Nothing was sent. */
   | "unused"
-  /** A 429, for how long the request waits before it comes again, in ms, and whether the service asked for that. */
+  /** A 429: how long the request waits before its retry, in ms, and if the service asked for that. */
   | {
       readonly retryMs: number;
-      readonly asked: boolean /** The address that was invited. */;
+      readonly asked: boolean;
+      /** The invited address. */
       readonly address?: string;
     };
 
-/** The right to have one request under way, until it is given back. */
+/** Permission for one request in flight, until released. */
 export interface Permit {
   release(verdict: Verdict): void;
 }
 
-/** Takes turns at one service: bounds what is under way, and makes everyone wait when the service refuses everyone. */
+/** Limits the requests in flight to one service, and pauses all of them while it refuses everything. */
 export interface Limiter {
-  /** Waits for a turn, first come first served, after all who may not be kept waiting (`urgent`); rejects with the signal's reason. */
+  /** Waits in line for a permit, behind all `urgent` requests; rejects with the signal's reason. */
   acquire(urgent: boolean, signal?: AbortSignal): Promise<Permit>;
-  /** Whether everyone was made to wait after that moment of the clock. */
+  /** Tells if all requests were paused after a time of the clock. */
   pausedAfter(time: number): boolean;
-  /** How many may be under way now. */
+  /** Returns how many requests may be in flight now. */
   width(): number;
-  /** Since when the service has refused everything, on the clock; null if its last answer was none of that. */
+  /** Returns since when the service refuses everything, on the clock; `null` if its last response was no refusal. */
   refusedSince(): number | null;
 }
 
-/** What a limiter is made with. */
+/** The options of a limiter. */
 export interface LimiterOptions {
-  /** Most requests under way at once. */
+  /** Maximum number of requests in flight. */
   readonly concurrency: number;
-  /** A clock that is never set back, in ms. */
+  /** Returns the time of a monotonic clock, in ms. */
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Once aborted, nobody is kept waiting for the end of a pause, and whoever has given up with it is told at once. */
+  /** Once aborted, no request waits for the end of a pause, and those with an aborted signal reject at once. */
   readonly closing?: AbortSignal;
 }
 
@@ -49,39 +50,39 @@ interface Waiter {
   readonly reject: (reason: unknown) => void;
 }
 
-/** How many requests go out together before the service has answered any: half of what may be, but so many at least. */
+/** Minimum number of requests in flight before the first response; else half of the maximum. */
 const GENTLE_START = 4;
 
-/** So many refusals in a row, with nothing that was sent later passing, say that everything is refused. */
+/** Number of refusals in a row, without a later success, after which all requests are paused. */
 const BLOCKED_BY = 3;
 
-/** First wait for everyone where the service does not ask for one, in ms; it doubles until something passes. */
+/** First pause if the service does not ask for one, in ms; it doubles until a request succeeds. */
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** Longest wait that the service may ask of one request alone, in ms: a longer one is meant for everyone. */
+/** Longest Retry-After that concerns one request only, in ms; a longer one pauses all. */
 const LONGEST_ALONE_MS = 2_000;
 
-/** For so many ms nothing else may have been refused before a refused invitation counts as one address's matter. */
+/** Time without other refusals after which a refused invitation concerns its address only, in ms. */
 const ALONE_MS = 1_000;
 
-/** So long without anything to send, in ms, is no part of what a rate is learnt from; less is a busy machine. */
+/** Idle time that does not count for the measured rate, in ms; a shorter gap is a busy machine. */
 const IDLE_MS = 300;
 
-/** Refusals in a row, none of which is known to concern one request alone. */
+/** A series of refusals that may concern all requests. */
 interface RefusalStreak {
-  /** When the first refused request was sent. */
+  /** Time at which the first refused request was sent. */
   readonly since: number;
-  /** How many refusals there have been. */
+  /** Number of refusals. */
   refused: number;
-  /** Whether nothing else was under way when the first came. */
+  /** Whether no other request was in flight at the first refusal. */
   readonly alone: boolean;
 }
 
 /**
- * One limiter for each service and key.
- * A refusal holds back its request alone if something that was sent after it passes. If the next ones are refused, too,
- * everyone waits, half as many may be under way from then on, and the pace is what has passed.
+ * Creates the limiter of one service and key. A refusal delays its request alone if a request that was sent later
+ * succeeds. If the next ones are refused too, all are paused, half as many may be in flight afterwards, and the pacer
+ * adopts the rate of the successes.
  */
 export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptions): Limiter {
   const others: Waiter[] = [];
@@ -93,9 +94,9 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
   let careful = false;
   let streak: RefusalStreak | null = null;
   let pausedUntil = Number.NEGATIVE_INFINITY;
-  /** Start of the last pause: answers to earlier requests say nothing about the time after it. */
+  /** Start of the last pause: responses to earlier requests say nothing about the time after it. */
   let blockedAt = Number.NEGATIVE_INFINITY;
-  /** How many pauses there have been since something passed. */
+  /** Number of pauses since the last success. */
   let pauses = 0;
   let lastRefused: { readonly address: string | undefined; readonly at: number } | null = null;
   let waking = false;
@@ -110,11 +111,11 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
     if (streak && sentAt >= streak.since) streak = null;
   };
 
-  /** Everyone waits; half as many may be under way from then on. */
+  /** Pauses all requests, and halves how many may be in flight afterwards. */
   const block = ({ retryMs, asked }: Refused): void => {
     const backoff = Math.min(FIRST_PAUSE_MS * 2 ** pauses, LONGEST_PAUSE_MS);
     const wait = asked ? retryMs : Math.max(retryMs, backoff);
-    // With a known pace, little more is sent than allowed: whole seconds would be too long.
+    // At a known pace the limit is exceeded only slightly: whole seconds would be too long.
     const isShort = pauses === 0 && pacer.isPacing() && !isLong({ retryMs, asked });
     pausedUntil = Math.max(pausedUntil, now() + Math.ceil(isShort ? Math.min(wait, FIRST_PAUSE_MS) : wait));
     pacer.blocked(pausedUntil);
@@ -135,7 +136,7 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
     if (isBlocked || isLong(refusal)) block(refusal);
   };
 
-  /** Whether a refusal is about one address only: nothing else has been refused lately. */
+  /** Tells if a refusal concerns one address only: nothing else was refused lately. */
   const isAlone = ({ address }: Refused): boolean => {
     const last = lastRefused;
     lastRefused = { address, at: now() };
@@ -159,7 +160,7 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
     };
   };
 
-  /** How many may be under way now: one at a time to find out whether a pause is over, or a refusal concerns everyone. */
+  /** Returns how many may be in flight: only one while it is open whether a pause is over or a refusal concerns all. */
   const most = (): number => (pauses > 0 || streak ? 1 : Math.floor(width));
 
   const start = (): void => {
@@ -170,13 +171,13 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
         return;
       }
       const next = urgent.shift() ?? others.shift();
-      // Whoever gave up while waiting takes no turn.
+      // A waiter that was aborted takes no permit.
       if (next?.signal?.aborted) next.reject(next.signal.reason);
       else next?.resolve(grant());
     }
   };
 
-  // One sleeper for everyone; a pause that has grown meanwhile is slept again.
+  // One timer for all waiters; it is restarted if the pause has grown meanwhile.
   const wakeAfter = (ms: number): void => {
     if (waking) return;
     waking = true;

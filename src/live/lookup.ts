@@ -8,7 +8,7 @@ import { MEMBERSHIPS_PATH, membersPath, query, rolesPath } from "./paths.ts";
 import { shortRetry } from "./retry.ts";
 import { type Membership, readMember, readMemberPage, readMembershipPage, readRole } from "./wire.ts";
 
-/** Looks at single roles and members of one merchant through a client. */
+/** Creates the lookup of single roles and members of one merchant. */
 export function createLookup(client: Client, merchant: string): LiveLookup {
   return {
     getRole: (id, signal) => retrieveRole(client, merchant, id, { read: only(id, readRole), signal }),
@@ -30,13 +30,13 @@ export function createLookup(client: Client, merchant: string): LiveLookup {
         read: readMemberPage,
         signal,
       });
-      // A service that knows no such filter answers with anybody.
+      // A service that ignores the filter may return anybody.
       return items.find(({ roles }) => roles.includes(role)) ?? null;
     },
   };
 }
 
-/** Retrieves a role as the service answers, which may be with another one; null where there is none. */
+/** Retrieves a role, which may have another id than asked for; `null` if there is none. */
 export function retrieveRole(
   client: Client,
   merchant: string,
@@ -47,7 +47,7 @@ export function retrieveRole(
   return nullOnNotFound(client.send({ operation: "retrieve a role", method: "GET", path, read, signal }));
 }
 
-/** Reads what was asked for; throws a TypeError where the answer is about something else. */
+/** Wraps a parser so that it throws a TypeError if the response has another id. */
 function only<T extends { readonly id: string }>(id: string, read: (body: string) => T): (body: string) => T {
   return (body) => {
     const found = read(body);
@@ -56,7 +56,7 @@ function only<T extends { readonly id: string }>(id: string, read: (body: string
   };
 }
 
-/** Gone is no failure: what it means is for whoever asks to say. */
+/** Returns `null` for a 404: the caller decides what it means. */
 async function nullOnNotFound<T>(sent: Promise<T>): Promise<T | null> {
   try {
     return await sent;
@@ -66,13 +66,13 @@ async function nullOnNotFound<T>(sent: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Longest that one answer about the caller is waited for, in milliseconds: nothing else shall be late for it. */
+/** Timeout of a request about the current member, in ms: it must not delay the rest. */
 const ANSWER_WITHIN_MS = 5_000;
 
-/** Tells which member of a merchant the key belongs to, if any, or that it cannot be found out. */
+/** Finds the member of a merchant that the key belongs to, if any, or that it is unknown. */
 export type FindCurrentMember = (merchant: string) => Promise<Pick<LiveState, "callerId" | "callerUnknown">>;
 
-/** Asks the service once, for all merchants; where that fails, says so once, and nobody is known. */
+/** Creates a finder that asks the service once for all merchants; a failure is reported once. */
 export function createCurrentMemberFinder(
   client: Client,
   emit: (event: LiveEvent) => void,
@@ -87,7 +87,7 @@ export function createCurrentMemberFinder(
     const memberships = await asked;
     if (memberships === null) return { callerId: null, callerUnknown: true };
     const own = memberships.filter(({ merchant: code }) => code === merchant);
-    // An old invitation may stand beside the membership that counts.
+    // An old invitation may exist beside the accepted membership.
     return { callerId: (own.find(({ status }) => status === "accepted") ?? own[0])?.id ?? null };
   };
 }

@@ -1,54 +1,54 @@
-/** Spreads requests over time so that a service which allows so many a second need not refuse any. */
+/** Spreads requests over time to stay below the rate limit of a service. */
 export interface Pacer {
-  /** Milliseconds until the next request may go out; 0 if it may go now. */
+  /** Returns the time until the next request may be sent, in ms; 0 if now. */
   due(): number;
-  /** A request goes out now. */
+  /** Notes that a request is sent now. */
   sent(): void;
-  /** Nobody wanted to send anything until now. */
+  /** Notes that there was nothing to send until now. */
   idle(): void;
-  /** A request that went out at `sentAt` has passed. */
+  /** Notes the success of a request that was sent at `sentAt`. */
   passed(sentAt: number): void;
-  /** A request that went out at `sentAt` was refused (429). Returns whether a lower pace is the answer to that. */
+  /** Notes a 429 to a request that was sent at `sentAt`; returns whether the pace was lowered for it. */
   refused(sentAt: number): boolean;
-  /** The service refuses everything until then. */
+  /** Notes that all requests are paused until a time. */
   blocked(until: number): void;
-  /** Whether there is a pace. */
+  /** Tells if there is a pace. */
   isPacing(): boolean;
 }
 
-/** Shortest time that says anything about a rate, in ms: most services count by the second. */
+/** Shortest time to measure a rate over, in ms: most services count by the second. */
 const ROUND_MS = 1000;
 
-/** Longest time that is looked back at, in ms. */
+/** Longest time to measure a rate over, in ms. */
 const LOOK_BACK_MS = 4000;
 
-/** Fewest answers, and fewest refusals among them, that say anything about a rate. */
+/** Minimum number of responses, and of refusals among them, to judge a rate. */
 const ROUND_ANSWERS = 20;
 const ROUND_REFUSALS = 3;
 
-/** Share of the measured rate that is used: covers requests that take longer on their way than others. */
+/** Share of the measured rate that is used, to allow for requests of different latency. */
 const MARGIN = 0.97;
 
-/** Share of refusals beyond the usual ones that needs a cut. */
+/** Share of refusals above the usual one that leads to a cut. */
 const TOLERATED = 0.015;
 
 /** Steps up after a cut, as shares of the pace; the last one repeats. */
 const STEPS = [0.03, 0.06, 0.12, 0.25, 0.5];
 
-/** How long a pace is kept before the first step up, in ms: doubled where the same limit is met again. */
+/** Time before the first step up, in ms; doubled if the same limit is met again. */
 const FIRST_HOLD_MS = 1000;
 const LONGEST_HOLD_MS = 16_000;
 
-/** Cuts in a row that may leave refusals as frequent as they were. */
+/** Number of cuts in a row that may leave the share of refusals unchanged. */
 const MOST_FRUITLESS = 2;
 
-/** Rates that differ by less, as a share, are taken for the same limit. */
+/** Relative difference below which two rates are the same limit. */
 const NEAR = 0.15;
 
-/** A pace of so many times what passes limits nothing any more. */
+/** A pace of this multiple of the actual rate is dropped. */
 const UNUSED = 4;
 
-/** Longest time to make up for, in ms, where a busy machine sent too late. */
+/** Longest delay that is made up for, in ms, after a busy machine sent too late. */
 const CATCH_UP_MS = 100;
 
 interface Answer {
@@ -58,31 +58,31 @@ interface Answer {
 }
 
 /**
- * Sends unpaced until the service refuses everything, or more than a few of the requests, for at least a second. What
- * passed meanwhile becomes the pace, which grows again step by step within seconds. A share of refusals that a lower
- * pace does not make smaller has other reasons than the rate: it is tolerated from then on.
+ * Creates a pacer. There is no pace until the service refuses everything, or more than a few requests, for at least a
+ * second. The rate of the successes then becomes the pace, which grows again step by step within seconds. A share of
+ * refusals that a lower pace does not reduce has other causes than the rate, and is tolerated from then on.
  */
 export function createPacer(now: () => number): Pacer {
-  /** Per second; null while nothing limits it. */
+  /** Requests per second; `null` without a limit. */
   let pace: number | null = null;
-  /** The rate that the last cut was made at, and when. */
+  /** The measured rate at the last cut, and its time. */
   let learnt = 0;
   let cutAt = Number.NEGATIVE_INFINITY;
   let hold = FIRST_HOLD_MS;
   let steps = 0;
   let steppedAt = 0;
   let next = Number.NEGATIVE_INFINITY;
-  /** Since when requests have been sent without a break, and the latest answers. */
+  /** Start of uninterrupted sending, and the latest responses. */
   let since = now();
   let answers: Answer[] = [];
-  /** When the service last began to refuse everything; null if it has not since anybody was idle. */
+  /** When the service last began to refuse everything; `null` if not since the last idle time. */
   let blockedAt: number | null = null;
-  /** Share of refusals before the last cut, and the one that is tolerated. */
+  /** Share of refusals before the last cut, and the tolerated one. */
   let shareBefore = 1;
-  /** How many cuts in a row have not made refusals rarer, and the pace before the first of them. */
+  /** Number of cuts in a row that did not reduce refusals, and the pace before the first of them. */
   let fruitless = 0;
   let uncut: number | null = null;
-  /** Whether nothing was refused right before the first step up. */
+  /** Whether there were no refusals right before the first step up. */
   let wasClean = false;
   let usual = 0;
   let forgettable = ROUND_ANSWERS;
@@ -96,14 +96,14 @@ export function createPacer(now: () => number): Pacer {
     forgettable = Math.max(ROUND_ANSWERS, answers.length);
   };
 
-  /** Returns the rate of passed requests since then, per second; null before a whole round. */
+  /** Returns the rate of successes since a time, per second; `null` if that is less than a round ago. */
   const rate = (from: number): number | null => {
     const ms = now() - from;
     if (ms < ROUND_MS) return null;
     return (1000 * answers.filter(({ at, passed }) => passed && at > from).length) / ms;
   };
 
-  /** Returns the rate of passed requests at the present pace, over whole rounds: over several if few pass. */
+  /** Returns the rate of successes at the present pace, measured over whole rounds. */
   const lately = (): number | null => {
     const wanted = Math.min(LOOK_BACK_MS, (1000 * ROUND_ANSWERS) / (pace ?? 1000));
     const rounds = Math.floor(
@@ -123,13 +123,13 @@ export function createPacer(now: () => number): Pacer {
     cutAt = now();
   };
 
-  /** Answers to what was sent since the last cut: those of the last round, or as many as say anything. */
+  /** Returns the responses to requests since the last cut: those of the last round, or the minimum number. */
   const judged = (): readonly Answer[] => {
     const own = answers.filter(({ sentAt }) => sentAt >= cutAt);
     return own.filter(({ at }, index) => at >= now() - ROUND_MS || index >= own.length - ROUND_ANSWERS);
   };
 
-  /** Cuts where more is refused than usual, unless the last cut has not made that any rarer. */
+  /** Cuts the pace if more is refused than usual, unless earlier cuts did not help. */
   const judge = (): boolean => {
     const all = judged();
     const refused = all.filter(({ passed }) => !passed).length;
@@ -150,13 +150,13 @@ export function createPacer(now: () => number): Pacer {
     return true;
   };
 
-  /** Goes back from a step beyond a known limit, for which one refusal is enough; the rest of the round is full. */
+  /** Takes back a step up after one refusal, and waits for the rest of the round. */
   const stepBack = (beyond: number): void => {
     cut(lately() ?? learnt);
     next = now() + ROUND_MS * Math.max(0, beyond / learnt - MARGIN);
   };
 
-  /** Steps up after a time without more refusals than usual. */
+  /** Raises the pace after a time without unusual refusals. */
   const grow = (): void => {
     if (pace === null || now() - steppedAt < (steps === 0 ? hold : ROUND_MS)) return;
     const measured = lately();
@@ -175,7 +175,7 @@ export function createPacer(now: () => number): Pacer {
     due() {
       if (pace === null) return 0;
       const wait = next - now();
-      // A timer that is a little early is better than a second one.
+      // Sending a little early is better than a second timer.
       return wait < 1 ? 0 : wait;
     },
     sent() {
@@ -197,7 +197,7 @@ export function createPacer(now: () => number): Pacer {
       return true;
     },
     blocked(until) {
-      // From one such moment to the next, just what is allowed has passed.
+      // From one block to the next, just the allowed number of requests has succeeded.
       const between = rate(Math.max(blockedAt ?? since, now() - LOOK_BACK_MS));
       const measured = (pace === null ? null : lately()) ?? between;
       if (measured !== null && measured > 0) {

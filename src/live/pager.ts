@@ -2,18 +2,18 @@ import { mapConcurrent } from "../lib/map-concurrent.ts";
 import { RolecallError } from "../model/errors.ts";
 import type { Page } from "./wire.ts";
 
-/** More requests than any limiter lets through at once, and few enough for a list of any length to fit into memory. */
+/** Requests in the queue at once: more than any limiter allows in flight, and few enough to bound memory. */
 export const MOST_AT_ONCE = 64;
 
-/** The most items that the contract gives in one page. */
+/** Maximum number of items in a page, by the contract. */
 export const PAGE_SIZE = 25;
 const LISTINGS = 3;
-/** So many pages without anything new end a listing. */
+/** Number of pages without new items that ends a listing. */
 const MOST_REPEATED = 2;
-/** The most pages that are asked for before the first has told how many there are. */
+/** Maximum number of pages requested before the first tells the total. */
 const AHEAD = 4;
 
-/** Pages of a list, in all its listings, that held nothing new. */
+/** Counts the pages without new items, over all listings. */
 interface Repeats {
   pages: number;
 }
@@ -25,12 +25,12 @@ interface Listed {
 /** Reads the page that begins at an offset. */
 type ReadPage<Item> = (offset: number) => Promise<Page<Item>>;
 
-/** Hears how many items have been read, and of how many where the service tells. */
+/** Reports how many items are read, and of how many; `null` if the service does not tell. */
 export type ListProgress = (read: number, total: number | null) => void;
 
 /**
- * Lists everything, whole: again from the start when the list shifts while it is read, and then not at all.
- * `what` names the list in the message, as in "The member list of MC1"; `expected` is about how many items there may be.
+ * Lists all items consistently: starts over if the list changes meanwhile, and throws after three times. `what` names
+ * the list in messages, as in "The member list of MC1"; `expected` estimates the number of items.
  */
 export async function listAll<Item extends Listed>(
   what: string,
@@ -56,7 +56,7 @@ export async function listAll<Item extends Listed>(
     const items = await listOnce(listing === 1 ? aheadOf(noting, expected) : noting, progress, repeats);
     if (items !== null) return items;
   }
-  // Somebody who changes a list does not make it give the same page twice.
+  // Concurrent changes do not make a list return the same page twice.
   const isRepeating = firstIds.size === 1 && repeats.pages >= LISTINGS;
   if (firsts.size === 1 || isRepeating) {
     throw new RolecallError(
@@ -72,14 +72,14 @@ export async function listAll<Item extends Listed>(
   });
 }
 
-/** Asks for a few more pages with the first, as far as so many items may reach: it saves a round trip. */
+/** Requests a few expected pages together with the first, which saves a round trip. */
 function aheadOf<Item>(readPage: ReadPage<Item>, expected: number): ReadPage<Item> {
   const asked = new Map<number, Promise<Page<Item>>>();
   return (offset) => {
     const page = asked.get(offset) ?? readPage(offset);
     for (let next = PAGE_SIZE; offset === 0 && next < expected && asked.size < AHEAD; next += PAGE_SIZE) {
       const early = readPage(next);
-      // Where it turns out not to be needed, nobody wants to know why it failed.
+      // If the page is not needed, its failure does not matter.
       early.catch(() => undefined);
       asked.set(next, early);
     }
@@ -87,7 +87,7 @@ function aheadOf<Item>(readPage: ReadPage<Item>, expected: number): ReadPage<Ite
   };
 }
 
-/** Null where what was read does not fit together. */
+/** Lists all items once; `null` if the pages are inconsistent. */
 async function listOnce<Item extends Listed>(
   readPage: ReadPage<Item>,
   progress: ListProgress,
@@ -95,19 +95,19 @@ async function listOnce<Item extends Listed>(
 ): Promise<readonly Item[] | null> {
   const first = await readPage(0);
   const { total } = first;
-  // The service may give less than it is asked for: its first page tells how much.
+  // The service may return smaller pages than requested: the first one tells.
   const size = first.items.length;
   progress(size, total);
   if (size === 0) return total === null || total === 0 ? [] : null;
   if (total === null) return listToTheEnd(first, readPage, progress);
 
-  // A page that is not as full as it should be is as good a sign of a shifting list as a count that differs.
+  // A page that is not full shows a changing list as well as a different total does.
   const isSound = (page: Page<Item>, offset: number): boolean =>
     page.total === total && page.items.length === Math.min(size, total - offset);
   if (!isSound(first, 0)) return null;
   let read = size;
   let sound = true;
-  // Once the listing is lost, nothing more of it is asked for.
+  // Stops requesting pages of an inconsistent listing.
   const offsets = function* (): Generator<number> {
     for (let offset = size; offset < total && sound; offset += size) yield offset;
   };
@@ -121,7 +121,7 @@ async function listOnce<Item extends Listed>(
       known += 1;
       repeats.pages += 1;
     }
-    // The list only repeats itself, whatever its count says.
+    // The list repeats itself, whatever its total says.
     sound &&= isSound(page, offset) && known < MOST_REPEATED;
     read += page.items.length;
     progress(read, total);
@@ -133,7 +133,7 @@ async function listOnce<Item extends Listed>(
   return items.size === total ? [...items.values()] : null;
 }
 
-/** Without a count the only sign of the end is a page with nothing on it: a short one may be one with something left out. */
+/** Lists items of a list without a total, which ends with an empty page: a short page may not be the last. */
 async function listToTheEnd<Item extends Listed>(
   first: Page<Item>,
   readPage: ReadPage<Item>,
@@ -144,7 +144,7 @@ async function listToTheEnd<Item extends Listed>(
   for (let page = first; ; page = await readPage(read)) {
     for (const item of page.items) items.set(item.id, item);
     read += page.items.length;
-    // The same item twice: the list has shifted, or the service gives the same page for ever.
+    // An item twice: the list has shifted, or the service repeats a page.
     if (items.size < read) return null;
     if (page !== first) progress(read, null);
     if (page.items.length === 0) return [...items.values()];

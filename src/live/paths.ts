@@ -1,19 +1,19 @@
 import { RolecallError } from "../model/errors.ts";
 
-/** The path of a merchant's roles, or of one of them; no query. */
+/** Returns the path of a merchant's roles, or of one of them. */
 export function rolesPath(merchant: string, id?: string): string {
   return path(merchant, "roles", id);
 }
 
-/** The path of a merchant's members, or of one of them; no query. */
+/** Returns the path of a merchant's members, or of one of them. */
 export function membersPath(merchant: string, id?: string): string {
   return path(merchant, "members", id);
 }
 
-/** The path of the caller's memberships; no query. */
+/** The path of the caller's memberships. */
 export const MEMBERSHIPS_PATH = "/v0.1/memberships";
 
-/** A query, in the order given. */
+/** Returns a query string with the parameters in their order. */
 export function query(parameters: Readonly<Record<string, string | number>>): string {
   const text = Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)]);
   return `?${new URLSearchParams(text).toString()}`;
@@ -44,7 +44,7 @@ function segment(text: string): string {
   return encodeURIComponent(text.replaceAll(/\p{Cs}/gu, "\ufffd"));
 }
 
-/** Checks a base URL: HTTPS, or HTTP to this machine; nothing in it but scheme, host, port and path. */
+/** Parses a base URL: HTTPS, or HTTP to a loopback address; without user, query and fragment. Throws RolecallError. */
 export function checkBaseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !["http:", "https:"].includes(url.protocol)) {

@@ -7,8 +7,8 @@ const MAX_EXTENSIONS = 10;
 const MAX_SHOWN = 300;
 
 /**
- * Reads a Problem from an error's body as far as it is one, whatever it calls itself; undefined where it says nothing.
- * `clean` sees each text as it was meant, after all escapes of the body are undone.
+ * Parses the Problem in the body of an error response, whatever its content type; `undefined` if there is none. `clean`
+ * removes secrets from each decoded text.
  */
 export function problemOf(body: string, clean: (text: string) => string): Problem | undefined {
   const fields = objectIn(body);
@@ -23,7 +23,7 @@ export function problemOf(body: string, clean: (text: string) => string): Proble
   const status = fields["status"];
   if ([type, title, detail, instance].every((value) => value === undefined)) return undefined;
   return {
-    // What an absent type stands for (RFC 9457, 3.1.1).
+    // The default type (RFC 9457, 3.1.1).
     type: type ?? "about:blank",
     ...(title !== undefined && { title }),
     ...(Number.isInteger(status) && { status: Number(status) }),
@@ -38,7 +38,7 @@ const OTHER_DETAILS = ["message", "error_message", "error_description", "error"]
 
 const STANDARD: ReadonlySet<string> = new Set(["type", "title", "status", "detail", "instance"]);
 
-/** The members that the standard does not name, each as a short text; one that stands for the detail is none. */
+/** Returns the extension members, each as a short text; without one that replaces the detail. */
 function extensionsOf(
   fields: Readonly<Record<string, unknown>>,
   clean: (text: string) => string,
@@ -55,13 +55,13 @@ function extensionsOf(
   return shown.length === 0 ? {} : { extensions: shown };
 }
 
-/** Whether a refusal may be about a permission: it says so, or does not say why. */
+/** Tells if a 403 may be about a permission: its Problem says so, or gives no reason. */
 function mayLackPermission(problem: Problem | undefined): boolean {
   const said = problem?.detail ?? problem?.title ?? "";
   return said === "" || /permission|scope|privilege|forbidden|denied|authori[sz]/i.test(said);
 }
 
-/** The permission or scope that a Problem says is missing; undefined where it names none. */
+/** Returns the missing permission or scope that a Problem names; `undefined` if none. */
 function missingPermission(problem: Problem | undefined): string | undefined {
   return [problem?.detail, problem?.title]
     .filter((text) => text !== undefined && /permission|scope/i.test(text))
@@ -69,9 +69,9 @@ function missingPermission(problem: Problem | undefined): string | undefined {
     .find((name) => name !== undefined);
 }
 
-/** Returns a text of the service on one line, bounded and without unsafe characters: fit to stand in a message. */
+/** Returns a text of the service for use in a message: one line, shortened, without unsafe characters. */
 export function sanitizeLine(value: string): string {
-  // Cut before, too, so that a huge body costs nothing.
+  // Shortened before as well, so that a huge body costs nothing.
   const clean = withoutUnsafe(value.slice(0, 10 * MAX_SHOWN));
   return clean.length > MAX_SHOWN ? `${clean.slice(0, MAX_SHOWN)}…` : clean;
 }
@@ -87,19 +87,19 @@ function objectIn(body: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** Whole for all practical purposes; whoever shows it escapes it. */
+/** Shortens a text that is kept as it is; whoever shows it escapes it. */
 function bounded(text: string): string {
   return text.length > MAX_FIELD ? `${text.slice(0, MAX_FIELD)}…` : text;
 }
 
-/** How a failure with a status is called, and what to do about it. */
+/** The message for a status that is no success. */
 export interface StatusMessage {
   readonly code: ErrorCode;
   readonly title: string;
   readonly hint: (context: RequestContext, problem: Problem | undefined) => string;
 }
 
-/** The words for a status that is no success. */
+/** Returns the message for a status that is no success. */
 export function statusMessage(status: number): StatusMessage {
   const known = STATUS_MESSAGES[status];
   if (known) return known;
@@ -113,7 +113,7 @@ export function statusMessage(status: number): StatusMessage {
   };
 }
 
-/** The service knows best, except that of several scopes it may name, any one will do. */
+/** Returns the permission that a Problem names, else the documented one; scopes are alternatives, so all are listed. */
 function neededFor(operation: Operation, problem: Problem | undefined): string {
   const listed = OPERATIONS[operation];
   return operation === "list memberships"
@@ -200,23 +200,23 @@ const STATUS_MESSAGES: Readonly<Record<number, StatusMessage>> = {
   503: { ...SERVER_ERROR, title: "Service Unavailable" },
 };
 
-/** The request that a failure is about. */
+/** The request behind a failure. */
 export interface RequestContext {
   readonly operation: Operation;
   readonly method: string;
   readonly path: string;
   readonly attempts: number;
-  /** Name of the environment variable that the key came from. */
+  /** Name of the environment variable with the key. */
   readonly keySource: string;
-  /** It changes something. */
+  /** Whether it changes something. */
   readonly write: boolean;
-  /** An earlier attempt may have been carried out. */
+  /** Whether an earlier attempt may have been applied. */
   readonly maybeApplied: boolean;
-  /** What no message may repeat, even if the service does. */
+  /** Secrets that no message may repeat, even if the service does. */
   readonly secrets: readonly string[];
 }
 
-/** The operations of the contract, with the permission, or for the caller's own the scope, that a key needs for each. */
+/** The operations of the contract, each with the permission or scope that it requires. */
 export const OPERATIONS = {
   "list roles": "roles_list",
   "create a role": "roles_create",
@@ -231,10 +231,10 @@ export const OPERATIONS = {
   "list memberships": "user.profile or user.profile_readonly",
 } as const;
 
-/** One operation of the contract. */
+/** An operation of the contract. */
 export type Operation = keyof typeof OPERATIONS;
 
-/** Whether an operation is about one role or member that is there already. */
+/** Tells if an operation is about an existing role or member. */
 function isAboutOne(operation: Operation): boolean {
   return /^(?:retrieve|update|delete) /.test(operation);
 }

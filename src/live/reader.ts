@@ -8,7 +8,7 @@ import { type ListProgress, listAll, MOST_AT_ONCE, PAGE_SIZE } from "./pager.ts"
 import { membersPath, query, rolesPath } from "./paths.ts";
 import { readMemberPage, readRoles } from "./wire.ts";
 
-/** Reads live states through a client. */
+/** Creates a reader of live states. */
 export function createReader(
   client: Client,
   findCurrentMember: FindCurrentMember,
@@ -18,7 +18,7 @@ export function createReader(
     async read(merchant, roleIds, expected = 0) {
       const [state, caller] = await Promise.all([
         together(client, (calls) => readAll(calls, { merchant, roleIds, expected }, emit)),
-        // Its answer is waited for but shortly: not while the file may still be read, which can keep everything else.
+        // Starts only after the file is parsed: this request has a short timeout, and parsing may block the event loop.
         Promise.resolve(roleIds).then(() => findCurrentMember(merchant)),
       ]);
       return { ...state, ...caller };
@@ -26,9 +26,9 @@ export function createReader(
   };
 }
 
-/** Whole or not at all: the first call that fails for good ends the others. */
+/** Runs calls that succeed together: the first final failure aborts the others. */
 async function together<T>(client: Client, work: (client: Client) => Promise<T>): Promise<T> {
-  // One for each call: a signal that dozens of calls listen to makes Node.js warn of a leak.
+  // One for each call: Node warns of a leak at many listeners on one signal.
   const calls = new Set<AbortController>();
   let failed: { readonly error: unknown } | undefined;
   const send: Client["send"] = async (call) => {
@@ -47,7 +47,7 @@ async function together<T>(client: Client, work: (client: Client) => Promise<T>)
     failed = { error };
     throw error;
   } finally {
-    // Also those that were asked for ahead and are not needed.
+    // Also pages that were requested early and are not needed.
     for (const call of calls) call.abort(failed?.error ?? new Error("everything is read"));
   }
 }
@@ -55,7 +55,7 @@ async function together<T>(client: Client, work: (client: Client) => Promise<T>)
 interface Wanted {
   readonly merchant: string;
   readonly roleIds: readonly string[] | Promise<readonly string[]>;
-  /** About how many members there may be. */
+  /** Estimated number of members. */
   readonly expected: number;
 }
 
@@ -80,7 +80,7 @@ async function readAll(
   const listAndNamed = async (): Promise<readonly LiveRole[]> => {
     const listed = await listRoles(client, merchant);
     for (const { id } of listed) known.add(id);
-    // While the members are still being listed: it costs no time of its own.
+    // Concurrently with the member list, so it takes no extra time.
     return [...listed, ...(await retrieve(new Set(await roleIds)))];
   };
   const [roles, members] = await Promise.all([
@@ -92,38 +92,38 @@ async function readAll(
   ]);
   const heldIds = heldBy(members);
   const held = await retrieve(heldIds);
-  // The contract only says that custom roles can be retrieved. One that is named, and neither held nor known to be
-  // provided by the service, is for the plan to tell.
+  // By the contract only custom roles can be retrieved. The planner reports a named role that is neither held nor a
+  // known predefined one.
   const assumed = [...unanswered].filter((id) => heldIds.has(id) || PREDEFINED_ROLES.includes(id));
   return { merchant, roles: [...roles, ...held, ...assumed.map(assumedRole)], members };
 }
 
-/** A role of which nothing but its id is known. */
+/** Returns a role of which only the id is known. */
 function assumedRole(id: string): LiveRole {
   return { id, name: id, permissions: [], predefined: true, metadata: {}, updatedAt: "", idOnly: true };
 }
 
 function heldBy(members: readonly LiveMember[]): ReadonlySet<string> {
-  // Most members share one of a few lists.
+  // Most members share one of a few lists of roles.
   const lists = new Set(members.map(({ roles }) => roles));
   return new Set([...lists].flat());
 }
 
-/** Lists the custom roles; the contract gives them all at once. */
+/** Lists the custom roles, which come in one page. */
 export async function listRoles(client: Client, merchant: string): Promise<readonly LiveRole[]> {
   return client.send({ operation: "list roles", method: "GET", path: rolesPath(merchant), read: readRoles });
 }
 
-/** Which members to list, and what is known of them. */
+/** The options of a member list. */
 interface Listing {
-  /** Only those whose address begins so. */
+  /** Prefix of the address. */
   readonly email?: string;
-  /** About how many there may be. */
+  /** Estimated number of members. */
   readonly expected?: number;
   readonly progress?: ListProgress;
 }
 
-/** Lists members whole, or fails. */
+/** Lists all members consistently. Throws RolecallError. */
 export async function listMembers(
   client: Client,
   merchant: string,
@@ -141,15 +141,15 @@ export async function listMembers(
   return listAll(`The member list of ${merchant}`, readPage, listing);
 }
 
-/** A list that was given before, by its texts one after the other. */
+/** A node of the trie of known lists. */
 interface Known {
   list?: readonly string[];
   readonly next: Map<string, Known>;
 }
 
 /**
- * Gives one list for all lists of the same texts: of a hundred thousand members most hold one of a few sets of roles, and
- * a list of its own for each takes a fifth of the memory.
+ * Creates a function that returns one shared list for equal lists: most of 100,000 members hold one of a few sets of
+ * roles, and a list for each takes a fifth of the memory.
  */
 export function createInterner(): (list: readonly string[]) => readonly string[] {
   const root: Known = { next: new Map() };

@@ -9,14 +9,14 @@ import { problemOf, type RequestContext, sanitizeLine, statusMessage } from "./p
 import type { RetryLimit } from "./retry.ts";
 import type { LostAnswer, TransportResponse } from "./transport.ts";
 
-/** Words an answer that is no success. */
+/** Returns the failure for a response that is no success. */
 export function answerFailure(answer: TransportResponse, context: RequestContext): RolecallError {
   const { status } = answer;
   const { code, title, hint } = statusMessage(status);
   const clean = (text: string): string => withoutSecrets(text, context.secrets);
   const problem = problemOf(answer.body, clean);
   const said = saidBy(problem, title) ?? leadsTo(answer, clean) ?? excerpt(clean(answer.body));
-  // A later no does not undo what an earlier attempt may have done.
+  // A later refusal does not undo what an earlier attempt may have done.
   const uncertain = context.write && (context.maybeApplied || status >= 500 || status === 424);
   const asked = status === 429 ? clean(answer.header("retry-after") ?? "") : "";
   return new RolecallError(
@@ -34,8 +34,8 @@ export function answerFailure(answer: TransportResponse, context: RequestContext
 }
 
 /**
- * Words a refusal of one invited address: says when to try again. `now` is in ms since the epoch, `waitMs` what the
- * service asks for, `null` if nothing.
+ * Returns the failure for a refused invitation, with the time to try again. `now` is in ms since the epoch; `waitMs` is
+ * what the service asks for, `null` if nothing.
  */
 export function invitationLimited(
   { request, cause }: RolecallError,
@@ -62,10 +62,10 @@ export function invitationLimited(
   );
 }
 
-/** Longest wait that is told as a date, in ms: a year. */
+/** Longest wait that is shown as a date, in ms: a year. */
 const LONGEST_DATED_MS = 366 * 24 * 3_600_000;
 
-/** The end of a moment's minute, such as "14:05 UTC", with its day where that is not today's. */
+/** Returns a time rounded up to a minute, such as "14:05 UTC", with its date if that is not today's. */
 function minuteOf(at: number, now: number): string {
   const end = new Date(Math.ceil(at / 60_000) * 60_000).toISOString();
   const day = end.slice(0, 10);
@@ -73,7 +73,7 @@ function minuteOf(at: number, now: number): string {
   return day === new Date(now).toISOString().slice(0, 10) ? time : `${day}, ${time}`;
 }
 
-/** Words a request that got no answer. */
+/** Returns the failure for a request without a response. */
 export function lostFailure(lost: LostAnswer, context: RequestContext): RolecallError {
   const { method, path, write, maybeApplied } = context;
   const uncertain = write && (maybeApplied || lost.sent);
@@ -90,7 +90,7 @@ export function lostFailure(lost: LostAnswer, context: RequestContext): Rolecall
   );
 }
 
-/** Words a call that ended while it waited for its first turn. */
+/** Returns the failure for a call that was never sent. */
 export function notSent(
   { method, path }: { readonly method: string; readonly path: string },
   why = "the run was stopped before its turn came",
@@ -101,7 +101,7 @@ export function notSent(
   });
 }
 
-/** Words a successful answer that cannot be understood. */
+/** Returns the failure for a successful response that cannot be parsed. */
 export function badAnswer(answer: TransportResponse, context: RequestContext, reason: string): RolecallError {
   const { method, path, write, secrets } = context;
   const type = answer.header("content-type") ?? "no content type";
@@ -143,9 +143,9 @@ function leadsTo(answer: TransportResponse, clean: (text: string) => string): st
   return location && `to ${sanitizeLine(clean(location))}`;
 }
 
-/** Whether an answer is a web page: what a wrong address, a login or a proxy gives. */
+/** Tells if a response is HTML, as from a wrong address, a login page or a proxy. */
 export function isHtml(answer: TransportResponse): boolean {
-  // Nothing at all is a proper answer to a write, whatever type it claims.
+  // An empty body is a valid response to a write, whatever its content type.
   if (answer.body === "") return false;
   return /html/i.test(answer.header("content-type") ?? "") || /^\s*</.test(answer.body);
 }
@@ -162,7 +162,7 @@ function excerpt(body: string): string {
   return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }
 
-/** The same failure, with something said in another way. */
+/** Returns a failure with other details. */
 function withErrorDetails(
   error: RolecallError,
   { message = error.message, ...details }: ErrorDetails & { readonly message?: string },
@@ -176,10 +176,10 @@ function withErrorDetails(
   });
 }
 
-/** What to do about a write of which nobody knows whether it was done. */
+/** The hint for a write of unknown outcome. */
 const MAY_BE_DONE = 'The service may have done it. Run "rolecall plan" to see whether it has.';
 
-/** The failure of a create that was looked up afterwards, and is not there. */
+/** Returns the failure of a create whose lookup shows that it was not applied. */
 export function createNotApplied(error: RolecallError): RolecallError {
   const { uncertain: _, ...request } = error.request ?? { method: "", path: "", attempts: 0 };
   return withErrorDetails(error, {
@@ -188,7 +188,7 @@ export function createNotApplied(error: RolecallError): RolecallError {
   });
 }
 
-/** The failure of a create that the service says it has done, but which is not to be seen. */
+/** Returns the failure of a create that the service confirms but does not list. */
 export function createdNotListed(path: string, what: string): RolecallError {
   return new RolecallError(
     "bad-answer",
@@ -198,8 +198,8 @@ export function createdNotListed(path: string, what: string): RolecallError {
 }
 
 /**
- * The failure of a create that was looked up afterwards, where something else was found in its place. Whether it was
- * done, and changed by somebody since, nobody can tell.
+ * Returns the failure of a create whose lookup found something else in its place. It may still have been applied, and
+ * changed by somebody since.
  */
 export function createConflict(error: RolecallError, what: string): RolecallError {
   const message = `The ${what} exists, but not as requested: somebody else has created or changed it.`;
@@ -210,7 +210,7 @@ export function createConflict(error: RolecallError, what: string): RolecallErro
   });
 }
 
-/** The failure of a write that could not be looked up afterwards: what became of it stays unknown. */
+/** Returns the failure of a write whose outcome could not be looked up. */
 export function outcomeUnknown(error: RolecallError, lookUp: RolecallError): RolecallError {
   return withErrorDetails(error, {
     message: `${ended(error.message)} A lookup of its outcome failed: ${lookUp.message}`,
@@ -220,8 +220,8 @@ export function outcomeUnknown(error: RolecallError, lookUp: RolecallError): Rol
 }
 
 /**
- * The failure of an update or delete that was looked up afterwards, and is neither as it was nor as it was to be.
- * Whether it was done, and changed by somebody since, nobody can tell.
+ * Returns the failure of an update or delete whose recheck found neither the state before nor the state after. It may
+ * still have been applied, and changed by somebody since.
  */
 export function changedConcurrently(error: RolecallError, stale: RolecallError): RolecallError {
   return withErrorDetails(error, {
@@ -234,13 +234,13 @@ function ended(sentence: string): string {
   return sentence.replace(/\.?$/, ".");
 }
 
-/** The failure of a request that is not sent again: says why, and what to do about it. */
+/** Returns the failure of a request that is not retried any more, with the reason and what to do. */
 export function retriesExhausted(error: RolecallError, because: RetryLimit): RolecallError {
-  // It says itself when to try again, and no option makes that sooner.
+  // Its message already says when to try again, and no option makes that sooner.
   if (error.code === "invitation-limited") return error;
   const sentence = wordsOf(because);
   if (sentence === null) return error;
-  // What it says of a refusal is of one after many tries.
+  // The usual hint is about a refusal after many attempts.
   const hint = error.code === "rate-limited" && !error.request?.uncertain ? "" : (error.hint ?? "");
   return withErrorDetails(error, { hint: `${hint} ${sentence}`.trim() });
 }

@@ -1,22 +1,22 @@
 import type { HoldBack } from "../model/ports.ts";
 
-/** How long and how often a request is repeated. */
+/** The limits of retrying a request. */
 export interface RetryPolicy {
   readonly attempts: number;
-  /** More, where the service only asks for patience. */
+  /** Attempts after a 429. */
   readonly rateLimitAttempts: number;
-  /** Fewer, where nothing is there to talk to: a wrong address shall be told soon. */
+  /** Attempts to connect: fewer, so that a wrong address is reported soon. */
   readonly connectAttempts: number;
-  /** First ceiling of the backoff, in milliseconds; it doubles with each attempt. */
+  /** First upper bound of the backoff, in ms; it doubles with each attempt. */
   readonly baseMs: number;
   readonly maxMs: number;
-  /** Longest `Retry-After` that is honoured, in milliseconds; a longer one ends the request. */
+  /** Longest `Retry-After` that is honoured, in ms; a longer one ends the request. */
   readonly maxRetryAfterMs: number;
-  /** Longest time from the first sending to the last, in milliseconds. */
+  /** Longest time from the first attempt to the last, in ms. */
   readonly totalMs: number;
 }
 
-/** What rolecall uses unless told otherwise. */
+/** The default policy. */
 export const DEFAULT_RETRY: RetryPolicy = {
   attempts: 10,
   rateLimitAttempts: 20,
@@ -27,7 +27,7 @@ export const DEFAULT_RETRY: RetryPolicy = {
   totalMs: 300_000,
 };
 
-/** The policy that tries for so long, in milliseconds: whoever wants more patience gets more attempts, too. */
+/** Returns the policy for a total time in ms; the number of attempts grows with it. */
 export function retryFor(totalMs: number): RetryPolicy {
   const longer = Math.max(1, totalMs / DEFAULT_RETRY.totalMs);
   return {
@@ -38,7 +38,7 @@ export function retryFor(totalMs: number): RetryPolicy {
   };
 }
 
-/** For what is good to know and not worth waiting for. */
+/** Returns a policy for requests that are optional and not worth waiting for. */
 export function shortRetry(policy: RetryPolicy): RetryPolicy {
   return {
     ...policy,
@@ -51,36 +51,36 @@ export function shortRetry(policy: RetryPolicy): RetryPolicy {
   };
 }
 
-/** Why a request did not succeed, as far as repeating it depends on it. */
+/** The kind of failure that a retry depends on. */
 export type RetryReason =
-  /** The service has not done it, and says when to come back, if it says anything. */
+  /** The service refused it (429); `retryAfterMs` is `null` without a Retry-After. */
   | { readonly kind: "rate-limited"; readonly retryAfterMs: number | null }
-  /** It did not arrive. */
+  /** The request was not sent. */
   | { readonly kind: "not-sent" }
-  /** The service may have done it. */
+  /** The service may have applied it. */
   | { readonly kind: "uncertain"; readonly retryAfterMs: number | null };
 
-/** What a request has used up: attempts, and milliseconds since the first was sent. */
+/** The attempts so far, and the time since the first in ms. */
 export interface Spent {
   readonly attempts: number;
   readonly ms: number;
 }
 
-/** What comes after a request that did not succeed. */
+/** What follows a failed attempt. */
 export type Next =
-  /** `asked`: the service asked for just this wait. */
+  /** `asked`: the service asked for this wait. */
   | { readonly kind: "wait"; readonly ms: number; readonly asked: boolean }
   | { readonly kind: "give-up"; readonly because: RetryLimit };
 
-/** Why a request is not sent again. */
+/** The limit that ends the retries of a request. */
 export type RetryLimit =
   | { readonly kind: "attempts" }
-  /** The wait would end after the total time; `askedMs` is null where the service did not ask for it. */
+  /** The wait would exceed the total time; `askedMs` is `null` if the service did not ask for it. */
   | { readonly kind: "time"; readonly askedMs: number | null; readonly totalMs: number }
-  /** The service asked for more than is ever waited for. */
+  /** The service asked for more than the longest wait. */
   | { readonly kind: "asked-too-much"; readonly askedMs: number; readonly maxMs: number };
 
-/** How long to wait before the next attempt, or why there is none. */
+/** Returns the wait before the next attempt, or why there is none. */
 export function nextWait(policy: RetryPolicy, retryReason: RetryReason, spent: Spent, random: number): Next {
   const { maxMs, baseMs, maxRetryAfterMs, totalMs } = policy;
   const giveUp = (because: RetryLimit): Next => ({ kind: "give-up", because });
@@ -88,10 +88,10 @@ export function nextWait(policy: RetryPolicy, retryReason: RetryReason, spent: S
   if (asked !== null && asked > maxRetryAfterMs) {
     return giveUp({ kind: "asked-too-much", askedMs: asked, maxMs: maxRetryAfterMs });
   }
-  // "Now" as the answer would make a busy loop.
+  // A Retry-After of 0 would make a busy loop.
   const isAsked = asked !== null && asked > 0;
   const ceiling = Math.min(maxMs, baseMs * 2 ** (spent.attempts - 1));
-  // Full jitter: callers that failed together do not come back together.
+  // Full jitter: requests that failed together are not retried together.
   const ms = isAsked ? asked : Math.round(ceiling * random);
   if (spent.ms + ms > totalMs) return giveUp({ kind: "time", askedMs: isAsked ? asked : null, totalMs });
   if (spent.attempts >= attemptsFor(policy, retryReason)) return giveUp({ kind: "attempts" });
@@ -111,28 +111,28 @@ function attemptsFor(policy: RetryPolicy, { kind }: RetryReason): number {
   }
 }
 
-/** Reads a `Retry-After` header: seconds, or an HTTP date; in milliseconds from now, null where it says neither. */
+/** Parses a `Retry-After` header (seconds or an HTTP date) to ms from now; `null` if it is neither. */
 export function parseRetryAfter(header: string | undefined, now: number): number | null {
   if (header === undefined) return null;
   const text = header.trim();
   if (/^\d+$/.test(text)) return Number(text) * 1000;
-  // A date begins with the name of a day; left to itself, Date.parse reads "-5" and "1.5" as dates, too.
+  // An HTTP date begins with a weekday; Date.parse alone would accept "-5" and "1.5" as dates, too.
   if (!/^[a-z]{3,9},? /i.test(text)) return null;
   const date = Date.parse(text);
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 
-/** Longest that refused invitations are waited for once everything else is done, in ms. */
+/** Longest wait for refused invitations once all other work is done, in ms. */
 const LONGEST_ENDING_MS = 10_000;
 
-/** A wait for one address, beside everything else; `endedAt` is when everything else was found done. */
+/** A wait for one address beside other work; `endedAt` is when the other work was done. */
 export interface HeldBack {
   readonly until: number;
   readonly holdBack: HoldBack;
   endedAt?: number;
 }
 
-/** Waits until an address may be invited again; returns false where it is given up before. */
+/** Waits until an address may be invited again; returns `false` if the wait was given up. */
 export async function waitBeside(
   wait: HeldBack,
   {

@@ -16,33 +16,33 @@ import {
 } from "./transport.ts";
 import { createWriter } from "./writer.ts";
 
-/** How a service is reached, and the client's ways to the world. */
+/** The options of a connection to a service. */
 export interface ConnectOptions {
   readonly baseUrl: string;
   readonly key: string;
-  /** Name of the environment variable that held the key: for hints. */
+  /** Name of the environment variable with the key, for hints. */
   readonly keySource: string;
-  /** Most requests under way at once. */
+  /** Maximum number of requests in flight. */
   readonly concurrency: number;
-  /** How long one request is tried for in all, in milliseconds; absent: five minutes. */
+  /** Total time for one request and its retries, in ms; absent: five minutes. */
   readonly retryForMs?: number;
-  /** Milliseconds since the epoch: for the dates of answers. */
+  /** Returns the wall-clock time, in ms since the epoch: for dates in responses. */
   readonly now: () => number;
-  /** Milliseconds on a clock that is never set back. */
+  /** Returns the time of a monotonic clock, in ms. */
   readonly monotonic: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly later: Later;
   readonly random: () => number;
   readonly emit: (event: LiveEvent) => void;
-  /** Once aborted, nothing is waited for and repeated any more: what is in the air ends, well or with its failure. */
+  /** Once aborted, nothing is waited for or retried: requests in flight end, well or with their failure. */
   readonly signal?: AbortSignal;
-  /** Opens tunnels to the service; absent: it is reached directly. */
+  /** The proxy to the service; absent: a direct connection. */
   readonly proxy?: ProxyServer;
-  /** Instead of HTTP. */
+  /** Replaces HTTP. */
   readonly transport?: OpenTransport;
 }
 
-/** A service that is ready to be read and written; one limiter for all of it. */
+/** A connected service; all its requests share one limiter. */
 export interface Service {
   readonly reader: LiveReader;
   lookup(merchant: string): LiveLookup;
@@ -50,13 +50,13 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Makes a client for a service and key; nothing is sent yet. Throws RolecallError for a base URL that will not do. */
+/** Connects to a service with a key; nothing is sent yet. Throws RolecallError for an invalid base URL. */
 export function connect(options: ConnectOptions): Service {
   const { concurrency, now, monotonic, sleep, signal } = options;
   const transport = options.transport ?? openTransport(checkBaseUrl(options.baseUrl), options);
   const closing = new AbortController();
   const cancelled = AbortSignal.any(signal ? [signal, closing.signal] : [closing.signal]);
-  // Nobody listens any more once it is closed.
+  // After closing nobody listens.
   const emit = (event: LiveEvent): void => {
     if (!closing.signal.aborted) options.emit(event);
   };

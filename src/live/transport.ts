@@ -1,35 +1,35 @@
 import { buildConnector, type Dispatcher, Pool } from "undici";
 
-/** One HTTP request, relative to the base URL. */
+/** An HTTP request, relative to the base URL. */
 export interface TransportRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Path and query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** When it is aborted the request ends and rejects with its reason. */
+  /** Aborts the request, which rejects with its reason. */
   readonly signal?: AbortSignal;
-  /** Once it is aborted, a request that has not left yet does not leave any more, and rejects with its reason. */
+  /** Once aborted, a request that is not sent yet rejects with its reason; one in flight goes on. */
   readonly notAfter?: AbortSignal;
-  /** Longest until the whole answer is there, in milliseconds, where that is less than usual. */
+  /** Timeout of the whole response, in ms, if shorter than usual. */
   readonly withinMs?: number;
 }
 
-/** One HTTP answer, read whole. */
+/** An HTTP response with its whole body. */
 export interface TransportResponse {
   readonly status: number;
-  /** A header by its lower-case name. */
+  /** Returns a header by its lower-case name. */
   readonly header: (name: string) => string | undefined;
   readonly body: string;
 }
 
-/** Sends a request and reads its answer; rejects with a LostAnswer when there is none. */
+/** Sends a request and reads its response; rejects with a LostAnswer if there is none. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
 
-/** Why no answer came. */
+/** The error of a request without a response. */
 export class LostAnswer extends Error {
   readonly kind: "network" | "untrusted" | "timeout" | "too-large";
-  /** False where the request did not leave: whatever it was, the service has not done it. */
+  /** `false` if the request was not sent, so that the service cannot have applied it. */
   readonly sent: boolean;
 
   constructor(kind: LostAnswer["kind"], message: string, sent: boolean, cause?: unknown) {
@@ -40,18 +40,18 @@ export class LostAnswer extends Error {
   }
 }
 
-/** A transport that holds connections, which have to be let go. */
+/** A transport with open connections. */
 export interface OpenTransport {
   readonly send: Transport;
   close(): Promise<void>;
 }
 
-/** What a connection is held to; a test may want less. */
+/** The limits of a connection. */
 export interface TransportLimits {
   readonly connectTimeoutMs: number;
-  /** Until the head of the answer, and between two pieces of its body. */
+  /** Timeout of the response headers, and between two chunks of the body. */
   readonly answerTimeoutMs: number;
-  /** Until the whole answer is there, however steadily it trickles. */
+  /** Timeout of the whole response. */
   readonly wholeTimeoutMs: number;
   readonly maxBodyBytes: number;
 }
@@ -63,10 +63,10 @@ export const LIMITS: TransportLimits = {
   maxBodyBytes: 16 * 1024 * 1024,
 };
 
-/** Runs something after so many milliseconds, unless the returned function is called before. */
+/** Runs a function after a time in ms, unless the returned function is called before. */
 export type Later = (ms: number, run: () => void) => () => void;
 
-/** Talks HTTP to one service through a pool of connections, or of tunnels through a proxy; follows no redirect. */
+/** Creates a transport to one service over a pool of connections, direct or through a proxy; follows no redirect. */
 export function undiciTransport(
   baseUrl: URL,
   connections: number,
@@ -84,7 +84,7 @@ export function undiciTransport(
   });
   const prefix = baseUrl.pathname.replace(/\/+$/, "");
   return {
-    // Whoever closes has the answers it wants; what is still in the air would only hold up the end.
+    // Whoever closes has all responses that matter; requests in flight would only delay the end.
     close: async () => {
       await Promise.all([pool.destroy(), tunnel?.close()]);
     },
@@ -102,7 +102,7 @@ export function undiciTransport(
       const keep = (): void => {
         if (!answer.hasLeft()) answer.cut(notAfter?.reason);
       };
-      // Dozens of requests share the signal, and so many listeners on one make Node.js warn of a leak.
+      // Requests share the signal, and Node warns of a leak at many listeners on one signal.
       const unsent = notAfter && AbortSignal.any([notAfter]);
       unsent?.addEventListener("abort", keep);
       const onTime = later(withinMs, () =>
@@ -123,7 +123,7 @@ export function undiciTransport(
   };
 }
 
-/** Sends a request: its answer, read whole, whether it has left, and how to end it before that. */
+/** Dispatches a request; returns its response, whether it was sent, and how to abort it. */
 function answerOf(
   pool: Pool,
   request: Dispatcher.DispatchOptions,
@@ -144,11 +144,11 @@ function answerOf(
       reject(reason);
       connection?.abort(CUT);
     };
-    // Its own requests come with signals and streams, for which there is no need here: a third of their time.
+    // pool.request() adds signals and streams, which are not needed here and take a third of its time.
     pool.dispatch(request, {
       onRequestStart: (controller) => {
         connection = controller;
-        // It was still waiting for its connection, and must not leave now.
+        // It was still waiting for a connection, and must not be sent now.
         if (isCut) controller.abort(CUT);
       },
       onResponseStart(_, code, fields) {
@@ -172,21 +172,21 @@ function answerOf(
 
 const CUT = new Error("nobody waits for the answer any more");
 
-/** Says what an error of a connection to `host` means for the request that met it; null where it is a bug. */
+/** Converts an error of a connection to `host`; `null` if it is a bug. */
 export function lostAnswer(error: unknown, host: string): LostAnswer | null {
-  // A host with several addresses fails with one error for each; the first speaks for all.
+  // A host with several addresses fails with an error for each; the first is representative.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const code = textOf(first, "code");
   const lost = (kind: LostAnswer["kind"], message: string, sent: boolean): LostAnswer =>
     new LostAnswer(kind, message, sent, error);
-  // It has no code; whatever was answered, the request has arrived somewhere.
+  // It has no code; the request has arrived somewhere, whatever the response.
   if (first instanceof Error && first.name === "HTTPParserError") {
     return lost("network", `${host} did not answer in HTTP`, true);
   }
   if (code === "" || first instanceof TypeError || first instanceof RangeError || MISUSE.test(code))
     return null;
   const syscall = textOf(first, "syscall");
-  // What fails while connecting has sent nothing; what breaks later may have.
+  // If connecting fails, nothing was sent; if a connection breaks later, it may have been.
   const connecting = syscall === "connect" || syscall === "getaddrinfo";
   const known = NETWORK[connecting && code === "ETIMEDOUT" ? "UND_ERR_CONNECT_TIMEOUT" : code];
   if (known) return lost(known.kind ?? "network", known.words(host), known.sent);
@@ -198,11 +198,11 @@ export function lostAnswer(error: unknown, host: string): LostAnswer | null {
     : lost("network", `the connection to ${host} broke (${code})`, true);
 }
 
-/** What undici and Node.js call a request that no network could have sent. */
+/** Error codes of invalid requests, which are bugs. */
 const MISUSE =
   /^(?:UND_ERR_(?:INVALID_ARG|INVALID_RETURN_VALUE|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)|ERR_INVALID_.*)$/;
 
-/** What OpenSSL and Node.js call a certificate that will not do; they find that before anything is sent. */
+/** Error codes of invalid certificates, which are found before anything is sent. */
 const UNTRUSTED = /^(?:CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA)/;
 
 function textOf(error: unknown, name: "code" | "syscall"): string {
@@ -248,7 +248,7 @@ const NETWORK: Readonly<Record<string, Words>> = {
   },
 };
 
-/** An HTTP proxy that opens a tunnel to the service. */
+/** An HTTP proxy. */
 export interface ProxyServer {
   /** `http:` or `https:`, host and port; without credentials. */
   readonly origin: string;
@@ -256,13 +256,13 @@ export interface ProxyServer {
   readonly authorization: string | null;
 }
 
-/** Connects to a service through a proxy. */
+/** A connector to a service through a proxy. */
 export interface Tunnel {
   readonly connect: buildConnector.connector;
   close(): Promise<void>;
 }
 
-/** Makes tunnels to the origin of `target` (CONNECT, RFC 9110); none is opened yet. */
+/** Creates a connector to the origin of `target` (CONNECT, RFC 9110); no tunnel is opened yet. */
 export function createTunnel(target: URL, { origin, authorization }: ProxyServer, timeoutMs: number): Tunnel {
   const { host } = new URL(origin);
   const proxy = new Pool(origin, { connect: { timeout: timeoutMs }, headersTimeout: timeoutMs });
@@ -293,7 +293,7 @@ export function createTunnel(target: URL, { origin, authorization }: ProxyServer
   };
 }
 
-/** Failures on the way to the proxy: the request itself was not sent. */
+/** Returns the error of a failed connection to the proxy: the request itself was not sent. */
 function proxyFailure(error: unknown, host: string): LostAnswer {
   const lost = lostAnswer(error, `${host} (the proxy)`);
   return new LostAnswer(
@@ -305,7 +305,7 @@ function proxyFailure(error: unknown, host: string): LostAnswer {
 }
 
 function refusedTunnel(status: number, host: string, path: string): LostAnswer {
-  // Asked again it would say the same, except where it could not reach the service.
+  // Only a proxy that could not reach the service may answer otherwise on a retry.
   if (status >= 500)
     return new LostAnswer("network", `the proxy ${host} cannot reach ${path} (${status})`, false);
   const why = status === 407 ? "asks for other credentials" : `refuses a tunnel to ${path}`;

@@ -3,10 +3,10 @@ import { markRounded, unmark } from "../lib/exact-numbers.ts";
 import type { Metadata } from "../model/json.ts";
 import type { LiveMember, LiveRole, MemberStatus } from "../model/live.ts";
 
-/** Fields that the contract does not name are let through and left out; a null stands for an absent field. */
+/** Makes a field optional; `null` counts as absent. Fields that the contract does not name are dropped. */
 const absent = <T extends z.ZodType>(schema: T) => schema.nullish();
 
-// Passed on as it was parsed: a copy by key would lose one that is called "__proto__".
+// Kept as parsed: a copy by key would lose a property called "__proto__".
 const metadataSchema = absent(
   z.custom<Metadata>((value) => typeof value === "object" && value !== null && !Array.isArray(value)),
 );
@@ -24,14 +24,14 @@ const roleSchema = z.object({
 const memberSchema = z.object({
   id: z.string().min(1),
   roles: z.array(z.string()),
-  // Whatever else it may be reads as unknown.
+  // Any other value counts as unknown.
   status: z.unknown().optional(),
   user: absent(
     z.object({
       id: z.string(),
       email: absent(z.string()),
       mfa_on_login_enabled: absent(z.boolean()),
-      // Any other value is an unknown type.
+      // Any other value counts as an unknown type.
       type: z.unknown().optional(),
       virtual_user: absent(z.boolean()),
       service_account_user: absent(z.boolean()),
@@ -59,26 +59,26 @@ const membershipListSchema = z.object({
 });
 const createdSchema = z.object({ id: z.string().min(1) });
 
-/** One page of a list; `total` is null where the service does not tell. */
+/** A page of a list; `total` is `null` if the service does not tell. */
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly total: number | null;
 }
 
-/** A membership of the caller: which member of which merchant it is. */
+/** A membership of the caller: its member id at a merchant. */
 export interface Membership {
   readonly id: string;
   readonly merchant: string;
   readonly status: MemberStatus;
 }
 
-/** Reads a role; throws a SyntaxError for what is not JSON, a TypeError for what is not a role. */
+/** Parses a role. Throws a SyntaxError if it is not JSON, a TypeError if it is not a role. */
 export function readRole(body: string): LiveRole {
   const { data, marked } = parse(roleSchema, body);
   return toRole(data, marked);
 }
 
-/** Reads a role list. */
+/** Parses a list of roles. */
 export function readRoles(body: string): readonly LiveRole[] {
   const { data, marked } = parse(roleListSchema, body);
   const roles = data.items.map((item) => toRole(item, marked));
@@ -87,13 +87,13 @@ export function readRoles(body: string): readonly LiveRole[] {
   return roles;
 }
 
-/** Reads a member. */
+/** Parses a member. */
 export function readMember(body: string): LiveMember {
   const { data, marked } = parse(memberSchema, body);
   return toMember(data, marked, unshared);
 }
 
-/** Reads a page of members; `share` may give one list of roles for all that say the same. */
+/** Parses a page of members; `share` may return one shared list of roles for equal ones. */
 export function readMemberPage(body: string, share: InternRoles = unshared): Page<LiveMember> {
   const { data, marked } = parse(memberListSchema, body);
   const { items, total_count } = data;
@@ -104,7 +104,7 @@ type InternRoles = (roles: readonly string[]) => readonly string[];
 
 const unshared: InternRoles = (roles) => roles;
 
-/** Reads a page of the caller's memberships. */
+/** Parses a page of the caller's memberships. */
 export function readMembershipPage(body: string): Page<Membership> {
   const { items, total_count } = parse(membershipListSchema, body).data;
   return {
@@ -117,7 +117,7 @@ export function readMembershipPage(body: string): Page<Membership> {
   };
 }
 
-/** Reads the id of what was created; null where the answer, for whatever reason, does not tell it. */
+/** Parses the id of a created resource; `null` if the response does not contain it. */
 export function readCreatedId(body: string): string | null {
   try {
     return parse(createdSchema, body).data.id;
@@ -126,7 +126,7 @@ export function readCreatedId(body: string): string | null {
   }
 }
 
-/** Reads the member that was updated; null where the answer, for whatever reason, does not hold it. */
+/** Parses the updated member; `null` if the response does not contain it. */
 export function readUpdatedMember(id: string, body: string): LiveMember | null {
   try {
     const member = readMember(body);
@@ -138,7 +138,7 @@ export function readUpdatedMember(id: string, body: string): LiveMember | null {
 
 interface Parsed<T> {
   readonly data: T;
-  /** Numbers that would be rounded stand in it as marked texts. */
+  /** Whether numbers that would be rounded are marked strings in it. */
   readonly marked: boolean;
 }
 
@@ -150,10 +150,10 @@ function parse<T>(schema: z.ZodType<T>, body: string): Parsed<T> {
   throw new TypeError(`with something else than the contract says at ${issue?.path.join(".") || "its root"}`);
 }
 
-/** JSON from the service that is nested deeper is no proper answer. */
+/** Maximum nesting of JSON from the service. */
 export const MOST_LEVELS = 100;
 
-/** Whether a value is nested deeper than so many levels. */
+/** Tells if a value is nested deeper than a number of levels. */
 export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
@@ -164,7 +164,7 @@ function parseJson(body: string): unknown {
   try {
     value = JSON.parse(body);
   } catch {
-    // The engine's own words would repeat a piece of the body.
+    // The engine's message would contain a piece of the body.
     throw new SyntaxError(body.trim() === "" ? "with an empty body" : "with broken JSON");
   }
   if (isDeeper(value, MOST_LEVELS)) throw new TypeError(`with JSON nested deeper than ${MOST_LEVELS} levels`);
@@ -216,7 +216,7 @@ function hasText(text: string | null | undefined): text is string {
 
 const UNKNOWN_TYPE = "unknown";
 
-/** Older answers tell the type by two booleans, newer ones by its name; what tells neither may be no person. */
+/** Returns the type of a user: older responses have two booleans instead; without either it may be no person. */
 function toUserType(user: NonNullable<z.infer<typeof memberSchema>["user"]>): string {
   const { type, virtual_user, service_account_user } = user;
   if (type != null) return typeof type === "string" && type !== "" ? type : UNKNOWN_TYPE;

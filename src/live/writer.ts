@@ -19,7 +19,7 @@ import { readCreatedId, readUpdatedMember } from "./wire.ts";
 
 const noop = (): void => undefined;
 
-/** Writes to one merchant through a client. */
+/** Creates a writer to one merchant. */
 export function createWriter(client: Client, merchant: string): LiveWriter {
   return {
     createRole: (role, options) =>
@@ -53,7 +53,7 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         operation: "create a member",
         path: membersPath(merchant),
         body: draftBody(member),
-        // A managed user is not invited, and others may be removed for it in the same run.
+        // A managed user gets no invitation, so a 429 concerns the request like any other.
         ...(!member.managed && { address: member.email, holdBack }),
         secrets: member.managed ? [member.managed.password] : [],
         what: `member ${member.email}`,
@@ -107,20 +107,20 @@ function updateBody({ roles, metadata, nickname, password }: MemberUpdate): obje
   };
 }
 
-/** Something to create, and how to look whether it is there. */
+/** A resource to create, and how to look it up. */
 export interface Creation
   extends Pick<
     Call<unknown>,
     "operation" | "path" | "body" | "secrets" | "address" | "holdBack" | "recheck" | "beforeSending"
   > {
-  /** What it is called in messages, as in `role "Cashier"`. */
+  /** Its name in messages, such as `role "Cashier"`. */
   readonly what: string;
   readonly find: (client: Client) => Promise<FoundResource>;
 }
 
 /**
- * Creates something, once: where an answer is lost, what it was about is looked up, and adopted if it is there as asked.
- * Only if it is not there is it asked for again.
+ * Creates a resource exactly once: if the response is lost, it looks the resource up, adopts it if it is as requested,
+ * and retries only if there is none.
  */
 async function createOnce(client: Client, creation: Creation): Promise<Created> {
   const { what, find, ...call } = creation;
@@ -145,17 +145,17 @@ async function createOnce(client: Client, creation: Creation): Promise<Created> 
     },
   });
   if (created) return created;
-  // It was created, but the answer does not tell its id.
+  // It was created, but the response does not contain its id.
   const unlisted = createdNotListed(call.path, what);
   const found = await look(unlisted);
   if (!found?.same) throw unlisted;
   return { id: found.id, adopted: false };
 }
 
-/** What stands in the place of something that was to be created; `same`: as it was to be. Null where nothing does. */
+/** The result of looking up a created resource; `same`: it is as requested. `null` if there is none. */
 export type FoundResource = { readonly id: string; readonly same: boolean } | null;
 
-/** Looks for a custom role by its exact name. */
+/** Finds a custom role by its exact name. */
 async function findRole(client: Client, merchant: string, draft: CreateRole): Promise<FoundResource> {
   const named = (await listRoles(client, merchant)).filter(
     ({ name, predefined }) => name === draft.name && !predefined,
@@ -163,10 +163,10 @@ async function findRole(client: Client, merchant: string, draft: CreateRole): Pr
   return best(named, (role) => isRole(role, draft));
 }
 
-/** Looks for a member by the exact address; an expired invitation is never what was just created. */
+/** Finds a member by its exact address, except expired invitations, which cannot be new. */
 async function findMember(client: Client, merchant: string, draft: CreateMember): Promise<FoundResource> {
   const key = draft.email.toLowerCase();
-  // The filter is a prefix, so what it gives is compared exactly.
+  // The service filters by prefix, so the results are compared exactly.
   const members = (await listMembers(client, merchant, { email: draft.email })).filter(
     ({ user, invite, status }) =>
       status !== "expired" && [user?.email, invite?.email].some((address) => address?.toLowerCase() === key),

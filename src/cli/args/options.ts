@@ -33,22 +33,19 @@ const MAX_CONCURRENCY = 64;
 const DEFAULT_RETRY_FOR_MS = 300_000;
 const MAX_SIZE = 100_000_000;
 
-/** Adds `--merchant`: which of the files' merchants are meant. */
+/** Adds `--merchant`: selects merchants of the files. */
 export function withMerchantOption(command: Command): Command {
   return command.addOption(
-    new Option("-m, --merchant <code>", "only this merchant; may be given more than once")
+    new Option("-m, --merchant <code>", "only this merchant; repeatable")
       .argParser((code: string, all: readonly string[]) => [...all, code])
       .default([], "all"),
   );
 }
 
-/** Adds `--reinvite`: whose expired invitations are renewed whatever the files say. */
+/** Adds `--reinvite`: renews expired invitations regardless of the files. */
 export function withReinviteOption(command: Command): Command {
   return command.addOption(
-    new Option(
-      "--reinvite <email>",
-      "renew this expired invitation whatever sync.reinvite says; may be given more than once",
-    )
+    new Option("--reinvite <email>", "renew this expired invitation regardless of sync.reinvite; repeatable")
       .argParser((email: string, all: readonly string[]) => [...all, email])
       .default([], "none"),
   );
@@ -63,33 +60,36 @@ export function withServiceOptions(command: Command): Command {
   );
 }
 
-/** Adds the options of how the service is reached. */
+/** Adds the options of the connection to the service. */
 export function withConnectionOptions(command: Command): Command {
   return command
     .option(
       "--base-url <url>",
-      "where the service is (default: the file's api.base_url, else ROLECALL_BASE_URL)",
+      "base URL of the service (default: the file's api.base_url, else ROLECALL_BASE_URL)",
     )
     .option(
       "--concurrency <n>",
-      "requests under way at once, for each service and key",
+      "concurrent requests, for each service and key",
       wholeNumber(1, MAX_CONCURRENCY),
       DEFAULT_CONCURRENCY,
     )
     .addOption(
-      new Option("--retry-for <duration>", "how long one request is tried for in all, such as 90s, 5m or 1h")
+      new Option(
+        "--retry-for <duration>",
+        "how long to keep trying a request, such as 90s, 5m or 1h; 0 sends it once",
+      )
         .argParser(parseDuration)
         .default(DEFAULT_RETRY_FOR_MS, "5m"),
     )
-    .option("-v, --verbose", "show every entry of long lists, and tell each request on stderr");
+    .option("-v, --verbose", "show every entry of long lists, and log each request on stderr");
 }
 
 const FORMATS = ["text", "json"] as const;
 
-/** Adds `--quiet`: sums, errors and refusals only. */
+/** Adds `--quiet`: totals, errors and refusals only. */
 export function withQuietOption(command: Command): Command {
   return command.addOption(
-    new Option("-q, --quiet", "print sums, errors and refusals only, and no progress").conflicts("verbose"),
+    new Option("-q, --quiet", "print totals, errors and refusals only, and no progress").conflicts("verbose"),
   );
 }
 
@@ -102,7 +102,7 @@ export function withOutputFileOption(command: Command): Command {
 export function withDocumentOptions(command: Command): Command {
   return withOutputFileOption(command).option(
     "--max-size <n>",
-    "with --format markdown: leave out the least important beyond n UTF-16 units",
+    "with --format markdown: maximum length in UTF-16 units; leaves out the least important parts",
     wholeNumber(SMALLEST_REVIEW, MAX_SIZE),
     USUAL_REVIEW,
   );
@@ -111,7 +111,7 @@ export function withDocumentOptions(command: Command): Command {
 /** Adds `--format`, with these choices, and `--no-color`. */
 export function withOutputOptions(command: Command, formats: readonly string[] = FORMATS): Command {
   return command
-    .addOption(new Option("--format <format>", "how to print").choices(formats).default("text"))
+    .addOption(new Option("--format <format>", "output format").choices(formats).default("text"))
     .option("--no-color", "print without colours (also: NO_COLOR)");
 }
 

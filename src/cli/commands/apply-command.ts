@@ -18,20 +18,20 @@ export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
     .option("-y, --yes", "do not ask; needed where there is no terminal")
     .option("--approved <file>", "apply only what this saved plan holds; anything new is refused")
     .addOption(
-      new Option("-i, --interactive", "look through the plan first, and leave changes out").conflicts([
+      new Option("-i, --interactive", "browse the plan first, and leave changes out").conflicts([
         "yes",
         "approved",
       ]),
     )
     .addOption(
-      new Option("--allow <override>", "override a refusal; the plan prints the value to give here")
+      new Option("--allow <override>", "override a refusal of a guard, as the plan prints it; repeatable")
         .argParser((text: string, all: readonly string[]) => [...all, text])
         .default([], "none"),
     )
     .addOption(
       new Option(
         "--rotate-password <email>",
-        "set this managed user's password from its password_env; may be given more than once",
+        "set this managed user's password from its password_env; repeatable",
       )
         .argParser((email: string, all: readonly string[]) => [...all, email])
         .default([], "none"),

@@ -22,9 +22,9 @@ export function planCommand(io: Io, done: (code: ExitCode) => void): Command {
       "Reads the live state, compares it with the files, and shows what an apply would change. Changes nothing.",
     )
     .argument("[path...]", "files or folders (default: access/)")
-    .option("-i, --interactive", "look through the plan with the keyboard; it is printed when you leave")
+    .option("-i, --interactive", "browse the plan with the keyboard; it is printed at the end")
     .option("--out <file>", "save the plan as JSON, for apply --approved")
-    .option("--as-of <day>", "plan as if it were this day, or moment, for end dates to come", parseAsOf)
+    .option("--as-of <day>", "plan as of this day or moment, for end dates to come", parseAsOf)
     .option("--detailed-exitcode", "exit 2 when there are changes, 0 when there are none")
     .addHelpText(
       "after",

@@ -15,7 +15,7 @@ export function reportCommand(io: Io, done: (code: ExitCode) => void): Command {
     )
     .argument("[path...]", "files or folders (default: access/)")
     .option("--declared", "show the access in the files, without the network, instead of the live access")
-    .option("--as-of <day>", "judge end dates as if it were this day, or moment", parseAsOf)
+    .option("--as-of <day>", "evaluate end dates as of this day or moment", parseAsOf)
     .option("--no-color", "print without colours (also: NO_COLOR)")
     .addHelpText(
       "after",

@@ -21,10 +21,13 @@ export function sandboxCommand(io: Io, done: (code: ExitCode) => void): Command 
     .option("--port <n>", "port to listen on; 0 picks a free one", wholeNumber(0, 65_535), DEFAULT_PORT)
     .option("--host <host>", "address to listen on; any but loopback opens it to the network", "127.0.0.1")
     .option("--seed <file>", "YAML file with the merchants, roles, members and keys to start with")
-    .option("--state <file>", "keep everything in this file across restarts; once there, it wins over --seed")
+    .option(
+      "--state <file>",
+      "keep everything in this file across restarts; once it exists, it takes precedence over --seed",
+    )
     .option(
       "--generate <n>",
-      "make this many members, always the same ones, in the first merchant",
+      "generate this many members, always the same, in the first merchant",
       wholeNumber(0, MAX_GENERATED),
     )
     .option(
@@ -35,7 +38,7 @@ export function sandboxCommand(io: Io, done: (code: ExitCode) => void): Command 
     .addOption(
       new Option(
         "--rate-limit-kind <kind>",
-        "count in each second of the clock, or from a bucket that fills up steadily",
+        "count in each second of the clock, or from a bucket that refills steadily",
       ).choices(["window", "bucket"]),
     )
     .option(
@@ -44,22 +47,18 @@ export function sandboxCommand(io: Io, done: (code: ExitCode) => void): Command 
       wholeNumber(1, 1_000_000),
     )
     .addOption(
-      new Option("--retry-after <form>", "how a 429 says when to come again").choices([
-        "seconds",
-        "date",
-        "none",
-      ]),
+      new Option("--retry-after <form>", "form of Retry-After in a 429").choices(["seconds", "date", "none"]),
     )
-    .option("--latency <ms>", "wait this long before each answer", wholeNumber(0, MAX_LATENCY_MS))
+    .option("--latency <ms>", "delay each response by this much", wholeNumber(0, MAX_LATENCY_MS))
     .option(
       "--jitter <ms>",
-      "wait up to this much longer, drawn anew each time",
+      "delay each response by up to this much more, at random",
       wholeNumber(0, MAX_LATENCY_MS),
     )
-    .option("--faults <file>", "YAML or JSON file that says what goes wrong, and when")
+    .option("--faults <file>", "YAML or JSON file with fault rules")
     .option(
       "--fault-seed <n>",
-      "what all chances are drawn from (default: the file's seed, or 1)",
+      "seed of everything random (default: the file's seed, or 1)",
       wholeNumber(0, MAX_SEED),
     )
     .addHelpText("after", SANDBOX_HELP)

@@ -24,7 +24,7 @@ export function undoCommand(io: Io, done: (code: ExitCode) => void): Command {
     .option("--out <file>", "save the plan as JSON, for undo --approved; change nothing")
     .option("--approved <file>", "apply only what this saved plan holds; anything new is refused")
     .addOption(
-      new Option("--allow <override>", "override a refusal; the plan prints the value to give here")
+      new Option("--allow <override>", "override a refusal of a guard, as the plan prints it; repeatable")
         .argParser((text: string, all: readonly string[]) => [...all, text])
         .default([], "none"),
     )

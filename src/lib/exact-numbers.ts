@@ -1,15 +1,15 @@
-/** Stands in front of the digits of a number that JSON.parse would round; no text of the service begins so. */
+/** Prefix of the digits of a number that JSON.parse would round. */
 const MARK = "\u0000rounded number ";
 
-/** Finds quickly that a body may hold such a number: one of 16 digits, or with an exponent. */
+/** Finds bodies that may contain such a number: one of 16 digits or with an exponent. */
 const SUSPECT = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/;
 
-/** Texts, which are passed over, and numbers. */
+/** Matches strings, which are skipped, and numbers. */
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 const MOST_DIGITS = 400;
 
-/** A JSON text in which each number that would be rounded is a marked text; null where there is none. */
+/** Returns JSON text with each number that would be rounded as a marked string; `null` if there is none. */
 export function markRounded(json: string): string | null {
   if (!SUSPECT.test(json)) return null;
   let found = false;
@@ -21,7 +21,7 @@ export function markRounded(json: string): string | null {
   return found ? marked : null;
 }
 
-/** Metadata with its marked numbers rounded after all, and the properties that have one. */
+/** Returns metadata with marked numbers rounded, and the properties that contain one. */
 export function unmark<Fields extends object>(
   metadata: Fields,
 ): { readonly metadata: Fields; readonly rounded: readonly string[] } {
@@ -47,14 +47,14 @@ function mapNumbers(value: unknown, onMark: () => void): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapNumbers(item, onMark)]));
 }
 
-/** Whether JSON.stringify writes the number that JSON.parse makes of this one as the same number. */
+/** Tells if a number survives JSON.parse and JSON.stringify unchanged. */
 function isExact(token: string): boolean {
   if (token.length > MOST_DIGITS) return false;
   const value = Number(token);
   return Number.isFinite(value) && normalForm(token) === normalForm(String(value));
 }
 
-/** Sign, digits without zeros at either end, and the power of ten that they are multiplied with. */
+/** Returns a canonical text of a number: sign, significant digits and exponent. */
 function normalForm(number: string): string {
   const [mantissa = "", exponent = "0"] = number.toLowerCase().split("e");
   const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");

@@ -1,12 +1,12 @@
-/** The candidate that was probably meant, or null where none is near; case is no difference. */
+/** Returns the candidate that was probably meant, regardless of case; `null` if none is near. */
 export function suggest(word: string, candidates: Iterable<string>): string | null {
   return openSuggester([...candidates])(word);
 }
 
-// What a hostile file may make this cost: about a second.
+// Bounds the cost of a hostile file to about a second.
 const MAX_WORK = 100_000_000;
 
-/** Suggestions from many candidates for many words, within a bound of work; beyond it there are none. */
+/** Creates a function that suggests candidates for many words, within a bound of work. */
 export function openSuggester(candidates: readonly string[]): (word: string) => string | null {
   const folded = candidates.map((candidate) => ({ candidate, lower: candidate.toLowerCase() }));
   const known = new Map<string, string | null>();
@@ -38,7 +38,7 @@ export function openSuggester(candidates: readonly string[]): (word: string) => 
   };
 }
 
-/** Whether two words differ as a slip of the keyboard makes them differ: by one edit, in long words by two. */
+/** Tells if two words differ by a typing error: one edit, or two in long words. */
 export function isSlip(a: string, b: string): boolean {
   // Numbered names, such as till_1 and till_2, are meant to differ.
   if (a.replace(/\d+/g, "") === b.replace(/\d+/g, "") || Math.max(a.length, b.length) > MAX_LENGTH) {
@@ -51,7 +51,7 @@ export function isSlip(a: string, b: string): boolean {
 // Longer words are not typed by hand, and comparing them costs the product of their lengths.
 const MAX_LENGTH = 100;
 
-/** Edits between two words, where two swapped neighbours count as one. */
+/** Returns the edit distance of two words; a swap of neighbours counts as one edit. */
 function distance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -6,7 +6,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
 /** The subject of a text: a plan, changes made outside git, or differences whose side is unknown. */
 export type Told = "plan" | "outside-git" | "unknown";
 
-/** The end of a sentence about something that happened. */
+/** Returns the end of a sentence about something that happened. */
 export function toldWhere(told: Told): string {
   switch (told) {
     case "plan":
@@ -25,7 +25,7 @@ export function grouped(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
-/** A word for a shell to paste: quoted where it would be read as something else. */
+/** Returns a shell word, quoted if needed. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -35,14 +35,14 @@ export function moreText(count: number): string {
   return `… and ${grouped(count)} more (--verbose shows all)`;
 }
 
-/** How a write whose answer was lost turned out to be done. */
+/** Returns how a write with a lost response turned out to be done. */
 export function adoptedText(isPassword: boolean): string {
   return isPassword
     ? "its answer was lost; sent again, the password was refused as used before"
     : "its answer was lost; it was found";
 }
 
-/** " 2 removals deferred.", to follow a sum; empty where nothing waits. */
+/** Returns " 2 removals deferred.", to follow a sum; empty if none are. */
 export function deferredText(count: number): string {
   return count > 0 ? ` ${counted(count, "removal")} deferred.` : "";
 }
@@ -52,7 +52,7 @@ export function isLiteralGlob(glob: string): boolean {
   return !/[*?[{(!\\]/.test(glob);
 }
 
-/** Returns a text as it is where it cannot be misread, else in quotes, with escaped line breaks and quotes; shortened. */
+/** Returns a text as it is if unambiguous, else in quotes, with escaped line breaks and quotes; shortened. */
 export function quoteIfNeeded(text: string): string {
   return /^[\p{L}\p{N}_.:@+-]+$/u.test(text) ? shorten(text) : quoted(text);
 }

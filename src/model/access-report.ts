@@ -1,30 +1,30 @@
 import type { Environment } from "./desired.ts";
 import type { MemberStatus } from "./live.ts";
 
-/** Who may do what at one merchant; with a plan also what it would leave behind. */
+/** The access at one merchant; with a plan also the access that results from it. */
 export interface AccessReport {
   readonly merchant: string;
   readonly environment: Environment | null;
-  /** Base URL of the service that was read; null where only the file was. */
+  /** Base URL of the service that was read; `null` if only the file was. */
   readonly service: string | null;
   readonly roles: readonly ReportedRole[];
   readonly members: readonly ReportedMember[];
 }
 
-/** A role and what it grants; without a plan `before` and `after` are the same object. */
+/** A role and its permissions; without a plan `before` and `after` are the same object. */
 export interface ReportedRole {
-  /** Tells the roles of one report apart. */
+  /** Unique among the roles of a report. */
   readonly key: string;
   readonly name: string;
   readonly id: string | null;
   readonly description: string | null;
   readonly predefined: boolean;
-  /** Null where it is not there; permissions are null where nobody tells them. */
+  /** `null` if it does not exist; permissions are `null` if unknown. */
   readonly before: { readonly permissions: readonly string[] | null } | null;
   readonly after: { readonly permissions: readonly string[] | null } | null;
 }
 
-/** What a member holds at one moment. */
+/** The roles of a member at one time. */
 export interface ReportedHolding {
   /** `invited` by the plan; `declared` in a file and not looked up. */
   readonly status: MemberStatus | "invited" | "declared";
@@ -32,28 +32,28 @@ export interface ReportedHolding {
   readonly roles: readonly string[];
 }
 
-/** A member and what it holds; without a plan `before` and `after` are the same object. */
+/** A member and its roles; without a plan `before` and `after` are the same object. */
 export interface ReportedMember {
-  /** The address, or the id where there is none. */
+  /** The address, else the id. */
   readonly name: string;
   readonly nickname: string | null;
-  /** As `LiveUser` has it. */
+  /** The type of `LiveUser`. */
   readonly type: string;
-  /** Null where it is not known. */
+  /** `null` if unknown. */
   readonly mfa: boolean | null;
-  /** When its invitation expires, ISO 8601; null where there is none. */
+  /** Expiry of its invitation, ISO 8601; `null` if there is none. */
   readonly invitedUntil: string | null;
   readonly before: ReportedHolding | null;
   readonly after: ReportedHolding | null;
   readonly ends: readonly ReportedEnd[];
 }
 
-/** An end that the file sets. */
+/** An end of access that is set in the file. */
 export interface ReportedEnd {
-  /** The role's name; null for the whole membership. */
+  /** The role's name; `null` for the whole membership. */
   readonly role: string | null;
-  /** As it is written. */
+  /** As written in the file. */
   readonly text: string;
-  /** The first moment without it, in milliseconds since the epoch. */
+  /** The first moment without access, in ms since the epoch. */
   readonly ends: number;
 }

@@ -2,8 +2,8 @@ import type { Failure } from "./errors.ts";
 import type { Change, MemberChange } from "./plan.ts";
 
 /**
- * A new password for a user whom the merchant manages, asked for on the command line. No plan holds it; it is carried
- * out as an update that leaves everything else as it is.
+ * A new password for a managed user, requested on the command line. It is not part of a plan, and is applied as an update
+ * of the password only.
  */
 export type PasswordChange = MemberChange & {
   readonly kind: "update";
@@ -11,7 +11,7 @@ export type PasswordChange = MemberChange & {
   readonly passwordEnv: string;
 };
 
-/** What became of one planned change, or of one new password. */
+/** The outcome of a planned change or of a new password. */
 export type Outcome =
   | {
       readonly status: "done";
@@ -22,23 +22,23 @@ export type Outcome =
        * service then refused as used before.
        */
       readonly adopted: boolean;
-      /** It was so already when it was looked at, and nothing had to be sent. */
+      /** Set if the recheck found it applied already, so that nothing was sent. */
       readonly already?: true;
     }
-  /** It was looked at before the write, and is no longer what was planned; nothing was sent. */
+  /** The recheck found that the resource has changed since it was planned; nothing was sent. */
   | { readonly status: "stale"; readonly change: Change; readonly failure: Failure }
   | { readonly status: "failed"; readonly change: Change; readonly failure: Failure }
   | ({ readonly status: "unknown"; readonly change: Change; readonly failure: Failure } & Removal)
-  /** One of several requests is done, and the others are not, for a failure or a stop; the next run goes on. */
+  /** Some of several requests are done, the others not, after a failure or a stop; the next run goes on. */
   | ({ readonly status: "unfinished"; readonly change: Change; readonly failure?: Failure } & Removal)
   | { readonly status: "not-started"; readonly change: Change };
 
 interface Removal {
-  /** The expired invitation in `change.before` is gone, and no new one is known to be there. */
+  /** Set if the expired invitation in `change.before` is gone without a known new one. */
   readonly removed?: true;
 }
 
-/** A stretch of an apply: what belongs to one phase runs side by side (`free-names` in order), phases one after the other. */
+/** A phase of an apply: its changes run concurrently (`free-names` in order), the phases one after the other. */
 export type Phase =
   | "free-names"
   | "create-roles"
@@ -56,17 +56,17 @@ export type StopCause =
   | { readonly by: "output"; readonly stream: "stdout" | "stderr" };
 
 /**
- * The result of a plan; `stopped` when a failure or somebody ended it early, or something is not recorded; `incomplete`
- * when everything is done but for invitations that were refused for their address alone, and what depends on them.
+ * The result of an apply: `stopped` after a failure, a signal, or a journal that cannot be written; `incomplete` if only
+ * invitations that were refused for their address, and what depends on them, are left.
  */
 export interface ApplyResult {
   readonly status: "done" | "incomplete" | "stopped";
   /** One for each planned change, in the plan's order, then one for each new password. */
   readonly outcomes: readonly Outcome[];
-  /** How many writes the service has carried out, or may have. */
+  /** Number of writes that the service has, or may have, applied. */
   readonly writes: number;
-  /** Why the journal does not hold all that was done; null where it does. */
+  /** Why the journal is incomplete; `null` if it is complete. */
   readonly journalFailure: Failure | null;
-  /** Changes that were sent and of which the journal does not tell what became. */
+  /** Changes that were sent and whose outcome is not in the journal. */
   readonly unrecorded: readonly Change[];
 }

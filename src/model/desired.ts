@@ -6,25 +6,25 @@ export type Environment = "live" | "test";
 /** `authoritative`: what the file does not list is removed. `additive`: it is left alone. */
 export type SyncMode = "authoritative" | "additive";
 
-/** Where something was declared: the path of keys and indexes inside one file, turned into a line only on demand. */
+/** The origin of a declaration: the path of keys and indexes in a file, resolved to a line on demand. */
 export interface Origin {
   readonly file: string;
   readonly path: readonly (string | number)[];
 }
 
-/** When access ends: as written, a date (the end of that day, UTC) or a timestamp, and the first moment without it. */
+/** The end of access: its text, a date (end of that day, UTC) or timestamp, and the first moment without access. */
 export interface Until {
   readonly text: string;
-  /** Milliseconds since the epoch. */
+  /** In ms since the epoch. */
   readonly ends: number;
 }
 
-/** A custom role as the file wants it; an absent field is unmanaged and keeps its live value. */
+/** A desired custom role; an absent field is unmanaged and keeps its live value. */
 export interface DesiredRole {
   readonly name: string;
   /** Pins the identity to one live role (`role_…`). */
   readonly id?: string;
-  /** The name it had: a rename instead of a removal and a creation. */
+  /** Its former name: makes it a rename instead of a removal and a creation. */
   readonly previously?: string;
   readonly description?: string;
   readonly permissions?: readonly string[];
@@ -32,20 +32,20 @@ export interface DesiredRole {
   readonly origin: Origin;
 }
 
-/** A role that a member is to hold, by name, or by id for predefined ones; maybe only for a time. */
+/** A role that a member shall hold, by name, or by id for predefined ones; optionally until a time. */
 export interface Grant {
   readonly role: string;
   readonly until?: Until;
 }
 
-/** A user whom the merchant manages: the service creates it with this nickname and a password from the environment. */
+/** A managed user, which the service creates with this nickname and a password from the environment. */
 export interface ManagedUser {
   readonly nickname?: string;
   /** Name of the environment variable that holds the first password, at least 8 characters. */
   readonly passwordEnv: string;
 }
 
-/** A member as the file wants it; an absent field is unmanaged and keeps its live value. */
+/** A desired member; an absent field is unmanaged and keeps its live value. */
 export interface DesiredMember {
   readonly email: string;
   /** Pins the identity to one live member (`mem_…`). */
@@ -58,28 +58,28 @@ export interface DesiredMember {
   readonly origin: Origin;
 }
 
-/** Whether expired invitations are renewed, or only while the entry's last commit is younger than a period. */
+/** The renewal of expired invitations: always, never, or while the entry's last commit is younger than a period. */
 export type Reinvite = boolean | { readonly text: string; readonly ms: number };
 
-/** How a merchant's file is brought together with what is live. */
+/** The options for reconciling a merchant's file with the live state. */
 export interface SyncOptions {
   readonly roles: SyncMode;
   readonly members: SyncMode;
   readonly reinvite: Reinvite;
-  /** A role whose metadata changed may be replaced, since the service cannot update it in place. */
+  /** Whether a role with changed metadata may be replaced, since the service cannot update it in place. */
   readonly replaceRoles: boolean;
 }
 
-/** Globs over names and ids of roles, and over addresses and ids of members, that are never read into a plan. */
+/** Globs over names and ids of roles, and over addresses and ids of members, that plans ignore. */
 export interface IgnorePatterns {
   readonly roles: readonly string[];
   readonly members: readonly string[];
 }
 
-/** The largest part of what is live that one apply may remove: a share in percent, or a count. */
+/** The maximum that one apply may remove: a percentage of the live ones, or a count. */
 export type RemovalLimit = { readonly percent: number } | { readonly count: number };
 
-/** What an apply must not do without an override. */
+/** The changes that an apply refuses without an override. */
 export interface GuardSettings {
   /** Absent: 25 percent. */
   readonly maxRemovals?: RemovalLimit;
@@ -89,7 +89,7 @@ export interface GuardSettings {
   readonly minHolders?: Readonly<Record<string, number>>;
 }
 
-/** What the access that a plan leaves behind has to keep to. */
+/** The rules for the access that results from a plan. */
 export interface Policies {
   /** Domains that members' addresses may have; `*.example.com` means every subdomain. Absent: any. */
   readonly emailDomains?: readonly string[];
@@ -99,13 +99,13 @@ export interface Policies {
   readonly maxHolders: Readonly<Record<string, number>>;
   /** Roles that are only ever granted with an end date. */
   readonly requireUntil: readonly string[];
-  /** Roles whose holders have MFA on login; a pending member counts as not known. */
+  /** Roles whose holders must have MFA on login; a pending member counts as unknown. */
   readonly requireMfa: readonly string[];
   /** Permissions that no custom role may grant. */
   readonly forbidPermissions: readonly string[];
 }
 
-/** A test of the access that a plan would leave behind. Members stand as addresses, roles as `role:Name`. */
+/** A test of the access that results from a plan. Members are written as addresses, roles as `role:Name`. */
 export type Check =
   | { readonly kind: "only"; readonly can: string; readonly only: readonly string[]; readonly origin: Origin }
   | { readonly kind: "at-most"; readonly can: string; readonly atMost: number; readonly origin: Origin }
@@ -116,7 +116,7 @@ export type Check =
       readonly origin: Origin;
     };
 
-/** Which account a file is about, and how its service is reached, as far as the file says it. */
+/** The account of a file and the connection to its service, as far as the file sets it. */
 export interface Addressed {
   readonly merchant: string;
   readonly environment?: Environment;
@@ -126,7 +126,7 @@ export interface Addressed {
   readonly origin: Origin;
 }
 
-/** The desired state of one merchant: what its file and the included ones say, checked and normalised. */
+/** The desired state of one merchant, from its file and its includes, checked and normalised. */
 export interface DesiredState extends Addressed {
   readonly sync: SyncOptions;
   readonly ignore: IgnorePatterns;

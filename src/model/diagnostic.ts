@@ -1,4 +1,4 @@
-/** How bad a finding is: an error stops the command, a warning does not. */
+/** The severity of a finding: an error stops the command, a warning does not. */
 export type Severity = "error" | "warning";
 
 /** A stretch of a text file; lines and columns count from 1, columns in UTF-16 units. */
@@ -14,13 +14,13 @@ export interface Diagnostic {
   /** Stable, kebab-case. */
   readonly code: string;
   readonly severity: Severity;
-  /** Set where the file can be read but breaks its own policies or checks: refused, rather than wrong. */
+  /** Set if the file is valid but violates its own policies or checks. */
   readonly refusal?: true;
   readonly message: string;
-  /** What to do next, where there is something better to say than the message. */
+  /** What to do next, if the message does not tell. */
   readonly hint?: string;
   readonly file: string;
-  /** Absent where the problem has no place in the text (a file that cannot be read). */
+  /** Absent if the problem has no location in the text (a file that cannot be read). */
   readonly span?: Span;
   /** The source lines around the span, marked; safe to print after escaping. */
   readonly frame?: string;

@@ -9,16 +9,16 @@ export type DriftCause = "outside-git" | "not-applied" | "unknown";
 /** A change made at the service, which the plan would revert. */
 export type DriftEvent = "added" | "removed" | "changed";
 
-/** What is known of one change that a plan would make. */
+/** The cause and times of a planned change. */
 export interface DriftedChange {
   /** Of the plan's change. */
   readonly fingerprint: string;
   readonly cause: DriftCause;
-  /** Null where the file moved, and for a member who only moves along with a replaced role. */
+  /** `null` if the file changed, and for a member that only follows a replaced role. */
   readonly event: DriftEvent | null;
-  /** When its entry in the file was last committed, in milliseconds since the epoch; null where that is not known. */
+  /** Last commit of its entry in the file, in ms since the epoch; `null` if unknown. */
   readonly fileChangedAt: number | null;
-  /** When the service last changed it, in milliseconds since the epoch; null where it is not there. */
+  /** Last change at the service, in ms since the epoch; `null` if it does not exist. */
   readonly liveChangedAt: number | null;
 }
 
@@ -27,7 +27,7 @@ export interface DriftViolation extends Refusal {
   readonly fingerprint: string;
 }
 
-/** How one merchant differs from its file, and which side moved. */
+/** The differences between a merchant and its file, and which side changed. */
 export interface Drift {
   readonly plan: Plan;
   /** One for each of the plan's changes, in their order. */

@@ -1,4 +1,4 @@
-/** What went wrong outside the user's files: credentials, network, the service, flags. */
+/** The kinds of failures outside the user's files: credentials, network, service, flags. */
 export type ErrorCode =
   | "usage"
   | "file-unreadable"
@@ -31,21 +31,21 @@ export type ErrorCode =
   | "service-failed"
   | "unexpected-status"
   | "port-taken"
-  /** What is to be changed is no longer what was planned. */
+  /** The resource has changed since it was planned. */
   | "stale"
   | "journal-unwritable"
   /** The service has emptied fields of a member, and they are still empty. */
   | "not-restored"
   | "run-unknown";
 
-/** The service's own account of a failure (RFC 9457); every field but `type` may be missing. */
+/** A Problem of the service (RFC 9457); every field but `type` may be missing. */
 export interface Problem {
   readonly type: string;
   readonly title?: string;
   readonly status?: number;
   readonly detail?: string;
   readonly instance?: string;
-  /** Members that the standard does not name, each value as a short text on one line. */
+  /** Extension members, each value as a short text on one line. */
   readonly extensions?: readonly { readonly name: string; readonly value: string }[];
 }
 
@@ -54,26 +54,26 @@ export interface FailedRequest {
   readonly method: string;
   /** Path and query, without the origin. */
   readonly path: string;
-  /** Absent where no answer came. */
+  /** Absent without a response. */
   readonly status?: number;
   readonly problem?: Problem;
-  /** How often it was sent. */
+  /** Number of attempts. */
   readonly attempts: number;
-  /** The service may have done it all the same: the answer was lost, or told of a failure half-way. */
+  /** Whether the service may have applied it: the response was lost, or reported a failure on the way. */
   readonly uncertain?: boolean;
 }
 
-/** Why something could not be done, as data. */
+/** A failure as data. */
 export interface Failure {
   readonly code: ErrorCode;
   readonly message: string;
   readonly hint?: string;
   readonly request?: FailedRequest;
-  /** When to try again, ISO 8601; absent where the service does not say it. */
+  /** Time to try again, ISO 8601; absent if the service does not say. */
   readonly retryAt?: string;
 }
 
-/** What a RolecallError carries besides its code and message. */
+/** The details of a RolecallError besides its code and message. */
 export interface ErrorDetails {
   readonly hint?: string;
   readonly request?: FailedRequest;
@@ -81,7 +81,7 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-/** The one error class for everything that the environment gets wrong; anything else that is thrown is a bug. */
+/** The error class for all failures of the environment; anything else that is thrown is a bug. */
 export class RolecallError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | undefined;
@@ -97,7 +97,7 @@ export class RolecallError extends Error {
     this.retryAt = details.retryAt;
   }
 
-  /** The part of it that is data: for outcomes and for showing. */
+  /** Returns the failure as data. */
   get failure(): Failure {
     const { code, message, hint, request, retryAt } = this;
     return {

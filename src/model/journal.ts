@@ -5,7 +5,7 @@ import type { MemberImage, Reason, RoleImage } from "./plan.ts";
 /** The journal of one apply at one merchant, line by line; `at` of each line is ISO 8601. Nothing in it is secret. */
 export type JournalLine = JournalEntry & { readonly at: string };
 
-/** One line of a journal, before it is dated. */
+/** An entry of a journal, without its time. */
 export type JournalEntry = RunStarted | WriteIntended | WriteEnded | RunEnded | RunVerified;
 
 /** The first line: who applies what, where, and from which commit. */
@@ -23,82 +23,82 @@ export interface RunStarted {
   readonly service: string;
   /** Of the plan. */
   readonly fingerprint: string;
-  /** How many changes the plan holds. */
+  /** Number of changes in the plan. */
   readonly changes: number;
   /** rolecall's version. */
   readonly version: string;
   readonly user: string | null;
   readonly host: string;
   readonly pid: number;
-  /** The commit that the files were at; `clean` is false where something was not committed. */
+  /** The commit of the files; `clean` is `false` with uncommitted changes. */
   readonly commit: { readonly id: string; readonly clean: boolean } | null;
-  /** Address of the CI run, where one can be told. */
+  /** URL of the CI run, if known. */
   readonly job: string | null;
-  /** The run that this one takes back. */
+  /** The run that this one undoes. */
   readonly undoes: string | null;
 }
 
-/** A write that is about to be sent; on the disk before it is. */
+/** A write that is about to be sent; recorded before it is. */
 export interface WriteIntended {
   readonly type: "intent";
-  /** Counts the writes of a run, from 1. */
+  /** Number of the write in its run, from 1. */
   readonly write: number;
   readonly phase: Phase;
-  /** Which of a change's writes it is; see `Step`. */
+  /** The part of the change; see `Step`. */
   readonly part: "whole" | "set-aside" | "create" | "remove" | "restore";
   readonly resource: "role" | "member";
   readonly kind: "create" | "update" | "replace" | "delete";
   readonly name: string;
-  /** Null where the write creates; for a new invitation that of the expired one. */
+  /** `null` if the write creates; for a new invitation the id of the expired one. */
   readonly id: string | null;
   readonly reason: Reason;
   /** Of the change. */
   readonly fingerprint: string;
-  /** The planned state of `id`; null where the write creates. */
+  /** The planned state before the write; `null` if it creates. */
   readonly before: RoleImage | MemberImage | null;
-  /** What this write makes of it; null where it removes. */
+  /** The state after the write; `null` if it removes. */
   readonly after: RoleImage | MemberImage | null;
-  /** It sets a new password, which is not told, and changes nothing else. */
+  /** Set if it only sets a new password, which is not recorded. */
   readonly password?: true;
 }
 
-/** What became of a write. */
+/** The outcome of a write. */
 export interface WriteEnded {
   readonly type: "outcome";
   readonly write: number;
-  /** `not-sent`: the run was stopped while the write waited for its turn. */
+  /** `not-sent`: the run was stopped before the write was sent. */
   readonly status: "done" | "failed" | "unknown" | "stale" | "not-sent";
-  /** What was created or touched; null where nothing is known to be. */
+  /** Id of the created or changed resource; `null` if unknown or none. */
   readonly id: string | null;
   readonly adopted: boolean;
   readonly failure: Failure | null;
-  /** It had to wait, and was so already when it was looked at again; nothing was sent. */
+  /** Set if a recheck found it applied already, so that nothing was sent. */
   readonly already?: true;
 }
 
-/** The apply has ended; without this line it was cut short. */
+/** The end of an apply; without this line it was interrupted. */
 export interface RunEnded {
   readonly type: "end";
-  /** `incomplete`: but for invitations that were refused for their address alone, and what depends on them. */
+  /** `incomplete`: only invitations that were refused for their address, and what depends on them, are left. */
   readonly status: "done" | "incomplete" | "stopped";
-  /** Why it stopped, in a sentence; null where it did not. */
+  /** Why it stopped, in a sentence; `null` if it did not. */
   readonly cause: string | null;
-  /** How many of the plan's changes ended how. */
+  /** Number of the plan's changes by outcome. */
   readonly outcomes: Readonly<
     Record<"done" | "failed" | "unknown" | "stale" | "unfinished" | "not-started", number>
   >;
 }
 
-/** What was found when everything was read again. */
+/** The result of the verification after an apply. */
 export interface RunVerified {
   readonly type: "verified";
   /** Changes that are left, each as kind, resource and name. */
   readonly left: readonly string[];
-  /** Changes that wait for an acceptance, likewise. */
+  /** Changes that wait for an acceptance, in the same form. */
   readonly deferred: readonly string[];
 }
 
-/** Where a run is recorded; resolves when the entry is on the disk, throws RolecallError where it cannot be. */
+/** The journal of a run; `write` resolves when the entry is on disk, and throws RolecallError if that fails. */
 export interface Journal {
   write(entry: JournalEntry): Promise<void>;
 }

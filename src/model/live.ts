@@ -1,26 +1,26 @@
 import type { Metadata } from "./json.ts";
 
-/** A membership's status; a value that the contract does not name reads as `unknown`. */
+/** The status of a membership; `unknown` also for values that the contract does not name. */
 export type MemberStatus = "accepted" | "pending" | "expired" | "disabled" | "unknown";
 
-/** A role as the service holds it. */
+/** A role at the service. */
 export interface LiveRole {
   readonly id: string;
   readonly name: string;
   readonly description?: string;
   readonly permissions: readonly string[];
-  /** Provided by the service itself: it can be held, but never changed or removed. */
+  /** Whether the service provides it: it can be held, but never changed or removed. */
   readonly predefined: boolean;
   readonly metadata: Metadata;
-  /** The properties of `metadata` with a number that had to be rounded; absent where there is none. */
+  /** The properties of `metadata` with a number that was rounded; absent if none. */
   readonly rounded?: readonly string[];
   /** ISO 8601. */
   readonly updatedAt: string;
-  /** Nothing but the id is known: the service does not answer for it. */
+  /** Set if only the id is known, because the service does not return the role. */
   readonly idOnly?: true;
 }
 
-/** The ids of the roles that the service is known to provide to every merchant. */
+/** The ids of the predefined roles that every merchant is known to have. */
 export const PREDEFINED_ROLES: readonly string[] = [
   "role_owner",
   "role_admin",
@@ -30,10 +30,10 @@ export const PREDEFINED_ROLES: readonly string[] = [
   "role_cashier",
 ];
 
-/** The end-user behind an accepted membership. */
+/** The user of an accepted membership. */
 export interface LiveUser {
   readonly id: string;
-  /** Absent where the service gives none, or an empty one. */
+  /** Absent if missing or empty. */
   readonly email?: string;
   readonly mfaOnLogin: boolean;
   /**
@@ -44,14 +44,14 @@ export interface LiveUser {
   readonly nickname?: string;
 }
 
-/** An invitation that waits for its addressee. */
+/** A pending invitation. */
 export interface LiveInvite {
   readonly email: string;
   /** ISO 8601. */
   readonly expiresAt: string;
 }
 
-/** A member as the service holds it; one without `user` and `invite` has no address. */
+/** A member at the service; without `user` and `invite` it has no address. */
 export interface LiveMember {
   readonly id: string;
   /** Role ids. */
@@ -60,20 +60,20 @@ export interface LiveMember {
   readonly user?: LiveUser;
   readonly invite?: LiveInvite;
   readonly metadata: Metadata;
-  /** The properties of `metadata` with a number that had to be rounded; absent where there is none. */
+  /** The properties of `metadata` with a number that was rounded; absent if none. */
   readonly rounded?: readonly string[];
   /** ISO 8601. */
   readonly updatedAt: string;
 }
 
-/** The live state of one merchant, read whole and consistent with itself: each id is there once. */
+/** The consistent live state of one merchant; ids are unique. */
 export interface LiveState {
   readonly merchant: string;
-  /** The custom roles, and every predefined or unlisted role that a member holds or the file names, as far as it exists or is held. */
+  /** The custom roles, and other roles that a member holds, or that the file names and that exist. */
   readonly roles: readonly LiveRole[];
   readonly members: readonly LiveMember[];
-  /** The member that the API key belongs to; null where the key belongs to nobody, or the service does not tell. */
+  /** The member that the API key belongs to; `null` if none or unknown. */
   readonly callerId: string | null;
-  /** It could not be found out whether the key belongs to a member, and to which. */
+  /** Set if the member of the key could not be looked up. */
   readonly callerUnknown?: true;
 }

@@ -1,31 +1,31 @@
 import type { RunEnded, RunStarted, RunVerified, WriteEnded, WriteIntended } from "./journal.ts";
 
-/** A line of a journal with its moment, ISO 8601. */
+/** A journal entry with its time, ISO 8601. */
 export type Dated<Entry> = Entry & { readonly at: string };
 
-/** A write of a past run; without an outcome it was cut short, and nobody knows what became of it. */
+/** A write of a past run; its outcome is `null` if it was interrupted, and then unknown. */
 export interface PastWrite {
   readonly intent: Dated<WriteIntended>;
   readonly outcome: Dated<WriteEnded> | null;
 }
 
-/** What a journal tells of a run. */
+/** The content of a journal. */
 export interface PastRun {
   readonly run: Dated<RunStarted>;
-  /** In the order in which they were begun. */
+  /** In the order of their intents. */
   readonly writes: readonly PastWrite[];
-  /** Null where the run was cut short, or goes on. */
+  /** `null` if the run was interrupted or still runs. */
   readonly end: Dated<RunEnded> | null;
-  /** Null where nothing was read again at the end. */
+  /** `null` without a verification. */
   readonly verified: Dated<RunVerified> | null;
-  /** The last line was not written whole, and is left out. */
+  /** Whether the last line is incomplete; it is left out. */
   readonly torn: boolean;
 }
 
-/** A journal that was read, or why it cannot be. */
+/** A journal, or why it cannot be read. */
 export type ReadJournal =
   | { readonly ok: true; readonly run: PastRun }
-  /** `line` counts from 1; null where it is about the whole file. */
+  /** `line` counts from 1; `null` if it is about the whole file. */
   | { readonly ok: false; readonly line: number | null; readonly reason: string };
 
 /**
@@ -34,7 +34,7 @@ export type ReadJournal =
  */
 export type RunStatus = "running" | "interrupted" | "unknown-outcome" | "stopped" | "incomplete" | "done";
 
-/** Something that taking a run back does not bring back, or leaves alone. */
+/** A note on what an undo does not restore, or leaves alone. */
 export interface UndoNote {
   readonly code: UndoNoteCode;
   readonly resource: "role" | "member";
@@ -45,7 +45,7 @@ export interface UndoNote {
 /** A note about what an undo does not restore, or leaves alone, at one merchant. */
 export type MerchantNote = UndoNote & { readonly merchant: string };
 
-/** Why an undo is not the whole way back. */
+/** The reasons for an incomplete undo. */
 export type UndoNoteCode =
   | "invited-again"
   | "new-id"

@@ -9,7 +9,7 @@ export interface RoleRef {
   readonly name: string;
 }
 
-/** What a plan knows of a role, before or after a change. */
+/** The state of a role before or after a change. */
 export interface RoleImage {
   readonly name: string;
   readonly description: string | null;
@@ -18,7 +18,7 @@ export interface RoleImage {
   readonly metadata: Metadata;
 }
 
-/** What a plan knows of a member, before or after a change. */
+/** The state of a member before or after a change. */
 export interface MemberImage {
   readonly email: string | null;
   /** Sorted by name, without repeats. */
@@ -26,7 +26,7 @@ export interface MemberImage {
   readonly metadata: Metadata;
   /** Only of users that the merchant manages; `passwordEnv` names the variable with the first password of one to create. */
   readonly managed: { readonly nickname: string | null; readonly passwordEnv: string | null } | null;
-  /** Null before it exists. */
+  /** `null` before it exists. */
   readonly status: MemberStatus | null;
 }
 
@@ -81,7 +81,7 @@ interface Replace<Image> extends ChangeBase {
   readonly before: Image;
   readonly after: Image;
   readonly fields: readonly FieldDiff[];
-  /** How far an earlier run came: the id of what has taken the place already. Not part of the fingerprint. */
+  /** The id of the successor that an earlier run has created already. Not part of the fingerprint. */
   readonly resumed: string | null;
 }
 
@@ -98,7 +98,7 @@ type ChangeOf<Image> = Create<Image> | Update<Image> | Replace<Image> | Delete<I
 /** A change of one custom role; `name` is the one it has, or will have when it is new. */
 export type RoleChange = { readonly resource: "role"; readonly name: string } & ChangeOf<RoleImage>;
 
-/** A change of one member; `name` is its e-mail address, or its id where it has none. */
+/** A change of one member; `name` is its e-mail address, else its id. */
 export type MemberChange = { readonly resource: "member"; readonly name: string } & ChangeOf<MemberImage>;
 
 /** One thing that an apply would do. */
@@ -113,7 +113,7 @@ export interface Deferred {
   readonly waitsFor: readonly string[];
 }
 
-/** What one person gains and loses through roles; the unknown are roles whose permissions the service does not tell. */
+/** The permissions that a person gains and loses; the unknown ones are roles with unknown permissions. */
 export interface MemberImpact {
   readonly name: string;
   readonly gained: readonly string[];
@@ -122,11 +122,11 @@ export interface MemberImpact {
   readonly unknownLost: readonly string[];
 }
 
-/** What the plan means for people, whichever change it comes from. */
+/** The effect of a plan on people. */
 export interface Impact {
   /** Only those who gain or lose something; by name. */
   readonly members: readonly MemberImpact[];
-  /** How many members gain and lose each permission; by permission. */
+  /** Number of members that gain and lose each permission, by permission. */
   readonly permissions: readonly {
     readonly permission: string;
     readonly gained: number;
@@ -150,7 +150,7 @@ export interface Refusal {
   readonly check: string | null;
   readonly message: string;
   readonly hint: string;
-  /** What `--allow` takes to have it done all the same, without the plan's fingerprint; null where nothing does. */
+  /** The argument of `--allow` that overrides it, without the plan's fingerprint; `null` if nothing does. */
   readonly override: string | null;
 }
 
@@ -166,18 +166,18 @@ export interface Finding {
   readonly hint: string | null;
 }
 
-/** How many of one resource a plan creates, updates, replaces, deletes and leaves as they are. */
+/** The number of resources of a kind that a plan creates, updates, replaces, deletes and leaves unchanged. */
 export interface Counts {
   readonly create: number;
   readonly update: number;
   readonly replace: number;
   readonly delete: number;
   readonly unchanged: number;
-  /** How many are live where the file has no such section; absent where it has one. */
+  /** Number of live ones if the file has no such section; absent if it has one. */
   readonly unmanaged?: number;
 }
 
-/** What would change for one merchant: plain data that can be written as JSON and read back. */
+/** The changes planned for one merchant: plain data that can be written as JSON and read back. */
 export interface Plan {
   readonly format: 1;
   readonly merchant: string;
@@ -196,7 +196,7 @@ export interface Plan {
 }
 
 /**
- * What is added to the name of a role that has to go while another one takes its name, since the service allows no
+ * The suffix of a role's temporary name, which frees its name for another role, since the service allows no
  * two roles of one name. Whoever sees it at the service finds here what it means.
  */
 export const TEMPORARY_SUFFIX = " (set aside by rolecall)";

@@ -4,10 +4,9 @@ import type { LiveMember, LiveRole, LiveState } from "./live.ts";
 /** Reads a merchant's live state; throws RolecallError. */
 export interface LiveReader {
   /**
-   * Reads everything of one merchant, whole or not at all.
-   * `roleIds` are role ids that the file names; those not listed by the service are retrieved one by one. They may come
-   * while the rest is being read; where they never will, a rejection ends the reading.
-   * `members` is about how many there may be: as many are asked for before the service has told how many there are.
+   * Reads the consistent state of one merchant. `roleIds` are the role ids in the file: those that the service does not
+   * list are retrieved one by one; their rejection ends the reading. `members` estimates the number of members, to
+   * request pages before the service has told the total.
    */
   read(
     merchant: string,
@@ -50,45 +49,44 @@ export interface MemberUpdate {
   readonly password?: string;
 }
 
-/** What a create has led to. */
+/** The result of a create. */
 export interface Created {
   readonly id: string;
-  /** Its answer was lost, and what it made was found and taken over instead of being made again. */
+  /** Whether the response was lost and the created resource was found by a lookup. */
   readonly adopted: boolean;
 }
 
 /**
- * Looks at one resource of a merchant again; null where it is gone. Throws RolecallError, or the reason of the signal
- * once that is aborted.
+ * Looks up single resources of a merchant; `null` if gone. Throws RolecallError, or the reason of an aborted signal.
  */
 export interface LiveLookup {
   getRole(id: string, signal?: AbortSignal): Promise<LiveRole | null>;
   getMember(id: string, signal?: AbortSignal): Promise<LiveMember | null>;
-  /** Somebody who holds a role; null where nobody does. */
+  /** Returns a holder of a role; `null` if there is none. */
   getHolder(roleId: string, signal?: AbortSignal): Promise<LiveMember | null>;
 }
 
 /**
- * Looks once more at what is to be updated or deleted: `done` where it is as it was to be, `go` where it is as planned.
- * `maybeApplied`: an earlier attempt may have been carried out. Throws RolecallError where it is neither, or cannot be looked at.
+ * Rechecks a resource before it is written: `go` if it is as planned, `done` if the change is applied already.
+ * `maybeApplied`: an earlier attempt may have been applied. Throws RolecallError if it is neither or cannot be read.
  */
 export type Recheck = (maybeApplied: boolean) => Promise<"go" | "done">;
 
-/** How the creation of a member waits while the service refuses its address, and everything else goes on. */
+/** Lets the creation of a member wait beside other work while the service refuses its address. */
 export interface HoldBack {
-  /** Called when the address is refused and is to be tried again later. */
+  /** Called when the address is refused and will be retried later. */
   readonly held: () => void;
-  /** Aborted when everything else is done: from then on only a short wait is worth it. */
+  /** Aborted when all other work is done: only a short wait is worth it then. */
   readonly ending: AbortSignal;
-  /** Aborted when it is not to be tried again. */
+  /** Aborted to prevent a retry. */
   readonly stop: AbortSignal;
 }
 
-/** How a write is sent. */
+/** The options of a write. */
 export interface WriteOptions {
-  /** Repeats the check that came right before the call, where the request had to wait since. */
+  /** Repeats the check that preceded the call if the request had to wait since. */
   readonly recheck?: Recheck | undefined;
-  /** Called once, when the turn of the write has come and before it leaves; where it throws, nothing is sent. */
+  /** Runs once, when the write has a permit and before it is sent; if it throws, nothing is sent. */
   readonly beforeSending?: (() => Promise<void>) | undefined;
 }
 
@@ -102,7 +100,7 @@ export interface LiveWriter {
     member: CreateMember,
     options?: WriteOptions & { readonly holdBack?: HoldBack },
   ): Promise<Created>;
-  /** Returns the member as the service answers it; null where the answer does not hold it, or nothing was sent. */
+  /** Returns the updated member; `null` if the response does not contain it or nothing was sent. */
   updateMember(id: string, update: MemberUpdate, options?: WriteOptions): Promise<LiveMember | null>;
   deleteMember(id: string, options?: WriteOptions): Promise<void>;
 }

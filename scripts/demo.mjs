@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
-import { constants } from "node:os";
+import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 /**
@@ -58,13 +58,16 @@ Plan, apply (it asks before it changes anything), edit a file, and plan again:
 "rolecall --help" lists all commands.
 `;
 
+/** A copy of the examples, so that the demo leaves no journal in the repository. */
+const folder = mkdtempSync(join(tmpdir(), "rolecall-demo-"));
 /** The running child processes. */
 const running = new Set();
 let interrupted = null;
 
-// No child process outlives this one.
+// No child process and no copy outlives this process.
 process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => {
@@ -81,6 +84,7 @@ process.exitCode = await demo();
 
 async function demo() {
   if (!existsSync(program)) return failed('dist/ is not there yet; "npm run demo" builds it first.');
+  cpSync(join(root, "examples"), join(folder, "examples"), { recursive: true });
   const sandbox = start(["sandbox", "--port", "0", "--seed", seed], ["ignore", "pipe", "pipe"]);
   try {
     const url = await urlOf(sandbox);
@@ -104,7 +108,7 @@ async function demo() {
 }
 
 function start(args, stdio, env = cleanEnv()) {
-  const child = spawn(process.execPath, [program, ...args], { cwd: root, stdio, env });
+  const child = spawn(process.execPath, [program, ...args], { cwd: folder, stdio, env });
   running.add(child);
   for (const end of ["close", "error"]) child.once(end, () => running.delete(child));
   return child;

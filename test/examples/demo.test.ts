@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { resolve } from "node:path";
+import { existsSync, readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -45,6 +46,11 @@ function nothingIsLeft({ child, text }: Demo): Promise<void> {
 describe("the demo, run without a terminal", () => {
   let demo: Demo;
   let code: unknown;
+  const journals = (): readonly string[] => {
+    const folder = join(ROOT, ".rolecall", "runs");
+    return existsSync(folder) ? readdirSync(folder) : [];
+  };
+  const journalsBefore = journals();
 
   beforeAll(async () => {
     demo = startDemo({
@@ -73,6 +79,10 @@ describe("the demo, run without a terminal", () => {
 
   test("writes no control codes", async () => {
     expect(demo.text()).not.toContain("\u001b");
+  });
+
+  test("leaves no journal in the repository", () => {
+    expect(journals()).toEqual(journalsBefore);
   });
 
   test("leaves nothing running", async () => {

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { SMALLEST_REVIEW, USUAL_REVIEW } from "../../render/markdown/review-size.ts";
-import { parseShard, type Shard } from "./shard.ts";
+import { readShard, type Shard } from "./shard.ts";
 
 /** Options of every command that talks to the service. */
 export interface ServiceOptions {
@@ -151,4 +151,11 @@ export function parseAsOf(text: string): number {
     );
   }
   return time;
+}
+
+/** Parses `--shard`: `2/5`. */
+export function parseShard(text: string): Shard {
+  const shard = readShard(text);
+  if (shard === null) throw new InvalidArgumentError("It takes a part of a whole, such as 2/5.");
+  return shard;
 }

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { InvalidArgumentError } from "commander";
 
 /** One of several parts that a fleet of merchants is divided into; `index` counts from 1. */
 export interface Shard {
@@ -23,11 +22,4 @@ export function readShard(text: string): Shard | null {
 export function isInShard(merchant: string, { index, count }: Shard): boolean {
   const hash = createHash("sha256").update(merchant).digest().readUInt32BE(0);
   return (hash % count) + 1 === index;
-}
-
-/** Parses `--shard`: `2/5`. */
-export function parseShard(text: string): Shard {
-  const shard = readShard(text);
-  if (shard === null) throw new InvalidArgumentError("It takes a part of a whole, such as 2/5.");
-  return shard;
 }

@@ -1,7 +1,6 @@
 import { Command, Option } from "commander";
 import { warnWithoutEffect } from "../args/option-hints.ts";
-import { wholeNumber, withMerchantOption, withOutputOptions } from "../args/options.ts";
-import { parseShard } from "../args/shard.ts";
+import { parseShard, wholeNumber, withMerchantOption, withOutputOptions } from "../args/options.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io/io.ts";
 import { MAX_JOBS } from "../show/job-matrix.ts";

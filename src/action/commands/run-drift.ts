@@ -8,7 +8,7 @@ import { fenced, folded, inlineCode } from "../../render/markdown/markdown-block
 import { PLAIN } from "../../render/style.ts";
 import { renderDrifts } from "../../render/text/drift-text.ts";
 import { renderFailure } from "../../render/text/failure-text.ts";
-import { driftView } from "../../render/view/drift-view.ts";
+import { driftView, withRisks } from "../../render/view/drift-view.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../action-context.ts";
 import { annotate } from "../action-log.ts";
 import { differenceKeys, type FirstSeen, updateDriftIssue } from "../github/drift-issue.ts";
@@ -76,7 +76,10 @@ async function drift(context: ActionContext): Promise<ActionResult> {
     const plans = told.map(({ plan }) => plan);
     const outputs = {
       ...planOutputs(plans),
-      "plan-path": await context.saveFile(`rolecall-drift-${context.scope.id}.json`, driftsJson(told)),
+      "plan-path": await context.saveFile(
+        `rolecall-drift-${context.scope.id}.json`,
+        driftsJson(told.map(withRisks)),
+      ),
       "report-path": await context.saveFile(
         `rolecall-report-${context.scope.id}.md`,
         renderReviewPage(page, Number.MAX_SAFE_INTEGER),

@@ -2,7 +2,7 @@ import type { Drift } from "../../model/drift.ts";
 import { driftsJson } from "../../render/formats/json-output.ts";
 import { renderReview } from "../../render/markdown/render-review.ts";
 import { renderDrifts } from "../../render/text/drift-text.ts";
-import { driftView } from "../../render/view/drift-view.ts";
+import { driftView, withRisks } from "../../render/view/drift-view.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io, TextWriter } from "../io/io.ts";
@@ -48,7 +48,7 @@ function printDrifts(
   const views = drifts.map((drift) => driftView(drift, placeOf));
   switch (format) {
     case "json":
-      sink.write(driftsJson(drifts, failures));
+      sink.write(driftsJson(drifts.map(withRisks), failures));
       break;
     case "markdown": {
       const unplanned = unplannedOf(planned);

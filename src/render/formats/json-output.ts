@@ -1,10 +1,9 @@
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import type { Drift } from "../../model/drift.ts";
 import type { Failure } from "../../model/errors.ts";
 import type { FailureJson, StreamEvent } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { ShownRun } from "../text/runs-text.ts";
-import { driftRisks } from "../view/drift-view.ts";
+import type { RiskyDrift } from "../view/drift-view.ts";
 
 /** Returns a merchant's failure for other programs. */
 export function failureJson(merchant: string | null, { code, message, hint }: Failure): FailureJson {
@@ -33,10 +32,9 @@ export function plansJson(plans: readonly Plan[], failures: readonly FailureJson
   return `${safeJson({ format: 1, plans, failures }, null, 2)}\n`;
 }
 
-/** How merchants differ from their files, and the risks of what happened, as JSON. */
-export function driftsJson(drifts: readonly Drift[], failures: readonly FailureJson[] = []): string {
-  const shown = drifts.map((drift) => ({ ...drift, risks: driftRisks(drift) }));
-  return `${safeJson({ format: 1, drifts: shown, failures }, null, 2)}\n`;
+/** Returns how merchants differ from their files, and the risks of what happened, as JSON. */
+export function driftsJson(drifts: readonly RiskyDrift[], failures: readonly FailureJson[] = []): string {
+  return `${safeJson({ format: 1, drifts, failures }, null, 2)}\n`;
 }
 
 /** Problems in files as JSON. */

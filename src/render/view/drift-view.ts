@@ -50,8 +50,18 @@ export function driftView(drift: Drift, placeOf?: PlaceOf): DriftView {
   };
 }
 
-/** The risks of what happened, not of its revert: what is known to be outside git apart from the rest. */
-export function driftRisks({ plan, changes, impact }: Drift): readonly RiskView[] {
+/** A drift with its risks, as other programs get it. */
+export interface RiskyDrift extends Drift {
+  readonly risks: readonly RiskView[];
+}
+
+/** Adds the risks of what happened. */
+export function withRisks(drift: Drift): RiskyDrift {
+  return { ...drift, risks: driftRisks(drift) };
+}
+
+/** Returns the risks of what happened, not of its revert: what is known to be outside git apart from the rest. */
+function driftRisks({ plan, changes, impact }: Drift): readonly RiskView[] {
   const eventsOf = (cause: DriftCause): readonly Change[] =>
     plan.changes.filter((_, index) => changes[index]?.cause === cause && changes[index].event !== null);
   const unknown = eventsOf("unknown");

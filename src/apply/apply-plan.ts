@@ -6,7 +6,7 @@ import type { Journal, RunEnded } from "../model/journal.ts";
 import type { Change, Plan } from "../model/plan.ts";
 import type { HoldBack, LiveLookup, LiveWriter } from "../model/ports.ts";
 import { executeStep } from "./execute-step.ts";
-import { heldBackWork, isHeldBack, rolesStillHeld } from "./held-back.ts";
+import { createHeldBackQueue, isHeldBack, rolesStillHeld } from "./held-back.ts";
 import { PHASES, type Step, stepsOf } from "./phases.ts";
 import type { RunContext, StepResult } from "./send-recorded.ts";
 import type { PutSemantics } from "./update-member.ts";
@@ -46,7 +46,7 @@ export async function applyPlan(
   const { emit, stop, journal } = ports;
   const changes: readonly Change[] = [...plan.changes, ...passwords];
   const steps = stepsOf(changes);
-  const progress = stepsLeft(steps);
+  const progress = countSteps(steps);
   const outcomes = new Map<Change, Outcome>();
   /** Changes with a request sent in the present phase. */
   const started = new Set<Change>();
@@ -60,7 +60,7 @@ export async function applyPlan(
     first.failure ??= failure;
     failed.abort();
   };
-  const heldBack = heldBackWork(AbortSignal.any([stop, failed.signal]));
+  const heldBack = createHeldBackQueue(AbortSignal.any([stop, failed.signal]));
   const lost = new Set<Change>();
   const unrecorded: RunContext["unrecorded"] = (failure, sent) => {
     first.unrecorded ??= failure;
@@ -166,7 +166,7 @@ function toFailure(error: unknown): Failure {
 }
 
 /** Returns the number of steps of each change. */
-function stepsLeft(steps: readonly Step[]): Map<Change, number> {
+function countSteps(steps: readonly Step[]): Map<Change, number> {
   const left = new Map<Change, number>();
   for (const { change } of steps) left.set(change, (left.get(change) ?? 0) + 1);
   return left;

@@ -2,15 +2,15 @@ import { type Failure, RolecallError } from "../model/errors.ts";
 import type { Step } from "./phases.ts";
 import { checkPrecondition, type Precondition, type PreconditionContext } from "./precondition.ts";
 import {
+  checkFailed,
   type Done,
   failureOf,
-  notLookedAt,
   type RunContext,
   type StepResult,
   sendAndRestore,
   sendRecorded,
 } from "./send-recorded.ts";
-import { oneUntilKnown } from "./update-member.ts";
+import { runOneUntilKnown } from "./update-member.ts";
 import {
   isReinvitation,
   type Reinvitation,
@@ -21,7 +21,7 @@ import {
 
 /** Executes a step: checks, records, sends and records the outcome of each of its writes. */
 export async function executeStep(step: Step, run: RunContext): Promise<StepResult> {
-  return oneUntilKnown(run.putSemantics, step.change, async () =>
+  return runOneUntilKnown(run.putSemantics, step.change, async () =>
     // The run may have stopped while it waited for the update before it.
     run.stopped() ? { status: "not-started" } : executeNow(step, run),
   );
@@ -35,20 +35,20 @@ async function executeNow({ change, ...step }: Step, run: RunContext): Promise<S
 
 /** Sends a write if the resource is still as planned. */
 async function sendPlanned(step: Step, write: Write, run: RunContext): Promise<StepResult> {
-  const look = await checkBefore(step, write, run);
-  switch (look.status) {
+  const check = await checkBefore(step, write, run);
+  switch (check.status) {
     case "planned":
-      return run.stopped() ? { status: "not-started" } : sendAndRestore(step, write, run, look.found);
+      return run.stopped() ? { status: "not-started" } : sendAndRestore(step, write, run, check.found);
     case "done":
       return { status: "done", id: write.id, adopted: false, already: true };
     case "stale":
-      return { status: "stale", failure: { code: "stale", message: look.message } };
+      return { status: "stale", failure: { code: "stale", message: check.message } };
     case "failed":
-      return { status: "failed", failure: look.failure };
+      return { status: "failed", failure: check.failure };
     case "stopped":
       return { status: "not-started" };
     default:
-      return look satisfies never;
+      return check satisfies never;
   }
 }
 
@@ -62,7 +62,7 @@ async function reinvite(
 ): Promise<StepResult> {
   const { invite, remove, again } = reinvitationWrites(step.change, run);
   const invited = await sendPlanned(step, invite, run);
-  if (invited.status === "done") return clearAway(step, invited, remove, run);
+  if (invited.status === "done") return removeExpired(step, invited, remove, run);
   if (!isConflict(invited)) return invited;
   if (!run.recordable()) return invited;
   const removed = await sendPlanned(step, remove, run);
@@ -86,7 +86,7 @@ async function reinvite(
 }
 
 /** Removes the expired invitation if the service keeps it beside the new one and has not renewed it. */
-async function clearAway(step: Step, invited: Done, remove: Write, run: RunContext): Promise<StepResult> {
+async function removeExpired(step: Step, invited: Done, remove: Write, run: RunContext): Promise<StepResult> {
   if (invited.id === remove.id) return invited;
   if (!run.recordable()) return { status: "unfinished" };
   const removed = await sendPlanned(step, remove, run);
@@ -127,6 +127,6 @@ async function checkBefore(step: Step, write: Write, run: RunContext): Promise<C
   } catch (error) {
     if (stop.aborted && error === stop.reason) return { status: "stopped" };
     if (run.stopped() && error instanceof RolecallError) return { status: "stopped" };
-    return { status: "failed", failure: notLookedAt(failureOf(error)) };
+    return { status: "failed", failure: checkFailed(failureOf(error)) };
   }
 }

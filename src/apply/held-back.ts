@@ -5,7 +5,7 @@ import type { HoldBack } from "../model/ports.ts";
 import { isReinvitation } from "./write-change.ts";
 
 /** A queue of invitations whose address is refused for now. */
-export interface HeldBackWork {
+export interface HeldBackQueue {
   /** Starts work; resolves when it has ended or is held back. */
   start(work: (holdBack: HoldBack) => Promise<void>): Promise<void>;
   /** Waits for work that is held back, for a limited time. */
@@ -13,7 +13,7 @@ export interface HeldBackWork {
 }
 
 /** Creates a queue; once `stop` is aborted, nothing in it is retried. */
-export function heldBackWork(stop: AbortSignal): HeldBackWork {
+export function createHeldBackQueue(stop: AbortSignal): HeldBackQueue {
   const ending = new AbortController();
   const waiting: Promise<unknown>[] = [];
   const thrown: unknown[] = [];

@@ -51,8 +51,8 @@ export async function checkPrecondition(
   // A new invitation does not change the expired one.
   const after = write.part === "create" ? null : write.after;
   const { differences, member } = isRole(before)
-    ? { differences: await lookAtRole({ id, before, after: isRole(after) ? after : null }, context) }
-    : await lookAtMember(
+    ? { differences: await checkRole({ id, before, after: isRole(after) ? after : null }, context) }
+    : await checkMember(
         { id, before, after: isRole(after) ? null : after },
         change,
         write,
@@ -60,7 +60,7 @@ export async function checkPrecondition(
         maybeApplied,
       );
   if (differences === "gone") {
-    return goneIsDone(change) || (maybeApplied && after === null)
+    return isDoneIfGone(change) || (maybeApplied && after === null)
       ? DONE
       : stale(change, "is no longer there");
   }
@@ -73,7 +73,7 @@ export async function checkPrecondition(
  * Tells if a change is complete when its resource is gone: not the replacement of an invitation, since somebody may have
  * removed it on purpose or sent a new one.
  */
-function goneIsDone({ resource, kind }: Change): boolean {
+function isDoneIfGone({ resource, kind }: Change): boolean {
   return kind === "delete" || (kind === "replace" && resource === "role");
 }
 
@@ -85,7 +85,7 @@ interface Touching<Image> {
   readonly after: Image | null;
 }
 
-async function lookAtRole(
+async function checkRole(
   { id, before, after }: Touching<RoleImage>,
   { lookup, renamedRoles, signal }: PreconditionContext,
 ): Promise<Found> {
@@ -105,7 +105,7 @@ function addressOf({ id, user, invite }: LiveMember): string {
   return user?.email ?? invite?.email ?? id;
 }
 
-async function lookAtMember(
+async function checkMember(
   { id, before, after }: Touching<MemberImage>,
   change: Change,
   { part }: Pick<Write, "part">,
@@ -115,7 +115,7 @@ async function lookAtMember(
   const found = await lookup.getMember(id, signal);
   if (found === null) return { differences: "gone" };
   const refs = [...before.roles, ...(after?.roles ?? [])];
-  const statuses = goodStatuses(before.status, after);
+  const statuses = acceptableStatuses(before.status, after);
   const against = (image: MemberImage): readonly string[] =>
     memberDifferences({ image, roleIds: roleIds(image.roles, createdRoles), statuses }, found, refs);
   if (after !== null) {
@@ -133,7 +133,7 @@ async function lookAtMember(
  * Returns the statuses that do not make a change stale. An invitation that is accepted meanwhile can still be updated,
  * but removing it would take away more than planned. One that has expired meanwhile can still be removed.
  */
-function goodStatuses(
+function acceptableStatuses(
   planned: MemberStatus | null,
   after: MemberImage | null,
 ): readonly (MemberStatus | null)[] {

@@ -104,10 +104,10 @@ async function attempt(
 ): Promise<Done | Undone | Stale> {
   const seen = { already: false };
   const recheck: Recheck = async (maybeApplied) => {
-    const look = await checkPrecondition(step, write, run, maybeApplied);
-    if (look.status === "stale") throw new RolecallError("stale", look.message);
-    seen.already = look.status === "done" && !maybeApplied;
-    return look.status === "done" ? "done" : "go";
+    const check = await checkPrecondition(step, write, run, maybeApplied);
+    if (check.status === "stale") throw new RolecallError("stale", check.message);
+    seen.already = check.status === "done" && !maybeApplied;
+    return check.status === "done" ? "done" : "go";
   };
   const options: WriteOptions = {
     ...(run.recheck && write.id !== null && { recheck }),
@@ -152,11 +152,11 @@ function isRepeatedPassword({ request }: Failure): boolean {
 function undone(failure: Failure): Undone | Stale {
   if (failure.request?.uncertain) return { status: "unknown", failure };
   if (failure.code === "stale") return { status: "stale", failure };
-  return { status: "failed", failure: isOfLook(failure) ? notLookedAt(failure) : failure };
+  return { status: "failed", failure: isCheckFailure(failure) ? checkFailed(failure) : failure };
 }
 
 /** Tells if a failure is that of the recheck, so that the write itself was not sent or was refused. */
-function isOfLook({ request }: Failure): boolean {
+function isCheckFailure({ request }: Failure): boolean {
   return request?.method === "GET";
 }
 
@@ -214,7 +214,7 @@ function intentOf(write: number, { phase, change }: Step, { part, id, before, af
 
 function neverArrived(failure: Failure): boolean {
   const { code, request } = failure;
-  if (isOfLook(failure) || request?.attempts === 0) return true;
+  if (isCheckFailure(failure) || request?.attempts === 0) return true;
   const unanswered = request !== undefined && request.status === undefined;
   return !request?.uncertain && (code === "rate-limited" || unanswered);
 }
@@ -226,7 +226,7 @@ export function failureOf(error: unknown): Failure {
 }
 
 /** Returns the failure of a check before a write. */
-export function notLookedAt({ message, hint, ...rest }: Failure): Failure {
+export function checkFailed({ message, hint, ...rest }: Failure): Failure {
   const further = rest.code === "forbidden" ? [hint, "--no-recheck skips this check."] : [hint];
   return {
     ...rest,

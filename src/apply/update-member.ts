@@ -238,7 +238,7 @@ function isKept({ kept }: PutSemantics, omitted: readonly MemberField[]): boolea
  * Runs the work of a change; one at a time until it is known how the service treats absent fields, so that it empties
  * them for one member at most.
  */
-export async function oneUntilKnown<T>(
+export async function runOneUntilKnown<T>(
   semantics: PutSemantics,
   change: Change,
   work: () => Promise<T>,

@@ -109,7 +109,7 @@ function roleWrite(change: RoleChange, part: Step["part"], writer: LiveWriter): 
     const { id, before } = change;
     // The temporary name is the successor's with a suffix: after an interruption the next run finds the role by it.
     const name = `${change.kind === "replace" ? change.after.name : before.name}${TEMPORARY_SUFFIX}`;
-    const send: Write["send"] = (options) => touching(id, writer.updateRole(id, { name }, options));
+    const send: Write["send"] = (options) => writtenTo(id, writer.updateRole(id, { name }, options));
     return { part, id, before, after: { ...before, name }, send };
   }
   const { after } = change;
@@ -118,7 +118,7 @@ function roleWrite(change: RoleChange, part: Step["part"], writer: LiveWriter): 
       return roleCreation(change.after, part, writer);
     case "update": {
       const { id, before } = change;
-      const send: Write["send"] = (options) => touching(id, writer.updateRole(id, patchOf(change), options));
+      const send: Write["send"] = (options) => writtenTo(id, writer.updateRole(id, patchOf(change), options));
       return { part, id, before, after, send };
     }
     case "replace":
@@ -137,7 +137,7 @@ function removal(
   { id, before }: Pick<Write, "before"> & { readonly id: string },
   remove: LiveWriter["deleteRole" | "deleteMember"],
 ): Write {
-  return { part, id, before, after: null, send: (options) => touching(id, remove(id, options)) };
+  return { part, id, before, after: null, send: (options) => writtenTo(id, remove(id, options)) };
 }
 
 function roleCreation(after: RoleImage, part: Step["part"], writer: LiveWriter): Write {
@@ -204,7 +204,7 @@ export function restoringWrite({ change }: Step, emptied: Emptied, context: Writ
   if (!isMemberUpdate(change)) return null;
   const { id, after } = change;
   const send: Write["send"] = (options) =>
-    touching(id, restoreMember(change, emptied, updateContext(context), options));
+    writtenTo(id, restoreMember(change, emptied, updateContext(context), options));
   return { part: "restore", id, before: emptiedImage(after, change), after, send };
 }
 
@@ -242,7 +242,7 @@ export function roleIds(
   });
 }
 
-async function touching(id: string, sent: Promise<void>): Promise<Created> {
+async function writtenTo(id: string, sent: Promise<void>): Promise<Created> {
   await sent;
   return { id, adopted: false };
 }

@@ -96,8 +96,8 @@ export async function attempt<T>(
     const answer = await transport(requestOf(call, key, options.cancelled));
     emit({ type: "answer", method, path, status: answer.status, ms: now() - sent });
     // A write keeps its permit until its response is parsed: a bad one stops the run.
-    if (method === "GET" && isWell(answer)) onResponse();
-    return judge(call, answer, context, date());
+    if (method === "GET" && isSuccess(answer)) onResponse();
+    return toResult(call, answer, context, date());
   } catch (error) {
     if (!(error instanceof LostAnswer)) throw error;
     emit({ type: "no-answer", method, path, reason: error.message, ms: now() - sent });
@@ -123,14 +123,14 @@ function requestOf(call: Call<unknown>, key: string, cancelled: AbortSignal): Tr
   };
 }
 
-function judge<T>(
+function toResult<T>(
   call: Call<T>,
   answer: TransportResponse,
   context: RequestContext,
   now: number,
 ): AttemptResult<T> {
   const { status } = answer;
-  if (isWell(answer)) return understood(call, answer, context);
+  if (isSuccess(answer)) return parseResponse(call, answer, context);
   // An earlier attempt has deleted it, and its response was lost.
   if (status === 404 && call.method === "DELETE" && context.maybeApplied) {
     return { ok: true, value: call.read("") };
@@ -156,11 +156,15 @@ function sentOn(answer: TransportResponse, now: number): number {
   return Number.isNaN(date) ? now : date;
 }
 
-function isWell({ status }: TransportResponse): boolean {
+function isSuccess({ status }: TransportResponse): boolean {
   return status >= 200 && status < 300;
 }
 
-function understood<T>(call: Call<T>, answer: TransportResponse, context: RequestContext): AttemptResult<T> {
+function parseResponse<T>(
+  call: Call<T>,
+  answer: TransportResponse,
+  context: RequestContext,
+): AttemptResult<T> {
   if (isHtml(answer)) {
     // HTML comes from a wrong address or a login page, so a retry cannot help; a create can still be looked up.
     const retryReason: RetryReason | null = call.recover ? { kind: "uncertain", retryAfterMs: null } : null;

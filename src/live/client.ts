@@ -14,7 +14,7 @@ import {
   nextWait,
   type RetryPolicy,
   type RetryReason,
-  waitBeside,
+  waitForAddress,
 } from "./retry.ts";
 
 /** The options of a client. */
@@ -49,7 +49,7 @@ export function createClient(options: ClientOptions): Client {
 
   const policyOf = (call: Call<unknown>): RetryPolicy => call.retry?.(retry) ?? retry;
 
-  const whatNext = (call: Call<unknown>, { retryReason }: Failed, state: CallState): Next | null => {
+  const nextStep = (call: Call<unknown>, { retryReason }: Failed, state: CallState): Next | null => {
     if (retryReason === null || cancelled.aborted) return null;
     // While the service refuses everything, the time limit counts from the first refusal, not for each call anew.
     const since = Math.min(state.began, limiter.refusedSince() ?? state.began);
@@ -57,10 +57,10 @@ export function createClient(options: ClientOptions): Client {
   };
 
   /** Tells if the last recheck is too old to rely on. */
-  const isBlind = ({ recheck }: Call<unknown>, { lookedAt, looks }: CallState): boolean => {
-    if (recheck === undefined || now() - lookedAt <= LOOK_HOLDS_MS) return false;
-    // If the service is so slow that the next turn takes that long too, another recheck would be no fresher.
-    return looks === 0 || limiter.pausedAfter(lookedAt);
+  const needsRecheck = ({ recheck }: Call<unknown>, { recheckedAt, rechecks }: CallState): boolean => {
+    if (recheck === undefined || now() - recheckedAt <= RECHECK_MAX_AGE_MS) return false;
+    // If the service is so slow that the next sendOnce takes that long too, another recheck would be no fresher.
+    return rechecks === 0 || limiter.pausedAfter(recheckedAt);
   };
 
   /** Throws the last failure of a write that may not be sent any more, or that it was not sent. */
@@ -85,20 +85,20 @@ export function createClient(options: ClientOptions): Client {
 
   /** Acquires a permit and rechecks if needed; `null` if the recheck finds the change already applied. */
   const permitFor = async (call: Call<unknown>, state: CallState): Promise<Permit | null> => {
-    state.looks = 0;
+    state.rechecks = 0;
     for (;;) {
       checkCancelled(call, state);
-      if (isBlind(call, state)) {
+      if (needsRecheck(call, state)) {
         if ((await recheck(call, state)) === "done") return null;
-        state.looks += 1;
-        state.lookedAt = now();
+        state.rechecks += 1;
+        state.recheckedAt = now();
       }
       const permit = await acquire(call, state);
-      if (state.attempts + state.looks === 0) state.began = now();
-      if (!isBlind(call, state)) return permit;
+      if (state.attempts + state.rechecks === 0) state.began = now();
+      if (!needsRecheck(call, state)) return permit;
       // The recheck needs a permit of its own, and there may be only one.
       permit.release("unused");
-      if (state.looks > 0) {
+      if (state.rechecks > 0) {
         checkTime(call, state, state.last ?? notSent(call, "the service asked to wait again and again"));
       }
     }
@@ -111,7 +111,7 @@ export function createClient(options: ClientOptions): Client {
   };
 
   /** Sends a call once, with a permit. */
-  const turn = async <T>(call: Call<T>, state: CallState): Promise<AttemptResult<T>> => {
+  const sendOnce = async <T>(call: Call<T>, state: CallState): Promise<AttemptResult<T>> => {
     const permit = await permitFor(call, state);
     if (permit === null) return { ok: true, value: call.read("") };
     let verdict: Verdict = "other";
@@ -132,7 +132,7 @@ export function createClient(options: ClientOptions): Client {
       });
       verdict = ended.ok ? "ok" : "other";
       if (ended.ok) return ended;
-      const next = whatNext(call, ended, state);
+      const next = nextStep(call, ended, state);
       // Before the permit is released, or the next request would still be sent.
       if (ended.retryReason?.kind === "rate-limited") verdict = refusal(call, next);
       return { ...ended, next };
@@ -169,12 +169,12 @@ export function createClient(options: ClientOptions): Client {
     if (retryReason.kind === "rate-limited" && call.holdBack) {
       call.holdBack.held();
       state.heldBack = { ...state.heldBack, until: now() + next.ms, holdBack: call.holdBack };
-      if (!(await waitBeside(state.heldBack, options))) throw failed.error;
+      if (!(await waitForAddress(state.heldBack, options))) throw failed.error;
       return;
     }
     // The limiter pauses all requests for as long, and this one is first in the queue.
     if (retryReason.kind === "rate-limited" && limiter.pausedAfter(now() + next.ms - 1)) return;
-    await untilCancelled(call, sleep(next.ms, either(cancelled, call.signal)), cancelled, state.last);
+    await untilCancelled(call, sleep(next.ms, anySignal(cancelled, call.signal)), cancelled, state.last);
   };
 
   /** Waits until the next attempt, or throws the final failure. */
@@ -192,48 +192,54 @@ export function createClient(options: ClientOptions): Client {
   };
 
   /** Looks up a create of unknown outcome, and again before it is retried; `null` if it was not applied. */
-  const makeSure = async <T>(call: Call<T>, failed: Failed, state: CallState): Promise<T | null> => {
+  const lookUpCreate = async <T>(call: Call<T>, failed: Failed, state: CallState): Promise<T | null> => {
     const { error, status } = failed;
     if (!call.recover) throw error;
     const found = await call.recover(error);
     if (found !== null) return found;
     // Without a response, or with a gateway's, the request may still arrive.
-    const answered = status !== null && !OF_GATEWAYS.has(status);
+    const answered = status !== null && !GATEWAY_STATUSES.has(status);
     const known = answered && error.request?.uncertain ? createNotApplied(error) : error;
-    await wait(call, { ...failed, error: known }, state, answered ? 0 : ARRIVES_WITHIN_MS);
+    await wait(call, { ...failed, error: known }, state, answered ? 0 : LATEST_ARRIVAL_MS);
     return answered ? null : call.recover(error);
   };
 
   return {
     async send<T>(call: Call<T>): Promise<T> {
       for (const secret of call.secrets ?? []) secrets.add(secret);
-      const state: CallState = { attempts: 0, began: now(), maybeApplied: false, lookedAt: now(), looks: 0 };
+      const state: CallState = {
+        attempts: 0,
+        began: now(),
+        maybeApplied: false,
+        recheckedAt: now(),
+        rechecks: 0,
+      };
       const once = isOnce(call);
       // An attempt's response was lost.
-      let someMaybeApplied = false;
+      let isResponseLost = false;
       for (;;) {
-        const ended = await turn(call, state);
+        const ended = await sendOnce(call, state);
         if (ended.ok) return ended.value;
         const { status, retryReason, error } = ended;
-        if (once && (error.request?.uncertain || (someMaybeApplied && status === 409))) {
-          const found = await makeSure(call, ended, state);
+        if (once && (error.request?.uncertain || (isResponseLost && status === 409))) {
+          const found = await lookUpCreate(call, ended, state);
           if (found !== null) return found;
         } else await wait(call, ended, state, 0);
-        someMaybeApplied ||= retryReason?.kind === "uncertain";
-        state.maybeApplied = someMaybeApplied && !once;
+        isResponseLost ||= retryReason?.kind === "uncertain";
+        state.maybeApplied = isResponseLost && !once;
       }
     },
   };
 }
 
 /** Statuses of gateways that had no response from the service. */
-const OF_GATEWAYS: ReadonlySet<number> = new Set([502, 504, 520, 522, 524]);
+const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 504, 520, 522, 524]);
 
 /** Longest time, in ms, until an unanswered request takes effect, if it ever does. */
-const ARRIVES_WITHIN_MS = 2_000;
+const LATEST_ARRIVAL_MS = 2_000;
 
 /** How long a recheck is relied on, in ms. */
-const LOOK_HOLDS_MS = 5_000;
+const RECHECK_MAX_AGE_MS = 5_000;
 
 type Wait = Next & { readonly kind: "wait" };
 
@@ -245,9 +251,9 @@ interface CallState {
   /** An earlier attempt may have been applied. */
   maybeApplied: boolean;
   /** Time of the last recheck. */
-  lookedAt: number;
+  recheckedAt: number;
   /** Number of rechecks for the next attempt. */
-  looks: number;
+  rechecks: number;
   /** The failure that made a retry necessary. */
   last?: RolecallError;
   /** Set while its invited address is refused. */
@@ -283,7 +289,7 @@ async function recheck(call: Call<unknown>, { maybeApplied, last }: CallState): 
 }
 
 /** Combines signals; a single one is wrapped too, because Node warns of a leak at many listeners on one signal. */
-function either(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
+function anySignal(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
   return AbortSignal.any(other ? [one, other] : [one]);
 }
 

@@ -3,15 +3,15 @@ import { RolecallError } from "../model/errors.ts";
 import type { Page } from "./wire.ts";
 
 /** Requests in the queue at once: more than any limiter allows in flight, and few enough to bound memory. */
-export const MOST_AT_ONCE = 64;
+export const MAX_QUEUED = 64;
 
 /** Maximum number of items in a page, by the contract. */
 export const PAGE_SIZE = 25;
 const LISTINGS = 3;
 /** Number of pages without new items that ends a listing. */
-const MOST_REPEATED = 2;
+const MAX_REPEATED_PAGES = 2;
 /** Maximum number of pages requested before the first tells the total. */
-const AHEAD = 4;
+const MAX_EARLY_PAGES = 4;
 
 /** Counts the pages without new items, over all listings. */
 interface Repeats {
@@ -43,7 +43,7 @@ export async function listAll<Item extends Listed>(
   const firsts = new Set<string>();
   const firstIds = new Set<string>();
   const repeats: Repeats = { pages: 0 };
-  const noting: ReadPage<Item> = async (offset) => {
+  const recordFirstPages: ReadPage<Item> = async (offset) => {
     const page = await readPage(offset);
     if (offset === 0) {
       const ids = JSON.stringify(page.items.map(({ id }) => id));
@@ -53,7 +53,11 @@ export async function listAll<Item extends Listed>(
     return page;
   };
   for (let listing = 1; listing <= LISTINGS; listing += 1) {
-    const items = await listOnce(listing === 1 ? aheadOf(noting, expected) : noting, progress, repeats);
+    const items = await listOnce(
+      listing === 1 ? withReadAhead(recordFirstPages, expected) : recordFirstPages,
+      progress,
+      repeats,
+    );
     if (items !== null) return items;
   }
   // Concurrent changes do not make a list return the same page twice.
@@ -73,11 +77,15 @@ export async function listAll<Item extends Listed>(
 }
 
 /** Requests a few expected pages together with the first, which saves a round trip. */
-function aheadOf<Item>(readPage: ReadPage<Item>, expected: number): ReadPage<Item> {
+function withReadAhead<Item>(readPage: ReadPage<Item>, expected: number): ReadPage<Item> {
   const asked = new Map<number, Promise<Page<Item>>>();
   return (offset) => {
     const page = asked.get(offset) ?? readPage(offset);
-    for (let next = PAGE_SIZE; offset === 0 && next < expected && asked.size < AHEAD; next += PAGE_SIZE) {
+    for (
+      let next = PAGE_SIZE;
+      offset === 0 && next < expected && asked.size < MAX_EARLY_PAGES;
+      next += PAGE_SIZE
+    ) {
       const early = readPage(next);
       // If the page is not needed, its failure does not matter.
       early.catch(() => undefined);
@@ -99,7 +107,7 @@ async function listOnce<Item extends Listed>(
   const size = first.items.length;
   progress(size, total);
   if (size === 0) return total === null || total === 0 ? [] : null;
-  if (total === null) return listToTheEnd(first, readPage, progress);
+  if (total === null) return listWithoutTotal(first, readPage, progress);
 
   // A page that is not full shows a changing list as well as a different total does.
   const isSound = (page: Page<Item>, offset: number): boolean =>
@@ -113,7 +121,7 @@ async function listOnce<Item extends Listed>(
   };
   const ids = new Set(first.items.map(({ id }) => id));
   let known = 0;
-  const rest = await mapConcurrent(offsets(), MOST_AT_ONCE, async (offset) => {
+  const rest = await mapConcurrent(offsets(), MAX_QUEUED, async (offset) => {
     const page = await readPage(offset);
     const before = ids.size;
     for (const { id } of page.items) ids.add(id);
@@ -122,7 +130,7 @@ async function listOnce<Item extends Listed>(
       repeats.pages += 1;
     }
     // The list repeats itself, whatever its total says.
-    sound &&= isSound(page, offset) && known < MOST_REPEATED;
+    sound &&= isSound(page, offset) && known < MAX_REPEATED_PAGES;
     read += page.items.length;
     progress(read, total);
     return page;
@@ -134,7 +142,7 @@ async function listOnce<Item extends Listed>(
 }
 
 /** Lists items of a list without a total, which ends with an empty page: a short page may not be the last. */
-async function listToTheEnd<Item extends Listed>(
+async function listWithoutTotal<Item extends Listed>(
   first: Page<Item>,
   readPage: ReadPage<Item>,
   progress: ListProgress,

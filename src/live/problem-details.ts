@@ -1,6 +1,6 @@
 import { withoutUnsafe } from "../lib/escape.ts";
 import type { ErrorCode, Problem } from "../model/errors.ts";
-import { isDeeper, MOST_LEVELS } from "./wire.ts";
+import { isDeeper, MAX_LEVELS } from "./wire.ts";
 
 const MAX_FIELD = 4000;
 const MAX_EXTENSIONS = 10;
@@ -79,7 +79,7 @@ export function sanitizeLine(value: string): string {
 function objectIn(body: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(body);
-    if (isDeeper(value, MOST_LEVELS)) return undefined;
+    if (isDeeper(value, MAX_LEVELS)) return undefined;
     const first: unknown = Array.isArray(value) ? value[0] : value;
     return typeof first === "object" && first !== null ? { ...first } : undefined;
   } catch {

@@ -4,7 +4,7 @@ import { type LiveMember, type LiveRole, type LiveState, PREDEFINED_ROLES } from
 import type { LiveReader } from "../model/ports.ts";
 import type { Client } from "./client.ts";
 import { type FindCurrentMember, retrieveRole } from "./lookup.ts";
-import { type ListProgress, listAll, MOST_AT_ONCE, PAGE_SIZE } from "./pager.ts";
+import { type ListProgress, listAll, MAX_QUEUED, PAGE_SIZE } from "./pager.ts";
 import { membersPath, query, rolesPath } from "./paths.ts";
 import { readMemberPage, readRoles } from "./wire.ts";
 
@@ -17,7 +17,7 @@ export function createReader(
   return {
     async read(merchant, roleIds, expected = 0) {
       const [state, caller] = await Promise.all([
-        together(client, (calls) => readAll(calls, { merchant, roleIds, expected }, emit)),
+        withSharedAbort(client, (calls) => readAll(calls, { merchant, roleIds, expected }, emit)),
         // Starts only after the file is parsed: this request has a short timeout, and parsing may block the event loop.
         Promise.resolve(roleIds).then(() => findCurrentMember(merchant)),
       ]);
@@ -26,8 +26,8 @@ export function createReader(
   };
 }
 
-/** Runs calls that succeed together: the first final failure aborts the others. */
-async function together<T>(client: Client, work: (client: Client) => Promise<T>): Promise<T> {
+/** Runs calls that succeed withSharedAbort: the first final failure aborts the others. */
+async function withSharedAbort<T>(client: Client, work: (client: Client) => Promise<T>): Promise<T> {
   // One for each call: Node warns of a leak at many listeners on one signal.
   const calls = new Set<AbortController>();
   let failed: { readonly error: unknown } | undefined;
@@ -69,7 +69,7 @@ async function readAll(
   const retrieve = async (ids: ReadonlySet<string>): Promise<readonly LiveRole[]> => {
     const unknown = [...ids].filter((id) => !known.has(id));
     for (const id of unknown) known.add(id);
-    const answers = await mapConcurrent(unknown, MOST_AT_ONCE, async (id) => {
+    const answers = await mapConcurrent(unknown, MAX_QUEUED, async (id) => {
       const found = await retrieveRole(client, merchant, id);
       if (found?.id === id) return [found];
       unanswered.add(id);

@@ -15,7 +15,7 @@ export function answerFailure(answer: TransportResponse, context: RequestContext
   const { code, title, hint } = statusMessage(status);
   const clean = (text: string): string => withoutSecrets(text, context.secrets);
   const problem = problemOf(answer.body, clean);
-  const said = saidBy(problem, title) ?? leadsTo(answer, clean) ?? excerpt(clean(answer.body));
+  const said = messageOf(problem, title) ?? redirectTarget(answer, clean) ?? excerpt(clean(answer.body));
   // A later refusal does not undo what an earlier attempt may have done.
   const uncertain = context.write && (context.maybeApplied || status >= 500 || status === 424);
   const asked = status === 429 ? clean(answer.header("retry-after") ?? "") : "";
@@ -49,7 +49,7 @@ export function invitationLimited(
       ? "try again later"
       : isKnown
         ? `try again after ${minuteOf(now + waitMs, now)}`
-        : `the service asks to wait ${lasting(waitMs)}`;
+        : `the service asks to wait ${durationText(waitMs)}`;
   return new RolecallError(
     "invitation-limited",
     `${sanitizeLine(address)}: too many invitations were sent to this address; ${when}.`,
@@ -132,13 +132,13 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
     .reduce((rest, secret) => rest.replaceAll(secret, "[secret]"), text);
 }
 
-function saidBy(problem: Problem | undefined, title: string): string | undefined {
+function messageOf(problem: Problem | undefined, title: string): string | undefined {
   if (problem === undefined) return undefined;
   const said = sanitizeLine(problem.detail ?? problem.title ?? problem.type);
   return said === title ? "" : said;
 }
 
-function leadsTo(answer: TransportResponse, clean: (text: string) => string): string | undefined {
+function redirectTarget(answer: TransportResponse, clean: (text: string) => string): string | undefined {
   const location = answer.status >= 300 && answer.status < 400 ? answer.header("location") : undefined;
   return location && `to ${sanitizeLine(clean(location))}`;
 }
@@ -213,7 +213,7 @@ export function createConflict(error: RolecallError, what: string): RolecallErro
 /** Returns the failure of a write whose outcome could not be looked up. */
 export function outcomeUnknown(error: RolecallError, lookUp: RolecallError): RolecallError {
   return withErrorDetails(error, {
-    message: `${ended(error.message)} A lookup of its outcome failed: ${lookUp.message}`,
+    message: `${withFullStop(error.message)} A lookup of its outcome failed: ${lookUp.message}`,
     hint: MAY_BE_DONE,
     request: { ...(error.request ?? { method: "", path: "", attempts: 0 }), uncertain: true },
   });
@@ -225,12 +225,12 @@ export function outcomeUnknown(error: RolecallError, lookUp: RolecallError): Rol
  */
 export function changedConcurrently(error: RolecallError, stale: RolecallError): RolecallError {
   return withErrorDetails(error, {
-    message: `${ended(error.message)} Its outcome cannot be determined any more: ${stale.message}`,
+    message: `${withFullStop(error.message)} Its outcome cannot be determined any more: ${stale.message}`,
     hint: MAY_BE_DONE,
   });
 }
 
-function ended(sentence: string): string {
+function withFullStop(sentence: string): string {
   return sentence.replace(/\.?$/, ".");
 }
 
@@ -238,29 +238,29 @@ function ended(sentence: string): string {
 export function retriesExhausted(error: RolecallError, because: RetryLimit): RolecallError {
   // Its message already says when to try again, and no option makes that sooner.
   if (error.code === "invitation-limited") return error;
-  const sentence = wordsOf(because);
+  const sentence = limitText(because);
   if (sentence === null) return error;
   // The usual hint is about a refusal after many attempts.
   const hint = error.code === "rate-limited" && !error.request?.uncertain ? "" : (error.hint ?? "");
   return withErrorDetails(error, { hint: `${hint} ${sentence}`.trim() });
 }
 
-function wordsOf(because: RetryLimit): string | null {
+function limitText(because: RetryLimit): string | null {
   switch (because.kind) {
     case "attempts":
       return null;
     case "time":
       return because.askedMs === null
-        ? `It was tried for ${lasting(because.totalMs)}; --retry-for allows more.`
-        : `The service asks to wait ${lasting(because.askedMs)}, but a request is tried for ${lasting(because.totalMs)} in all; --retry-for allows more.`;
+        ? `It was tried for ${durationText(because.totalMs)}; --retry-for allows more.`
+        : `The service asks to wait ${durationText(because.askedMs)}, but a request is tried for ${durationText(because.totalMs)} in all; --retry-for allows more.`;
     case "asked-too-much":
-      return `The service asks to wait ${lasting(because.askedMs)}; one wait is never longer than ${lasting(because.maxMs)}, whatever --retry-for says. Run it again after that.`;
+      return `The service asks to wait ${durationText(because.askedMs)}; one wait is never longer than ${durationText(because.maxMs)}, whatever --retry-for says. Run it again after that.`;
     default:
       return because satisfies never;
   }
 }
 
-function lasting(ms: number): string {
+function durationText(ms: number): string {
   const [seconds, minutes] = [Math.ceil(ms / 1000), Math.round(ms / 60_000)];
   const [hours, days, years] = [minutes / 60, minutes / 1440, minutes / 525_960].map(Math.round);
   if (seconds < 120) return `${seconds} s`;

@@ -133,7 +133,7 @@ export interface HeldBack {
 }
 
 /** Waits until an address may be invited again; returns `false` if the wait was given up. */
-export async function waitBeside(
+export async function waitForAddress(
   wait: HeldBack,
   {
     now,

@@ -216,7 +216,7 @@ interface Words {
   readonly words: (host: string) => string;
 }
 
-const NO_TLS: Words = { kind: "untrusted", sent: false, words: (host) => `${host} does not speak HTTPS` };
+const NOT_TLS: Words = { kind: "untrusted", sent: false, words: (host) => `${host} does not speak HTTPS` };
 
 const NETWORK: Readonly<Record<string, Words>> = {
   ECONNREFUSED: { sent: false, words: (host) => `nothing listens at ${host}` },
@@ -232,8 +232,8 @@ const NETWORK: Readonly<Record<string, Words>> = {
       "this process may not open any more files or connections (EMFILE); use a smaller --concurrency, or raise `ulimit -n`",
   },
   EAI_AGAIN: { sent: false, words: (host) => `the name ${host} cannot be looked up now` },
-  ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
+  ERR_SSL_WRONG_VERSION_NUMBER: NOT_TLS,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: NOT_TLS,
   UND_ERR_CONNECT_TIMEOUT: {
     kind: "timeout",
     sent: false,

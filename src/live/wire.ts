@@ -151,7 +151,7 @@ function parse<T>(schema: z.ZodType<T>, body: string): Parsed<T> {
 }
 
 /** Maximum nesting of JSON from the service. */
-export const MOST_LEVELS = 100;
+export const MAX_LEVELS = 100;
 
 /** Tells if a value is nested deeper than a number of levels. */
 export function isDeeper(value: unknown, levels: number): boolean {
@@ -167,7 +167,7 @@ function parseJson(body: string): unknown {
     // The engine's message would contain a piece of the body.
     throw new SyntaxError(body.trim() === "" ? "with an empty body" : "with broken JSON");
   }
-  if (isDeeper(value, MOST_LEVELS)) throw new TypeError(`with JSON nested deeper than ${MOST_LEVELS} levels`);
+  if (isDeeper(value, MAX_LEVELS)) throw new TypeError(`with JSON nested deeper than ${MAX_LEVELS} levels`);
   return value;
 }
 

@@ -52,7 +52,7 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
       createOnce(client, {
         operation: "create a member",
         path: membersPath(merchant),
-        body: draftBody(member),
+        body: createMemberBody(member),
         // A managed user gets no invitation, so a 429 concerns the request like any other.
         ...(!member.managed && { address: member.email, holdBack }),
         secrets: member.managed ? [member.managed.password] : [],
@@ -65,7 +65,7 @@ export function createWriter(client: Client, merchant: string): LiveWriter {
         operation: "update a member",
         method: "PUT",
         path: membersPath(merchant, id),
-        body: updateBody(update),
+        body: memberUpdateBody(update),
         secrets: update.password === undefined ? [] : [update.password],
         read: (body) => readUpdatedMember(id, body),
         ...options,
@@ -89,7 +89,7 @@ function patchBody({ name, description, permissions }: RolePatch): object {
   return { name, description, permissions };
 }
 
-function draftBody({ email, roles, metadata, managed }: CreateMember): object {
+function createMemberBody({ email, roles, metadata, managed }: CreateMember): object {
   return {
     email,
     roles,
@@ -98,7 +98,7 @@ function draftBody({ email, roles, metadata, managed }: CreateMember): object {
   };
 }
 
-function updateBody({ roles, metadata, nickname, password }: MemberUpdate): object {
+function memberUpdateBody({ roles, metadata, nickname, password }: MemberUpdate): object {
   const user = { ...(nickname !== undefined && { nickname }), ...(password !== undefined && { password }) };
   return {
     ...(roles && { roles }),
@@ -124,7 +124,7 @@ export interface Creation
  */
 async function createOnce(client: Client, creation: Creation): Promise<Created> {
   const { what, find, ...call } = creation;
-  const look = async (failure: RolecallError): Promise<FoundResource> => {
+  const lookUp = async (failure: RolecallError): Promise<FoundResource> => {
     try {
       return await find(client);
     } catch (error) {
@@ -139,7 +139,7 @@ async function createOnce(client: Client, creation: Creation): Promise<Created> 
       return id === null ? null : { id, adopted: false };
     },
     recover: async (failure) => {
-      const found = await look(failure);
+      const found = await lookUp(failure);
       if (found && !found.same) throw createConflict(failure, what);
       return found && { id: found.id, adopted: true };
     },
@@ -147,7 +147,7 @@ async function createOnce(client: Client, creation: Creation): Promise<Created> 
   if (created) return created;
   // It was created, but the response does not contain its id.
   const unlisted = createdNotListed(call.path, what);
-  const found = await look(unlisted);
+  const found = await lookUp(unlisted);
   if (!found?.same) throw unlisted;
   return { id: found.id, adopted: false };
 }
@@ -160,7 +160,7 @@ async function findRole(client: Client, merchant: string, draft: CreateRole): Pr
   const named = (await listRoles(client, merchant)).filter(
     ({ name, predefined }) => name === draft.name && !predefined,
   );
-  return best(named, (role) => isRole(role, draft));
+  return bestMatch(named, (role) => isRole(role, draft));
 }
 
 /** Finds a member by its exact address, except expired invitations, which cannot be new. */
@@ -171,10 +171,10 @@ async function findMember(client: Client, merchant: string, draft: CreateMember)
     ({ user, invite, status }) =>
       status !== "expired" && [user?.email, invite?.email].some((address) => address?.toLowerCase() === key),
   );
-  return best(members, (member) => isMember(member, draft));
+  return bestMatch(members, (member) => isMember(member, draft));
 }
 
-function best<T extends { readonly id: string }>(
+function bestMatch<T extends { readonly id: string }>(
   all: readonly T[],
   isSame: (one: T) => boolean,
 ): FoundResource {

@@ -181,9 +181,7 @@ function recordRequests(app: Hono<HonoEnv>, world: World): void {
 function answerErrors(app: Hono<HonoEnv>, world: World): void {
   app.notFound((c) => {
     const { trace } = c.var;
-    return toResponse(
-      problemAnswer(404, `Nothing is found at ${new URL(c.req.url).pathname}.`, trace.number),
-    );
+    return toResponse(problemAnswer(404, `No route matches ${new URL(c.req.url).pathname}.`, trace.number));
   });
   app.onError((error, c) => {
     if (error instanceof ConnectionLost) throw error;

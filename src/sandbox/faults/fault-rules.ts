@@ -41,7 +41,7 @@ const concurrentEdit = z
   })
   .refine((rule) => (rule.edit === undefined) !== (rule.request === undefined), {
     path: ["edit"],
-    message: "is required, unless there is a request, which excludes it",
+    message: "exactly one of edit and request is required",
   })
   .refine(
     ({ edit, operation }) => edit === undefined || operation === undefined || editFits(edit, operation),

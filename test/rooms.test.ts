@@ -5,14 +5,13 @@ import { cyclesOf, exportsOf, sourceFiles } from "./support/source-files.ts";
 const FILES = sourceFiles();
 
 /** What is still to be mended: these lists and numbers may only shrink. */
-const MOST_FILES = 399;
-const CROWDED: Readonly<Record<string, number>> = { config: 18, live: 26, "plan/judge": 18, "plan/undo": 18 };
+const MOST_FILES = 372;
+const CROWDED: Readonly<Record<string, number>> = { config: 17, "plan/judge": 18, "plan/undo": 18 };
 const SMALL =
-  "step.ts version.ts duplicate-merchants.ts wording.ts include-path.ts json-schema.ts cell-width.ts globs.ts order.ts unsafe-text.ts check-text.ts role-names.ts service-url.ts undo-notes.ts assets.ts review-size.ts";
-const SAME_FILE_NAME = "access.ts checks.ts policies.ts problem.ts";
-const SAME_EXPORT =
-  "Access BEGINNING Found Matches Problem Row Scope Step StepResult Told cellWidth countOf counted differencesOf isActive isChanged joined renderPage scopeOf shown updateMember withoutFields word";
-const CIRCULAR = "client.ts hold-back.ts transport.ts tunnel.ts render-review.ts review-risks.ts";
+  "version.ts duplicate-merchants.ts wording.ts include-path.ts json-schema.ts check-text.ts role-names.ts service-url.ts undo-notes.ts assets.ts review-size.ts";
+const SAME_FILE_NAME = "access.ts checks.ts policies.ts";
+const SAME_EXPORT = "Access BEGINNING Matches Problem Row countOf counted isActive isChanged joined";
+const CIRCULAR = "render-review.ts review-risks.ts";
 
 /** Returns the paths by a name, of the names that several have. */
 function several(

@@ -8,7 +8,7 @@ const io = nodeIo();
 io.outputLost.addEventListener("abort", onOutputLost);
 void run();
 
-/** A result that is not written whole is no success, unless whoever reads it has enough, as in `rolecall plan | head`. */
+/** Makes a lost result a failure, unless its reader closed the pipe, as in `rolecall plan | head`. */
 function onOutputLost(): void {
   const loss = io.outputLost.reason as OutputLoss;
   if (hasNoReader(loss)) return;
@@ -20,7 +20,7 @@ function onOutputLost(): void {
 }
 
 async function run(): Promise<void> {
-  // Should everything that it waits for end before it does, that is no success.
+  // If the event loop drains before `main` settles, exit as a bug, not as success.
   const unfinished = (): void => {
     process.exitCode = ExitCode.bug;
   };

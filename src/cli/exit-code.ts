@@ -4,7 +4,7 @@ import type { RolecallError } from "../model/errors.ts";
 export const ExitCode = {
   /** Done; for `plan` also when there are changes. */
   ok: 0,
-  /** It could not be done: a bad file, no credentials, the service said no, the network. */
+  /** It could not be done: a bad file, no credentials, an API error, the network. */
   failed: 1,
   /** There are differences (`plan --detailed-exitcode`). */
   differences: 2,
@@ -16,7 +16,7 @@ export const ExitCode = {
   bug: 70,
 } as const;
 
-/** The exit code of an error that ends a command. */
+/** Returns the exit code of an error that ends a command. */
 export function exitCodeFor({ code }: RolecallError): ExitCode {
   return code === "override-stray" ? ExitCode.refused : ExitCode.failed;
 }

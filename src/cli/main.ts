@@ -44,7 +44,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.ok : ExitCode.failed;
     const style = styleFor(io.stderr, io, !argv.includes("--no-color"));
     if (error instanceof RolecallError) {
-      // Not before there is a failure: every start would load it.
+      // Loaded only for a failure, to keep every other start fast.
       const { renderFailure } = await import("../render/text/failure-text.ts");
       io.stderr.write(renderFailure(error.failure, style));
       return exitCodeFor(error);
@@ -62,7 +62,7 @@ async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
     .helpCommand("help [command]", "print help for a command")
     .showHelpAfterError("(--help shows the commands and options)")
     .addHelpText("after", HELP);
-  // What is asked for is the one to declare; for help, mistakes and completion all of them.
+  // Only the requested command is declared; for help, mistakes and completion all of them.
   const asked = COMMANDS.get(argv[0]);
   for (const command of asked ? [asked] : COMMANDS.values()) {
     program.addCommand(
@@ -89,7 +89,7 @@ async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
         outputError: (text, write) => write(suggestOption(text, command, allCommands)),
         getOutHelpWidth: () => Math.min(io.stdout.columns ?? HELP_COLUMNS, HELP_COLUMNS),
         getErrHelpWidth: () => Math.min(io.stderr.columns ?? HELP_COLUMNS, HELP_COLUMNS),
-        // Help has none.
+        // Help has no colours.
         getOutHasColors: () => false,
         getErrHasColors: () => false,
       });
@@ -100,7 +100,9 @@ async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
 
 const HELP_WORDS: ReadonlySet<string> = new Set(["help", "--help", "-h"]);
 
-/** Returns the arguments with a request for help behind its command, and without one for a command that does not exist. */
+/**
+ * Returns the arguments with a request for help behind its command, and without one for a command that does not exist.
+ */
 function commandLine(program: Command, argv: readonly string[]): readonly string[] {
   const command = argv.find((word) => !HELP_WORDS.has(word));
   if (command?.startsWith("-")) return argv;
@@ -108,7 +110,7 @@ function commandLine(program: Command, argv: readonly string[]): readonly string
   return HELP_WORDS.has(argv[0] ?? "") ? [...(command ? [command] : []), "--help"] : argv;
 }
 
-/** How wide help is where there is room. */
+/** Widest help, in columns. */
 const HELP_COLUMNS = 80;
 
 const HELP = `

@@ -67,8 +67,8 @@ test("what has come up since is named and refused, and nothing is changed", asyn
   expect(apply.code).toBe(3);
   expect(apply.stderr).toBe(
     [
-      "MC1: nobody has approved to create role Cashier.",
-      "MC1: nobody has approved to delete member dan@example.com.",
+      "MC1: not approved: create role Cashier.",
+      "MC1: not approved: delete member dan@example.com.",
       "Refused: nothing was changed.",
       "",
     ].join("\n"),
@@ -114,7 +114,7 @@ test("a file of a newer format, or none at all, is no approval, and says what to
   await edit((plan) => plan.replace('"format": 1', '"format": 2'));
   const newer = await shop.run(APPLY);
   expect(newer.stderr).toContain("its format is 2, and this version of rolecall knows format 1");
-  expect(newer.stderr).toContain('→ Make it anew with "rolecall plan --out".');
+  expect(newer.stderr).toContain('→ Create it again with "rolecall plan --out".');
   expect(newer.code).toBe(1);
   // The file is read before the service is asked: an address where nobody answers makes no difference.
   const unreachable = ["--base-url", "http://127.0.0.1:9", "--retry-for", "0"];

@@ -133,7 +133,7 @@ describe("undo", () => {
   test("without a file keeps the default guards, and sends no key to another service than the run's", async () => {
     await applied();
     const undo = await shop.run(["undo", "latest", "--dry-run"]);
-    expect(undo.stderr).toBe("No file is about MC1: only the default guards are kept.\n");
+    expect(undo.stderr).toBe("No file declares MC1: only the default guards apply.\n");
     expect(undo.code).toBe(0);
     const elsewhere = await shop.run(["undo", "latest", "--base-url", "http://127.0.0.1:9"]);
     expect(elsewhere.stderr).toContain(`The run was at ${shop.sandbox.url}`);
@@ -149,8 +149,8 @@ describe("undo", () => {
     const undo = await shop.run(["undo", "latest", "mc1.yaml", "--yes"]);
     const told = undo.stderr.replaceAll(/\s+/g, " ");
     expect(told).toContain("The run was at https://elsewhere.example, and this would be at");
-    expect(told).toContain("your key would go to the address of the run");
-    expect(told).toContain("Make sure that it is yours before you give it with --base-url.");
+    expect(told).toContain("your key would be sent to the address of the run");
+    expect(told).toContain("Make sure that the address is yours before you give it with --base-url.");
     expect(told).not.toMatch(/--base-url[ =]\S*:/);
     expect(undo.code).toBe(1);
   });

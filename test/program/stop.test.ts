@@ -222,7 +222,7 @@ test("an apply whose reader leaves ends what is in flight, records it, and exits
     told += chunk;
   });
   const [code] = (await once(child, "close")) as [number | null];
-  expect(told).toContain("stdout is lost: nothing new starts; what is in flight ends first.\n");
+  expect(told).toContain("stdout is lost: nothing new starts; requests in flight end first.\n");
   expect(code).toBe(4);
   expect(await shop.writes()).toHaveLength(1);
   expect((await shop.run(["runs", "latest"])).stdout).toContain("Stopped: stdout could not be written to.");

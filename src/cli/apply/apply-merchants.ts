@@ -62,7 +62,7 @@ export async function applyMerchants(
   }
 }
 
-/** Tells programs of an error before there are plans, and throws it again. */
+/** Reports an error as a JSON event if there are no plans yet, and throws it again. */
 export function endedEarly(options: OutputOptions, io: Io): (error: unknown) => Promise<never> {
   return async (error) => {
     failedWith(
@@ -76,11 +76,11 @@ export function endedEarly(options: OutputOptions, io: Io): (error: unknown) => 
 /** Dependencies of an apply besides the plans. */
 type Means = Pick<RunOptions, "cancellation" | "openJournal"> & {
   readonly consent: Consent;
-  /** The run that is taken back; absent or null for an ordinary apply. */
+  /** The run that is reverted; absent or `null` for an ordinary apply. */
   readonly undoes?: string | null;
 };
 
-/** Shows plans, lets somebody select where that was asked for, asks, and carries them out, unless something is against it. */
+/** Shows plans, lets the user select changes with `--interactive`, asks, and applies them unless they are refused. */
 export async function applyPlanned(
   prepared: Omit<PlannedMerchants, "close" | "declared">,
   options: ApplyOptions,
@@ -175,12 +175,12 @@ function leftOutText(count: number): string {
   return `${counted(count, "change")} left out; the next plan shows ${count === 1 ? "it" : "them"} again`;
 }
 
-/** Whether a part of what was told is missing where it is kept. */
+/** Returns whether a part of the output is lost. */
 function isCutOff({ outputLost }: Io): boolean {
   return outputLost.aborted && !hasNoReader(outputLost.reason as OutputLoss);
 }
 
-/** What somebody selects with `--interactive`; everything without it, and where a problem has to be solved first. */
+/** Returns what the user selects with `--interactive`; without it, or with a problem to solve first, everything. */
 async function select(
   { planned, valid, progress }: Omit<PlannedMerchants, "close" | "declared">,
   options: ApplyOptions,
@@ -193,14 +193,14 @@ async function select(
   return selectChanges(planned, options, progress, io);
 }
 
-/** Every merchant has a plan, and none has an error. */
+/** Returns whether every merchant has a plan without an error. */
 function isSound(planned: readonly Planned[]): boolean {
   return planned.every(
     (one) => one.status === "planned" && one.plan.findings.every(({ severity }) => severity !== "error"),
   );
 }
 
-/** Why the plans are refused, a sentence each: what guards, policies and checks have against them, and what nobody approved. */
+/** Returns why the plans are refused, a sentence each: guards, policies, checks, and changes that were not approved. */
 function refusal(results: readonly PlanResult[], { approved, overrides }: Consent): readonly string[] {
   const plans = results.map(({ plan }) => plan);
   const standing = standingRefusals(plans, overrides);

@@ -4,24 +4,24 @@ import type { Io, OutputLoss } from "../io/io.ts";
 
 /** Stops an apply early: for a signal, a merchant that stopped, or output that cannot be written. */
 export interface Cancellation {
-  /** Aborted when nothing new is to start. */
+  /** Aborted if no new change may start. */
   readonly signal: AbortSignal;
-  /** Aborted when somebody wants it to end: nothing is waited for any more. */
+  /** Aborted if the run is cancelled: pending waits and queued requests end. */
   readonly cancelled: AbortSignal;
-  /** What was first; null where nothing has stopped it. */
+  /** Returns the first cause; `null` if nothing has stopped the run. */
   cause(): StopCause | null;
   stop(cause: StopCause): void;
-  /** Stops it like a signal: nothing is waited for, and no write leaves any more. */
+  /** Stops the run as a signal does: waits end, and no write is sent any more. */
   halt(cause: StopCause): void;
-  /** From here on things change: a signal lets what is in flight end, and only a second one leaves, with this code. */
+  /** Marks the start of changes: the first signal lets requests in flight end, the second one exits with this code. */
   onForcedExit(exitCode: () => ExitCode): void;
-  /** Signals are no longer listened to. */
+  /** Stops listening to signals. */
   close(): void;
 }
 
 /**
  * Listens to SIGINT, SIGTERM and SIGHUP. Until something is changed, the first of them ends the process at once. A
- * terminal that is closed may send SIGHUP twice, by way of its shell, and nobody is there any more who is in a hurry.
+ * terminal that is closed may send SIGHUP twice, by way of its shell; the second one is ignored.
  */
 export function createCancellation(say: (text: string) => void, io: Io): Cancellation {
   const [stopping, cancelling] = [new AbortController(), new AbortController()];
@@ -39,7 +39,7 @@ export function createCancellation(say: (text: string) => void, io: Io): Cancell
   const { outputLost } = io;
   const onLost = (): void => {
     const { stream } = outputLost.reason as OutputLoss;
-    if (exitCode !== null) say(`${stream} is lost: nothing new starts; what is in flight ends first.`);
+    if (exitCode !== null) say(`${stream} is lost: nothing new starts; requests in flight end first.`);
     halt({ by: "output", stream });
   };
   if (outputLost.aborted) onLost();
@@ -53,7 +53,7 @@ export function createCancellation(say: (text: string) => void, io: Io): Cancell
     } else if (signals > 1) {
       io.exit(exitCode());
     } else {
-      say(`${signal}: nothing new starts; what is in flight ends first. Once more to leave at once.`);
+      say(`${signal}: nothing new starts; requests in flight end first. Send it again to exit at once.`);
       halt({ by: "signal", signal });
     }
   });

@@ -7,12 +7,13 @@ import { seal } from "../../plan/fingerprint.ts";
 import type { Io } from "../io/io.ts";
 import type { PlanResult, Session } from "../session/session.ts";
 
-/** A plan, and from what and for whom it was made. */
+/** A plan with its live state and its merchant's file. */
 export type RotationInput = { readonly session: Pick<Session, "state"> } & PlanResult;
 
 /**
- * The passwords that `--rotate-password` asks for, by merchant. Throws RolecallError for an address that no file of the
- * run lists as managed, or that cannot have a password. Who is yet to be created gets it with that.
+ * Returns the passwords that `--rotate-password` asks for, by merchant. Throws RolecallError for an address that no
+ * file of the run lists as managed, or that cannot have a password. A member that the plan creates gets the password
+ * with that.
  */
 export function rotationsFor(
   emails: readonly string[],
@@ -82,7 +83,7 @@ function changeOf(plan: Plan, email: string, found: LiveMember | undefined): Mem
   );
 }
 
-/** The member as it is, and as it stays. */
+/** Returns the member's live fields, which stay as they are. */
 function imageOf(member: LiveMember, email: string, { roles }: LiveState): MemberImage {
   const names = new Map(roles.map(({ id, name }) => [id, name]));
   return {
@@ -99,7 +100,7 @@ const SHORTEST_PASSWORD = 8;
 /** Finds the password of a managed user by the name of its environment variable. */
 export type Passwords = (variable: string) => string;
 
-/** Looks every needed password up before anything is asked or changed, so that none is missing half-way. */
+/** Looks up every needed password before the user is asked, so that none is missing half-way. */
 export function passwordsFor(
   plans: readonly Plan[],
   rotations: readonly PasswordChange[],

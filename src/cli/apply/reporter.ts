@@ -19,32 +19,32 @@ import { ExitCode, exitCodeFor } from "../exit-code.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor, verbosityOf } from "../io/output.ts";
 
-/** Tells how an apply goes, in the format that was asked for. */
+/** Reports the progress and the result of an apply. */
 export interface ApplyReporter {
-  /** The plans, before anything is changed. */
+  /** Reports the plans, before anything is changed. */
   plans(plans: readonly Plan[]): void;
-  /** Why merchants have no plan. */
+  /** Reports why merchants have no plan. */
   failed(failures: readonly FailureJson[]): void;
-  /** Why nothing is changed, a sentence each. */
+  /** Reports why nothing is changed, a sentence each. */
   refused(reasons: readonly string[]): void;
-  /** The passwords that are to be set besides one merchant's plan. */
+  /** Reports the passwords that are set in addition to one merchant's plan. */
   passwords(merchant: string, passwords: readonly PasswordChange[]): void;
   event(event: ApplyEvent): void;
-  /** How each merchant ended; `cause` is what stopped the run, where something did. */
+  /** Reports the result of each merchant; `cause` is what stopped the run, if anything. */
   results(ends: readonly MerchantEnd[], cause: StopCause | null): void;
   /** Reports the verification, apart from changes that were left out or refused for now. */
   verified(plan: Plan, leftOut: number, refused: number): void;
-  /** Why it is not known whether anything is left. */
+  /** Reports why the result could not be verified. */
   unverified(merchant: string, why: Failure | string): void;
   /** Reports the paths of the run's journals. */
   journals(run: string, files: readonly string[]): void;
-  /** How all of it ended; nothing comes after it. */
+  /** Reports the exit code, as the last event. */
   ended(exitCode: ExitCode): void;
-  /** A sentence for people, on stderr. */
+  /** Prints a sentence on stderr. */
   say(text: string): void;
 }
 
-/** How an apply ended at one merchant. */
+/** The result of an apply at one merchant. */
 export interface MerchantEnd {
   readonly merchant: string;
   readonly result: ApplyResult;
@@ -52,7 +52,7 @@ export interface MerchantEnd {
 
 type ReporterOptions = OutputOptions & { readonly verbose?: true };
 
-/** Text for people, or one JSON event per line for programs; data on stdout, the rest on stderr. */
+/** Creates a reporter of text, or of one JSON event per line; data goes to stdout, the rest to stderr. */
 export function applyReporter(
   options: ReporterOptions,
   placeOf: PlaceOf,
@@ -118,7 +118,7 @@ function sayRefused(reasons: readonly string[], say: (text: string) => void): vo
   say("Refused: nothing was changed.");
 }
 
-/** Tells programs of an error that ended an apply. */
+/** Reports an error that ended an apply as JSON events. */
 export function failedWith(reporter: ApplyReporter, error: unknown): void {
   if (!(error instanceof RolecallError)) return;
   reporter.failed([failureJson(null, error.failure)]);
@@ -134,7 +134,7 @@ const STATUSES: Readonly<Record<ExitCode, string>> = {
   [ExitCode.bug]: "failed",
 };
 
-/** The totals over all merchants' outcomes. */
+/** Returns the totals over all merchants' outcomes. */
 function summaryOf(
   ends: readonly MerchantEnd[],
   exitCode: ExitCode,
@@ -195,7 +195,7 @@ function textReporter(
     verified: (plan, leftOut, refused) => io.stdout.write(renderVerified(plan, leftOut, style, refused)),
     unverified: (merchant, why) => io.stdout.write(renderUnverified(merchant, why, style)),
     journals: (run, files) => say(renderJournals(run, files)),
-    // The commands say it on stderr, in whatever format.
+    // The commands print it on stderr in every format.
     failed: () => undefined,
     refused: (reasons) => sayRefused(reasons, say),
     ended: () => undefined,

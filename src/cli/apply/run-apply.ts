@@ -13,27 +13,27 @@ import type { Cancellation } from "./cancellation.ts";
 import type { Passwords } from "./passwords.ts";
 import type { ApplyReporter } from "./reporter.ts";
 
-/** What applying needs besides the plans. */
+/** Dependencies of an apply besides the plans. */
 export interface RunOptions {
   readonly password: Passwords;
   readonly concurrency: number;
-  /** Whether each resource is looked at again before it is written. */
+  /** Rechecks each resource before it is written. */
   readonly recheck: boolean;
-  /** Throws RolecallError where no journal can be kept. */
+  /** Throws RolecallError if the journal cannot be written. */
   readonly openJournal: (plan: Plan) => Promise<OpenJournal>;
   readonly cancellation: Cancellation;
 }
 
 type Running = PendingApply & { readonly journal: OpenJournal };
 
-/** Applies plans side by side, verifies them when all are done, and says with the exit code how it ended. */
+/** Applies plans in parallel, verifies them when all are done, and returns the exit code. */
 export async function runApply(
   due: readonly PendingApply[],
   options: RunOptions,
   reporter: ApplyReporter,
 ): Promise<ExitCode> {
   const { cancellation } = options;
-  // All of them before the first change: where one cannot be kept, nothing is changed anywhere.
+  // All journals are opened before the first change: if one cannot be written, nothing is changed anywhere.
   const running = await openJournals(due, options.openJournal);
   const tellJournals = (): void => {
     const [first] = running;
@@ -47,8 +47,8 @@ export async function runApply(
   cancellation.onForcedExit(() => {
     reporter.say(
       intents === 0
-        ? "Left before anything was changed."
-        : 'Left at once: what was in flight may or may not have been done. Run "rolecall plan" to see.',
+        ? "Exited before anything was changed."
+        : 'Exited at once: requests in flight may have taken effect. Run "rolecall plan" to see.',
     );
     tellJournals();
     return intents === 0 ? ExitCode.failed : ExitCode.partial;
@@ -131,12 +131,12 @@ function refusedBy(result: ApplyResult | undefined): ReadonlySet<string> {
   return new Set(undone.map(({ change }) => targetOf(change)));
 }
 
-/** A change by what it is about: it may be of another kind by now. */
+/** Identifies a change by its resource: its kind may differ by now. */
 function targetOf({ resource, name }: Change): string {
   return `${resource} ${name}`;
 }
 
-/** What all of them lead to; a bug in one is thrown when the others have ended, so that their journals are whole. */
+/** Waits for all; a bug in one is thrown only after the others have ended, so that their journals are complete. */
 async function allEnded<T>(all: readonly Promise<T>[]): Promise<readonly T[]> {
   const settled = await Promise.allSettled(all);
   return settled.map((one) => {
@@ -149,7 +149,7 @@ function stoppedCode(results: readonly ApplyResult[]): ExitCode {
   return results.some(({ writes }) => writes > 0) ? ExitCode.partial : ExitCode.failed;
 }
 
-/** Whether a fresh plan has nothing left but what is deferred, or was refused. */
+/** Plans again and returns whether only deferred and refused changes remain. */
 async function verify(
   { session, plan: { merchant }, leftOut = 0, journal }: Running,
   refused: ReadonlySet<string>,
@@ -187,7 +187,7 @@ async function orFailure<T>(asked: Promise<T>): Promise<T | { readonly failure: 
   }
 }
 
-/** Resolves when a signal is aborted: one listener, for dozens on one make Node.js warn of a leak. */
+/** Resolves when a signal is aborted. One listener serves all merchants: Node.js warns of a leak above ten. */
 function aborted(signal: AbortSignal): Promise<null> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(null);
@@ -195,13 +195,13 @@ function aborted(signal: AbortSignal): Promise<null> {
   });
 }
 
-/** A plan that is about to be applied, with the passwords that are set besides. */
+/** A plan that is about to be applied, with the passwords that are set in addition. */
 interface Planned {
   readonly plan: Plan;
   readonly passwords?: readonly unknown[];
 }
 
-/** Opens one journal for each plan, or none: those that are open already then say that nothing was done. */
+/** Opens one journal for each plan; if one fails, the others record that nothing was done, and the error is thrown. */
 async function openJournals<PendingApply extends Planned>(
   due: readonly PendingApply[],
   open: (plan: Plan) => Promise<OpenJournal>,
@@ -224,7 +224,7 @@ async function abandon(
 ): Promise<void> {
   const left = plan.changes.length + passwords.length;
   const outcomes = { done: 0, failed: 0, unknown: 0, stale: 0, unfinished: 0, "not-started": left };
-  // That it could not be kept either is no second problem.
+  // A second failure to write adds nothing to the first.
   await journal.write({ type: "end", status: "stopped", cause, outcomes }).catch(() => undefined);
   await journal.close();
 }

@@ -3,10 +3,10 @@ import type { OutputOptions } from "../args/options.ts";
 import type { ProgressDisplay } from "../progress/progress.ts";
 import type { ApplyReporter } from "./reporter.ts";
 
-/** With more changes than this, a terminal shows a line only for what went wrong; the board counts the rest. */
+/** Above this number of changes, a terminal shows lines only for failures; the board counts the rest. */
 const EACH_TOLD = 200;
 
-/** A reporter whose events are also told to the progress; on a terminal the lines of a large apply are left out. */
+/** Returns a reporter that also updates the progress display; on a terminal it omits the lines of a large apply. */
 export function withProgress(
   reporter: ApplyReporter,
   progress: ProgressDisplay,

@@ -74,7 +74,7 @@ function describeOne(target: Described, command: Command, words: CompletionWords
   }
 }
 
-/** What an option's value can be, as far as that can be known: told by the placeholder that its help shows. */
+/** Returns the known values of an option, by its choices or its placeholder. */
 function valuesOf({ argChoices, flags, long }: Option, words: CompletionWords): () => readonly string[] {
   if (argChoices) return () => argChoices;
   if (long === "--merchant") return words.merchants;

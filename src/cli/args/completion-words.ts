@@ -5,13 +5,13 @@ import { defaultPath, projectRoot } from "../files/find-files.ts";
 import { beginningOf } from "../journal/find-run.ts";
 import { EXTENSION } from "../journal/read-journals.ts";
 
-/** Nobody reads more suggestions than this, and a folder of everything shall not hold a shell up. */
+/** Limits the suggestions, so that a large folder does not block the shell. */
 const MOST = 500;
 
-/** Merchants' files are looked for this many folders deep. */
+/** Deepest level of folders that is searched. */
 const DEEPEST = 4;
 
-/** What a shell can complete a word to, from the files in a folder; whatever cannot be read is left out. */
+/** The completions of a word, from the files in a folder; unreadable files are skipped. */
 export interface CompletionWords {
   /** Codes of the merchants whose files are below `access/`. */
   merchants(): readonly string[];
@@ -23,9 +23,9 @@ export interface CompletionWords {
   runs(): readonly string[];
 }
 
-/** Words for completion in a working directory; `current` is the word so far, which may lead elsewhere. */
+/** Returns the completions in a working directory; `current` is the word so far, which may name another folder. */
 export function completionWords(cwd: string, current: string): CompletionWords {
-  // Of "--output=../x" the value.
+  // Only the value of "--output=../x".
   const word = current.replace(/^--[\w-]+=/, "");
   const elsewhere = /^(?:\.{0,2}\/|~\/)/.test(word);
   const yamlFiles = (): readonly string[] => filesBelow(cwd, "", 0).filter((file) => /\.ya?ml$/i.test(file));
@@ -55,7 +55,9 @@ export function completionWords(cwd: string, current: string): CompletionWords {
   };
 }
 
-/** Folders and files with one of these endings in the folder that a word leads to, such as `../` or `/srv/ac`. */
+/**
+ * Returns folders, and files with one of these extensions, in the folder that a word names, such as `../` or `/srv/ac`.
+ */
 function entriesAt(cwd: string, word: string, endings: readonly string[]): readonly string[] {
   const before = word.slice(0, word.lastIndexOf("/") + 1);
   try {
@@ -100,7 +102,7 @@ function runIds(cwd: string): readonly string[] {
   }
 }
 
-/** Enough for a suggestion: what the file really says is for the parser to tell. */
+/** Reads the merchant code without parsing the file, which is enough for a suggestion. */
 function merchantIn(file: string): string | null {
   try {
     return /^merchant:\s*["']?([\w-]+)/m.exec(readFileSync(file, "utf8"))?.[1] ?? null;

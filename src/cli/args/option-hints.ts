@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 
 /**
- * Adds to the message of an unknown option what may be meant, where nothing near is known: an option that begins so, a
- * format, or the commands that have it.
+ * Adds a suggestion to the message of an unknown option if commander has none: an option with this prefix, a format, or
+ * the commands that have it.
  */
 export function suggestOption(message: string, command: Command, all: () => readonly Command[]): string {
   const flag = /unknown option '(--?[\w-]+)/.exec(message)?.[1];
@@ -26,7 +26,7 @@ function hintFor(flag: string, command: Command, all: () => readonly Command[]):
     : `It is an option of ${owners.join(", ")}`;
 }
 
-/** Says on stderr that options which were given have no effect; the reasons are by attribute name. */
+/** Warns of given options that have no effect; `reasons` is keyed by attribute name. */
 export function warnWithoutEffect(
   command: Command,
   reasons: Readonly<Record<string, string>>,

@@ -7,7 +7,7 @@ export interface ServiceOptions {
   readonly baseUrl?: string;
   readonly merchant: readonly string[];
   readonly concurrency: number;
-  /** How long one request is tried for in all, in milliseconds. */
+  /** Total time for one request with its retries, in ms. */
   readonly retryFor: number;
   readonly verbose?: true;
   readonly quiet?: true;
@@ -21,10 +21,10 @@ export interface OutputOptions<Format extends string = string> {
   readonly quiet?: true;
 }
 
-/** Options of the commands whose result may be a page or a comment. */
+/** Options of the commands that write documents. */
 export interface DocumentOptions {
   readonly output?: string;
-  /** UTF-16 units, for Markdown. */
+  /** Limit for Markdown, in UTF-16 units. */
   readonly maxSize?: number;
 }
 
@@ -129,7 +129,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
 const LONGEST_MS = 24 * 3_600_000;
 
-/** Parses a duration such as `90s`, `5m`, `1h`, or seconds without a unit; in milliseconds. */
+/** Parses a duration such as `90s`, `5m`, `1h`, or seconds without a unit; in ms. */
 export function parseDuration(text: string): number {
   const [, digits, unit = "s"] = /^(\d{1,9})([smh])?$/.exec(text) ?? [];
   const ms = Number(digits) * (UNITS[unit] ?? Number.NaN);
@@ -139,7 +139,7 @@ export function parseDuration(text: string): number {
   return ms;
 }
 
-/** Parses `--as-of`: a day, from whose beginning on (UTC) a plan is made, or a moment; in milliseconds since the epoch. */
+/** Parses `--as-of`, a day (its start in UTC) or a timestamp; in ms since the epoch. */
 export function parseAsOf(text: string): number {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
   const isMoment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text);

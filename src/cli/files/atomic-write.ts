@@ -17,7 +17,7 @@ export async function writeAtomically(
     const existing = await statIfThere(path);
     if (existing !== null && !existing.isFile()) return await writeInto(path, text);
     const target = existing === null ? await linkTarget(path) : await realpath(path);
-    // To rename a new file over it would leave its other names with the old text.
+    // Renaming a new file over it would leave its other hard links with the old text.
     if (existing !== null && existing.nlink > 1) return await overwrite(target, text);
     await replace(target, text, existing, temporaryName());
   } catch (error) {
@@ -32,7 +32,7 @@ export async function writeAtomically(
 
 interface WriteOptions {
   readonly shown?: string;
-  /** A file name that nobody can know before. */
+  /** An unpredictable file name. */
   readonly temporaryName?: () => string;
 }
 
@@ -46,7 +46,7 @@ const NEW_FILE_MODE = 0o600;
 async function replace(target: string, text: string, existing: Stats | null, name: string): Promise<void> {
   const folder = dirname(target);
   const temporary = join(folder, name);
-  // Exclusively: whatever has this name already, such as a planted link, is not ours.
+  // Opened exclusively: an existing file of this name, such as a planted link, is not ours.
   const file = await open(temporary, "wx", NEW_FILE_MODE);
   try {
     try {
@@ -66,12 +66,12 @@ async function replace(target: string, text: string, existing: Stats | null, nam
 
 async function keepAttributes(file: FileHandle, { mode, uid, gid }: Stats): Promise<void> {
   const ours = await file.stat();
-  // Only root may give files away; whoever else can rename here owns the new file, as after any editor.
+  // Only root may change a file's owner; otherwise the current user owns the new file, as after any editor.
   if (ours.uid !== uid || ours.gid !== gid) await file.chown(uid, gid).catch(() => undefined);
   await file.chmod(mode & 0o777);
 }
 
-/** Writes over a file's text in place, and puts the old text back where that fails half-way. */
+/** Overwrites a file in place, and restores the old text if that fails half-way. */
 async function overwrite(target: string, text: string): Promise<void> {
   const file = await open(target, "r+");
   try {
@@ -96,7 +96,7 @@ async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
   await file.sync();
 }
 
-/** Writes to what is no regular file, such as a FIFO; a folder is an error. */
+/** Writes to a special file, such as a FIFO; a folder is an error. */
 async function writeInto(path: string, text: string): Promise<void> {
   const file = await open(path, constants.O_WRONLY);
   try {
@@ -146,9 +146,9 @@ function reason(error: unknown): string {
   return REASONS[code ?? ""] ?? (error instanceof Error ? error.message : String(error));
 }
 
-/** Keeps what was made or renamed in a folder from being lost with the power. */
+/** Syncs a folder, so that a power failure does not lose its new or renamed files. */
 export async function syncFolder(folder: string): Promise<void> {
-  // Windows cannot open folders, and needs no such step.
+  // Windows cannot open folders, and does not need this.
   const handle = await open(folder, "r").catch(() => null);
   try {
     await handle?.sync();

@@ -3,12 +3,12 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import type { ReadFailure, ReadResult, ReadSource } from "../../config/load-sources.ts";
 import { RolecallError } from "../../model/errors.ts";
 
-/** Where merchants' files are looked for when no path is given. */
+/** Default folder of the merchants' files. */
 const DEFAULT_PATH = "access";
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** The YAML files that the paths name; a folder stands for all of them below it. Absolute, sorted, each once. */
+/** Finds the YAML files at the paths and below folders; absolute, sorted, each once. */
 export async function findYamlFiles(paths: readonly string[], cwd: string): Promise<readonly string[]> {
   const wanted = paths.length > 0 ? paths : [defaultPath(cwd)];
   const files = [...new Set(wanted.flatMap((path) => expand(path, cwd)))].sort();
@@ -20,7 +20,7 @@ export async function findYamlFiles(paths: readonly string[], cwd: string): Prom
   return files;
 }
 
-/** Whether the paths name all merchants of the project: the default folder, or one that holds it. */
+/** Returns whether the paths name the whole project: the default folder, or a folder that contains it. */
 export function namesProject(paths: readonly string[], cwd: string): boolean {
   const isFolder = (path: string): boolean =>
     statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -34,7 +34,9 @@ export function namesProject(paths: readonly string[], cwd: string): boolean {
   );
 }
 
-/** Returns the folder of merchants' files if no path is given: in the working directory, else in the project above it. */
+/**
+ * Returns the folder of merchants' files if no path is given: in the working directory, else in the project above it.
+ */
 export function defaultPath(cwd: string): string {
   const root = projectRoot(cwd, cwd);
   for (let at = realpathSync.native(cwd); ; at = dirname(at)) {
@@ -44,7 +46,7 @@ export function defaultPath(cwd: string): string {
   }
 }
 
-/** A file's path as it is shown, and its content. */
+/** A file with its displayed path. */
 export interface TextFile {
   readonly file: string;
   readonly text: string;
@@ -59,7 +61,7 @@ const FAILURES: Readonly<Record<ReadFailure, string>> = {
   unreadable: "it may not be read",
 };
 
-/** Reads the YAML files that the paths name, each alone; throws RolecallError for one that cannot be read. */
+/** Reads the YAML files at the paths, without includes; throws RolecallError for an unreadable one. */
 export async function readYamlFiles(paths: readonly string[], cwd: string): Promise<readonly TextFile[]> {
   const read = sourceReader(cwd);
   const files = await findYamlFiles(paths, cwd);
@@ -74,8 +76,8 @@ export async function readYamlFiles(paths: readonly string[], cwd: string): Prom
 
 /**
  * Reads files for the configuration: those that the user names wherever they are, included ones only inside the
- * project, also behind links; no devices, nothing huge, and nothing but UTF-8. It asks the system itself: to let a
- * thread do so takes longer than the file does.
+ * project, also behind links; no devices, no huge files, and only UTF-8. The calls are synchronous: the thread pool
+ * takes longer than the file does.
  */
 export function sourceReader(cwd: string): ReadSource {
   return async (path, from) => {
@@ -99,7 +101,7 @@ function failed(reason: ReadFailure): ReadResult {
   return { ok: false, reason };
 }
 
-/** Null for bytes that are not UTF-8: they are an error, not a replacement character. */
+/** Decodes UTF-8; `null` for invalid bytes, which are an error rather than a replacement character. */
 function decode(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -127,7 +129,7 @@ function expand(path: string, cwd: string): readonly string[] {
   }
 }
 
-/** Relative to the working directory where it lies in the same project. */
+/** Returns the path relative to the working directory if both are in one project, else the absolute path. */
 function shownPath(real: string, cwd: string): string {
   const working = realpathSync.native(cwd);
   return isInside(working, real) || isInside(projectRoot(cwd, cwd), real) ? relative(working, real) : real;
@@ -138,12 +140,14 @@ function isInside(folder: string, file: string): boolean {
   return path !== "" && !path.startsWith("..") && resolve(folder, path) === file;
 }
 
-/** What git keeps for itself is no part of the project: it may hold a token, and a bad file is shown where it is bad. */
+/**
+ * Returns whether a file belongs to the project. Files of `.git` do not: they may hold a token, and errors quote files.
+ */
 function isOfProject(root: string, file: string): boolean {
   return isInside(root, file) && !relative(root, file).split(/[\\/]/).includes(".git");
 }
 
-/** Why a path cannot be read. */
+/** Returns why a path cannot be read. */
 export function unreadableReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as NodeJS.ErrnoException;
@@ -153,8 +157,8 @@ export function unreadableReason(error: unknown): string {
 }
 
 /**
- * The folder that a file's includes must not leave, free of links: the repository that holds the file; without one the
- * working directory, where the file lies below it, else the file's own folder.
+ * Returns the folder that a file's includes must not leave, without links: the repository of the file; without one the
+ * working directory if the file is below it, else the file's own folder.
  */
 export function projectRoot(folder: string, cwd: string): string {
   const [start, working] = [realpathSync.native(folder), realpathSync.native(cwd)];

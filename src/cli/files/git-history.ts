@@ -9,19 +9,22 @@ import type { Io } from "../io/io.ts";
 const run = promisify(execFile);
 const MAX_OUTPUT = 256 * 1024 * 1024;
 
-/** When the lines of one file were last committed. */
+/** The commit times of one file's lines. */
 export interface FileTimes {
-  /** The latest commit that touched one of these lines, counted from 1, in milliseconds since the epoch; null: unknown. */
+  /**
+   * Returns the time of the latest commit that touched these lines, counted from 1; in ms since the epoch, `null` if
+   * unknown.
+   */
   lines(from: number, to: number): number | null;
-  /** The latest commit that touched the file; null: unknown. */
+  /** Time of the latest commit that touched the file; in ms since the epoch, `null` if unknown. */
   readonly file: number | null;
 }
 
 const UNKNOWN: FileTimes = { lines: () => null, file: null };
 
 /**
- * Asks git when each line of a file was last committed. Lines that are not committed yet count as of `now`. Without
- * git, outside a repository, or for a file that is not tracked, nothing is known.
+ * Reads from git when each line of a file was last committed. Uncommitted lines have the time `now`. Without git,
+ * outside a repository, or for an untracked file, every time is unknown.
  */
 export async function gitTimes(file: string, cwd: string, now: number): Promise<FileTimes> {
   const path = resolve(cwd, file);
@@ -48,7 +51,7 @@ export async function gitTimes(file: string, cwd: string, now: number): Promise<
   }
 }
 
-/** The commit that a folder is at, and whether everything in it is committed; null without git. */
+/** Returns the current commit of a folder, and whether its working tree is clean; `null` without git. */
 export async function gitCommit(
   cwd: string,
 ): Promise<{ readonly id: string; readonly clean: boolean } | null> {
@@ -64,7 +67,7 @@ export async function gitCommit(
   }
 }
 
-/** The time of each line, from `git blame --line-porcelain`. */
+/** Parses the time of each line from `git blame --line-porcelain`. */
 function parseBlame(output: string, now: number): readonly number[] {
   const times: number[] = [];
   let committed = true;
@@ -78,25 +81,25 @@ function parseBlame(output: string, now: number): readonly number[] {
   return times;
 }
 
-/** A file as it is, and when its lines were last committed. */
+/** A file's text and commit times. */
 export interface History {
   readonly text: string;
   readonly times: FileTimes;
 }
 
-/** Reads a file, and asks git about it. */
+/** Reads a file with its commit times. */
 export async function readHistory(file: string, { cwd, now }: Pick<Io, "cwd" | "now">): Promise<History> {
   const [text, times] = await Promise.all([readFile(resolve(cwd, file), "utf8"), gitTimes(file, cwd, now())]);
   return { text, times };
 }
 
-/** When an entry was last committed, in milliseconds since the epoch; null: unknown. */
+/** Returns when an entry was last committed; in ms since the epoch, `null` if unknown. */
 export function entryTime({ text, times }: History, { path }: Pick<Origin, "path">): number | null {
   const span = locate(text, path);
   return span ? times.lines(span.line, span.endLine) : null;
 }
 
-/** Reads the time of an entry: git is asked about each file once. */
+/** Returns a function that reads an entry's commit time; git runs once for each file. */
 export function entryTimes(io: Pick<Io, "cwd" | "now">): (origin: Origin) => Promise<number | null> {
   const histories = new Map<string, Promise<History>>();
   return async (origin) => {

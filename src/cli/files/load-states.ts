@@ -7,21 +7,21 @@ import { RolecallError } from "../../model/errors.ts";
 import { findYamlFiles, namesProject, sourceReader } from "./find-files.ts";
 import { checkOutputs } from "./output-path.ts";
 
-/** What the files say, and everything that is wrong with them. */
+/** The parsed files with their diagnostics. */
 export interface Loaded {
-  /** Every file that was read, included ones once. */
+  /** Every file that was read, including included ones, each once. */
   readonly sources: readonly { readonly file: string; readonly text: string }[];
-  /** The valid ones that were asked for, by merchant code. */
+  /** The selected valid merchants, sorted by code. */
   readonly states: readonly DesiredState[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What loading depends on besides the files. */
+/** Options for loading files. */
 export interface LoadOptions {
-  /** Where not empty, picks some of the merchants. */
+  /** Selects merchants by code; empty selects all. */
   readonly merchants: readonly string[];
   readonly cwd: string;
-  /** The moment that end dates are held against, in milliseconds since the epoch. */
+  /** Time against which end dates are compared, in ms since the epoch. */
   readonly now: number;
   /** Paths of results, which must be neither any of the files nor one of `inputs`. */
   readonly outputs?: readonly (string | undefined)[];
@@ -63,7 +63,7 @@ function pick(
   const known = new Set(states.map(({ merchant }) => merchant));
   const missing = merchants.filter((merchant) => !known.has(merchant));
   if (missing.length > 0 && !diagnostics.some(isFileError)) {
-    throw new RolecallError("usage", `No file is about merchant ${missing.join(", ")}.`, {
+    throw new RolecallError("usage", `No file declares merchant ${missing.join(", ")}.`, {
       hint: hintFor(missing, [...known]),
     });
   }
@@ -72,21 +72,21 @@ function pick(
 
 const MOST_NAMED = 5;
 
-/** The codes that were probably meant, else some of those that there are. */
+/** Suggests similar merchant codes, else names some existing ones. */
 function hintFor(missing: readonly string[], known: readonly string[]): string {
   const near = missing.flatMap((merchant) => suggest(merchant, known) ?? []);
   if (near.length > 0) return `Did you mean ${near.join(", ")}?`;
   const more = known.length - MOST_NAMED;
   const rest = more > 0 ? `, and ${more} more: "rolecall list" lists them` : "";
-  return `The files are about ${known.slice(0, MOST_NAMED).join(", ") || "none"}${rest}.`;
+  return `The files declare ${known.slice(0, MOST_NAMED).join(", ") || "none"}${rest}.`;
 }
 
-/** Whether a diagnostic keeps its file from being used; a refusal does not. */
+/** Returns whether a diagnostic makes its file unusable; a refusal does not. */
 export function isFileError({ severity, refusal }: Diagnostic): boolean {
   return severity === "error" && !refusal;
 }
 
-/** Whether a diagnostic says that a file breaks its own policies or checks. */
+/** Returns whether a diagnostic reports that a file breaks its own policies or checks. */
 export function isRefusal({ severity, refusal }: Diagnostic): boolean {
   return severity === "error" && refusal === true;
 }

@@ -2,7 +2,7 @@ import { type Stats, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { RolecallError } from "../../model/errors.ts";
 
-/** The standard stream that a path names, such as `-` or `/dev/stdout`; null for any other path. */
+/** Returns the standard stream that a path names, such as `-` or `/dev/stdout`; `null` for any other path. */
 export function standardStream(path: string): "stdout" | "stderr" | null {
   if (path === "-") return "stdout";
   const [, name, fd] = /^\/dev\/(stdout|stderr)$|^\/(?:dev|proc\/self)\/fd\/([12])$/.exec(path) ?? [];
@@ -11,8 +11,8 @@ export function standardStream(path: string): "stdout" | "stderr" | null {
 }
 
 /**
- * Checks paths that results are to be written to before the work begins. Throws RolecallError for one that is an input
- * (also by another name), that is named twice, or that can be no file.
+ * Checks output paths before the work starts. Throws RolecallError for one that is an input (also by another name), is
+ * named twice, or cannot be a file.
  */
 export function checkOutputs(
   outputs: readonly (string | undefined)[],
@@ -48,7 +48,7 @@ function identityOf(path: string, cwd: string): string | null {
   return info?.isFile() ? `${info.dev}:${info.ino}` : null;
 }
 
-/** The absolute path of a file to be, null for a device or FIFO; throws where no file can be. */
+/** Returns the absolute path of a future file, `null` for a device or FIFO; throws if there can be no file. */
 function placeFor(path: string, cwd: string): string | null {
   const absolute = resolve(cwd, path);
   const failed = (reason: string, hint: string): RolecallError =>
@@ -62,7 +62,7 @@ function placeFor(path: string, cwd: string): string | null {
   return absolute;
 }
 
-/** Null also where it may not be looked at: to write there fails with a reason of its own. */
+/** Returns `null` also without permission: writing there fails with its own reason. */
 function statIfThere(path: string): Stats | null {
   try {
     return statSync(path);

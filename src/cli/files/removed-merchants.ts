@@ -8,19 +8,19 @@ import { defaultPath } from "./find-files.ts";
 
 const run = promisify(execFile);
 
-/** A merchant whose file git has and the working tree has not. */
+/** A merchant whose file was removed from the working tree. */
 interface RemovedMerchant {
   readonly merchant: string;
   /** Relative to the root of the repository. */
   readonly file: string;
 }
 
-/** More files than anybody removes at once: the others are not looked at. */
+/** Limits how many removed files are read. */
 const MAX_FILES = 100;
 
 /**
  * Finds merchants whose files were removed since the branch left the default one, else by the last commit, or in the
- * working tree; those that another file is about by now are not among them. Without git there are none.
+ * working tree, unless another file names the merchant now. Without git there are none.
  */
 async function removedMerchants(
   paths: readonly string[],
@@ -53,7 +53,7 @@ async function removedMerchants(
   }
 }
 
-/** The commit at which the branch left the default one; on the default branch itself, the one before. */
+/** Returns the commit where the branch left the default branch; on the default branch, the previous commit. */
 async function baseCommit(git: (...args: readonly string[]) => Promise<string>): Promise<string> {
   const resolved = async (...args: readonly string[]): Promise<string | null> =>
     git(...args).then(
@@ -66,7 +66,7 @@ async function baseCommit(git: (...args: readonly string[]) => Promise<string>):
   return (await resolved("rev-parse", "--verify", "--quiet", "HEAD^")) ?? head.trim();
 }
 
-/** Warns on stderr of merchants that are no longer managed, a line each; `present` are those that files are about. */
+/** Warns of merchants that are no longer managed, a line each; `present` are the merchants of the files. */
 export async function warnRemovedMerchants(
   paths: readonly string[],
   present: readonly string[],

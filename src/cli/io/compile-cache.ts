@@ -3,25 +3,25 @@ import module from "node:module";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** Lets Node.js 22 and later keep the compiled program in the user's cache folder; no failure is reported. */
+/** Enables the compile cache of Node.js 22 and later in the user's cache folder; failures are ignored. */
 export function enableCompileCache(): void {
   const { enableCompileCache: enable } = module as { enableCompileCache?: (folder: string) => unknown };
   if (enable === undefined) return;
   try {
     const folder = cacheFolder(process.env, process.platform);
-    // One by one: where the user has no folder at all, none is made.
+    // Created one by one, so that nothing is created if the user has no folder at all.
     for (const each of [dirname(dirname(folder)), dirname(folder), folder]) {
       if (!existsSync(each)) mkdirSync(each, { mode: 0o700 });
     }
-    // Judged and used as what it is now, should a link lead there.
+    // Checked and used without links.
     const real = realpathSync(folder);
     if (isPrivate(real)) enable(real);
   } catch {
-    // The program only starts more slowly without it.
+    // Without the cache the program only starts more slowly.
   }
 }
 
-/** The folder below the user's cache folder, as the platform has it. */
+/** Returns the program's folder in the platform's cache folder of the user. */
 export function cacheFolder(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
   return join(userCacheFolder(env, platform), "rolecall", "compiled");
 }
@@ -39,9 +39,9 @@ function userCacheFolder(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): str
 
 const [GROUP_WRITES, OTHERS_WRITE] = [0o020, 0o002];
 
-/** Whether nobody but the user and root can write to a folder or to any folder above it; the path has no links. */
+/** Returns whether only the user and root can write to a folder and to all folders above it; the path has no links. */
 export function isPrivate(folder: string): boolean {
-  // Windows: the user's folders are the user's by their access lists.
+  // On Windows, access lists protect the user's folders.
   const user = process.getuid?.();
   if (user === undefined) return true;
   for (let at = folder; ; at = dirname(at)) {

@@ -1,15 +1,15 @@
-/** Somewhere to write text. */
+/** A destination for text. */
 export interface TextWriter {
   write(text: string): void;
   readonly isTTY: boolean;
-  /** Width in cells; undefined where it is not a terminal. */
+  /** Width in cells; `undefined` if it is not a terminal. */
   readonly columns: number | undefined;
 }
 
-/** Why stdout or stderr takes nothing more. */
+/** The reason why stdout or stderr can no longer be written. */
 export interface OutputLoss {
   readonly stream: "stdout" | "stderr";
-  /** Such as `EPIPE` where nobody reads it any more, or `ENOSPC`. */
+  /** Error code, such as `EPIPE` for a closed pipe, or `ENOSPC`. */
   readonly code: string;
 }
 
@@ -23,14 +23,14 @@ export interface TerminalStreams {
   readonly stderr: NodeJS.WriteStream;
 }
 
-/** Everything that a command may touch of the world; the one place where it enters, so that tests pass their own. */
+/** The world of a command: every effect enters here, so that tests can pass their own. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Absolute path of the working directory. */
   readonly cwd: string;
   readonly stdout: TextWriter;
   readonly stderr: TextWriter;
-  /** Aborted when stdout or stderr takes nothing more; `reason` is an `OutputLoss`. */
+  /** Aborted if stdout or stderr can no longer be written; `reason` is an `OutputLoss`. */
   readonly outputLost: AbortSignal;
   readonly stdinIsTTY: boolean;
   /** The streams that a prompt or a board draws on and listens to. */
@@ -39,15 +39,15 @@ export interface Io {
   readonly pid: number;
   /** The version of Node.js, such as `v24.1.0`. */
   readonly nodeVersion: string;
-  /** Milliseconds since the epoch. */
+  /** Returns ms since the epoch. */
   now(): number;
-  /** Milliseconds since some moment, on a clock that is never set back: for waiting and measuring. */
+  /** Returns ms of a clock that is never set back, for waiting and measuring. */
   monotonic(): number;
-  /** Milliseconds; rejects with the signal's reason when it is aborted. */
+  /** Waits for ms; rejects with the signal's reason if it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Runs something after so many milliseconds, unless the returned function is called before. */
+  /** Calls `run` after ms, unless the returned function is called before. */
   setTimer(ms: number, run: () => void): () => void;
-  /** At least 0, below 1. */
+  /** Returns a number of at least 0 and below 1. */
   random(): number;
   /** Calls back on SIGINT, SIGTERM and SIGHUP until the returned function is called. */
   onStopSignal(listener: (signal: StopSignal) => void): () => void;
@@ -57,7 +57,7 @@ export interface Io {
   exit(code: number): never;
 }
 
-/** Whether the reader of a pipe has merely left, as in `rolecall plan | head`. */
+/** Returns whether the reader of a pipe has closed it, as in `rolecall plan | head`. */
 export function hasNoReader({ code }: OutputLoss): boolean {
   return code === "EPIPE";
 }
@@ -68,7 +68,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EDQUOT: "the disk quota is used up",
 };
 
-/** "stdout cannot be written: no space is left on the device". */
+/** Describes a loss, as in "stdout cannot be written: no space is left on the device". */
 export function describeLoss({ stream, code }: OutputLoss): string {
   return `${stream} cannot be written: ${REASONS[code] ?? code}`;
 }

@@ -3,7 +3,7 @@ import type { Io, OutputLoss, StopSignal, TextWriter } from "./io.ts";
 
 const STOP_SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-/** The world of the running process. */
+/** Returns the world of the running process. */
 export function nodeIo(): Io {
   const losing = new AbortController();
   const lost =
@@ -16,7 +16,7 @@ export function nodeIo(): Io {
     stdout: textWriter(process.stdout, lost("stdout")),
     stderr: textWriter(process.stderr, lost("stderr")),
     outputLost: losing.signal,
-    // Opened when it is asked for: most commands never do.
+    // Read lazily: most commands never open stdin.
     get stdinIsTTY() {
       return process.stdin.isTTY === true;
     },
@@ -47,13 +47,13 @@ export function nodeIo(): Io {
   };
 }
 
-/** Hears, once, that a stream takes nothing more: the code of the error, such as `EPIPE` or `ENOSPC`. */
+/** Called once if a stream can no longer be written, with the error's code, such as `EPIPE` or `ENOSPC`. */
 export type OnLost = (code: string) => void;
 
-/** Standard output or error. Once a write has failed, nothing more is written. */
+/** Wraps standard output or error; after a failed write, nothing more is written. */
 export function textWriter(stream: NodeJS.WriteStream, onLost: OnLost): TextWriter {
   let open = true;
-  // Such as EPIPE where nobody reads any more, as in "rolecall validate | head".
+  // EPIPE if the reader has closed the pipe, as in "rolecall validate | head".
   stream.on("error", ({ code = "EIO" }: NodeJS.ErrnoException) => {
     if (open) onLost(code);
     open = false;

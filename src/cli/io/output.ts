@@ -6,14 +6,16 @@ import type { Io, TextWriter } from "./io.ts";
 
 const MAX_COLUMNS = 120;
 
-/** How to dress text for a stream: colours on a terminal, unless NO_COLOR, FORCE_COLOR or `--no-color` say otherwise. */
+/**
+ * Returns the style for a stream: colours on a terminal, unless NO_COLOR, FORCE_COLOR or `--no-color` decide otherwise.
+ */
 export function styleFor(sink: TextWriter, io: Io, color: boolean): Style {
   const { isTTY, columns } = sink;
   const width = isTTY ? Math.min(columns ?? PLAIN.columns, MAX_COLUMNS) : PLAIN.columns;
   return { ...(color && wantsColor(io.env, isTTY) ? ANSI : PLAIN), columns: width };
 }
 
-/** Puts text between two escape sequences; `again` takes the place of an end inside it, which would end this one, too. */
+/** Wraps text in two escape sequences; `again` replaces an `end` inside the text, which would end this one too. */
 function paint(begin: string, end: string, again = begin): Paint {
   return (text) => `${begin}${text.replaceAll(end, again)}${end}`;
 }
@@ -34,19 +36,19 @@ function wantsColor(env: Io["env"], isTTY: boolean): boolean {
   return isTTY && env["TERM"] !== "dumb";
 }
 
-/** How much `--quiet` and `--verbose` let be shown. */
+/** Returns the verbosity that `--quiet` and `--verbose` select. */
 export function verbosityOf({ quiet, verbose }: { readonly quiet?: true; readonly verbose?: true }): Extent {
   if (quiet) return "quiet";
   return verbose ? "verbose" : "normal";
 }
 
-/** Somewhere to write a result to: a standard stream, or a file, which `end` writes whole. */
+/** The destination of a result: a standard stream, or a file that `end` writes. */
 export interface Output {
   readonly sink: TextWriter;
   end(): Promise<void>;
 }
 
-/** The destination of a command's result: stdout, or with `--output` another stream or a file. */
+/** Returns the destination of a command's result: stdout, or with `--output` another stream or a file. */
 export function outputTo(file: string | undefined, io: Io): Output {
   const stream = file === undefined ? "stdout" : standardStream(file);
   if (file === undefined || stream !== null)
@@ -67,18 +69,17 @@ export function outputTo(file: string | undefined, io: Io): Output {
   };
 }
 
-/** What can be done on the terminal that somebody sits at. */
+/** The abilities of the terminal. */
 export interface TerminalSupport {
-  /** Lines can be drawn over: progress is a board instead of lines now and then. */
+  /** Can be redrawn: progress is a board instead of single lines. */
   readonly draws: boolean;
-  /** Somebody can be asked. */
+  /** Can ask the user. */
   readonly asks: boolean;
 }
 
 /**
- * The one place that decides whether there is a terminal. What is drawn goes to stderr, so stderr decides, and a plan
- * can be piped away meanwhile. CI is not asked: where it is set there is no terminal, or a real one. Colours are
- * another question (NO_COLOR), and so is what stdout is.
+ * Decides whether there is a terminal. Drawing goes to stderr, so stderr decides, and a plan can be piped at the same
+ * time. CI does not matter: there the terminal is missing, or real. Colours are decided apart (NO_COLOR).
  */
 export function terminalOf({
   env,

@@ -2,26 +2,26 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import type { PastRun } from "../../model/past-run.ts";
 
-/** What can be learned of the processes of this machine. */
+/** The processes of this machine. */
 export interface Processes {
   readonly host: string;
-  /** Of this process. */
+  /** Id of this process. */
   readonly pid: number;
-  /** Milliseconds since this process started. */
+  /** Time since this process started, in ms. */
   readonly ageMs: number;
   exists(pid: number): boolean;
-  /** The text of /proc/PID/stat; null where there is none, or it may not be read. */
+  /** Returns the text of /proc/PID/stat; `null` if it is missing or unreadable. */
   stat(pid: number): string | null;
 }
 
-/** The clock may have been set a little between then and now. */
+/** Tolerance for a clock that was adjusted in between. */
 const LEEWAY_MS = 10_000;
-/** No run takes that long: where nothing tells when a process started, its id went to another one since. */
+/** Longest possible run: without a start time, an older process id is taken as reused. */
 const LONGEST_RUN_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Whether the process of a run is still there, and no other one that got its id since; of another machine's nobody can
- * tell, and it counts as gone.
+ * Returns whether the process of a run still exists, and its id was not reused. A process of another machine counts as
+ * gone.
  */
 export function isAlive({ run }: Pick<PastRun, "run">, now: number, processes = THIS_MACHINE): boolean {
   const { pid, host } = run;
@@ -30,19 +30,22 @@ export function isAlive({ run }: Pick<PastRun, "run">, now: number, processes = 
   const [it, self] = [pid, processes.pid].map((one) => parseStat(processes.stat(one)));
   if (!it || !self) return now - began < LONGEST_RUN_MS;
   if (it.dead) return false;
-  // Both are counted from the same moment, which therefore need not be known.
+  // Both count from the same moment, so that moment cancels out.
   const started = now - processes.ageMs + (it.startedMs - self.startedMs);
   return started <= began + LEEWAY_MS;
 }
 
 interface Stat {
-  /** It has ended, and only nobody has asked for its exit code yet. */
+  /** It has ended, but its exit code was not read yet. */
   readonly dead: boolean;
-  /** Milliseconds from the machine's start to the process's. */
+  /** Time from the machine's start to the process's, in ms. */
   readonly startedMs: number;
 }
 
-/** Reads /proc/PID/stat: behind the name, which may hold anything, come the state and, as the 20th, the start. */
+/**
+ * Parses /proc/PID/stat: after the name, which may contain anything, the first field is the state and the 20th the
+ * start.
+ */
 function parseStat(text: string | null): Stat | null {
   if (text === null) return null;
   const fields = text
@@ -50,7 +53,7 @@ function parseStat(text: string | null): Stat | null {
     .trim()
     .split(/\s+/);
   const ticks = Number(fields[19]);
-  // Linux tells programs of 100 ticks a second, whatever it counts itself.
+  // Linux reports 100 ticks a second to programs, whatever its own rate.
   return Number.isFinite(ticks) ? { dead: /^[ZXx]$/.test(fields[0] ?? ""), startedMs: ticks * 10 } : null;
 }
 

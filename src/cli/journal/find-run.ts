@@ -4,14 +4,14 @@ import type { ShownRun } from "../../render/text/runs-text.ts";
 import type { Io } from "../io/io.ts";
 import { EXTENSION, type FoundRun, isOf, listRuns, readRun, type StoredRun } from "./read-journals.ts";
 
-/** One apply: a journal for each of its merchants, in the order of their names. */
+/** One apply, with the journals of its merchants sorted by name. */
 export interface Run extends ShownRun {
   readonly journals: readonly FoundRun[];
 }
 
 type World = Pick<Io, "cwd" | "now">;
 
-/** The time that a name begins with; the journals of one run have it in common. */
+/** Matches the time at the start of a journal's name, which the journals of one run share. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z/;
 
 /** How many runs a message names. */
@@ -19,17 +19,17 @@ const MOST_NAMED = 5;
 
 const HINT = '"rolecall runs" lists them.';
 
-/** The prefix of the names of a run's journals. */
+/** Returns the prefix that a run's journals share. */
 export function beginningOf(name: string): string {
   return TIME.exec(name)?.[0] ?? name;
 }
 
-/** All runs, the newest first; each is read when it is asked for. */
+/** Yields all runs, the newest first, and reads each when it is needed. */
 export async function* pastRuns(io: World): AsyncGenerator<Run> {
   for (const stored of together(await listRuns(io.cwd))) yield* await readTogether(stored, io);
 }
 
-/** Journals whose names begin with the same time, in the order in which they come. */
+/** Groups journals by the time in their names. */
 function together(stored: readonly StoredRun[]): readonly (readonly StoredRun[])[] {
   const groups = new Map<string, StoredRun[]>();
   for (const one of stored) {
@@ -39,7 +39,7 @@ function together(stored: readonly StoredRun[]): readonly (readonly StoredRun[])
   return [...groups.values()];
 }
 
-/** Of one moment there is one run, but for journals of former versions, and two that began together. */
+/** Reads the journals of one time: one run, except for journals of former versions and runs that started together. */
 async function readTogether(stored: readonly StoredRun[], io: World): Promise<readonly Run[]> {
   const runs = new Map<string, { readonly name: string; readonly journals: FoundRun[] }>();
   const unreadable: FoundRun[] = [];
@@ -69,15 +69,15 @@ function runOf(name: string, journals: readonly FoundRun[]): Run {
   return { name, journals, status: jointStatus(statuses) };
 }
 
-/** The part of a run that is about these merchants, null where there is none; no merchants mean all. */
+/** Returns the part of a run at these merchants; `null` if there is none. An empty list means all merchants. */
 export function narrowed({ name, journals }: Run, merchants: readonly string[]): Run | null {
   const meant = merchants.length === 0 ? journals : journals.filter((one) => isOf(one, merchants));
   return meant.length === 0 ? null : runOf(name, meant);
 }
 
 /**
- * Finds one run by its id, by a beginning of it that no other one has, or as "latest", and narrows it to these
- * merchants; the name of a journal stands for its merchant's part.
+ * Finds one run by its id, by a unique prefix of it, or as "latest", and narrows it to these merchants; the name of a
+ * journal stands for its merchant's part.
  */
 export async function findRun(
   text: string,
@@ -114,7 +114,7 @@ export async function findRun(
   return ofAll(only, merchants);
 }
 
-/** The runs of which a journal's name begins so; of very many only as many as a message needs. */
+/** Returns the runs with a journal of this prefix; at most as many as a message names. */
 async function readFitting(name: string, stored: readonly StoredRun[], io: World): Promise<readonly Run[]> {
   const groups = together(stored).filter((group) => group.some((one) => one.name.startsWith(name)));
   const runs: Run[] = [];
@@ -122,7 +122,7 @@ async function readFitting(name: string, stored: readonly StoredRun[], io: World
   return runs;
 }
 
-/** The runs that a name stands for: one that is called so, else one with a journal that is, else all that begin so. */
+/** Returns the runs of a name: the run with this id, else the one with this journal, else all with this prefix. */
 function fittingTo(name: string, runs: readonly Run[]): readonly Run[] {
   const called = runs.filter((run) => run.name === name);
   if (called.length > 0) return called;
@@ -137,7 +137,7 @@ function fittingTo(name: string, runs: readonly Run[]): readonly Run[] {
   return begun.length > 0 ? begun : part((one) => one.name.startsWith(name));
 }
 
-/** A run narrowed to merchants, each of which must be one of its own. */
+/** Narrows a run to merchants; throws RolecallError for one that is not part of it. */
 function ofAll(run: Run, merchants: readonly string[]): Run {
   const missing = merchants.filter((merchant) => narrowed(run, [merchant]) === null);
   const part = narrowed(run, merchants);

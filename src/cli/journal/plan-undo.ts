@@ -19,14 +19,14 @@ import { ruleLocations } from "../show/rule-locations.ts";
 import { findRun, type Run } from "./find-run.ts";
 import { journalFiles } from "./read-journals.ts";
 
-/** The plans that take a run back, and what comes back differently or not at all. */
+/** The plans that revert a run, and notes on what cannot be fully restored. */
 export interface PlannedUndo extends Omit<PlannedMerchants, "declared"> {
   /** The id of the run. */
   readonly run: string;
   readonly notes: readonly MerchantNote[];
 }
 
-/** Journals and files → live state → the plans that take the run back, one for each of its merchants. */
+/** Plans the changes that revert a run, from its journals, the files and the live state; one plan for each merchant. */
 export async function planUndo(
   text: string,
   paths: readonly string[],
@@ -85,29 +85,28 @@ export async function planUndo(
   }
 }
 
-/** The parts of a run that did something; all of them where none did. */
+/** Returns the parts of a run that changed something; all parts if none did. */
 function readable({ name, journals, status }: Run): readonly PastRun[] {
   const parts = journals.map((journal) => {
     if ("past" in journal) return journal.past;
-    const others = journals.length > 1 ? " To take back the rest, name its merchants with --merchant." : "";
+    const others = journals.length > 1 ? " To revert the rest, name its merchants with --merchant." : "";
     throw new RolecallError("file-invalid", `This journal cannot be read: ${journal.unreadable}.`, {
-      hint: `Without it nobody knows what the run did. To go back, bring back the file as it was, and apply it.${others}`,
+      hint: `Without it, the outcome of the run is unknown. To revert it, restore the earlier file and apply it.${others}`,
     });
   });
   if (status === "running") {
-    throw new RolecallError(
-      "usage",
-      `The run ${name} is not over: process ${parts[0]?.run.pid} is still at it.`,
-      {
-        hint: "Wait for its end, or stop it with Ctrl-C where it runs.",
-      },
-    );
+    throw new RolecallError("usage", `The run ${name} is still running: process ${parts[0]?.run.pid}.`, {
+      hint: "Wait until it ends, or stop it with Ctrl-C where it runs.",
+    });
   }
   const did = parts.filter((past) => Object.values(netEffects(past)).some((effects) => effects.length > 0));
   return did.length > 0 ? did : parts;
 }
 
-/** Guards, policies, checks and how the service is reached, from the merchants' files; without one, the defaults. */
+/**
+ * Loads guards, policies, checks and the connection from the merchants' files; the defaults for a merchant without a
+ * file.
+ */
 async function settingsFor(
   parts: readonly PastRun[],
   paths: readonly string[],
@@ -135,7 +134,7 @@ async function settingsFor(
         hint: "Solve them first, or name the merchant's own file after the run.",
       });
     }
-    io.stderr.write(`No file is about ${names}: only the default guards are kept.\n`);
+    io.stderr.write(`No file declares ${names}: only the default guards apply.\n`);
   }
   const states = parts.map(
     ({ run: { merchant, environment } }) =>
@@ -160,16 +159,18 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** A key is sent to no other place than the run's, and that one only where somebody else than the journal names it. */
+/**
+ * Checks that the key is sent only to the run's service, and only if a file, an option or the environment names it too.
+ */
 function sameService(past: PastRun | undefined, baseUrl: string): void {
   if (past === undefined || normalizeServiceUrl(past.run.service) === baseUrl) return;
   throw new RolecallError("usage", `The run was at ${past.run.service}, and this would be at ${baseUrl}.`, {
-    // No command to copy: a journal may come with somebody else's commit, and name any address.
-    hint: "To take it back, your key would go to the address of the run, which only the journal tells. Make sure that it is yours before you give it with --base-url.",
+    // The hint holds no command to copy: a journal may come with another person's commit, and name any address.
+    hint: "To revert it, your key would be sent to the address of the run, which only the journal names. Make sure that the address is yours before you give it with --base-url.",
   });
 }
 
-/** The roles that may come back to somebody: the service lists none that it provides itself. */
+/** Returns the roles that an undo may grant again; the service does not list its predefined ones. */
 function rolesOf(past: PastRun | undefined): readonly string[] {
   const { members } = netEffects(past ?? { writes: [] });
   const held = members.flatMap(({ before, after }) => [...(before?.roles ?? []), ...(after?.roles ?? [])]);

@@ -8,15 +8,15 @@ import type { Io } from "../io/io.ts";
 import { isAlive } from "../io/process-alive.ts";
 import { runsFolder } from "./write-journal.ts";
 
-/** A journal in the folder of runs. */
+/** A journal file. */
 export interface StoredRun {
   /** The file's name without its extension. */
   readonly name: string;
-  /** Its path, as it is shown. */
+  /** Displayed path. */
   readonly file: string;
 }
 
-/** A journal that was looked into. */
+/** A journal file with its parsed content. */
 export type FoundRun = StoredRun &
   ({ readonly past: PastRun; readonly status: RunStatus } | { readonly unreadable: string });
 
@@ -24,7 +24,7 @@ export type FoundRun = StoredRun &
 export const EXTENSION = ".jsonl";
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** All journals, the newest first; none where there is no folder. */
+/** Lists the journals, the newest first; empty without a folder. */
 export async function listRuns(cwd: string): Promise<readonly StoredRun[]> {
   const folder = await runsFolder(cwd);
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
@@ -36,7 +36,7 @@ export async function listRuns(cwd: string): Promise<readonly StoredRun[]> {
   });
   return (
     entries
-      // A FIFO or a device would be waited for without end.
+      // Reading a FIFO or a device might never end.
       .filter((entry) => entry.isFile() && entry.name.endsWith(EXTENSION))
       .map(({ name: file }) => ({
         name: file.slice(0, -EXTENSION.length),
@@ -46,19 +46,19 @@ export async function listRuns(cwd: string): Promise<readonly StoredRun[]> {
   );
 }
 
-/** Paths of all journals that can be listed. */
+/** Returns the paths of all journals; empty if they cannot be listed. */
 export async function journalFiles(cwd: string): Promise<readonly string[]> {
   const stored = await listRuns(cwd).catch(() => []);
   return stored.map(({ file }) => file);
 }
 
-/** Two of one millisecond differ in a number at the end only: "-10" is later than "-9". */
+/** Compares by number: of two journals of one millisecond, "-10" is later than "-9". */
 function isLater(one: string, other: string): boolean {
   const collator = new Intl.Collator("en", { numeric: true });
   return collator.compare(one, other) > 0;
 }
 
-/** Looks into a journal. */
+/** Reads and parses a journal. */
 export async function readRun(stored: StoredRun, io: Pick<Io, "cwd" | "now">): Promise<FoundRun> {
   const read = await readText(join(io.cwd, stored.file));
   const journal: ReadJournal = "text" in read ? parseJournal(read.text) : { ok: false, line: null, ...read };
@@ -69,7 +69,7 @@ export async function readRun(stored: StoredRun, io: Pick<Io, "cwd" | "now">): P
   return { ...stored, unreadable: `${place}: ${journal.reason}` };
 }
 
-/** Whether a text stands anywhere in a journal: told without parsing it. */
+/** Returns whether a journal contains a text, without parsing it. */
 export async function mentions(stored: StoredRun, text: string, io: Pick<Io, "cwd">): Promise<boolean> {
   const read = await readText(join(io.cwd, stored.file));
   return "text" in read && read.text.includes(text);
@@ -91,14 +91,14 @@ async function readText(path: string): Promise<{ readonly text: string } | { rea
   }
 }
 
-/** Whether a journal is of one of these merchants; of one that cannot be read, only its name tells. */
+/** Returns whether a journal belongs to one of these merchants; for an unreadable journal, by its name. */
 export function isOf(found: FoundRun, merchants: readonly string[]): boolean {
   if ("past" in found) return merchants.includes(found.past.run.merchant);
   const [, named] = /Z-(.+)$/.exec(found.name) ?? [];
   return named !== undefined && merchants.some((one) => named === one || isNumbered(named, one));
 }
 
-/** Of several runs of one millisecond the later ones have a number behind the merchant. */
+/** Matches names with a number after the merchant, which later runs of one millisecond have. */
 function isNumbered(named: string, merchant: string): boolean {
   return named.startsWith(`${merchant}-`) && /^\d+$/.test(named.slice(merchant.length + 1));
 }

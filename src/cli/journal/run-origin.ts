@@ -3,7 +3,7 @@ import type { RunStarted } from "../../model/journal.ts";
 import { gitCommit } from "../files/git-history.ts";
 import type { Io } from "../io/io.ts";
 
-/** Who and what starts a run, as far as it can be told. */
+/** The origin of a run, as far as it is known. */
 export type RunOrigin = Pick<RunStarted, "user" | "host" | "pid" | "commit" | "job">;
 
 /** Looks up who runs this process, where, and at which commit. */
@@ -21,12 +21,12 @@ function userName(): string | null {
   try {
     return userInfo().username;
   } catch {
-    // There need not be a user for every number, as in some containers.
+    // In some containers the user id has no name.
     return null;
   }
 }
 
-/** The address of the CI run, from what CI services put into the environment; null where it is no plain web address. */
+/** Returns the URL of the CI run from the environment; `null` if there is no plain one. */
 export function jobAddress(env: Io["env"]): string | null {
   const [server, repository, run] = [
     env["GITHUB_SERVER_URL"],
@@ -42,7 +42,7 @@ export function jobAddress(env: Io["env"]): string | null {
 
 const LONGEST_ADDRESS = 500;
 
-/** Nothing with a name and password in it, nor with a query, which may hold a token. */
+/** Returns whether a URL has no credentials, and no query that may hold a token. */
 function isPlain(address: string): boolean {
   if (!/^https?:\/\/[\x21-\x7e]+$/.test(address) || address.length > LONGEST_ADDRESS) return false;
   if (!URL.canParse(address)) return false;

@@ -5,12 +5,12 @@ import { styleFor } from "../io/output.ts";
 import { type Planned, plannedOnly } from "../session/session.ts";
 import { type FoundRun, isOf, listRuns, readRun } from "./read-journals.ts";
 
-/** For how long a run is spoken of whose merchant has nothing left to do. */
+/** How long an unfinished run is reported if nothing remains to change. */
 const SETTLED_AFTER_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Tells on stderr of the runs that were the last at a merchant of this service and were not finished, or still run. It
- * only tells: where the journals cannot be read, planning goes on without.
+ * Warns of unfinished or running applies that were the last at a merchant of this service. Without readable journals
+ * there is no warning.
  */
 export async function warnUnfinishedRuns(
   planned: readonly Planned[],
@@ -21,7 +21,7 @@ export async function warnUnfinishedRuns(
   const looks = plannedOnly(planned);
   const runs = looks.length === 0 ? [] : await listRuns(io.cwd).catch(() => []);
   if (runs.length === 0) return;
-  const told = new Map<string, UnfinishedRun[]>();
+  const reported = new Map<string, UnfinishedRun[]>();
   for (const { live, plan } of looks) {
     const { merchant, service, changes } = plan;
     const last = await lastRun(runs, merchant, service, io);
@@ -37,11 +37,11 @@ export async function warnUnfinishedRuns(
     if (isOpen && (status === "running" || changes.length > 0 || age < SETTLED_AFTER_MS)) {
       const { run, host, pid } = past.run;
       const together = JSON.stringify([run, host, pid, status]);
-      told.set(together, [...(told.get(together) ?? []), { ...last, unrestored }]);
+      reported.set(together, [...(reported.get(together) ?? []), { ...last, unrestored }]);
     }
   }
   const style = styleFor(io.stderr, io, options.color);
-  for (const parts of told.values()) io.stderr.write(renderUnfinished(parts, style));
+  for (const parts of reported.values()) io.stderr.write(renderUnfinished(parts, style));
 }
 
 async function lastRun(
@@ -51,10 +51,10 @@ async function lastRun(
   io: Io,
 ): Promise<FoundRun | null> {
   for (const stored of runs) {
-    // The name says whose it is, so that the journals of others need not be read.
+    // The name holds the merchant, so other merchants' journals need not be read.
     if (!isOf({ ...stored, unreadable: "" }, [merchant])) continue;
     const found = await readRun(stored, io);
-    // One that was cut short in its first line has changed nothing: the one before it is what counts.
+    // A journal with an incomplete first line changed nothing, so the previous one counts.
     if (!("past" in found)) continue;
     if (found.past.run.merchant === merchant && found.past.run.service === service) return found;
   }

@@ -9,17 +9,17 @@ import type { Io } from "../io/io.ts";
 import { VERSION } from "../version.ts";
 import { type RunOrigin, runOrigin } from "./run-origin.ts";
 
-/** How journals are opened. */
+/** Options for opening journals. */
 export interface JournalOptions {
-  /** The run that is taken back; null for an ordinary apply. */
+  /** The run that is reverted; `null` for an ordinary apply. */
   readonly undoes: string | null;
   /** Absent: this process. */
   readonly origin?: RunOrigin;
-  /** Makes a file that must not be there yet; absent: on the disk. */
+  /** Creates a file exclusively; absent: on the disk. */
   readonly create?: (path: string) => Promise<Appendable>;
 }
 
-/** Opens the journals of one run: one for each plan that is applied, each a file of its own in the project's folder of runs. */
+/** Returns a function that opens the journals of one run, a file in the project's folder of runs for each plan. */
 export function fileJournals(
   io: Pick<Io, "cwd" | "env" | "now" | "pid">,
   options: JournalOptions = { undoes: null },
@@ -27,7 +27,7 @@ export function fileJournals(
   let origin: Promise<RunOrigin> | undefined;
   let id: Promise<string> | undefined;
   return async (plan) => {
-    // Once for all merchants of an apply: a look at the repository takes its time.
+    // Looked up once for all merchants of an apply: git takes its time.
     origin ??= options.origin ? Promise.resolve(options.origin) : runOrigin(io);
     const who = await origin;
     const folder = await runsFolder(io.cwd);
@@ -53,12 +53,12 @@ export function fileJournals(
   };
 }
 
-/** Where a project's journals are: below the root of the repository, else of the working directory. */
+/** Returns the folder of a project's journals: below the root of the repository, else below the working directory. */
 export async function runsFolder(cwd: string): Promise<string> {
   return join(projectRoot(cwd, cwd), ".rolecall", "runs");
 }
 
-/** Named one by one, so that nothing of a plan or an environment gets in that nobody has thought of. */
+/** Copies the fields one by one, so that nothing unexpected of a plan or an environment is written. */
 function runStarted({
   run,
   plan: { merchant, environment, service, fingerprint, changes },
@@ -89,7 +89,7 @@ function runStarted({
   };
 }
 
-/** A run's id, which no run in the folder has yet: its time, or the next free one. */
+/** Returns an unused run id: the current time, or the next free millisecond. */
 async function freeId(folder: string, now: number): Promise<string> {
   const names = await readdir(folder);
   for (let at = now; ; at += 1) {
@@ -98,18 +98,18 @@ async function freeId(folder: string, now: number): Promise<string> {
   }
 }
 
-/** Sorts by time, and is a file name everywhere: `2026-11-21T13-05-00-123Z`. */
+/** Formats a time as a sortable file name for every platform: `2026-11-21T13-05-00-123Z`. */
 function timeOf(now: number): string {
   return new Date(now).toISOString().replaceAll(/[:.]/g, "-");
 }
 
-/** A journal tells who may do what: nobody else reads it, and it is not committed by accident. */
+/** Creates the folder for the user alone, and keeps it out of git: a journal shows who may do what. */
 async function makeFolder(folder: string): Promise<void> {
   for (const one of [dirname(folder), folder]) {
     await mkdir(one, { mode: 0o700 }).catch((error: unknown) => {
       if (!isExisting(error)) throw error;
     });
-    // A link may come with a checkout, and lead anywhere: nothing is written outside of the project.
+    // A link may come with a checkout, and nothing must be written outside the project.
     if (!(await lstat(one)).isDirectory()) {
       throw Object.assign(new Error(`${basename(one)} is a link, or no folder`), { code: "ENOTDIR" });
     }
@@ -117,7 +117,7 @@ async function makeFolder(folder: string): Promise<void> {
   const ignore = join(dirname(folder), ".gitignore");
   await writeFile(ignore, "*\n", { flag: "wx", mode: 0o600 }).catch(async (error: unknown) => {
     if (isExisting(error)) return;
-    // An empty one ignores nothing, and would stay.
+    // An empty file would ignore nothing, and stay.
     await rm(ignore, { force: true }).catch(() => undefined);
     throw error;
   });
@@ -144,7 +144,7 @@ function createOnDisk(path: string): Promise<FileHandle> {
   return open(path, "ax", 0o600);
 }
 
-/** A journal without its first line tells nothing; that it cannot be removed either is no second problem. */
+/** Removes a journal without its first line; a failure to do so is ignored. */
 async function discard(journal: Pick<OpenJournal, "close">, path: string): Promise<void> {
   await journal.close();
   await rm(path, { force: true }).catch(() => undefined);
@@ -156,12 +156,12 @@ interface Waiting {
   readonly reject: (error: RolecallError) => void;
 }
 
-/** The part of a file that a journal needs. */
+/** The file methods that a journal needs. */
 export type Appendable = Pick<FileHandle, "writeFile" | "sync" | "close">;
 
 /**
- * Appends entries in order. What comes while the disk is busy goes out together, with one sync for all. After a
- * failure nothing more is written: behind half a line, no other could be read.
+ * Appends entries in order. Entries that arrive during a write are written together, with one sync. After a failure
+ * nothing more is written: a line after half a line could not be read.
  */
 export function appendTo(file: Appendable, shown: string, now: () => number): Omit<OpenJournal, "run"> {
   let waiting: Waiting[] = [];
@@ -197,7 +197,7 @@ export function appendTo(file: Appendable, shown: string, now: () => number): Om
       }),
     close: async () => {
       await flushed;
-      // All of it has been synced, or is told as missing: that the file cannot be closed is no further problem.
+      // Every entry is synced or reported as missing, so a failure to close changes nothing.
       await file.close().catch(() => undefined);
     },
   };
@@ -239,7 +239,7 @@ function isExisting(error: unknown): boolean {
 export interface OpenJournal extends Journal {
   /** The run's id, which the journals of all its merchants share. */
   readonly run: string;
-  /** As it is told to people: relative to the working directory. */
+  /** Displayed path, relative to the working directory. */
   readonly file: string;
   close(): Promise<void>;
 }

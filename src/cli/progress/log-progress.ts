@@ -4,10 +4,10 @@ import type { Io } from "../io/io.ts";
 import type { ProgressDisplay, ProgressOptions } from "./progress.ts";
 import { serviceLog } from "./service-log.ts";
 
-/** How often a log is told that it still goes on. */
+/** Interval of progress lines, in ms. */
 const EVERY_MS = 10_000;
 
-/** Lines on stderr: each wait, with `verbose` each request, and how far it is every ten seconds. */
+/** Displays progress as lines on stderr: each wait, with `verbose` each request, and a summary every ten seconds. */
 export function logProgress({ verbose }: ProgressOptions, io: Io): ProgressDisplay {
   const log = serviceLog(io, verbose === true);
   let reading: ReadingProgress | null = null;
@@ -24,7 +24,7 @@ export function logProgress({ verbose }: ProgressOptions, io: Io): ProgressDispl
   const begin = (line: () => string): void => {
     over.abort();
     over = new AbortController();
-    // Being told to stop is how it ends.
+    // An abort is its regular end.
     every(line).catch(() => undefined);
   };
   return {

@@ -1,31 +1,31 @@
 import type { ApplyEvent, LiveEvent } from "../../model/events.ts";
 import type { Io } from "../io/io.ts";
 
-/** How much is told besides the data. */
+/** Options of the progress display. */
 export interface ProgressOptions {
-  /** Each request. */
+  /** Shows each request. */
   readonly verbose?: true;
-  /** Nothing. */
+  /** Shows nothing. */
   readonly quiet?: true;
   readonly color: boolean;
 }
 
-/** Tells on stderr how reading and applying go: as a board on a terminal, as a line now and then elsewhere. */
+/** Displays on stderr how reading and applying go: as a board on a terminal, as lines elsewhere. */
 export interface ProgressDisplay {
-  /** The world to write to: what is written while a board is up goes above it. */
+  /** The world to write to: text appears above an open board. */
   readonly io: Io;
-  /** A board counts the changes, and shows which are under way. */
+  /** Draws a board, which counts the changes and shows those in progress. */
   readonly draws: boolean;
-  /** What the client tells. */
+  /** Takes an event of the client. */
   live(event: LiveEvent): void;
-  /** The live states of these merchants are read from now on. */
+  /** Starts the display of reading these merchants. */
   reading(merchants: readonly string[]): void;
-  /** One of them is read, or cannot be: `problem` says why. */
+  /** Marks a merchant as read, or as failed with a `problem`. */
   read(merchant: string, problem: string | null): void;
-  /** These plans are applied from now on. */
+  /** Starts the display of applying these plans. */
   applying(plans: readonly { readonly merchant: string; readonly changes: readonly unknown[] }[]): void;
-  /** What an apply tells. */
+  /** Takes an event of an apply. */
   applied(event: ApplyEvent): void;
-  /** Neither is going on any more: a board goes away. */
+  /** Ends the display: a board disappears. */
   rest(): Promise<void>;
 }

@@ -5,31 +5,31 @@ import type { Io } from "../io/io.ts";
 
 const SHORTEST_WAIT_TOLD_MS = 500;
 
-/** Two waits that end this close to each other are one for whoever waits. */
+/** Waits that end this close to each other are logged once. */
 const SAME_WAIT_MS = 500;
 
-/** After that time the same line is told again. */
+/** Time after which the same line is logged again, in ms. */
 const REPEATED_AFTER_MS = 10_000;
 
-/** Tells on stderr what the client does: each wait once for all requests that share it, and with `verbose` each request. */
+/** Logs what the client does on stderr: each shared wait once, and with `verbose` each request. */
 export function serviceLog(io: Io, verbose: boolean): (event: LiveEvent) => void {
-  const tell = (line: string): void => io.stderr.write(`${oneLine(line)}\n`);
-  /** Until when a wait for a reason has been told. */
-  const told = new Map<string, number>();
+  const log = (line: string): void => io.stderr.write(`${oneLine(line)}\n`);
+  /** The end of the last logged wait, by reason. */
+  const logged = new Map<string, number>();
   let last = { line: "", at: 0 };
-  const isTold = ({ reason, ms }: { readonly reason: string; readonly ms: number }): boolean =>
-    io.monotonic() + ms <= (told.get(reason) ?? 0) + SAME_WAIT_MS;
+  const isLogged = ({ reason, ms }: { readonly reason: string; readonly ms: number }): boolean =>
+    io.monotonic() + ms <= (logged.get(reason) ?? 0) + SAME_WAIT_MS;
   return (event) => {
     if (!verbose && EVENTS.service[event.type].level === "debug") return;
     const line = lineFor(event);
     if (line === null) return;
     if (event.type === "wait") {
-      if ((!verbose && event.ms < SHORTEST_WAIT_TOLD_MS) || isTold(event)) return;
-      told.set(event.reason, io.monotonic() + event.ms);
+      if ((!verbose && event.ms < SHORTEST_WAIT_TOLD_MS) || isLogged(event)) return;
+      logged.set(event.reason, io.monotonic() + event.ms);
       if (line === last.line && io.monotonic() < last.at + REPEATED_AFTER_MS) return;
       last = { line, at: io.monotonic() };
     }
-    tell(line);
+    log(line);
   };
 }
 

@@ -9,13 +9,13 @@ import { styleFor } from "../io/output.ts";
 import type { ProgressDisplay, ProgressOptions } from "./progress.ts";
 import { serviceLog } from "./service-log.ts";
 
-/** What is over sooner needs no board; and Ink is not loaded for it. */
+/** Work that ends sooner shows no board, and does not load Ink. */
 const SOON_MS = 250;
 
-/** How often a board is drawn anew while it is up. */
+/** Time between frames, in ms. */
 const FRAME_MS = 80;
 
-/** A board on the terminal, drawn on stderr; what is written to a terminal meanwhile scrolls by above it. */
+/** Displays progress as a board on stderr; other text scrolls above it. */
 export function tuiProgress({ verbose, color }: ProgressOptions, io: Io): ProgressDisplay {
   const style = styleFor(io.stderr, io, color);
   const stage = boardStage(io);
@@ -56,7 +56,7 @@ export function tuiProgress({ verbose, color }: ProgressOptions, io: Io): Progre
 type Draw = (size: Size) => readonly string[];
 
 interface Stage {
-  /** Shows a board, unless it is lowered soon. */
+  /** Shows a board, unless `lower` is called soon. */
   raise(draw: Draw): void;
   lower(): Promise<void>;
   sink(stream: "stdout" | "stderr"): TextWriter;
@@ -94,7 +94,7 @@ function boardStage(io: Io): Stage {
           return sink.columns;
         },
         write(text) {
-          // What does not go to the terminal cannot be in the way.
+          // Text that does not go to the terminal bypasses the board.
           if (board && sink.isTTY) board.write(stream, text);
           else sink.write(text);
         },
@@ -103,7 +103,7 @@ function boardStage(io: Io): Stage {
   };
 }
 
-/** Draws again and again: a countdown goes on without any event, and many events are one frame. */
+/** Redraws at a fixed rate: countdowns advance without events, and many events share a frame. */
 function ticking(lines: Draw): LineSource {
   let version = 0;
   return {

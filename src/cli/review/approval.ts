@@ -9,14 +9,14 @@ import { unreadableReason } from "../files/find-files.ts";
 import type { Io } from "../io/io.ts";
 import type { PlanResult } from "../session/session.ts";
 
-/** Saved plans and overrides that an apply was given. */
+/** The approved plans and overrides of an apply. */
 export interface Consent {
-  /** Null without `--approved`. */
+  /** `null` without `--approved`. */
   readonly approved: readonly Plan[] | null;
   readonly overrides: readonly Override[];
 }
 
-/** Reads what the options of an apply allow; throws RolecallError for a file or an override that cannot be used. */
+/** Reads the approved plans and overrides; throws RolecallError for an invalid one. */
 export async function readConsent(
   { approved, allow }: { readonly approved?: string; readonly allow: readonly string[] },
   io: Io,
@@ -25,22 +25,22 @@ export async function readConsent(
   return { approved: approved === undefined ? null : await readApproved(approved, io), overrides };
 }
 
-/** Reads the plans that were approved; throws RolecallError where the file is none. */
+/** Reads the approved plans; throws RolecallError for an invalid file. */
 async function readApproved(file: string, io: Io): Promise<readonly Plan[]> {
   const text = await readFile(resolve(io.cwd, file), "utf8").catch((error: unknown) => {
     throw new RolecallError("file-unreadable", `${file} cannot be read: ${unreadableReason(error)}.`, {
-      hint: 'It is what "rolecall plan --out" wrote.',
+      hint: 'Name a file that "rolecall plan --out" wrote.',
       cause: error,
     });
   });
   const read = parsePlanFile(text);
   if (read.ok) return read.plans;
   throw new RolecallError("file-invalid", `${file} cannot be used as an approved plan: ${read.reason}.`, {
-    hint: 'Make it anew with "rolecall plan --out".',
+    hint: 'Create it again with "rolecall plan --out".',
   });
 }
 
-/** Why fresh plans are not covered by the approved ones: one sentence for each; empty where they are. */
+/** Returns why fresh plans are not covered by the approved ones, a sentence each; empty if they are. */
 export function objectionsTo(fresh: readonly PlanResult[], approved: readonly Plan[]): readonly string[] {
   const byMerchant = new Map(approved.map((plan) => [plan.merchant, plan]));
   return fresh
@@ -52,7 +52,7 @@ export function objectionsTo(fresh: readonly PlanResult[], approved: readonly Pl
     });
 }
 
-/** What an approval leaves to object to, a sentence each. */
+/** Returns what an approval does not cover, a sentence each. */
 export function objectionSentences(merchant: string, approval: Approval): readonly string[] {
   switch (approval.status) {
     case "approved":
@@ -65,12 +65,12 @@ export function objectionSentences(merchant: string, approval: Approval): readon
       return [`${merchant}: the approved plan was edited after it was made: its fingerprints do not match.`];
     case "new-changes":
       return approval.changes.map(
-        ({ kind, resource, name }) => `${merchant}: nobody has approved to ${kind} ${resource} ${name}.`,
+        ({ kind, resource, name }) => `${merchant}: not approved: ${kind} ${resource} ${name}.`,
       );
     case "dropped":
       return approval.changes.map(
         ({ kind, resource, name }) =>
-          `${merchant}: the approved plan was to ${kind} ${resource} ${name}, which the file no longer says.`,
+          `${merchant}: the approved plan was to ${kind} ${resource} ${name}, which the file no longer declares.`,
       );
     default:
       return approval satisfies never;
@@ -94,7 +94,7 @@ export function parseOverrides(texts: readonly string[]): readonly Override[] {
   });
 }
 
-/** What still stands against the plans; an override that is for none of them is an error, since its plan is gone. */
+/** Returns the refusals that no override removes; throws RolecallError for an override that matches no plan. */
 export function standingRefusals(
   plans: readonly Plan[],
   overrides: readonly Override[],

@@ -11,12 +11,12 @@ import { type Planned, plannedOnly, planSessions, type Session } from "../sessio
 import { objectionsTo } from "./approval.ts";
 
 /**
- * The other screen of the terminal, where lines are cut instead of wrapped, and back to the one that was there: what
- * has scrolled by stays as it was.
+ * The escape sequences that enter the alternate screen without line wrapping, and leave it again: the scrollback stays
+ * as it was.
  */
 const [OTHER_SCREEN, FIRST_SCREEN] = ["\u001b[?1049h\u001b[?7l\u001b[H", "\u001b[?7h\u001b[?1049l"];
 
-/** Throws RolecallError where nobody can browse: there has to be a terminal that can be drawn on. */
+/** Throws RolecallError without a terminal that can be drawn on. */
 export function checkInteractive({ format }: Pick<OutputOptions<string>, "format">, io: Io): void {
   if (format !== "text") {
     throw new RolecallError("usage", `--interactive goes with text, and not with --format ${format}.`);
@@ -32,7 +32,7 @@ export function checkInteractive({ format }: Pick<OutputOptions<string>, "format
   );
 }
 
-/** Lets somebody look through plans on the terminal; where `selects`, also leave changes out. */
+/** Opens the plan browser on the terminal; with `selects`, the user can leave changes out. */
 export async function browsePlans(
   plans: readonly Plan[],
   { selects, color }: { readonly selects: boolean; readonly color: boolean },
@@ -44,9 +44,9 @@ export async function browsePlans(
   const ended = new AbortController();
   const ignoreSignals = io.onStopSignal(() => ended.abort());
   const back = (): void => io.stderr.write(FIRST_SCREEN);
-  // Whatever ends the process, the terminal is given back as it was.
+  // Restores the terminal, however the process ends.
   const offExit = io.onExit(back);
-  // Before the first drawing: keys that are pressed early shall not be echoed into it.
+  // Set before the first frame, so that early keys are not echoed into it.
   io.terminal.stdin.setRawMode(true);
   io.stderr.write(OTHER_SCREEN);
   try {
@@ -73,18 +73,18 @@ function tiesOfAll(plans: readonly Plan[]): Ties {
   );
 }
 
-/** What somebody has selected of the plans, planned afresh. */
+/** The selected changes, planned again. */
 export interface Selection {
   readonly planned: readonly Planned[];
-  /** What the fresh plans have that nobody has looked at: a sentence each. */
+  /** Changes of the fresh plans that were not shown, a sentence each. */
   readonly objections: readonly string[];
-  /** How many changes are left out, by merchant. */
+  /** Number of changes left out, by merchant. */
   readonly leftOut: ReadonlyMap<string, number>;
 }
 
 /**
- * Lets somebody choose on the terminal; null when they leave. Looking takes time, so everything is planned afresh after
- * it, without what is left out; what was looked at is then the approval of it.
+ * Lets the user select changes on the terminal; `null` if they leave. Everything is then planned again without the
+ * changes left out, with the shown plans as its approval.
  */
 export async function selectChanges(
   planned: readonly Planned[],
@@ -132,7 +132,10 @@ export async function selectChanges(
   }
 }
 
-/** Where anything is left out, so is what waits: that some other change is left out must not make it due. */
+/**
+ * Returns the changes to leave out. With any, deferred ones are left out too: leaving out another change must not make
+ * them due.
+ */
 function leaveOutOf({ merchant, changes, deferred }: Plan, chosen: ReadonlySet<string>): ReadonlySet<string> {
   const out = changes.filter((change) => chosen.has(changeId(merchant, change)));
   if (out.length === 0) return new Set();

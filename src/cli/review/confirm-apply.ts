@@ -8,18 +8,18 @@ import { styleFor, terminalOf } from "../io/output.ts";
 import type { Session } from "../session/session.ts";
 import { type Confirmation, confirmationsFor } from "./confirmation.ts";
 
-/** A plan that waits for a yes, and the passwords that are to be set besides. */
+/** A plan that waits for confirmation, with the passwords that are set in addition. */
 export interface PendingApply {
   readonly session: Session;
   readonly plan: Plan;
   readonly passwords?: readonly PasswordChange[];
-  /** How many changes somebody has left out of the plan; absent: none. */
+  /** Number of changes that the user left out of the plan; absent: none. */
   readonly leftOut?: number;
 }
 
 /**
- * Asks until everything is answered or one answer is no; without a terminal it refuses to guess. `undoes` is the run
- * that is taken back.
+ * Asks every question until one is not confirmed; throws RolecallError without a terminal. `undoes` is the run that is
+ * reverted.
  */
 export async function confirmApply(
   due: readonly PendingApply[],
@@ -50,11 +50,11 @@ export async function confirmApply(
 
 type Ask = (question: Confirmation) => Promise<boolean>;
 
-/** Loaded here only: a terminal is the one place that needs Ink. */
+/** Loads Ink, which only a terminal needs. */
 async function drawnQuestion(style: Style, { stdin, stderr }: TerminalStreams): Promise<Ask> {
   const { confirm } = await import("../../render/tui/confirm.tsx");
   return (question) => {
-    // Before the first drawing: keys that are pressed early shall not be echoed into it.
+    // Set before the first frame, so that early keys are not echoed into it.
     stdin.setRawMode(true);
     return confirm(question, style, stderr);
   };
@@ -64,7 +64,7 @@ function plainQuestion({ stdin, stderr }: TerminalStreams): Ask {
   return (question) => askPlainly(question, stdin, stderr);
 }
 
-/** Asks on a terminal that cannot be drawn on; true when the exact answer was typed. */
+/** Asks on a terminal that cannot be redrawn; true if the exact answer was typed. */
 export async function askPlainly(
   { lines, answer }: Confirmation,
   input: NodeJS.ReadStream,

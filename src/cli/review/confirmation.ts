@@ -3,23 +3,23 @@ import { counted, grouped } from "../../lib/text.ts";
 import type { Environment } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
 
-/** A plan that would be applied, and in which environment. */
+/** A plan to confirm, with its environment. */
 export interface ConfirmationInput {
   readonly plan: Plan;
   readonly environment: Environment | null;
-  /** How many passwords are to be set besides; absent: none. */
+  /** Number of passwords that are set in addition; absent: none. */
   readonly passwords?: number;
 }
 
-/** What is asked before an apply: the lines that are shown, and the word that has to be typed. */
+/** A question before an apply: its lines, and the word to type. */
 export interface Confirmation {
   readonly lines: readonly string[];
   readonly answer: string;
 }
 
 /**
- * One question for each merchant that loses something and is no test account, the rest in a line; else one for all.
- * `run` is the run that is taken back: of that, one question only.
+ * Returns one question for each live merchant with removals, the rest in one line; else one question for all. `run` is
+ * the run that is reverted, with one question for all of it.
  */
 export function confirmationsFor(
   asked: readonly ConfirmationInput[],
@@ -61,7 +61,7 @@ function wholeRun(
   };
 }
 
-/** "11 changes and 1 new password at MC4F7K2P, 3 of them removals", or at "2 merchants". */
+/** Counts the changes, as in "11 changes and 1 new password at MC4F7K2P, 3 of them removals". */
 function changesAt(asked: readonly ConfirmationInput[]): string {
   const plans = asked.map(({ plan }) => plan);
   const [only, ...more] = plans;
@@ -75,7 +75,7 @@ function changesAt(asked: readonly ConfirmationInput[]): string {
   return `${what} at ${where}${removalsAmong(all, removals(plans))}`;
 }
 
-/** What is removed, and who can do less than before. */
+/** Names what is removed, and who loses permissions. */
 function whatGoes({ changes, impact }: Plan): readonly string[] {
   const removed = changes.filter(({ kind }) => kind === "delete");
   const losers = impact.members.filter(({ lost, unknownLost }) => lost.length + unknownLost.length > 0);

@@ -3,20 +3,23 @@ import { RolecallError } from "../../model/errors.ts";
 import { normalizeServiceUrl } from "../../plan/service-url.ts";
 import type { Io } from "../io/io.ts";
 
-/** How one merchant's service is reached. */
+/** The connection of one merchant to its service. */
 export interface Connection {
-  /** In its normal form. */
+  /** Normalised URL. */
   readonly baseUrl: string;
-  /** What said so: the option, the file or the environment variable. */
+  /** Origin of the URL: the option, the file or the environment variable. */
   readonly baseUrlSource: string;
   readonly key: string;
   /** Name of the environment variable that held the key. */
   readonly keySource: string;
-  /** What the file says, else what the key's prefix says, else unknown. */
+  /** The file's environment, else that of the key's prefix; `null` if unknown. */
   readonly environment: Environment | null;
 }
 
-/** Finds base URL and key of a merchant: option, file, environment. The key itself is never part of a message. */
+/**
+ * Resolves the base URL and key of a merchant from the option, the file and the environment. Messages never contain the
+ * key.
+ */
 export function resolveConnection(state: Addressed, option: string | undefined, env: Io["env"]): Connection {
   const [baseUrl, baseUrlSource] = baseUrlOf(state, option, env);
   if (!baseUrl) {
@@ -44,7 +47,7 @@ function baseUrlOf(
   return [env["ROLECALL_BASE_URL"], "ROLECALL_BASE_URL"];
 }
 
-/** The variables that a merchant's key is looked for in, the first one first. */
+/** Returns the environment variables for a merchant's key, in order of precedence. */
 export function keyVariables({
   merchant,
   keyEnv,

@@ -9,8 +9,8 @@ import type { Io } from "../io/io.ts";
 import { isOf, listRuns, mentions, readRun } from "../journal/read-journals.ts";
 
 /**
- * The invitations that past runs at a service have removed and not renewed, by address in lower case. Journals are read
- * only for declared members who are not live and have roles or metadata that the file does not manage.
+ * Finds the invitations that past runs removed and did not renew, by address in lower case. Journals are read only for
+ * declared members who are not live and have roles or metadata that the file does not manage.
  */
 export async function findLostInvitations(
   state: DesiredState,
@@ -23,7 +23,7 @@ export async function findLostInvitations(
   const here = normalizeServiceUrl(service);
   const isSame = (other: string): boolean => normalizeServiceUrl(other) === here;
   if (sought.size === 0) return lost;
-  // Without journals everything is planned from the file alone.
+  // Without journals the plan comes from the file alone.
   const runs = await listRuns(io.cwd).catch(() => []);
   for (const stored of runs) {
     if (sought.size === 0) break;
@@ -55,7 +55,7 @@ function soughtAddresses(
   return sought;
 }
 
-/** Fails for an address of `--reinvite` that no file lists. */
+/** Throws RolecallError for an address of `--reinvite` that no file lists. */
 export function checkReinvited(emails: readonly string[], states: readonly DesiredState[]): void {
   const listed = new Set(
     states.flatMap(({ members = [] }) => members.map(({ email }) => email.toLowerCase())),
@@ -87,7 +87,7 @@ function expiredAddresses({ members }: Pick<LiveState, "members">): readonly str
   );
 }
 
-/** Decides which expired invitations of a merchant are renewed. Git is asked only where one is there and its age counts. */
+/** Decides which expired invitations of a merchant are renewed; git runs only if the age of one matters. */
 export async function renewalOf(
   { sync, members = [] }: Pick<DesiredState, "sync" | "members">,
   live: Pick<LiveState, "members">,

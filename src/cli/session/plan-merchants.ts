@@ -19,19 +19,19 @@ import { startPrefetch } from "./prefetch.ts";
 import { openServices } from "./services.ts";
 import { createSessions, type Planned, plannedOnly, planSessions } from "./session.ts";
 
-/** The merchants' plans, and how to let go of the service afterwards. */
+/** The merchants' plans, with a function that closes the connections. */
 export interface PlannedMerchants {
   readonly planned: readonly Planned[];
-  /** The merchants that valid files are about, of those that `--merchant` leaves in. */
+  /** The merchants of valid files that `--merchant` selects. */
   readonly declared: readonly string[];
-  /** No file has an error; those that have one are told, and have no plan. */
+  /** No file has an error. */
   readonly valid: boolean;
-  /** How many errors the files have. */
+  /** Number of errors in the files. */
   readonly fileErrors: number;
   /** Errors of the files, and reasons why merchants have no plan. */
   readonly failures: readonly FailureJson[];
   readonly placeOf: PlaceOf;
-  /** At rest; for what comes after the plans. */
+  /** The display, at rest. */
   readonly progress: ProgressDisplay;
   close(): Promise<void>;
 }
@@ -124,17 +124,17 @@ function bufferEvents(emit: (event: LiveEvent) => void): {
   };
 }
 
-/** What the files say, before anything is read. */
+/** The merchants of the files, before live states are read. */
 export interface DeclaredMerchants {
   readonly loaded: Loaded;
-  /** Of the merchants that are meant. */
+  /** The selected merchants. */
   readonly states: readonly DesiredState[];
   readonly fileErrors: number;
-  /** The moment that end dates are held against. */
+  /** Time against which end dates are compared, in ms since the epoch. */
   readonly now: number;
 }
 
-/** Reads the files, and tells what is wrong with them. */
+/** Loads the files and prints their problems. */
 export async function loadDeclared(
   paths: readonly string[],
   options: PlanMerchantsOptions,
@@ -158,7 +158,7 @@ export async function loadDeclared(
   return { loaded, states, fileErrors: loaded.diagnostics.filter(isFileError).length, now };
 }
 
-/** Whether `--merchant` and `--shard` leave a merchant in. */
+/** Returns whether `--merchant` and `--shard` select a merchant. */
 function isSelected(merchant: string, { merchant: picked, shard }: PlanMerchantsOptions): boolean {
   if (picked.length > 0 && !picked.includes(merchant)) return false;
   return shard === undefined || isInShard(merchant, shard);
@@ -176,7 +176,7 @@ type PlanMerchantsOptions = ServiceOptions &
     readonly progress?: ProgressDisplay;
   };
 
-/** Tells on stderr what is wrong with files. */
+/** Prints the problems of files on stderr. */
 export function printDiagnostics(diagnostics: readonly Diagnostic[], options: OutputOptions, io: Io): void {
   const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
   if (shown.length === 0) return;

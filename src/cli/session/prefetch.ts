@@ -19,7 +19,7 @@ export interface Prefetch {
 interface Started {
   readonly connection: Connection;
   readonly live: Promise<LiveState>;
-  /** Tells which roles the file names. */
+  /** Sets the roles that the file names. */
   readonly name: (roleIds: readonly string[]) => void;
   readonly end: (reason: Error) => void;
 }
@@ -36,7 +36,7 @@ export function startPrefetch(
     start(head) {
       const { merchant, members } = head;
       if (started.has(merchant) || !isWanted(merchant)) return;
-      // What is missing for it is told when it is planned, if the file is right.
+      // A missing connection is reported when the merchant is planned, if its file is valid.
       const connection = orNull(() => resolveConnection(head, baseUrl, io.env));
       const service = connection && orNull(() => services.of(connection));
       if (connection === null || service === null) return;
@@ -47,7 +47,7 @@ export function startPrefetch(
         end = reject;
       });
       const live = service.reader.read(merchant, roleIds, members);
-      // Whoever takes it hears of a failure; where nobody does, it is of no interest.
+      // A claim reports a failure; without one, it does not matter.
       for (const promise of [roleIds, live]) promise.catch(() => undefined);
       started.set(merchant, { connection, live, name, end });
     },

@@ -3,20 +3,21 @@ import type { ProxyServer } from "../../live/transport.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Io } from "../io/io.ts";
 
-/** How the environment has a service reached. */
+/** The proxy that the environment selects for a service. */
 export interface ProxyChoice {
-  /** Null: directly. */
+  /** `null` for a direct connection. */
   readonly proxy: ProxyServer | null;
-  /** The variable that says so, or why the proxy is not used. */
+  /** The variable that selects it, or why the proxy is not used. */
   readonly because: string;
 }
 
-/** curl's port for a proxy whose address names none. */
+/** curl's default ports of proxies. */
 const DEFAULT_PORT = { "http:": "1080", "https:": "443" } as const;
 
 /**
- * Finds the proxy for a service as curl does: in `https_proxy` or `http_proxy`, whichever its address begins with, but
- * for the hosts in `no_proxy`; each also in capitals. Null where no proxy is set. Throws RolecallError for an address that will not do.
+ * Finds the proxy for a service as curl does: in `https_proxy` or `http_proxy`, by the scheme of the service, except
+ * for the hosts in `no_proxy`; each also in capitals. `null` if no proxy is set. Throws RolecallError for an invalid
+ * address.
  */
 export function proxyFor(service: URL, env: Io["env"]): ProxyChoice | null {
   const secure = service.protocol === "https:";
@@ -27,7 +28,7 @@ export function proxyFor(service: URL, env: Io["env"]): ProxyChoice | null {
   const proxy = parseProxy(env[name] ?? "", name);
   const exempt = ["no_proxy", "NO_PROXY"].find((one) => env[one]);
   if (exempt !== undefined && isExempt(service, env[exempt] ?? "")) return { proxy: null, because: exempt };
-  // Plain HTTP is for this machine only, and the key must not leave it unencrypted.
+  // Plain HTTP is for this machine only: the key must not leave it unencrypted.
   if (!secure && !isLoopback(new URL(proxy.origin).hostname)) {
     return { proxy: null, because: "the service is on this machine" };
   }
@@ -45,7 +46,7 @@ function parseProxy(text: string, variable: string): ProxyServer {
   const { protocol, hostname, username, password } = url;
   if (protocol !== "http:" && protocol !== "https:")
     throw refuse(`is a ${protocol.slice(0, -1)} proxy, which is not supported`);
-  // A port that is the scheme's own would not show in the URL.
+  // URL drops the scheme's default port.
   const [, port = DEFAULT_PORT[protocol]] = /:(\d+)\/*$/.exec(address.replace(/[?#].*$/, "")) ?? [];
   const credentials = orNull(() => `${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
   if (credentials === null) throw refuse("holds credentials that are not percent-encoded");
@@ -55,7 +56,10 @@ function parseProxy(text: string, variable: string): ProxyServer {
   };
 }
 
-/** Whether `no_proxy` names a host: `*`, a domain with all below it, an address, or a range (CIDR); each with or without a port. */
+/**
+ * Returns whether `no_proxy` names a host: `*`, a domain with all below it, an address, or a range (CIDR); each with or
+ * without a port.
+ */
 function isExempt({ hostname, port, protocol }: URL, list: string): boolean {
   const host = bare(hostname);
   const actual = port || (protocol === "https:" ? "443" : "80");
@@ -83,7 +87,7 @@ function covers(entry: string, host: string): boolean {
   return range.check(host, type);
 }
 
-/** A host without brackets and the root's dot. */
+/** Returns a host without brackets and the root's dot. */
 function bare(host: string): string {
   return host.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }

@@ -45,7 +45,7 @@ export async function runSandbox(options: SandboxCommandOptions, io: Io): Promis
   io.stdout.write(`rolecall sandbox listening on ${url}\n`);
   await stopped;
   await close();
-  // A save that is under way ends before the process does, so that no draft is left lying about.
+  // Waits for a save in progress, so that no temporary file is left.
   await sandbox.save();
 }
 
@@ -82,7 +82,7 @@ async function openSandbox(options: SandboxCommandOptions, anyHost: boolean, io:
     });
   try {
     const sandbox = await placing(open, "The seed", options.seed ?? "");
-    // At once, so that a file that cannot be written is told now and not at the first change.
+    // Saved at once, so that an unwritable file is reported now and not at the first change.
     await sandbox.save();
     return sandbox;
   } catch (error) {
@@ -107,7 +107,7 @@ async function readFaults(options: SandboxCommandOptions, io: Io): Promise<Fault
   return { seed: faultSeed ?? seed ?? 1, rules };
 }
 
-/** Tells what is wrong in a file with each place in it. */
+/** Throws RolecallError with the location of each problem in a file. */
 async function placing<T>(parse: () => T, what: string, file: string): Promise<T> {
   try {
     return parse();
@@ -145,7 +145,7 @@ function reason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Reads a file that may not be there yet; null where it is not. */
+/** Reads a file; `null` if it does not exist. */
 async function readIfThere(path: string): Promise<string | null> {
   try {
     return await readFile(path, "utf8");
@@ -155,9 +155,10 @@ async function readIfThere(path: string): Promise<string | null> {
   }
 }
 
-/** Adds a text behind a file that is there; once this resolves, a crash cannot take it away. */
+/** Appends to an existing file and syncs it. */
 async function appendDurably(path: string, text: string): Promise<void> {
-  // Never made anew: a text behind nothing would look like a whole file. Opened each time: the file may be another one.
+  // Never created: an appended text alone would look like a complete file. Opened each time: the file may have been
+  // replaced.
   const file = await open(path, constants.O_WRONLY | constants.O_APPEND);
   try {
     await file.writeFile(text);

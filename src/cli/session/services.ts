@@ -6,21 +6,21 @@ import type { Io } from "../io/io.ts";
 import type { Connection } from "./credentials.ts";
 import { proxyFor } from "./proxy.ts";
 
-/** What services are reached with. */
+/** Options for reaching services. */
 export interface ReachOptions {
   readonly concurrency: number;
-  /** How long one request is tried for in all, in milliseconds. */
+  /** Total time for one request with its retries, in ms. */
   readonly retryFor: number;
   readonly emit: (event: LiveEvent) => void;
-  /** Once aborted, the service is not waited for any more, and nothing is sent again. */
+  /** Once aborted, waits for the service end, and nothing is retried. */
   readonly signal?: AbortSignal;
 }
 
 type Service = ReturnType<typeof connect>;
 
-/** The services that merchants are reached at: one, with one limiter, for each address and key. */
+/** The services of the merchants: one, with one limiter, for each base URL and key. */
 export interface Services {
-  /** Nothing is sent yet; throws RolecallError for an address that will not do. */
+  /** Returns the service of a connection; throws RolecallError for an invalid base URL. */
   of(connection: Connection): Service;
   close(): Promise<void>;
 }
@@ -71,7 +71,7 @@ export function openServices(options: ReachOptions, io: Io): Services {
   };
 }
 
-/** Nothing is sent yet, so what does not connect is the base URL: the message says who gave it. */
+/** Adds the origin of the base URL to the message of an invalid one. */
 function withSource<T>({ baseUrlSource }: Connection, check: () => T): T {
   try {
     return check();

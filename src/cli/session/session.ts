@@ -14,22 +14,22 @@ import { findLostInvitations, renewalOf } from "./invitations.ts";
 import type { Prefetch } from "./prefetch.ts";
 import { openServices, type ReachOptions, type Services } from "./services.ts";
 
-/** What planning needs of the command line. */
+/** Options for planning. */
 export interface PlanningOptions {
   readonly baseUrl?: string;
-  /** The moment that end dates are held against, in milliseconds since the epoch; absent: now. */
+  /** Time against which end dates are compared, in ms since the epoch; absent: now. */
   readonly asOf?: number;
-  /** Addresses whose expired invitations are renewed whatever the files say. */
+  /** Addresses whose expired invitations are renewed regardless of the files. */
   readonly reinvite?: readonly string[];
-  /** Makes the plan, in place of the comparison with the file. */
+  /** Makes the plan; absent: by comparison with the file. */
   readonly makePlan?: (input: PlanInput) => Plan;
-  /** Role ids that are needed at a merchant besides those that its file names. */
+  /** Returns role ids that a merchant's plan needs besides those that its file names. */
   readonly roleIds?: (merchant: string) => readonly string[];
-  /** Live states that are being read already. */
+  /** Live states that are already being read. */
   readonly prefetch?: Pick<Prefetch, "claim">;
 }
 
-/** One merchant, connected: its plan can be made as often as wanted. */
+/** The connection of one merchant, which can be planned repeatedly. */
 export interface Session {
   readonly state: DesiredState;
   readonly environment: Environment | null;
@@ -39,7 +39,7 @@ export interface Session {
   plan(leaveOut?: ReadonlySet<string>): Promise<PlanResult>;
 }
 
-/** A live state, and what a plan makes of it. */
+/** A live state and its plan. */
 export interface PlanResult {
   readonly live: LiveState;
   readonly plan: Plan;
@@ -48,7 +48,7 @@ export interface PlanResult {
 /** The connected merchants; those that share service and key share one limiter. */
 export interface Sessions {
   readonly all: readonly Session[];
-  /** Merchants for which there is no way to the service: no key, no address. */
+  /** Merchants without a connection: no key, or no base URL. */
   readonly failed: readonly UnplannedMerchant[];
   close(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export interface UnplannedMerchant {
   readonly error: RolecallError;
 }
 
-/** Finds every merchant's connection; nothing is sent yet. */
+/** Opens every merchant's session; nothing is sent yet. */
 export function openSessions(
   states: readonly DesiredState[],
   options: PlanningOptions & ReachOptions,
@@ -69,7 +69,7 @@ export function openSessions(
   return createSessions(openServices(options, io), states, options, io);
 }
 
-/** Finds every merchant's connection to services that are ready; to close the sessions closes those. */
+/** Creates every merchant's session at open services; closing the sessions closes the services. */
 export function createSessions(
   services: Services,
   states: readonly DesiredState[],
@@ -116,7 +116,7 @@ export function createSessions(
   };
 }
 
-/** Adds the roles that lost invitations held, and that the service lists for nobody else. */
+/** Adds the roles of lost invitations that the service does not list. */
 async function withRolesOf(
   lost: ReadonlyMap<string, LostInvitation>,
   live: LiveState,
@@ -130,7 +130,7 @@ async function withRolesOf(
   return { ...live, roles: [...live.roles, ...found.flatMap((role) => role ?? [])] };
 }
 
-/** A glob over names and addresses, where a slash and a leading dot are letters like any other; each glob is read once. */
+/** Returns a matcher of globs over names and addresses, where slashes and leading dots are ordinary letters. */
 function globMatcher(): Matches {
   const known = new Map<string, (text: string) => boolean>();
   return (glob, text) => {
@@ -168,8 +168,8 @@ export function plannedOnly(planned: readonly Planned[]): readonly PlannedMercha
 }
 
 /**
- * Plans all merchants side by side, in the order of their codes; one that cannot be read does not hide another's plan.
- * `ended` hears of each merchant that is read, or why it cannot be.
+ * Plans all merchants in parallel, sorted by code; a failure of one does not hide another's plan. `ended` is called for
+ * each merchant with its problem, or `null`.
  */
 export async function planSessions(
   { all, failed }: Pick<Sessions, "all" | "failed">,

@@ -7,7 +7,7 @@ import { entryTime, type History, readHistory } from "../files/git-history.ts";
 import type { Io } from "../io/io.ts";
 import type { Planned } from "../session/session.ts";
 
-/** Tells what was planned as drift; nothing where there is no plan. */
+/** Returns the drift of the planned merchants. */
 export async function driftsOf(planned: readonly Planned[], io: Io): Promise<readonly Drift[]> {
   const drifts = await Promise.all(
     planned.map(async (one): Promise<readonly Drift[]> => {
@@ -25,7 +25,7 @@ export async function driftsOf(planned: readonly Planned[], io: Io): Promise<rea
 
 const NO_TIMES: DriftTimes = { file: () => null, live: () => null };
 
-/** When each side of a merchant's changes last moved: the file by git, the live one by the service's own word. */
+/** Reads when each side of a merchant's changes last changed: the file from git, the live one from the service. */
 async function driftTimes(state: DesiredState, live: LiveState, io: Io): Promise<DriftTimes> {
   const files = await readHistories(state, io);
   const origins = originsOf(state);
@@ -37,7 +37,7 @@ async function driftTimes(state: DesiredState, live: LiveState, io: Io): Promise
     live: ({ id }) => known(id === null ? undefined : updated.get(id)),
     file: (change) => {
       const origin = origins.get(keyOf(change));
-      // What no file lists any more has no line: all that can be said is when its files were last touched.
+      // An entry that is gone has no line, so the time of the merchant's files stands for it.
       if (origin === undefined) return known(newest);
       const history = files.get(origin.file);
       return history ? entryTime(history, origin) : null;

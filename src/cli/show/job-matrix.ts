@@ -1,26 +1,26 @@
 import type { DesiredState } from "../../model/desired.ts";
 
-/** A part of a fleet that one job takes: as many merchants of one environment as the jobs allow. */
+/** The merchants of one job, all of one environment. */
 export interface JobPart {
-  /** What to call the job. */
+  /** Name of the job. */
   readonly name: string;
-  /** Merchant codes, with a space between them. */
+  /** Merchant codes, separated by spaces. */
   readonly merchants: string;
-  /** Empty where the files do not say. */
+  /** Empty if the files do not name it. */
   readonly environment: string;
-  /** The merchants' files, with a space between them. */
+  /** The merchants' files, separated by spaces. */
   readonly files: string;
 }
 
-/** What a workflow's `strategy.matrix` takes. */
+/** The value of a workflow's `strategy.matrix`. */
 export interface JobMatrix {
   readonly include: readonly JobPart[];
 }
 
-/** GitHub starts no more jobs than this from one matrix. */
+/** GitHub's limit of jobs in one matrix. */
 export const MAX_JOBS = 256;
 
-/** Divides merchants into at most `jobs` parts, none of two environments: one each while there are few enough. */
+/** Divides merchants into at most `jobs` parts, each of one environment; one merchant each if there are few. */
 export function jobMatrix(states: readonly DesiredState[], jobs: number): JobMatrix {
   const kinds = [...new Set(states.map(environmentOf))].sort();
   const groups = kinds.map((kind) => states.filter((state) => environmentOf(state) === kind));

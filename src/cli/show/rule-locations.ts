@@ -3,7 +3,10 @@ import type { DesiredState, Origin } from "../../model/desired.ts";
 import { checkText } from "../../plan/judge/check-text.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
 
-/** Finds rules in the files that were read, such as `access/shop.yaml:41:3`; a plan itself knows no places, so that moving a line changes none. */
+/**
+ * Returns a function that locates rules in the files, as in `access/shop.yaml:41:3`. A plan holds no locations, so that
+ * moving a line changes no plan.
+ */
 export function ruleLocations(
   states: readonly DesiredState[],
   sources: readonly { readonly file: string; readonly text: string }[],
@@ -23,13 +26,13 @@ export function ruleLocations(
     }
     const path = KEYS[code];
     if (path === undefined) return null;
-    // Its own file first; else whichever of the others has it: all of them may be included.
+    // The merchant's own file first, then the others, which it may include.
     const files = [state.origin.file, ...texts.keys()];
     return files.map((file) => place({ file, path })).find((found) => found !== null) ?? null;
   };
 }
 
-/** Refusal → the key of the file that brings it about. */
+/** The path of the file's key that causes a refusal, by its code. */
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   "max-removals": ["guards", "max_removals"],
   protect: ["guards", "protect"],

@@ -15,7 +15,7 @@ import type { Io, TextWriter } from "../io/io.ts";
 import { styleFor, verbosityOf } from "../io/output.ts";
 import { type Planned, plannedOnly } from "../session/session.ts";
 
-/** The plans that were made; `complete` when every merchant has one. */
+/** The plans that were shown; `complete` if every merchant has one. */
 export interface ShownPlans {
   readonly plans: readonly Plan[];
   readonly complete: boolean;
@@ -39,30 +39,30 @@ export function showPlans(
   return { plans, complete: plans.length === planned.length };
 }
 
-/** The merchants without a plan, as a review shows them. */
+/** Returns the merchants without a plan, for a review. */
 export function unplannedOf(planned: readonly Planned[]): readonly UnplannedView[] {
   return planned.flatMap((one) =>
     one.status === "planned" ? [] : [{ merchant: one.merchant, failure: one.error.failure }],
   );
 }
 
-/** The formats of a plan that need no more than the plan itself. */
+/** The formats of a plan that need only the plan. */
 export type PlanFormat = "text" | "json" | "markdown";
 
-/** What plans are printed with. */
+/** Options for printing plans. */
 export interface Printing {
   readonly options: OutputOptions<PlanFormat> & DocumentOptions & { readonly verbose?: true };
   readonly placeOf: PlaceOf;
-  /** How many errors the files have. */
+  /** Number of errors in the files. */
   readonly fileErrors: number;
   readonly failures: readonly FailureJson[];
   readonly sink: TextWriter;
 }
 
-/** Prints plans, and with them who has none. */
+/** Prints plans, and the merchants without one. */
 export type PrintPlans = (plans: readonly Plan[], unplanned: readonly UnplannedView[]) => void;
 
-/** Prints plans in the format that was asked for. */
+/** Returns a printer of plans in the selected format. */
 export function plansPrinter({ options, placeOf, fileErrors, failures, sink }: Printing, io: Io): PrintPlans {
   return (plans, unplanned) => {
     const views = plans.map((plan) => planView(plan, placeOf));
@@ -80,7 +80,7 @@ export function plansPrinter({ options, placeOf, fileErrors, failures, sink }: P
   };
 }
 
-/** The report of a merchant that was read; with its plan, also what that would leave behind. */
+/** Returns the access report of a merchant; with `planned`, also the access after its plan. */
 export function reportOf(
   { session, live, plan }: Extract<Planned, { readonly plan: unknown }>,
   planned: boolean,
@@ -95,7 +95,7 @@ export function reportOf(
   });
 }
 
-/** Saves plans as JSON, whole or not at all. */
+/** Saves plans as JSON, atomically. */
 export async function savePlans(
   plans: readonly Plan[],
   failures: readonly FailureJson[],

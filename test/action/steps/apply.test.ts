@@ -59,7 +59,7 @@ describe("apply", () => {
     const end = await run("apply");
     expect(end.code).toBe(1);
     expect(end.outputs).toMatchObject({ result: "refused", "failure-reason": "not-approved" });
-    expect(end.log).toContain("MC1: nobody has approved to delete member dan@example.com.");
+    expect(end.log).toContain("MC1: not approved: delete member dan@example.com.");
     expect(lastComment()).toContain("⛔ rolecall apply: refused, because not everything was approved");
     expect(lastComment()).toContain("The plan was reviewed on #7.");
     expect(await repository.writes()).toEqual([]);
@@ -124,7 +124,7 @@ describe("apply", () => {
     await repository.behind("DELETE", `/v0.1/merchants/MC1/members/${items[0]?.id}`);
     const end = await run("apply");
     expect(end.outputs["failure-reason"]).toBe("not-approved");
-    expect(end.log).toContain("nobody has approved to create member cleo@example.com");
+    expect(end.log).toContain("not approved: create member cleo@example.com");
   });
 
   test("nothing is applied off the default branch, for a pull request, or for a commit that is left behind", async () => {

@@ -107,7 +107,7 @@ test("Ctrl-C lets the change in flight end, starts none after it, and says so", 
   expect(one.calls).toEqual(["create member ada@example.com"]);
   expect(stdout).toContain("MC1: stopped. 1 change done, 2 not started.");
   expect(stdout).toContain("It was stopped by SIGINT. What was done stays done. To go on, run it again.");
-  expect(stderr).toContain("SIGINT: nothing new starts; what is in flight ends first.");
+  expect(stderr).toContain("SIGINT: nothing new starts; requests in flight end first.");
   expect(code).toBe(4);
 });
 
@@ -120,7 +120,7 @@ test("a second Ctrl-C leaves at once with 4, and the intent of what is in flight
   });
   await expect(run([one.due], world, { journal })).rejects.toThrow("left with 4");
   expect(world.written.stderr).toContain(
-    'Left at once: what was in flight may or may not have been done. Run "rolecall plan" to see.\njournal: .rolecall/runs/RUN-MC1.jsonl\n',
+    'Exited at once: requests in flight may have taken effect. Run "rolecall plan" to see.\njournal: .rolecall/runs/RUN-MC1.jsonl\n',
   );
   expect(journal.entries.map(({ type }) => type)).toEqual(["intent"]);
 });
@@ -138,7 +138,7 @@ test("a second Ctrl-C before anything was sent leaves with 1", async () => {
   });
   const nothing = { ...merchant("MC1").due, plan: planOf(desired(), live()) };
   await expect(run([nothing], world, { openJournal })).rejects.toThrow("left with 1");
-  expect(world.written.stderr).toContain("Left before anything was changed.");
+  expect(world.written.stderr).toContain("Exited before anything was changed.");
 });
 
 test("what is done is read again, nothing is left, and the journal says so", async () => {

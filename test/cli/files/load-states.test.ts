@@ -23,7 +23,7 @@ test("a merchant's code with a slip of the keyboard gets a suggestion", async ()
 
 test("a merchant of no file gets some of those that there are, not all", async () => {
   await expect(load("MC4F7K2P")).rejects.toMatchObject({
-    message: "No file is about merchant MC4F7K2P.",
-    hint: 'The files are about ALPHA, BRAVO, CHARLIE, DELTA, ECHO, and 2 more: "rolecall list" lists them.',
+    message: "No file declares merchant MC4F7K2P.",
+    hint: 'The files declare ALPHA, BRAVO, CHARLIE, DELTA, ECHO, and 2 more: "rolecall list" lists them.',
   });
 });

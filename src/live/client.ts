@@ -59,7 +59,7 @@ export function createClient(options: ClientOptions): Client {
   /** Tells if the last recheck is too old to rely on. */
   const needsRecheck = ({ recheck }: Call<unknown>, { recheckedAt, rechecks }: CallState): boolean => {
     if (recheck === undefined || now() - recheckedAt <= RECHECK_MAX_AGE_MS) return false;
-    // If the service is so slow that the next sendOnce takes that long too, another recheck would be no fresher.
+    // If the service is so slow that the next turn takes that long too, another recheck would be no fresher.
     return rechecks === 0 || limiter.pausedAfter(recheckedAt);
   };
 

@@ -26,7 +26,7 @@ export function createReader(
   };
 }
 
-/** Runs calls that succeed withSharedAbort: the first final failure aborts the others. */
+/** Runs calls that succeed or fail together: the first final failure aborts the others. */
 async function withSharedAbort<T>(client: Client, work: (client: Client) => Promise<T>): Promise<T> {
   // One for each call: Node warns of a leak at many listeners on one signal.
   const calls = new Set<AbortController>();

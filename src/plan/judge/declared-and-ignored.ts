@@ -31,7 +31,9 @@ export function declaredAndIgnored(
         ({ name, id, previously }) =>
           matchesAny(ignore.roles, [name, id ?? name], matches) ||
           (id !== undefined && scope.ignoredRoles.has(id)) ||
-          (id === undefined && [name, previously].some((one) => one !== undefined && isIgnoredRole(one))),
+          // A pinned role is renamed to its name, which an ignored one would still have.
+          isIgnoredRole(name) ||
+          (id === undefined && previously !== undefined && isIgnoredRole(previously)),
       )
       .map(({ name }): Discovery => ({ code: "role-ignored", name })),
     ...members

@@ -120,3 +120,10 @@ test("a predefined role is suggested by its id to whoever writes its name", () =
     'Did you mean "role_admin"? Otherwise declare the role under "roles:".',
   ]);
 });
+
+test("a pinned role is not renamed to the name of an ignored one, which the service would refuse", () => {
+  const renamed = role("Legacy", { id: "role_2" });
+  const want = desired({ ignore: { roles: ["role_1"], members: [] }, roles: [renamed] });
+  const is = live([liveRole("role_1", "Legacy"), liveRole("role_2", "Till")]);
+  expect(briefFindings(planOf(want, is))).toContain("error role-ignored Legacy");
+});

@@ -192,7 +192,10 @@ export function wording(found: Discovery): Finding {
       );
     case "rule-role-unknown": {
       const message = `A policy, guard or check names "${name}", which is neither declared nor live: it has no effect.`;
-      const hint = found.near === null ? "Correct the name, or remove it." : `Did you mean "${found.near}"?`;
+      const correct = found.shared
+        ? "If another merchant that includes the rule has the role, leave it; else correct the name."
+        : "Correct the name, or remove it.";
+      const hint = found.near === null ? correct : `Did you mean "${found.near}"?`;
       return found.shared ? warning("role", message, hint) : error("role", message, hint);
     }
     case "role-likely-renamed":

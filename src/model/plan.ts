@@ -173,7 +173,7 @@ export interface Counts {
   readonly replace: number;
   readonly delete: number;
   readonly unchanged: number;
-  /** Number of live ones if the file has no such section; absent if it has one. */
+  /** Number of live ones that the file does not manage: it has no such section, or an additive one without them. */
   readonly unmanaged?: number;
 }
 

@@ -133,12 +133,12 @@ export function judgeChanges(
       roles: count(
         changes.roles,
         roles.unchanged + leftAsIs(found.roles, wanted.roles),
-        byFile && desired.roles === undefined,
+        byFile && desired.roles === undefined ? "all" : roles.unlisted,
       ),
       members: count(
         changes.members,
         members.unchanged + leftAsIs(found.members, wanted.members),
-        byFile && desired.members === undefined,
+        byFile && desired.members === undefined ? "all" : members.unlisted,
       ),
     },
     impact: impactOf(before, after),
@@ -220,15 +220,18 @@ function leftAsIs(found: readonly Change[], wanted: readonly Change[]): number {
   return touched(found) - touched(wanted);
 }
 
-function count(changes: readonly Change[], untouched: number, isUnmanaged: boolean): Counts {
+/** Counts changes and what stays; of what stays, `unmanaged` is all, or so many more that the file does not list. */
+function count(changes: readonly Change[], untouched: number, unlisted: number | "all"): Counts {
   const of = (kind: Change["kind"]): number => changes.filter((change) => change.kind === kind).length;
+  const isUnmanaged = unlisted === "all";
+  const unmanaged = isUnmanaged ? untouched : unlisted;
   return {
     create: of("create"),
     update: of("update"),
     replace: of("replace"),
     delete: of("delete"),
     unchanged: isUnmanaged ? 0 : untouched,
-    ...(isUnmanaged && { unmanaged: untouched }),
+    ...((isUnmanaged || unmanaged > 0) && { unmanaged }),
   };
 }
 

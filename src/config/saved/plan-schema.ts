@@ -122,7 +122,8 @@ const counts = z
     delete: count,
     unchanged: count,
     unmanaged: count.exactOptional().meta({
-      description: "How many are live where the file has no such section; absent where it has one.",
+      description:
+        "How many are live and not managed: the file has no such section, or an additive one that does not list them. Absent if there are none.",
     }),
   })
   .meta({ id: "counts", description: "How many there are of each kind." });

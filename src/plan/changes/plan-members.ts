@@ -13,6 +13,8 @@ import { createMember, deleteMember, moveMember, reinviteMember, updateMember } 
 export interface MemberPlan {
   readonly changes: readonly MemberChange[];
   readonly unchanged: number;
+  /** Live members that the file does not list and does not remove: under `additive`. */
+  readonly unlisted: number;
   readonly discoveries: readonly Discovery[];
 }
 
@@ -56,7 +58,10 @@ export function planMembers(
   const moves = planMoves(live, [...declared, ...removals], context.roles);
   const changes = [...declared, ...removals, ...moves];
   const touched = changes.filter(({ kind }) => kind !== "create").length;
-  return { changes, unchanged: live.length - touched, discoveries };
+  const moved = new Set(moves.map(({ id }) => id));
+  const isAdditive = desired !== undefined && context.sync.members === "additive";
+  const unlisted = isAdditive ? unclaimed.filter(({ id }) => !moved.has(id)).length : 0;
+  return { changes, unchanged: live.length - touched - unlisted, unlisted, discoveries };
 }
 
 function planDeclared(
@@ -191,8 +196,11 @@ function planFound(
 ): readonly MemberChange[] {
   const { roles } = context;
   const name = member.email;
-  if (live.user && member.id !== undefined && !addressKeysOf(live).includes(name.toLowerCase())) {
-    report({ code: "member-pin-other", name, id: live.id, address: addressOf(live) ?? live.id });
+  const address = addressOf(live);
+  // An expired invitation is renewed under the address of the entry.
+  const isOther = member.id !== undefined && !isExpired(live) && address !== null;
+  if (isOther && !addressKeysOf(live).includes(name.toLowerCase())) {
+    report({ code: "member-pin-other", name, id: live.id, address });
   }
   if (gone) return [deleteMember(live, roles, "access-ended")];
   if (live.status === "disabled") report({ code: "member-disabled", name });

@@ -13,6 +13,8 @@ import { createRole, deleteRole, metadataDiffers, replaceRole, updateRole } from
 export interface RolePlan {
   readonly changes: readonly RoleChange[];
   readonly unchanged: number;
+  /** Live roles that the file does not list and does not remove: under `additive`. */
+  readonly unlisted: number;
   readonly discoveries: readonly Discovery[];
   /** Changes that the service cannot make, and the file does not allow to bring about otherwise. */
   readonly objections: readonly Objection[];
@@ -25,6 +27,7 @@ export interface RolePlan {
 const NOTHING: RolePlan = {
   changes: [],
   unchanged: 0,
+  unlisted: 0,
   discoveries: [],
   objections: [],
   declared: new Map(),
@@ -76,6 +79,7 @@ export function planRoles(
   const spoken = new Set(planned.flatMap(({ change }) => change?.id ?? []));
   const unlisted = left.filter(({ id }) => !spoken.has(id));
   const removals = sync.roles === "authoritative" ? unlisted.map(deleteRole) : [];
+  const kept = unlisted.length - removals.length;
   const changes = [
     ...planned.flatMap(({ change, successor }) => [change ?? [], successor ?? []].flat()),
     ...removals,
@@ -84,7 +88,8 @@ export function planRoles(
   const collisions = nameCollisions(changes, named);
   return {
     changes,
-    unchanged: custom.length - touched,
+    unchanged: custom.length - touched - kept,
+    unlisted: kept,
     objections: planned.flatMap(({ objections }) => objections ?? []),
     discoveries: [
       ...planned.flatMap(({ discoveries }) => discoveries),

@@ -38,6 +38,7 @@ export function undoPlan(run: PastRun, input: PlanInput): Undo {
       members: {
         changes: members.changes,
         unchanged: scope.members.length - touched(members.changes),
+        unlisted: 0,
         discoveries: [],
       },
     });

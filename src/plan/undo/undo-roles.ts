@@ -41,6 +41,7 @@ export function undoRoles(context: UndoContext, kept: ReadonlySet<string>): Role
       plan: {
         changes,
         unchanged: custom.length - changes.filter(({ kind }) => kind !== "create").length,
+        unlisted: 0,
         declared: new Map(
           changes.flatMap((change): readonly [string, string | null][] => {
             if (change.after === null) return [];

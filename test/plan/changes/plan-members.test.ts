@@ -412,3 +412,18 @@ test("an entry is for who of its address is not ignored, and no invitation is re
   expect(beside("pending")).not.toContain("error member-ignored ada@example.com");
   expect(beside("expired")).toContain("error member-ignored ada@example.com");
 });
+
+test("members whom an additive file does not list are counted as not managed", () => {
+  const sync = { ...SYNC, members: "additive" } as const;
+  const is = live([], [liveMember("mem_a", "ada@example.com"), liveMember("mem_b", "bob@example.com")]);
+  const made = planOf(desired({ sync, members: [member("ada@example.com")] }), is);
+  expect(made.summary.members).toMatchObject({ unchanged: 1, unmanaged: 1 });
+  const all = planOf(desired({ sync, members: [member("ada@example.com"), member("bob@example.com")] }), is);
+  expect(all.summary.members).not.toHaveProperty("unmanaged");
+});
+
+test("a pin to an open invitation of another address is warned of", () => {
+  const is = live([], [invited("mem_b", "bob@example.com")]);
+  const made = planOf(desired({ members: [member("ada@example.com", { id: "mem_b" })] }), is);
+  expect(briefFindings(made)).toEqual(["warning member-pin-other ada@example.com"]);
+});

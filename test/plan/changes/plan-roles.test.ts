@@ -129,7 +129,9 @@ test("an unlisted role is removed where roles are authoritative, and left alone 
   const is = live([liveRole("role_1", "Old"), liveRole("role_owner", "Owner", { predefined: true })]);
   expect(brief(planOf(desired({ roles: [] }), is))).toEqual(["delete role Old"]);
   const additive = desired({ roles: [], sync: { ...SYNC, roles: "additive", members: "authoritative" } });
-  expect(brief(planOf(additive, is))).toEqual([]);
+  const left = planOf(additive, is);
+  expect(brief(left)).toEqual([]);
+  expect(left.summary.roles).toMatchObject({ unchanged: 0, unmanaged: 1 });
 });
 
 test("without a roles section no role is touched", () => {
@@ -378,6 +380,9 @@ describe("the name of a role that is to be protected", () => {
     expect(unknown("Cashir")).toEqual(['error: Did you mean "Cashier"?']);
     expect(unknown("role_3")).toEqual(["error: Correct the name, or remove it."]);
     expect(unknown("Cashir", { sharedRuleRoles: ["Cashir"] })).toEqual(['warning: Did you mean "Cashier"?']);
+    expect(unknown("Seasonal", { sharedRuleRoles: ["Seasonal"] })).toEqual([
+      "warning: If another merchant that includes the rule has the role, leave it; else correct the name.",
+    ]);
   });
 
   test("may be a live role that no file lists, a provided or an ignored one, one to come, and of any case", () => {

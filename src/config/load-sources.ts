@@ -1,7 +1,7 @@
 import type { FileCode, Site } from "./diagnostics/problem.ts";
 import { type FileHead, fileHead } from "./file-head.ts";
-import { isYamlName } from "./schema/include-path.ts";
 import { MAX_LENGTH } from "./schema/limits.ts";
+import { isYamlName } from "./schema/patterns.ts";
 import { type Include, readSource, type Source } from "./source-file.ts";
 import { parsePlain } from "./yaml/fast-yaml.ts";
 

@@ -1,6 +1,6 @@
 import { type Document, isAlias, isMap, isNode, isPair, isSeq, type YAMLMap, type YAMLSeq } from "yaml";
 import type { Path } from "../diagnostics/problem.ts";
-import { keysAt } from "../schema/schema-keys.ts";
+import { keysAt } from "../schema/merchant-schema.ts";
 import { fieldsOf, listOf } from "../values.ts";
 import { keyText } from "../yaml/document.ts";
 import { type Entry, headOf, joined, setHead } from "./settle-comments.ts";

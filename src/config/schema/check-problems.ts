@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod/mini";
 import type { Path, Problem } from "../diagnostics/problem.ts";
 
 // In the order of the schema's forms, each by the key that gives it away.

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import { merchantSchema } from "./merchant-schema.ts";
 
 /** The merchant file's JSON Schema, in the draft that YAML editors know best. */

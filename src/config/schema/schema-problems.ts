@@ -1,9 +1,8 @@
-import type { z } from "zod";
+import type * as z from "zod/mini";
 import type { FormatCode, Kind, Path, Place, Problem } from "../diagnostics/problem.ts";
 import { kindOf, valueAt } from "../values.ts";
 import { checkProblems } from "./check-problems.ts";
-import { type MerchantFile, merchantSchema } from "./merchant-schema.ts";
-import { keysAt } from "./schema-keys.ts";
+import { keysAt, type MerchantFile, merchantSchema } from "./merchant-schema.ts";
 import { nearKey, nearValue } from "./synonyms.ts";
 
 /** What the schema says of a plain value: the file itself, or everything that is wrong with it. */

@@ -1,163 +1,148 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import type { FormatCode } from "../diagnostics/problem.ts";
 import { PERIOD, SHARE } from "./patterns.ts";
-import { count, environmentVariable, matching, text } from "./text-schemas.ts";
+import { count, described, environmentVariable, matching, optional, text, texts } from "./text-schemas.ts";
 
 /** How to reach the service. */
-export const api = z
-  .strictObject({
-    base_url: z
-      .url({ protocol: /^https?$/, error: "bad-base-url" satisfies FormatCode })
-      .refine(isPlainUrl, "bad-base-url" satisfies FormatCode)
-      .optional()
-      .meta({
+export const api = described(
+  z.strictObject({
+    base_url: optional(
+      z
+        .url({ protocol: /^https?$/, error: "bad-base-url" satisfies FormatCode })
+        .check(z.refine(isPlainUrl, "bad-base-url" satisfies FormatCode)),
+      {
         title: "Base URL",
         description:
           "The base URL of the service. --base-url takes precedence; without either, ROLECALL_BASE_URL is used.",
         examples: ["https://api.example.com"],
-      }),
-    key_env: environmentVariable()
-      .optional()
-      .meta({
-        title: "Variable with the API key",
-        description:
-          "The environment variable that holds this merchant's API key; never the key itself. If absent, ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.",
-        examples: ["RETAIL_API_KEY"],
-      }),
-  })
-  .meta({
+      },
+    ),
+    key_env: optional(environmentVariable(), {
+      title: "Variable with the API key",
+      description:
+        "The environment variable that holds this merchant's API key; never the key itself. If absent, ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.",
+      examples: ["RETAIL_API_KEY"],
+    }),
+  }),
+  {
     title: "Service",
     description: "How to reach the service for this merchant.",
     examples: [{ base_url: "https://api.example.com", key_env: "RETAIL_API_KEY" }],
-  });
+  },
+);
 
 const syncMode = (noun: string, sentence: string) =>
-  z
-    .enum(["authoritative", "additive"])
-    .optional()
-    .meta({
-      title: `Sync of ${noun}`,
-      description: `authoritative: ${sentence} is removed. additive: it is left alone.`,
-      default: "authoritative",
-      examples: ["authoritative", "additive"],
-    });
+  optional(z.enum(["authoritative", "additive"]), {
+    title: `Sync of ${noun}`,
+    description: `authoritative: ${sentence} is removed. additive: it is left alone.`,
+    default: "authoritative",
+    examples: ["authoritative", "additive"],
+  });
+
+const renewalPeriod = described(
+  z.strictObject({
+    for: described(matching(PERIOD, "bad-period"), {
+      title: "Renewed for",
+      description:
+        "How long after the last commit of the member's entry an expired invitation is renewed, in weeks (w), days (d) or hours (h).",
+      examples: ["30d"],
+    }),
+  }),
+  {
+    title: "Renewal period",
+    description: "How long the expired invitations of a listed member are renewed.",
+    examples: [{ for: "30d" }],
+  },
+);
 
 /** What happens to what the file does not list. */
-export const sync = z
-  .strictObject({
+export const sync = described(
+  z.strictObject({
     roles: syncMode("roles", "a live custom role that this file does not list"),
     members: syncMode("members", "a live member that this file does not list"),
-    reinvite: z
-      .union([
-        z.boolean(),
-        z
-          .strictObject({
-            for: matching(PERIOD, "bad-period").meta({
-              title: "Renewed for",
-              description:
-                "How long after the last commit of the member's entry an expired invitation is renewed, in weeks (w), days (d) or hours (h).",
-              examples: ["30d"],
-            }),
-          })
-          .meta({
-            title: "Renewal period",
-            description: "How long the expired invitations of a listed member are renewed.",
-            examples: [{ for: "30d" }],
-          }),
-      ])
-      .optional()
-      .meta({
-        title: "Invite again",
-        description:
-          "Whether the expired invitation of a listed member is renewed: true, false, or for a period after the last commit of its entry, after which the plan has a warning. Outside git, it is always renewed.",
-        default: { for: "30d" },
-        examples: [{ for: "30d" }],
-      }),
-    replace_roles: z
-      .boolean()
-      .optional()
-      .meta({
-        title: "Replace roles",
-        description:
-          "Whether a role whose metadata changed may be replaced by a new one, to which its holders are moved. The service cannot change a role's metadata in place.",
-        default: false,
-        examples: [true],
-      }),
-  })
-  .meta({
+    reinvite: optional(z.union([z.boolean(), renewalPeriod]), {
+      title: "Invite again",
+      description:
+        "Whether the expired invitation of a listed member is renewed: true, false, or for a period after the last commit of its entry, after which the plan has a warning. Outside git, it is always renewed.",
+      default: { for: "30d" },
+      examples: [{ for: "30d" }],
+    }),
+    replace_roles: optional(z.boolean(), {
+      title: "Replace roles",
+      description:
+        "Whether a role whose metadata changed may be replaced by a new one, to which its holders are moved. The service cannot change a role's metadata in place.",
+      default: false,
+      examples: [true],
+    }),
+  }),
+  {
     title: "Sync",
     description: "What happens to live roles and members that the file does not list.",
     examples: [{ roles: "authoritative", members: "additive" }],
-  });
-
-const globs = (title: string, description: string, examples: readonly string[][]) =>
-  z.array(text()).optional().meta({ title, description, default: [], examples });
+  },
+);
 
 /** What is never read into a plan. */
-export const ignore = z
-  .strictObject({
-    roles: globs(
+export const ignore = described(
+  z.strictObject({
+    roles: texts(
       "Ignored roles",
       "Globs over the names and ids of live roles that no plan changes or removes.",
       [["Legacy *"]],
     ),
-    members: globs(
+    members: texts(
       "Ignored members",
       "Globs over the e-mail addresses and ids of live members that no plan changes or removes. Quote them: a bare * is an alias in YAML.",
       [["*@auditor.example"]],
     ),
-  })
-  .meta({
+  }),
+  {
     title: "Ignore",
     description:
       "Live roles and members that no plan changes or removes. Policies and checks still apply to them.",
     examples: [{ roles: ["Legacy *"], members: ["*@auditor.example"] }],
-  });
+  },
+);
 
 /** What an apply must not do. */
-export const guards = z
-  .strictObject({
-    max_removals: z
-      .union([count("bad-removal-limit"), matching(SHARE, "bad-removal-limit")])
-      .optional()
-      .meta({
-        title: "Most removals",
-        description:
-          "How many roles, and how many members, one apply may remove or take something from: a count, or a share of what is live such as 25%, which allows at least 3 (0% allows none).",
-        default: "25%",
-        examples: ["25%", 10],
-      }),
-    protect: z
-      .strictObject({
-        roles: globs("Protected roles", "Globs over the names and ids of roles.", [["Shift Lead"]]),
-        members: globs("Protected members", "Globs over the e-mail addresses and ids of members.", [
+export const guards = described(
+  z.strictObject({
+    max_removals: optional(z.union([count("bad-removal-limit"), matching(SHARE, "bad-removal-limit")]), {
+      title: "Most removals",
+      description:
+        "How many roles, and how many members, one apply may remove or take something from: a count, or a share of what is live such as 25%, which allows at least 3 (0% allows none).",
+      default: "25%",
+      examples: ["25%", 10],
+    }),
+    protect: optional(
+      z.strictObject({
+        roles: texts("Protected roles", "Globs over the names and ids of roles.", [["Shift Lead"]]),
+        members: texts("Protected members", "Globs over the e-mail addresses and ids of members.", [
           ["owner@example.com"],
         ]),
-      })
-      .optional()
-      .meta({
+      }),
+      {
         title: "Protected",
         description: "Roles and members that no apply changes or removes.",
         examples: [{ roles: ["Shift Lead"], members: ["owner@example.com"] }],
-      }),
-    min_holders: z
-      .record(text(), count())
-      .optional()
-      .meta({
-        title: "Fewest holders",
-        description:
-          "By role name or id, the minimum of accepted holders, not counting service accounts. role_owner has a minimum of 1 unless it is listed; role_owner: 0 or {} turns that off.",
-        default: { role_owner: 1 },
-        examples: [{ role_owner: 2 }],
-      }),
-  })
-  .meta({
+      },
+    ),
+    min_holders: optional(z.record(text(), count()), {
+      title: "Fewest holders",
+      description:
+        "By role name or id, the minimum of accepted holders, not counting service accounts. role_owner has a minimum of 1 unless it is listed; role_owner: 0 or {} turns that off.",
+      default: { role_owner: 1 },
+      examples: [{ role_owner: 2 }],
+    }),
+  }),
+  {
     title: "Guards",
     description: "Limits to what an apply may do; an override is for one plan.",
     examples: [{ max_removals: "25%", min_holders: { role_owner: 2 } }],
-  });
+  },
+);
 
-/** Nothing in it but origin and path: credentials do not belong into a file, and a query would be lost. */
+/** Returns whether a URL has nothing but origin and path: credentials do not belong into a file, a query would be lost. */
 function isPlainUrl(value: string): boolean {
   if (!URL.canParse(value)) {
     return true;

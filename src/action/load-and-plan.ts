@@ -8,7 +8,7 @@ import type { Io } from "../cli/io/io.ts";
 import { logProgress } from "../cli/progress/log-progress.ts";
 import type { ProgressDisplay } from "../cli/progress/progress.ts";
 import { keyVariables } from "../cli/session/credentials.ts";
-import { openSessions, type Planned, planSessions } from "../cli/session/session.ts";
+import type { Planned } from "../cli/session/session.ts";
 import type { DesiredState } from "../model/desired.ts";
 import { RolecallError } from "../model/errors.ts";
 import { PLAIN } from "../render/style.ts";
@@ -71,6 +71,8 @@ export async function planFiles(
     ...(signal && { signal }),
   };
   const { states: keyed, env } = withKeys(states, inputs, io.env);
+  // Commands that only read files do without the client of the service.
+  const { openSessions, planSessions } = await import("../cli/session/session.ts");
   const sessions = openSessions(keyed, options, { ...io, env });
   const close = async (): Promise<void> => {
     await progress.rest();

@@ -33,10 +33,10 @@ export async function runApplyMerged(context: ActionContext): Promise<ActionResu
   try {
     return await withActionErrors(() => stoppable(context, branch, pull));
   } catch (error) {
-    const told = error instanceof ActionError ? error : new ActionError("bug", "rolecall itself failed.");
+    const failure = error instanceof ActionError ? error : new ActionError("bug", "rolecall itself failed.");
     await reportApply(context, pull, {
       ...APPLY_ENDS.failed,
-      lines: [told.message, told.hint ?? ""],
+      lines: [failure.message, failure.hint ?? ""],
       plans: [],
       placeOf: () => null,
     });
@@ -82,9 +82,9 @@ async function apply(
       "plan-path": await context.saveFile(`rolecall-plan-${context.scope.id}.json`, plansJson(plans)),
     };
     const end = async (how: ApplyEnd, lines: readonly string[], why = how.message): Promise<ActionResult> => {
-      const told = await reportApply(context, pull, { ...how, lines, plans, placeOf });
+      const published = await reportApply(context, pull, { ...how, lines, plans, placeOf });
       const { result, reason } = how;
-      const all = { ...outputs, ...told };
+      const all = { ...outputs, ...published };
       return reason === null ? passed(result, all) : failed(result, reason, why, all);
     };
     const refuse = (how: ApplyEnd, reasons: readonly string[]): Promise<ActionResult> => {

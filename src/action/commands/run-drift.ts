@@ -38,19 +38,19 @@ async function drift(context: ActionContext): Promise<ActionResult> {
   annotate(masked ? maskedAnnotations(annotations) : annotations, log);
   const { planned, close } = await planFiles(loaded.states, inputs, io);
   try {
-    const told = await driftsOf(planned, io);
+    const allDrifts = await driftsOf(planned, io);
     const placeOf = ruleLocations(loaded.states, loaded.sources);
     const unplanned = unplannedOf(planned);
     io.stdout.write(
       renderDrifts(
-        told.map((drift) => driftView(drift, placeOf)),
+        allDrifts.map((drift) => driftView(drift, placeOf)),
         PLAIN,
       ),
     );
     for (const { merchant, failure } of unplanned) {
       io.stdout.write(`${merchant} could not be read.\n${renderFailure(failure, PLAIN)}`);
     }
-    const drifts = masked ? told.map(maskAddresses) : told;
+    const drifts = masked ? allDrifts.map(maskAddresses) : allDrifts;
     const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
     const page: ReviewPage = {
       marker: "",
@@ -66,19 +66,19 @@ async function drift(context: ActionContext): Promise<ActionResult> {
     const complete =
       loaded.valid &&
       unplanned.length === 0 &&
-      told.every(({ plan }) => plan.findings.every(({ severity }) => severity !== "error"));
+      allDrifts.every(({ plan }) => plan.findings.every(({ severity }) => severity !== "error"));
     const url = await updateDriftIssue(context, {
-      differences: differenceKeys(told),
+      differences: differenceKeys(allDrifts),
       complete,
       render: (seen, size) => renderIssue(page, drifts, seen, size),
     });
     await context.appendSummary(renderReviewSummary(page));
-    const plans = told.map(({ plan }) => plan);
+    const plans = allDrifts.map(({ plan }) => plan);
     const outputs = {
       ...planOutputs(plans),
       "plan-path": await context.saveFile(
         `rolecall-drift-${context.scope.id}.json`,
-        driftsJson(told.map(withRisks)),
+        driftsJson(allDrifts.map(withRisks)),
       ),
       "report-path": await context.saveFile(
         `rolecall-report-${context.scope.id}.md`,
@@ -87,7 +87,7 @@ async function drift(context: ActionContext): Promise<ActionResult> {
       ...(url !== null && { "issue-url": url }),
     };
     return {
-      ...verdictOf(context, told, complete, loaded.valid),
+      ...verdictOf(context, allDrifts, complete, loaded.valid),
       outputs,
     };
   } finally {

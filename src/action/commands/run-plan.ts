@@ -34,8 +34,8 @@ export async function runPlan(context: ActionContext): Promise<ActionResult> {
   try {
     return await withActionErrors(() => plan(context, comment));
   } catch (error) {
-    const told = error instanceof ActionError ? error : new ActionError("bug", "rolecall itself failed.");
-    await showFailure(told, context, comment);
+    const failure = error instanceof ActionError ? error : new ActionError("bug", "rolecall itself failed.");
+    await showFailure(failure, context, comment);
     throw error;
   }
 }

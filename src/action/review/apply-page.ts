@@ -84,23 +84,23 @@ export interface ApplyReport extends ApplyEnd {
 export async function reportApply(
   context: ActionContext,
   pull: Pull | null,
-  told: ApplyReport,
+  report: ApplyReport,
 ): Promise<ActionResult["outputs"]> {
   const { event, github, log, scope, inputs, masked } = context;
-  const plans = masked ? told.plans.map(maskAddresses) : told.plans;
-  const lines = told.lines.filter((line) => line !== "").map((line) => (masked ? maskText(line) : line));
+  const plans = masked ? report.plans.map(maskAddresses) : report.plans;
+  const lines = report.lines.filter((line) => line !== "").map((line) => (masked ? maskText(line) : line));
   const page = {
     marker: "",
     review: {
       command: "plan" as const,
-      views: plans.map((plan) => planView(plan, told.placeOf)),
+      views: plans.map((plan) => planView(plan, report.placeOf)),
       unplanned: [],
       fileErrors: 0,
     },
     about: [],
     after: [],
   };
-  const head = [`## ${told.verdict}`, aboutCommit(event.sha, event.runUrl, scope.title), told.message];
+  const head = [`## ${report.verdict}`, aboutCommit(event.sha, event.runUrl, scope.title), report.message];
   const render = (size: number, planText: (size: number) => string): string => {
     const half = Math.floor(size / 3);
     const kept = lines.slice(0, fitting(lines, half));
@@ -116,7 +116,7 @@ export async function reportApply(
     inputs.comment === "off"
       ? NO_COMMENT
       : await findComment({ github, log, scope, inputs, pull: pull.number });
-  const worth = told.result !== "no-changes";
+  const worth = report.result !== "no-changes";
   const url = await comment.show((size) => render(size, (most) => renderReviewPage(page, most)), worth);
   return url === null ? {} : { "comment-url": url };
 }

@@ -41,12 +41,12 @@ export async function publish(
 }
 
 /** Checks whether the run is for the newest commit; only that run writes the comment. */
-export async function isNewest({ event, github, log }: ActionContext, tell = true): Promise<boolean> {
+export async function isNewest({ event, github, log }: ActionContext, notify = true): Promise<boolean> {
   const { pull } = event;
   if (pull === null) return false;
   try {
     const { headSha } = await github.pull(pull.number);
-    if (headSha !== pull.headSha && tell) {
+    if (headSha !== pull.headSha && notify) {
       log.notice(`The pull request has a newer commit, ${headSha.slice(0, 7)}: its comment is left to that.`);
     }
     return headSha === pull.headSha;

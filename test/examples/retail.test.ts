@@ -41,7 +41,7 @@ test("the first plan changes a little of everything and leaves most as it is", a
     },
     {
       merchant: "MC9Q3T8X",
-      roles: { create: 0, update: 0, replace: 0, delete: 0, unchanged: 4 },
+      roles: { create: 0, update: 0, replace: 0, delete: 0, unchanged: 3, unmanaged: 1 },
       members: { create: 1, update: 2, replace: 0, delete: 1, unchanged: 13 },
     },
   ]);

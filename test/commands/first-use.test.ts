@@ -321,7 +321,7 @@ test("what --help tells a newcomer to do works", async () => {
   const own = await startSandbox();
   const plan = await rolecall(["plan"], { cwd: folder, env: own.env });
   await own.stop();
-  expect(plan.stdout).toContain("2 to create; 1 unchanged");
+  expect(plan.stdout).toContain("2 to create; 1 not managed");
   expect(plan.code).toBe(0);
 });
 

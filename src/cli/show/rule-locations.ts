@@ -1,6 +1,6 @@
 import { locate } from "../../config/yaml/locate.ts";
 import type { DesiredState, Origin } from "../../model/desired.ts";
-import { checkText } from "../../plan/judge/check-text.ts";
+import { checkText } from "../../plan/judge/checks.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
 
 /**

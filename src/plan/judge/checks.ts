@@ -1,7 +1,6 @@
-import { by } from "../../lib/order.ts";
+import { by, sortedSet } from "../../lib/order.ts";
 import type { Check } from "../../model/desired.ts";
 import { type Granted, granting, type PersonAccess, rolesGranting } from "./access.ts";
-import { checkText } from "./check-text.ts";
 import type { Objection } from "./refusals.ts";
 import { type Judged, subjectOf, type Violation } from "./violation.ts";
 
@@ -109,4 +108,18 @@ function violationsOf(check: Check, context: Context): readonly Found[] {
       };
     });
   });
+}
+
+/** A check in one line, the same for every order in which it can be written: its name, as it has none of its own. */
+export function checkText(check: Check): string {
+  switch (check.kind) {
+    case "only":
+      return `can ${check.can}: only ${sortedSet(check.only).join(", ") || "nobody"}`;
+    case "at-most":
+      return `can ${check.can}: at most ${check.atMost}`;
+    case "cannot":
+      return `${check.member} cannot ${sortedSet(check.cannot).join(", ")}`;
+    default:
+      return check satisfies never;
+  }
 }

@@ -1,9 +1,8 @@
 import type { DesiredState } from "../../model/desired.ts";
 import { memberAt } from "../changes/active-grants.ts";
 import { isMention } from "../changes/plan-members.ts";
-import type { Access, PersonAccess, RoleAccess } from "./access.ts";
+import { type Access, type PersonAccess, type RoleAccess, roleFinder } from "./access.ts";
 import { violationsIn } from "./judge-rules.ts";
-import { roleFinder } from "./role-names.ts";
 import type { Violation } from "./violation.ts";
 
 /** Returns what the files break by themselves at a moment, whatever is live. */

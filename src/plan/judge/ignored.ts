@@ -1,5 +1,7 @@
 import { byCodeUnit } from "../../lib/order.ts";
-import { addressOf, type Scope } from "../scope.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { LiveMember } from "../../model/live.ts";
+import { addressesOf, addressOf, type Matches, matchesAny, type Scope } from "../scope.ts";
 import type { Discovery } from "./findings.ts";
 
 /** Says which live roles and members are ignored, and which roles those members hold. */
@@ -24,4 +26,61 @@ export function ignoredAccess({ roles, ignoredLiveRoles, ignoredMembers }: Scope
     found.push({ code: "members-ignored", name: "ignore.members", count: ignoredMembers.length, groups });
   }
   return found;
+}
+
+/**
+ * Reports what is declared and ignored at once, by its name or by the id of what is live: it would be created beside
+ * what is there already.
+ */
+export function declaredAndIgnored(
+  { roles = [], members = [], ignore }: DesiredState,
+  scope: Scope,
+  matches: Matches,
+): readonly Discovery[] {
+  if (ignore.roles.length + ignore.members.length === 0) return [];
+  const names = new Set(scope.roles.map(({ name }) => name));
+  const isIgnoredRole = (name: string): boolean => scope.ignoredRoles.has(name) && !names.has(name);
+  const addressesIn = (live: readonly LiveMember[]): ReadonlySet<string> =>
+    new Set(live.flatMap(addressesOf).map((address) => address.toLowerCase()));
+  const ignoredIds = new Set(scope.ignoredMembers.map(({ id }) => id));
+  const ignoredAddresses = addressesIn(scope.ignoredMembers);
+  // Beside somebody ignored an expired invitation cannot be renewed, so that an entry has to stand for another one.
+  const addresses = addressesIn(
+    ignoredAddresses.size === 0 ? [] : scope.members.filter(({ status }) => status !== "expired"),
+  );
+  const isIgnoredAddress = (address: string): boolean =>
+    ignoredAddresses.has(address) && !addresses.has(address);
+  return [
+    ...roles
+      .filter(
+        ({ name, id, previously }) =>
+          matchesAny(ignore.roles, [name, id ?? name], matches) ||
+          (id !== undefined && scope.ignoredRoles.has(id)) ||
+          // A pinned role is renamed to its name, which an ignored one would still have.
+          isIgnoredRole(name) ||
+          (id === undefined && previously !== undefined && isIgnoredRole(previously)),
+      )
+      .map(({ name }): Discovery => ({ code: "role-ignored", name })),
+    ...members
+      .filter(
+        ({ email, id }) =>
+          matchesAny(ignore.members, [email, id ?? email], matches) ||
+          (id !== undefined && ignoredIds.has(id)) ||
+          (id === undefined && isIgnoredAddress(email.toLowerCase())),
+      )
+      .map(({ email }): Discovery => ({ code: "member-ignored", name: email })),
+  ];
+}
+
+/** Returns the discoveries but those of a pin to something ignored, which is there, though no plan sees it. */
+export function withoutIgnoredPins(
+  discoveries: readonly Discovery[],
+  { ignoredRoles, ignoredMembers }: Scope,
+): readonly Discovery[] {
+  if (ignoredRoles.size + ignoredMembers.length === 0) return discoveries;
+  return discoveries.filter((found) => {
+    if (found.code === "role-pin-missing") return !ignoredRoles.has(found.id);
+    if (found.code === "member-pin-missing") return !ignoredMembers.some(({ id }) => id === found.id);
+    return true;
+  });
 }

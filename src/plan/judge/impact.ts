@@ -1,5 +1,5 @@
 import { by, byCodeUnit } from "../../lib/order.ts";
-import type { Impact, MemberImpact } from "../../model/plan.ts";
+import type { Impact, MemberImpact, RoleChange } from "../../model/plan.ts";
 import {
   type Access,
   type BeforeAndAfter,
@@ -8,6 +8,7 @@ import {
   isActive,
   type PersonAccess,
 } from "./access.ts";
+import type { Discovery } from "./findings.ts";
 
 /** What people gain and lose between two states of access, whichever change it comes from. */
 export function impactOf(before: Access, after: Access): Impact {
@@ -115,4 +116,33 @@ function countRoles(
 /** The people who hold a role, in the order of their names. */
 export function holdersOf({ people }: Access, roleKey: string): readonly PersonAccess[] {
   return people.filter(({ roles }) => roles.includes(roleKey)).sort(by(({ name }) => name));
+}
+
+/** A role that goes and one that comes with the same permissions or the same holders: a rename, more often than not. */
+export function likelyRenames(
+  changes: readonly RoleChange[],
+  before: Access,
+  after: Access,
+): readonly Discovery[] {
+  const gone = changes.flatMap((change) => (change.kind === "delete" ? [change] : []));
+  const come = changes.flatMap((change) => (change.kind === "create" ? [change] : []));
+  return come.flatMap((created): readonly Discovery[] => {
+    const holders = holderNames(after, `new ${created.name}`);
+    const twins = gone.filter(
+      (removed) =>
+        same(removed.before.permissions, created.after.permissions) ||
+        same(holderNames(before, removed.id), holders),
+    );
+    const [twin, ...others] = twins;
+    if (twin === undefined || others.length > 0) return [];
+    return [{ code: "role-likely-renamed", name: created.name, previously: twin.name }];
+  });
+}
+
+function holderNames(access: Access, key: string): readonly string[] {
+  return holdersOf(access, key).map(({ name }) => name);
+}
+
+function same(a: readonly string[], b: readonly string[]): boolean {
+  return a.length > 0 && a.length === b.length && a.every((item, index) => item === b[index]);
 }

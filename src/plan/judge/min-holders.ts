@@ -1,11 +1,10 @@
 import { by } from "../../lib/order.ts";
 import type { GuardSettings } from "../../model/desired.ts";
 import type { Deferred, MemberChange, Refusal } from "../../model/plan.ts";
-import type { Access, PersonAccess } from "./access.ts";
+import { type Access, type PersonAccess, roleFinder } from "./access.ts";
 import type { Discovery } from "./findings.ts";
 import { holdersOf } from "./impact.ts";
 import { refuse } from "./refusals.ts";
-import { roleFinder } from "./role-names.ts";
 
 /** Without an owner nobody can set anything right again. */
 const OWNER = "role_owner";

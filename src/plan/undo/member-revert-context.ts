@@ -2,9 +2,7 @@ import { canonicalJson } from "../../lib/canonical-json.ts";
 import type { DesiredMember } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { MemberImage, RoleRef } from "../../model/plan.ts";
-import type { RoleRefs } from "./role-refs.ts";
-import type { UndoContext } from "./undo-context.ts";
-import type { TakeNote } from "./undo-notes.ts";
+import type { RoleRefs, TakeNote, UndoContext } from "./role-revert-context.ts";
 
 /** One pass over what a run did to members. */
 export interface MemberPass extends UndoContext {

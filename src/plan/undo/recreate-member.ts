@@ -3,7 +3,7 @@ import { sortRefs } from "../changes/member-changes.ts";
 import { seal } from "../fingerprint.ts";
 import { findByAddress, isChanged, type MemberPass, noteRoleGone } from "./member-revert-context.ts";
 import type { Effect } from "./net-effects.ts";
-import type { TakeNote } from "./undo-notes.ts";
+import type { TakeNote } from "./role-revert-context.ts";
 
 /** The change that invites again, or makes again, whom the run removed; null where that is not needed, or cannot be. */
 export function putMemberBack(

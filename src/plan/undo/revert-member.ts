@@ -1,3 +1,4 @@
+import { canonicalJson } from "../../lib/canonical-json.ts";
 import type { Metadata } from "../../model/json.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { MemberChange, MemberImage, RoleRef } from "../../model/plan.ts";
@@ -5,8 +6,7 @@ import { memberFields, memberImageOf, sortRefs } from "../changes/member-changes
 import { seal } from "../fingerprint.ts";
 import { addressOf } from "../scope.ts";
 import { keysOf, type MemberPass, noteRoleGone } from "./member-revert-context.ts";
-import { back, backSet } from "./revert-value.ts";
-import type { TakeNote } from "./undo-notes.ts";
+import type { TakeNote } from "./role-revert-context.ts";
 
 /** The change that brings a live member back from what the run left to what it was before; what others changed stays. */
 export function changeMemberBack(
@@ -106,4 +106,25 @@ function nicknameBack(name: string, { before, after, is }: Images, note: TakeNot
     `${name} had no nickname before, and the service cannot take one away: it stays.`,
   );
   return live;
+}
+
+/** The value of before where the live one is still the run's; the live one where it is back, or neither. */
+export function back<T>(before: T, after: T, live: T, changedSince: () => void): T {
+  const same = (a: T, b: T): boolean => canonicalJson(a as never) === canonicalJson(b as never);
+  if (same(before, after) || same(live, before)) return live;
+  if (same(live, after)) return before;
+  changedSince();
+  return live;
+}
+
+/** What is live, without what the run added, and with what it took away. */
+export function backSet(
+  before: readonly string[],
+  after: readonly string[],
+  live: readonly string[],
+): readonly string[] {
+  const [was, is] = [new Set(before), new Set(after)];
+  const added = new Set(after.filter((one) => !was.has(one)));
+  const removed = before.filter((one) => !is.has(one));
+  return [...new Set([...live.filter((one) => !added.has(one)), ...removed])];
 }

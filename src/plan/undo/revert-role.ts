@@ -3,8 +3,17 @@ import type { LiveRole } from "../../model/live.ts";
 import { type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
 import { roleFields, roleImageOf } from "../changes/role-changes.ts";
 import { seal } from "../fingerprint.ts";
-import { back, backSet } from "./revert-value.ts";
-import { noteNameTaken, type RolePass } from "./role-revert-context.ts";
+import type { Effect } from "./net-effects.ts";
+import { back, backSet } from "./revert-member.ts";
+import {
+  isOfRun,
+  isRoleIgnored,
+  looksLike,
+  noteNameTaken,
+  type RolePass,
+  roleNamed,
+} from "./role-revert-context.ts";
+import { keyOf } from "./undo-roles.ts";
 
 /** The change that brings a live role back from what the run left to what it was before; what others changed stays. */
 export function changeRoleBack(
@@ -46,6 +55,96 @@ export function changeRoleBack(
     before: is,
     after: wanted,
     fields,
+    reason: "undone",
+  });
+}
+
+/** The change that takes back what a run did to one role; null where nothing is to be done, or may be. */
+export function undoRole(effect: Effect<RoleImage>, pass: RolePass): RoleChange | null {
+  const { id, name, before, after } = effect;
+  if (isRoleIgnored(effect, pass)) return null;
+  const live = id === null ? madeUnknown(effect, pass) : pass.byId.get(id);
+  if (before === null) return live && after ? remove(live, after, pass) : null;
+  if (live) {
+    const left = after ?? { ...before, name: `${before.name}${TEMPORARY_SUFFIX}` };
+    return changeRoleBack(live, before, left, pass);
+  }
+  if (after === null) return putRoleBack(id, before, pass);
+  pass.note("gone-since", name, `The role "${name}" is not there any more, so nothing of it goes back.`);
+  return null;
+}
+
+/** What a create of which nobody knows the end has left behind: only what looks exactly like it. */
+function madeUnknown({ name, after }: Effect<RoleImage>, pass: RolePass): LiveRole | undefined {
+  const role = roleNamed(pass, name);
+  // One that the run knew by its id was there before, and has its name back.
+  if (role === undefined || isKnown(role.id, pass)) return undefined;
+  if (after === null || looksLike(role, after)) return role;
+  pass.note(
+    "not-sure",
+    name,
+    `It is not known whether the run made the role "${name}"; the one there is looks different, and stays.`,
+  );
+  return undefined;
+}
+
+function isKnown(id: string, pass: RolePass): boolean {
+  return isOfRun(id, pass) || pass.effects.replaced.some((one) => one.id === id);
+}
+
+function remove(live: LiveRole, after: RoleImage, { kept, refs, note }: RolePass): RoleChange | null {
+  const { name, id } = live;
+  if (live.predefined) return null;
+  if (kept.has(id)) {
+    note("still-held", name, `The role "${name}" stays: somebody holds it whom the run did not give it to.`);
+    return null;
+  }
+  if (!looksLike(live, after)) {
+    note(
+      "changed-since",
+      name,
+      `The role "${name}" was changed since; it goes all the same, because the run made it.`,
+    );
+  }
+  refs.stands(id, null);
+  return seal<RoleChange>({
+    resource: "role",
+    name,
+    kind: "delete",
+    id,
+    before: roleImageOf(live),
+    after: null,
+    fields: [],
+    reason: "undone",
+  });
+}
+
+/** The change that makes a role again which the run removed; null where it is there, or cannot be. */
+export function putRoleBack(id: string | null, before: RoleImage, pass: RolePass): RoleChange | null {
+  const { refs, note } = pass;
+  const { name } = before;
+  // What the run itself gave this name makes room for it; where it cannot, the name is found to be taken later.
+  const named = roleNamed(pass, name);
+  const there = named && isOfRun(named.id, pass) ? undefined : named;
+  if (there && looksLike(there, before)) {
+    // An earlier undo, or somebody, has put it back.
+    if (id !== null) refs.stands(id, { id: there.id, name });
+    return null;
+  }
+  if (there || pass.nameless.has(keyOf({ id: null, name }))) {
+    noteNameTaken(name, name, pass);
+    return null;
+  }
+  note("new-id", name, `The role "${name}" comes back with another id.`);
+  if (id !== null) refs.stands(id, { id: null, name });
+  return seal<RoleChange>({
+    resource: "role",
+    name,
+    kind: "create",
+    id: null,
+    before: null,
+    after: before,
+    fields: [],
     reason: "undone",
   });
 }

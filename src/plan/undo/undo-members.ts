@@ -11,8 +11,7 @@ import { findByAddress, isChanged, type MemberPass } from "./member-revert-conte
 import type { Effect } from "./net-effects.ts";
 import { putMemberBack } from "./recreate-member.ts";
 import { changeMemberBack } from "./revert-member.ts";
-import type { UndoContext } from "./undo-context.ts";
-import { noteTaker } from "./undo-notes.ts";
+import { noteTaker, type UndoContext } from "./role-revert-context.ts";
 import type { RolesBack } from "./undo-roles.ts";
 
 /** Takes back what a run did to members. */

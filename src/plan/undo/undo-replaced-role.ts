@@ -3,10 +3,8 @@ import { type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/p
 import { roleFields, roleImageOf } from "../changes/role-changes.ts";
 import { seal } from "../fingerprint.ts";
 import type { RoleReplaced } from "./net-effects.ts";
-import { putRoleBack } from "./recreate-role.ts";
-import { changeRoleBack } from "./revert-role.ts";
-import { roleNamed } from "./role-refs.ts";
-import { isRoleIgnored, looksLike, noteNameTaken, type RolePass } from "./role-revert-context.ts";
+import { changeRoleBack, putRoleBack } from "./revert-role.ts";
+import { isRoleIgnored, looksLike, noteNameTaken, type RolePass, roleNamed } from "./role-revert-context.ts";
 
 /** The change that puts a role back in whose place the run put another one; null where nothing is to be done, or may be. */
 export function undoReplacedRole(replaced: RoleReplaced, pass: RolePass): RoleChange | null {

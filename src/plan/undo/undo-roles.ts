@@ -1,12 +1,16 @@
+import type { LiveRole } from "../../model/live.ts";
 import type { UndoNote } from "../../model/past-run.ts";
+import type { RoleChange } from "../../model/plan.ts";
 import type { RolePlan } from "../changes/plan-roles.ts";
-import { namesTaken } from "./name-conflicts.ts";
-import { type RoleRefs, roleRefs } from "./role-refs.ts";
-import type { RolePass } from "./role-revert-context.ts";
-import type { UndoContext } from "./undo-context.ts";
-import { noteTaker } from "./undo-notes.ts";
+import { undoRole } from "./revert-role.ts";
+import {
+  noteTaker,
+  type RolePass,
+  type RoleRefs,
+  roleRefs,
+  type UndoContext,
+} from "./role-revert-context.ts";
 import { undoReplacedRole } from "./undo-replaced-role.ts";
-import { undoRole } from "./undo-role.ts";
 
 /** How roles go back, and what members need to know of it. */
 export interface RolesBack {
@@ -55,4 +59,36 @@ export function undoRoles(context: UndoContext, kept: ReadonlySet<string>): Role
       refs,
     };
   }
+}
+
+/** What tells a change apart from the others of one undo. */
+export function keyOf({ id, name }: { readonly id: string | null; readonly name: string }): string {
+  return id ?? `new ${name}`;
+}
+
+/** The keys of changes that would take a name which another role keeps, or takes as well. */
+function namesTaken(
+  changes: readonly RoleChange[],
+  custom: readonly LiveRole[],
+  setAside: ReadonlySet<string>,
+): readonly string[] {
+  const moving = new Set(
+    changes.flatMap((change) => (change.before?.name === change.after?.name ? [] : (change.id ?? []))),
+  );
+  const resumed = new Set(
+    changes.flatMap((change) => (change.kind === "replace" ? (change.resumed ?? []) : [])),
+  );
+  const replaced = new Set(changes.flatMap((change) => (change.kind === "replace" ? change.id : [])));
+  const names = new Set(
+    custom
+      .filter(({ id }) => !moving.has(id) && !resumed.has(id) && !replaced.has(id) && !setAside.has(id))
+      .map(({ name }) => name),
+  );
+  return changes.flatMap((change) => {
+    if (change.after === null || (change.kind === "update" && !moving.has(change.id))) return [];
+    const { name } = change.after;
+    if (names.has(name)) return [keyOf(change)];
+    names.add(name);
+    return [];
+  });
 }

@@ -157,7 +157,7 @@ async function verify(
   stopped: Promise<null>,
   reporter: ApplyReporter,
 ): Promise<boolean> {
-  const looked = await orFailure(Promise.race([stopped, session.plan()]));
+  const looked = await toResult(Promise.race([stopped, session.plan()]));
   if (looked === null || "failure" in looked) {
     const why = looked?.failure ?? stoppedBy(cause());
     reporter.unverified(merchant, why);
@@ -168,7 +168,7 @@ async function verify(
   const unexpected = left.filter((change) => !refused.has(targetOf(change)));
   reporter.verified({ ...plan, changes: unexpected }, leftOut, left.length - unexpected.length);
   const deferred = plan.deferred.map(({ change }) => briefly(change));
-  const recorded = await orFailure(journal.write({ type: "verified", left: left.map(briefly), deferred }));
+  const recorded = await toResult(journal.write({ type: "verified", left: left.map(briefly), deferred }));
   if (recorded?.failure) reporter.say(oneLine(recorded.failure.message));
   return unexpected.length + errors.length === 0 && !recorded?.failure;
 }
@@ -178,7 +178,7 @@ function stoppedBy(cause: StopCause | null): string {
   return cause?.by === "output" ? `${cause.stream} could not be written to.` : "It was stopped.";
 }
 
-async function orFailure<T>(asked: Promise<T>): Promise<T | { readonly failure: Failure }> {
+async function toResult<T>(asked: Promise<T>): Promise<T | { readonly failure: Failure }> {
   try {
     return await asked;
   } catch (error) {

@@ -6,10 +6,10 @@ import { beginningOf } from "../journal/find-run.ts";
 import { EXTENSION } from "../journal/read-journals.ts";
 
 /** Limits the suggestions, so that a large folder does not block the shell. */
-const MOST = 500;
+const MAX_SUGGESTIONS = 500;
 
 /** Deepest level of folders that is searched. */
-const DEEPEST = 4;
+const MAX_DEPTH = 4;
 
 /** The completions of a word, from the files in a folder; unreadable files are skipped. */
 export interface CompletionWords {
@@ -48,7 +48,7 @@ export function completionWords(cwd: string, current: string): CompletionWords {
     files: (...endings) =>
       elsewhere
         ? entriesAt(cwd, word, endings)
-        : filesBelow(cwd, "", DEEPEST)
+        : filesBelow(cwd, "", MAX_DEPTH)
             .filter((file) => endings.some((ending) => file.endsWith(ending)))
             .sort(),
     runs: () => ["latest", ...runIds(cwd)],
@@ -67,7 +67,7 @@ function entriesAt(cwd: string, word: string, endings: readonly string[]): reado
         if (entry.isDirectory()) return `${before}${entry.name}/`;
         return endings.some((ending) => entry.name.endsWith(ending)) ? `${before}${entry.name}` : [];
       })
-      .slice(0, MOST)
+      .slice(0, MAX_SUGGESTIONS)
       .sort();
   } catch {
     return [];
@@ -82,9 +82,9 @@ function filesBelow(root: string, folder: string, depth: number): readonly strin
     const path = (name: string): string => (folder === "" ? name : `${folder}/${name}`);
     const files = entries.filter((entry) => entry.isFile()).map(({ name }) => path(name));
     const below = entries
-      .filter((entry) => entry.isDirectory() && depth < DEEPEST)
+      .filter((entry) => entry.isDirectory() && depth < MAX_DEPTH)
       .flatMap(({ name }) => filesBelow(root, path(name), depth + 1));
-    return [...files, ...below].slice(0, MOST);
+    return [...files, ...below].slice(0, MAX_SUGGESTIONS);
   } catch {
     return [];
   }
@@ -96,7 +96,7 @@ function runIds(cwd: string): readonly string[] {
       name.endsWith(EXTENSION),
     );
     const ids = names.map((name) => beginningOf(name.slice(0, -EXTENSION.length)));
-    return [...new Set(ids)].sort().reverse().slice(0, MOST);
+    return [...new Set(ids)].sort().reverse().slice(0, MAX_SUGGESTIONS);
   } catch {
     return [];
   }

@@ -70,15 +70,15 @@ function pick(
   return states.filter(({ merchant }) => merchants.includes(merchant));
 }
 
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** Suggests similar merchant codes, else names some existing ones. */
 function hintFor(missing: readonly string[], known: readonly string[]): string {
   const near = missing.flatMap((merchant) => suggest(merchant, known) ?? []);
   if (near.length > 0) return `Did you mean ${near.join(", ")}?`;
-  const more = known.length - MOST_NAMED;
+  const more = known.length - MAX_NAMED;
   const rest = more > 0 ? `, and ${more} more: "rolecall list" lists them` : "";
-  return `The files declare ${known.slice(0, MOST_NAMED).join(", ") || "none"}${rest}.`;
+  return `The files declare ${known.slice(0, MAX_NAMED).join(", ") || "none"}${rest}.`;
 }
 
 /** Returns whether a diagnostic makes its file unusable; a refusal does not. */

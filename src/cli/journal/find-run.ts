@@ -15,7 +15,7 @@ type World = Pick<Io, "cwd" | "now">;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z/;
 
 /** How many runs a message names. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 const HINT = '"rolecall runs" lists them.';
 
@@ -108,7 +108,7 @@ export async function findRun(
       hint:
         names.length === 1
           ? "They began together: give a merchant with --merchant, too."
-          : `Give more of the name: ${names.slice(0, MOST_NAMED).join(", ")}${names.length > MOST_NAMED ? " …" : ""}`,
+          : `Give more of the name: ${names.slice(0, MAX_NAMED).join(", ")}${names.length > MAX_NAMED ? " …" : ""}`,
     });
   }
   return ofAll(only, merchants);
@@ -118,7 +118,7 @@ export async function findRun(
 async function readFitting(name: string, stored: readonly StoredRun[], io: World): Promise<readonly Run[]> {
   const groups = together(stored).filter((group) => group.some((one) => one.name.startsWith(name)));
   const runs: Run[] = [];
-  for (const group of groups.slice(0, MOST_NAMED + 1)) runs.push(...(await readTogether(group, io)));
+  for (const group of groups.slice(0, MAX_NAMED + 1)) runs.push(...(await readTogether(group, io)));
   return runs;
 }
 
@@ -143,6 +143,6 @@ function ofAll(run: Run, merchants: readonly string[]): Run {
   const part = narrowed(run, merchants);
   if (part !== null && missing.length === 0) return part;
   const own = run.journals.map((one) => ("past" in one ? one.past.run.merchant : one.name));
-  const named = `${own.slice(0, MOST_NAMED).join(", ")}${own.length > MOST_NAMED ? ` and ${own.length - MOST_NAMED} more` : ""}`;
+  const named = `${own.slice(0, MAX_NAMED).join(", ")}${own.length > MAX_NAMED ? ` and ${own.length - MAX_NAMED} more` : ""}`;
   throw new RolecallError("usage", `The run ${run.name} is of ${named}, not of ${missing.join(", ")}.`);
 }

@@ -18,11 +18,11 @@ export async function warnUnfinishedRuns(
   io: Io,
 ): Promise<void> {
   if (options.quiet) return;
-  const looks = plannedOnly(planned);
-  const runs = looks.length === 0 ? [] : await listRuns(io.cwd).catch(() => []);
+  const results = plannedOnly(planned);
+  const runs = results.length === 0 ? [] : await listRuns(io.cwd).catch(() => []);
   if (runs.length === 0) return;
   const reported = new Map<string, UnfinishedRun[]>();
-  for (const { live, plan } of looks) {
+  for (const { live, plan } of results) {
     const { merchant, service, changes } = plan;
     const last = await lastRun(runs, merchant, service, io);
     if (last === null || !("past" in last)) continue;

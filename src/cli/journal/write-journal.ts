@@ -123,7 +123,7 @@ async function makeFolder(folder: string): Promise<void> {
   });
 }
 
-const MOST_AT_ONCE = 1000;
+const MAX_SAME_NAME = 1000;
 
 async function createFile(
   folder: string,
@@ -135,7 +135,7 @@ async function createFile(
     try {
       return { path, file: await create(path) };
     } catch (error) {
-      if (!isExisting(error) || count === MOST_AT_ONCE) throw error;
+      if (!isExisting(error) || count === MAX_SAME_NAME) throw error;
     }
   }
 }

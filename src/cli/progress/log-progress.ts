@@ -5,7 +5,7 @@ import type { ProgressDisplay, ProgressOptions } from "./progress.ts";
 import { serviceLog } from "./service-log.ts";
 
 /** Interval of progress lines, in ms. */
-const EVERY_MS = 10_000;
+const INTERVAL_MS = 10_000;
 
 /** Displays progress as lines on stderr: each wait, with `verbose` each request, and a summary every ten seconds. */
 export function logProgress({ verbose }: ProgressOptions, io: Io): ProgressDisplay {
@@ -17,7 +17,7 @@ export function logProgress({ verbose }: ProgressOptions, io: Io): ProgressDispl
   const every = async (line: () => string): Promise<void> => {
     const { signal } = over;
     while (!signal.aborted) {
-      await io.sleep(EVERY_MS, signal);
+      await io.sleep(INTERVAL_MS, signal);
       if (!signal.aborted) io.stderr.write(`${line()}\n`);
     }
   };

@@ -10,7 +10,7 @@ import type { ProgressDisplay, ProgressOptions } from "./progress.ts";
 import { serviceLog } from "./service-log.ts";
 
 /** Work that ends sooner shows no board, and does not load Ink. */
-const SOON_MS = 250;
+const BOARD_DELAY_MS = 250;
 
 /** Time between frames, in ms. */
 const FRAME_MS = 80;
@@ -67,7 +67,7 @@ function boardStage(io: Io): Stage {
   let over = new AbortController();
   let raising: Promise<void> = Promise.resolve();
   const show = async (draw: Draw, signal: AbortSignal): Promise<void> => {
-    await io.sleep(SOON_MS, signal).catch(() => undefined);
+    await io.sleep(BOARD_DELAY_MS, signal).catch(() => undefined);
     if (signal.aborted) return;
     const { openBoard } = await import("../../render/tui/board.tsx");
     if (signal.aborted) return;

@@ -92,14 +92,14 @@ export async function selectChanges(
   progress: ProgressDisplay,
   io: Io,
 ): Promise<Selection | null> {
-  const looks = plannedOnly(planned).filter(({ plan }) => plan.changes.length > 0);
+  const results = plannedOnly(planned).filter(({ plan }) => plan.changes.length > 0);
   const browsed = await browsePlans(
-    looks.map(({ plan }) => plan),
+    results.map(({ plan }) => plan),
     { ...options, selects: true },
     io,
   );
   if (!browsed.apply) return null;
-  const selected = looks.map(({ session, plan }) => {
+  const selected = results.map(({ session, plan }) => {
     const leaveOut = leaveOutOf(plan, browsed.leaveOut);
     return {
       session: { ...session, plan: () => session.plan(leaveOut) } satisfies Session,

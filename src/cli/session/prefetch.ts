@@ -37,8 +37,8 @@ export function startPrefetch(
       const { merchant, members } = head;
       if (started.has(merchant) || !isWanted(merchant)) return;
       // A missing connection is reported when the merchant is planned, if its file is valid.
-      const connection = orNull(() => resolveConnection(head, baseUrl, io.env));
-      const service = connection && orNull(() => services.of(connection));
+      const connection = nullOnFailure(() => resolveConnection(head, baseUrl, io.env));
+      const service = connection && nullOnFailure(() => services.of(connection));
       if (connection === null || service === null) return;
       let name: Started["name"] = () => undefined;
       let end: Started["end"] = () => undefined;
@@ -66,7 +66,7 @@ export function startPrefetch(
   };
 }
 
-function orNull<T>(work: () => T): T | null {
+function nullOnFailure<T>(work: () => T): T | null {
   try {
     return work();
   } catch (error) {

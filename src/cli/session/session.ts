@@ -108,7 +108,7 @@ export function createSessions(
       },
     };
   };
-  const opened = states.map((state) => orError(state.merchant, () => open(state)));
+  const opened = states.map((state) => openOrFail(state.merchant, () => open(state)));
   return {
     all: opened.flatMap((one) => ("error" in one ? [] : [one])),
     failed: opened.flatMap((one) => ("error" in one ? [one] : [])),
@@ -140,7 +140,7 @@ function globMatcher(): Matches {
   };
 }
 
-function orError<T>(merchant: string, open: () => T): T | UnplannedMerchant {
+function openOrFail<T>(merchant: string, open: () => T): T | UnplannedMerchant {
   try {
     return open();
   } catch (error) {

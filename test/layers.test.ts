@@ -17,8 +17,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   cli: "lib model config plan live apply render sandbox node: commander @bomb.sh/tab picomatch ../package.json",
   action:
     "lib model config plan render !render/tui cli !cli/commands node: @actions/core @actions/github/lib/utils picomatch yaml zod",
-  "bin.ts": "cli/io program.ts",
-  "program.ts": "cli",
+  "bin.ts": "cli/io",
   "index.ts": "model config plan",
 };
 

@@ -1,7 +1,7 @@
-import { ExitCode } from "./cli/exit-code.ts";
-import type { OutputLoss } from "./cli/io/io.ts";
-import { describeLoss, hasNoReader } from "./cli/io/io.ts";
-import { nodeIo } from "./cli/io/node-io.ts";
+import { ExitCode } from "../exit-code.ts";
+import type { OutputLoss } from "./io.ts";
+import { describeLoss, hasNoReader } from "./io.ts";
+import { nodeIo } from "./node-io.ts";
 
 const argv = process.argv.slice(2);
 const io = nodeIo();
@@ -25,7 +25,7 @@ async function run(): Promise<void> {
     process.exitCode = ExitCode.bug;
   };
   process.once("beforeExit", unfinished);
-  const { main } = await import("./cli/main.ts");
+  const { main } = await import("../main.ts");
   process.exitCode = await main(argv, io);
   process.off("beforeExit", unfinished);
 }

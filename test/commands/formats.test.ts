@@ -127,7 +127,7 @@ describe("--quiet", () => {
     const { stdout, code } = await rolecall(["apply", "-q", "--yes", STATION_ROAD], { env: own.env });
     await own.stop();
     expect(stdout).toContain("4 changes done.");
-    expect(stdout).toContain("nothing is left to do");
+    expect(stdout).toContain("no changes remain");
     expect(stdout).not.toContain("yuki.tanaka");
     expect(code).toBe(0);
   });

@@ -28,7 +28,7 @@ afterEach(async () => {
 
 /** What a plan tells to give to `apply` for each refusal, as a shell would take it apart. */
 function allowed(stdout: string): readonly string[] {
-  return [...stdout.matchAll(/→ If it is meant: apply (--allow .*)$/gm)].flatMap(([, words]) =>
+  return [...stdout.matchAll(/→ To override: apply (--allow .*)$/gm)].flatMap(([, words]) =>
     String(words).replaceAll("'", "").replace(" ", "\n").split("\n"),
   );
 }
@@ -50,7 +50,7 @@ describe("a file that has lost most of its members", () => {
       at once are allowed.
       → Look whether the file is complete. A part that was left out by mistake
         is the usual cause.
-      → If it is meant: apply --allow max-removals=5@FINGERPRINT
+      → To override: apply --allow max-removals=5@FINGERPRINT
 
   Plan: 5 to delete; 1 unchanged, 1 not managed.
   An apply would be refused, for the reason above.
@@ -74,7 +74,7 @@ describe("a file that has lost most of its members", () => {
     const apply = await shop.run(["apply", "shop.yaml", "--yes", ...allowed(plan.stdout)]);
     expect(apply.stderr).toMatch(/^journal: \S+\.jsonl\n$/);
     expect(apply.code).toBe(0);
-    expect(apply.stdout).toContain("read again, nothing is left to do");
+    expect(apply.stdout).toContain("verified, no changes remain");
     expect(apply.stdout).toContain("  overridden: guard max-removals: ");
     expect(apply.stdout).not.toContain("refused");
     expect(await shop.writes()).toHaveLength(5);

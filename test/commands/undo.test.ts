@@ -61,8 +61,8 @@ describe("undo", () => {
     await applied();
     const undo = await shop.run(["undo", "latest", "mc1.yaml", "--yes"]);
     expect(undo.stdout).toContain("cy@example.com is invited again, has to accept again");
-    expect(undo.stdout).toContain("delete new@example.com (the run made it)");
-    expect(undo.stdout).toContain("read again, nothing is left to do");
+    expect(undo.stdout).toContain("delete new@example.com (created by that run)");
+    expect(undo.stdout).toContain("verified, no changes remain");
     expect(undo.code).toBe(0);
     await shop.write("mc1.yaml", BEFORE);
     const plan = await shop.run(["plan", "mc1.yaml", "--detailed-exitcode"]);

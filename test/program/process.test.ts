@@ -31,7 +31,7 @@ test("processes work together: a sandbox, and plan and apply beside it, whose ex
   expect(plan.stdout).toContain("+ create new@example.com (invitation)");
   expect([plan.code, plan.stderr]).toEqual([2, ""]);
   const apply = await rolecall(["apply", "shop.yaml", "--yes"], options);
-  expect(apply.stdout).toContain("read again, nothing is left to do");
+  expect(apply.stdout).toContain("verified, no changes remain");
   expect(apply.code).toBe(0);
   const again = await rolecall(["plan", "shop.yaml", "--detailed-exitcode"], options);
   expect(again.stdout).toContain("no changes");

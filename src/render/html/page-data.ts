@@ -180,7 +180,7 @@ function pagePlan(view: PlanView): PagePlan {
     summary: countsText(view.counts),
     refusals: view.refusals.map(({ rule, code, message, hint, allow, place }) => {
       const written = place === null ? "" : ` Written at ${place}.`;
-      const override = allow === null ? "" : ` If it is meant: apply --allow ${shellWord(allow)}`;
+      const override = allow === null ? "" : ` To override: apply --allow ${shellWord(allow)}`;
       return note(`${rule} ${code}: ${message}`, `${hint}${written}${override}`);
     }),
     errors: view.errors.map(({ message, hint }) => note(message, hint)),

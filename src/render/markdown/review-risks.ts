@@ -55,7 +55,7 @@ function refusalLines({ views }: ReviewInput): readonly string[] {
       ...hanging(`${oneLine(merchant)}: ${rule} ${code}: ${oneLine(message)}`, "- ", "-   "),
       ...(place === null ? [] : [`    written at ${oneLine(place)}`]),
       ...hanging(oneLine(hint), "    → ", "      "),
-      ...(allow === null ? [] : [`    → If it is meant: apply --allow ${oneLine(shellWord(allow))}`]),
+      ...(allow === null ? [] : [`    → To override: apply --allow ${oneLine(shellWord(allow))}`]),
     ]),
   );
 }

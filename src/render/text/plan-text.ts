@@ -157,7 +157,7 @@ export function renderRefusal(
 
 /** Returns how to override a refusal; the command is kept on one line where it fits. */
 function renderOverride(allow: string, style: Style): readonly string[] {
-  const parts = ["If it is meant:", `apply --allow ${oneLine(shellWord(allow))}`];
+  const parts = ["To override:", `apply --allow ${oneLine(shellWord(allow))}`];
   return wrapList(parts, style.columns - 8, " ").map(
     (line, index) => `      ${index === 0 ? style.cyan("→") : " "} ${line}`,
   );

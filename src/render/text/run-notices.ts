@@ -85,5 +85,5 @@ export function renderUndoNotes(notes: readonly MerchantNote[], style: Style): s
     const [first = "", ...rest] = wrapText(text, style.columns - 4);
     return [`  ${style.yellow("!")} ${first}\n`, ...rest.map((line) => `    ${line}\n`)];
   });
-  return [`${style.bold("Not quite as it was")}\n`, ...rows, "\n"].join("");
+  return [`${style.bold("Cannot be fully restored")}\n`, ...rows, "\n"].join("");
 }

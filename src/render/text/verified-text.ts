@@ -40,9 +40,9 @@ export function renderVerified(plan: Plan, leftOut: number, style: Style, refuse
       ...(refused === 0 ? [] : [`what was refused (${refused})`]),
       ...(missing.length === 0 ? [] : [`what cannot be created (${missing.length})`]),
     ];
-    const but = rest.length === 0 ? "" : ` but ${rest.join(" and ")}`;
+    const but = rest.length === 0 ? "" : ` except ${rest.join(" and ")}`;
     return [
-      `${style.green("✓")} ${merchant}: read again, nothing is left to do${but}.\n`,
+      `${style.green("✓")} ${merchant}: verified, no changes remain${but}.\n`,
       ...deferred,
       ...missing,
     ].join("");

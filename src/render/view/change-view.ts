@@ -73,7 +73,7 @@ function undoneRemark(change: Change): string {
     case "replace":
       return "a new role takes its place, its holders move along";
     case "delete":
-      return "the run made it";
+      return "created by that run";
     default:
       return change satisfies never;
   }

@@ -67,7 +67,7 @@ describe.each(nodesUnderTest())("$name", ({ path: node }) => {
     expect(repository.github.comments).toHaveLength(1);
     expect(lastComment()).toContain("## ✅ rolecall apply: applied");
     expect(lastComment()).toContain(`<code>${sha.slice(0, 7)}</code>`);
-    expect(lastComment()).toContain("MC1: read again, nothing is left to do.");
+    expect(lastComment()).toContain("MC1: verified, no changes remain.");
     expect(repository.github.checks.at(-1)).toMatchObject({
       head_sha: sha,
       name: "rolecall apply",

@@ -143,7 +143,7 @@ test("a second Ctrl-C before anything was sent leaves with 1", async () => {
 
 test("what is done is read again, nothing is left, and the journal says so", async () => {
   const { code, stdout, stderr, entries } = await run([merchant("MC1").due], testIo());
-  expect(stdout).toContain("MC1: read again, nothing is left to do.");
+  expect(stdout).toContain("MC1: verified, no changes remain.");
   expect(stderr).toBe("journal: .rolecall/runs/RUN-MC1.jsonl\n");
   expect(entries.at(-1)).toEqual({ type: "verified", left: [], deferred: [] });
   expect(code).toBe(0);

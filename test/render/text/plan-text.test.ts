@@ -43,7 +43,7 @@ test("what was overridden is told so, and not that it would be refused", () => {
   expect(one.match(/^ {4}(guard|policy|check) /gm)).toHaveLength(rest.length);
   const all = renderPlans([planView(plan, undefined, plan.refusals)], PLAIN);
   expect(all).not.toContain("refused");
-  expect(all).not.toContain("If it is meant");
+  expect(all).not.toContain("To override:");
 });
 
 test("a merchant with nothing to change says so", () => {
@@ -90,7 +90,7 @@ test("an override can be pasted into a shell, whatever the role is called", () =
     live([liveRole("role_1", "Shift Lead's")]),
   );
   const override = `'protect=Shift Lead'\\''s@${plan.fingerprint.slice(0, 12)}'`;
-  expect(renderPlans([planView(plan)], PLAIN)).toContain(`→ If it is meant: apply --allow ${override}\n`);
+  expect(renderPlans([planView(plan)], PLAIN)).toContain(`→ To override: apply --allow ${override}\n`);
 });
 
 test("after a long plan the last lines say that it would be refused, and for whom", () => {

@@ -20,12 +20,12 @@ function deferred(plan: Plan): Plan {
 }
 
 test("where nothing is left it says so", () => {
-  expect(renderVerified(clean(), 0, PLAIN)).toBe("✓ MC1: read again, nothing is left to do.\n");
+  expect(renderVerified(clean(), 0, PLAIN)).toBe("✓ MC1: verified, no changes remain.\n");
 });
 
 test("what was left out is no difference, and is not forgotten", () => {
   expect(renderVerified(clean(), 2, PLAIN)).toBe(
-    "✓ MC1: read again, nothing is left to do but what was left out (2).\n",
+    "✓ MC1: verified, no changes remain except what was left out (2).\n",
   );
 });
 
@@ -33,7 +33,7 @@ test("a member who cannot be created is named, though no request could change th
   const { roles: _, ...bare } = member("bob\u001b[2J@example.com");
   expect(renderVerified(planOf(desired({ members: [bare] }), live()), 0, PLAIN)).toBe(
     [
-      "✓ MC1: read again, nothing is left to do but what cannot be created (1).",
+      "✓ MC1: verified, no changes remain except what cannot be created (1).",
       "    member bob\\u{1b}[2J@example.com: not created, since the file does not say which roles to give",
       "",
     ].join("\n"),
@@ -43,7 +43,7 @@ test("a member who cannot be created is named, though no request could change th
 test("what waits is no difference, and stands apart with whom it waits for", () => {
   expect(renderVerified(deferred(clean()), 0, PLAIN)).toBe(
     [
-      "✓ MC1: read again, nothing is left to do but what waits (1).",
+      "✓ MC1: verified, no changes remain except what waits (1).",
       '    delete member ada@example.com: waits until bob@example.com or cy@example.com has accepted, so that "Owner" keeps enough holders',
       "",
     ].join("\n"),

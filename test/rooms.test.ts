@@ -5,13 +5,13 @@ import { cyclesOf, exportsOf, sourceFiles } from "./support/source-files.ts";
 const FILES = sourceFiles();
 
 /** What is still to be mended: these lists and numbers may only shrink. */
-const MOST_FILES = 372;
+const MOST_FILES = 371;
 const CROWDED: Readonly<Record<string, number>> = { config: 17, "plan/judge": 18, "plan/undo": 18 };
 const SMALL =
-  "version.ts duplicate-merchants.ts wording.ts include-path.ts json-schema.ts check-text.ts role-names.ts service-url.ts undo-notes.ts assets.ts review-size.ts";
+  "version.ts duplicate-merchants.ts wording.ts include-path.ts json-schema.ts check-text.ts role-names.ts service-url.ts undo-notes.ts";
 const SAME_FILE_NAME = "access.ts checks.ts policies.ts";
-const SAME_EXPORT = "Access BEGINNING Matches Problem Row countOf counted isActive isChanged joined";
-const CIRCULAR = "render-review.ts review-risks.ts";
+const SAME_EXPORT = "Access Matches Problem isChanged joined";
+const CIRCULAR = "";
 
 /** Returns the paths by a name, of the names that several have. */
 function several(

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { SMALLEST_REVIEW, USUAL_REVIEW } from "../../render/markdown/review-size.ts";
+import { DEFAULT_REVIEW_SIZE, MIN_REVIEW_SIZE } from "../../render/markdown/fit-review.ts";
 import { readShard, type Shard } from "./shard.ts";
 
 /** Options of every command that talks to the service. */
@@ -103,8 +103,8 @@ export function withDocumentOptions(command: Command): Command {
   return withOutputFileOption(command).option(
     "--max-size <n>",
     "with --format markdown: maximum length in UTF-16 units; leaves out the least important parts",
-    wholeNumber(SMALLEST_REVIEW, MAX_SIZE),
-    USUAL_REVIEW,
+    wholeNumber(MIN_REVIEW_SIZE, MAX_SIZE),
+    DEFAULT_REVIEW_SIZE,
   );
 }
 

@@ -1,7 +1,13 @@
 import { counted } from "../../lib/text.ts";
 
+/** The least size of a review, in UTF-16 units: the verdict, the number of each risk, and what was left out. */
+export const MIN_REVIEW_SIZE = 1500;
+
+/** The size that fits into a comment of common code hosts, in UTF-16 units. */
+export const DEFAULT_REVIEW_SIZE = 60_000;
+
 /** A row of the table of merchants; a low rank comes first, and rank 5 is a merchant without changes. */
-export interface Row {
+export interface ReviewRow {
   readonly text: string;
   readonly rank: number;
 }
@@ -25,7 +31,7 @@ export interface Parts {
   /** The gravest first. */
   readonly risks: readonly RiskBlock[];
   /** Sorted by rank. */
-  readonly rows: readonly Row[];
+  readonly rows: readonly ReviewRow[];
   readonly folds: readonly Fold[];
   readonly command: "plan" | "drift";
 }

@@ -1,33 +1,22 @@
 import { counted, deferredText, grouped } from "../../lib/text.ts";
-import type { Failure } from "../../model/errors.ts";
 import type { Counts } from "../../model/plan.ts";
 import { addSums, type DriftSums, type DriftView, differencesIn, driftText } from "../view/drift-view.ts";
 import { addCounts, changesOf, countsText, type PlanView, untouchedText } from "../view/plan-view.ts";
-import { type Fold, fitted, type Parts, type Row } from "./fit-review.ts";
+import {
+  DEFAULT_REVIEW_SIZE,
+  type Fold,
+  fitted,
+  MIN_REVIEW_SIZE,
+  type Parts,
+  type ReviewRow,
+} from "./fit-review.ts";
 import { fenced, folded, inlineCode } from "./markdown-blocks.ts";
 import { changeLines, peopleLines, warningLines } from "./review-changes.ts";
+import type { ReviewInput } from "./review-input.ts";
 import { mergedRisks } from "./review-risks.ts";
-import { SMALLEST_REVIEW, USUAL_REVIEW } from "./review-size.ts";
-
-/** A merchant that could not be read, and why. */
-export interface UnplannedView {
-  readonly merchant: string;
-  readonly failure: Failure;
-}
-
-/** Everything that a review has to know. */
-export type ReviewInput = ReviewOf<"plan", PlanView> | ReviewOf<"drift", DriftView>;
-
-interface ReviewOf<Command, View> {
-  readonly command: Command;
-  readonly views: readonly View[];
-  readonly unplanned: readonly UnplannedView[];
-  /** How many errors the files have: what they are stands where the files are checked. */
-  readonly fileErrors: number;
-}
 
 /** Plans or drifts as Markdown of at most `maxSize` UTF-16 units, which leaves out whole parts and says so, and never cuts one. */
-export function renderReview(input: ReviewInput, maxSize: number = USUAL_REVIEW): string {
+export function renderReview(input: ReviewInput, maxSize: number = DEFAULT_REVIEW_SIZE): string {
   const parts: Parts = {
     verdict: verdictOf(input),
     risks: mergedRisks(input),
@@ -35,7 +24,7 @@ export function renderReview(input: ReviewInput, maxSize: number = USUAL_REVIEW)
     folds: input.views.filter(hasFold).map(foldOf),
     command: input.command,
   };
-  return fitted(parts, Math.max(maxSize, SMALLEST_REVIEW));
+  return fitted(parts, Math.max(maxSize, MIN_REVIEW_SIZE));
 }
 
 function verdictOf(input: ReviewInput): string {
@@ -71,14 +60,14 @@ function sumsText(sums: DriftSums, counts: Counts): string {
   return `${text}; ${untouchedText(counts)}`;
 }
 
-function rowsOf({ views, unplanned }: ReviewInput): readonly Row[] {
+function rowsOf({ views, unplanned }: ReviewInput): readonly ReviewRow[] {
   const failed = unplanned.map(
-    ({ merchant }): Row => ({
+    ({ merchant }): ReviewRow => ({
       text: `| ${inlineCode(merchant)} | **could not be read** | | | | | | |`,
       rank: 0,
     }),
   );
-  const planned = views.map((view): Row => {
+  const planned = views.map((view): ReviewRow => {
     const { create, update, replace, delete: remove, unchanged, unmanaged = 0 } = view.counts;
     const [rank, outcome] = outcomeOf(view);
     const changed =

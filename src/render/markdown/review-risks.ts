@@ -5,8 +5,8 @@ import { renderFailure } from "../text/failure-text.ts";
 import { type RiskKind, riskTitle } from "../view/risk-view.ts";
 import type { RiskBlock } from "./fit-review.ts";
 import { fenced } from "./markdown-blocks.ts";
-import type { ReviewInput } from "./render-review.ts";
 import { hanging } from "./review-changes.ts";
+import type { ReviewInput } from "./review-input.ts";
 
 const TOLD: readonly Told[] = ["plan", "outside-git", "unknown"];
 const KINDS: readonly RiskKind[] = ["administrators", "sensitive", "removals", "ignored"];

@@ -1,7 +1,6 @@
 import { Box, type Instance, render, Text, useStderr, useStdout } from "ink";
-import { type ReactNode, useLayoutEffect, useSyncExternalStore } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useState, useSyncExternalStore } from "react";
 import type { Size } from "./cells.ts";
-import { useSize } from "./use-size.ts";
 
 /** What a board shows, and when it is to be looked at again. */
 export interface LineSource {
@@ -110,4 +109,24 @@ export function Frame({ lines }: { readonly lines: readonly string[] }): ReactNo
       ))}
     </Box>
   );
+}
+
+const DEFAULT_SIZE: Size = { columns: 80, rows: 24 };
+
+/** How large the terminal is, now and whenever that changes. */
+export function useSize(): Size {
+  const { stdout } = useStdout();
+  const [size, setSize] = useState(() => sizeOf(stdout));
+  useEffect(() => {
+    const resized = (): void => setSize(sizeOf(stdout));
+    stdout.on("resize", resized);
+    return () => {
+      stdout.off("resize", resized);
+    };
+  }, [stdout]);
+  return size;
+}
+
+function sizeOf({ columns, rows }: NodeJS.WriteStream): Size {
+  return { columns: columns || DEFAULT_SIZE.columns, rows: rows || DEFAULT_SIZE.rows };
 }

@@ -1,6 +1,6 @@
 import type { Change } from "../../model/plan.ts";
-import type { Row } from "./browse-rows.ts";
-import { BEGINNING, type BrowseState, foldKey, isFiltered, type Typing } from "./browse-state.ts";
+import type { BrowseRow } from "./browse-rows.ts";
+import { type BrowseState, foldKey, INITIAL_BROWSE_STATE, isFiltered, type Typing } from "./browse-state.ts";
 import { typeInto } from "./typing.ts";
 
 /** One piece of input, and the keys that are more than text. */
@@ -25,7 +25,7 @@ export interface Pressed {
 
 /** What a key press can look at besides the state. */
 export interface BrowseScene {
-  readonly rows: readonly Row[];
+  readonly rows: readonly BrowseRow[];
   /** How many rows are on the screen. */
   readonly height: number;
   /** Everything that is left out when these are, with the reason of those that were not chosen. */
@@ -98,17 +98,17 @@ function movement({ key, input }: Pressed, height: number): number | null {
 }
 
 /** Where the cursor is among the rows. */
-export function cursorAt({ cursor }: BrowseState, rows: readonly Row[]): number {
+export function cursorAt({ cursor }: BrowseState, rows: readonly BrowseRow[]): number {
   if (cursor === null) return 0;
   const at = rows.findIndex(({ key }) => key === cursor);
   if (at >= 0) return at;
   // Its row is folded or filtered away: what it was folded into is nearest.
   const parent = cursor.slice(0, Math.max(cursor.lastIndexOf("\n"), 0));
-  return parent === "" ? 0 : cursorAt({ ...BEGINNING, cursor: parent }, rows);
+  return parent === "" ? 0 : cursorAt({ ...INITIAL_BROWSE_STATE, cursor: parent }, rows);
 }
 
 /** The state with its screen moved so that the cursor is on it. */
-export function inSight(state: BrowseState, rows: readonly Row[], height: number): BrowseState {
+export function inSight(state: BrowseState, rows: readonly BrowseRow[], height: number): BrowseState {
   const at = cursorAt(state, rows);
   const last = Math.max(rows.length - height, 0);
   const top = Math.min(Math.max(Math.min(state.top, at), at - height + 1), last);
@@ -136,7 +136,7 @@ function fold(state: BrowseState, { rows }: BrowseScene, open: boolean | null): 
 
 /** Takes back what narrows the view; with nothing left to take back it stays. */
 function escaped(state: BrowseState): BrowseState {
-  const { search, gained, lost, kind } = BEGINNING;
+  const { search, gained, lost, kind } = INITIAL_BROWSE_STATE;
   return isFiltered(state) ? { ...state, search, gained, lost, kind } : { ...state, note: "q leaves." };
 }
 

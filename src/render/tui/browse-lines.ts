@@ -4,14 +4,14 @@ import type { Paint, Style } from "../style.ts";
 import { rowOf } from "../view/change-view.ts";
 import { addCounts, countsText } from "../view/plan-view.ts";
 import { cursorAt } from "./browse-keys.ts";
-import type { Row } from "./browse-rows.ts";
+import type { BrowseRow } from "./browse-rows.ts";
 import { type BrowseState, isFiltered } from "./browse-state.ts";
 import { cutTo, line, type Piece, padded, type Size, shown } from "./cells.ts";
 
 /** What is drawn of a plan that is browsed. */
 export interface BrowseView {
   readonly state: BrowseState;
-  readonly rows: readonly Row[];
+  readonly rows: readonly BrowseRow[];
   /** Id of a change → why it is left out; null where it was chosen to be. */
   readonly out: ReadonlyMap<string, string | null>;
   readonly changes: number;
@@ -77,7 +77,7 @@ function emphasised(pieces: readonly Piece[], style: Style): readonly Piece[] {
   return pieces.map(([text, paint]) => [text, (cut) => style.bold(paint ? paint(cut) : cut)]);
 }
 
-function rowPieces(row: Row, view: BrowseView, style: Style): readonly Piece[] {
+function rowPieces(row: BrowseRow, view: BrowseView, style: Style): readonly Piece[] {
   const indent = "  ".repeat(row.depth);
   const fold = row.open === null ? "" : row.open ? "▾ " : "▸ ";
   switch (row.type) {
@@ -126,7 +126,7 @@ const SIGNS: Readonly<Record<Change["kind"], string>> = {
 };
 
 function changePieces(
-  row: Row & { readonly type: "change" },
+  row: BrowseRow & { readonly type: "change" },
   indent: string,
   fold: string,
   { out, selects }: BrowseView,
@@ -174,7 +174,7 @@ function gainsAndLosses(gained: readonly string[], lost: readonly string[], styl
 }
 
 /** " · 3 of 5 selected", where not all are. */
-function selectedOf({ changes }: Row, { out, selects }: BrowseView): string {
+function selectedOf({ changes }: BrowseRow, { out, selects }: BrowseView): string {
   if (!selects || changes.length === 0) return "";
   const left = changes.filter(({ id }) => out.has(id)).length;
   return left === 0 ? "" : ` · ${grouped(changes.length - left)} of ${grouped(changes.length)} selected`;

@@ -7,7 +7,7 @@ import { type BrowseState, foldKey, isFiltered } from "./browse-state.ts";
 import { shown, widthOf } from "./cells.ts";
 
 /** One line of the tree. */
-export type Row = {
+export type BrowseRow = {
   /** Names the row across redraws. */
   readonly key: string;
   /** Key of the row that it is folded into; null at the top. */
@@ -38,9 +38,9 @@ export function browseRows(
   plans: readonly BrowsedPlan[],
   state: BrowseState,
   columns: number,
-): readonly Row[] {
+): readonly BrowseRow[] {
   const filtered = isFiltered(state);
-  const rows: Row[] = [];
+  const rows: BrowseRow[] = [];
   const isOpen = (key: string, usual: boolean): boolean => {
     const base = state.folding === "usual" ? usual : state.folding === "open";
     return base !== state.turned.has(foldKey(state, key));
@@ -93,12 +93,12 @@ function changeRows(
   merchant: string,
   isOpen: IsOpen,
   width: number,
-): readonly Row[] {
+): readonly BrowseRow[] {
   if (changes.length === 0) return [];
   const key = `${merchant}\n${title}`;
   const open = isOpen(key, true);
   const count = changes.length === all ? grouped(all) : `${grouped(changes.length)} of ${grouped(all)}`;
-  const section: Row = {
+  const section: BrowseRow = {
     key,
     parent: merchant,
     depth: 1,
@@ -112,11 +112,16 @@ function changeRows(
   return [section, ...changes.flatMap((change) => changeRow(change, key, isOpen, width))];
 }
 
-function changeRow(browsed: BrowsedChange, parent: string, isOpen: IsOpen, width: number): readonly Row[] {
+function changeRow(
+  browsed: BrowsedChange,
+  parent: string,
+  isOpen: IsOpen,
+  width: number,
+): readonly BrowseRow[] {
   const { change, gained, lost } = browsed;
   const key = `${parent}\n${change.fingerprint}`;
   const open = isOpen(key, false);
-  const row: Row = { key, parent, depth: 2, open, changes: [browsed], type: "change", change: browsed };
+  const row: BrowseRow = { key, parent, depth: 2, open, changes: [browsed], type: "change", change: browsed };
   if (!open) return [row];
   const details = [
     ...(change.resource === "member"
@@ -131,14 +136,19 @@ function permissionDetail(label: string, added: readonly string[], removed: read
   return { label, added, removed, plain: [] };
 }
 
-function accessRows({ plan }: BrowsedPlan, merchant: string, isOpen: IsOpen, width: number): readonly Row[] {
+function accessRows(
+  { plan }: BrowsedPlan,
+  merchant: string,
+  isOpen: IsOpen,
+  width: number,
+): readonly BrowseRow[] {
   const { members } = plan.impact;
   if (members.length === 0) return [];
   const key = `${merchant}\nAccess`;
   const open = isOpen(key, members.length <= FEW);
   const what =
     members.length === 1 ? "1 member gains or loses" : `${grouped(members.length)} members gain or lose`;
-  const section: Row = {
+  const section: BrowseRow = {
     key,
     parent: merchant,
     depth: 1,
@@ -152,10 +162,15 @@ function accessRows({ plan }: BrowsedPlan, merchant: string, isOpen: IsOpen, wid
   return [section, ...members.flatMap((impact) => personRow(impact, key, isOpen, width))];
 }
 
-function personRow(impact: MemberImpact, parent: string, isOpen: IsOpen, width: number): readonly Row[] {
+function personRow(
+  impact: MemberImpact,
+  parent: string,
+  isOpen: IsOpen,
+  width: number,
+): readonly BrowseRow[] {
   const key = `${parent}\n${impact.name}`;
   const open = isOpen(key, false);
-  const row: Row = { key, parent, depth: 2, open, changes: [], type: "person", impact };
+  const row: BrowseRow = { key, parent, depth: 2, open, changes: [], type: "person", impact };
   if (!open) return [row];
   const unknown = (roles: readonly string[]): readonly string[] =>
     roles.map((role) => `whatever ${role} grants (the service does not tell)`);
@@ -167,7 +182,12 @@ function personRow(impact: MemberImpact, parent: string, isOpen: IsOpen, width: 
 }
 
 /** What keeps the plan from being applied, and what else its reader has to know. */
-function troubleRows({ plan }: BrowsedPlan, merchant: string, isOpen: IsOpen, width: number): readonly Row[] {
+function troubleRows(
+  { plan }: BrowsedPlan,
+  merchant: string,
+  isOpen: IsOpen,
+  width: number,
+): readonly BrowseRow[] {
   const refusals = plan.refusals.map(({ rule, code, message }) => [`${rule} ${code}`, message] as const);
   const findings = plan.findings.map(({ severity, message }) => [severity, message] as const);
   return [
@@ -176,7 +196,12 @@ function troubleRows({ plan }: BrowsedPlan, merchant: string, isOpen: IsOpen, wi
   ];
 }
 
-function waitingRows({ plan }: BrowsedPlan, merchant: string, isOpen: IsOpen, width: number): readonly Row[] {
+function waitingRows(
+  { plan }: BrowsedPlan,
+  merchant: string,
+  isOpen: IsOpen,
+  width: number,
+): readonly BrowseRow[] {
   const texts = plan.deferred.map(
     ({ change, waitsFor }) =>
       [
@@ -194,11 +219,11 @@ function textRows(
   isOpen: IsOpen,
   width: number,
   tone: "plain" | "trouble",
-): readonly Row[] {
+): readonly BrowseRow[] {
   if (texts.length === 0) return [];
   const key = `${merchant}\n${title}`;
   const open = isOpen(key, texts.length <= FEW);
-  const section: Row = {
+  const section: BrowseRow = {
     key,
     parent: merchant,
     depth: 1,
@@ -219,7 +244,7 @@ function detailRows(
   depth: number,
   width: number,
   separator = ", ",
-): readonly Row[] {
+): readonly BrowseRow[] {
   const lines = details.flatMap(({ label, removed, added, plain }) => {
     const lay = (items: readonly string[], sign: Sign): readonly (readonly [Sign, string])[] =>
       wrapped(items.map(shown), width, label === "metadata" || label === "description" ? " " : separator).map(

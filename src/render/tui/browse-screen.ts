@@ -3,7 +3,7 @@ import type { Style } from "../style.ts";
 import { inSight, type Pressed, press } from "./browse-keys.ts";
 import { browseLines, rowsShown } from "./browse-lines.ts";
 import { browseModel } from "./browse-model.ts";
-import { browseRows, type Row } from "./browse-rows.ts";
+import { type BrowseRow, browseRows } from "./browse-rows.ts";
 import type { BrowseState } from "./browse-state.ts";
 import type { Size } from "./cells.ts";
 
@@ -35,7 +35,7 @@ export function browseScreen({ plans, leftOut, selects, style }: BrowseOptions):
     (state: BrowseState, _: number) => leftOut(state.chosen),
     ({ chosen }) => [chosen],
   );
-  const settled = (state: BrowseState, rows: readonly Row[], size: Size): BrowseState =>
+  const settled = (state: BrowseState, rows: readonly BrowseRow[], size: Size): BrowseState =>
     inSight(state, rows, rowsShown(size));
   return {
     press(before, pressed, size) {

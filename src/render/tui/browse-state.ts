@@ -28,7 +28,7 @@ export interface BrowseState {
 }
 
 /** Where everybody begins. */
-export const BEGINNING: BrowseState = {
+export const INITIAL_BROWSE_STATE: BrowseState = {
   cursor: null,
   top: 0,
   folding: "usual",

@@ -1,9 +1,8 @@
 import { render, useApp, useInput } from "ink";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { Frame } from "./board.tsx";
+import { Frame, useSize } from "./board.tsx";
 import { type BrowseOptions, browseScreen } from "./browse-screen.ts";
-import { BEGINNING, type BrowseState } from "./browse-state.ts";
-import { useSize } from "./use-size.ts";
+import { type BrowseState, INITIAL_BROWSE_STATE } from "./browse-state.ts";
 
 /** Where keys come from, and where is drawn. */
 export interface Terminal {
@@ -27,7 +26,7 @@ export async function browse(
   { stdin, stderr }: Terminal,
   left: AbortSignal,
 ): Promise<Browsed> {
-  let last: BrowseState = BEGINNING;
+  let last: BrowseState = INITIAL_BROWSE_STATE;
   const app = render(
     <Browser
       options={options}
@@ -60,7 +59,7 @@ function Browser({ options, onState }: BrowserProps): ReactNode {
   const { exit } = useApp();
   const size = useSize();
   const [screen] = useState(() => browseScreen(options));
-  const [shown, setShown] = useState(BEGINNING);
+  const [shown, setShown] = useState(INITIAL_BROWSE_STATE);
   // Several keys may come before the next drawing, so the state itself is not React's.
   const state = useRef(shown);
   useInput((input, key) => {

@@ -1,7 +1,7 @@
 import { counted, grouped } from "../../lib/text.ts";
 import type { Style } from "../style.ts";
 import { spanText } from "../view/apply-progress.ts";
-import { countOf, type ReadingMerchant, type ReadingView, rateText } from "../view/reading-progress.ts";
+import { merchantsIn, type ReadingMerchant, type ReadingView, rateText } from "../view/reading-progress.ts";
 import type { Traffic } from "../view/request-metrics.ts";
 import { line, type Piece, padded, type Size, shown, widthOf } from "./cells.ts";
 
@@ -36,7 +36,7 @@ const RANK: Readonly<Record<ReadingMerchant["state"], number>> = {
 
 function headline(view: ReadingView, style: Style): readonly Piece[] {
   const { merchants, traffic } = view;
-  const [read, failed] = [countOf(view, "read"), countOf(view, "failed")];
+  const [read, failed] = [merchantsIn(view, "read"), merchantsIn(view, "failed")];
   const members = merchants.reduce((sum, one) => sum + one.members, 0);
   const total = merchants.reduce((sum, one) => sum + (one.total ?? one.members), 0);
   const known =

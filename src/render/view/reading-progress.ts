@@ -63,17 +63,17 @@ function merchantIn(path: string): string | null {
 }
 
 /** How many merchants are in a state. */
-export function countOf({ merchants }: ReadingView, state: ReadingMerchant["state"]): number {
+export function merchantsIn({ merchants }: ReadingView, state: ReadingMerchant["state"]): number {
   return merchants.filter((one) => one.state === state).length;
 }
 
 /** "read 2 of 5 merchants, 1 failed; 1,250 members in 61 requests, 42 a second": progress in one line. */
 export function readingText(view: ReadingView): string {
   const { merchants, traffic } = view;
-  const failed = countOf(view, "failed");
+  const failed = merchantsIn(view, "failed");
   const members = merchants.reduce((sum, one) => sum + one.members, 0);
   return [
-    `read ${grouped(countOf(view, "read"))} of ${counted(merchants.length, "merchant")}`,
+    `read ${grouped(merchantsIn(view, "read"))} of ${counted(merchants.length, "merchant")}`,
     failed > 0 ? `, ${grouped(failed)} failed` : "",
     `; ${counted(members, "member")} in ${counted(traffic.requests, "request")}`,
     rateText(traffic.perSecond),

@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { micromark } from "micromark";
 import { gfm, gfmHtml } from "micromark-extension-gfm";
 import { describe, expect, test } from "vitest";
-import { type ReviewInput, renderReview } from "../../../src/render/markdown/render-review.ts";
-import { SMALLEST_REVIEW } from "../../../src/render/markdown/review-size.ts";
+import { MIN_REVIEW_SIZE } from "../../../src/render/markdown/fit-review.ts";
+import { renderReview } from "../../../src/render/markdown/render-review.ts";
+import type { ReviewInput } from "../../../src/render/markdown/review-input.ts";
 import { planView } from "../../../src/render/view/plan-view.ts";
 import { desiredStates, liveStates } from "../../support/arbitrary.ts";
 import { desired, invited, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
@@ -114,7 +115,7 @@ describe("a review that would be too large leaves out", () => {
 
   test("first the merchants without changes, then field diffs, then people, then changes, and never a risk", () => {
     const steps = new Set<string>();
-    for (let size = whole.length - 1; size >= SMALLEST_REVIEW; size -= 1201) {
+    for (let size = whole.length - 1; size >= MIN_REVIEW_SIZE; size -= 1201) {
       const markdown = renderReview(review({ views }), size);
       expect(markdown.length).toBeLessThanOrEqual(size);
       expectWellFormed(markdown);
@@ -148,7 +149,7 @@ const anyPlans = fc.array(fc.tuple(desiredStates, liveStates), { maxLength: 5 })
 
 test("whatever the plans and the size, a review fits, is well-formed, and tells every risk or their number", () => {
   fc.assert(
-    fc.property(anyPlans, fc.integer({ min: SMALLEST_REVIEW, max: 20_000 }), (pairs, size) => {
+    fc.property(anyPlans, fc.integer({ min: MIN_REVIEW_SIZE, max: 20_000 }), (pairs, size) => {
       const views = pairs.map(([want, is], index) =>
         planView({ ...planOf(want, is), merchant: `MC${index}` }),
       );

@@ -6,7 +6,7 @@ import { PLAIN } from "../../../src/render/style.ts";
 import type { Pressed } from "../../../src/render/tui/browse-keys.ts";
 import { changeId } from "../../../src/render/tui/browse-model.ts";
 import { browseScreen } from "../../../src/render/tui/browse-screen.ts";
-import { BEGINNING, type BrowseState } from "../../../src/render/tui/browse-state.ts";
+import { type BrowseState, INITIAL_BROWSE_STATE } from "../../../src/render/tui/browse-state.ts";
 import { desired, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
 import { richPlan } from "../../support/rich-plan.ts";
 
@@ -61,7 +61,7 @@ function sit(plans: readonly Plan[], { selects = true, size = SIZE } = {}) {
     selects,
     style: PLAIN,
   });
-  let state: BrowseState = BEGINNING;
+  let state: BrowseState = INITIAL_BROWSE_STATE;
   const seen = () => screen.lines(state, size).map((text) => text.trimEnd());
   return {
     /** Named keys stand in angle brackets: `<down>`; the rest is text. */

@@ -1,7 +1,7 @@
 import type { PageChange, PageMerchant, PageNote, PagePlan } from "../page-data.ts";
-import { badge, counted, h, mark, name, search, select } from "./dom.ts";
+import { badge, h, mark, name, pluralize, search, select } from "./dom.ts";
 import { openDialog } from "./member-dialog.ts";
-import { type Row, virtualTable } from "./virtual-table.ts";
+import { type RowMaker, virtualTable } from "./virtual-table.ts";
 
 const SYMBOLS: Readonly<Record<string, readonly [kind: string, symbol: string]>> = {
   create: ["gained", "+"],
@@ -26,7 +26,7 @@ export function changesPanel({ plan }: PageMerchant, alone: boolean): HTMLElemen
             (filter.kind === "" || kind === filter.kind) && texts[index]?.includes(filter.text),
         )
         .map(
-          (change): Row =>
+          (change): RowMaker =>
             () =>
               changeRow(change),
         ),
@@ -62,10 +62,10 @@ function notesOf({ errors, refusals, risks, warnings }: PagePlan): readonly HTML
       ? []
       : [h("section", { class: `block ${kind}` }, h("h3", {}, title), h("ul", {}, ...items))];
   return [
-    ...block("error", `${counted(errors.length, "problem")} to solve first`, errors.map(note)),
+    ...block("error", `${pluralize(errors.length, "problem")} to solve first`, errors.map(note)),
     ...block(
       "error",
-      `An apply would be refused, for ${counted(refusals.length, "reason")}`,
+      `An apply would be refused, for ${pluralize(refusals.length, "reason")}`,
       refusals.map(note),
     ),
     ...risks.flatMap(({ title, items }) => {
@@ -77,7 +77,7 @@ function notesOf({ errors, refusals, risks, warnings }: PagePlan): readonly HTML
           : []),
       ]);
     }),
-    ...block("warning", counted(warnings.length, "warning"), warnings.map(note)),
+    ...block("warning", pluralize(warnings.length, "warning"), warnings.map(note)),
   ];
 }
 

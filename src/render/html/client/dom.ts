@@ -30,7 +30,7 @@ export function badge(kind: string, text: string): HTMLElement {
 }
 
 /** "1 member", "2 members". */
-export function counted(count: number, one: string, many = `${one}s`): string {
+export function pluralize(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
 }
 

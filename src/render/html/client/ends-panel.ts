@@ -1,7 +1,7 @@
 import type { PageMember, PageMerchant } from "../page-data.ts";
 import { badge, day, h, name } from "./dom.ts";
 import { inDays, openMember } from "./member-dialog.ts";
-import { type Row, virtualTable } from "./virtual-table.ts";
+import { type RowMaker, virtualTable } from "./virtual-table.ts";
 
 const DAY = 86_400_000;
 const SOON = 30 * DAY;
@@ -23,7 +23,7 @@ export function endsPanel(merchant: PageMerchant, now: number): HTMLElement {
   });
   table.show(
     ends.map(
-      ({ member, end }): Row =>
+      ({ member, end }): RowMaker =>
         () => {
           const state = end.ends <= now ? "lost" : end.ends - now <= SOON ? "pending" : "note";
           const bar = h("span", { class: `bar ${state}` });

@@ -2,7 +2,7 @@ import type { PageMerchant } from "../page-data.ts";
 import { badge, day, h, name } from "./dom.ts";
 import { opener } from "./ends-panel.ts";
 import { inDays } from "./member-dialog.ts";
-import { type Row, virtualTable } from "./virtual-table.ts";
+import { type RowMaker, virtualTable } from "./virtual-table.ts";
 
 const ORDER = ["expired", "pending", "invited"];
 
@@ -24,7 +24,7 @@ export function invitationsPanel(merchant: PageMerchant, now: number): HTMLEleme
   });
   table.show(
     open.map(
-      ({ member, status }): Row =>
+      ({ member, status }): RowMaker =>
         () => {
           const until = member.invitedUntil;
           const roles = (member.after ?? member.before)?.roles ?? [];

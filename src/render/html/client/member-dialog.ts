@@ -1,6 +1,6 @@
 import type { PageMember, PageMerchant } from "../page-data.ts";
 import { badge, day, h, mark, name } from "./dom.ts";
-import { effective, holdingOf, isActive } from "./page-access.ts";
+import { effective, holdingOf, isActiveHolding } from "./page-access.ts";
 
 let opened: HTMLDialogElement | null = null;
 
@@ -68,7 +68,7 @@ export function openMember(member: PageMember, merchant: PageMerchant, now: numb
       before === null ? badge("gained", "new") : null,
       after === null ? badge("lost", "removed by the plan") : null,
     ),
-    isActive(after ?? before)
+    isActiveHolding(after ?? before)
       ? null
       : h("p", { class: "notice plain" }, "What it holds grants nothing in this status."),
     h("h3", {}, "Roles"),

@@ -1,8 +1,8 @@
 import type { PageMember, PageMerchant } from "../page-data.ts";
-import { badge, counted, h, mark, name, search, select } from "./dom.ts";
+import { badge, h, mark, name, pluralize, search, select } from "./dom.ts";
 import { openMember } from "./member-dialog.ts";
 import { effective, grantsOf, holdingOf, isChanged, type Side } from "./page-access.ts";
-import { type Row, virtualTable } from "./virtual-table.ts";
+import { type RowMaker, virtualTable } from "./virtual-table.ts";
 
 type Show = "both" | Side;
 
@@ -35,7 +35,7 @@ export function membersPanel(merchant: PageMerchant, now: number): HTMLElement {
   };
   const update = (): void => {
     const rows = merchant.members.filter(matches).map(
-      (member): Row =>
+      (member): RowMaker =>
         () =>
           memberRow(member, merchant, filter.show, now),
     );
@@ -170,7 +170,7 @@ function cell(role: string, had: boolean, has: boolean, edited: boolean): HTMLEl
 
 /** How many members hold each role at a moment. */
 export function holders(merchant: PageMerchant, role: number, side: Side): string {
-  return counted(
+  return pluralize(
     merchant.members.filter((member) => holdingOf(member, side)?.roles.includes(role)).length,
     "holder",
   );

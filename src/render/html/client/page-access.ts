@@ -14,7 +14,7 @@ export function grantsOf(role: PageRole, side: Side): PageGrants {
 }
 
 /** Whether what is held can be used, now or on accepting. */
-export function isActive(holding: PageHolding | null): holding is PageHolding {
+export function isActiveHolding(holding: PageHolding | null): holding is PageHolding {
   return holding !== null && holding.status !== "expired" && holding.status !== "disabled";
 }
 
@@ -29,7 +29,7 @@ export function effective(member: PageMember, { roles }: PageMerchant, side: Sid
   const holding = holdingOf(member, side);
   const permissions = new Map<number, number[]>();
   const unknown: number[] = [];
-  for (const index of isActive(holding) ? holding.roles : []) {
+  for (const index of isActiveHolding(holding) ? holding.roles : []) {
     const role = roles[index];
     const grants = role === undefined ? null : grantsOf(role, side);
     if (grants === "unknown") unknown.push(index);

@@ -3,7 +3,7 @@ import { badge, h, mark, name, search } from "./dom.ts";
 import { openDialog } from "./member-dialog.ts";
 import { holders, upright } from "./members-panel.ts";
 import { grantsOf, type Side } from "./page-access.ts";
-import { type Row, virtualTable } from "./virtual-table.ts";
+import { type RowMaker, virtualTable } from "./virtual-table.ts";
 
 /** What roles grant: a row for each permission, a column for each role. */
 export function rolesPanel(merchant: PageMerchant): HTMLElement {
@@ -19,7 +19,7 @@ export function rolesPanel(merchant: PageMerchant): HTMLElement {
       .map((permission, index) => ({ permission, index }))
       .filter(({ permission }) => permission.name.toLowerCase().includes(text))
       .map(
-        ({ permission, index }): Row =>
+        ({ permission, index }): RowMaker =>
           () => {
             const head = h(
               "th",

@@ -1,14 +1,14 @@
-import { counted, h } from "./dom.ts";
+import { h, pluralize } from "./dom.ts";
 
 /** A table of any length of which only the rows in sight are in the page. */
 export interface VirtualTable {
   readonly element: HTMLElement;
   /** Shows other rows, from the top. */
-  show(rows: readonly Row[]): void;
+  show(rows: readonly RowMaker[]): void;
 }
 
 /** A row that is made when it comes into sight. */
-export type Row = () => HTMLTableRowElement;
+export type RowMaker = () => HTMLTableRowElement;
 
 /** What a table is made of. */
 export interface TableOptions {
@@ -53,13 +53,13 @@ export function virtualTable({ label, heads, what, className = "" }: TableOption
   );
   const count = h("p", { class: "count", role: "status" });
   const element = h("div", { class: "table" }, count, scroller);
-  let rows: readonly Row[] = [];
+  let rows: readonly RowMaker[] = [];
   let shown = new Map<number, HTMLTableRowElement>();
 
   const rowAt = (index: number): HTMLTableRowElement => {
     const known = shown.get(index);
     if (known) return known;
-    const row = (rows[index] as Row)();
+    const row = (rows[index] as RowMaker)();
     row.setAttribute("aria-rowindex", String(index + 2));
     row.dataset["index"] = String(index);
     return row;
@@ -142,7 +142,7 @@ export function virtualTable({ label, heads, what, className = "" }: TableOption
       body.replaceChildren();
       scroller.scrollTop = 0;
       table.setAttribute("aria-rowcount", String(rows.length + 1));
-      count.textContent = rows.length === 0 ? `No ${what}.` : counted(rows.length, what);
+      count.textContent = rows.length === 0 ? `No ${what}.` : pluralize(rows.length, what);
       scroller.hidden = rows.length === 0;
       lay();
     },

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import { EVENTS } from "../../model/event-registry.ts";
 import type { RunEnded, RunStarted, RunVerified, WriteEnded, WriteIntended } from "../../model/journal.ts";
 import type { Metadata } from "../../model/json.ts";
@@ -14,21 +14,21 @@ const metadata = z.custom<Metadata>(
 );
 const texts = z.array(z.string());
 const resource = z.enum(["role", "member"]);
-const count = z.number().int().nonnegative();
+const count = z.int().check(z.nonnegative());
 
 const roleImage = z.object({
   name: z.string(),
-  description: z.string().nullable(),
+  description: z.nullable(z.string()),
   permissions: texts,
   metadata,
 });
 
 const memberImage = z.object({
-  email: z.string().nullable(),
-  roles: z.array(z.object({ id: z.string().nullable(), name: z.string() })),
+  email: z.nullable(z.string()),
+  roles: z.array(z.object({ id: z.nullable(z.string()), name: z.string() })),
   metadata,
-  managed: z.object({ nickname: z.string().nullable(), passwordEnv: z.string().nullable() }).nullable(),
-  status: z.enum(["accepted", "pending", "expired", "disabled", "unknown"]).nullable().catch("unknown"),
+  managed: z.nullable(z.object({ nickname: z.nullable(z.string()), passwordEnv: z.nullable(z.string()) })),
+  status: z.catch(z.nullable(z.enum(["accepted", "pending", "expired", "disabled", "unknown"])), "unknown"),
 });
 
 const runStarted = z.object({
@@ -37,17 +37,17 @@ const runStarted = z.object({
   format: z.literal(1),
   run: z.string(),
   merchant: z.string(),
-  environment: z.enum(["live", "test"]).nullable(),
+  environment: z.nullable(z.enum(["live", "test"])),
   service: z.string(),
   fingerprint: z.string(),
   changes: count,
   version: z.string(),
-  user: z.string().nullable(),
+  user: z.nullable(z.string()),
   host: z.string(),
-  pid: z.number().int().positive(),
-  commit: z.object({ id: z.string(), clean: z.boolean() }).nullable(),
-  job: z.string().nullable(),
-  undoes: z.string().nullable(),
+  pid: z.int().check(z.positive()),
+  commit: z.nullable(z.object({ id: z.string(), clean: z.boolean() })),
+  job: z.nullable(z.string()),
+  undoes: z.nullable(z.string()),
 });
 
 // Only shown, so that words of later versions do no harm.
@@ -57,41 +57,42 @@ const reason = z.custom<WriteIntended["reason"]>((value) => typeof value === "st
 const writeIntended = z.object({
   at,
   type: z.literal("intent"),
-  write: z.number().int().positive(),
+  write: z.int().check(z.positive()),
   phase,
   part: z.enum(["whole", "set-aside", "create", "remove", "restore"]),
   resource,
   kind: z.enum(["create", "update", "replace", "delete"]),
   name: z.string(),
-  id: z.string().nullable(),
+  id: z.nullable(z.string()),
   reason,
   fingerprint: z.string(),
-  before: z.union([roleImage, memberImage]).nullable(),
-  after: z.union([roleImage, memberImage]).nullable(),
-  password: z.literal(true).exactOptional(),
+  before: z.nullable(z.union([roleImage, memberImage])),
+  after: z.nullable(z.union([roleImage, memberImage])),
+  password: z.exactOptional(z.literal(true)),
 });
 
 const failure = z.custom<NonNullable<WriteEnded["failure"]>>(
   (value) =>
-    z.object({ code: z.string(), message: z.string(), hint: z.string().optional() }).safeParse(value).success,
+    z.object({ code: z.string(), message: z.string(), hint: z.optional(z.string()) }).safeParse(value)
+      .success,
 );
 
 const writeEnded = z.object({
   at,
   type: z.literal("outcome"),
-  write: z.number().int().positive(),
+  write: z.int().check(z.positive()),
   status: z.enum(["done", "failed", "unknown", "stale", "not-sent"]),
-  id: z.string().nullable(),
+  id: z.nullable(z.string()),
   adopted: z.boolean(),
-  failure: failure.nullable(),
-  already: z.literal(true).exactOptional(),
+  failure: z.nullable(failure),
+  already: z.exactOptional(z.literal(true)),
 });
 
 const runEnded = z.object({
   at,
   type: z.literal("end"),
   status: z.enum(["done", "incomplete", "stopped"]),
-  cause: z.string().nullable(),
+  cause: z.nullable(z.string()),
   outcomes: z.object({
     done: count,
     failed: count,
@@ -116,7 +117,7 @@ export const journalLineSchema = z.discriminatedUnion("type", [
   writeEnded,
   runEnded,
   runVerified,
-]) satisfies z.ZodType<Dated<RunStarted | WriteIntended | WriteEnded | RunEnded | RunVerified>>;
+]) satisfies z.ZodMiniType<Dated<RunStarted | WriteIntended | WriteEnded | RunEnded | RunVerified>>;
 
 /** The kinds of lines that this version knows. */
 export const JOURNAL_TYPES: ReadonlySet<unknown> = new Set(Object.keys(EVENTS.journal));

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import type { Plan } from "../../model/plan.ts";
 import { planFileSchema } from "./plan-schema.ts";
 

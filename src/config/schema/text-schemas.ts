@@ -3,10 +3,11 @@ import type { FormatCode } from "../diagnostics/problem.ts";
 import { MAX_METADATA } from "./limits.ts";
 import { EMAIL, NOT_BLANK, ONE_LINE, VARIABLE } from "./patterns.ts";
 
-/** Gives a schema what JSON Schema says of it beyond its form: the title and description that editors show. */
+/** Returns a copy of a schema with what JSON Schema says beyond its form: the title and description that editors show. */
 export function described<T extends z.ZodMiniType>(schema: T, meta: z.core.GlobalMeta): T {
-  z.globalRegistry.add(schema, { ...z.globalRegistry.get(schema), ...meta });
-  return schema;
+  const copy = schema.clone();
+  z.globalRegistry.add(copy, meta);
+  return copy;
 }
 
 /** Describes a key that may be left out. */

@@ -96,7 +96,7 @@ describe("a page", () => {
     const file = join(folder, "plan.html");
     const { code } = await run("plan", STATION_ROAD, "--format", "html", "-o", file);
     const [merchant] = dataOf(await readFile(file, "utf8")).merchants;
-    expect(merchant.plan.summary).toBe("1 to create, 2 to update, 1 to delete; 17 unchanged");
+    expect(merchant.plan.summary).toBe("1 to create, 2 to update, 1 to delete; 16 unchanged, 1 not managed");
     expect(merchant.members.some((one: { before?: null }) => one.before === null)).toBe(true);
     expect(code).toBe(0);
   });
@@ -114,7 +114,7 @@ describe("--quiet", () => {
   test("leaves of a plan and of a drift the sums", async () => {
     const plan = await run("plan", "-q", STATION_ROAD);
     expect(plan.stdout.split("\n").slice(1)).toEqual([
-      "  Plan: 1 to create, 2 to update, 1 to delete; 17 unchanged.",
+      "  Plan: 1 to create, 2 to update, 1 to delete; 16 unchanged, 1 not managed.",
       "",
     ]);
     const drift = await run("drift", "-q", STATION_ROAD);

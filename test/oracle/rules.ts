@@ -68,10 +68,10 @@ export function refusedBy(
 
 /** Names each role once as the files declare it, whether it is given by its name, its former name or its id. */
 function declaredNames(given: readonly string[], { roles }: Wanted): readonly string[] {
-  const names = given.map(
-    (role) => roles?.find(({ id, previously }) => id === role || previously === role)?.name ?? role,
-  );
-  return [...new Set(names)];
+  const declared = new Set(roles?.map(({ name }) => name));
+  const nameOf = (role: string): string =>
+    roles?.find(({ id, previously }) => id === role || previously === role)?.name ?? role;
+  return [...new Set(given.map((role) => (declared.has(role) ? role : nameOf(role))))];
 }
 
 function personBefore(

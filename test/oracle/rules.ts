@@ -1,7 +1,7 @@
 import { matches } from "../support/build.ts";
 import type { CheckValue, WorldMember } from "./case.ts";
 import { type Expected, type Outlook, statusOf } from "./expected.ts";
-import type { Wanted } from "./wanted.ts";
+import { declaredName, type Wanted } from "./wanted.ts";
 
 /** Permissions of a role, by its name or predefined id. */
 type Granted = (role: string) => readonly string[];
@@ -34,7 +34,16 @@ export function refusedBy(
     before: expected.outlook.flatMap(({ before }) => (before === null ? [] : [personBefore(before, names)])),
     after: expected.outlook.flatMap(personAfter),
     file: (wanted.members ?? []).flatMap(({ email, roles, ended }) =>
-      ended ? [] : [{ key: email, email, roles: declaredNames(roles ?? [], wanted), mfa: null }],
+      ended
+        ? []
+        : [
+            {
+              key: email,
+              email,
+              roles: [...new Set(roles?.map((role) => declaredName(role, wanted.roles)))],
+              mfa: null,
+            },
+          ],
     ),
   };
   const codes = new Set<string>();
@@ -64,14 +73,6 @@ export function refusedBy(
   }
   for (const check of checks) put(codeOf(check), breaksCheck(check, wanted, expected, predefined, sides));
   return codes;
-}
-
-/** Names each role once as the files declare it, whether it is given by its name, its former name or its id. */
-function declaredNames(given: readonly string[], { roles }: Wanted): readonly string[] {
-  const declared = new Set(roles?.map(({ name }) => name));
-  const nameOf = (role: string): string =>
-    roles?.find(({ id, previously }) => id === role || previously === role)?.name ?? role;
-  return [...new Set(given.map((role) => (declared.has(role) ? role : nameOf(role))))];
 }
 
 function personBefore(

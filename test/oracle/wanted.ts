@@ -37,7 +37,9 @@ export function wantedOf({ files, now }: Pick<Case, "files" | "now">): Wanted | 
   if (main === undefined) return null;
   const roles = joined(all.map((file) => file.roles));
   const entries = all.map((file) => file.members);
-  const members = entries.every((one) => one === undefined) ? null : people(entries, now);
+  const members = entries.every((one) => one === undefined)
+    ? null
+    : people(entries, now, (role) => declaredName(role, roles));
   if (members === "conflict" || (roles !== null && !areRolesSound(roles))) return null;
   if (roles !== null && !areNamesKnown(roles, all)) return null;
   const pins = members?.flatMap(({ id }) => id ?? []) ?? [];
@@ -111,6 +113,19 @@ function endsSomewhere({ name, previously }: RoleValue, roles: readonly RoleValu
   return true;
 }
 
+/** Returns the name by which a role is declared. */
+type NameOf = (role: string) => string;
+
+/** Returns the declared name of a role that is given by its name, its id or its former name. */
+export function declaredName(role: string, roles: readonly RoleValue[] | null): string {
+  if (roles?.some(({ name }) => name === role)) return role;
+  return roles?.find(({ id, previously }) => id === role || previously === role)?.name ?? role;
+}
+
+function withName(grant: GrantValue, nameOf: NameOf): GrantValue {
+  return typeof grant === "string" ? nameOf(grant) : { ...grant, role: nameOf(grant.role) };
+}
+
 function roleOf(grant: GrantValue): string {
   return typeof grant === "string" ? grant : grant.role;
 }
@@ -119,6 +134,7 @@ function roleOf(grant: GrantValue): string {
 function people(
   lists: readonly (readonly MemberValue[] | undefined)[],
   now: number,
+  nameOf: NameOf,
 ): readonly WantedMember[] | "conflict" {
   const byEmail = new Map<string, MemberValue[]>();
   for (const list of lists) {
@@ -129,21 +145,28 @@ function people(
       byEmail.set(key, [...(byEmail.get(key) ?? []), entry]);
     }
   }
-  const all = [...byEmail].map(([email, entries]) => person(email, entries, now));
+  const all = [...byEmail].map(([email, entries]) => person(email, entries, now, nameOf));
   return all.includes("conflict") ? "conflict" : all.filter((one) => one !== "conflict");
 }
 
-function person(email: string, entries: readonly MemberValue[], now: number): WantedMember | "conflict" {
+function person(
+  email: string,
+  entries: readonly MemberValue[],
+  now: number,
+  nameOf: NameOf,
+): WantedMember | "conflict" {
   const id = agreed(entries.map((one) => one.id));
   const metadata = agreed(entries.map((one) => one.metadata));
   const managed = agreed(entries.map((one) => one.managed));
   const until = agreed(entries.map((one) => one.until));
   const given = entries.flatMap((one) => one.roles ?? []);
   const ends = endsOf(given);
+  const endsByName = endsOf(given.map((grant) => withName(grant, nameOf)));
   // No roles in one file and some in another.
   if (given.length > 0 && entries.some(({ roles }) => roles?.length === 0)) return "conflict";
   if (
     ends === "conflict" ||
+    endsByName === "conflict" ||
     metadata === "conflict" ||
     managed === "conflict" ||
     until === "conflict" ||
@@ -158,7 +181,7 @@ function person(email: string, entries: readonly MemberValue[], now: number): Wa
     roles: entries.every((one) => one.roles === undefined) ? null : held,
     metadata,
     managed: managed === null ? null : { nickname: managed.nickname ?? null },
-    endless: until === null ? [...ends].flatMap(([role, end]) => (end === null ? [role] : [])) : [],
+    endless: until === null ? [...endsByName].flatMap(([role, end]) => (end === null ? [role] : [])) : [],
     ended: (until !== null && endOf(until) <= now) || (ends.size > 0 && held.length === 0),
   };
 }

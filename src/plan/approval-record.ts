@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Change, MemberChange, Plan, RoleChange } from "../model/plan.ts";
-import { planFingerprint, seal } from "./fingerprint.ts";
+import { planFingerprint, withFingerprint } from "./fingerprint.ts";
 
 /** What an approval needs to know of the plan that was approved: hashes in place of people, so that it can be kept in the open. */
 export interface ApprovalRecord {
@@ -78,8 +78,8 @@ function secondHalf(change: Change): readonly Change[] {
   if (change.resource !== "member" || change.kind !== "replace") return [];
   const { resumed: _, fingerprint: __, ...rest } = change;
   return [
-    seal<MemberChange>({ ...rest, kind: "create", id: null, before: null, fields: [] }),
-    seal<MemberChange>({ ...rest, kind: "delete", after: null, fields: [] }),
+    withFingerprint<MemberChange>({ ...rest, kind: "create", id: null, before: null, fields: [] }),
+    withFingerprint<MemberChange>({ ...rest, kind: "delete", after: null, fields: [] }),
   ];
 }
 

@@ -8,15 +8,15 @@ import { planRoles, type RolePlan } from "./changes/plan-roles.ts";
 import { roundingChanges } from "./changes/rounding.ts";
 import { planFingerprint } from "./fingerprint.ts";
 import { type AccessChanges, accessAfter, accessBefore, hasSuccessors, roleFinder } from "./judge/access.ts";
-import { keepHeldRoles } from "./judge/blocked-deletions.ts";
+import { blockHeldRoles } from "./judge/blocked-deletions.ts";
 import { declaredViolations } from "./judge/declared-access.ts";
-import { type Discovery, wording } from "./judge/findings.ts";
+import { type FindingData, toFinding } from "./judge/findings.ts";
 import { guardPlan } from "./judge/guards.ts";
 import { declaredAndIgnored, ignoredAccess, withoutIgnoredPins } from "./judge/ignored.ts";
-import { impactOf, likelyRenames } from "./judge/impact.ts";
+import { detectRenames, impactOf } from "./judge/impact.ts";
 import { judgePlan } from "./judge/judge-rules.ts";
 import { guardMinHolders } from "./judge/min-holders.ts";
-import { refuse } from "./judge/refusals.ts";
+import { toRefusal } from "./judge/refusals.ts";
 import { rolesInRules, unknownInRules } from "./judge/rule-roles.ts";
 import { roleResolver } from "./resolve.ts";
 import { type Matches, type Scope, scopeOf } from "./scope.ts";
@@ -77,8 +77,8 @@ export function judgeChanges(
     found,
     new Set([...leaveOut, ...rounding.map(({ change }) => change.fingerprint)]),
   );
-  const joined = accessBefore(scope, wanted, true);
-  const joinedAfter = accessAfter(joined, wanted, true);
+  const joined = accessBefore(scope, wanted, { mergeReplacedRoles: true });
+  const joinedAfter = accessAfter(joined, wanted, { mergeReplacedRoles: true });
   const minHolders = guardMinHolders(guards.minHolders, joined, joinedAfter, wanted.members);
   const own = new Set(minHolders.deferred.map(({ change }) => change.fingerprint));
   const deferred = [
@@ -89,18 +89,23 @@ export function judgeChanges(
   ];
   const waiting = new Set(deferred.map(({ change }) => change.fingerprint));
   const memberChanges = wanted.members.filter(({ fingerprint }) => !waiting.has(fingerprint));
-  const held = keepHeldRoles({ roles: wanted.roles, members: memberChanges }, deferred, live.members);
+  const held = blockHeldRoles({ roles: wanted.roles, members: memberChanges }, deferred, live.members);
 
   const changes = { roles: held.changes, members: memberChanges };
   // The same as joined, but where a replacement was cut short: a large merchant is not gone through once more.
   const apart = hasSuccessors(wanted);
   const waits = deferred.length + held.deferred.length > 0;
-  const before = apart ? accessBefore(scope, changes, false) : joined;
-  const after = apart || waits ? accessAfter(before, changes, false) : joinedAfter;
+  const before = apart ? accessBefore(scope, changes, { mergeReplacedRoles: false }) : joined;
+  const after = apart || waits ? accessAfter(before, changes, { mergeReplacedRoles: false }) : joinedAfter;
   // What one role waits for must not cost another one its holders.
   const still =
     deferred.length > 0
-      ? guardMinHolders(guards.minHolders, joined, accessAfter(joined, changes, true), changes.members)
+      ? guardMinHolders(
+          guards.minHolders,
+          joined,
+          accessAfter(joined, changes, { mergeReplacedRoles: true }),
+          changes.members,
+        )
       : { refusals: [], deferred: [] };
   const guarded = guardPlan({
     settings: guards,
@@ -112,7 +117,7 @@ export function judgeChanges(
     matches,
   });
   // A replaced role is one role before and after, also where its successor is there already.
-  const left = apart ? accessAfter(joined, changes, true) : after;
+  const left = apart ? accessAfter(joined, changes, { mergeReplacedRoles: true }) : after;
   const judged = judgePlan(
     desired,
     { access: left, settled: joinedAfter, find: roleFinder(left) },
@@ -142,7 +147,7 @@ export function judgeChanges(
     changes: all,
     deferred: [...held.deferred, ...deferred].sort(by(({ change }) => `${change.name} ${change.id}`)),
     refusals: sortRefusals([
-      ...roles.objections.map(refuse),
+      ...roles.refusalData.map((data) => toRefusal(data)),
       ...minHolders.refusals,
       ...still.refusals,
       ...still.deferred.map(shortOfHolders),
@@ -157,12 +162,12 @@ export function judgeChanges(
         ...(byFile ? declaredAndIgnored(desired, scope, matches) : []),
         ...(byFile ? [...unknownInRules(desired, scope, roles), ...ignoredAccess(scope)] : []),
         ...(byFile ? assumedRoles(desired, scope) : []),
-        ...withoutIgnoredPins([...roles.discoveries, ...members.discoveries], scope),
-        ...rounding.map(({ discovery }) => discovery),
-        ...minHolders.discoveries,
-        ...judged.discoveries,
-        ...(byFile ? likelyRenames(changes.roles, before, after) : []),
-      ].map(wording),
+        ...withoutIgnoredPins([...roles.findingData, ...members.findingData], scope),
+        ...rounding.map(({ finding }) => finding),
+        ...minHolders.findingData,
+        ...judged.findingData,
+        ...(byFile ? detectRenames(changes.roles, before, after) : []),
+      ].map(toFinding),
     ]),
   };
 }
@@ -175,25 +180,30 @@ function deferredInWhole(
   part: AccessChanges,
 ): readonly Deferred[] {
   if (part === whole) return [];
-  const before = accessBefore(scope, whole, true);
-  const { deferred } = guardMinHolders(settings, before, accessAfter(before, whole, true), whole.members);
+  const before = accessBefore(scope, whole, { mergeReplacedRoles: true });
+  const { deferred } = guardMinHolders(
+    settings,
+    before,
+    accessAfter(before, whole, { mergeReplacedRoles: true }),
+    whole.members,
+  );
   const kept = new Set(part.members.map(({ fingerprint }) => fingerprint));
   return deferred.filter(({ change }) => kept.has(change.fingerprint));
 }
 
 /** Roles that the file names, and that the service does not answer for: it has the last word on them. */
-function assumedRoles(desired: DesiredState, { roles }: Scope): readonly Discovery[] {
+function assumedRoles(desired: DesiredState, { roles }: Scope): readonly FindingData[] {
   const assumed = roles.filter(({ idOnly }) => idOnly);
   if (assumed.length === 0) return [];
   const named = new Set(namedRoleIds(desired));
   return assumed
     .filter(({ id }) => named.has(id))
-    .map(({ id }): Discovery => ({ code: "role-not-retrieved", name: id }));
+    .map(({ id }): FindingData => ({ code: "role-not-retrieved", name: id }));
 }
 
 /** A second removal that would have to wait, for one that waits already: nobody can tell in which order they come. */
 function shortOfHolders({ change, role }: Deferred): Refusal {
-  return refuse({ code: "min-holders-wait", name: role, member: change.name });
+  return toRefusal({ code: "min-holders-wait", name: role, member: change.name });
 }
 
 /** The role ids that a desired state names: a reader must know of them even where no member holds them. */

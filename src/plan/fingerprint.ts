@@ -5,20 +5,20 @@ import type { JsonValue } from "../model/json.ts";
 import type { Change, MemberImage, Plan, RoleImage } from "../model/plan.ts";
 
 /** A change before it has its fingerprint. */
-export type Unsealed<C> = C extends unknown ? Omit<C, "fingerprint"> : never;
+export type WithoutFingerprint<C> = C extends unknown ? Omit<C, "fingerprint"> : never;
 
 const LENGTH = 32;
 
 /** Gives a change its fingerprint. */
-export function seal<C extends Change>(change: Unsealed<C>): C {
-  return { ...change, fingerprint: changeFingerprint(change as Unsealed<Change>) } as unknown as C;
+export function withFingerprint<C extends Change>(change: WithoutFingerprint<C>): C {
+  return { ...change, fingerprint: changeFingerprint(change as WithoutFingerprint<Change>) } as unknown as C;
 }
 
 /**
  * Hash of what a change does to what: without why, and without what may differ between two looks at the same thing
  * (a member's status, the id of a role that an interrupted run has created already).
  */
-export function changeFingerprint(change: Unsealed<Change>): string {
+export function changeFingerprint(change: WithoutFingerprint<Change>): string {
   const { resource, kind, id, before, after } = change;
   // A role that is replaced may have been set aside already, and then has lost its name.
   const was = kind === "replace" && before !== null && "name" in before ? { ...before, name: "" } : before;

@@ -3,11 +3,11 @@ import { openSuggester } from "../lib/suggest.ts";
 import { PREDEFINED_ROLES } from "../model/live.ts";
 import type { RoleRef } from "../model/plan.ts";
 import type { RolePlan } from "./changes/plan-roles.ts";
-import type { Discovery } from "./judge/findings.ts";
+import type { FindingData } from "./judge/findings.ts";
 import type { Scope } from "./scope.ts";
 
 /** Takes what is found out on the way. */
-export type Report = (found: Discovery) => void;
+export type Report = (found: FindingData) => void;
 
 /** Turns the role names and ids of a member into references, or says why it cannot. */
 export interface RoleResolver {
@@ -30,7 +30,7 @@ export interface RoleResolver {
 }
 
 /** What a name or id stands for, or what to tell of a member who is to hold it. */
-type Resolved = RoleRef | ((member: string) => Discovery);
+type Resolved = RoleRef | ((member: string) => FindingData);
 
 /** A name is looked up among the declared roles; then an id among the live ones, and then a name. */
 export function roleResolver(plan: RolePlan, { roles: live, ignoredRoles }: Scope): RoleResolver {

@@ -3,7 +3,7 @@ import type { DesiredMember } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveMember, LiveState } from "../../model/live.ts";
 import type { MemberChange, MemberImage, Plan } from "../../model/plan.ts";
-import { seal } from "../../plan/fingerprint.ts";
+import { withFingerprint } from "../../plan/fingerprint.ts";
 import type { Io } from "../io/io.ts";
 import type { PlanResult, Session } from "../session/session.ts";
 
@@ -56,7 +56,7 @@ function rotationOf(member: DesiredMember, { plan, live }: RotationInput): Passw
   if (found.user?.type !== "managed_user")
     refuse(`at ${plan.merchant} this is no user that the merchant manages.`);
   const image: MemberImage = change?.kind === "update" ? change.after : imageOf(found, email, live);
-  const update = seal<MemberChange>({
+  const update = withFingerprint<MemberChange>({
     resource: "member",
     name: email,
     kind: "update",

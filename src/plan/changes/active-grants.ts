@@ -1,23 +1,23 @@
 import type { DesiredMember, Until } from "../../model/desired.ts";
 
 /** A declared member at one moment: without the grants whose end is past. */
-export interface MemberAt {
+export interface ActiveMember {
   readonly member: DesiredMember;
-  /** The membership itself, or every one of its grants, has ended: nothing is left to have. */
-  readonly gone: boolean;
+  /** The membership itself, or every one of its grants, has ended. */
+  readonly expired: boolean;
   /** Something that the file still grants has ended. */
-  readonly ended: boolean;
+  readonly partlyExpired: boolean;
 }
 
 /** What a declared member has at a moment, in milliseconds since the epoch. */
-export function memberAt(member: DesiredMember, now: number): MemberAt {
+export function activeAt(member: DesiredMember, now: number): ActiveMember {
   const { roles } = member;
-  if (isPast(member.until, now)) return { member, gone: true, ended: true };
+  if (isPast(member.until, now)) return { member, expired: true, partlyExpired: true };
   if (roles === undefined || !roles.some((grant) => isPast(grant.until, now))) {
-    return { member, gone: false, ended: false };
+    return { member, expired: false, partlyExpired: false };
   }
   const left = roles.filter((grant) => !isPast(grant.until, now));
-  return { member: { ...member, roles: left }, gone: left.length === 0, ended: true };
+  return { member: { ...member, roles: left }, expired: left.length === 0, partlyExpired: true };
 }
 
 function isPast(until: Until | undefined, now: number): boolean {

@@ -3,7 +3,7 @@ import { byCodeUnit } from "../../lib/order.ts";
 import type { DesiredMember } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { FieldDiff, MemberChange, MemberImage, Reason, RoleRef } from "../../model/plan.ts";
-import { seal } from "../fingerprint.ts";
+import { withFingerprint } from "../fingerprint.ts";
 import type { Report, RoleResolver } from "../resolve.ts";
 import { addressOf, isManaged } from "../scope.ts";
 import type { LostInvitation } from "./invitations-after.ts";
@@ -33,7 +33,7 @@ export function createMember(
     managed: managedOf(member),
     status: null,
   };
-  return seal<MemberChange>({
+  return withFingerprint<MemberChange>({
     resource: "member",
     name: email,
     kind: "create",
@@ -79,7 +79,7 @@ export function updateMember(
   const { before, after } = images;
   const fields = [...memberFields(before, after)];
   if (fields.length === 0) return null;
-  return seal<MemberChange>({
+  return withFingerprint<MemberChange>({
     resource: "member",
     name: member.email,
     kind: "update",
@@ -101,7 +101,7 @@ export function reinviteMember(
   const images = imagesOf(member, live, resolver, report);
   if (images === null) return null;
   const { before, after } = images;
-  return seal<MemberChange>({
+  return withFingerprint<MemberChange>({
     resource: "member",
     name: member.email,
     kind: "replace",
@@ -116,7 +116,7 @@ export function reinviteMember(
 
 /** A live member who is not to be one any more. */
 export function deleteMember(live: LiveMember, resolver: RoleResolver, reason: Reason): MemberChange {
-  return seal<MemberChange>({
+  return withFingerprint<MemberChange>({
     resource: "member",
     name: addressOf(live) ?? live.id,
     kind: "delete",
@@ -135,7 +135,7 @@ export function moveMember(live: LiveMember, resolver: RoleResolver): MemberChan
   const after = { ...before, roles: sortRefs(heldRoles(live).map(resolver.successorOf)) };
   const fields = [...memberFields(before, after)];
   if (fields.length === 0) return null;
-  return seal<MemberChange>({
+  return withFingerprint<MemberChange>({
     resource: "member",
     name: addressOf(live) ?? live.id,
     kind: "update",

@@ -1,11 +1,11 @@
 import type { DesiredMember, SyncOptions } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { MemberChange } from "../../model/plan.ts";
-import type { Discovery } from "../judge/findings.ts";
+import type { FindingData } from "../judge/findings.ts";
 import { type Declared, type Match, matchAll } from "../match.ts";
 import type { Report, RoleResolver } from "../resolve.ts";
 import { addressOf, isManaged, isServiceAccount, type Scope } from "../scope.ts";
-import { type MemberAt, memberAt } from "./active-grants.ts";
+import { type ActiveMember, activeAt } from "./active-grants.ts";
 import type { LostInvitation } from "./invitations-after.ts";
 import { createMember, deleteMember, moveMember, reinviteMember, updateMember } from "./member-changes.ts";
 
@@ -15,7 +15,7 @@ export interface MemberPlan {
   readonly unchanged: number;
   /** Live members that the file does not list and does not remove: under `additive`. */
   readonly unlisted: number;
-  readonly discoveries: readonly Discovery[];
+  readonly findingData: readonly FindingData[];
 }
 
 /** When an entry was last committed: the day in UTC, and milliseconds since the epoch. */
@@ -51,8 +51,8 @@ export function planMembers(
   { members: live }: Pick<Scope, "members">,
   context: MemberContext,
 ): MemberPlan {
-  const discoveries: Discovery[] = [];
-  const report: Report = (found) => void discoveries.push(found);
+  const findingData: FindingData[] = [];
+  const report: Report = (found) => void findingData.push(found);
   const { changes: declared, unclaimed } = planDeclared(desired ?? [], live, context, report);
   const removals = desired ? planUnlisted(unclaimed, context, report) : [];
   const moves = planMoves(live, [...declared, ...removals], context.roles);
@@ -61,7 +61,7 @@ export function planMembers(
   const moved = new Set(moves.map(({ id }) => id));
   const isAdditive = desired !== undefined && context.sync.members === "additive";
   const unlisted = isAdditive ? unclaimed.filter(({ id }) => !moved.has(id)).length : 0;
-  return { changes, unchanged: live.length - touched - unlisted, unlisted, discoveries };
+  return { changes, unchanged: live.length - touched - unlisted, unlisted, findingData };
 }
 
 function planDeclared(
@@ -73,7 +73,7 @@ function planDeclared(
   const candidates = { live, keysOf: addressKeysOf, isLeftover: isExpired, endedAt };
   const pinning = { ...context, pins: pinsByAddress(desired, live) };
   const { results, unclaimed } = matchAll(desired, DECLARED, candidates, (member, match) =>
-    planMember(memberAt(member, context.now), match, pinning, report),
+    planMember(activeAt(member, context.now), match, pinning, report),
   );
   return { changes: results.flat(), unclaimed };
 }
@@ -126,7 +126,7 @@ function planMoves(
 }
 
 function planMember(
-  at: MemberAt,
+  at: ActiveMember,
   match: Match<LiveMember>,
   context: MemberContext & { readonly pins: Pins },
   report: Report,
@@ -134,21 +134,21 @@ function planMember(
   const name = at.member.email;
   const lost = context.lost.get(name.toLowerCase());
   const pinned = context.pins.get(name.toLowerCase());
-  if (pinned !== undefined && !at.gone && needsInvitation(name, match, context)) {
+  if (pinned !== undefined && !at.expired && needsInvitation(name, match, context)) {
     report({ code: "member-pinned-elsewhere", name, ...pinned });
     return [];
   }
   switch (match.found) {
     case "none":
-      if (at.gone || (lost === undefined && isMention(at.member, context.file))) return [];
+      if (at.expired || (lost === undefined && isMention(at.member, context.file))) return [];
       return present(createMember(at.member, lost, context.roles, report));
     case "pin-missing":
       if (match.heir?.status === "pending") return planPinned(at, match.heir, context, report);
-      if (!at.gone && lost?.id === match.id && match.namesakes === 0) {
+      if (!at.expired && lost?.id === match.id && match.namesakes === 0) {
         return present(createMember(at.member, lost, context.roles, report));
       }
-      // Whoever is gone needs no pin, unless somebody of that address is there to be taken for them.
-      if (!at.gone || match.namesakes > 0) report({ code: "member-pin-missing", name, id: match.id });
+      // Whoever has no access left needs no pin, unless somebody of that address is there to be taken for them.
+      if (!at.expired || match.namesakes > 0) report({ code: "member-pin-missing", name, id: match.id });
       return [];
     case "many":
       report({ code: "member-ambiguous", name, ids: match.live.map(({ id }) => id) });
@@ -173,7 +173,7 @@ export function isMention({ roles, managed, origin }: DesiredMember, file: strin
 
 /** Plans for whom an entry stands for, which may be another one than the expired invitation that it is pinned to. */
 function planPinned(
-  at: MemberAt,
+  at: ActiveMember,
   live: LiveMember,
   context: MemberContext,
   report: Report,
@@ -189,7 +189,7 @@ function needsInvitation(name: string, match: Match<LiveMember>, context: Member
 }
 
 function planFound(
-  { member, gone, ended }: MemberAt,
+  { member, expired, partlyExpired }: ActiveMember,
   live: LiveMember,
   context: MemberContext,
   report: Report,
@@ -202,7 +202,7 @@ function planFound(
   if (isOther && !addressKeysOf(live).includes(name.toLowerCase())) {
     report({ code: "member-pin-other", name, id: live.id, address });
   }
-  if (gone) return [deleteMember(live, roles, "access-ended")];
+  if (expired) return [deleteMember(live, roles, "access-ended")];
   if (live.status === "disabled") report({ code: "member-disabled", name });
   if (live.status === "unknown") report({ code: "member-status-unknown", name });
   if (member.managed && live.user && !isManaged(live)) report({ code: "member-not-managed", name });
@@ -211,14 +211,14 @@ function planFound(
     if (obstacle === null) return present(reinviteMember(member, live, roles, report));
     report(obstacle);
   }
-  return present(updateMember(member, live, roles, report, ended ? "access-ended" : "declared"));
+  return present(updateMember(member, live, roles, report, partlyExpired ? "access-ended" : "declared"));
 }
 
 /** Why an expired invitation is not renewed; null where it is. */
 function obstacleToRenewal(
   name: string,
   { sync: { reinvite }, renewal: { asked, committed }, now }: MemberContext,
-): Discovery | null {
+): FindingData | null {
   const key = name.toLowerCase();
   if (reinvite === true || asked?.has(key)) return null;
   if (reinvite === false) return { code: "member-expired", name };

@@ -2,8 +2,8 @@ import { by } from "../../lib/order.ts";
 import type { DesiredRole, SyncOptions } from "../../model/desired.ts";
 import type { LiveRole } from "../../model/live.ts";
 import { type RoleChange, TEMPORARY_SUFFIX } from "../../model/plan.ts";
-import type { Discovery } from "../judge/findings.ts";
-import type { Objection } from "../judge/refusals.ts";
+import type { FindingData } from "../judge/findings.ts";
+import type { RefusalData } from "../judge/refusals.ts";
 import { type Declared, type Match, matchAll } from "../match.ts";
 import type { Scope } from "../scope.ts";
 import { createRole, deleteRole, metadataDiffers, replaceRole, updateRole } from "./role-changes.ts";
@@ -14,9 +14,9 @@ export interface RolePlan {
   readonly unchanged: number;
   /** Live roles that the file does not list and does not remove: under `additive`. */
   readonly unlisted: number;
-  readonly discoveries: readonly Discovery[];
+  readonly findingData: readonly FindingData[];
   /** Changes that the service cannot make, and the file does not allow to bring about otherwise. */
-  readonly objections: readonly Objection[];
+  readonly refusalData: readonly RefusalData[];
   /** Declared name → live id, or null for a role that this plan creates. */
   readonly declared: ReadonlyMap<string, string | null>;
   /** Id of a role that is replaced → the name that its holders get instead. */
@@ -27,8 +27,8 @@ const NOTHING: RolePlan = {
   changes: [],
   unchanged: 0,
   unlisted: 0,
-  discoveries: [],
-  objections: [],
+  findingData: [],
+  refusalData: [],
   declared: new Map(),
   replaced: new Map(),
 };
@@ -89,9 +89,9 @@ export function planRoles(
     changes,
     unchanged: custom.length - touched - kept,
     unlisted: kept,
-    objections: planned.flatMap(({ objections }) => objections ?? []),
-    discoveries: [
-      ...planned.flatMap(({ discoveries }) => discoveries),
+    refusalData: planned.flatMap(({ refusalData }) => refusalData ?? []),
+    findingData: [
+      ...planned.flatMap(({ findingData }) => findingData),
       ...collisions,
       ...caseVariants(changes, unlisted),
     ],
@@ -119,20 +119,20 @@ interface PlannedRole {
   readonly change: RoleChange | null;
   /** What has to be changed of the role that has taken its place already. */
   readonly successor?: RoleChange | null;
-  readonly discoveries: readonly Discovery[];
-  readonly objections?: readonly Objection[];
+  readonly findingData: readonly FindingData[];
+  readonly refusalData?: readonly RefusalData[];
 }
 
 function planRole(role: DesiredRole, match: Match<LiveRole>, context: RoleContext): PlannedRole {
   const { name } = role;
-  const only = (found: Discovery): PlannedRole => ({ change: null, discoveries: [found] });
+  const only = (found: FindingData): PlannedRole => ({ change: null, findingData: [found] });
   switch (match.found) {
     case "none":
       if (context.aside && context.replaceRoles) {
-        return { change: replaceRole(role, context.aside, null), discoveries: [] };
+        return { change: replaceRole(role, context.aside, null), findingData: [] };
       }
       if (role.permissions === undefined) return only({ code: "role-needs-permissions", name });
-      return { change: createRole(role, role.permissions), discoveries: [] };
+      return { change: createRole(role, role.permissions), findingData: [] };
     case "pin-missing":
       return only({ code: "role-pin-missing", name, id: match.id });
     case "many":
@@ -148,21 +148,21 @@ function planFound(role: DesiredRole, live: LiveRole, context: RoleContext): Pla
   const { replaceRoles, named, aside, free, setAside } = context;
   const { name, id: pin, previously } = role;
   const { id, predefined } = live;
-  if (predefined) return { change: null, discoveries: [{ code: "role-pin-predefined", name, id }] };
+  if (predefined) return { change: null, findingData: [{ code: "role-pin-predefined", name, id }] };
   // A pinned role only takes the name of what was set aside; it is not its successor.
   if (aside && replaceRoles && pin === undefined) return resume(role, aside, live);
   const left = live.name === name && previously !== undefined && previously !== name && free.has(previously);
-  const discoveries: Discovery[] = left ? [{ code: "role-previously-left", name, previously }] : [];
+  const findingData: FindingData[] = left ? [{ code: "role-previously-left", name, previously }] : [];
   const differs = metadataDiffers(role, live);
   if (differs && replaceRoles && pin === undefined && !named.has(id))
-    return { change: replaceRole(role, live, null), discoveries };
-  const objection: Objection = replaceRoles
+    return { change: replaceRole(role, live, null), findingData };
+  const data: RefusalData = replaceRoles
     ? { code: pin === undefined ? "role-replace-named" : "role-replace-pinned", name, id }
     : { code: "role-metadata-fixed", name, id, live: live.metadata };
   return {
     change: updateRole(role, live, setAside.has(id)),
-    discoveries,
-    ...(differs && { objections: [objection] }),
+    findingData,
+    ...(differs && { refusalData: [data] }),
   };
 }
 
@@ -173,27 +173,27 @@ function resume(role: DesiredRole, aside: LiveRole, live: LiveRole): PlannedRole
   return {
     change: replaceRole(role, aside, live.id),
     successor: updateRole(role, live, false),
-    discoveries: [],
-    ...(wrong && { objections: [{ code: "role-metadata-fixed", name, id: live.id, live: live.metadata }] }),
+    findingData: [],
+    ...(wrong && { refusalData: [{ code: "role-metadata-fixed", name, id: live.id, live: live.metadata }] }),
   };
 }
 
 /** Roles to be created whose names differ from those of unlisted ones by case alone. */
-function caseVariants(changes: readonly RoleChange[], unlisted: readonly LiveRole[]): readonly Discovery[] {
+function caseVariants(changes: readonly RoleChange[], unlisted: readonly LiveRole[]): readonly FindingData[] {
   const names = new Map(unlisted.map(({ name }) => [name.toLowerCase(), name]));
-  return changes.flatMap(({ kind, name }): readonly Discovery[] => {
+  return changes.flatMap(({ kind, name }): readonly FindingData[] => {
     const live = kind === "create" ? names.get(name.toLowerCase()) : undefined;
     return live === undefined ? [] : [{ code: "role-name-case", name, live }];
   });
 }
 
 /** Roles that would get a name which another one keeps: the service would refuse. */
-function nameCollisions(changes: readonly RoleChange[], named: readonly LiveRole[]): readonly Discovery[] {
+function nameCollisions(changes: readonly RoleChange[], named: readonly LiveRole[]): readonly FindingData[] {
   const moving = new Set(
     changes.flatMap((change) => (change.before?.name === change.after?.name ? [] : (change.id ?? []))),
   );
   const kept = new Map(named.filter(({ id }) => !moving.has(id)).map(({ name, id }) => [name, id]));
-  return changes.flatMap((change): readonly Discovery[] => {
+  return changes.flatMap((change): readonly FindingData[] => {
     const id = change.after ? kept.get(change.after.name) : undefined;
     if (id === undefined || id === change.id || change.kind === "replace") return [];
     return [{ code: "role-name-taken", name: change.name, id }];

@@ -3,7 +3,7 @@ import { sortedSet } from "../../lib/order.ts";
 import type { DesiredRole } from "../../model/desired.ts";
 import type { LiveRole } from "../../model/live.ts";
 import { type FieldDiff, type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
-import { seal } from "../fingerprint.ts";
+import { withFingerprint } from "../fingerprint.ts";
 
 /** A role that is not there yet. */
 export function createRole(role: DesiredRole, permissions: readonly string[]): RoleChange {
@@ -14,7 +14,7 @@ export function createRole(role: DesiredRole, permissions: readonly string[]): R
     permissions: sortedSet(permissions),
     metadata: metadata ?? {},
   };
-  return seal<RoleChange>({
+  return withFingerprint<RoleChange>({
     resource: "role",
     name,
     kind: "create",
@@ -35,7 +35,7 @@ export function updateRole(role: DesiredRole, live: LiveRole, isAside: boolean):
   const after = { ...declaredOver(role, before), metadata: before.metadata };
   const fields = [...roleFields(before, after)];
   if (fields.length === 0) return null;
-  return seal<RoleChange>({
+  return withFingerprint<RoleChange>({
     resource: "role",
     name: role.name,
     kind: "update",
@@ -51,7 +51,7 @@ export function updateRole(role: DesiredRole, live: LiveRole, isAside: boolean):
 export function replaceRole(role: DesiredRole, live: LiveRole, resumed: string | null): RoleChange {
   const before = roleImageOf(live);
   const after = declaredOver(role, before);
-  return seal<RoleChange>({
+  return withFingerprint<RoleChange>({
     resource: "role",
     name: role.name,
     kind: "replace",
@@ -66,7 +66,7 @@ export function replaceRole(role: DesiredRole, live: LiveRole, resumed: string |
 
 /** A live role that the file does not list. */
 export function deleteRole(live: LiveRole): RoleChange {
-  return seal<RoleChange>({
+  return withFingerprint<RoleChange>({
     resource: "role",
     name: live.name,
     kind: "delete",

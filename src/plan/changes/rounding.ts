@@ -2,12 +2,12 @@ import { isSameJson } from "../../lib/canonical-json.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
 import type { Change } from "../../model/plan.ts";
-import type { Discovery } from "../judge/findings.ts";
+import type { FindingData } from "../judge/findings.ts";
 
 /** A change that would write a number other than the one that was there. */
 export interface Rounding {
   readonly change: Change;
-  readonly discovery: Discovery;
+  readonly finding: FindingData;
 }
 
 /** Finds the changes that would send metadata with a number that was rounded when it was read. */
@@ -25,8 +25,8 @@ export function roundingChanges(
     const properties = Object.entries(after.metadata).flatMap(([key, value]) =>
       isRounded(key, value, live) ? key : [],
     );
-    const discovery = { code: "metadata-rounded", name, resource, kind, properties } as const;
-    return properties.length === 0 ? [] : [{ change, discovery }];
+    const finding = { code: "metadata-rounded", name, resource, kind, properties } as const;
+    return properties.length === 0 ? [] : [{ change, finding }];
   });
 }
 

@@ -44,16 +44,22 @@ export interface AccessChanges {
   readonly members: readonly MemberChange[];
 }
 
+/** Options of access before and after changes. */
+interface AccessOptions {
+  /** Takes a replaced role and the successor that an interrupted run has created for one role. */
+  readonly mergeReplacedRoles: boolean;
+}
+
 /**
- * The access that is live. Where a replacement was cut short there are two roles for one: `joined` takes them for one,
+ * The access that is live. After an interrupted replacement there are two roles for one; merged they are one,
  * which is right for counting holders; apart they are right for what each grants.
  */
 export function accessBefore(
   { roles, ignoredLiveRoles, members, ignoredMembers }: Scope,
   changes: AccessChanges,
-  joined: boolean,
+  { mergeReplacedRoles }: AccessOptions,
 ): Access {
-  const successors = joined ? successorsOf(changes.roles) : NO_SUCCESSORS;
+  const successors = mergeReplacedRoles ? successorsOf(changes.roles) : NO_SUCCESSORS;
   const people = members.map((member) => personAccess(member, successors, false));
   for (const member of ignoredMembers) people.push(personAccess(member, successors, true));
   // Ignored roles come first: of equal names, a rule means the role that is not ignored.
@@ -65,15 +71,15 @@ export function accessBefore(
   };
 }
 
-/** Whether a replacement was cut short: only then it matters whether access is joined. */
+/** Whether a replacement was cut short: only then it matters whether replaced roles are merged. */
 export function hasSuccessors({ roles }: AccessChanges): boolean {
   return successorsOf(roles).size > 0;
 }
 
 /** The access that changes leave behind. */
-export function accessAfter(before: Access, changes: AccessChanges, joined: boolean): Access {
-  const keyOf = roleKeys(changes.roles, joined);
-  const roles = rolesAfter(before.roles, changes.roles, joined);
+export function accessAfter(before: Access, changes: AccessChanges, options: AccessOptions): Access {
+  const keyOf = roleKeys(changes.roles, options);
+  const roles = rolesAfter(before.roles, changes.roles, options);
   const removed = new Set([...before.removed, ...before.roles.keys()].filter((key) => !roles.has(key)));
   // Where nobody changes, nobody has to be compared either.
   if (changes.members.length === 0) return { roles, removed, people: before.people };
@@ -138,7 +144,7 @@ export function* beforeAndAfter(before: Access, after: Access): Generator<Before
 function rolesAfter(
   before: Access["roles"],
   changes: readonly RoleChange[],
-  joined: boolean,
+  { mergeReplacedRoles }: AccessOptions,
 ): Access["roles"] {
   const roles = new Map(before);
   for (const change of changes) {
@@ -147,7 +153,7 @@ function rolesAfter(
       roles.delete(change.id);
       continue;
     }
-    const successor = !joined && change.kind === "replace" ? change.resumed : null;
+    const successor = !mergeReplacedRoles && change.kind === "replace" ? change.resumed : null;
     if (successor !== null && id !== null) roles.delete(id);
     const role = { id, name: after.name, permissions: after.permissions, custom: true };
     roles.set(successor ?? id ?? `new ${name}`, role);
@@ -206,10 +212,13 @@ function grantedBy(keys: readonly string[], roles: Access["roles"], removed: Acc
   };
 }
 
-function roleKeys(changes: readonly RoleChange[], joined: boolean): (ref: RoleRef) => string {
+function roleKeys(
+  changes: readonly RoleChange[],
+  { mergeReplacedRoles }: AccessOptions,
+): (ref: RoleRef) => string {
   const replaced = changes.flatMap((change) => (change.kind === "replace" ? [change] : []));
   const byName = new Map(replaced.map(({ name, id }) => [name, id]));
-  const successors = joined ? successorsOf(changes) : NO_SUCCESSORS;
+  const successors = mergeReplacedRoles ? successorsOf(changes) : NO_SUCCESSORS;
   return ({ id, name }) => (id === null ? (byName.get(name) ?? `new ${name}`) : (successors.get(id) ?? id));
 }
 

@@ -3,21 +3,21 @@ import type { LiveMember } from "../../model/live.ts";
 import type { Deferred, Refusal, RoleChange } from "../../model/plan.ts";
 import { addressOf } from "../scope.ts";
 import type { AccessChanges } from "./access.ts";
-import { refuse } from "./refusals.ts";
+import { toRefusal } from "./refusals.ts";
 
 /** The role changes that are due, those that wait for a deferred removal, and why some of the due cannot be made. */
-export interface HeldRoles {
+export interface BlockedDeletions {
   readonly changes: readonly RoleChange[];
   readonly deferred: readonly Deferred[];
   readonly refusals: readonly Refusal[];
 }
 
 /** Looks for roles that would be removed while somebody still holds them when everything else is done: the service refuses that. */
-export function keepHeldRoles(
+export function blockHeldRoles(
   changes: AccessChanges,
   waiting: readonly Deferred[],
   everybody: readonly LiveMember[],
-): HeldRoles {
+): BlockedDeletions {
   const leaving = new Map(
     changes.roles.flatMap((change) =>
       change.kind === "delete" || change.kind === "replace" ? [[change.id, change]] : [],
@@ -34,7 +34,7 @@ export function keepHeldRoles(
     if (first && canWait(change, changes.roles) && who.every(({ id }) => waits.has(id))) {
       deferred.push({ change, role: first.role, waitsFor: first.waitsFor });
     } else if (who.length > 0) {
-      refusals.push(refuse({ code: "role-still-held", name: change.name, holders: namesOf(who) }));
+      refusals.push(toRefusal({ code: "role-still-held", name: change.name, holders: namesOf(who) }));
     }
   }
   const later = new Set(deferred.map(({ change }) => change.id));

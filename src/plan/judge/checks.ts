@@ -1,7 +1,7 @@
 import { by, sortedSet } from "../../lib/order.ts";
 import type { Check } from "../../model/desired.ts";
 import { type Granted, granting, type PersonAccess, rolesGranting } from "./access.ts";
-import type { Objection } from "./refusals.ts";
+import type { RefusalData } from "./refusals.ts";
 import { type Judged, subjectOf, type Violation } from "./violation.ts";
 
 /** Returns everything in an access that the file's checks do not allow; everybody counts, whatever the status. */
@@ -40,7 +40,7 @@ export function unknownToChecks(
   );
 }
 
-type Found = Pick<Violation, "objection" | "subject" | "extent">;
+type Found = Pick<Violation, "data" | "subject" | "extent">;
 
 interface Context extends Judged {
   readonly granted: (person: PersonAccess) => Granted;
@@ -88,13 +88,13 @@ function violationsOf(check: Check, context: Context): readonly Found[] {
     const { can, atMost } = check;
     const holders = counted.filter((person) => granted(person).permissions.has(can));
     if (holders.length <= atMost) return [];
-    const objection: Objection = {
+    const data: RefusalData = {
       code: "check-at-most",
       permission: can,
       most: atMost,
       holders: holders.map(({ name }) => name),
     };
-    return [{ objection, subject: null, extent: holders.map(({ id, name }) => id ?? name.toLowerCase()) }];
+    return [{ data, subject: null, extent: holders.map(({ id, name }) => id ?? name.toLowerCase()) }];
   }
   const code = check.kind === "only" ? "check-only" : "check-cannot";
   return subjectsOf(check, context).flatMap((person) => {
@@ -102,7 +102,7 @@ function violationsOf(check: Check, context: Context): readonly Found[] {
     return has.map((permission): Found => {
       const through = rolesGranting(access, person, permission);
       return {
-        objection: { code, name: person.name, permission, through },
+        data: { code, name: person.name, permission, through },
         subject: subjectOf(person),
         extent: [permission],
       };

@@ -1,5 +1,5 @@
 import type { DesiredState } from "../../model/desired.ts";
-import { memberAt } from "../changes/active-grants.ts";
+import { activeAt } from "../changes/active-grants.ts";
 import { isMention } from "../changes/plan-members.ts";
 import { type Access, type PersonAccess, type RoleAccess, roleFinder } from "./access.ts";
 import { violationsIn } from "./judge-rules.ts";
@@ -22,9 +22,9 @@ function declaredAccess({ roles = [], members = [], origin }: DesiredState, now:
     if (id !== null) keys.set(id, name);
   }
   const people = members.flatMap((declared): readonly PersonAccess[] => {
-    const { member, gone } = memberAt(declared, now);
+    const { member, expired } = activeAt(declared, now);
     const { email, id = null, roles: grants = [] } = member;
-    if (gone || isMention(member, origin.file)) return [];
+    if (expired || isMention(member, origin.file)) return [];
     const held = grants.map(({ role }) => keys.get(role) ?? role);
     return [
       {

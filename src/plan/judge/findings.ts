@@ -2,7 +2,7 @@ import type { Change, Finding } from "../../model/plan.ts";
 import { list } from "./refusals.ts";
 
 /** What the planner has found out about one role or member; `wording` turns it into a Finding. */
-export type Discovery =
+export type FindingData =
   | { readonly code: "role-ambiguous"; readonly name: string; readonly ids: readonly string[] }
   | { readonly code: "role-pin-missing"; readonly name: string; readonly id: string }
   | { readonly code: "role-pin-predefined"; readonly name: string; readonly id: string }
@@ -106,8 +106,8 @@ const SERVICE_ACCOUNTS: Readonly<Record<string, string | undefined>> = {
 const IGNORED_HINT =
   "No plan changes or removes what is ignored, but policies and checks judge it all the same.";
 
-/** Words a discovery: the one place where the planner's messages stand. */
-export function wording(found: Discovery): Finding {
+/** Returns the finding of some data: all messages of findings are here. */
+export function toFinding(found: FindingData): Finding {
   const { code, name } = found;
   const error = (resource: Finding["resource"], message: string, hint: string): Finding => ({
     code,

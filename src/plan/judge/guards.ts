@@ -2,7 +2,7 @@ import type { GuardSettings, RemovalLimit } from "../../model/desired.ts";
 import type { MemberChange, Refusal, RoleChange } from "../../model/plan.ts";
 import { addressesOf, type Matches, matchesAny, type Scope } from "../scope.ts";
 import { type Access, type AccessChanges, granting } from "./access.ts";
-import { refuse } from "./refusals.ts";
+import { toRefusal } from "./refusals.ts";
 
 /** What the guards look at. */
 export interface Guarded {
@@ -16,7 +16,7 @@ export interface Guarded {
   readonly matches: Matches;
 }
 
-/** Everything that the guards refuse, but for the fewest holders, which can also defer. */
+/** Returns what the guards refuse, but for `min_holders`, which can also defer. */
 export function guardPlan(guarded: Guarded): readonly Refusal[] {
   return [...guardRemovals(guarded), ...guardProtected(guarded), ...guardCaller(guarded)];
 }
@@ -30,7 +30,7 @@ function guardRemovals({ settings, scope, changes }: Guarded): readonly Refusal[
   const replaced = replacedBy(changes);
   const judge = (resource: "role" | "member", removals: number, live: number): readonly Refusal[] => {
     const allowed = allowedRemovals(limit, live);
-    return removals > allowed ? [refuse({ code: "max-removals", resource, removals, live, allowed })] : [];
+    return removals > allowed ? [toRefusal({ code: "max-removals", resource, removals, live, allowed })] : [];
   };
   return [
     ...judge(
@@ -96,7 +96,7 @@ function guardProtected({ settings: { protect }, scope, changes, matches }: Guar
     const { resource, name, kind, id, before } = change;
     const names = [id ?? name, name, nameOf(before) ?? name, ...(addresses.get(id ?? "") ?? [])];
     const globs = resource === "role" ? protect.roles : protect.members;
-    return matchesAny(globs, names, matches) ? [refuse({ code: "protect", resource, name, kind })] : [];
+    return matchesAny(globs, names, matches) ? [toRefusal({ code: "protect", resource, name, kind })] : [];
   });
 }
 
@@ -124,12 +124,12 @@ function guardCaller({ callerId, before, after }: Guarded): readonly Refusal[] {
   const caller = ({ people }: Access) => people.find(({ id }) => id === callerId);
   const [was, is] = [caller(before), caller(after)];
   if (was === undefined) return [];
-  if (is === undefined) return [refuse({ code: "self-lockout", name: was.name, removed: true, lost: [] })];
+  if (is === undefined) return [toRefusal({ code: "self-lockout", name: was.name, removed: true, lost: [] })];
   const had = granting(before)(was);
   const has = granting(after)(is);
   const lost = [
     ...NEEDED.filter((permission) => had.permissions.has(permission) && !has.permissions.has(permission)),
     ...had.unknown.filter((role) => !has.unknown.includes(role)).map((role) => `what ${role} grants`),
   ];
-  return lost.length > 0 ? [refuse({ code: "self-lockout", name: was.name, removed: false, lost })] : [];
+  return lost.length > 0 ? [toRefusal({ code: "self-lockout", name: was.name, removed: false, lost })] : [];
 }

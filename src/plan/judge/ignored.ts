@@ -2,10 +2,10 @@ import { byCodeUnit } from "../../lib/order.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
 import { addressesOf, addressOf, type Matches, matchesAny, type Scope } from "../scope.ts";
-import type { Discovery } from "./findings.ts";
+import type { FindingData } from "./findings.ts";
 
 /** Says which live roles and members are ignored, and which roles those members hold. */
-export function ignoredAccess({ roles, ignoredLiveRoles, ignoredMembers }: Scope): readonly Discovery[] {
+export function ignoredAccess({ roles, ignoredLiveRoles, ignoredMembers }: Scope): readonly FindingData[] {
   const names = new Map([...ignoredLiveRoles, ...roles].map(({ id, name }) => [id, name]));
   const holders = new Map<string, string[]>();
   for (const member of ignoredMembers) {
@@ -15,7 +15,7 @@ export function ignoredAccess({ roles, ignoredLiveRoles, ignoredMembers }: Scope
     same.push(addressOf(member) ?? member.id);
     holders.set(key, same);
   }
-  const found: Discovery[] = [];
+  const found: FindingData[] = [];
   if (ignoredLiveRoles.length > 0) {
     const ignored = ignoredLiveRoles.map(({ name }) => name).sort(byCodeUnit);
     found.push({ code: "roles-ignored", name: "ignore.roles", roles: ignored });
@@ -36,7 +36,7 @@ export function declaredAndIgnored(
   { roles = [], members = [], ignore }: DesiredState,
   scope: Scope,
   matches: Matches,
-): readonly Discovery[] {
+): readonly FindingData[] {
   if (ignore.roles.length + ignore.members.length === 0) return [];
   const names = new Set(scope.roles.map(({ name }) => name));
   const isIgnoredRole = (name: string): boolean => scope.ignoredRoles.has(name) && !names.has(name);
@@ -60,7 +60,7 @@ export function declaredAndIgnored(
           isIgnoredRole(name) ||
           (id === undefined && previously !== undefined && isIgnoredRole(previously)),
       )
-      .map(({ name }): Discovery => ({ code: "role-ignored", name })),
+      .map(({ name }): FindingData => ({ code: "role-ignored", name })),
     ...members
       .filter(
         ({ email, id }) =>
@@ -68,17 +68,17 @@ export function declaredAndIgnored(
           (id !== undefined && ignoredIds.has(id)) ||
           (id === undefined && isIgnoredAddress(email.toLowerCase())),
       )
-      .map(({ email }): Discovery => ({ code: "member-ignored", name: email })),
+      .map(({ email }): FindingData => ({ code: "member-ignored", name: email })),
   ];
 }
 
-/** Returns the discoveries but those of a pin to something ignored, which is there, though no plan sees it. */
+/** Returns the findings but those of a pin to something ignored, which is there, though no plan sees it. */
 export function withoutIgnoredPins(
-  discoveries: readonly Discovery[],
+  findingData: readonly FindingData[],
   { ignoredRoles, ignoredMembers }: Scope,
-): readonly Discovery[] {
-  if (ignoredRoles.size + ignoredMembers.length === 0) return discoveries;
-  return discoveries.filter((found) => {
+): readonly FindingData[] {
+  if (ignoredRoles.size + ignoredMembers.length === 0) return findingData;
+  return findingData.filter((found) => {
     if (found.code === "role-pin-missing") return !ignoredRoles.has(found.id);
     if (found.code === "member-pin-missing") return !ignoredMembers.some(({ id }) => id === found.id);
     return true;

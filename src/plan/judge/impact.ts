@@ -8,7 +8,7 @@ import {
   isActive,
   type PersonAccess,
 } from "./access.ts";
-import type { Discovery } from "./findings.ts";
+import type { FindingData } from "./findings.ts";
 
 /** What people gain and lose between two states of access, whichever change it comes from. */
 export function impactOf(before: Access, after: Access): Impact {
@@ -119,14 +119,14 @@ export function holdersOf({ people }: Access, roleKey: string): readonly PersonA
 }
 
 /** A role that goes and one that comes with the same permissions or the same holders: a rename, more often than not. */
-export function likelyRenames(
+export function detectRenames(
   changes: readonly RoleChange[],
   before: Access,
   after: Access,
-): readonly Discovery[] {
+): readonly FindingData[] {
   const gone = changes.flatMap((change) => (change.kind === "delete" ? [change] : []));
   const come = changes.flatMap((change) => (change.kind === "create" ? [change] : []));
-  return come.flatMap((created): readonly Discovery[] => {
+  return come.flatMap((created): readonly FindingData[] => {
     const holders = holderNames(after, `new ${created.name}`);
     const twins = gone.filter(
       (removed) =>

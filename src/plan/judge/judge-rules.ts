@@ -1,9 +1,9 @@
 import type { Finding, Refusal } from "../../model/plan.ts";
 import type { Access } from "./access.ts";
 import { checkViolations, unknownToChecks } from "./checks.ts";
-import type { Discovery } from "./findings.ts";
+import type { FindingData } from "./findings.ts";
 import { mfaUnknown, policyViolations } from "./policies.ts";
-import { alreadySo, type Tense, word } from "./refusals.ts";
+import { alreadySo, type Tense, toRefusal } from "./refusals.ts";
 import type { Judged, Rules, Violation } from "./violation.ts";
 
 /** The verdict of policies and checks on a plan. */
@@ -11,7 +11,7 @@ export interface Judgement {
   readonly refusals: readonly Refusal[];
   /** Rules that are broken already and do not get worse. */
   readonly findings: readonly Finding[];
-  readonly discoveries: readonly Discovery[];
+  readonly findingData: readonly FindingData[];
 }
 
 /** Returns everything in an access that the rules do not allow. */
@@ -30,12 +30,14 @@ export interface Comparison {
  * live already, and not touched or improved, is only a warning.
  */
 export function judgePlan(rules: Rules, after: Judged, { before, declared }: Comparison): Judgement {
-  const discoveries = [
-    ...mfaUnknown(rules, after).map((found): Discovery => ({ code: "member-mfa-unknown", ...found })),
-    ...unknownToChecks(rules.checks, after).map((found): Discovery => ({ code: "check-unknown", ...found })),
+  const findingData = [
+    ...mfaUnknown(rules, after).map((found): FindingData => ({ code: "member-mfa-unknown", ...found })),
+    ...unknownToChecks(rules.checks, after).map(
+      (found): FindingData => ({ code: "check-unknown", ...found }),
+    ),
   ];
   const violations = violationsIn(rules, after);
-  if (violations.length === 0) return { refusals: [], findings: [], discoveries };
+  if (violations.length === 0) return { refusals: [], findings: [], findingData };
   const was = byKey(violationsIn(rules, { access: before, settled: before, find: after.find }));
   const own = byKey(declared());
   const isOld = (violation: Violation): boolean => {
@@ -44,19 +46,19 @@ export function judgePlan(rules: Rules, after: Judged, { before, declared }: Com
     return old !== undefined && !isOwn && isNoWorse(violation, old);
   };
   return {
-    refusals: violations.flatMap((one) => (isOld(one) ? [] : [toRefusal(one, "plan")])),
-    findings: violations.flatMap((one) => (isOld(one) ? [alreadySo(toRefusal(one, "live"))] : [])),
-    discoveries,
+    refusals: violations.flatMap((one) => (isOld(one) ? [] : [refusalOf(one, "plan")])),
+    findings: violations.flatMap((one) => (isOld(one) ? [alreadySo(refusalOf(one, "live"))] : [])),
+    findingData,
   };
 }
 
 /** Returns what is live and not allowed, as refusals in the words of what is so. */
 export function judgeLive(rules: Rules, judged: Judged): readonly Refusal[] {
-  return violationsIn(rules, judged).map((violation) => toRefusal(violation, "live"));
+  return violationsIn(rules, judged).map((violation) => refusalOf(violation, "live"));
 }
 
-function toRefusal({ objection, check }: Violation, tense: Tense): Refusal {
-  return { ...word(objection, tense), check };
+function refusalOf({ data, check }: Violation, tense: Tense): Refusal {
+  return { ...toRefusal(data, tense), check };
 }
 
 function isNoWorse({ extent }: Violation, old: Violation): boolean {

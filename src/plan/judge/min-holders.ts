@@ -2,9 +2,9 @@ import { by } from "../../lib/order.ts";
 import type { GuardSettings } from "../../model/desired.ts";
 import type { Deferred, MemberChange, Refusal } from "../../model/plan.ts";
 import { type Access, type PersonAccess, roleFinder } from "./access.ts";
-import type { Discovery } from "./findings.ts";
+import type { FindingData } from "./findings.ts";
 import { holdersOf } from "./impact.ts";
-import { refuse } from "./refusals.ts";
+import { toRefusal } from "./refusals.ts";
 
 /** Without an owner nobody can set anything right again. */
 const OWNER = "role_owner";
@@ -15,7 +15,7 @@ export interface MinHolders {
   /** Removals that wait until others have accepted. */
   readonly deferred: readonly Deferred[];
   readonly refusals: readonly Refusal[];
-  readonly discoveries: readonly Discovery[];
+  readonly findingData: readonly FindingData[];
 }
 
 /**
@@ -47,7 +47,7 @@ export function guardMinHolders(
   return {
     deferred: distinctChanges(results.flatMap(({ deferred }) => deferred)),
     refusals: results.flatMap(({ refusals }) => refusals),
-    discoveries: results.flatMap(({ discoveries }) => discoveries),
+    findingData: results.flatMap(({ findingData }) => findingData),
   };
 }
 
@@ -63,7 +63,7 @@ function rulesOf(
   return [...own, ...defaults].sort(by(([role]) => role));
 }
 
-const NOTHING: MinHolders = { deferred: [], refusals: [], discoveries: [] };
+const NOTHING: MinHolders = { deferred: [], refusals: [], findingData: [] };
 
 interface Rule {
   readonly role: string;
@@ -80,7 +80,7 @@ function guardRole(rule: Rule): MinHolders {
   return (
     judged.find(({ refusals }) => refusals.length > 0) ??
     judged.find(({ deferred }) => deferred.length > 0) ??
-    judged.find(({ discoveries }) => discoveries.length > 0) ??
+    judged.find(({ findingData }) => findingData.length > 0) ??
     NOTHING
   );
 }
@@ -97,7 +97,7 @@ function judgeRole(
   const name = before.roles.get(key)?.name ?? role;
   if (has.length >= had.length) {
     return has.length < min && had.length > 0
-      ? { ...NOTHING, discoveries: [{ code: "role-few-holders", name, holders: has.length, min }] }
+      ? { ...NOTHING, findingData: [{ code: "role-few-holders", name, holders: has.length, min }] }
       : NOTHING;
   }
   const needed = Math.min(min, had.length);
@@ -108,7 +108,7 @@ function judgeRole(
     return {
       ...NOTHING,
       refusals: [
-        refuse({
+        toRefusal({
           code: "min-holders",
           role,
           name,

@@ -25,7 +25,7 @@ function emailDomains({ policies }: Rules, { access }: Judged): readonly Violati
   return peopleOf(access)
     .filter(({ email }) => email !== null && !inDomains(email, domains))
     .map((person) => ({
-      objection: { code: "email-domains", name: person.name, domains },
+      data: { code: "email-domains", name: person.name, domains },
       rule: "email-domains",
       subject: subjectOf(person),
       extent: [],
@@ -51,7 +51,7 @@ function separateRoles({ policies }: Rules, { access, find }: Judged): readonly 
       if (together.length < 2) return [];
       return [
         {
-          objection: { code: "separate", name: person.name, roles: together },
+          data: { code: "separate", name: person.name, roles: together },
           rule: `separate ${JSON.stringify(roles)}`,
           subject: subjectOf(person),
           extent: together,
@@ -70,7 +70,7 @@ function maxHolders({ policies }: Rules, { settled, find }: Judged): readonly Vi
     const names = holders.map(({ name }) => name);
     return [
       {
-        objection: { code: "max-holders", name: role, holders: names, max },
+        data: { code: "max-holders", name: role, holders: names, max },
         rule: `max-holders ${role}`,
         subject: null,
         extent: holders.map(({ id, name }) => id ?? name.toLowerCase()),
@@ -98,7 +98,7 @@ function requireUntil({ policies, members = [] }: Rules, { access, find }: Judge
       const listed = grant !== undefined ? "grant" : member !== undefined ? "member" : null;
       return [
         {
-          objection: { code: "require-until", name, role, listed },
+          data: { code: "require-until", name, role, listed },
           rule: `require-until ${role}`,
           subject: subjectOf(person),
           extent: [],
@@ -122,7 +122,7 @@ function requireMfa(rules: Rules, judged: Judged): readonly Violation[] {
   return mfaHolders(rules, judged)
     .filter(({ person }) => person.mfa === false)
     .map(({ role, person }) => ({
-      objection: { code: "require-mfa", name: person.name, role },
+      data: { code: "require-mfa", name: person.name, role },
       rule: `require-mfa ${role}`,
       subject: subjectOf(person),
       extent: [],
@@ -148,7 +148,7 @@ function forbidPermissions({ policies }: Rules, { access }: Judged): readonly Vi
     if (granted.length === 0) return [];
     return [
       {
-        objection: { code: "forbid-permissions", name, permissions: granted },
+        data: { code: "forbid-permissions", name, permissions: granted },
         rule: "forbid-permissions",
         subject: { id: id === null ? null : key, name },
         extent: granted,

@@ -1,8 +1,8 @@
 import type { Metadata } from "../../model/json.ts";
 import type { Finding, Refusal } from "../../model/plan.ts";
 
-/** What a guard, a policy or a check has against a plan; `refuse` turns it into a Refusal. */
-export type Objection =
+/** What a guard, a policy or a check has against a plan; `toRefusal` turns it into a Refusal. */
+export type RefusalData =
   | {
       readonly code: "max-removals";
       readonly resource: "role" | "member";
@@ -81,11 +81,6 @@ export type Objection =
 /** Whether a violation is told as what a plan would leave behind, or as what is so. */
 export type Tense = "plan" | "live";
 
-/** Words an objection to a plan. */
-export function refuse(objection: Objection): Refusal {
-  return word(objection, "plan");
-}
-
 /** Returns a warning of what is broken already, and not made worse. */
 export function alreadySo({ code, resource, name, check, message, hint }: Refusal): Finding {
   const what = check === null ? "" : ` (check: ${check})`;
@@ -106,15 +101,15 @@ const UNTIL_HINTS = {
   nothing: (): string => "Nothing in the file says when it ends: list the member, with an end date.",
 };
 
-/** Words an objection: the one place where refusals are worded. */
-export function word(objection: Objection, tense: Tense): Refusal {
-  const { code } = objection;
+/** Returns the refusal of some data: all messages of refusals are here. */
+export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
+  const { code } = data;
   const isPlan = tense === "plan";
   const hold = isPlan ? "would hold" : "holds";
   const have = isPlan ? "would have" : "has";
-  switch (objection.code) {
+  switch (data.code) {
     case "max-removals": {
-      const { resource, removals, live, allowed } = objection;
+      const { resource, removals, live, allowed } = data;
       return guard(
         code,
         resource,
@@ -125,7 +120,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
       );
     }
     case "protect": {
-      const { resource, name, kind } = objection;
+      const { resource, name, kind } = data;
       return guard(
         code,
         resource,
@@ -136,7 +131,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
       );
     }
     case "min-holders": {
-      const { role, name, before, after, min, uncounted } = objection;
+      const { role, name, before, after, min, uncounted } = data;
       const besides = uncounted === 0 ? "" : ", service accounts not counted";
       return guard(
         code,
@@ -149,7 +144,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
       );
     }
     case "min-holders-wait": {
-      const { name, member } = objection;
+      const { name, member } = data;
       return guard(
         code,
         "role",
@@ -160,7 +155,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
       );
     }
     case "self-lockout": {
-      const { name, removed, lost } = objection;
+      const { name, removed, lost } = data;
       const what = removed ? "your own membership" : `what the next run needs: ${list(lost)}`;
       return guard(
         code,
@@ -172,7 +167,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
       );
     }
     case "role-metadata-fixed": {
-      const { name, live } = objection;
+      const { name, live } = data;
       return guard(
         code,
         "role",
@@ -183,7 +178,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
       );
     }
     case "role-replace-pinned": {
-      const { name, id } = objection;
+      const { name, id } = data;
       return guard(
         code,
         "role",
@@ -194,7 +189,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
       );
     }
     case "role-replace-named": {
-      const { name, id } = objection;
+      const { name, id } = data;
       return guard(
         code,
         "role",
@@ -205,7 +200,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
       );
     }
     case "role-still-held": {
-      const { name, holders } = objection;
+      const { name, holders } = data;
       return guard(
         code,
         "role",
@@ -216,7 +211,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
       );
     }
     case "email-domains": {
-      const { name, domains } = objection;
+      const { name, domains } = data;
       return policy(
         code,
         "member",
@@ -226,7 +221,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
       );
     }
     case "separate": {
-      const { name, roles } = objection;
+      const { name, roles } = data;
       return policy(
         code,
         "member",
@@ -236,7 +231,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
       );
     }
     case "max-holders": {
-      const { name, holders, max } = objection;
+      const { name, holders, max } = data;
       return policy(
         code,
         "role",
@@ -246,7 +241,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
       );
     }
     case "require-until": {
-      const { name, role, listed } = objection;
+      const { name, role, listed } = data;
       return policy(
         code,
         "member",
@@ -256,7 +251,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
       );
     }
     case "require-mfa": {
-      const { name, role } = objection;
+      const { name, role } = data;
       return policy(
         code,
         "member",
@@ -266,7 +261,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
       );
     }
     case "forbid-permissions": {
-      const { name, permissions } = objection;
+      const { name, permissions } = data;
       return policy(
         code,
         "role",
@@ -276,7 +271,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
       );
     }
     case "check-only": {
-      const { name, permission, through } = objection;
+      const { name, permission, through } = data;
       return check(
         code,
         name,
@@ -284,7 +279,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
       );
     }
     case "check-at-most": {
-      const { permission, most, holders } = objection;
+      const { permission, most, holders } = data;
       return check(
         code,
         null,
@@ -292,7 +287,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
       );
     }
     case "check-cannot": {
-      const { name, permission, through } = objection;
+      const { name, permission, through } = data;
       return check(
         code,
         name,
@@ -300,7 +295,7 @@ export function word(objection: Objection, tense: Tense): Refusal {
       );
     }
     default:
-      return objection satisfies never;
+      return data satisfies never;
   }
 }
 

@@ -4,7 +4,7 @@ import type { DesiredState } from "../../model/desired.ts";
 import { PREDEFINED_ROLES } from "../../model/live.ts";
 import type { RolePlan } from "../changes/plan-roles.ts";
 import type { Scope } from "../scope.ts";
-import type { Discovery } from "./findings.ts";
+import type { FindingData } from "./findings.ts";
 
 /** Returns the roles that guards, policies and checks name, each once. */
 export function rolesInRules({
@@ -37,7 +37,7 @@ export function unknownInRules(
   desired: DesiredState,
   { roles: live, ignoredRoles }: Scope,
   { changes }: RolePlan,
-): readonly Discovery[] {
+): readonly FindingData[] {
   const named = rolesInRules(desired);
   const guarded = desired.guards.protect.roles.filter(isLiteralGlob);
   if (named.length + guarded.length === 0) return [];

@@ -1,6 +1,6 @@
 import type { DesiredState } from "../../model/desired.ts";
 import type { Access, PersonAccess } from "./access.ts";
-import type { Objection } from "./refusals.ts";
+import type { RefusalData } from "./refusals.ts";
 
 /** The rules of a file on access, and what it says of members, for their end dates. */
 export type Rules = Pick<DesiredState, "policies" | "checks" | "members">;
@@ -16,7 +16,7 @@ export interface Judged {
 
 /** One thing in an access that a policy or a check does not allow. */
 export interface Violation {
-  readonly objection: Objection;
+  readonly data: RefusalData;
   /** Tells the rule apart from all others of the file. */
   readonly rule: string;
   /** The member or role that breaks it; null where it is all together. */

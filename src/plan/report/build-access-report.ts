@@ -32,8 +32,8 @@ export interface LiveReportInput {
 export function liveReport({ live, desired, service, environment, plan }: LiveReportInput): AccessReport {
   const changes = plan === null ? NO_CHANGES : split(plan);
   const scope = scopeOf(live, { roles: [], members: [] }, () => false);
-  const before = accessBefore(scope, changes, false);
-  const after = plan === null ? before : accessAfter(before, changes, false);
+  const before = accessBefore(scope, changes, { mergeReplacedRoles: false });
+  const after = plan === null ? before : accessAfter(before, changes, { mergeReplacedRoles: false });
   const liveRoles = new Map(scope.roles.map((role) => [role.id, role]));
   const liveMembers = new Map(live.members.map((member) => [member.id, member]));
   const declared = declaredBy(desired);

@@ -12,7 +12,7 @@ import type {
   RoleChange,
 } from "../../model/plan.ts";
 import { roleImageOf } from "../changes/role-changes.ts";
-import { hash, seal } from "../fingerprint.ts";
+import { hash, withFingerprint } from "../fingerprint.ts";
 import { type AccessChanges, accessAfter, accessBefore, roleFinder } from "../judge/access.ts";
 import { impactOf } from "../judge/impact.ts";
 import { judgeLive } from "../judge/judge-rules.ts";
@@ -90,13 +90,16 @@ function judgedLive(
   // Members who get a role that is to be created must find it.
   const created = all.roles.filter(({ kind }) => kind === "create");
   const base = { roles: [...new Set([...created, ...some.roles])], members: some.members };
-  const apart = accessBefore(scope, base, false);
-  const access = accessBefore(scope, all, true);
-  const [findLive, findPlanned] = [roleFinder(access), roleFinder(accessAfter(access, all, true))];
+  const apart = accessBefore(scope, base, { mergeReplacedRoles: false });
+  const access = accessBefore(scope, all, { mergeReplacedRoles: true });
+  const [findLive, findPlanned] = [
+    roleFinder(access),
+    roleFinder(accessAfter(access, all, { mergeReplacedRoles: true })),
+  ];
   const find = (role: string): string | undefined => findPlanned(role) ?? findLive(role);
   return {
-    impact: inverted(impactOf(apart, accessAfter(apart, base, false))),
-    violations: judgeLive(desired, { access, settled: access, find }).map(withFingerprint),
+    impact: inverted(impactOf(apart, accessAfter(apart, base, { mergeReplacedRoles: false }))),
+    violations: judgeLive(desired, { access, settled: access, find }).map(toDriftViolation),
   };
 }
 
@@ -123,7 +126,7 @@ function inverted({ members, permissions, roles }: Impact): Impact {
   };
 }
 
-function withFingerprint(refusal: Refusal): DriftViolation {
+function toDriftViolation(refusal: Refusal): DriftViolation {
   const { rule, code, resource, name, check, message } = refusal;
   // Without its holders, of whom each one who comes or goes would make it another violation.
   const what = name === null && check === null ? message : null;
@@ -183,7 +186,7 @@ function metadataChange(
   if (planned !== undefined && (planned.resource !== "role" || planned.kind !== "update")) return null;
   const before = roleImageOf(role);
   const field: FieldDiff = { field: "metadata", before: before.metadata, after: declared.metadata };
-  return seal<RoleChange>({
+  return withFingerprint<RoleChange>({
     resource: "role",
     kind: "update",
     id: role.id,

@@ -5,7 +5,7 @@ import type { MemberImage, RoleRef } from "../../model/plan.ts";
 import type { RoleRefs, TakeNote, UndoContext } from "./role-revert-context.ts";
 
 /** One pass over what a run did to members. */
-export interface MemberPass extends UndoContext {
+export interface MemberRevertContext extends UndoContext {
   /** What stands for roles of before and after the run. */
   readonly refs: RoleRefs;
   /** The file's members: what they say of a managed user's password, nothing else. */
@@ -18,14 +18,14 @@ export interface MemberPass extends UndoContext {
 }
 
 /** Whether a live member has other roles or metadata than an image says. */
-export function isChanged(live: LiveMember, after: MemberImage, pass: MemberPass): boolean {
+export function isChanged(live: LiveMember, after: MemberImage, pass: MemberRevertContext): boolean {
   const keys = (refs: readonly RoleRef[]): string => [...new Set(refs.map(keysOf(pass)))].sort().join("\n");
   const held = live.roles.map((id) => ({ id, name: id }));
   return keys(held) !== keys(after.roles) || canonicalJson(live.metadata) !== canonicalJson(after.metadata);
 }
 
 /** One text for each role, however it is called before, after and now. */
-export function keysOf({ refs }: MemberPass): (ref: RoleRef) => string {
+export function keysOf({ refs }: MemberRevertContext): (ref: RoleRef) => string {
   return (ref) => {
     const now = refs.refBack(ref);
     if (now === null) return `gone ${refs.idOf(ref) ?? ref.name}`;
@@ -34,11 +34,11 @@ export function keysOf({ refs }: MemberPass): (ref: RoleRef) => string {
 }
 
 /** The live member with an address, in whichever case it is written. */
-export function findByAddress(email: string, { byAddress }: MemberPass): LiveMember | undefined {
+export function findByAddress(email: string, { byAddress }: MemberRevertContext): LiveMember | undefined {
   return byAddress.get(email.toLowerCase());
 }
 
 /** Notes that a member does not get a role back. */
-export function noteRoleGone(name: string, role: string, { note }: MemberPass): void {
+export function noteRoleGone(name: string, role: string, { note }: MemberRevertContext): void {
   note("role-gone", name, `${name} does not get the role "${role}" back: it is not there any more.`);
 }

@@ -1,15 +1,15 @@
 import type { MemberChange, MemberImage } from "../../model/plan.ts";
 import { sortRefs } from "../changes/member-changes.ts";
-import { seal } from "../fingerprint.ts";
-import { findByAddress, isChanged, type MemberPass, noteRoleGone } from "./member-revert-context.ts";
+import { withFingerprint } from "../fingerprint.ts";
+import { findByAddress, isChanged, type MemberRevertContext, noteRoleGone } from "./member-revert-context.ts";
 import type { Effect } from "./net-effects.ts";
 import type { TakeNote } from "./role-revert-context.ts";
 
 /** The change that invites again, or makes again, whom the run removed; null where that is not needed, or cannot be. */
-export function putMemberBack(
+export function recreateMember(
   effect: Pick<Effect<MemberImage>, "name" | "lost">,
   before: MemberImage,
-  pass: MemberPass,
+  pass: MemberRevertContext,
 ): MemberChange | null {
   const { note, refs } = pass;
   const { name } = effect;
@@ -40,7 +40,7 @@ export function putMemberBack(
     return now === null ? [] : now.id === null ? now : pass.refOf(now.id);
   });
   note(...comesBack(name, before, lost));
-  return seal<MemberChange>({
+  return withFingerprint<MemberChange>({
     resource: "member",
     name,
     kind: "create",
@@ -56,7 +56,7 @@ export function putMemberBack(
 function managedBack(
   name: string,
   { managed }: MemberImage,
-  { declared }: MemberPass,
+  { declared }: MemberRevertContext,
 ): MemberImage["managed"] {
   if (managed === null) return null;
   const entry = declared.find(({ email }) => email.toLowerCase() === name.toLowerCase());

@@ -3,17 +3,17 @@ import type { Metadata } from "../../model/json.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { MemberChange, MemberImage, RoleRef } from "../../model/plan.ts";
 import { memberFields, memberImageOf, sortRefs } from "../changes/member-changes.ts";
-import { seal } from "../fingerprint.ts";
+import { withFingerprint } from "../fingerprint.ts";
 import { addressOf } from "../scope.ts";
-import { keysOf, type MemberPass, noteRoleGone } from "./member-revert-context.ts";
+import { keysOf, type MemberRevertContext, noteRoleGone } from "./member-revert-context.ts";
 import type { TakeNote } from "./role-revert-context.ts";
 
 /** The change that brings a live member back from what the run left to what it was before; what others changed stays. */
-export function changeMemberBack(
+export function revertMember(
   live: LiveMember,
   before: MemberImage,
   after: MemberImage,
-  pass: MemberPass,
+  pass: MemberRevertContext,
 ): MemberChange | null {
   const { note } = pass;
   const is = memberImageOf(live, pass);
@@ -27,7 +27,7 @@ export function changeMemberBack(
   };
   const fields = [...memberFields(is, wanted)];
   if (fields.length === 0) return null;
-  return seal<MemberChange>({
+  return withFingerprint<MemberChange>({
     resource: "member",
     name,
     kind: "update",
@@ -49,7 +49,7 @@ function rolesBack(
   name: string,
   live: LiveMember,
   { before, after }: Pick<Images, "before" | "after">,
-  pass: MemberPass,
+  pass: MemberRevertContext,
 ): readonly RoleRef[] {
   const { scope, refs } = pass;
   const keyOf = keysOf(pass);
@@ -70,7 +70,11 @@ function rolesBack(
     known.set(key, pass.refOf(id));
     return key;
   };
-  const wanted = backSet(was.map(keyOfBack), became.map(keyOfBack), [...new Set(live.roles)].map(keyOfHeld));
+  const wanted = revertSet(
+    was.map(keyOfBack),
+    became.map(keyOfBack),
+    [...new Set(live.roles)].map(keyOfHeld),
+  );
   for (const one of was) {
     if (wanted.includes(keyOf(one)) && !known.has(keyOf(one))) noteRoleGone(name, one.name, pass);
   }
@@ -82,7 +86,7 @@ function metadataBack(name: string, { before, after, is }: Images, note: TakeNot
   const value = (metadata: Metadata, key: string) => (Object.hasOwn(metadata, key) ? [metadata[key]] : []);
   return Object.fromEntries(
     [...keys].flatMap((key) => {
-      const [now] = back(
+      const [now] = revertValue(
         value(before.metadata, key),
         value(after.metadata, key),
         value(is.metadata, key),
@@ -96,7 +100,7 @@ function metadataBack(name: string, { before, after, is }: Images, note: TakeNot
 function nicknameBack(name: string, { before, after, is }: Images, note: TakeNote): string | null {
   const live = is.managed?.nickname ?? null;
   const was = before.managed?.nickname ?? null;
-  const wanted = back(was, after.managed?.nickname ?? null, live, () =>
+  const wanted = revertValue(was, after.managed?.nickname ?? null, live, () =>
     note("changed-since", name, `The nickname of ${name} was changed since, and stays.`),
   );
   if (wanted !== null || live === null) return wanted;
@@ -109,7 +113,7 @@ function nicknameBack(name: string, { before, after, is }: Images, note: TakeNot
 }
 
 /** The value of before where the live one is still the run's; the live one where it is back, or neither. */
-export function back<T>(before: T, after: T, live: T, changedSince: () => void): T {
+export function revertValue<T>(before: T, after: T, live: T, changedSince: () => void): T {
   const same = (a: T, b: T): boolean => canonicalJson(a as never) === canonicalJson(b as never);
   if (same(before, after) || same(live, before)) return live;
   if (same(live, after)) return before;
@@ -118,7 +122,7 @@ export function back<T>(before: T, after: T, live: T, changedSince: () => void):
 }
 
 /** What is live, without what the run added, and with what it took away. */
-export function backSet(
+export function revertSet(
   before: readonly string[],
   after: readonly string[],
   live: readonly string[],

@@ -2,25 +2,25 @@ import { sortedSet } from "../../lib/order.ts";
 import type { LiveRole } from "../../model/live.ts";
 import { type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
 import { roleFields, roleImageOf } from "../changes/role-changes.ts";
-import { seal } from "../fingerprint.ts";
+import { withFingerprint } from "../fingerprint.ts";
 import type { Effect } from "./net-effects.ts";
-import { back, backSet } from "./revert-member.ts";
+import { revertSet, revertValue } from "./revert-member.ts";
 import {
+  changeKey,
   isOfRun,
   isRoleIgnored,
   looksLike,
   noteNameTaken,
-  type RolePass,
+  type RoleRevertContext,
   roleNamed,
 } from "./role-revert-context.ts";
-import { keyOf } from "./undo-roles.ts";
 
 /** The change that brings a live role back from what the run left to what it was before; what others changed stays. */
-export function changeRoleBack(
+export function revertRole(
   live: LiveRole,
   before: RoleImage,
   after: RoleImage,
-  pass: RolePass,
+  pass: RoleRevertContext,
 ): RoleChange | null {
   const { scope, refs, note } = pass;
   if (live.predefined) return null;
@@ -30,24 +30,27 @@ export function changeRoleBack(
     note("changed-since", live.name, `The ${field} of the role "${live.name}" was changed since, and stays.`);
   // What was set aside has a name for a moment only, whichever the run went on to give it.
   const aside = is.name !== image.name && before.name !== after.name;
-  const wantedName = aside ? before.name : back(before.name, after.name, is.name, () => stays("name"));
+  const wantedName = aside ? before.name : revertValue(before.name, after.name, is.name, () => stays("name"));
   const taken = wantedName !== is.name && pass.nameless.has(live.id);
   const name = taken ? is.name : wantedName;
   if (taken) noteNameTaken(live.name, before.name, pass);
   const text = (one: string | null): string => one ?? "";
-  const description = back(text(before.description), text(after.description), text(is.description), () =>
-    stays("description"),
+  const description = revertValue(
+    text(before.description),
+    text(after.description),
+    text(is.description),
+    () => stays("description"),
   );
   const wanted: RoleImage = {
     name,
     description: description === text(is.description) ? is.description : description,
-    permissions: sortedSet(backSet(before.permissions, after.permissions, is.permissions)),
+    permissions: sortedSet(revertSet(before.permissions, after.permissions, is.permissions)),
     metadata: is.metadata,
   };
   const fields = [...roleFields(is, wanted)];
   if (fields.length === 0) return null;
   refs.stands(live.id, { id: live.id, name });
-  return seal<RoleChange>({
+  return withFingerprint<RoleChange>({
     resource: "role",
     name,
     kind: "update",
@@ -60,22 +63,22 @@ export function changeRoleBack(
 }
 
 /** The change that takes back what a run did to one role; null where nothing is to be done, or may be. */
-export function undoRole(effect: Effect<RoleImage>, pass: RolePass): RoleChange | null {
+export function undoRole(effect: Effect<RoleImage>, pass: RoleRevertContext): RoleChange | null {
   const { id, name, before, after } = effect;
   if (isRoleIgnored(effect, pass)) return null;
   const live = id === null ? madeUnknown(effect, pass) : pass.byId.get(id);
   if (before === null) return live && after ? remove(live, after, pass) : null;
   if (live) {
     const left = after ?? { ...before, name: `${before.name}${TEMPORARY_SUFFIX}` };
-    return changeRoleBack(live, before, left, pass);
+    return revertRole(live, before, left, pass);
   }
-  if (after === null) return putRoleBack(id, before, pass);
+  if (after === null) return recreateRole(id, before, pass);
   pass.note("gone-since", name, `The role "${name}" is not there any more, so nothing of it goes back.`);
   return null;
 }
 
 /** What a create of which nobody knows the end has left behind: only what looks exactly like it. */
-function madeUnknown({ name, after }: Effect<RoleImage>, pass: RolePass): LiveRole | undefined {
+function madeUnknown({ name, after }: Effect<RoleImage>, pass: RoleRevertContext): LiveRole | undefined {
   const role = roleNamed(pass, name);
   // One that the run knew by its id was there before, and has its name back.
   if (role === undefined || isKnown(role.id, pass)) return undefined;
@@ -88,11 +91,15 @@ function madeUnknown({ name, after }: Effect<RoleImage>, pass: RolePass): LiveRo
   return undefined;
 }
 
-function isKnown(id: string, pass: RolePass): boolean {
+function isKnown(id: string, pass: RoleRevertContext): boolean {
   return isOfRun(id, pass) || pass.effects.replaced.some((one) => one.id === id);
 }
 
-function remove(live: LiveRole, after: RoleImage, { kept, refs, note }: RolePass): RoleChange | null {
+function remove(
+  live: LiveRole,
+  after: RoleImage,
+  { kept, refs, note }: RoleRevertContext,
+): RoleChange | null {
   const { name, id } = live;
   if (live.predefined) return null;
   if (kept.has(id)) {
@@ -107,7 +114,7 @@ function remove(live: LiveRole, after: RoleImage, { kept, refs, note }: RolePass
     );
   }
   refs.stands(id, null);
-  return seal<RoleChange>({
+  return withFingerprint<RoleChange>({
     resource: "role",
     name,
     kind: "delete",
@@ -120,7 +127,11 @@ function remove(live: LiveRole, after: RoleImage, { kept, refs, note }: RolePass
 }
 
 /** The change that makes a role again which the run removed; null where it is there, or cannot be. */
-export function putRoleBack(id: string | null, before: RoleImage, pass: RolePass): RoleChange | null {
+export function recreateRole(
+  id: string | null,
+  before: RoleImage,
+  pass: RoleRevertContext,
+): RoleChange | null {
   const { refs, note } = pass;
   const { name } = before;
   // What the run itself gave this name makes room for it; where it cannot, the name is found to be taken later.
@@ -131,13 +142,13 @@ export function putRoleBack(id: string | null, before: RoleImage, pass: RolePass
     if (id !== null) refs.stands(id, { id: there.id, name });
     return null;
   }
-  if (there || pass.nameless.has(keyOf({ id: null, name }))) {
+  if (there || pass.nameless.has(changeKey({ id: null, name }))) {
     noteNameTaken(name, name, pass);
     return null;
   }
   note("new-id", name, `The role "${name}" comes back with another id.`);
   if (id !== null) refs.stands(id, { id: null, name });
-  return seal<RoleChange>({
+  return withFingerprint<RoleChange>({
     resource: "role",
     name,
     kind: "create",

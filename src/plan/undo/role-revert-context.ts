@@ -8,7 +8,7 @@ import { type Matches, matchesAny, type Scope } from "../scope.ts";
 import type { NetEffects } from "./net-effects.ts";
 
 /** One pass over what a run did to roles, as each of them goes back. */
-export interface RolePass extends UndoContext {
+export interface RoleRevertContext extends UndoContext {
   /** The managed roles by id. */
   readonly byId: ReadonlyMap<string, LiveRole>;
   /** Ids of roles that have to stay, because somebody holds them. */
@@ -22,7 +22,7 @@ export interface RolePass extends UndoContext {
 /** Whether a role is to be left alone; notes it where it is. */
 export function isRoleIgnored(
   { id, name }: { readonly id: string | null; readonly name: string },
-  { ignore, matches, note }: RolePass,
+  { ignore, matches, note }: RoleRevertContext,
 ): boolean {
   if (!matchesAny(ignore.roles, [name, id ?? name], matches)) return false;
   note("ignored", name, `The role "${name}" is to be ignored, so it stays as it is.`);
@@ -30,12 +30,12 @@ export function isRoleIgnored(
 }
 
 /** Whether the run changed a role, or made it. */
-export function isOfRun(id: string, { effects: { roles, replaced } }: RolePass): boolean {
+export function isOfRun(id: string, { effects: { roles, replaced } }: RoleRevertContext): boolean {
   return roles.some((effect) => effect.id === id) || replaced.some(({ successor }) => successor === id);
 }
 
 /** Notes that a role does not get its name back. */
-export function noteNameTaken(name: string, wanted: string, { note }: RolePass): void {
+export function noteNameTaken(name: string, wanted: string, { note }: RoleRevertContext): void {
   note("name-taken", name, `The role "${wanted}" does not come back: another role has that name by now.`);
 }
 
@@ -119,4 +119,9 @@ export function noteTaker(resource: UndoNote["resource"]): {
 } {
   const notes: UndoNote[] = [];
   return { notes, note: (code, name, message) => void notes.push({ code, resource, name, message }) };
+}
+
+/** Returns a key of a change that no other change of one undo has. */
+export function changeKey({ id, name }: { readonly id: string | null; readonly name: string }): string {
+  return id ?? `new ${name}`;
 }

@@ -2,15 +2,15 @@ import type { LiveMember } from "../../model/live.ts";
 import type { UndoNote } from "../../model/past-run.ts";
 import type { MemberChange, MemberImage, RoleRef } from "../../model/plan.ts";
 import { memberImageOf } from "../changes/member-changes.ts";
-import { seal } from "../fingerprint.ts";
+import { withFingerprint } from "../fingerprint.ts";
 import { addressesOf, addressOf, isManaged, matchesAny } from "../scope.ts";
 
 import { emptyFields, withoutFields } from "./emptied-fields.ts";
-import { findByAddress, isChanged, type MemberPass } from "./member-revert-context.ts";
+import { findByAddress, isChanged, type MemberRevertContext } from "./member-revert-context.ts";
 
 import type { Effect } from "./net-effects.ts";
-import { putMemberBack } from "./recreate-member.ts";
-import { changeMemberBack } from "./revert-member.ts";
+import { recreateMember } from "./recreate-member.ts";
+import { revertMember } from "./revert-member.ts";
 import { noteTaker, type UndoContext } from "./role-revert-context.ts";
 import type { RolesBack } from "./undo-roles.ts";
 
@@ -18,7 +18,7 @@ import type { RolesBack } from "./undo-roles.ts";
 export function undoMembers({
   roles,
   ...context
-}: UndoContext & Pick<MemberPass, "declared"> & { readonly roles: RolesBack }): {
+}: UndoContext & Pick<MemberRevertContext, "declared"> & { readonly roles: RolesBack }): {
   readonly changes: readonly MemberChange[];
   readonly notes: readonly UndoNote[];
 } {
@@ -34,12 +34,12 @@ export function undoMembers({
       addressesOf(member).map((address) => [address.toLowerCase(), member] as const),
     ),
   );
-  const pass: MemberPass = { ...context, refs: roles.refs, note, byId, byAddress, refOf };
+  const pass: MemberRevertContext = { ...context, refs: roles.refs, note, byId, byAddress, refOf };
   const changes = context.effects.members.flatMap((effect) => undoMember(effect, pass) ?? []);
   return { changes, notes };
 }
 
-function undoMember(effect: Effect<MemberImage>, pass: MemberPass): MemberChange | null {
+function undoMember(effect: Effect<MemberImage>, pass: MemberRevertContext): MemberChange | null {
   const { id, name, before, after } = effect;
   const { note } = pass;
   if (isIgnored(effect, pass)) {
@@ -48,8 +48,8 @@ function undoMember(effect: Effect<MemberImage>, pass: MemberPass): MemberChange
   }
   const live = id === null ? madeUnknown(effect, pass) : pass.byId.get(id);
   if (before === null) return live && after ? remove(live, after, pass) : null;
-  if (after === null) return live ? null : putMemberBack(effect, before, pass);
-  if (live) return changeMemberBack(live, before, emptiedWhereLiveIs(effect, live, after, pass), pass);
+  if (after === null) return live ? null : recreateMember(effect, before, pass);
+  if (live) return revertMember(live, before, emptiedWhereLiveIs(effect, live, after, pass), pass);
   note("gone-since", name, `${name} is not a member any more, so nothing of it goes back.`);
   return null;
 }
@@ -59,7 +59,7 @@ function emptiedWhereLiveIs(
   { maybeEmptied = [] }: Effect<MemberImage>,
   live: LiveMember,
   after: MemberImage,
-  pass: MemberPass,
+  pass: MemberRevertContext,
 ): MemberImage {
   const empty = emptyFields(memberImageOf(live, pass));
   return withoutFields(
@@ -68,7 +68,10 @@ function emptiedWhereLiveIs(
   );
 }
 
-function isIgnored({ id, name }: Effect<MemberImage>, { ignore, matches, scope }: MemberPass): boolean {
+function isIgnored(
+  { id, name }: Effect<MemberImage>,
+  { ignore, matches, scope }: MemberRevertContext,
+): boolean {
   return (
     matchesAny(ignore.members, [name, id ?? name], matches) ||
     scope.ignoredMembers.some((member) => member.id === id)
@@ -76,7 +79,10 @@ function isIgnored({ id, name }: Effect<MemberImage>, { ignore, matches, scope }
 }
 
 /** What a create of which nobody knows the end has left behind: only what looks exactly like it. */
-function madeUnknown({ name, after }: Effect<MemberImage>, pass: MemberPass): LiveMember | undefined {
+function madeUnknown(
+  { name, after }: Effect<MemberImage>,
+  pass: MemberRevertContext,
+): LiveMember | undefined {
   const live = findByAddress(name, pass);
   if (live === undefined || after === null) return undefined;
   if (live.status === "pending" || isManaged(live)) {
@@ -90,7 +96,7 @@ function madeUnknown({ name, after }: Effect<MemberImage>, pass: MemberPass): Li
   return undefined;
 }
 
-function remove(live: LiveMember, after: MemberImage, pass: MemberPass): MemberChange {
+function remove(live: LiveMember, after: MemberImage, pass: MemberRevertContext): MemberChange {
   const name = addressOf(live) ?? live.id;
   if (isChanged(live, after, pass)) {
     pass.note(
@@ -99,7 +105,7 @@ function remove(live: LiveMember, after: MemberImage, pass: MemberPass): MemberC
       `${name} was changed since; the membership goes all the same, because the run made it.`,
     );
   }
-  return seal<MemberChange>({
+  return withFingerprint<MemberChange>({
     resource: "member",
     name,
     kind: "delete",

@@ -34,12 +34,12 @@ export function undoPlan(run: PastRun, input: PlanInput): Undo {
     const plan = judgeChanges(input, {
       scope,
       byFile: false,
-      roles: { ...roles.plan, objections: [], discoveries: [] },
+      roles: { ...roles.plan, refusalData: [], findingData: [] },
       members: {
         changes: members.changes,
         unchanged: scope.members.length - touched(members.changes),
         unlisted: 0,
-        discoveries: [],
+        findingData: [],
       },
     });
     return { plan, notes: [...roles.notes, ...members.notes] };

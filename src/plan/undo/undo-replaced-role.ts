@@ -1,13 +1,19 @@
 import type { LiveRole } from "../../model/live.ts";
 import { type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
 import { roleFields, roleImageOf } from "../changes/role-changes.ts";
-import { seal } from "../fingerprint.ts";
+import { withFingerprint } from "../fingerprint.ts";
 import type { RoleReplaced } from "./net-effects.ts";
-import { changeRoleBack, putRoleBack } from "./revert-role.ts";
-import { isRoleIgnored, looksLike, noteNameTaken, type RolePass, roleNamed } from "./role-revert-context.ts";
+import { recreateRole, revertRole } from "./revert-role.ts";
+import {
+  isRoleIgnored,
+  looksLike,
+  noteNameTaken,
+  type RoleRevertContext,
+  roleNamed,
+} from "./role-revert-context.ts";
 
 /** The change that puts a role back in whose place the run put another one; null where nothing is to be done, or may be. */
-export function undoReplacedRole(replaced: RoleReplaced, pass: RolePass): RoleChange | null {
+export function undoReplacedRole(replaced: RoleReplaced, pass: RoleRevertContext): RoleChange | null {
   const { name, id, before, after, successor } = replaced;
   if (isRoleIgnored({ id, name: before?.name ?? name }, pass)) return null;
   if (isRoleIgnored({ id: successor, name }, pass)) return null;
@@ -17,22 +23,22 @@ export function undoReplacedRole(replaced: RoleReplaced, pass: RolePass): RoleCh
   const now = (successor === null ? undefined : byId.get(successor)) ?? successorOf(replaced, pass);
   if (old && now) return halfReplaced(before.name, pass);
   if (old && scope.setAside.has(id)) {
-    return changeRoleBack(old, before, { ...before, name: `${name}${TEMPORARY_SUFFIX}` }, pass);
+    return revertRole(old, before, { ...before, name: `${name}${TEMPORARY_SUFFIX}` }, pass);
   }
   if (old === undefined && after === null) return halfReplaced(before.name, pass);
   if (now && after) return replaceBack(id, before, after, now, pass);
-  return old === undefined ? putRoleBack(id, before, pass) : null;
+  return old === undefined ? recreateRole(id, before, pass) : null;
 }
 
 /** The role that took the place of another one, where nobody knows its id: what looks exactly like it. */
-function successorOf({ name, id, after }: RoleReplaced, { scope }: RolePass): LiveRole | undefined {
+function successorOf({ name, id, after }: RoleReplaced, { scope }: RoleRevertContext): LiveRole | undefined {
   if (after === null) return undefined;
   return scope.roles.find(
     (role) => role.name === name && !scope.setAside.has(role.id) && role.id !== id && looksLike(role, after),
   );
 }
 
-function halfReplaced(name: string, { note }: RolePass): null {
+function halfReplaced(name: string, { note }: RoleRevertContext): null {
   note(
     "half-replaced",
     name,
@@ -46,7 +52,7 @@ function replaceBack(
   before: RoleImage,
   after: RoleImage,
   now: LiveRole,
-  pass: RolePass,
+  pass: RoleRevertContext,
 ): RoleChange | null {
   const { scope, kept, nameless, refs, note } = pass;
   const stays = { id: now.id, name: now.name };
@@ -83,7 +89,7 @@ function replaceBack(
   refs.stands(oldId, ref);
   refs.stands(now.id, ref);
   const is = roleImageOf(now);
-  return seal<RoleChange>({
+  return withFingerprint<RoleChange>({
     resource: "role",
     name,
     kind: "replace",

@@ -4,9 +4,10 @@ import type { RoleChange } from "../../model/plan.ts";
 import type { RolePlan } from "../changes/plan-roles.ts";
 import { undoRole } from "./revert-role.ts";
 import {
+  changeKey,
   noteTaker,
-  type RolePass,
   type RoleRefs,
+  type RoleRevertContext,
   roleRefs,
   type UndoContext,
 } from "./role-revert-context.ts";
@@ -14,7 +15,7 @@ import { undoReplacedRole } from "./undo-replaced-role.ts";
 
 /** How roles go back, and what members need to know of it. */
 export interface RolesBack {
-  readonly plan: Omit<RolePlan, "objections" | "discoveries">;
+  readonly plan: Omit<RolePlan, "refusalData" | "findingData">;
   readonly notes: readonly UndoNote[];
   /** What stands for the roles of before and after the run, once all is back. */
   readonly refs: RoleRefs;
@@ -30,12 +31,12 @@ export function undoRoles(context: UndoContext, kept: ReadonlySet<string>): Role
   for (;;) {
     const { notes, note } = noteTaker("role");
     const refs = roleRefs(context);
-    const pass: RolePass = { ...context, byId, kept, nameless, refs, note };
+    const pass: RoleRevertContext = { ...context, byId, kept, nameless, refs, note };
     const changes = [
       ...effects.roles.flatMap((effect) => undoRole(effect, pass) ?? []),
       ...effects.replaced.flatMap((one) => undoReplacedRole(one, pass) ?? []),
     ];
-    const taken = namesTaken(changes, custom, scope.setAside);
+    const taken = nameConflicts(changes, custom, scope.setAside);
     if (taken.length > 0) {
       for (const key of taken) nameless.add(key);
       continue;
@@ -61,13 +62,8 @@ export function undoRoles(context: UndoContext, kept: ReadonlySet<string>): Role
   }
 }
 
-/** What tells a change apart from the others of one undo. */
-export function keyOf({ id, name }: { readonly id: string | null; readonly name: string }): string {
-  return id ?? `new ${name}`;
-}
-
 /** The keys of changes that would take a name which another role keeps, or takes as well. */
-function namesTaken(
+function nameConflicts(
   changes: readonly RoleChange[],
   custom: readonly LiveRole[],
   setAside: ReadonlySet<string>,
@@ -87,7 +83,7 @@ function namesTaken(
   return changes.flatMap((change) => {
     if (change.after === null || (change.kind === "update" && !moving.has(change.id))) return [];
     const { name } = change.after;
-    if (names.has(name)) return [keyOf(change)];
+    if (names.has(name)) return [changeKey(change)];
     names.add(name);
     return [];
   });

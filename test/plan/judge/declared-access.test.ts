@@ -44,9 +44,7 @@ async function verdicts(main: string, shared?: string): Promise<Verdicts | null>
   const state = merchants[0]?.state ?? null;
   if (state === null) return null;
   const codes = new Set(Object.values(OFFLINE));
-  const found = declaredViolations(state, NOW).map(
-    ({ objection }) => OFFLINE[objection.code] ?? objection.code,
-  );
+  const found = declaredViolations(state, NOW).map(({ data }) => OFFLINE[data.code] ?? data.code);
   return {
     validate: [...new Set(diagnostics.map(({ code }) => code))].filter((code) => codes.has(code)).sort(),
     plan: [...new Set(found)].sort(),

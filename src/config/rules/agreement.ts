@@ -1,6 +1,7 @@
 import type { LocatedProblem, Path, Site } from "../diagnostics/problem.ts";
 import { type Draft, type DraftGrant, type DraftMember, grantPath, memberSite, siteOf } from "../raw-file.ts";
 import { rolesByOtherNames } from "../renamed-roles.ts";
+import { keysAt } from "../schema/merchant-schema.ts";
 import { fieldsOf, sameValue, valueAt } from "../values.ts";
 import type { MerchantView } from "./rule-context.ts";
 
@@ -119,10 +120,7 @@ function grantSite({ member, grant }: GrantOf): Site {
 }
 
 const SETTINGS: readonly Path[] = [
-  ["sync", "roles"],
-  ["sync", "members"],
-  ["sync", "reinvite"],
-  ["sync", "replace_roles"],
+  ...keysAt(["sync"]).map((key) => ["sync", key]),
   ["guards", "max_removals"],
 ];
 

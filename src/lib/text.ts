@@ -3,23 +3,6 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
-/** The subject of a text: a plan, changes made outside git, or differences whose side is unknown. */
-export type Told = "plan" | "outside-git" | "unknown";
-
-/** Returns the end of a sentence about something that happened. */
-export function toldWhere(told: Told): string {
-  switch (told) {
-    case "plan":
-      return "";
-    case "outside-git":
-      return " outside git";
-    case "unknown":
-      return " (outside git, or not applied yet)";
-    default:
-      return told satisfies never;
-  }
-}
-
 /** "9,980"; not by toLocaleString, which loads the tables of all languages, in a third of a short run's time. */
 export function grouped(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
@@ -28,23 +11,6 @@ export function grouped(count: number): string {
 /** Returns a shell word, quoted if needed. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/** "… and 9,980 more (--verbose shows all)": what stands at the end of a list that is cut short. */
-export function moreText(count: number): string {
-  return `… and ${grouped(count)} more (--verbose shows all)`;
-}
-
-/** Returns how a write with a lost response turned out to be done. */
-export function adoptedText(isPassword: boolean): string {
-  return isPassword
-    ? "its answer was lost; sent again, the password was refused as used before"
-    : "its answer was lost; it was found";
-}
-
-/** Returns " 2 removals deferred.", to follow a sum; empty if none are. */
-export function deferredText(count: number): string {
-  return count > 0 ? ` ${counted(count, "removal")} deferred.` : "";
 }
 
 /** Tells if a glob matches nothing but its own text, whatever the case of its letters. */

@@ -23,7 +23,7 @@ export async function withNewIgnores(
     const shown = context.masked ? maskAddresses(items) : items;
     return items.length === 0
       ? view
-      : { ...view, risks: [...view.risks, { kind: "ignored", items: shown, told: "plan" }] };
+      : { ...view, risks: [...view.risks, { kind: "ignored", items: shown, origin: "plan" }] };
   });
 }
 

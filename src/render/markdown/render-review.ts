@@ -1,5 +1,6 @@
-import { counted, deferredText, grouped } from "../../lib/text.ts";
+import { counted, grouped } from "../../lib/text.ts";
 import type { Counts } from "../../model/plan.ts";
+import { deferredText } from "../phrases.ts";
 import { addSums, type DriftSums, type DriftView, differencesIn, driftText } from "../view/drift-view.ts";
 import { addCounts, changesOf, countsText, type PlanView, untouchedText } from "../view/plan-view.ts";
 import {
@@ -100,7 +101,7 @@ function hasFold(view: PlanView): boolean {
 function foldOf(view: PlanView | DriftView): Fold {
   const sums = "sums" in view ? sumsText(view.sums, view.counts) : countsText(view.counts);
   const summary = `${inlineCode(view.merchant)} ${sums}`;
-  const people = peopleLines(view.impact, view.told);
+  const people = peopleLines(view.impact, view.origin);
   const warnings = warningLines(view);
   const build = (details: boolean, members: boolean): string => {
     const changes = changeLines(view, { details, members });

@@ -1,6 +1,7 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted, type Told } from "../../lib/text.ts";
+import { counted } from "../../lib/text.ts";
 import type { Impact } from "../../model/plan.ts";
+import type { ChangeOrigin } from "../phrases.ts";
 import { accessText, sameImpact } from "../text/impact-text.ts";
 import { wrapList, wrapText } from "../text/wrap.ts";
 import type { DetailView, RowView } from "../view/change-view.ts";
@@ -14,12 +15,12 @@ const COLUMNS = 100;
 const SIGNS = { create: "+", update: "!", replace: "!", delete: "-" } as const;
 
 /** Who gains and loses what, as the lines of a diff; those to whom the same happens together. */
-export function peopleLines({ members }: Impact, told: Told): readonly string[] {
+export function peopleLines({ members }: Impact, origin: ChangeOrigin): readonly string[] {
   if (members.length === 0) return [];
   const unknown = (roles: readonly string[]): readonly string[] =>
     roles.map((role) => `whatever ${oneLine(role)} grants (the service does not tell)`);
   return [
-    `# Access: ${accessText(members.length, told)}`,
+    `# Access: ${accessText(members.length, origin)}`,
     ...sameImpact(members).flatMap((group) => {
       const [first] = group;
       if (first === undefined) return [];

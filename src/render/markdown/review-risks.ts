@@ -1,5 +1,6 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted, shellWord, type Told } from "../../lib/text.ts";
+import { counted, shellWord } from "../../lib/text.ts";
+import type { ChangeOrigin } from "../phrases.ts";
 import { PLAIN } from "../style.ts";
 import { renderFailure } from "../text/failure-text.ts";
 import { type RiskKind, riskTitle } from "../view/risk-view.ts";
@@ -8,7 +9,7 @@ import { fenced } from "./markdown-blocks.ts";
 import { hanging } from "./review-changes.ts";
 import type { ReviewInput } from "./review-input.ts";
 
-const TOLD: readonly Told[] = ["plan", "outside-git", "unknown"];
+const ORIGINS: readonly ChangeOrigin[] = ["plan", "outside-git", "unknown"];
 const KINDS: readonly RiskKind[] = ["administrators", "sensitive", "removals", "ignored"];
 
 /** What a reviewer must not miss, of all merchants together: problems first, then refusals, then risks. */
@@ -17,7 +18,7 @@ export function mergedRisks(input: ReviewInput): readonly RiskBlock[] {
   return [
     ...problems(input),
     ...(command === "drift" ? brokenRules(input) : refusals(input)),
-    ...TOLD.flatMap((told) => KINDS.flatMap((kind) => risksOfKind(input, kind, told))),
+    ...ORIGINS.flatMap((origin) => KINDS.flatMap((kind) => risksOfKind(input, kind, origin))),
   ];
 }
 
@@ -60,11 +61,11 @@ function refusalLines({ views }: ReviewInput): readonly string[] {
   );
 }
 
-function risksOfKind({ views }: ReviewInput, kind: RiskKind, told: Told): readonly RiskBlock[] {
+function risksOfKind({ views }: ReviewInput, kind: RiskKind, origin: ChangeOrigin): readonly RiskBlock[] {
   const sign = kind === "removals" ? "-" : "+";
   const items = views.flatMap(({ merchant, risks }) =>
     risks
-      .filter((risk) => risk.kind === kind && risk.told === told)
+      .filter((risk) => risk.kind === kind && risk.origin === origin)
       .flatMap((risk) => risk.items.map((item) => ({ ...item, merchant }))),
   );
   const lines = items.flatMap(({ merchant, name, what, resource }) =>
@@ -74,7 +75,7 @@ function risksOfKind({ views }: ReviewInput, kind: RiskKind, told: Told): readon
       `${sign}   `,
     ),
   );
-  return block(`⚠️ ${riskTitle(kind, items, told)}`, lines);
+  return block(`⚠️ ${riskTitle(kind, items, origin)}`, lines);
 }
 
 function block(title: string, lines: readonly string[]): readonly RiskBlock[] {

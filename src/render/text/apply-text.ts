@@ -1,9 +1,10 @@
 import { oneLine } from "../../lib/escape.ts";
-import { adoptedText, counted, grouped } from "../../lib/text.ts";
+import { counted, grouped } from "../../lib/text.ts";
 import type { ApplyResult, Outcome, PasswordChange, StopCause } from "../../model/apply.ts";
 import type { Failure } from "../../model/errors.ts";
 import type { ApplyEvent } from "../../model/events.ts";
 import type { Change } from "../../model/plan.ts";
+import { adoptedText } from "../phrases.ts";
 import type { Paint, Style } from "../style.ts";
 import { renderFailures } from "./failure-text.ts";
 import { nextStepFor } from "./next-step.ts";
@@ -196,8 +197,9 @@ function failuresOf({ outcomes, journalFailure }: ApplyResult): readonly Failure
   const failed = outcomes.flatMap((outcome) =>
     "failure" in outcome && outcome.failure ? [{ status: outcome.status, failure: outcome.failure }] : [],
   );
-  const told = journalFailure && failed.some(({ failure }) => failure === journalFailure);
-  const unrecorded = journalFailure && !told ? [{ status: "failed" as const, failure: journalFailure }] : [];
+  const reported = journalFailure && failed.some(({ failure }) => failure === journalFailure);
+  const unrecorded =
+    journalFailure && !reported ? [{ status: "failed" as const, failure: journalFailure }] : [];
   return [...failed, ...unrecorded].map(({ status, failure }) => {
     const { hint: _, ...rest } = failure;
     const hint = nextStepFor(status, failure);

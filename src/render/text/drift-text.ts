@@ -1,5 +1,6 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted, deferredText } from "../../lib/text.ts";
+import { counted } from "../../lib/text.ts";
+import { deferredText } from "../phrases.ts";
 import type { Extent, Style } from "../style.ts";
 import { type DriftView, differencesIn, driftText } from "../view/drift-view.ts";
 import { renderImpact } from "./impact-text.ts";
@@ -22,7 +23,7 @@ export function renderDrifts(views: readonly DriftView[], style: Style, extent: 
 }
 
 function renderDrift(view: DriftView, style: Style, extent: Extent): string {
-  const { refusals, sums, told } = view;
+  const { refusals, sums, origin } = view;
   const lines = [
     renderHeading(view, style),
     ...(refusals.length > 0 ? ["", `  ${style.red(style.bold("Live access breaks these rules:"))}`] : []),
@@ -30,7 +31,7 @@ function renderDrift(view: DriftView, style: Style, extent: Extent): string {
     ...(extent === "quiet"
       ? []
       : [
-          ...renderImpact(view.impact, style, extent, told),
+          ...renderImpact(view.impact, style, extent, origin),
           ...renderRisks(view.risks, style, extent),
           ...view.groups.flatMap(({ title, rows }) => [
             "",

@@ -1,6 +1,7 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted, moreText, type Told, toldWhere } from "../../lib/text.ts";
+import { counted } from "../../lib/text.ts";
 import type { Impact, MemberImpact } from "../../model/plan.ts";
+import { type ChangeOrigin, moreText, originSuffix } from "../phrases.ts";
 import type { Extent, Style } from "../style.ts";
 import { cellWidth, hangingLines, padTo, wrapList } from "./wrap.ts";
 
@@ -16,7 +17,7 @@ export function renderImpact(
   { members, permissions, roles }: Impact,
   style: Style,
   extent: Extent = "normal",
-  told: Told = "plan",
+  origin: ChangeOrigin = "plan",
 ): readonly string[] {
   if (members.length === 0) return [];
   const atMost = (shown: number): number => (extent === "verbose" ? Number.POSITIVE_INFINITY : shown);
@@ -33,20 +34,20 @@ export function renderImpact(
   const hidden = groups.slice(shown.length).reduce((sum, group) => sum + group.length, 0);
   return [
     "",
-    ...hangingLines(accessText(members.length, told), style.columns, `  ${style.bold("Access")}: `, "    "),
+    ...hangingLines(accessText(members.length, origin), style.columns, `  ${style.bold("Access")}: `, "    "),
     ...titled("By permission", capped(table(sums, style), atMost(SUMS_SHOWN), style)),
     ...titled("By role", capped(table(holders, style), atMost(SUMS_SHOWN), style)),
     ...titled("By member", [
-      ...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN), told)),
+      ...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN), origin)),
       ...(hidden > 0 ? [`${INDENT}${style.dim(moreText(hidden))}`] : []),
     ]),
   ];
 }
 
 /** "2 members gain or lose permissions", or "1 member gained or lost permissions outside git". */
-export function accessText(members: number, told: Told): string {
-  const what = told !== "plan" ? "gained or lost" : members === 1 ? "gains or loses" : "gain or lose";
-  return `${counted(members, "member")} ${what} permissions${toldWhere(told)}`;
+export function accessText(members: number, origin: ChangeOrigin): string {
+  const what = origin !== "plan" ? "gained or lost" : members === 1 ? "gains or loses" : "gain or lose";
+  return `${counted(members, "member")} ${what} permissions${originSuffix(origin)}`;
 }
 
 function titled(title: string, lines: readonly string[]): readonly string[] {
@@ -91,7 +92,7 @@ function renderGroup(
   group: readonly MemberImpact[],
   style: Style,
   shown: number,
-  told: Told,
+  origin: ChangeOrigin,
 ): readonly string[] {
   const [first] = group;
   if (first === undefined) return [];
@@ -104,7 +105,7 @@ function renderGroup(
   const unknown = (roles: readonly string[]): readonly string[] =>
     roles.map((role) => `whatever ${oneLine(role)} grants (the service does not tell)`);
   const [gains, loses] =
-    told !== "plan"
+    origin !== "plan"
       ? (["gained", "lost"] as const)
       : group.length === 1
         ? (["gains", "loses"] as const)

@@ -1,6 +1,7 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted, deferredText, moreText, shellWord } from "../../lib/text.ts";
+import { counted, shellWord } from "../../lib/text.ts";
 import type { Finding } from "../../model/plan.ts";
+import { deferredText, moreText } from "../phrases.ts";
 import type { Extent, Paint, Style } from "../style.ts";
 import type { DetailView, RowView } from "../view/change-view.ts";
 import {
@@ -99,7 +100,7 @@ export function renderRisks(risks: readonly RiskView[], style: Style, extent: Ex
   return [
     "",
     `  ${style.bold("Risks")}`,
-    ...risks.flatMap(({ kind, items, told }) => {
+    ...risks.flatMap(({ kind, items, origin }) => {
       const shown = extent === "verbose" ? items : items.slice(0, RISKS_SHOWN);
       const more = items.length - shown.length;
       const texts = shown.map(({ name, what, resource }) =>
@@ -111,7 +112,7 @@ export function renderRisks(risks: readonly RiskView[], style: Style, extent: Ex
           ? wrapList(texts, style.columns - 6)
           : texts.flatMap((one) => hangingFrom(one, style));
       return [
-        ...hangingLines(riskTitle(kind, items, told), style.columns, `    ${style.red("!")} `, "      "),
+        ...hangingLines(riskTitle(kind, items, origin), style.columns, `    ${style.red("!")} `, "      "),
         ...rows.map((row) => `      ${row}`),
         ...(more > 0 ? [`      ${style.dim(moreText(more))}`] : []),
       ];

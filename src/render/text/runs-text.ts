@@ -1,6 +1,7 @@
 import { oneLine } from "../../lib/escape.ts";
-import { adoptedText, counted, grouped } from "../../lib/text.ts";
+import { counted, grouped } from "../../lib/text.ts";
 import type { PastRun, PastWrite, RunStatus } from "../../model/past-run.ts";
+import { adoptedText } from "../phrases.ts";
 import type { Paint, Style } from "../style.ts";
 import { cellWidth, padTo } from "./wrap.ts";
 

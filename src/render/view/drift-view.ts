@@ -41,7 +41,7 @@ export function driftView(drift: Drift, placeOf?: PlaceOf): DriftView {
     ...planView({ ...plan, refusals: violations }, placeOf),
     impact,
     risks: driftRisks(drift),
-    told: changes.some(({ cause, event }) => cause === "unknown" && event !== null)
+    origin: changes.some(({ cause, event }) => cause === "unknown" && event !== null)
       ? "unknown"
       : "outside-git",
     groups: groups.filter(({ rows }) => rows.length > 0),
@@ -66,11 +66,11 @@ function driftRisks({ plan, changes, impact }: Drift): readonly RiskView[] {
     plan.changes.filter((_, index) => changes[index]?.cause === cause && changes[index].event !== null);
   const unknown = eventsOf("unknown");
   const names = new Set(unknown.map(({ name }) => name));
-  return (["outside-git", "unknown"] as const).flatMap((told) => {
-    const members = impact.members.filter(({ name }) => names.has(name) === (told === "unknown"));
-    const happened = told === "unknown" ? unknown : eventsOf(told);
+  return (["outside-git", "unknown"] as const).flatMap((origin) => {
+    const members = impact.members.filter(({ name }) => names.has(name) === (origin === "unknown"));
+    const happened = origin === "unknown" ? unknown : eventsOf(origin);
     const risks = risksOf({ changes: happened.map(inverted), impact: { ...impact, members } });
-    return risks.map((risk) => ({ ...risk, told }));
+    return risks.map((risk) => ({ ...risk, origin }));
   });
 }
 

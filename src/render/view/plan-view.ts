@@ -1,5 +1,6 @@
-import { counted, grouped, type Told } from "../../lib/text.ts";
+import { counted, grouped } from "../../lib/text.ts";
 import type { Change, Counts, Finding, Impact, Plan, Refusal } from "../../model/plan.ts";
+import type { ChangeOrigin } from "../phrases.ts";
 import { type RowView, rowOf } from "./change-view.ts";
 import { type RiskView, risksOf } from "./risk-view.ts";
 import { joinSame } from "./same-findings.ts";
@@ -37,7 +38,7 @@ export interface PlanView {
   readonly impact: Impact;
   /** What a reviewer must not miss, besides errors and refusals. */
   readonly risks: readonly RiskView[];
-  readonly told: Told;
+  readonly origin: ChangeOrigin;
   readonly groups: readonly GroupView[];
   readonly deferred: readonly DeferredView[];
   readonly refusals: readonly RefusalView[];
@@ -80,7 +81,7 @@ export function planView(
     counts: addCounts([roles, members]),
     impact: plan.impact,
     risks: risksOf(plan),
-    told: "plan",
+    origin: "plan",
     groups: [group("Roles", "role"), group("Members", "member")].filter(({ rows }) => rows.length > 0),
     deferred: plan.deferred.map(({ change, role, waitsFor }) => ({
       ...rowOf(change),

@@ -1,5 +1,6 @@
-import { counted, grouped, type Told, toldWhere } from "../../lib/text.ts";
+import { counted, grouped } from "../../lib/text.ts";
 import type { Change, MemberChange, Plan, RoleRef } from "../../model/plan.ts";
+import { type ChangeOrigin, originSuffix } from "../phrases.ts";
 import { rowOf } from "./change-view.ts";
 
 /** Risks for a reviewer: who becomes an administrator, who gains what does harm, what is removed, what is ignored from now on. */
@@ -17,7 +18,7 @@ export interface RiskItem {
 export interface RiskView {
   readonly kind: RiskKind;
   readonly items: readonly RiskItem[];
-  readonly told: Told;
+  readonly origin: ChangeOrigin;
 }
 
 const ADMINISTRATORS: ReadonlySet<string | null> = new Set(["role_owner", "role_admin"]);
@@ -49,9 +50,9 @@ export function risksOf(plan: Pick<Plan, "changes" | "impact">): readonly RiskVi
     .map((item): RiskItem => ({ ...item, resource: "member" }));
   const removals = plan.changes.filter(isRemoval).map(removalOf);
   const risks: readonly RiskView[] = [
-    { kind: "administrators", items: administrators, told: "plan" },
-    { kind: "sensitive", items: sensitive, told: "plan" },
-    { kind: "removals", items: removals, told: "plan" },
+    { kind: "administrators", items: administrators, origin: "plan" },
+    { kind: "sensitive", items: sensitive, origin: "plan" },
+    { kind: "removals", items: removals, origin: "plan" },
   ];
   return risks.filter(({ items }) => items.length > 0);
 }
@@ -78,22 +79,22 @@ function removalOf(change: Change): RiskItem {
 }
 
 /** "1 member becomes an administrator", "2 members and 1 role were removed outside git". */
-export function riskTitle(kind: RiskKind, items: readonly RiskItem[], told: Told = "plan"): string {
+export function riskTitle(kind: RiskKind, items: readonly RiskItem[], origin: ChangeOrigin = "plan"): string {
   const members = items.filter(({ resource }) => resource === "member").length;
   const roles = items.length - members;
   const one = items.length === 1;
-  const verb = (now: string, past: string): string => (told === "plan" ? now : past);
+  const verb = (now: string, past: string): string => (origin === "plan" ? now : past);
   switch (kind) {
     case "administrators": {
       const what = one ? "an administrator" : "administrators";
-      return `${counted(members, "member")} ${verb(one ? "becomes" : "become", "became")} ${what}${toldWhere(told)}`;
+      return `${counted(members, "member")} ${verb(one ? "becomes" : "become", "became")} ${what}${originSuffix(origin)}`;
     }
     case "sensitive":
-      return `${counted(members, "member")} ${verb(one ? "gains" : "gain", "gained")} sensitive permissions${toldWhere(told)}`;
+      return `${counted(members, "member")} ${verb(one ? "gains" : "gain", "gained")} sensitive permissions${originSuffix(origin)}`;
     case "removals": {
       const what = [members > 0 ? counted(members, "member") : "", roles > 0 ? counted(roles, "role") : ""];
       const text = what.filter((part) => part !== "").join(" and ");
-      return `${text} ${one ? verb("is", "was") : verb("are", "were")} removed${toldWhere(told)}`;
+      return `${text} ${one ? verb("is", "was") : verb("are", "were")} removed${originSuffix(origin)}`;
     }
     case "ignored":
       return one ? "1 entry of ignore is new" : `${grouped(items.length)} entries of ignore are new`;

@@ -14,7 +14,7 @@ export interface Style {
 }
 
 /** How much is shown: sums, errors and refusals only; long lists cut short; everything. */
-export type Extent = "quiet" | "normal" | "verbose";
+export type Verbosity = "quiet" | "normal" | "verbose";
 
 const plain: Paint = (text) => text;
 

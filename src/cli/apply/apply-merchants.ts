@@ -1,6 +1,6 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
-import { residueOf } from "../../render/text/verified-text.ts";
+import { remainingChanges } from "../../render/text/verified-text.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
 import { hasNoReader, type Io, type OutputLoss } from "../io/io.ts";
@@ -134,7 +134,7 @@ async function reviewAndApply(
     }))
     .filter(({ plan, passwords }) => plan.changes.length + passwords.length > 0);
   if (due.length === 0) {
-    const missing = results.reduce((sum, { plan }) => sum + residueOf(plan).notCreated.length, 0);
+    const missing = results.reduce((sum, { plan }) => sum + remainingChanges(plan).notCreated.length, 0);
     const rest = [
       ...(allOut > 0 ? [leftOutText(allOut)] : []),
       ...(missing > 0 ? [`${counted(missing, "member")} cannot be created without roles`] : []),

@@ -12,7 +12,7 @@ import {
 } from "../../render/text/apply-text.ts";
 import { renderPlans } from "../../render/text/plan-text.ts";
 import { renderJournals } from "../../render/text/run-notices.ts";
-import { renderUnverified, renderVerified, residueOf } from "../../render/text/verified-text.ts";
+import { remainingChanges, renderUnverified, renderVerified } from "../../render/text/verified-text.ts";
 import { type PlaceOf, type PlanView, planView } from "../../render/view/plan-view.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { ExitCode, exitCodeFor } from "../exit-code.ts";
@@ -90,7 +90,7 @@ function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
       ended = ends;
     },
     verified: (plan, leftOut, refused) => {
-      const { left, errors, notCreated } = residueOf(plan);
+      const { left, errors, notCreated } = remainingChanges(plan);
       line({
         type: "verified",
         merchant: plan.merchant,

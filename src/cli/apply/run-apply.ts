@@ -5,7 +5,7 @@ import type { ApplyResult, StopCause } from "../../model/apply.ts";
 import { type Failure, RolecallError } from "../../model/errors.ts";
 import type { JournalEntry } from "../../model/journal.ts";
 import type { Change, Plan } from "../../model/plan.ts";
-import { briefly, residueOf } from "../../render/text/verified-text.ts";
+import { remainingChanges, summaryOf } from "../../render/text/verified-text.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { OpenJournal } from "../journal/write-journal.ts";
 import type { PendingApply } from "../review/confirm-apply.ts";
@@ -164,11 +164,11 @@ async function verify(
     return false;
   }
   const { plan } = looked;
-  const { left, errors } = residueOf(plan);
+  const { left, errors } = remainingChanges(plan);
   const unexpected = left.filter((change) => !refused.has(targetOf(change)));
   reporter.verified({ ...plan, changes: unexpected }, leftOut, left.length - unexpected.length);
-  const deferred = plan.deferred.map(({ change }) => briefly(change));
-  const recorded = await toResult(journal.write({ type: "verified", left: left.map(briefly), deferred }));
+  const deferred = plan.deferred.map(({ change }) => summaryOf(change));
+  const recorded = await toResult(journal.write({ type: "verified", left: left.map(summaryOf), deferred }));
   if (recorded?.failure) reporter.say(oneLine(recorded.failure.message));
   return unexpected.length + errors.length === 0 && !recorded?.failure;
 }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type Extent, type Paint, PLAIN, type Style } from "../../render/style.ts";
+import { type Paint, PLAIN, type Style, type Verbosity } from "../../render/style.ts";
 import { writeAtomically } from "../files/atomic-write.ts";
 import { standardStream } from "../files/output-path.ts";
 import type { Io, TextWriter } from "./io.ts";
@@ -37,7 +37,13 @@ function wantsColor(env: Io["env"], isTTY: boolean): boolean {
 }
 
 /** Returns the verbosity that `--quiet` and `--verbose` select. */
-export function verbosityOf({ quiet, verbose }: { readonly quiet?: true; readonly verbose?: true }): Extent {
+export function verbosityOf({
+  quiet,
+  verbose,
+}: {
+  readonly quiet?: true;
+  readonly verbose?: true;
+}): Verbosity {
   if (quiet) return "quiet";
   return verbose ? "verbose" : "normal";
 }

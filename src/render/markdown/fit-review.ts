@@ -61,7 +61,7 @@ interface Cut {
 }
 
 /** Puts the parts together; where they are too large, leaves out the least important until they fit, and says what. */
-export function fitted(parts: Parts, maxSize: number): string {
+export function fitReview(parts: Parts, maxSize: number): string {
   const rows = [...parts.rows];
   const folds = parts.folds.map((fold) => ({ fold, text: fold.whole }));
   const risks = parts.risks.map(({ title, whole }) => ({ title, text: whole }));

@@ -6,7 +6,7 @@ import { addCounts, changesOf, countsText, type PlanView, untouchedText } from "
 import {
   DEFAULT_REVIEW_SIZE,
   type Fold,
-  fitted,
+  fitReview,
   MIN_REVIEW_SIZE,
   type Parts,
   type ReviewRow,
@@ -14,18 +14,18 @@ import {
 import { fenced, folded, inlineCode } from "./markdown-blocks.ts";
 import { changeLines, peopleLines, warningLines } from "./review-changes.ts";
 import type { ReviewInput } from "./review-input.ts";
-import { mergedRisks } from "./review-risks.ts";
+import { groupRisks } from "./review-risks.ts";
 
 /** Plans or drifts as Markdown of at most `maxSize` UTF-16 units, which leaves out whole parts and says so, and never cuts one. */
 export function renderReview(input: ReviewInput, maxSize: number = DEFAULT_REVIEW_SIZE): string {
   const parts: Parts = {
     verdict: verdictOf(input),
-    risks: mergedRisks(input),
+    risks: groupRisks(input),
     rows: rowsOf(input),
     folds: input.views.filter(hasFold).map(foldOf),
     command: input.command,
   };
-  return fitted(parts, Math.max(maxSize, MIN_REVIEW_SIZE));
+  return fitReview(parts, Math.max(maxSize, MIN_REVIEW_SIZE));
 }
 
 function verdictOf(input: ReviewInput): string {

@@ -35,7 +35,7 @@ export function peopleLines({ members }: Impact, origin: ChangeOrigin): readonly
 }
 
 /** What is shown of changes. */
-export interface Shown {
+export interface ChangeDetail {
   /** Which fields change, and how. */
   readonly details: boolean;
   /** The changes of members one by one; else only their number. */
@@ -43,7 +43,10 @@ export interface Shown {
 }
 
 /** The changes of a merchant as the lines of a diff, with what is deferred. */
-export function changeLines({ groups, deferred }: PlanView, { details, members }: Shown): readonly string[] {
+export function changeLines(
+  { groups, deferred }: PlanView,
+  { details, members }: ChangeDetail,
+): readonly string[] {
   const lines = groups.flatMap(({ title, rows }) => {
     const listed = members ? rows : rows.filter(({ resource }) => resource === "role");
     const hidden = rows.length - listed.length;

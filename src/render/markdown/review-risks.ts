@@ -13,7 +13,7 @@ const ORIGINS: readonly ChangeOrigin[] = ["plan", "outside-git", "unknown"];
 const KINDS: readonly RiskKind[] = ["administrators", "sensitive", "removals", "ignored"];
 
 /** What a reviewer must not miss, of all merchants together: problems first, then refusals, then risks. */
-export function mergedRisks(input: ReviewInput): readonly RiskBlock[] {
+export function groupRisks(input: ReviewInput): readonly RiskBlock[] {
   const { command } = input;
   return [
     ...problems(input),

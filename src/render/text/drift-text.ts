@@ -1,15 +1,19 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import { deferredText } from "../phrases.ts";
-import type { Extent, Style } from "../style.ts";
+import type { Style, Verbosity } from "../style.ts";
 import { type DriftView, differencesIn, driftText } from "../view/drift-view.ts";
 import { renderImpact } from "./impact-text.ts";
 import { renderFindings, renderHeading, renderRefusal, renderRisks, renderRow } from "./plan-text.ts";
 import { hangingLines, wrapText } from "./wrap.ts";
 
 /** How merchants differ from their files: the rules that live access breaks, what happened, and which side moved. */
-export function renderDrifts(views: readonly DriftView[], style: Style, extent: Extent = "normal"): string {
-  const parts = views.map((view) => renderDrift(view, style, extent));
+export function renderDrifts(
+  views: readonly DriftView[],
+  style: Style,
+  verbosity: Verbosity = "normal",
+): string {
+  const parts = views.map((view) => renderDrift(view, style, verbosity));
   const drifted = views.filter(({ sums }) => differencesIn(sums) > 0).length;
   const broken = views.filter(({ sums }) => sums.violations > 0).map(({ merchant }) => oneLine(merchant));
   if (views.length > 1) {
@@ -22,26 +26,26 @@ export function renderDrifts(views: readonly DriftView[], style: Style, extent: 
   return parts.join("\n");
 }
 
-function renderDrift(view: DriftView, style: Style, extent: Extent): string {
+function renderDrift(view: DriftView, style: Style, verbosity: Verbosity): string {
   const { refusals, sums, origin } = view;
   const lines = [
     renderHeading(view, style),
     ...(refusals.length > 0 ? ["", `  ${style.red(style.bold("Live access breaks these rules:"))}`] : []),
     ...refusals.flatMap((refusal) => renderRefusal(refusal, style)),
-    ...(extent === "quiet"
+    ...(verbosity === "quiet"
       ? []
       : [
-          ...renderImpact(view.impact, style, extent, origin),
-          ...renderRisks(view.risks, style, extent),
+          ...renderImpact(view.impact, style, verbosity, origin),
+          ...renderRisks(view.risks, style, verbosity),
           ...view.groups.flatMap(({ title, rows }) => [
             "",
             `  ${style.bold(title)}`,
             ...rows.flatMap((row) => renderRow(row, style)),
           ]),
         ]),
-    ...renderFindings(extent === "quiet" ? { ...view, warnings: [] } : view, style),
+    ...renderFindings(verbosity === "quiet" ? { ...view, warnings: [] } : view, style),
   ];
-  if (extent !== "quiet" || lines.length > 1) lines.push("");
+  if (verbosity !== "quiet" || lines.length > 1) lines.push("");
   lines.push(...hangingLines(`${driftText(sums)}.`, style.columns, `  ${style.bold("Drift:")} `, "    "));
   if (view.deferred.length > 0) lines.push(` ${deferredText(view.deferred.length)}`);
   return `${lines.join("\n")}\n`;

@@ -2,7 +2,7 @@ import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { Impact, MemberImpact } from "../../model/plan.ts";
 import { type ChangeOrigin, moreText, originSuffix } from "../phrases.ts";
-import type { Extent, Style } from "../style.ts";
+import type { Style, Verbosity } from "../style.ts";
 import { cellWidth, hangingLines, padTo, wrapList } from "./wrap.ts";
 
 const SUMS_SHOWN = 40;
@@ -16,11 +16,11 @@ const INDENT = " ".repeat(6);
 export function renderImpact(
   { members, permissions, roles }: Impact,
   style: Style,
-  extent: Extent = "normal",
+  verbosity: Verbosity = "normal",
   origin: ChangeOrigin = "plan",
 ): readonly string[] {
   if (members.length === 0) return [];
-  const atMost = (shown: number): number => (extent === "verbose" ? Number.POSITIVE_INFINITY : shown);
+  const atMost = (shown: number): number => (verbosity === "verbose" ? Number.POSITIVE_INFINITY : shown);
   const sums = permissions.map(({ permission, gained, lost }) => {
     const parts = [
       gained > 0 ? style.green(`+${counted(gained, "member")}`) : "",

@@ -2,7 +2,7 @@ import { oneLine } from "../../lib/escape.ts";
 import { counted, shellWord } from "../../lib/text.ts";
 import type { Finding } from "../../model/plan.ts";
 import { deferredText, moreText } from "../phrases.ts";
-import type { Extent, Paint, Style } from "../style.ts";
+import type { Paint, Style, Verbosity } from "../style.ts";
 import type { DetailView, RowView } from "../view/change-view.ts";
 import {
   addCounts,
@@ -29,8 +29,12 @@ const NARROW_INDENT = " ".repeat(6);
 const RISKS_SHOWN = 12;
 
 /** The plans of all merchants as text: what people gain and lose, the changes, what to know, what would be refused, the sums. */
-export function renderPlans(views: readonly PlanView[], style: Style, extent: Extent = "normal"): string {
-  const parts = views.map((view) => renderPlan(view, style, extent));
+export function renderPlans(
+  views: readonly PlanView[],
+  style: Style,
+  verbosity: Verbosity = "normal",
+): string {
+  const parts = views.map((view) => renderPlan(view, style, verbosity));
   if (views.length > 1) {
     const total = addCounts(views.map(({ counts }) => counts));
     const refused = views.filter(({ refusals }) => refusals.length > 0).map(({ merchant }) => merchant);
@@ -54,23 +58,24 @@ export function renderPlans(views: readonly PlanView[], style: Style, extent: Ex
   return parts.join("\n");
 }
 
-function renderPlan(view: PlanView, style: Style, extent: Extent): string {
+function renderPlan(view: PlanView, style: Style, verbosity: Verbosity): string {
   // Never as arguments of a call, of which there may not be any number.
   const lines = [
     renderHeading(view, style),
-    ...(extent === "quiet" ? [] : renderBody(view, style, extent)),
-    ...renderFindings(extent === "quiet" ? { ...view, warnings: [] } : view, style),
+    ...(verbosity === "quiet" ? [] : renderBody(view, style, verbosity)),
+    ...renderFindings(verbosity === "quiet" ? { ...view, warnings: [] } : view, style),
     ...(view.refusals.length > 0 ? ["", `  ${style.red(style.bold("An apply would be refused:"))}`] : []),
     ...view.refusals.flatMap((refusal) => renderRefusal(refusal, style)),
     ...(view.overridden.length > 0 ? [""] : []),
     ...view.overridden.flatMap((refusal) => renderOverridden(refusal, style)),
   ];
-  if (extent !== "quiet" || lines.length > 1) lines.push("");
+  if (verbosity !== "quiet" || lines.length > 1) lines.push("");
   lines.push(
     ...hangingLines(`${countsText(view.counts)}.`, style.columns, `  ${style.bold("Plan:")} `, "    "),
   );
   if (view.deferred.length > 0) lines.push(` ${deferredText(view.deferred.length)}`);
-  if (view.passwords.length > 0 && extent !== "quiet") lines.push(...renderPasswords(view.passwords, style));
+  if (view.passwords.length > 0 && verbosity !== "quiet")
+    lines.push(...renderPasswords(view.passwords, style));
   if (view.errors.length > 0) lines.push(...redLines(errorsText(view.errors), style));
   if (view.refusals.length > 0) lines.push(...redLines(refusalsText(view.refusals), style));
   return `${lines.join("\n")}\n`;
@@ -80,10 +85,10 @@ function redLines(text: string, style: Style): readonly string[] {
   return wrapText(text, style.columns - 2).map((line) => `  ${style.red(line)}`);
 }
 
-function renderBody(view: PlanView, style: Style, extent: Extent): readonly string[] {
+function renderBody(view: PlanView, style: Style, verbosity: Verbosity): readonly string[] {
   return [
-    ...renderImpact(view.impact, style, extent),
-    ...renderRisks(view.risks, style, extent),
+    ...renderImpact(view.impact, style, verbosity),
+    ...renderRisks(view.risks, style, verbosity),
     ...view.groups.flatMap(({ title, rows }) => [
       "",
       `  ${style.bold(title)}`,
@@ -95,13 +100,17 @@ function renderBody(view: PlanView, style: Style, extent: Extent): readonly stri
 }
 
 /** What a reviewer must not miss, in a line each or a few. */
-export function renderRisks(risks: readonly RiskView[], style: Style, extent: Extent): readonly string[] {
+export function renderRisks(
+  risks: readonly RiskView[],
+  style: Style,
+  verbosity: Verbosity,
+): readonly string[] {
   if (risks.length === 0) return [];
   return [
     "",
     `  ${style.bold("Risks")}`,
     ...risks.flatMap(({ kind, items, origin }) => {
-      const shown = extent === "verbose" ? items : items.slice(0, RISKS_SHOWN);
+      const shown = verbosity === "verbose" ? items : items.slice(0, RISKS_SHOWN);
       const more = items.length - shown.length;
       const texts = shown.map(({ name, what, resource }) =>
         oneLine(kind !== "removals" ? `${name}: ${what}` : resource === "role" ? `role ${name}` : name),

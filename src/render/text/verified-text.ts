@@ -6,7 +6,7 @@ import type { Style } from "../style.ts";
 import { renderFailure } from "./failure-text.ts";
 
 /** What stands in the way of saying that nothing is left: what still differs, and what cannot be told. */
-export interface Residue {
+export interface RemainingChanges {
   readonly left: readonly Change[];
   readonly errors: readonly Finding[];
   /** Declared members who cannot be created, since the file does not say which roles to give; no difference either. */
@@ -14,7 +14,7 @@ export interface Residue {
 }
 
 /** What a plan that was made after an apply says is left; what is deferred is no part of it. */
-export function residueOf(plan: Plan): Residue {
+export function remainingChanges(plan: Plan): RemainingChanges {
   return {
     left: plan.changes,
     errors: plan.findings.filter(({ severity }) => severity === "error"),
@@ -27,7 +27,7 @@ export function residueOf(plan: Plan): Residue {
  * is, by name, and what waits for whom.
  */
 export function renderVerified(plan: Plan, leftOut: number, style: Style, refused = 0): string {
-  const { left, errors, notCreated } = residueOf(plan);
+  const { left, errors, notCreated } = remainingChanges(plan);
   const merchant = oneLine(plan.merchant);
   const deferred = plan.deferred.map(deferredLine);
   const missing = notCreated.map(
@@ -80,16 +80,16 @@ function uncapital(text: string): string {
 }
 
 /** A change in short: its kind, resource and name. */
-export function briefly({ kind, resource, name }: Change): string {
+export function summaryOf({ kind, resource, name }: Change): string {
   return `${kind} ${resource} ${name}`;
 }
 
 function changeText(change: Change): string {
   const fields = change.fields.map(({ field }) => field);
-  return `${oneLine(briefly(change))}${fields.length > 0 ? `: ${fields.join(", ")}` : ""}`;
+  return `${oneLine(summaryOf(change))}${fields.length > 0 ? `: ${fields.join(", ")}` : ""}`;
 }
 
 function deferredLine({ change, role, waitsFor }: Deferred): string {
   const who = waitsFor.map(oneLine).join(" or ");
-  return `    ${oneLine(briefly(change))}: waits until ${who} has accepted, so that "${oneLine(role)}" keeps enough holders\n`;
+  return `    ${oneLine(summaryOf(change))}: waits until ${who} has accepted, so that "${oneLine(role)}" keeps enough holders\n`;
 }

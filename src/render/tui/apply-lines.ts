@@ -27,7 +27,7 @@ export function applyLines(view: ApplyView, { columns, rows }: Size, style: Styl
     ...visible.map((merchant) => line(merchantPieces(merchant, width, style), columns)),
     ...(hidden > 0 ? [line([[`    and ${counted(hidden, "merchant")} more`, style.dim]], columns)] : []),
     ...inFlightLines(view, flying, columns, style),
-    ...waitLines(view.traffic, columns, style),
+    ...waitLines(view.metrics, columns, style),
   ];
 }
 
@@ -41,7 +41,7 @@ const RANK: Readonly<Record<ApplyingMerchant["state"], number>> = {
 
 function headlines(view: ApplyView, columns: number, style: Style): readonly string[] {
   const { changes, done, failed } = applySums(view);
-  const { traffic, perSecond, leftMs } = view;
+  const { metrics, perSecond, leftMs } = view;
   const sums: readonly Piece[] = [
     ["Applying", style.bold],
     [` ${counted(changes, "change")}: ${grouped(done)} done`],
@@ -49,7 +49,7 @@ function headlines(view: ApplyView, columns: number, style: Style): readonly str
   ];
   const pace: readonly Piece[] = [
     [rateText(perSecond)],
-    [traffic.retries === 0 ? "" : ` · ${counted(traffic.retries, "retry", "retries")}`],
+    [metrics.retries === 0 ? "" : ` · ${counted(metrics.retries, "retry", "retries")}`],
     [leftMs === null ? "" : ` · about ${spanText(leftMs)} left`],
   ];
   return [line([...sums, ...pace], columns)];

@@ -2,7 +2,7 @@ import { counted, grouped } from "../../lib/text.ts";
 import type { Style } from "../style.ts";
 import { spanText } from "../view/apply-progress.ts";
 import { merchantsIn, type ReadingMerchant, type ReadingView, rateText } from "../view/reading-progress.ts";
-import type { Traffic } from "../view/request-metrics.ts";
+import type { RequestMetrics } from "../view/request-metrics.ts";
 import { line, type Piece, padded, type Size, shown, widthOf } from "./cells.ts";
 
 const MOST_ROWS = 12;
@@ -10,7 +10,7 @@ const WIDEST_CODE = 24;
 
 /** The board while live states are read: the sums, the merchants that matter now, and what is waited for. */
 export function readingLines(view: ReadingView, { columns, rows }: Size, style: Style): readonly string[] {
-  const { merchants, traffic } = view;
+  const { merchants, metrics } = view;
   const shownRows = Math.max(Math.min(MOST_ROWS, rows - 5), 1);
   const order = [...merchants].sort((one, other) => RANK[one.state] - RANK[other.state]);
   const visible = order.slice(0, shownRows);
@@ -22,7 +22,7 @@ export function readingLines(view: ReadingView, { columns, rows }: Size, style: 
     line(headline(view, style), columns),
     ...visible.map((merchant) => line(merchantPieces(merchant, width, style), columns)),
     ...hiddenLine(order.slice(shownRows), columns, style),
-    ...waitLines(traffic, columns, style),
+    ...waitLines(metrics, columns, style),
   ];
 }
 
@@ -35,7 +35,7 @@ const RANK: Readonly<Record<ReadingMerchant["state"], number>> = {
 };
 
 function headline(view: ReadingView, style: Style): readonly Piece[] {
-  const { merchants, traffic } = view;
+  const { merchants, metrics } = view;
   const [read, failed] = [merchantsIn(view, "read"), merchantsIn(view, "failed")];
   const members = merchants.reduce((sum, one) => sum + one.members, 0);
   const total = merchants.reduce((sum, one) => sum + (one.total ?? one.members), 0);
@@ -46,7 +46,7 @@ function headline(view: ReadingView, style: Style): readonly Piece[] {
     [`Reading ${counted(merchants.length, "merchant")}`, style.bold],
     [sums],
     [failed === 0 ? "" : `, ${grouped(failed)} failed`, style.red],
-    [` · ${known} · ${counted(traffic.requests, "request")}${rateText(traffic.perSecond)}`],
+    [` · ${known} · ${counted(metrics.requests, "request")}${rateText(metrics.perSecond)}`],
   ];
 }
 
@@ -91,7 +91,7 @@ function hiddenLine(hidden: readonly ReadingMerchant[], columns: number, style: 
 }
 
 /** What is waited for, with the seconds that are left. */
-export function waitLines({ waits }: Traffic, columns: number, style: Style): readonly string[] {
+export function waitLines({ waits }: RequestMetrics, columns: number, style: Style): readonly string[] {
   return waits.map(({ reason, ms }) =>
     line([[`  waiting ${spanText(ms)}: ${shown(reason)}`, style.yellow]], columns),
   );

@@ -3,7 +3,7 @@ import type { Outcome, Phase } from "../../model/apply.ts";
 import type { ApplyEvent, LiveEvent } from "../../model/events.ts";
 import type { Change } from "../../model/plan.ts";
 import { rateText } from "./reading-progress.ts";
-import { rateMeter, type Traffic, trafficMeter } from "./request-metrics.ts";
+import { collectRequestMetrics, type RequestMetrics, rateMeter } from "./request-metrics.ts";
 
 /** How far the apply at one merchant is. */
 export interface ApplyingMerchant {
@@ -30,7 +30,7 @@ export interface ApplyView {
   readonly perSecond: number;
   /** Milliseconds that are left, as far as can be told; null where that is too early to say. */
   readonly leftMs: number | null;
-  readonly traffic: Traffic;
+  readonly metrics: RequestMetrics;
 }
 
 /** Follows an apply; times in milliseconds. */
@@ -48,7 +48,7 @@ const ENOUGH_TO_TELL = 5;
 export function applyProgress(
   plans: readonly { readonly merchant: string; readonly changes: number }[],
 ): ApplyProgress {
-  const traffic = trafficMeter();
+  const metrics = collectRequestMetrics();
   const ends = rateMeter(WINDOW_MS);
   const inFlight = new Map<Change, string>();
   const merchants = new Map<string, ApplyingMerchant>(
@@ -60,7 +60,7 @@ export function applyProgress(
   };
   return {
     live(event, now) {
-      traffic.event(event, now);
+      metrics.event(event, now);
       if (event.type !== "read") return;
       const { members, total } = event;
       update(event.merchant, ({ state }) => (state === "done" ? { readAgain: { members, total } } : {}));
@@ -117,7 +117,7 @@ export function applyProgress(
         inFlight: [...inFlight].map(([change, merchant]) => ({ merchant, change })),
         perSecond,
         leftMs: ended < ENOUGH_TO_TELL || left === 0 || perSecond === 0 ? null : (left / perSecond) * 1000,
-        traffic: traffic.view(now),
+        metrics: metrics.view(now),
       };
     },
   };

@@ -1,6 +1,6 @@
 import { counted, grouped } from "../../lib/text.ts";
 import type { LiveEvent } from "../../model/events.ts";
-import { type Traffic, trafficMeter } from "./request-metrics.ts";
+import { collectRequestMetrics, type RequestMetrics } from "./request-metrics.ts";
 
 /** How far the reading of one merchant is. */
 export interface ReadingMerchant {
@@ -17,7 +17,7 @@ export interface ReadingMerchant {
 /** How far reading is. */
 export interface ReadingView {
   readonly merchants: readonly ReadingMerchant[];
-  readonly traffic: Traffic;
+  readonly metrics: RequestMetrics;
 }
 
 /** Follows how live states are read; times in milliseconds. */
@@ -30,7 +30,7 @@ export interface ReadingProgress {
 
 /** Starts following the reading of these merchants. */
 export function readingProgress(codes: readonly string[]): ReadingProgress {
-  const traffic = trafficMeter();
+  const metrics = collectRequestMetrics();
   const merchants = new Map<string, ReadingMerchant>(
     codes.map((merchant) => [merchant, { merchant, state: "waiting", members: 0, total: null, problem: "" }]),
   );
@@ -40,7 +40,7 @@ export function readingProgress(codes: readonly string[]): ReadingProgress {
   };
   return {
     live(event, now) {
-      traffic.event(event, now);
+      metrics.event(event, now);
       if (event.type === "read") {
         change(event.merchant, { state: "reading", members: event.members, total: event.total });
       } else if (event.type === "request") {
@@ -52,7 +52,7 @@ export function readingProgress(codes: readonly string[]): ReadingProgress {
     },
     ended: (merchant, problem) =>
       change(merchant, problem === null ? { state: "read" } : { state: "failed", problem }),
-    view: (now) => ({ merchants: [...merchants.values()], traffic: traffic.view(now) }),
+    view: (now) => ({ merchants: [...merchants.values()], metrics: metrics.view(now) }),
   };
 }
 
@@ -69,14 +69,14 @@ export function merchantsIn({ merchants }: ReadingView, state: ReadingMerchant["
 
 /** "read 2 of 5 merchants, 1 failed; 1,250 members in 61 requests, 42 a second": progress in one line. */
 export function readingText(view: ReadingView): string {
-  const { merchants, traffic } = view;
+  const { merchants, metrics } = view;
   const failed = merchantsIn(view, "failed");
   const members = merchants.reduce((sum, one) => sum + one.members, 0);
   return [
     `read ${grouped(merchantsIn(view, "read"))} of ${counted(merchants.length, "merchant")}`,
     failed > 0 ? `, ${grouped(failed)} failed` : "",
-    `; ${counted(members, "member")} in ${counted(traffic.requests, "request")}`,
-    rateText(traffic.perSecond),
+    `; ${counted(members, "member")} in ${counted(metrics.requests, "request")}`,
+    rateText(metrics.perSecond),
   ].join("");
 }
 

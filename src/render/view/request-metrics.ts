@@ -1,34 +1,34 @@
 import type { LiveEvent } from "../../model/events.ts";
 
-/** A wait that is on, and why. */
+/** A pause that is under way, and its reason. */
 export interface Wait {
   readonly reason: string;
-  /** Milliseconds that are left. */
+  /** Time left, in ms. */
   readonly ms: number;
 }
 
-/** What goes back and forth between rolecall and the service. */
-export interface Traffic {
-  /** Answers so far, and requests that got none. */
+/** The requests to the service so far. */
+export interface RequestMetrics {
+  /** Requests that have ended, with or without a response. */
   readonly requests: number;
   readonly perSecond: number;
-  /** Requests that were sent again. */
+  /** Requests that were repeats of another. */
   readonly retries: number;
   /** The longest first. */
   readonly waits: readonly Wait[];
 }
 
-/** Counts what the client tells; times in milliseconds. */
-export interface TrafficMeter {
+/** Collects the events of the client; times in ms. */
+export interface RequestMetricsCollector {
   event(event: LiveEvent, now: number): void;
-  view(now: number): Traffic;
+  view(now: number): RequestMetrics;
 }
 
-/** How far back a rate looks. */
+/** The span that a rate is averaged over. */
 const WINDOW_MS = 5_000;
 
-/** Starts counting. */
-export function trafficMeter(): TrafficMeter {
+/** Starts collecting request metrics. */
+export function collectRequestMetrics(): RequestMetricsCollector {
   const answers = rateMeter(WINDOW_MS);
   const waits = new Map<string, number>();
   let requests = 0;

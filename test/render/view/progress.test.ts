@@ -25,8 +25,8 @@ test("a wait counts down and is forgotten when it is over", () => {
   const progress = readingProgress(["MC1"]);
   progress.live(waitEvent(12_000, "429", 1000), 1000);
   progress.live(waitEvent(3_000, "429", 2000), 2000);
-  expect(progress.view(3000).traffic.waits).toEqual([{ reason: "429", ms: 10_000 }]);
-  expect(progress.view(13_000).traffic.waits).toEqual([]);
+  expect(progress.view(3000).metrics.waits).toEqual([{ reason: "429", ms: 10_000 }]);
+  expect(progress.view(13_000).metrics.waits).toEqual([]);
 });
 
 test("an apply counts what is done and what failed, knows what is under way, and how long it still takes", () => {

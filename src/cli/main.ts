@@ -1,6 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { RolecallError } from "../model/errors.ts";
-import { suggestOption } from "./args/option-hints.ts";
+import { suggestOption } from "./args/options.ts";
 import { applyCommand } from "./commands/apply-command.ts";
 import { completeCommand, completionCommand } from "./commands/completion-command.ts";
 import { driftCommand } from "./commands/drift-command.ts";
@@ -14,9 +14,8 @@ import { schemaCommand } from "./commands/schema-command.ts";
 import { undoCommand } from "./commands/undo-command.ts";
 import { validateCommand } from "./commands/validate-command.ts";
 import { ExitCode, exitCodeFor } from "./exit-code.ts";
-import type { Io } from "./io/io.ts";
+import { type Io, VERSION } from "./io/io.ts";
 import { styleFor } from "./io/output.ts";
-import { VERSION } from "./version.ts";
 
 /** Declares a command; `done` takes its exit code. */
 type CommandFactory = (io: Io, done: (code: ExitCode) => void) => Command;

@@ -1,4 +1,4 @@
-import { jobMatrix, MAX_JOBS } from "../../cli/show/job-matrix.ts";
+import { jobMatrix, MAX_JOBS } from "../../cli/args/shard.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import { fenced } from "../../render/markdown/markdown-blocks.ts";

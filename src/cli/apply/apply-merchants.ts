@@ -15,9 +15,8 @@ import { type Planned, type PlanResult, plannedOnly } from "../session/session.t
 import { showPlans } from "../show/show-plans.ts";
 import { createCancellation } from "./cancellation.ts";
 import { passwordsFor, rotationsFor } from "./passwords.ts";
-import { type ApplyReporter, applyReporter, failedWith } from "./reporter.ts";
+import { type ApplyReporter, applyReporter, failedWith, withProgress } from "./reporter.ts";
 import { type RunOptions, runApply } from "./run-apply.ts";
-import { withProgress } from "./with-progress.ts";
 
 /** The options that applying plans depends on. */
 export type ApplyOptions = Pick<ServiceOptions, "concurrency"> &

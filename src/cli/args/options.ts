@@ -159,3 +159,42 @@ export function parseShard(text: string): Shard {
   if (shard === null) throw new InvalidArgumentError("It takes a part of a whole, such as 2/5.");
   return shard;
 }
+
+/**
+ * Adds a suggestion to the message of an unknown option if commander has none: an option with this prefix, a format, or
+ * the commands that have it.
+ */
+export function suggestOption(message: string, command: Command, all: () => readonly Command[]): string {
+  const flag = /unknown option '(--?[\w-]+)/.exec(message)?.[1];
+  if (flag === undefined || message.includes("Did you mean")) return message;
+  const hint = hintFor(flag, command, all);
+  return hint === null ? message : `${message.trimEnd()}\n(${hint})\n`;
+}
+
+function hintFor(flag: string, command: Command, all: () => readonly Command[]): string | null {
+  const flags = command.options.flatMap(({ long }) => long ?? []);
+  const longer = flags.filter((long) => flag.length > 3 && long.startsWith(flag));
+  if (longer.length > 0) return `Did you mean ${longer.join(" or ")}?`;
+  const format = command.options.find(({ long }) => long === "--format")?.argChoices ?? [];
+  if (format.includes(flag.slice(2))) return `Did you mean --format ${flag.slice(2)}?`;
+  const owners = all()
+    .filter(({ options }) => options.some(({ long, short }) => long === flag || short === flag))
+    .map((one) => one.name());
+  if (owners.length === 0) return null;
+  return command.parent === null
+    ? `Put it after the command, as in rolecall ${owners[0]} ${flag}`
+    : `It is an option of ${owners.join(", ")}`;
+}
+
+/** Warns of given options that have no effect; `reasons` is keyed by attribute name. */
+export function warnWithoutEffect(
+  command: Command,
+  reasons: Readonly<Record<string, string>>,
+  write: (text: string) => void,
+): void {
+  for (const [attribute, reason] of Object.entries(reasons)) {
+    if (command.getOptionValueSource(attribute) !== "cli") continue;
+    const flag = command.options.find((option) => option.attributeName() === attribute)?.long;
+    write(`warning: ${flag} has no effect ${reason}.\n`);
+  }
+}

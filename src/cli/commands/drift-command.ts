@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { warnWithoutEffect } from "../args/option-hints.ts";
 import {
+  warnWithoutEffect,
   withDocumentOptions,
   withOutputOptions,
   withQuietOption,

@@ -1,9 +1,14 @@
 import { Command, Option } from "commander";
-import { warnWithoutEffect } from "../args/option-hints.ts";
-import { parseShard, wholeNumber, withMerchantOption, withOutputOptions } from "../args/options.ts";
+import {
+  parseShard,
+  warnWithoutEffect,
+  wholeNumber,
+  withMerchantOption,
+  withOutputOptions,
+} from "../args/options.ts";
+import { MAX_JOBS } from "../args/shard.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io/io.ts";
-import { MAX_JOBS } from "../show/job-matrix.ts";
 import type { ListCommandOptions } from "../show/list-merchants.ts";
 
 /** Declares `list`. */

@@ -1,7 +1,7 @@
 import { Command } from "commander";
-import { warnWithoutEffect } from "../args/option-hints.ts";
 import {
   parseAsOf,
+  warnWithoutEffect,
   withDocumentOptions,
   withOutputOptions,
   withQuietOption,

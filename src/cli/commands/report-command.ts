@@ -1,6 +1,11 @@
 import { Command } from "commander";
-import { warnWithoutEffect } from "../args/option-hints.ts";
-import { parseAsOf, withOutputFileOption, withQuietOption, withServiceOptions } from "../args/options.ts";
+import {
+  parseAsOf,
+  warnWithoutEffect,
+  withOutputFileOption,
+  withQuietOption,
+  withServiceOptions,
+} from "../args/options.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io/io.ts";
 import type { ReportCommandOptions } from "../show/write-report.ts";

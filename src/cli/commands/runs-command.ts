@@ -1,6 +1,5 @@
 import { Command } from "commander";
-import { warnWithoutEffect } from "../args/option-hints.ts";
-import { wholeNumber, withMerchantOption, withOutputOptions } from "../args/options.ts";
+import { warnWithoutEffect, wholeNumber, withMerchantOption, withOutputOptions } from "../args/options.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io/io.ts";
 import type { RunsCommandOptions } from "../journal/show-runs.ts";

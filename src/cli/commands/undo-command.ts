@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
-import { warnWithoutEffect } from "../args/option-hints.ts";
 import {
+  warnWithoutEffect,
   withConnectionOptions,
   withMerchantOption,
   withOutputOptions,

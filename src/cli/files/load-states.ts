@@ -4,8 +4,8 @@ import { suggest } from "../../lib/suggest.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { RolecallError } from "../../model/errors.ts";
+import { checkOutputs } from "../io/output.ts";
 import { findYamlFiles, namesProject, sourceReader } from "./find-files.ts";
-import { checkOutputs } from "./output-path.ts";
 
 /** The parsed files with their diagnostics. */
 export interface Loaded {

@@ -1,3 +1,8 @@
+import packageJson from "../../../package.json" with { type: "json" };
+
+/** rolecall's own version. */
+export const VERSION: string = packageJson.version;
+
 /** A destination for text. */
 export interface TextWriter {
   write(text: string): void;

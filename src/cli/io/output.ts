@@ -1,7 +1,8 @@
-import { resolve } from "node:path";
+import { type Stats, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { RolecallError } from "../../model/errors.ts";
 import { type Paint, PLAIN, type Style, type Verbosity } from "../../render/style.ts";
 import { writeAtomically } from "../files/atomic-write.ts";
-import { standardStream } from "../files/output-path.ts";
 import type { Io, TextWriter } from "./io.ts";
 
 const MAX_COLUMNS = 120;
@@ -96,4 +97,73 @@ export function terminalOf({
     draws: stderr.isTTY && env["TERM"] !== "dumb",
     asks: stderr.isTTY && stdinIsTTY,
   };
+}
+
+/** Returns the standard stream that a path names, such as `-` or `/dev/stdout`; `null` for any other path. */
+export function standardStream(path: string): "stdout" | "stderr" | null {
+  if (path === "-") return "stdout";
+  const [, name, fd] = /^\/dev\/(stdout|stderr)$|^\/(?:dev|proc\/self)\/fd\/([12])$/.exec(path) ?? [];
+  if (name === undefined && fd === undefined) return null;
+  return name === "stderr" || fd === "2" ? "stderr" : "stdout";
+}
+
+/**
+ * Checks output paths before the work starts. Throws RolecallError for one that is an input (also by another name), is
+ * named twice, or cannot be a file.
+ */
+export function checkOutputs(
+  outputs: readonly (string | undefined)[],
+  inputs: readonly (string | undefined)[],
+  cwd: string,
+): void {
+  const named = outputs.filter((path) => path !== undefined);
+  if (named.length === 0) return;
+  const known = new Set(inputs.flatMap((path) => (path === undefined ? [] : (identityOf(path, cwd) ?? []))));
+  const taken = new Set<string>();
+  for (const path of named) {
+    if (path === "")
+      throw new RolecallError("usage", "The name of a file to write is empty.", { hint: "Name a file." });
+    const identity = standardStream(path) ?? identityOf(path, cwd) ?? placeFor(path, cwd);
+    if (identity === null) continue;
+    if (known.has(identity)) {
+      throw new RolecallError("usage", `${path} is read by this command, and would be overwritten.`, {
+        hint: "Name another file.",
+      });
+    }
+    if (taken.has(identity)) {
+      throw new RolecallError("usage", `Two results would be written to ${path}.`, {
+        hint: "Name a file for each.",
+      });
+    }
+    taken.add(identity);
+  }
+}
+
+/** Returns the identity of a regular file, whatever its name; null if there is none. */
+function identityOf(path: string, cwd: string): string | null {
+  const info = statIfThere(resolve(cwd, path));
+  return info?.isFile() ? `${info.dev}:${info.ino}` : null;
+}
+
+/** Returns the absolute path of a future file, `null` for a device or FIFO; throws if there can be no file. */
+function placeFor(path: string, cwd: string): string | null {
+  const absolute = resolve(cwd, path);
+  const failed = (reason: string, hint: string): RolecallError =>
+    new RolecallError("file-unwritable", `${path} cannot be written: ${reason}.`, { hint });
+  const existing = statIfThere(absolute);
+  if (existing?.isDirectory()) throw failed("it is a folder", "Name a file in it.");
+  if (existing !== null) return null;
+  const folder = statIfThere(dirname(absolute));
+  if (folder === null) throw failed("its folder does not exist", "Make the folder first, or check the path.");
+  if (!folder.isDirectory()) throw failed("its folder is not a folder", "Check the path.");
+  return absolute;
+}
+
+/** Returns `null` also without permission: writing there fails with its own reason. */
+function statIfThere(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
 }

@@ -15,7 +15,7 @@ import { openProgress } from "../progress/open-progress.ts";
 import { resolveConnection } from "../session/credentials.ts";
 import { failuresOf, type PlannedMerchants, printDiagnostics } from "../session/plan-merchants.ts";
 import { openSessions, planSessions } from "../session/session.ts";
-import { ruleLocations } from "../show/rule-locations.ts";
+import { ruleLocations } from "../show/show-plans.ts";
 import { findRun, type Run } from "./find-run.ts";
 import { journalFiles } from "./read-journals.ts";
 

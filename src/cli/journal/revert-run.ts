@@ -5,9 +5,8 @@ import { type ApplyOptions, applyPlanned, endedEarly } from "../apply/apply-merc
 import { createCancellation } from "../apply/cancellation.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
-import { checkOutputs, standardStream } from "../files/output-path.ts";
 import type { Io, TextWriter } from "../io/io.ts";
-import { styleFor } from "../io/output.ts";
+import { checkOutputs, standardStream, styleFor } from "../io/output.ts";
 import { readConsent } from "../review/approval.ts";
 import { plansPrinter, savePlans, showPlans } from "../show/show-plans.ts";
 import { type PlannedUndo, planUndo } from "./plan-undo.ts";

@@ -5,8 +5,7 @@ import type { Journal, JournalEntry, RunStarted } from "../../model/journal.ts";
 import type { Plan } from "../../model/plan.ts";
 import { syncFolder } from "../files/atomic-write.ts";
 import { projectRoot } from "../files/find-files.ts";
-import type { Io } from "../io/io.ts";
-import { VERSION } from "../version.ts";
+import { type Io, VERSION } from "../io/io.ts";
 import { type RunOrigin, runOrigin } from "./run-origin.ts";
 
 /** Options for opening journals. */

@@ -1,12 +1,14 @@
 import { createInterface } from "node:readline";
+import { oneLine } from "../../lib/escape.ts";
+import { counted, grouped } from "../../lib/text.ts";
 import type { PasswordChange } from "../../model/apply.ts";
+import type { Environment } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Style } from "../../render/style.ts";
 import type { Io, TerminalStreams } from "../io/io.ts";
 import { styleFor, terminalOf } from "../io/output.ts";
 import type { Session } from "../session/session.ts";
-import { type Confirmation, confirmationsFor } from "./confirmation.ts";
 
 /** A plan that waits for confirmation, with the passwords that are set in addition. */
 export interface PendingApply {
@@ -80,4 +82,105 @@ export async function askPlainly(
   reader.close();
   if (typed !== null && typed.trim() !== answer) output.write(`Not confirmed.\n`);
   return typed?.trim() === answer;
+}
+
+/** A plan to confirm, with its environment. */
+export interface ConfirmationInput {
+  readonly plan: Plan;
+  readonly environment: Environment | null;
+  /** Number of passwords that are set in addition; absent: none. */
+  readonly passwords?: number;
+}
+
+/** A question before an apply: its lines, and the word to type. */
+export interface Confirmation {
+  readonly lines: readonly string[];
+  readonly answer: string;
+}
+
+/**
+ * Returns one question for each live merchant with removals, the rest in one line; else one question for all. `run` is
+ * the run that is reverted, with one question for all of it.
+ */
+export function confirmationsFor(
+  asked: readonly ConfirmationInput[],
+  run: string | null = null,
+): readonly [Confirmation, ...Confirmation[]] {
+  const strict = asked.filter(({ environment, plan }) => environment !== "test" && removals([plan]) > 0);
+  const rest = asked.filter((one) => !strict.includes(one));
+  const [first, ...others] = strict.map(
+    (one): Confirmation => ({
+      lines: [
+        `${changesAt([one])}.`,
+        ...whatGoes(one.plan),
+        `${oneLine(one.plan.merchant)} is not a test account.`,
+      ],
+      answer: one.plan.merchant,
+    }),
+  );
+  if (run !== null && others.length > 0) return [wholeRun(asked, strict, run)];
+  if (first === undefined) return [{ lines: [`Apply ${changesAt(rest)}?`], answer: "yes" }];
+  if (rest.length === 0) return [first, ...others];
+  return [{ ...first, lines: [...first.lines, `Besides: ${changesAt(rest)}.`] }, ...others];
+}
+
+function wholeRun(
+  asked: readonly ConfirmationInput[],
+  strict: readonly ConfirmationInput[],
+  run: string,
+): Confirmation {
+  const merchants = strict.map(({ plan }) => plan.merchant);
+  return {
+    lines: [
+      `${changesAt(asked)}.`,
+      ...strict.slice(0, NAMES_SHOWN).flatMap(({ plan }) => {
+        return whatGoes(plan).map((line) => `${oneLine(plan.merchant)}: ${line}`);
+      }),
+      `${namesOf(merchants)} are not test accounts.`,
+    ],
+    answer: run,
+  };
+}
+
+/** Counts the changes, as in "11 changes and 1 new password at MC4F7K2P, 3 of them removals". */
+function changesAt(asked: readonly ConfirmationInput[]): string {
+  const plans = asked.map(({ plan }) => plan);
+  const [only, ...more] = plans;
+  const where = only && more.length === 0 ? oneLine(only.merchant) : counted(plans.length, "merchant");
+  const all = plans.reduce((sum, { changes }) => sum + changes.length, 0);
+  const passwords = asked.reduce((sum, one) => sum + (one.passwords ?? 0), 0);
+  const what = [
+    ...(all > 0 || passwords === 0 ? [counted(all, "change")] : []),
+    ...(passwords > 0 ? [counted(passwords, "new password")] : []),
+  ].join(" and ");
+  return `${what} at ${where}${removalsAmong(all, removals(plans))}`;
+}
+
+/** Names what is removed, and who loses permissions. */
+function whatGoes({ changes, impact }: Plan): readonly string[] {
+  const removed = changes.filter(({ kind }) => kind === "delete");
+  const losers = impact.members.filter(({ lost, unknownLost }) => lost.length + unknownLost.length > 0);
+  const verb = losers.length === 1 ? "Loses" : "Lose";
+  return [
+    `Removed: ${namesOf(removed.map(({ resource, name }) => `${resource} ${name}`))}.`,
+    ...(losers.length === 0 ? [] : [`${verb} permissions: ${namesOf(losers.map(({ name }) => name))}.`]),
+  ];
+}
+
+const NAMES_SHOWN = 5;
+
+function namesOf(names: readonly string[]): string {
+  const more = names.length - NAMES_SHOWN;
+  const shown = names.slice(0, NAMES_SHOWN).map(oneLine).join(", ");
+  return more > 0 ? `${shown} and ${grouped(more)} more` : shown;
+}
+
+function removalsAmong(all: number, removed: number): string {
+  if (removed === 0) return "";
+  if (removed === all) return all === 1 ? ", a removal" : ", all of them removals";
+  return removed === 1 ? ", 1 of them a removal" : `, ${grouped(removed)} of them removals`;
+}
+
+function removals(plans: readonly Plan[]): number {
+  return plans.flatMap(({ changes }) => changes).filter(({ kind }) => kind === "delete").length;
 }

@@ -13,7 +13,7 @@ import { styleFor } from "../io/output.ts";
 import { journalFiles } from "../journal/read-journals.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import type { ProgressDisplay } from "../progress/progress.ts";
-import { ruleLocations } from "../show/rule-locations.ts";
+import { ruleLocations } from "../show/show-plans.ts";
 import { checkReinvited, warningsOfReinvited } from "./invitations.ts";
 import { startPrefetch } from "./prefetch.ts";
 import { openServices } from "./services.ts";

@@ -10,8 +10,8 @@ import { isLoopback } from "../../sandbox/routes/control.ts";
 import { DocumentInvalid } from "../../sandbox/seed/parse-document.ts";
 import { StateInvalid } from "../../sandbox/state/state-text.ts";
 import { writeAtomically } from "../files/atomic-write.ts";
-import { checkOutputs } from "../files/output-path.ts";
 import type { Io } from "../io/io.ts";
+import { checkOutputs } from "../io/output.ts";
 
 /** The options of `sandbox`. */
 export interface SandboxCommandOptions {

@@ -1,14 +1,16 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { parse } from "../../config/yaml/to-value.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { renderDiagnostics } from "../../render/text/diagnostics-text.ts";
 import type { OutputOptions } from "../args/options.ts";
-import { emptyShard, isInShard, type Shard } from "../args/shard.ts";
+import { emptyShard, isInShard, jobMatrix, type Shard } from "../args/shard.ts";
 import { ExitCode } from "../exit-code.ts";
+import { defaultPath } from "../files/find-files.ts";
 import { isFileError, loadStates } from "../files/load-states.ts";
-import { warnRemovedMerchants } from "../files/removed-merchants.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
-import { jobMatrix } from "./job-matrix.ts";
 
 /** The options of `list`. */
 export type ListCommandOptions = OutputOptions & {
@@ -49,4 +51,79 @@ function table(states: readonly DesiredState[]): string {
   return rows
     .map((row) => `${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}\n`)
     .join("");
+}
+
+const run = promisify(execFile);
+
+/** A merchant whose file was removed from the working tree. */
+interface RemovedMerchant {
+  readonly merchant: string;
+  /** Relative to the root of the repository. */
+  readonly file: string;
+}
+
+/** Limits how many removed files are read. */
+const MAX_FILES = 100;
+
+/**
+ * Finds merchants whose files were removed since the branch left the default one, else by the last commit, or in the
+ * working tree, unless another file names the merchant now. Without git there are none.
+ */
+async function removedMerchants(
+  paths: readonly string[],
+  present: readonly string[],
+  cwd: string,
+): Promise<readonly RemovedMerchant[]> {
+  const git = async (...args: readonly string[]): Promise<string> =>
+    (await run("git", args, { cwd, maxBuffer: 64 * 1024 * 1024 })).stdout;
+  try {
+    const base = await baseCommit(git);
+    const wanted = paths.length > 0 ? paths : [defaultPath(cwd)];
+    const diff = await git(
+      ...["diff", "--name-only", "--diff-filter=D", "--no-renames", "--no-ext-diff", "-z", base, "--"],
+      ...wanted,
+    );
+    const files = diff.split("\0").filter((file) => /\.ya?ml$/i.test(file));
+    if (files.length === 0) return [];
+    const removed = await Promise.all(
+      files.slice(0, MAX_FILES).map(async (file) => {
+        const { value } = parse(await git("show", `${base}:${file}`));
+        return { file, merchant: Object(value)["merchant"] };
+      }),
+    );
+    const known = new Set(present);
+    return removed.filter(
+      (one): one is RemovedMerchant => typeof one.merchant === "string" && !known.has(one.merchant),
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** Returns the commit where the branch left the default branch; on the default branch, the previous commit. */
+async function baseCommit(git: (...args: readonly string[]) => Promise<string>): Promise<string> {
+  const resolved = async (...args: readonly string[]): Promise<string | null> =>
+    git(...args).then(
+      (text) => text.trim() || null,
+      () => null,
+    );
+  const head = await git("rev-parse", "HEAD");
+  const fork = await resolved("merge-base", "HEAD", "origin/HEAD");
+  if (fork !== null && fork !== head.trim()) return fork;
+  return (await resolved("rev-parse", "--verify", "--quiet", "HEAD^")) ?? head.trim();
+}
+
+/** Warns of merchants that are no longer managed, a line each; `present` are the merchants of the files. */
+export async function warnRemovedMerchants(
+  paths: readonly string[],
+  present: readonly string[],
+  { shard }: { readonly shard?: Shard },
+  io: Pick<Io, "cwd" | "stderr">,
+): Promise<void> {
+  for (const { merchant, file } of await removedMerchants(paths, present, io.cwd)) {
+    if (shard !== undefined && !isInShard(merchant, shard)) continue;
+    io.stderr.write(
+      `warning: ${oneLine(merchant)} is no longer managed: ${oneLine(file)} was removed. What is live there stays as it is.\n`,
+    );
+  }
 }

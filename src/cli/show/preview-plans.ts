@@ -2,14 +2,13 @@ import { renderPage } from "../../render/html/html-page.ts";
 import { planView } from "../../render/view/plan-view.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
-import { standardStream } from "../files/output-path.ts";
-import { warnRemovedMerchants } from "../files/removed-merchants.ts";
 import type { Io, TextWriter } from "../io/io.ts";
-import { outputTo } from "../io/output.ts";
+import { outputTo, standardStream } from "../io/output.ts";
 import { warnUnfinishedRuns } from "../journal/unfinished-runs.ts";
 import { browsePlans, checkInteractive } from "../review/browse-plans.ts";
 import { type PlannedMerchants, planMerchants } from "../session/plan-merchants.ts";
 import { plannedOnly } from "../session/session.ts";
+import { warnRemovedMerchants } from "./list-merchants.ts";
 import { type PrintPlans, plansPrinter, reportOf, savePlans, showPlans } from "./show-plans.ts";
 
 /** The options of `plan`. */

@@ -1,7 +1,10 @@
 import { resolve } from "node:path";
+import { locate } from "../../config/yaml/locate.ts";
 import type { AccessReport } from "../../model/access-report.ts";
+import type { DesiredState, Origin } from "../../model/desired.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
+import { checkText } from "../../plan/judge/checks.ts";
 import { liveReport } from "../../plan/report/build-access-report.ts";
 import { plansJson } from "../../render/formats/json-output.ts";
 import { renderReview } from "../../render/markdown/render-review.ts";
@@ -11,9 +14,8 @@ import { renderPlans } from "../../render/text/plan-text.ts";
 import { type PlaceOf, planView } from "../../render/view/plan-view.ts";
 import type { DocumentOptions, OutputOptions } from "../args/options.ts";
 import { writeAtomically } from "../files/atomic-write.ts";
-import { standardStream } from "../files/output-path.ts";
 import type { Io, TextWriter } from "../io/io.ts";
-import { styleFor, verbosityOf } from "../io/output.ts";
+import { standardStream, styleFor, verbosityOf } from "../io/output.ts";
 import { type Planned, plannedOnly } from "../session/session.ts";
 
 /** The plans that were shown; `complete` if every merchant has one. */
@@ -108,3 +110,45 @@ export async function savePlans(
   await writeAtomically(resolve(io.cwd, out), plansJson(plans, failures), { shown: out });
   io.stderr.write(`Saved as ${out}.\n`);
 }
+
+/**
+ * Returns a function that locates rules in the files, as in `access/shop.yaml:41:3`. A plan holds no locations, so that
+ * moving a line changes no plan.
+ */
+export function ruleLocations(
+  states: readonly DesiredState[],
+  sources: readonly { readonly file: string; readonly text: string }[],
+): PlaceOf {
+  const byMerchant = new Map(states.map((state) => [state.merchant, state]));
+  const texts = new Map(sources.map(({ file, text }) => [file, text]));
+  const place = ({ file, path }: Origin): string | null => {
+    const span = locate(texts.get(file) ?? "", path);
+    return span ? `${file}:${span.line}:${span.column}` : null;
+  };
+  return ({ merchant }, { rule, code, check }) => {
+    const state = byMerchant.get(merchant);
+    if (state === undefined) return null;
+    if (rule === "check") {
+      const written = state.checks.find((one) => checkText(one) === check);
+      return written ? place(written.origin) : null;
+    }
+    const path = KEYS[code];
+    if (path === undefined) return null;
+    // The merchant's own file first, then the others, which it may include.
+    const files = [state.origin.file, ...texts.keys()];
+    return files.map((file) => place({ file, path })).find((found) => found !== null) ?? null;
+  };
+}
+
+/** The path of the file's key that causes a refusal, by its code. */
+const KEYS: Readonly<Record<string, readonly string[]>> = {
+  "max-removals": ["guards", "max_removals"],
+  protect: ["guards", "protect"],
+  "min-holders": ["guards", "min_holders"],
+  "email-domains": ["policies", "email_domains"],
+  separate: ["policies", "separate"],
+  "max-holders": ["policies", "max_holders"],
+  "require-until": ["policies", "require_until"],
+  "require-mfa": ["policies", "require_mfa"],
+  "forbid-permissions": ["policies", "forbid_permissions"],
+};

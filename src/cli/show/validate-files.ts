@@ -7,9 +7,8 @@ import { renderDiagnostics } from "../../render/text/diagnostics-text.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
 import { isFileError, isRefusal, loadStates } from "../files/load-states.ts";
-import type { Io } from "../io/io.ts";
+import { type Io, VERSION } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
-import { VERSION } from "../version.ts";
 
 /** The options of `validate`. */
 export type ValidateCommandOptions = OutputOptions<"text" | "json" | "github" | "sarif"> & {

@@ -1,6 +1,9 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { askPlainly } from "../../../src/cli/review/confirm-apply.ts";
+import { askPlainly, confirmationsFor } from "../../../src/cli/review/confirm-apply.ts";
+import type { Environment } from "../../../src/model/desired.ts";
+import type { Plan } from "../../../src/model/plan.ts";
+import { desired, live, liveMember, liveRole, member, planOf } from "../../support/build.ts";
 
 const QUESTION = { lines: ["2 changes at MC1."], answer: "MC1" };
 
@@ -17,4 +20,110 @@ test.each([
   const text = String(output.read());
   expect(text).toContain("\n2 changes at MC1.\nType MC1 to continue; anything else cancels: ");
   expect(text).not.toContain("\u001b");
+});
+
+/** A plan that invites some members and removes others. */
+function planned(merchant: string, created: number, removed: number): Plan {
+  const some = (count: number, what: string) =>
+    Array.from({ length: count }, (_, at) => `${what}${at}@example.com`);
+  return planOf(
+    desired({ merchant, members: some(created, "new").map((email) => member(email)) }),
+    live(
+      [],
+      some(removed, "old").map((email) => liveMember(`mem_${email}`, email)),
+    ),
+  );
+}
+
+const asked = (plan: Plan, environment: Environment | null) => ({ plan, environment });
+
+test("removals from an account that is not a test account need its code, and all changes are counted", () => {
+  for (const environment of ["live", null] as const) {
+    expect(confirmationsFor([asked(planned("MC4F7K2P", 8, 3), environment)])).toEqual([
+      {
+        lines: [
+          "11 changes at MC4F7K2P, 3 of them removals.",
+          "Removed: member old0@example.com, member old1@example.com, member old2@example.com.",
+          "MC4F7K2P is not a test account.",
+        ],
+        answer: "MC4F7K2P",
+      },
+    ]);
+  }
+});
+
+test("merchants that need no code are summed up beside those that do", () => {
+  const questions = confirmationsFor([
+    asked(planned("MC1", 1, 1), "live"),
+    asked(planned("MC2", 2, 0), "live"),
+    asked(planned("MC3", 0, 1), "test"),
+    asked(planned("MC4", 0, 1), "live"),
+  ]);
+  expect(questions).toEqual([
+    {
+      lines: [
+        "2 changes at MC1, 1 of them a removal.",
+        "Removed: member old0@example.com.",
+        "MC1 is not a test account.",
+        "Besides: 3 changes at 2 merchants, 1 of them a removal.",
+      ],
+      answer: "MC1",
+    },
+    {
+      lines: [
+        "1 change at MC4, a removal.",
+        "Removed: member old0@example.com.",
+        "MC4 is not a test account.",
+      ],
+      answer: "MC4",
+    },
+  ]);
+});
+
+test("without removals, or on test accounts, one yes is enough for all", () => {
+  expect(confirmationsFor([asked(planned("MC1", 2, 0), "live")])).toEqual([
+    { lines: ["Apply 2 changes at MC1?"], answer: "yes" },
+  ]);
+  expect(
+    confirmationsFor([asked(planned("MC1", 2, 0), "live"), asked(planned("MC2", 0, 2), "test")]),
+  ).toEqual([{ lines: ["Apply 4 changes at 2 merchants, 2 of them removals?"], answer: "yes" }]);
+});
+
+test("who loses permissions is named before the code is typed, and many are counted", () => {
+  const is = live(
+    [liveRole("role_1", "Till", { permissions: ["refunds_create"] })],
+    Array.from({ length: 7 }, (_, at) =>
+      liveMember(`mem_${at}`, `m${at}@example.com`, { roles: ["role_1"] }),
+    ),
+  );
+  const kept = member("m0@example.com", { roles: [] });
+  const [question] = confirmationsFor([asked(planOf(desired({ members: [kept] }), is), "live")]);
+  expect(question.lines).toEqual([
+    "7 changes at MC1, 6 of them removals.",
+    "Removed: member m1@example.com, member m2@example.com, member m3@example.com, member m4@example.com, member m5@example.com and 1 more.",
+    "Lose permissions: m0@example.com, m1@example.com, m2@example.com, m3@example.com, m4@example.com and 2 more.",
+    "MC1 is not a test account.",
+  ]);
+});
+
+test("new passwords are part of the question", () => {
+  const plan = planOf(desired({ members: [member("ada@example.com")] }), live());
+  const [question] = confirmationsFor([{ plan, environment: "test", passwords: 2 }]);
+  expect(question.lines).toEqual(["Apply 1 change and 2 new passwords at MC1?"]);
+  const nothing = planOf(desired(), live());
+  const [only] = confirmationsFor([{ plan: nothing, environment: "live", passwords: 1 }]);
+  expect(only.lines).toEqual(["Apply 1 new password at MC1?"]);
+});
+
+test("a run at several live merchants is taken back after one question, answered with its id", () => {
+  const all = ["MC1", "MC2", "MC3"].map((code) =>
+    asked(planned(code, 1, 1), code === "MC3" ? "test" : "live"),
+  );
+  const questions = confirmationsFor(all, "RUN");
+  expect(questions).toHaveLength(1);
+  expect(questions[0].answer).toBe("RUN");
+  expect(questions[0].lines[0]).toBe("6 changes at 3 merchants, 3 of them removals.");
+  expect(questions[0].lines[1]).toMatch(/^MC1: Removed: /);
+  expect(questions[0].lines.at(-1)).toBe("MC1, MC2 are not test accounts.");
+  expect(confirmationsFor(all.slice(0, 1), "RUN")[0].answer).toBe("MC1");
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { proxyFor } from "../../../src/cli/session/proxy.ts";
+import { proxyFor } from "../../../src/cli/session/services.ts";
 
 const SERVICE = "https://api.example.com/base";
 const choice = (env: Record<string, string>, service = SERVICE) => proxyFor(new URL(service), env);

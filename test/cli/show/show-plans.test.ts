@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ruleLocations } from "../../../src/cli/show/rule-locations.ts";
+import { ruleLocations } from "../../../src/cli/show/show-plans.ts";
 import { loadMerchants } from "../../../src/config/load-merchants.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
 import { live, liveRole, matches, NOW } from "../../support/build.ts";

@@ -3,6 +3,7 @@ import { counted } from "../../lib/text.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { renderDiagnosticsGithub } from "../../render/formats/diagnostics-github.ts";
 import { diagnosticsSarif } from "../../render/formats/diagnostics-sarif.ts";
+import { diagnosticsJson } from "../../render/formats/json-output.ts";
 import { renderDiagnostics } from "../../render/text/diagnostics-text.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
@@ -28,23 +29,20 @@ export async function validateFiles(
     now: options.asOf ?? io.now(),
   });
   const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
-  io.stdout.write(await renderProblems(shown, sources.length, options, io));
+  io.stdout.write(renderProblems(shown, sources.length, options, io));
   if (diagnostics.some(isFileError)) return ExitCode.failed;
   return diagnostics.some(isRefusal) ? ExitCode.refused : ExitCode.ok;
 }
 
-async function renderProblems(
+function renderProblems(
   diagnostics: readonly Diagnostic[],
   files: number,
   { format, color }: ValidateCommandOptions,
   io: Io,
-): Promise<string> {
+): string {
   switch (format) {
-    case "json": {
-      // It comes with what compares texts, which a validate has no use for.
-      const { diagnosticsJson } = await import("../../render/formats/json-output.ts");
+    case "json":
       return diagnosticsJson(diagnostics);
-    }
     case "github":
       return renderDiagnosticsGithub(diagnostics);
     case "sarif":

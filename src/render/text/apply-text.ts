@@ -6,8 +6,7 @@ import type { ApplyEvent } from "../../model/events.ts";
 import type { Change } from "../../model/plan.ts";
 import { adoptedText } from "../phrases.ts";
 import type { Paint, Style } from "../style.ts";
-import { renderFailures } from "./failure-text.ts";
-import { nextStepFor } from "./next-step.ts";
+import { nextStepFor, renderFailures } from "./failure-text.ts";
 import { wrapText } from "./wrap.ts";
 
 const DONE = { create: "created", update: "updated", replace: "replaced", delete: "deleted" } as const;

@@ -1,6 +1,6 @@
 import type { Change } from "../../model/plan.ts";
+import { type BrowseState, foldKey, INITIAL_BROWSE_STATE, isFiltered, type Typing } from "./browse-model.ts";
 import type { BrowseRow } from "./browse-rows.ts";
-import { type BrowseState, foldKey, INITIAL_BROWSE_STATE, isFiltered, type Typing } from "./browse-state.ts";
 import { typeInto } from "./typing.ts";
 
 /** One piece of input, and the keys that are more than text. */

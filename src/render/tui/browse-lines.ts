@@ -4,8 +4,8 @@ import type { Paint, Style } from "../style.ts";
 import { rowOf } from "../view/change-view.ts";
 import { addCounts, countsText } from "../view/plan-view.ts";
 import { cursorAt } from "./browse-keys.ts";
+import { type BrowseState, isFiltered } from "./browse-model.ts";
 import type { BrowseRow } from "./browse-rows.ts";
-import { type BrowseState, isFiltered } from "./browse-state.ts";
 import { cutTo, line, type Piece, padded, type Size, shown } from "./cells.ts";
 
 /** What is drawn of a plan that is browsed. */

@@ -2,8 +2,13 @@ import { grouped } from "../../lib/text.ts";
 import type { MemberImpact } from "../../model/plan.ts";
 import type { DetailView } from "../view/change-view.ts";
 import { rowOf } from "../view/change-view.ts";
-import type { BrowsedChange, BrowsedPlan } from "./browse-model.ts";
-import { type BrowseState, foldKey, isFiltered } from "./browse-state.ts";
+import {
+  type BrowsedChange,
+  type BrowsedPlan,
+  type BrowseState,
+  foldKey,
+  isFiltered,
+} from "./browse-model.ts";
 import { shown, widthOf } from "./cells.ts";
 
 /** One line of the tree. */

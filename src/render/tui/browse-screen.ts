@@ -2,9 +2,8 @@ import type { Plan } from "../../model/plan.ts";
 import type { Style } from "../style.ts";
 import { inSight, type Pressed, press } from "./browse-keys.ts";
 import { browseLines, rowsShown } from "./browse-lines.ts";
-import { browseModel } from "./browse-model.ts";
+import { type BrowseState, browseModel } from "./browse-model.ts";
 import { type BrowseRow, browseRows } from "./browse-rows.ts";
-import type { BrowseState } from "./browse-state.ts";
 import type { Size } from "./cells.ts";
 
 /** What can be done with plans that are browsed. */

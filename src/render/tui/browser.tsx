@@ -1,8 +1,8 @@
 import { render, useApp, useInput } from "ink";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Frame, useSize } from "./board.tsx";
+import { type BrowseState, INITIAL_BROWSE_STATE } from "./browse-model.ts";
 import { type BrowseOptions, browseScreen } from "./browse-screen.ts";
-import { type BrowseState, INITIAL_BROWSE_STATE } from "./browse-state.ts";
 
 /** Where keys come from, and where is drawn. */
 export interface Terminal {

@@ -3,7 +3,6 @@ import type { Change, Counts, Finding, Impact, Plan, Refusal } from "../../model
 import type { ChangeOrigin } from "../phrases.ts";
 import { type RowView, rowOf } from "./change-view.ts";
 import { type RiskView, risksOf } from "./risk-view.ts";
-import { joinSame } from "./same-findings.ts";
 
 /** The changes of one resource, in the order of the plan. */
 export interface GroupView {
@@ -152,4 +151,37 @@ export function changesOf({ create, update, replace, delete: remove }: Counts): 
 
 function oneOf(names: readonly string[]): string {
   return names.length === 1 ? names.join("") : `one of ${names.join(", ")}`;
+}
+
+/** From so many on, findings that say the same are one. */
+const MANY = 3;
+
+const NAMES_SHOWN = 10;
+
+/** Joins findings that say the same of several roles or members: the first stands for all, and names the others. */
+export function joinSame(findings: readonly Finding[]): readonly Finding[] {
+  if (findings.length < MANY) return findings;
+  const groups = new Map<string, Finding[]>();
+  for (const finding of findings) {
+    const key = whatItSays(finding);
+    const group = groups.get(key);
+    if (group) group.push(finding);
+    else groups.set(key, [finding]);
+  }
+  return [...groups.values()].flatMap((group) => (group.length < MANY ? group : joined(group)));
+}
+
+/** All of a finding but the name of what it is about. */
+function whatItSays({ code, severity, resource, name, message, hint }: Finding): string {
+  const unnamed = (text: string): readonly string[] => text.split(name);
+  return JSON.stringify([code, severity, resource, unnamed(message), hint === null ? null : unnamed(hint)]);
+}
+
+function joined([first, ...others]: readonly Finding[]): readonly Finding[] {
+  if (first === undefined) return [];
+  const names = others.map(({ name }) => name);
+  const more = names.length - NAMES_SHOWN;
+  const listed = names.slice(0, NAMES_SHOWN).join(", ") + (more > 0 ? ` and ${grouped(more)} more` : "");
+  const same = `The same goes for ${counted(names.length, `other ${first.resource}`)}: ${listed}.`;
+  return [{ ...first, message: `${first.message} ${same}` }];
 }

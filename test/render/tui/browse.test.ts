@@ -4,9 +4,8 @@ import type { Plan, Refusal } from "../../../src/model/plan.ts";
 import { leftOutWith, type Ties, tiesOf } from "../../../src/plan/select.ts";
 import { PLAIN } from "../../../src/render/style.ts";
 import type { Pressed } from "../../../src/render/tui/browse-keys.ts";
-import { changeId } from "../../../src/render/tui/browse-model.ts";
+import { type BrowseState, changeId, INITIAL_BROWSE_STATE } from "../../../src/render/tui/browse-model.ts";
 import { browseScreen } from "../../../src/render/tui/browse-screen.ts";
-import { type BrowseState, INITIAL_BROWSE_STATE } from "../../../src/render/tui/browse-state.ts";
 import { desired, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
 import { richPlan } from "../../support/rich-plan.ts";
 

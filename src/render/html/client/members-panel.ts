@@ -1,7 +1,7 @@
 import type { PageMember, PageMerchant } from "../page-data.ts";
 import { badge, h, mark, name, pluralize, search, select } from "./dom.ts";
 import { openMember } from "./member-dialog.ts";
-import { effective, grantsOf, holdingOf, isChanged, type Side } from "./page-access.ts";
+import { effective, grantsOf, holdingOf, isMemberChanged, type Side } from "./page-access.ts";
 import { type RowMaker, virtualTable } from "./virtual-table.ts";
 
 type Show = "both" | Side;
@@ -22,7 +22,7 @@ export function membersPanel(merchant: PageMerchant, now: number): HTMLElement {
   const matches = (member: PageMember, index: number): boolean => {
     const holdings = sides().map((side) => holdingOf(member, side));
     if (holdings.every((holding) => holding === null)) return false;
-    if (filter.changed && !isChanged(member, merchant)) return false;
+    if (filter.changed && !isMemberChanged(member, merchant)) return false;
     if (filter.text !== "" && !filter.text.split(/\s+/).every((word) => texts[index]?.includes(word)))
       return false;
     if (filter.status !== "" && !holdings.some((holding) => holding?.status === filter.status)) return false;

@@ -41,7 +41,7 @@ export function effective(member: PageMember, { roles }: PageMerchant, side: Sid
 }
 
 /** Whether the plan changes what a member holds or may do. */
-export function isChanged(member: PageMember, merchant: PageMerchant): boolean {
+export function isMemberChanged(member: PageMember, merchant: PageMerchant): boolean {
   if (member.before !== undefined) return true;
   return (member.after?.roles ?? []).some((index) => merchant.roles[index]?.before !== undefined);
 }

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { planView } from "../../../src/render/view/plan-view.ts";
-import { joinSame } from "../../../src/render/view/same-findings.ts";
+import { joinSame, planView } from "../../../src/render/view/plan-view.ts";
 import { desired, live, liveMember, planOf } from "../../support/build.ts";
 
 const bots = (count: number, type = "service_account") =>

@@ -5,7 +5,7 @@ import { cyclesOf, exportsOf, sourceFiles } from "./support/source-files.ts";
 const FILES = sourceFiles();
 
 /** What is still to be mended: these lists and numbers may only shrink. */
-const MOST_FILES = 346;
+const MOST_FILES = 341;
 const CROWDED: Readonly<Record<string, number>> = { config: 17, "plan/judge": 18, "plan/undo": 18 };
 const SMALL =
   "duplicate-merchants.ts wording.ts include-path.ts json-schema.ts check-text.ts role-names.ts service-url.ts undo-notes.ts";

@@ -1,5 +1,5 @@
 import { type ApplyReporter, applyReporter } from "../../cli/apply/reporter.ts";
-import type { ProgressDisplay } from "../../cli/progress/progress.ts";
+import type { ProgressDisplay } from "../../cli/progress/log-progress.ts";
 import { counted } from "../../lib/text.ts";
 import type { Plan } from "../../model/plan.ts";
 import { fenced, folded } from "../../render/markdown/markdown-blocks.ts";

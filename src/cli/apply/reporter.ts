@@ -18,7 +18,7 @@ import type { OutputOptions } from "../args/options.ts";
 import { ExitCode, exitCodeFor } from "../exit-code.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor, verbosityOf } from "../io/output.ts";
-import type { ProgressDisplay } from "../progress/progress.ts";
+import type { ProgressDisplay } from "../progress/log-progress.ts";
 
 /** Reports the progress and the result of an apply. */
 export interface ApplyReporter {

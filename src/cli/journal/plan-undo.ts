@@ -12,7 +12,7 @@ import { defaultPath } from "../files/find-files.ts";
 import { isFileError, type Loaded, loadStates } from "../files/load-states.ts";
 import type { Io } from "../io/io.ts";
 import { openProgress } from "../progress/open-progress.ts";
-import { resolveConnection } from "../session/credentials.ts";
+import { resolveConnection } from "../session/connection.ts";
 import { failuresOf, type PlannedMerchants, printDiagnostics } from "../session/plan-merchants.ts";
 import { openSessions, planSessions } from "../session/session.ts";
 import { ruleLocations } from "../show/show-plans.ts";

@@ -1,8 +1,12 @@
-import type { Io } from "../io/io.ts";
-import { terminalOf } from "../io/output.ts";
-import { logProgress } from "./log-progress.ts";
-import type { ProgressDisplay, ProgressOptions } from "./progress.ts";
-import { tuiProgress } from "./tui-progress.ts";
+import { applyLines } from "../../render/tui/apply-lines.ts";
+import type { Board, LineSource } from "../../render/tui/board.tsx";
+import type { Size } from "../../render/tui/cells.ts";
+import { readingLines } from "../../render/tui/reading-lines.ts";
+import { applyProgress } from "../../render/view/apply-progress.ts";
+import { readingProgress } from "../../render/view/reading-progress.ts";
+import type { Io, TextWriter } from "../io/io.ts";
+import { styleFor, terminalOf } from "../io/output.ts";
+import { logProgress, type ProgressDisplay, type ProgressOptions, serviceLog } from "./log-progress.ts";
 
 /** Opens a display of progress on stderr: a board on a terminal, lines elsewhere, nothing with `quiet`. */
 export function openProgress(options: ProgressOptions, io: Io): ProgressDisplay {
@@ -21,5 +25,115 @@ function silence(io: Io): ProgressDisplay {
     applying: noop,
     applied: noop,
     rest: async () => undefined,
+  };
+}
+
+/** Work that ends sooner shows no board, and does not load Ink. */
+const BOARD_DELAY_MS = 250;
+
+/** Time between frames, in ms. */
+const FRAME_MS = 80;
+
+/** Displays progress as a board on stderr; other text scrolls above it. */
+function tuiProgress({ verbose, color }: ProgressOptions, io: Io): ProgressDisplay {
+  const style = styleFor(io.stderr, io, color);
+  const stage = boardStage(io);
+  const out = { ...io, stdout: stage.sink("stdout"), stderr: stage.sink("stderr") };
+  const log = verbose ? serviceLog(out, true) : () => undefined;
+  let reading: ReturnType<typeof readingProgress> | null = null;
+  let applying: ReturnType<typeof applyProgress> | null = null;
+  return {
+    io: out,
+    draws: true,
+    live(event) {
+      log(event);
+      reading?.live(event, io.monotonic());
+      applying?.live(event, io.monotonic());
+    },
+    reading(merchants) {
+      const progress = readingProgress(merchants);
+      reading = progress;
+      stage.raise((size) => readingLines(progress.view(io.monotonic()), size, style));
+    },
+    read: (merchant, problem) => reading?.ended(merchant, problem),
+    applying(plans) {
+      const progress = applyProgress(
+        plans.map(({ merchant, changes }) => ({ merchant, changes: changes.length })),
+      );
+      applying = progress;
+      stage.raise((size) => applyLines(progress.view(io.monotonic()), size, style));
+    },
+    applied: (event) => applying?.apply(event, io.monotonic()),
+    async rest() {
+      await stage.lower();
+      reading = null;
+      applying = null;
+    },
+  };
+}
+
+type Draw = (size: Size) => readonly string[];
+
+interface Stage {
+  /** Shows a board, unless `lower` is called soon. */
+  raise(draw: Draw): void;
+  lower(): Promise<void>;
+  sink(stream: "stdout" | "stderr"): TextWriter;
+}
+
+function boardStage(io: Io): Stage {
+  let board: Board | null = null;
+  let over = new AbortController();
+  let raising: Promise<void> = Promise.resolve();
+  const show = async (draw: Draw, signal: AbortSignal): Promise<void> => {
+    await io.sleep(BOARD_DELAY_MS, signal).catch(() => undefined);
+    if (signal.aborted) return;
+    const { openBoard } = await import("../../render/tui/board.tsx");
+    if (signal.aborted) return;
+    board = openBoard(ticking(draw), io.terminal);
+  };
+  return {
+    raise(draw) {
+      over.abort();
+      over = new AbortController();
+      raising = show(draw, over.signal);
+    },
+    async lower() {
+      over.abort();
+      await raising;
+      const open = board;
+      board = null;
+      await open?.close();
+    },
+    sink(stream) {
+      const sink = io[stream];
+      return {
+        isTTY: sink.isTTY,
+        get columns() {
+          return sink.columns;
+        },
+        write(text) {
+          // Text that does not go to the terminal bypasses the board.
+          if (board && sink.isTTY) board.write(stream, text);
+          else sink.write(text);
+        },
+      };
+    },
+  };
+}
+
+/** Redraws at a fixed rate: countdowns advance without events, and many events share a frame. */
+function ticking(lines: Draw): LineSource {
+  let version = 0;
+  return {
+    lines,
+    version: () => version,
+    subscribe(listener) {
+      const timer = setInterval(() => {
+        version += 1;
+        listener();
+      }, FRAME_MS);
+      return () => clearInterval(timer);
+    },
   };
 }

@@ -6,7 +6,7 @@ import type { Browsed } from "../../render/tui/browser.tsx";
 import type { OutputOptions } from "../args/options.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor, terminalOf } from "../io/output.ts";
-import type { ProgressDisplay } from "../progress/progress.ts";
+import type { ProgressDisplay } from "../progress/log-progress.ts";
 import { type Planned, plannedOnly, planSessions, type Session } from "../session/session.ts";
 import { objectionsTo } from "./approval.ts";
 

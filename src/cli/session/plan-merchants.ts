@@ -11,12 +11,11 @@ import { isFileError, type Loaded, loadStates } from "../files/load-states.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { journalFiles } from "../journal/read-journals.ts";
+import type { ProgressDisplay } from "../progress/log-progress.ts";
 import { openProgress } from "../progress/open-progress.ts";
-import type { ProgressDisplay } from "../progress/progress.ts";
 import { ruleLocations } from "../show/show-plans.ts";
 import { checkReinvited, warningsOfReinvited } from "./invitations.ts";
-import { startPrefetch } from "./prefetch.ts";
-import { openServices } from "./services.ts";
+import { openServices, startPrefetch } from "./services.ts";
 import { createSessions, type Planned, plannedOnly, planSessions } from "./session.ts";
 
 /** The merchants' plans, with a function that closes the connections. */

@@ -1,11 +1,12 @@
-import { BlockList, isIP } from "node:net";
+import type { FileHead } from "../../config/file-head.ts";
 import { checkBaseUrl } from "../../live/paths.ts";
 import { type ConnectOptions, connect } from "../../live/service.ts";
-import type { ProxyServer } from "../../live/transport.ts";
+import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveEvent } from "../../model/events.ts";
+import type { LiveState } from "../../model/live.ts";
 import type { Io } from "../io/io.ts";
-import type { Connection } from "./credentials.ts";
+import { type Connection, proxyFor, resolveConnection } from "./connection.ts";
 
 /** Options for reaching services. */
 export interface ReachOptions {
@@ -86,103 +87,71 @@ function withSource<T>({ baseUrlSource }: Connection, check: () => T): T {
   }
 }
 
-/** The proxy that the environment selects for a service. */
-export interface ProxyChoice {
-  /** `null` for a direct connection. */
-  readonly proxy: ProxyServer | null;
-  /** The variable that selects it, or why the proxy is not used. */
-  readonly because: string;
+/** Reads of live states that start while the files are still being read. */
+export interface Prefetch {
+  /** Starts to read the live state of a file's merchant. */
+  start(head: FileHead): void;
+  /** Returns, once, the live state of a merchant; `null` if none was started, or with another base URL or key. */
+  claim(state: DesiredState, connection: Connection, roleIds: readonly string[]): Promise<LiveState> | null;
+  /** Cancels the reads that were not claimed. */
+  cancel(): void;
 }
 
-/** curl's default ports of proxies. */
-const DEFAULT_PORT = { "http:": "1080", "https:": "443" } as const;
-
-/**
- * Finds the proxy for a service as curl does: in `https_proxy` or `http_proxy`, by the scheme of the service, except
- * for the hosts in `no_proxy`; each also in capitals. `null` if no proxy is set. Throws RolecallError for an invalid
- * address.
- */
-export function proxyFor(service: URL, env: Io["env"]): ProxyChoice | null {
-  const secure = service.protocol === "https:";
-  const name = [secure ? "https_proxy" : "http_proxy", secure ? "HTTPS_PROXY" : "HTTP_PROXY"].find(
-    (one) => env[one],
-  );
-  if (name === undefined) return null;
-  const proxy = parseProxy(env[name] ?? "", name);
-  const exempt = ["no_proxy", "NO_PROXY"].find((one) => env[one]);
-  if (exempt !== undefined && isExempt(service, env[exempt] ?? "")) return { proxy: null, because: exempt };
-  // Plain HTTP is for this machine only: the key must not leave it unencrypted.
-  if (!secure && !isLoopback(new URL(proxy.origin).hostname)) {
-    return { proxy: null, because: "the service is on this machine" };
-  }
-  return { proxy, because: name };
+interface Started {
+  readonly connection: Connection;
+  readonly live: Promise<LiveState>;
+  /** Sets the roles that the file names. */
+  readonly name: (roleIds: readonly string[]) => void;
+  readonly end: (reason: Error) => void;
 }
 
-function parseProxy(text: string, variable: string): ProxyServer {
-  const refuse = (why: string): RolecallError =>
-    new RolecallError("usage", `${variable} ${why}.`, {
-      hint: "A proxy's address looks like http://user:password@proxy.example.com:3128.",
-    });
-  const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-  const url = URL.canParse(address) ? new URL(address) : null;
-  if (url === null || url.hostname === "") throw refuse("is no address of a proxy");
-  const { protocol, hostname, username, password } = url;
-  if (protocol !== "http:" && protocol !== "https:")
-    throw refuse(`is a ${protocol.slice(0, -1)} proxy, which is not supported`);
-  // URL drops the scheme's default port.
-  const [, port = DEFAULT_PORT[protocol]] = /:(\d+)\/*$/.exec(address.replace(/[?#].*$/, "")) ?? [];
-  const credentials = orNull(() => `${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
-  if (credentials === null) throw refuse("holds credentials that are not percent-encoded");
+/** Prepares to read the live states of wanted merchants ahead of their plans. */
+export function startPrefetch(
+  services: Services,
+  isWanted: (merchant: string) => boolean,
+  baseUrl: string | undefined,
+  io: Io,
+): Prefetch {
+  const started = new Map<string, Started>();
   return {
-    origin: `${protocol}//${hostname}:${port}`,
-    authorization: username + password === "" ? null : `Basic ${Buffer.from(credentials).toString("base64")}`,
+    start(head) {
+      const { merchant, members } = head;
+      if (started.has(merchant) || !isWanted(merchant)) return;
+      // A missing connection is reported when the merchant is planned, if its file is valid.
+      const connection = nullOnFailure(() => resolveConnection(head, baseUrl, io.env));
+      const service = connection && nullOnFailure(() => services.of(connection));
+      if (connection === null || service === null) return;
+      let name: Started["name"] = () => undefined;
+      let end: Started["end"] = () => undefined;
+      const roleIds = new Promise<readonly string[]>((resolve, reject) => {
+        name = resolve;
+        end = reject;
+      });
+      const live = service.reader.read(merchant, roleIds, members);
+      // A claim reports a failure; without one, it does not matter.
+      for (const promise of [roleIds, live]) promise.catch(() => undefined);
+      started.set(merchant, { connection, live, name, end });
+    },
+    claim({ merchant }, connection, roleIds) {
+      const found = started.get(merchant);
+      if (found?.connection.baseUrl !== connection.baseUrl || found.connection.key !== connection.key)
+        return null;
+      started.delete(merchant);
+      found.name(roleIds);
+      return found.live;
+    },
+    cancel() {
+      for (const { end } of started.values()) end(new Error("the prefetch was cancelled"));
+      started.clear();
+    },
   };
 }
 
-/**
- * Returns whether `no_proxy` names a host: `*`, a domain with all below it, an address, or a range (CIDR); each with or
- * without a port.
- */
-function isExempt({ hostname, port, protocol }: URL, list: string): boolean {
-  const host = bare(hostname);
-  const actual = port || (protocol === "https:" ? "443" : "80");
-  return list
-    .toLowerCase()
-    .split(/[\s,]+/)
-    .filter((entry) => entry !== "")
-    .some((entry) => {
-      if (entry === "*") return true;
-      const [, name = entry, only = actual] = /^(\[.*\]|[^:]*):(\d+)$/.exec(entry) ?? [];
-      return only === actual && covers(bare(name.replace(/^\*?\./, "")), host);
-    });
-}
-
-function covers(entry: string, host: string): boolean {
-  const family = isIP(host);
-  if (family === 0) return entry !== "" && (host === entry || host.endsWith(`.${entry}`));
-  const [address = "", bits] = entry.split("/");
-  if (isIP(address) !== family) return false;
-  const range = new BlockList();
-  const type = family === 6 ? "ipv6" : "ipv4";
-  const length = bits === undefined ? (family === 6 ? 128 : 32) : Number(bits);
-  if (!Number.isInteger(length) || length < 0 || length > (family === 6 ? 128 : 32)) return false;
-  range.addSubnet(address, length, type);
-  return range.check(host, type);
-}
-
-/** Returns a host without brackets and the root's dot. */
-function bare(host: string): string {
-  return host.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
-}
-
-function orNull<T>(make: () => T): T | null {
+function nullOnFailure<T>(work: () => T): T | null {
   try {
-    return make();
-  } catch {
-    return null;
+    return work();
+  } catch (error) {
+    if (error instanceof RolecallError) return null;
+    throw error;
   }
 }

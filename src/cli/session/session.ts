@@ -9,10 +9,9 @@ import type { LostInvitation } from "../../plan/changes/invitations-after.ts";
 import type { Matches } from "../../plan/scope.ts";
 import { entryTimes } from "../files/git-history.ts";
 import type { Io } from "../io/io.ts";
-import { type Connection, resolveConnection } from "./credentials.ts";
+import { type Connection, resolveConnection } from "./connection.ts";
 import { findLostInvitations, renewalOf } from "./invitations.ts";
-import type { Prefetch } from "./prefetch.ts";
-import { openServices, type ReachOptions, type Services } from "./services.ts";
+import { openServices, type Prefetch, type ReachOptions, type Services } from "./services.ts";
 
 /** Options for planning. */
 export interface PlanningOptions {

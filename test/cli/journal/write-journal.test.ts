@@ -13,8 +13,12 @@ import {
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { jobAddress } from "../../../src/cli/journal/run-origin.ts";
-import { type Appendable, appendTo, fileJournals } from "../../../src/cli/journal/write-journal.ts";
+import {
+  type Appendable,
+  appendTo,
+  fileJournals,
+  jobAddress,
+} from "../../../src/cli/journal/write-journal.ts";
 import { parseJournal } from "../../../src/config/saved/journal-file.ts";
 import type { JournalEntry } from "../../../src/model/journal.ts";
 import { testIo } from "../../support/io.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { serviceLog } from "../../../src/cli/progress/log-progress.ts";
 import { openProgress } from "../../../src/cli/progress/open-progress.ts";
-import { serviceLog } from "../../../src/cli/progress/service-log.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testIo } from "../../support/io.ts";
 import { waitEvent } from "../../support/wait-event.ts";

@@ -1,117 +1,96 @@
 import { describe, expect, test } from "vitest";
-import { proxyFor } from "../../../src/cli/session/services.ts";
+import { resolveConnection } from "../../../src/cli/session/connection.ts";
+import { openServices, type Services, startPrefetch } from "../../../src/cli/session/services.ts";
+import type { FileHead } from "../../../src/config/file-head.ts";
+import type { LiveState } from "../../../src/model/live.ts";
+import { desired } from "../../support/build.ts";
+import { testIo } from "../../support/io.ts";
 
-const SERVICE = "https://api.example.com/base";
-const choice = (env: Record<string, string>, service = SERVICE) => proxyFor(new URL(service), env);
-const originOf = (env: Record<string, string>, service = SERVICE) => choice(env, service)?.proxy?.origin;
+interface Reading {
+  readonly merchant: string;
+  readonly members: number | undefined;
+  /** What the reading was told of roles, or why it ended. */
+  readonly roleIds: Promise<unknown>;
+}
 
-describe("the proxy for a service", () => {
-  test("is none where no variable names one, or only one for the other scheme", () => {
-    expect(choice({})).toBeNull();
-    expect(choice({ HTTP_PROXY: "http://p:1", http_proxy: "http://p:1" })).toBeNull();
-    expect(choice({ HTTPS_PROXY: "http://p:1" }, "http://127.0.0.1:4010")).toBeNull();
-    expect(choice({ HTTPS_PROXY: "", https_proxy: "" })).toBeNull();
-  });
+const ENV = { ROLECALL_BASE_URL: "https://api.example.com", ROLECALL_API_KEY: "sk_test_1" };
 
-  test("is in https_proxy, before HTTPS_PROXY, and an empty one does not count", () => {
-    expect(choice({ https_proxy: "http://low:1", HTTPS_PROXY: "http://up:2" })).toEqual({
-      proxy: { origin: "http://low:1", authorization: null },
-      because: "https_proxy",
-    });
-    expect(choice({ https_proxy: "", HTTPS_PROXY: "http://up:2" })).toMatchObject({ because: "HTTPS_PROXY" });
-  });
+function setUp(env: Readonly<Record<string, string>> = ENV, baseUrl?: string) {
+  const { io } = testIo({ env });
+  const readings: Reading[] = [];
+  const read = async (
+    merchant: string,
+    roleIds: readonly string[] | Promise<readonly string[]>,
+    members?: number,
+  ): Promise<LiveState> => {
+    const named = Promise.resolve(roleIds);
+    readings.push({ merchant, members, roleIds: named.catch((error: Error) => error.message) });
+    await named;
+    return { merchant, roles: [], members: [], callerId: null };
+  };
+  const services = { of: () => ({ reader: { read } }) } as unknown as Services;
+  const isWanted = (merchant: string): boolean => merchant !== "MC9";
+  return { ahead: startPrefetch(services, isWanted, baseUrl, io), readings, io };
+}
 
-  test.each([
-    ["proxy.example:3128", "http://proxy.example:3128"],
-    ["http://proxy.example:80/", "http://proxy.example:80"],
-    ["http://proxy.example", "http://proxy.example:1080"],
-    ["https://proxy.example", "https://proxy.example:443"],
-    ["http://[::1]:3128", "http://[::1]:3128"],
-    ["http://[::1]", "http://[::1]:1080"],
-    ["u:3128@proxy.example", "http://proxy.example:1080"],
-  ])("may be written as %s", (value, origin) => {
-    expect(originOf({ HTTPS_PROXY: value })).toBe(origin);
-  });
-
-  test.each([
-    ["http://ada:p%40ss@proxy:1", "ada:p@ss"],
-    ["ada@proxy:1", "ada:"],
-    ["http://ada:a:b@proxy:1", "ada:a:b"],
-  ])("has the credentials of %s", (value, credentials) => {
-    const { proxy } = choice({ HTTPS_PROXY: value }) ?? {};
-    expect(proxy?.origin).toBe("http://proxy:1");
-    expect(proxy?.authorization).toBe(`Basic ${Buffer.from(credentials).toString("base64")}`);
-  });
-
-  test.each([
-    "http://",
-    "http://ada:secret@",
-    "socks5://ada:secret@proxy:1",
-    "http://ada:%zzsecret@proxy:1",
-    "a b",
-  ])("is an error that does not repeat it where it will not do (%s)", (value) => {
-    expect(() => choice({ HTTPS_PROXY: value })).toThrow(/^HTTPS_PROXY (is|holds) (?!.*secret)/);
-  });
-
-  test("is not asked for a service on this machine, unless it is there, too", () => {
-    const local = "http://127.0.0.1:4010";
-    expect(choice({ http_proxy: "http://proxy.example:1" }, local)).toEqual({
-      proxy: null,
-      because: "the service is on this machine",
-    });
-    expect(originOf({ HTTP_PROXY: "http://127.0.0.1:1" }, local)).toBe("http://127.0.0.1:1");
-    expect(originOf({ HTTP_PROXY: "localhost:1" }, "http://localhost:4010")).toBe("http://localhost:1");
-  });
+const head = (merchant: string, more: Partial<FileHead> = {}): FileHead => ({
+  merchant,
+  members: 40,
+  origin: { file: "a.yaml", path: [] },
+  ...more,
 });
 
-describe("no_proxy", () => {
-  const env = { https_proxy: "http://p:1" };
-
-  test.each([
-    ["*", SERVICE],
-    ["api.example.com", SERVICE],
-    ["example.com", SERVICE],
-    [".example.com", SERVICE],
-    ["*.example.com", SERVICE],
-    ["API.Example.COM.", SERVICE],
-    ["other.example, example.com", SERVICE],
-    ["other.example example.com", SERVICE],
-    ["example.com:443", SERVICE],
-    ["api.example.com:8443", "https://api.example.com:8443"],
-    ["example.com", "https://api.example.com."],
-    ["10.1.2.3", "https://10.1.2.3"],
-    ["10.0.0.0/8", "https://10.1.2.3"],
-    ["10.1.2.3:444", "https://10.1.2.3:444"],
-    ["[2001:db8::1]", "https://[2001:db8::1]"],
-    ["2001:db8::1", "https://[2001:db8::1]"],
-    ["2001:db8::/32", "https://[2001:db8::1]"],
-    ["[2001:db8::1]:8443", "https://[2001:db8::1]:8443"],
-    ["0.0.0.0/0", "https://10.1.2.3"],
-  ])("%s covers %s", (list, service) => {
-    expect(choice({ ...env, no_proxy: list }, service)).toEqual({ proxy: null, because: "no_proxy" });
-    expect(choice({ ...env, NO_PROXY: list }, service)).toEqual({ proxy: null, because: "NO_PROXY" });
+describe("what is read ahead", () => {
+  test("is handed over once, and is told then which roles the file names", async () => {
+    const { ahead, readings, io } = setUp();
+    ahead.start(head("MC1"));
+    ahead.start(head("MC1"));
+    expect(readings).toMatchObject([{ merchant: "MC1", members: 40 }]);
+    const state = desired();
+    const access = resolveConnection(state, undefined, io.env);
+    expect(await ahead.claim(state, access, ["role_a"])).toMatchObject({ merchant: "MC1" });
+    expect(await readings[0]?.roleIds).toEqual(["role_a"]);
+    expect(ahead.claim(state, access, [])).toBeNull();
   });
 
   test.each([
-    ["", SERVICE],
-    [",", SERVICE],
-    [".", SERVICE],
-    ["ple.com", SERVICE],
-    ["www.example.com", SERVICE],
-    ["pi.example.com", SERVICE],
-    ["example.com:8443", SERVICE],
-    ["10.0.0.0/8", "https://11.1.2.3"],
-    ["10.0.0.0/33", "https://10.1.2.3"],
-    ["10.0.0.0/x", "https://10.1.2.3"],
-    ["3", "https://10.1.2.3"],
-    ["2001:db8::/32", "https://[2001:db9::1]"],
-    ["10.0.0.0/8", "https://[2001:db9::1]"],
-  ])("%s does not cover %s", (list, service) => {
-    expect(originOf({ ...env, no_proxy: list }, service)).toBe("http://p:1");
+    ["with another address", { baseUrl: "https://elsewhere.example.com" }, ENV],
+    ["with another key", { keyEnv: "OTHER" }, { ...ENV, OTHER: "sk_test_2" }],
+  ])("is not used where the whole file says that it has to be read %s", async (_, more, env) => {
+    const { ahead, readings, io } = setUp(env);
+    ahead.start(head("MC1"));
+    const state = { ...desired(), ...more };
+    expect(ahead.claim(state, resolveConnection(state, undefined, io.env), [])).toBeNull();
+    ahead.cancel();
+    expect(await readings[0]?.roleIds).toMatch(/cancelled/);
   });
 
-  test("in small letters goes before the one in capitals", () => {
-    expect(originOf({ ...env, no_proxy: "x.example", NO_PROXY: "*" })).toBe("http://p:1");
-    expect(choice({ ...env, no_proxy: "", NO_PROXY: "*" })).toMatchObject({ proxy: null });
+  test("ends where nobody takes it", async () => {
+    const { ahead, readings } = setUp();
+    ahead.start(head("MC1"));
+    ahead.cancel();
+    expect(await readings[0]?.roleIds).toMatch(/cancelled/);
+  });
+
+  test("is begun neither for merchants that are not meant, nor without a key or an address", () => {
+    const wanted = setUp();
+    wanted.ahead.start(head("MC9"));
+    const keyless = setUp({ ROLECALL_BASE_URL: "https://api.example.com" });
+    keyless.ahead.start(head("MC1"));
+    const nowhere = setUp({ ROLECALL_API_KEY: "sk_test_1" });
+    nowhere.ahead.start(head("MC1"));
+    const otherKind = setUp();
+    otherKind.ahead.start(head("MC1", { environment: "live" }));
+    expect([wanted, keyless, nowhere, otherKind].flatMap(({ readings }) => readings)).toEqual([]);
+  });
+
+  test("is not begun at an address that would send the key unencrypted", async () => {
+    const { io } = testIo({ env: { ...ENV, ROLECALL_BASE_URL: "http://api.example.com" } });
+    const options = { concurrency: 1, retryFor: 1, emit: () => undefined };
+    const services = await openServices(options, io);
+    const ahead = startPrefetch(services, () => true, undefined, io);
+    ahead.start(head("MC1"));
+    const state = desired();
+    expect(ahead.claim(state, resolveConnection(state, undefined, io.env), [])).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { resolveConnection } from "../../../src/cli/session/credentials.ts";
+import { resolveConnection } from "../../../src/cli/session/connection.ts";
 import { loadMerchants } from "../../../src/config/load-merchants.ts";
 import { merchantJsonSchema } from "../../../src/config/schema/json-schema.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";

@@ -1,0 +1,190 @@
+import { BlockList, isIP } from "node:net";
+import type { ProxyServer } from "../../live/transport.ts";
+import type { Addressed, Environment } from "../../model/desired.ts";
+import { RolecallError } from "../../model/errors.ts";
+import { normalizeServiceUrl } from "../../plan/service-url.ts";
+import type { Io } from "../io/io.ts";
+
+/** The connection of one merchant to its service. */
+export interface Connection {
+  /** Normalised URL. */
+  readonly baseUrl: string;
+  /** Origin of the URL: the option, the file or the environment variable. */
+  readonly baseUrlSource: string;
+  readonly key: string;
+  /** Name of the environment variable that held the key. */
+  readonly keySource: string;
+  /** The file's environment, else that of the key's prefix; `null` if unknown. */
+  readonly environment: Environment | null;
+}
+
+/**
+ * Resolves the base URL and key of a merchant from the option, the file and the environment. Messages never contain the
+ * key.
+ */
+export function resolveConnection(state: Addressed, option: string | undefined, env: Io["env"]): Connection {
+  const [baseUrl, baseUrlSource] = baseUrlOf(state, option, env);
+  if (!baseUrl) {
+    throw new RolecallError("base-url-missing", `No base URL is configured for ${state.merchant}.`, {
+      hint: "Set ROLECALL_BASE_URL, pass --base-url, or write api.base_url into the file.",
+    });
+  }
+  const { key, keySource } = keyFor(state, env);
+  return {
+    baseUrl: normalizeServiceUrl(baseUrl),
+    baseUrlSource,
+    key,
+    keySource,
+    environment: agreedEnvironment(state, key, keySource),
+  };
+}
+
+function baseUrlOf(
+  { baseUrl, origin }: Addressed,
+  option: string | undefined,
+  env: Io["env"],
+): readonly [url: string | undefined, source: string] {
+  if (option !== undefined) return [option, "--base-url"];
+  if (baseUrl !== undefined) return [baseUrl, `api.base_url in ${origin.file}`];
+  return [env["ROLECALL_BASE_URL"], "ROLECALL_BASE_URL"];
+}
+
+/** Returns the environment variables for a merchant's key, in order of precedence. */
+export function keyVariables({
+  merchant,
+  keyEnv,
+}: Pick<Addressed, "merchant" | "keyEnv">): readonly string[] {
+  const own = `ROLECALL_API_KEY_${merchant.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}`;
+  return keyEnv ? [keyEnv] : [own, "ROLECALL_API_KEY"];
+}
+
+function keyFor(state: Addressed, env: Io["env"]): { key: string; keySource: string } {
+  const { merchant } = state;
+  const candidates = keyVariables(state);
+  const keySource = candidates.find((name) => env[name]);
+  const key = keySource && env[keySource]?.trim();
+  if (!keySource || !key) {
+    throw new RolecallError("key-missing", `There is no API key for ${merchant}.`, {
+      hint: `Set the environment variable ${candidates.join(", or ")}.`,
+    });
+  }
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new RolecallError("key-malformed", `The API key in ${keySource} has characters that no key has.`, {
+      hint: "Copy it again; a stray space, quote or line break is the usual cause.",
+    });
+  }
+  return { key, keySource };
+}
+
+function agreedEnvironment(state: Addressed, key: string, keySource: string): Environment | null {
+  const ofKey = key.startsWith("sk_live_") ? "live" : key.startsWith("sk_test_") ? "test" : null;
+  if (state.environment && ofKey && state.environment !== ofKey) {
+    throw new RolecallError(
+      "key-environment",
+      `${state.merchant} is declared "environment: ${state.environment}", but ${keySource} holds a ${ofKey} key.`,
+      { hint: `Use a key of the ${state.environment} environment, or correct the file.` },
+    );
+  }
+  return state.environment ?? ofKey;
+}
+
+/** The proxy that the environment selects for a service. */
+export interface ProxyChoice {
+  /** `null` for a direct connection. */
+  readonly proxy: ProxyServer | null;
+  /** The variable that selects it, or why the proxy is not used. */
+  readonly because: string;
+}
+
+/** curl's default ports of proxies. */
+const DEFAULT_PORT = { "http:": "1080", "https:": "443" } as const;
+
+/**
+ * Finds the proxy for a service as curl does: in `https_proxy` or `http_proxy`, by the scheme of the service, except
+ * for the hosts in `no_proxy`; each also in capitals. `null` if no proxy is set. Throws RolecallError for an invalid
+ * address.
+ */
+export function proxyFor(service: URL, env: Io["env"]): ProxyChoice | null {
+  const secure = service.protocol === "https:";
+  const name = [secure ? "https_proxy" : "http_proxy", secure ? "HTTPS_PROXY" : "HTTP_PROXY"].find(
+    (one) => env[one],
+  );
+  if (name === undefined) return null;
+  const proxy = parseProxy(env[name] ?? "", name);
+  const exempt = ["no_proxy", "NO_PROXY"].find((one) => env[one]);
+  if (exempt !== undefined && isExempt(service, env[exempt] ?? "")) return { proxy: null, because: exempt };
+  // Plain HTTP is for this machine only: the key must not leave it unencrypted.
+  if (!secure && !isLoopback(new URL(proxy.origin).hostname)) {
+    return { proxy: null, because: "the service is on this machine" };
+  }
+  return { proxy, because: name };
+}
+
+function parseProxy(text: string, variable: string): ProxyServer {
+  const refuse = (why: string): RolecallError =>
+    new RolecallError("usage", `${variable} ${why}.`, {
+      hint: "A proxy's address looks like http://user:password@proxy.example.com:3128.",
+    });
+  const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (url === null || url.hostname === "") throw refuse("is no address of a proxy");
+  const { protocol, hostname, username, password } = url;
+  if (protocol !== "http:" && protocol !== "https:")
+    throw refuse(`is a ${protocol.slice(0, -1)} proxy, which is not supported`);
+  // URL drops the scheme's default port.
+  const [, port = DEFAULT_PORT[protocol]] = /:(\d+)\/*$/.exec(address.replace(/[?#].*$/, "")) ?? [];
+  const credentials = orNull(() => `${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
+  if (credentials === null) throw refuse("holds credentials that are not percent-encoded");
+  return {
+    origin: `${protocol}//${hostname}:${port}`,
+    authorization: username + password === "" ? null : `Basic ${Buffer.from(credentials).toString("base64")}`,
+  };
+}
+
+/**
+ * Returns whether `no_proxy` names a host: `*`, a domain with all below it, an address, or a range (CIDR); each with or
+ * without a port.
+ */
+function isExempt({ hostname, port, protocol }: URL, list: string): boolean {
+  const host = bare(hostname);
+  const actual = port || (protocol === "https:" ? "443" : "80");
+  return list
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== "")
+    .some((entry) => {
+      if (entry === "*") return true;
+      const [, name = entry, only = actual] = /^(\[.*\]|[^:]*):(\d+)$/.exec(entry) ?? [];
+      return only === actual && covers(bare(name.replace(/^\*?\./, "")), host);
+    });
+}
+
+function covers(entry: string, host: string): boolean {
+  const family = isIP(host);
+  if (family === 0) return entry !== "" && (host === entry || host.endsWith(`.${entry}`));
+  const [address = "", bits] = entry.split("/");
+  if (isIP(address) !== family) return false;
+  const range = new BlockList();
+  const type = family === 6 ? "ipv6" : "ipv4";
+  const length = bits === undefined ? (family === 6 ? 128 : 32) : Number(bits);
+  if (!Number.isInteger(length) || length < 0 || length > (family === 6 ? 128 : 32)) return false;
+  range.addSubnet(address, length, type);
+  return range.check(host, type);
+}
+
+/** Returns a host without brackets and the root's dot. */
+function bare(host: string): string {
+  return host.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+function orNull<T>(make: () => T): T | null {
+  try {
+    return make();
+  } catch {
+    return null;
+  }
+}

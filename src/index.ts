@@ -4,9 +4,9 @@
  */
 
 export { type DiagnosticRule, diagnosticTable } from "./config/diagnostics/rule-table.ts";
+export { merchantJsonSchema } from "./config/json-schemas.ts";
 export { parseMerchantFile } from "./config/parse-file.ts";
 export { type PlanFile, parsePlanFile } from "./config/saved/plan-file.ts";
-export { merchantJsonSchema } from "./config/schema/json-schema.ts";
 export type {
   Check,
   DesiredMember,

@@ -5,12 +5,11 @@ import { cyclesOf, exportsOf, sourceFiles } from "./support/source-files.ts";
 const FILES = sourceFiles();
 
 /** What is still to be mended: these lists and numbers may only shrink. */
-const MOST_FILES = 341;
-const CROWDED: Readonly<Record<string, number>> = { config: 17, "plan/judge": 18, "plan/undo": 18 };
-const SMALL =
-  "duplicate-merchants.ts wording.ts include-path.ts json-schema.ts check-text.ts role-names.ts service-url.ts undo-notes.ts";
+const MOST_FILES = 325;
+const CROWDED: Readonly<Record<string, number>> = { "plan/judge": 18, "plan/undo": 18 };
+const SMALL = "include-path.ts check-text.ts role-names.ts service-url.ts undo-notes.ts";
 const SAME_FILE_NAME = "access.ts checks.ts policies.ts";
-const SAME_EXPORT = "Access Matches Problem isChanged joined";
+const SAME_EXPORT = "Access Matches Problem isChanged";
 const CIRCULAR = "";
 
 /** Returns the paths by a name, of the names that several have. */

@@ -5,9 +5,9 @@ import {
   type DraftRole,
   grantPath,
   memberSite,
+  rolesByOtherNames,
   siteOf,
 } from "./raw-file.ts";
-import { rolesByOtherNames } from "./renamed-roles.ts";
 
 /** A role that somebody certainly holds, and where that is written. */
 interface Held {

@@ -1,10 +1,31 @@
-import type { DesiredState } from "../model/desired.ts";
+import type {
+  Check,
+  DesiredMember,
+  DesiredRole,
+  DesiredState,
+  Grant,
+  ManagedUser,
+  Origin,
+  Until,
+} from "../model/desired.ts";
+import type { Metadata } from "../model/json.ts";
+import {
+  type Content,
+  normaliseGuards,
+  normalisePatterns,
+  normalisePolicies,
+  normaliseSync,
+  sharedRuleRoles,
+} from "./desired-settings.ts";
 import type { LocatedProblem } from "./diagnostics/problem.ts";
 import { isError } from "./diagnostics/rule-table.ts";
-import { normalise } from "./normalise.ts";
+import { renamedRoles } from "./raw-file.ts";
 import { type Joined, join, type Resolve } from "./resolve-includes.ts";
 import { checkMerchant } from "./rules/merchant-rules.ts";
+import type { MerchantFile } from "./schema/merchant-schema.ts";
 import type { Source } from "./source-file.ts";
+import { parseUntil } from "./until.ts";
+import { joinLists, present, unique } from "./values.ts";
 
 /** What a merchant's file and all that it includes say together. */
 export interface Assembled {
@@ -54,4 +75,186 @@ function missingMerchant({ file, draft, problems }: Source): readonly LocatedPro
   return missing && !misspelt && !shapeless
     ? [{ code: "missing-key", key: "merchant", path: [], place: { at: "head", file, path: [] } }]
     : [];
+}
+
+/** The desired state that a merchant's file and those that it includes describe, none of which has errors. */
+function normalise(main: Content, all: readonly Content[]): DesiredState | null {
+  const { version, merchant, environment, api = {}, include, ...sections } = main.content;
+  if (merchant === undefined) {
+    return null;
+  }
+  version satisfies 1;
+  include satisfies readonly string[] | undefined;
+  const { sync, ignore, guards, policies, checks, roles, members, ...rest } = sections;
+  rest satisfies Record<string, never>;
+  const { base_url: baseUrl, key_env: keyEnv, ...restOfApi } = api;
+  restOfApi satisfies Record<string, never>;
+  const declared = joined(all, ({ file, content }) =>
+    content.roles?.map((role, index) => normaliseRole(role, { file, path: ["roles", index] })),
+  );
+  const renamed = renamedRoles(declared ?? []);
+  const currentName = (role: string): string => renamed.get(role) ?? role;
+  return present({
+    merchant,
+    environment,
+    baseUrl,
+    keyEnv,
+    sync: normaliseSync(all),
+    ignore: normalisePatterns(all.map(({ content }) => content.ignore)),
+    guards: normaliseGuards(all, currentName),
+    policies: normalisePolicies(all, currentName),
+    sharedRuleRoles: sharedRuleRoles(main, all)?.map(currentName),
+    checks: all.flatMap(({ file, content }) =>
+      (content.checks ?? []).map((check, index) =>
+        normaliseCheck(check, { file, path: ["checks", index] }, currentName),
+      ),
+    ),
+    roles: declared,
+    members: renamed.size === 0 ? normaliseMembers(all) : normaliseMembers(all)?.map(withCurrentNames),
+    origin: { file: main.file, path: [] },
+  });
+
+  function withCurrentNames(member: DesiredMember): DesiredMember {
+    if (!member.roles?.some(({ role }) => renamed.has(role))) return member;
+    return {
+      ...member,
+      roles: uniqueGrants(member.roles.map((grant) => ({ ...grant, role: currentName(grant.role) }))),
+    };
+  }
+}
+
+type FileCheck = NonNullable<MerchantFile["checks"]>[number];
+
+function normaliseCheck(check: FileCheck, origin: Origin, currentName: (role: string) => string): Check {
+  if ("only" in check) {
+    const { can, only, ...rest } = check;
+    rest satisfies Record<string, never>;
+    return { kind: "only", can, only: unique(only.map((one) => normaliseHolder(one, currentName))), origin };
+  }
+  if ("at_most" in check) {
+    const { can, at_most: atMost, ...rest } = check;
+    rest satisfies Record<string, never>;
+    return { kind: "at-most", can, atMost, origin };
+  }
+  const { member, cannot, ...rest } = check;
+  rest satisfies Record<string, never>;
+  return { kind: "cannot", member, cannot: unique(cannot), origin };
+}
+
+/** `role: Name` is `role:Name`. */
+function normaliseHolder(holder: string, currentName: (role: string) => string): string {
+  return holder.startsWith("role:") ? `role:${currentName(holder.slice("role:".length).trim())}` : holder;
+}
+
+type FileRole = NonNullable<MerchantFile["roles"]>[number];
+
+function normaliseRole(role: FileRole, origin: Origin): DesiredRole {
+  const { name, id, previously, description, permissions, metadata, ...rest } = role;
+  rest satisfies Record<string, never>;
+  return present({
+    name,
+    id,
+    previously,
+    description,
+    permissions: permissions && unique(permissions),
+    metadata: metadata && asMetadata(metadata),
+    origin,
+  });
+}
+
+type FileMember = NonNullable<MerchantFile["members"]>[number];
+
+/** Members by address: of those in several files, the roles are joined, and whatever else is said is the same. */
+function normaliseMembers(all: readonly Content[]): readonly DesiredMember[] | undefined {
+  const entries = joined(all, ({ file, content }) =>
+    content.members?.map((member, index) => normaliseMember(member, { file, path: ["members", index] })),
+  );
+  if (entries === undefined) {
+    return undefined;
+  }
+  if (all.length === 1) {
+    // In one file nobody stands twice: that is refused.
+    return entries;
+  }
+  const members = new Map<string, DesiredMember>();
+  for (const entry of entries) {
+    const key = entry.email.toLowerCase();
+    const known = members.get(key);
+    members.set(key, known === undefined ? entry : joinMembers(known, entry));
+  }
+  return [...members.values()];
+}
+
+function joinMembers(first: DesiredMember, second: DesiredMember): DesiredMember {
+  const roles =
+    first.roles === undefined && second.roles === undefined
+      ? {}
+      : { roles: uniqueGrants([...(first.roles ?? []), ...(second.roles ?? [])]) };
+  // Without roles it matters whether the merchant's own file, which comes last, says anything of the member.
+  const origin = first.roles === undefined ? { origin: second.origin } : {};
+  return { ...second, ...first, ...roles, ...origin };
+}
+
+function normaliseMember(member: FileMember, origin: Origin): DesiredMember {
+  const { email, id, roles, until, metadata, managed, ...rest } = member;
+  rest satisfies Record<string, never>;
+  // Not by `present`, which takes twice as long: there may be very many.
+  const there: { -readonly [Key in keyof DesiredMember]: DesiredMember[Key] } = { email, origin };
+  if (id !== undefined) there.id = id;
+  if (roles !== undefined) there.roles = uniqueGrants(roles.map(normaliseGrant));
+  const end = asUntil(until);
+  if (end !== undefined) there.until = end;
+  if (metadata !== undefined) there.metadata = asMetadata(metadata);
+  if (managed !== undefined) there.managed = normaliseManaged(managed);
+  return there;
+}
+
+function normaliseGrant(grant: NonNullable<FileMember["roles"]>[number]): Grant {
+  if (typeof grant === "string") {
+    return { role: grant };
+  }
+  const { role, until, ...rest } = grant;
+  rest satisfies Record<string, never>;
+  return present({ role, until: asUntil(until) });
+}
+
+function normaliseManaged(managed: NonNullable<FileMember["managed"]>): ManagedUser {
+  const { nickname, password_env: passwordEnv, ...rest } = managed;
+  rest satisfies Record<string, never>;
+  return present({ nickname, passwordEnv });
+}
+
+/** The schema has let nothing pass that cannot be read. */
+function asUntil(text: string | undefined): Until | undefined {
+  return text === undefined ? undefined : (parseUntil(text) ?? undefined);
+}
+
+/** YAML's core types are JSON's, and the rules have refused the numbers that are not. */
+function asMetadata(metadata: Record<string, unknown>): Metadata {
+  return metadata as Metadata;
+}
+
+/** A list that is there as soon as one file has it. */
+function joined<T>(
+  all: readonly Content[],
+  pick: (content: Content) => readonly T[] | undefined,
+): readonly T[] | undefined {
+  const lists = all.flatMap((each) => {
+    const list = pick(each);
+    return list === undefined ? [] : [list];
+  });
+  return lists.length === 0 ? undefined : joinLists(lists);
+}
+
+function uniqueGrants(grants: readonly Grant[]): readonly Grant[] {
+  if (new Set(grants.map(({ role }) => role)).size === grants.length) {
+    return grants;
+  }
+  const firsts = new Map<string, Grant>();
+  for (const grant of grants) {
+    if (!firsts.has(grant.role)) {
+      firsts.set(grant.role, grant);
+    }
+  }
+  return [...firsts.values()];
 }

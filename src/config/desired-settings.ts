@@ -7,8 +7,8 @@ import type {
   RemovalLimit,
   SyncOptions,
 } from "../model/desired.ts";
-import { present, unique } from "./present.ts";
 import type { MerchantFile } from "./schema/merchant-schema.ts";
+import { present, unique } from "./values.ts";
 
 /** A file without errors. */
 export interface Content {

@@ -2,7 +2,6 @@ import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type Assembled, assemble } from "./build-desired-state.ts";
 import type { LocatedProblem } from "./diagnostics/problem.ts";
-import { duplicateMerchants } from "./duplicate-merchants.ts";
 import {
   type FailedRead,
   type Library,
@@ -10,6 +9,8 @@ import {
   openLibrary,
   type ReadSource,
 } from "./load-sources.ts";
+import { siteOf } from "./raw-file.ts";
+import { repeats } from "./values.ts";
 
 /** A merchant's file; `state` is null exactly when it or a file that it includes has an error that is no refusal. */
 export interface LoadedMerchant {
@@ -144,4 +145,19 @@ function withoutRepeats(problems: readonly LocatedProblem[]): readonly LocatedPr
     seen.add(key);
     return !repeated;
   });
+}
+
+/** Every file of a merchant after its first. */
+function duplicateMerchants(
+  files: readonly { readonly file: string; readonly merchant: unknown }[],
+): readonly LocatedProblem[] {
+  const site = ({ file }: { readonly file: string }) => siteOf(file, ["merchant"]);
+  return repeats(files, ({ merchant }) => merchant).map(
+    ({ text, item, first }): LocatedProblem => ({
+      code: "duplicate-merchant",
+      merchant: text,
+      place: site(item),
+      first: site(first),
+    }),
+  );
 }

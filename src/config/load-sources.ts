@@ -1,9 +1,11 @@
+import type { Addressed } from "../model/desired.ts";
 import type { FileCode, Site } from "./diagnostics/problem.ts";
-import { type FileHead, fileHead } from "./file-head.ts";
 import { MAX_LENGTH } from "./schema/limits.ts";
-import { isYamlName } from "./schema/patterns.ts";
+import { checkSchema } from "./schema/schema-problems.ts";
+import { isYamlName } from "./schema/text-schemas.ts";
 import { type Include, readSource, type Source } from "./source-file.ts";
-import { parsePlain } from "./yaml/fast-yaml.ts";
+import { fieldsOf, listOf, present } from "./values.ts";
+import { endsWithMembers, firstPiece, parsePlain } from "./yaml/fast-yaml.ts";
 
 /** A file's text under the one name that it is known and shown by, or why it cannot be read. */
 export type ReadResult =
@@ -117,4 +119,32 @@ function yamlOnly(result: ReadResult | undefined): ReadResult {
     return { ok: false, reason: "unreadable" };
   }
   return result.ok && !isYamlName(result.file) ? { ok: false, reason: "not-a-file" } : result;
+}
+
+/** What the beginning of a merchant's file tells while the rest of it is still being read. */
+export interface FileHead extends Addressed {
+  /** About how many members the whole file declares. */
+  readonly members: number;
+}
+
+/**
+ * Reads the head of a file from the first part of its text; null where that does not certainly tell whose file it is and
+ * how its service is reached. What may still come must not mean another address or key than the one that is asked with.
+ */
+function fileHead(file: string, text: string): FileHead | null {
+  const first = firstPiece(text);
+  if (first === null) return null;
+  const { length } = first.text;
+  if (length < text.length && !endsWithMembers(text)) return null;
+  const { merchant, environment, api, members } = fieldsOf(first.value);
+  const { file: head } = checkSchema(present({ version: 1, merchant, environment, api }));
+  if (head?.merchant === undefined) return null;
+  return present({
+    merchant: head.merchant,
+    environment: head.environment,
+    baseUrl: head.api?.base_url,
+    keyEnv: head.api?.key_env,
+    members: Math.round((listOf(members).length * text.length) / length),
+    origin: { file, path: [] },
+  });
 }

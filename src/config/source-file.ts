@@ -1,12 +1,12 @@
-import { keyProblems } from "./diagnostics/key-problems.ts";
 import { inFile, type LocatedProblem, type Problem, type Site } from "./diagnostics/problem.ts";
+import { keyProblems } from "./diagnostics/secrets.ts";
 import { type Draft, draft } from "./raw-file.ts";
 import { checkSource } from "./rules/source-rules.ts";
 import type { MerchantFile } from "./schema/merchant-schema.ts";
-import { includeMistake } from "./schema/patterns.ts";
 import { checkSchema } from "./schema/schema-problems.ts";
+import { includeMistake } from "./schema/text-schemas.ts";
 import { listOf } from "./values.ts";
-import type { Parsed } from "./yaml/to-value.ts";
+import type { ParsedYaml } from "./yaml/fast-yaml.ts";
 
 /** A file that another one includes: the path as it stands there, and where. */
 export interface Include {
@@ -30,7 +30,7 @@ export interface Source {
 export function readSource(
   file: string,
   text: string,
-  { value, readable, problems: faults }: Parsed,
+  { value, readable, problems: faults }: ParsedYaml,
   now: number,
 ): Source {
   if (isSandboxSeed(value)) {

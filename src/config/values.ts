@@ -67,3 +67,51 @@ export function sameValue(a: unknown, b: unknown): boolean {
   }
   return Object.is(a, b);
 }
+
+/** Something that stands there for the second time, and what stood there first. */
+export interface Repeat<T> {
+  readonly text: string;
+  readonly item: T;
+  readonly first: T;
+}
+
+/** Every item after the first whose text is the same; one without a text repeats nothing. */
+export function repeats<T>(items: readonly T[], textOf: (item: T) => unknown): readonly Repeat<T>[] {
+  const seen = new Map<string, T>();
+  const found: Repeat<T>[] = [];
+  for (const item of items) {
+    const text = textOf(item);
+    if (typeof text !== "string") {
+      continue;
+    }
+    const first = seen.get(text);
+    if (first === undefined) {
+      seen.set(text, item);
+    } else {
+      found.push({ text, item, first });
+    }
+  }
+  return found;
+}
+
+/** Without the fields that are undefined: what is absent in the file is absent here. */
+export function present<T extends object>(record: T): Present<T> {
+  const there: Record<string, unknown> = {};
+  for (const key of Object.keys(record)) {
+    const value = (record as Readonly<Record<string, unknown>>)[key];
+    if (value !== undefined) {
+      there[key] = value;
+    }
+  }
+  return there as Present<T>;
+}
+
+/** The record that `present` gives. */
+type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** What is written twice means the same as once. */
+export function unique(items: readonly string[]): readonly string[] {
+  return [...new Set(items)];
+}

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { diagnosticTable } from "../../src/config/diagnostics/rule-table.ts";
 import { formatFile } from "../../src/config/format/format-file.ts";
-import { merchantJsonSchema } from "../../src/config/schema/json-schema.ts";
+import { merchantJsonSchema } from "../../src/config/json-schemas.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const reference = read("docs/file.md");

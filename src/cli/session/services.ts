@@ -1,4 +1,4 @@
-import type { FileHead } from "../../config/file-head.ts";
+import type { FileHead } from "../../config/load-sources.ts";
 import { checkBaseUrl } from "../../live/paths.ts";
 import { type ConnectOptions, connect } from "../../live/service.ts";
 import type { DesiredState } from "../../model/desired.ts";

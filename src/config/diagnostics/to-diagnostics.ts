@@ -1,10 +1,13 @@
 import { escapeText } from "../../lib/escape.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import { wordingOf } from "../messages/wording.ts";
+import { ENTRY_WORDS, POLICY_WORDS } from "../messages/entry-messages.ts";
+import type { Wording, Words } from "../messages/phrases.ts";
+import { SHAPE_WORDS } from "../messages/shape-messages.ts";
+import { YAML_WORDS } from "../messages/yaml-messages.ts";
 import { openLocator } from "../yaml/locate.ts";
 import { indexPositions, type Positions } from "../yaml/positions.ts";
 import { renderFrame } from "./code-frame.ts";
-import type { LocatedProblem, Place } from "./problem.ts";
+import type { Code, LocatedProblem, Place, ProblemData } from "./problem.ts";
 import { ruleOf, severityOf } from "./rule-table.ts";
 import { findKeys, maskKeys, maskStretches, type Stretch } from "./secrets.ts";
 
@@ -134,4 +137,15 @@ function limit(problems: readonly LocatedProblem[], file: string): readonly Loca
     ...errorsFirst.slice(0, MAX_PROBLEMS),
     { code: "too-many-problems", more, place: { at: "text", file, start: 0, end: 0 } },
   ];
+}
+
+const WORDS: Words<Code> = { ...YAML_WORDS, ...SHAPE_WORDS, ...ENTRY_WORDS, ...POLICY_WORDS };
+
+/** The words for a problem; `first` says where the same thing stands already. Not yet fit to print: escape it. */
+export function wordingOf({ via, ...problem }: LocatedProblem, first: string): Wording {
+  const words = WORDS[problem.code] as (data: ProblemData, where: string) => Wording;
+  const { message, hint } = words(problem, first);
+  const included = via === undefined ? [] : [`Seen from ${via}, which includes this file.`];
+  const hints = [...(hint === undefined ? [] : [hint]), ...included];
+  return hints.length === 0 ? { message } : { message, hint: hints.join(" ") };
 }

@@ -1,11 +1,11 @@
-import { Composer, type Document, Parser } from "yaml";
+import { Composer, CST, type Document, Lexer, Parser } from "yaml";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { isError } from "../diagnostics/rule-table.ts";
 import { diagnose } from "../diagnostics/to-diagnostics.ts";
 import { readSource } from "../source-file.ts";
+import { fieldsOf, listOf } from "../values.ts";
 import { parse } from "../yaml/to-value.ts";
 import { printDocument, WRITTEN_TAG } from "./print-document.ts";
-import { type Reading, sameMeaning } from "./same-meaning.ts";
 import { liftComments, settleComments } from "./settle-comments.ts";
 import { type EntryOrder, sortDocument } from "./sort-document.ts";
 
@@ -113,4 +113,62 @@ function open(text: string): Document | null {
   });
   const [document] = composer.compose(tokens, true, text.length);
   return document === undefined || document.errors.length > 0 ? null : (document as Document);
+}
+
+/** A text and what it says as plain values. */
+interface Reading {
+  readonly text: string;
+  readonly value: unknown;
+}
+
+/** Whether two texts say the same, whatever the order, and have the same comments. */
+function sameMeaning(before: Reading, after: Reading): boolean {
+  return (
+    canonical(before.value) === canonical(after.value) &&
+    commentsOf(before.text).join("\n") === commentsOf(after.text).join("\n")
+  );
+}
+
+function canonical(value: unknown): string {
+  const file = fieldsOf(value);
+  const entries = (section: string, list: string) =>
+    Array.isArray(file[section])
+      ? { [section]: sortedBySelf(listOf(file[section]).map((entry) => withSorted(entry, list))) }
+      : {};
+  return stable({ ...file, ...entries("roles", "permissions"), ...entries("members", "roles") });
+}
+
+function withSorted(entry: unknown, key: string): unknown {
+  const fields = fieldsOf(entry);
+  return Array.isArray(fields[key]) ? { ...fields, [key]: sortedBySelf(listOf(fields[key])) } : entry;
+}
+
+function sortedBySelf(list: readonly unknown[]): readonly unknown[] {
+  return list
+    .map((item) => ({ item, text: stable(item) }))
+    .toSorted((a, b) => (a.text < b.text ? -1 : Number(a.text > b.text)))
+    .map(({ item }) => item);
+}
+
+/** JSON with the keys in one order. */
+function stable(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
+
+/** Every comment of a text, in the order of their words. */
+function commentsOf(text: string): readonly string[] {
+  const comments: string[] = [];
+  let previous = "";
+  for (const lexeme of new Lexer().lex(text)) {
+    // Behind that mark it is text.
+    if (lexeme.startsWith("#") && previous !== CST.SCALAR) {
+      comments.push(lexeme.trimEnd());
+    }
+    previous = lexeme;
+  }
+  return comments.toSorted();
 }

@@ -10,7 +10,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import { headOf, joined, setHead } from "./settle-comments.ts";
+import { headOf, joinComments, setHead } from "./settle-comments.ts";
 
 /** The longest line that a list in brackets or a mapping in braces may make. */
 const MAX_COLUMNS = 100;
@@ -89,7 +89,7 @@ function placeItem(item: unknown, flow: boolean, { text, indent }: Position): vo
     } else {
       const head = isPair(item) ? headOf(item) : value;
       if (head !== null) {
-        setHead(head, joined(head.commentBefore ?? "", value.comment));
+        setHead(head, joinComments(head.commentBefore ?? "", value.comment));
       }
     }
     value.comment = null;

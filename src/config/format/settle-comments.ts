@@ -95,7 +95,7 @@ function settlePair({ key, value, srcToken }: Pair): void {
     setHead(value, above);
   } else {
     setHead(value, "");
-    setHead(head, joined(above, head.commentBefore ?? ""));
+    setHead(head, joinComments(above, head.commentBefore ?? ""));
   }
 }
 
@@ -130,7 +130,7 @@ export function setHead(node: Node, comment: string): void {
 }
 
 /** Two comments, the one above the other. */
-export function joined(above: string, below: string): string {
+export function joinComments(above: string, below: string): string {
   return above === "" || below === "" ? above + below : `${above}\n${below}`;
 }
 

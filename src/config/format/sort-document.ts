@@ -3,7 +3,7 @@ import type { Path } from "../diagnostics/problem.ts";
 import { keysAt } from "../schema/merchant-schema.ts";
 import { fieldsOf, listOf } from "../values.ts";
 import { keyText } from "../yaml/document.ts";
-import { type Entry, headOf, joined, setHead } from "./settle-comments.ts";
+import { type Entry, headOf, joinComments, setHead } from "./settle-comments.ts";
 
 /** Who a member is and how it signs in stands before what it may do. */
 const MEMBER_KEYS: readonly string[] = ["email", "managed", "roles", "until", "metadata", "id"];
@@ -30,7 +30,7 @@ export function sortDocument(document: Document, value: unknown, entries: EntryO
   sortNode(root, value, [], entries);
   const now = isMap(root) ? headOf(root.items[0] as Entry) : null;
   if (now !== null) {
-    setHead(now, joined(top, now.commentBefore ?? ""));
+    setHead(now, joinComments(top, now.commentBefore ?? ""));
   }
 }
 
@@ -89,10 +89,10 @@ function putTrailing(map: YAMLMap, trailing: ReadonlyMap<Entry, string>): void {
     const next = map.items[index + 1];
     const head = next === undefined ? null : headOf(next);
     if (comment !== undefined && head !== null) {
-      setHead(head, joined(`${comment}\n`, head.commentBefore ?? ""));
+      setHead(head, joinComments(`${comment}\n`, head.commentBefore ?? ""));
       head.spaceBefore = false;
     } else if (comment !== undefined) {
-      map.comment = joined(comment, map.comment ?? "");
+      map.comment = joinComments(comment, map.comment ?? "");
     }
   }
 }

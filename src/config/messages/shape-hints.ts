@@ -1,5 +1,5 @@
 import type { Kind, Path } from "../diagnostics/problem.ts";
-import { PERIOD } from "../schema/patterns.ts";
+import { PERIOD } from "../schema/text-schemas.ts";
 import { daysInMonth, untilMistake } from "../until.ts";
 import { BEGINNING } from "./yaml-messages.ts";
 

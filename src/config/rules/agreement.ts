@@ -1,6 +1,13 @@
 import type { LocatedProblem, Path, Site } from "../diagnostics/problem.ts";
-import { type Draft, type DraftGrant, type DraftMember, grantPath, memberSite, siteOf } from "../raw-file.ts";
-import { rolesByOtherNames } from "../renamed-roles.ts";
+import {
+  type Draft,
+  type DraftGrant,
+  type DraftMember,
+  grantPath,
+  memberSite,
+  rolesByOtherNames,
+  siteOf,
+} from "../raw-file.ts";
 import { keysAt } from "../schema/merchant-schema.ts";
 import { fieldsOf, sameValue, valueAt } from "../values.ts";
 import type { MerchantView } from "./rule-context.ts";

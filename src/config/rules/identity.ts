@@ -1,6 +1,6 @@
 import type { LocatedProblem, Problem, Site } from "../diagnostics/problem.ts";
 import { type Draft, type DraftRole, memberSite, siteOf } from "../raw-file.ts";
-import { repeats } from "../repeats.ts";
+import { repeats } from "../values.ts";
 import type { MerchantView } from "./rule-context.ts";
 
 /** No name and no pinned id stands for two roles, in whichever file. */

@@ -2,8 +2,7 @@ import { isSlip, openSuggester } from "../../lib/suggest.ts";
 import { isLiteralGlob } from "../../lib/text.ts";
 import { PREDEFINED_ROLES } from "../../model/live.ts";
 import type { LocatedProblem, Site } from "../diagnostics/problem.ts";
-import { type Draft, grantPath, siteOf } from "../raw-file.ts";
-import { renamedRoles } from "../renamed-roles.ts";
+import { type Draft, grantPath, renamedRoles, siteOf } from "../raw-file.ts";
 import { fieldsOf, listOf, textOf } from "../values.ts";
 import { entriesAt, type MerchantView, pairsAt } from "./rule-context.ts";
 

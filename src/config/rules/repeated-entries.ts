@@ -1,7 +1,6 @@
 import type { Path, Place, Problem } from "../diagnostics/problem.ts";
 import { type Draft, grantPath } from "../raw-file.ts";
-import { repeats } from "../repeats.ts";
-import { fieldsOf, listOf, valueAt } from "../values.ts";
+import { fieldsOf, listOf, repeats, valueAt } from "../values.ts";
 
 const LISTS: readonly Path[] = [
   ["ignore", "roles"],

@@ -1,10 +1,10 @@
-import type { Problem } from "../diagnostics/problem.ts";
-import type { Draft } from "../raw-file.ts";
-import { futureEnds } from "./ends.ts";
+import type { Path, Problem } from "../diagnostics/problem.ts";
+import type { Draft, DraftEnd, DraftMember, DraftRole } from "../raw-file.ts";
+import { memberPath } from "../raw-file.ts";
+import { MAX_ADDRESS, MAX_NICKNAME, MAX_ROLES } from "../schema/limits.ts";
+import { fieldsOf, textOf } from "../values.ts";
 import { clearRoleNames } from "./identity.ts";
-import { plainMaps, plainMetadata } from "./plain-values.ts";
 import { noRepeatedEntries, noRepeatedGrants } from "./repeated-entries.ts";
-import { withinLimits } from "./service-limits.ts";
 
 type SourceRule = (draft: Draft, now: number) => readonly Problem[];
 
@@ -21,4 +21,141 @@ const RULES: readonly SourceRule[] = [
 /** Everything that is wrong with one file beyond the form of its single values, whichever merchant includes it. */
 export function checkSource(draft: Draft, now: number): readonly Problem[] {
   return RULES.flatMap((rule) => rule(draft, now));
+}
+
+/** Access that ends does so in the future, and no later than the membership that it belongs to. */
+function futureEnds({ members }: Draft, now: number): readonly Problem[] {
+  return members
+    .filter(({ end, grants }) => end !== null || grants.some((grant) => grant.end !== null))
+    .flatMap((member) => [
+      ...pastEnd(member.end, "membership", now),
+      ...member.grants.flatMap(({ end }) => [...pastEnd(end, "grant", now), ...lateEnd(end, member)]),
+    ]);
+}
+
+function pastEnd(end: DraftEnd | null, what: "grant" | "membership", now: number): readonly Problem[] {
+  const until = end?.until ?? null;
+  return end === null || until === null || until.ends > now
+    ? []
+    : [{ code: "until-past", until: until.text, what, place: { at: "value", path: end.path } }];
+}
+
+function lateEnd(end: DraftEnd | null, { end: membership }: DraftMember): readonly Problem[] {
+  const [own, whole] = [end?.until ?? null, membership?.until ?? null];
+  return end === null || membership === null || own === null || whole === null || own.ends <= whole.ends
+    ? []
+    : [
+        {
+          code: "until-after-membership",
+          until: own.text,
+          membership: whole.text,
+          place: { at: "value", path: end.path },
+          first: { at: "value", path: membership.path },
+        },
+      ];
+}
+
+/** Members stay within the known limits of the service, which has the last word. */
+function withinLimits({ members }: Draft): readonly Problem[] {
+  return members
+    .filter(mayExceed)
+    .flatMap((member) => [
+      ...tooMany("address", lengthOf(member.email), MAX_ADDRESS, memberPath(member, "email")),
+      ...tooMany("nickname", lengthOf(nicknameOf(member)), MAX_NICKNAME, [
+        ...memberPath(member, "managed"),
+        "nickname",
+      ]),
+      ...tooMany("roles", roleCount(member), MAX_ROLES, memberPath(member, "roles")),
+    ]);
+}
+
+/** Most members are within every limit. */
+function mayExceed({ email, grants, fields: { managed } }: DraftMember): boolean {
+  return managed !== undefined || lengthOf(email) > MAX_ADDRESS || grants.length > MAX_ROLES;
+}
+
+function tooMany(
+  what: "address" | "nickname" | "roles",
+  count: number,
+  limit: number,
+  path: Path,
+): readonly Problem[] {
+  return count > limit ? [{ code: "service-limit", what, count, limit, place: { at: "value", path } }] : [];
+}
+
+function lengthOf(text: string | null): number {
+  return text?.length ?? 0;
+}
+
+function nicknameOf({ fields: { managed } }: DraftMember): string | null {
+  return managed === undefined ? null : textOf(fieldsOf(managed)["nickname"]);
+}
+
+function roleCount({ grants }: DraftMember): number {
+  return grants.length > MAX_ROLES ? new Set(grants.map(({ role }) => role)).size : grants.length;
+}
+
+/** Metadata is JSON that arrives at the service as it stands in the file. */
+function plainMetadata({ roles, members }: Draft): readonly Problem[] {
+  return [
+    ...withStrange(roles).flatMap(({ path, fields }) => check(fields["metadata"], [...path, "metadata"])),
+    ...withStrange(members).flatMap(({ index, fields }) =>
+      check(fields["metadata"], ["members", index, "metadata"]),
+    ),
+  ];
+}
+
+/** A number of holders is for a role that can have that name. */
+function plainMaps({ fields }: Draft): readonly Problem[] {
+  return [
+    ["guards", "min_holders"],
+    ["policies", "max_holders"],
+  ].flatMap(([section = "", key = ""]) =>
+    Object.keys(fieldsOf(fieldsOf(fields[section])[key])).flatMap((name) =>
+      checkKey(name, [section, key, name]),
+    ),
+  );
+}
+
+/** Those whose metadata has something wrong in it; only of them it is worth finding out the place. */
+function withStrange<T extends Pick<DraftRole, "fields">>(entries: readonly T[]): readonly T[] {
+  return entries.filter(({ fields }) => !isPlain(fields["metadata"]));
+}
+
+/** Whether there is nothing wrong anywhere in a value. */
+function isPlain(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) {
+    return typeof value !== "number" || isExact(value);
+  }
+  return Array.isArray(value)
+    ? value.every(isPlain)
+    : Object.keys(value).every((key) => key !== "__proto__" && key !== "<<" && isPlain(fieldsOf(value)[key]));
+}
+
+/** Beyond these, a number is not sent as it was written: 12345678901234567890 would become …7000. */
+function isExact(value: number): boolean {
+  return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
+}
+
+function check(value: unknown, path: Path): readonly Problem[] {
+  if (typeof value === "number") {
+    return isExact(value) ? [] : [{ code: "bad-number", value, place: { at: "value", path } }];
+  }
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index) => check(item, [...path, index]));
+  }
+  if (typeof value !== "object" || value === null) {
+    return [];
+  }
+  return Object.entries(value).flatMap(([key, item]) => [
+    ...checkKey(key, [...path, key]),
+    ...check(item, [...path, key]),
+  ]);
+}
+
+function checkKey(key: string, path: Path): readonly Problem[] {
+  if (key === "__proto__") {
+    return [{ code: "unsafe-key", key, path, place: { at: "key", path } }];
+  }
+  return key === "<<" ? [{ code: "merge-key", place: { at: "key", path } }] : [];
 }

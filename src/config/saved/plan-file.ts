@@ -1,4 +1,3 @@
-import * as z from "zod/mini";
 import type { Plan } from "../../model/plan.ts";
 import { planFileSchema } from "./plan-schema.ts";
 
@@ -29,12 +28,6 @@ export function parsePlanFile(text: string): PlanFile {
     ok: false,
     reason: `it is not a plan: ${issue?.path.join(".") || "its root"} is not what it should be`,
   };
-}
-
-/** The JSON Schema of a plan file. */
-export function planJsonSchema(): object {
-  const { $schema, ...schema } = z.toJSONSchema(planFileSchema, { target: "draft-7", io: "output" });
-  return { $schema, $id: "https://rolecall.invalid/schemas/plan.schema.json", ...schema };
 }
 
 function parseJson(text: string): unknown {

@@ -2,14 +2,15 @@ import * as z from "zod/mini";
 import type { FormatCode } from "../diagnostics/problem.ts";
 import { parseUntil, UNTIL_PATTERN } from "../until.ts";
 import { MAX_METADATA, MAX_PERMISSIONS } from "./limits.ts";
-import { MEMBER_ID, ROLE_ID } from "./patterns.ts";
 import {
   described,
   emailAddress,
   environmentVariable,
+  MEMBER_ID,
   matching,
   metadata,
   optional,
+  ROLE_ID,
   text,
 } from "./text-schemas.ts";
 

@@ -2,10 +2,9 @@ import * as z from "zod/mini";
 import type { FormatCode, Path } from "../diagnostics/problem.ts";
 import { member, role } from "./entry-schemas.ts";
 import { MAX_CHECKS, MAX_INCLUDES } from "./limits.ts";
-import { includeMistake, MERCHANT } from "./patterns.ts";
 import { check, policies } from "./policy-schemas.ts";
 import { api, guards, ignore, sync } from "./setting-schemas.ts";
-import { described, matching, optional } from "./text-schemas.ts";
+import { described, includeMistake, MERCHANT, matching, optional } from "./text-schemas.ts";
 
 const includePath = described(
   z.string().check(z.refine((value) => includeMistake(value) === null, "bad-include" satisfies FormatCode)),

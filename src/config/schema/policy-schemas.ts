@@ -1,7 +1,17 @@
 import * as z from "zod/mini";
 import type { FormatCode } from "../diagnostics/problem.ts";
-import { DOMAIN, EMAIL, ROLE_ENTRY } from "./patterns.ts";
-import { count, described, emailAddress, matching, optional, text, texts } from "./text-schemas.ts";
+import {
+  count,
+  DOMAIN,
+  described,
+  EMAIL,
+  emailAddress,
+  matching,
+  optional,
+  ROLE_ENTRY,
+  text,
+  texts,
+} from "./text-schemas.ts";
 
 /** What the access that a plan leaves behind has to keep to. */
 export const policies = described(

@@ -1,7 +1,16 @@
 import * as z from "zod/mini";
 import type { FormatCode } from "../diagnostics/problem.ts";
-import { PERIOD, SHARE } from "./patterns.ts";
-import { count, described, environmentVariable, matching, optional, text, texts } from "./text-schemas.ts";
+import {
+  count,
+  described,
+  environmentVariable,
+  matching,
+  optional,
+  PERIOD,
+  SHARE,
+  text,
+  texts,
+} from "./text-schemas.ts";
 
 /** How to reach the service. */
 export const api = described(

@@ -1,8 +1,8 @@
 import { load } from "js-yaml";
+import { escapeText } from "../../lib/escape.ts";
+import type { Path, Problem } from "../diagnostics/problem.ts";
 import { MAX_DEPTH, MAX_LENGTH } from "../schema/limits.ts";
-import { controlProblems } from "./control-problems.ts";
-import type { Parsed } from "./to-value.ts";
-import { yamlPieces } from "./yaml-chunks.ts";
+import { fieldsOf, listOf } from "../values.ts";
 
 /**
  * What only the thorough reader judges: tabs and rare line breaks, anchors, aliases, tags, merges, directives, several documents, keys that
@@ -14,6 +14,13 @@ const SPECIAL =
 /** How much of a file is read at a time, in UTF-16 units: what the reader keeps meanwhile stays small. */
 const PIECE = 32_000;
 
+/** A file's plain value and what is wrong with its YAML; `readable` is false where the value means nothing. */
+export interface ParsedYaml {
+  readonly value: unknown;
+  readonly readable: boolean;
+  readonly problems: readonly Problem[];
+}
+
 /** A piece of a plain text, and the plain value that it stands for by itself. */
 export interface PlainPiece {
   readonly text: string;
@@ -24,14 +31,14 @@ export interface PlainPiece {
  * Reads plain YAML much faster than the thorough reader does, and means the same by it; or gives it back as null: because
  * it has anything special in it, or is not right, which only the thorough reader can explain.
  */
-export function parsePlain(text: string, size: number = PIECE): Parsed | null {
+export function parsePlain(text: string, size: number = PIECE): ParsedYaml | null {
   const pieces = plainPieces(text, size);
-  const value = pieces && joined(pieces);
+  const value = pieces && mergePieces(pieces);
   return value === null ? null : { value, readable: true, problems: [] };
 }
 
 /** The pieces of a plain text, of about so many UTF-16 units; null where one of them is not plain, or not right. */
-export function plainPieces(text: string, size: number): readonly PlainPiece[] | null {
+function plainPieces(text: string, size: number): readonly PlainPiece[] | null {
   if (text.length > MAX_LENGTH) return null;
   const pieces: PlainPiece[] = [];
   for (const piece of yamlPieces(text, size)) {
@@ -60,7 +67,7 @@ function loadPlain(text: string): unknown {
 }
 
 /** Puts the pieces together: more members, and after the last of them perhaps other keys. */
-export function joined(pieces: readonly PlainPiece[]): object | null {
+function mergePieces(pieces: readonly PlainPiece[]): object | null {
   const [first, ...more] = pieces.map(({ value }) => value as Readonly<Record<string, unknown>>);
   if (first === undefined || more.length === 0) return first ?? null;
   const lists = [first, ...more].map(({ members }) => members);
@@ -73,4 +80,113 @@ export function joined(pieces: readonly PlainPiece[]): object | null {
     whole[key] = value;
   }
   return whole;
+}
+
+/** A part of a file's members that can be read by itself, as a mapping of its own. */
+const HEAD = "members:\n";
+
+/** The first piece takes no more than this of the members: it tells whose the file is, and somebody waits for that. */
+const FIRST = 2_000;
+
+/** The key of the members with nothing beside it, and the first entry below it, at whatever indent. */
+const MEMBERS = /^members: *\r?\n(?=( *)- )/m;
+
+/**
+ * Cuts a text of plain YAML between entries of its members into pieces of about this many characters, so that reading
+ * them one after the other takes the memory of one. Each piece begins with the key of the members but the first, which
+ * begins as the text does; the last ends as the text does. A cut inside a quotation, a bracket or a block leaves a
+ * piece that is no YAML: what can be read in pieces means the same as the whole.
+ */
+export function* yamlPieces(text: string, size: number): Generator<string> {
+  const found = MEMBERS.exec(text);
+  const begin = found === null ? text.length : found.index + found[0].length;
+  const entry = `\n${found?.[1] ?? ""}- `;
+  const end = endOfList(text, begin, found?.[1] === "");
+  let start = 0;
+  for (;;) {
+    const length = start === 0 ? Math.min(size, FIRST) : size;
+    const next = text.indexOf(entry, Math.max(start, begin) + length) + 1;
+    if (next === 0 || next >= end) break;
+    yield start === 0 ? text.slice(0, next) : HEAD + text.slice(start, next);
+    start = next;
+  }
+  yield start === 0 ? text : HEAD + text.slice(start);
+}
+
+/** Whether a text of plain YAML ends with the list of its members: no key comes after it. */
+export function endsWithMembers(text: string): boolean {
+  const found = MEMBERS.exec(text);
+  return found !== null && endOfList(text, found.index + found[0].length, found[1] === "") === text.length;
+}
+
+/** Where the first line begins that stands as far left as the key and is no entry of its list. */
+function endOfList(text: string, begin: number, flush: boolean): number {
+  const line = flush ? /^(?!- |[ #\r\n])/gm : /^[^ #\r\n]/gm;
+  line.lastIndex = begin;
+  return line.exec(text)?.index ?? text.length;
+}
+
+/** A piece of a plain text that means by itself what it means there. */
+export interface Part {
+  readonly text: string;
+  /** Added to a place in the part, gives the place in the whole. */
+  readonly shift: number;
+  /** The number of its first member among all, and of the first one after it. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The parts of a text, of about so many UTF-16 units; null where it is not plain, and can be read as a whole only. */
+export function partsOf(text: string, size: number): readonly Part[] | null {
+  const pieces = plainPieces(text, size);
+  if (pieces === null || mergePieces(pieces) === null) return null;
+  const parts: Part[] = [];
+  let start = 0;
+  for (const piece of pieces) {
+    const added = parts.length > 0 ? HEAD.length : 0;
+    const from = parts.at(-1)?.to ?? 0;
+    const to = from + listOf(fieldsOf(piece.value)["members"]).length;
+    parts.push({ text: piece.text, shift: start - added, from, to });
+    start += piece.text.length - added;
+  }
+  return parts;
+}
+
+/** Where in a part a path of the whole leads, one after the other to be tried; null where it takes the whole to tell. */
+export function pathsIn(
+  parts: readonly Part[],
+  path: Path,
+): readonly { readonly part: Part; readonly path: Path }[] | null {
+  const [key, index, ...rest] = path;
+  const [first, last] = [parts[0], parts.at(-1)];
+  if (first === undefined || last === undefined || key === undefined) return null;
+  // What stands beside the members stands before the first or after the last of them.
+  if (key !== "members") return [...new Set([first, last])].map((part) => ({ part, path }));
+  if (typeof index !== "number") return null;
+  const part = parts.find(({ from, to }) => from <= index && index < to);
+  return part === undefined ? [] : [{ part, path: [key, index - part.from, ...rest] }];
+}
+
+// What YAML does not allow to stand in a text, and halves of characters; tabs and line breaks are allowed.
+const CONTROL = /(?![\t\n\r\u0085])\p{Cc}|[\ufffe\uffff]|\p{Cs}/gu;
+
+/** The first character of a text that cannot be seen, and how many more there are. */
+export function controlProblems(text: string): readonly Problem[] {
+  let first: number | null = null;
+  let count = 0;
+  for (const { index } of text.matchAll(CONTROL)) {
+    first ??= index;
+    count += 1;
+  }
+  if (first === null) {
+    return [];
+  }
+  return [
+    {
+      code: "yaml-control",
+      character: escapeText(text.charAt(first)),
+      more: count - 1,
+      place: { at: "text", start: first, end: first + 1 },
+    },
+  ];
 }

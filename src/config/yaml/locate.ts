@@ -14,7 +14,7 @@ import type { Span } from "../../model/diagnostic.ts";
 import type { Path, Place } from "../diagnostics/problem.ts";
 import type { Stretch } from "../diagnostics/secrets.ts";
 import { keyText, readDocument, TooManyTokens } from "./document.ts";
-import { type Part, partsOf, pathsIn } from "./parts.ts";
+import { type Part, partsOf, pathsIn } from "./fast-yaml.ts";
 import { indexPositions } from "./positions.ts";
 
 /** Finds the stretch of text that a place stands for; null where the text has no such place. */

@@ -11,19 +11,12 @@ import {
 } from "yaml";
 import type { Place, Problem } from "../diagnostics/problem.ts";
 import { MAX_ALIASED, MAX_DEPTH, MAX_LENGTH, MAX_TOKENS } from "../schema/limits.ts";
-import { controlProblems } from "./control-problems.ts";
 import { keyText, readDocument, TooManyTokens } from "./document.ts";
+import { controlProblems, type ParsedYaml } from "./fast-yaml.ts";
 import { syntaxProblems } from "./syntax-problems.ts";
 
-/** A file's plain value and what is wrong with its YAML; `readable` is false where the value means nothing. */
-export interface Parsed {
-  readonly value: unknown;
-  readonly readable: boolean;
-  readonly problems: readonly Problem[];
-}
-
 /** Reads YAML into plain values, thoroughly: what is wrong comes back as problems, nothing is thrown. */
-export function parse(text: string, maxTokens = MAX_TOKENS): Parsed {
+export function parse(text: string, maxTokens = MAX_TOKENS): ParsedYaml {
   if (text.length > MAX_LENGTH) {
     return unreadable([{ code: "file-too-large", limit: MAX_LENGTH, place: textPlace(0, 0) }]);
   }
@@ -41,7 +34,7 @@ export function parse(text: string, maxTokens = MAX_TOKENS): Parsed {
   }
 }
 
-function parseChecked(text: string, maxTokens: number): Parsed {
+function parseChecked(text: string, maxTokens: number): ParsedYaml {
   const controls = controlProblems(text);
   // With the character 0 in it, it is no text at all.
   if (text.includes("\0")) {
@@ -67,7 +60,7 @@ function parseChecked(text: string, maxTokens: number): Parsed {
   return { value, readable: converter.readable, problems: converter.problems };
 }
 
-function unreadable(problems: readonly Problem[]): Parsed {
+function unreadable(problems: readonly Problem[]): ParsedYaml {
   return { value: undefined, readable: false, problems };
 }
 

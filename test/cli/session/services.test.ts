@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { resolveConnection } from "../../../src/cli/session/connection.ts";
 import { openServices, type Services, startPrefetch } from "../../../src/cli/session/services.ts";
-import type { FileHead } from "../../../src/config/file-head.ts";
+import type { FileHead } from "../../../src/config/load-sources.ts";
 import type { LiveState } from "../../../src/model/live.ts";
 import { desired } from "../../support/build.ts";
 import { testIo } from "../../support/io.ts";

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parsePlanFile, planJsonSchema } from "../../../src/config/saved/plan-file.ts";
+import { jsonSchema } from "../../../src/config/json-schemas.ts";
+import { parsePlanFile } from "../../../src/config/saved/plan-file.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { plansJson } from "../../../src/render/formats/json-output.ts";
 import { desiredStates, liveStates } from "../../support/arbitrary.ts";
@@ -21,7 +22,9 @@ import { runs } from "../../support/property-runs.ts";
 import { richPlan } from "../../support/rich-plan.ts";
 
 const stored = new URL("../../../schemas/plan.schema.json", import.meta.url);
-const validate = new Ajv({ strict: true, allErrors: true, allowUnionTypes: true }).compile(planJsonSchema());
+const validate = new Ajv({ strict: true, allErrors: true, allowUnionTypes: true }).compile(
+  jsonSchema("plan"),
+);
 
 /** A plan with what the rich one does not have: something deferred, replaced and refused. */
 function refusedPlan(): Plan {
@@ -50,7 +53,7 @@ function refusedPlan(): Plan {
 
 describe("the JSON Schema of a plan", () => {
   test("is the one that the program reads plans with", () => {
-    expect(readFileSync(stored, "utf8")).toBe(`${JSON.stringify(planJsonSchema(), null, 2)}\n`);
+    expect(readFileSync(stored, "utf8")).toBe(`${JSON.stringify(jsonSchema("plan"), null, 2)}\n`);
   });
 
   test("accepts a plan with something of everything", () => {

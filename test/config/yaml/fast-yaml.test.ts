@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
-import { parsePlain } from "../../../src/config/yaml/fast-yaml.ts";
+import { parsePlain, yamlPieces } from "../../../src/config/yaml/fast-yaml.ts";
 import { parse } from "../../../src/config/yaml/to-value.ts";
-import { yamlPieces } from "../../../src/config/yaml/yaml-chunks.ts";
 import { runs } from "../../support/property-runs.ts";
 import { listed } from "../support/listed.ts";
 

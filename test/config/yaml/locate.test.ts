@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { partsOf } from "../../../src/config/yaml/fast-yaml.ts";
 import { locate, openLocator } from "../../../src/config/yaml/locate.ts";
-import { partsOf } from "../../../src/config/yaml/parts.ts";
 import { parse } from "../../../src/config/yaml/to-value.ts";
 import { runs } from "../../support/property-runs.ts";
 import { listed } from "../support/listed.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { resolveConnection } from "../../../src/cli/session/connection.ts";
+import { merchantJsonSchema } from "../../../src/config/json-schemas.ts";
 import { loadMerchants } from "../../../src/config/load-merchants.ts";
-import { merchantJsonSchema } from "../../../src/config/schema/json-schema.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
 import { invited, live, liveMember, liveRole, matches, NOW } from "../../support/build.ts";
 

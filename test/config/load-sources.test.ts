@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { FileHead } from "../../src/config/file-head.ts";
 import { loadMerchants } from "../../src/config/load-merchants.ts";
-import type { ReadSource } from "../../src/config/load-sources.ts";
+import type { FileHead, ReadSource } from "../../src/config/load-sources.ts";
 
 const API = "api: { base_url: https://api.example.com/v, key_env: SHOP_KEY }\n";
 

@@ -3,12 +3,12 @@ import { Ajv } from "ajv";
 import formats from "ajv-formats";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { diagnosticTable } from "../../../src/config/diagnostics/rule-table.ts";
-import { parseMerchantFile } from "../../../src/config/parse-file.ts";
-import { merchantJsonSchema } from "../../../src/config/schema/json-schema.ts";
-import { cases, folder, NOW } from "../support/cases.ts";
+import { diagnosticTable } from "../../src/config/diagnostics/rule-table.ts";
+import { merchantJsonSchema } from "../../src/config/json-schemas.ts";
+import { parseMerchantFile } from "../../src/config/parse-file.ts";
+import { cases, folder, NOW } from "./support/cases.ts";
 
-const stored = new URL("../../../schemas/merchant.schema.json", import.meta.url);
+const stored = new URL("../../schemas/merchant.schema.json", import.meta.url);
 
 // Both packages are CommonJS, whose default export a test sees as a module or as the function itself.
 const addFormats = formats as unknown as typeof formats.default;
@@ -148,7 +148,7 @@ describe("the JSON Schema that editors use", () => {
     "yaml-control",
   ]);
   const validate = ajv().compile(merchantJsonSchema());
-  const examples = new URL("../../../examples/retail/", import.meta.url).pathname;
+  const examples = new URL("../../examples/retail/", import.meta.url).pathname;
   const files = [
     ...cases.filter((name) => name.endsWith(".yaml")).map((name) => `${folder}${name}`),
     ...["access/", "shared/"].flatMap((of) => readdirSync(examples + of).map((name) => examples + of + name)),

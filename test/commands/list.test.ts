@@ -106,6 +106,24 @@ describe("a merchant whose file is gone", () => {
     expect((await rolecall(["list", "-m", "MC2"], { cwd: project })).stderr).toBe("");
   });
 
+  test("is named on a branch of a repository without a remote", async () => {
+    git("switch", "--quiet", "-c", "leave");
+    git("rm", "--quiet", "access/MC1.yaml");
+    git("commit", "--quiet", "-m", "remove");
+    git("commit", "--quiet", "--allow-empty", "-m", "later");
+    const { stderr } = await rolecall(["list"], { cwd: project });
+    expect(stderr).toBe(warning("MC1", "access/MC1.yaml"));
+  });
+
+  test("is named where its file names another merchant now", async () => {
+    await writeFile(join(project, "access/MC1.yaml"), "version: 1\nmerchant: MC9\n");
+    await writeFile(join(project, "access/MC2.yaml"), "# The same.\nversion: 1\nmerchant: MC2\n");
+    const { stderr } = await rolecall(["list"], { cwd: project });
+    expect(stderr).toBe(
+      "warning: MC1 is no longer managed: access/MC1.yaml names another merchant now. What is live there stays as it is.\n",
+    );
+  });
+
   test("is named by a plan, too, unless it is to be quiet", async () => {
     await rm(join(project, "access/MC2.yaml"));
     const env = { ROLECALL_BASE_URL: "http://127.0.0.1:9", ROLECALL_API_KEY: "sk_test_x" };

@@ -60,14 +60,16 @@ interface RemovedMerchant {
   readonly merchant: string;
   /** Relative to the root of the repository. */
   readonly file: string;
+  /** Whether the file is there, and names another merchant. */
+  readonly exists: boolean;
 }
 
-/** Limits how many removed files are read. */
+/** Limits how many former versions of files are read. */
 const MAX_FILES = 100;
 
 /**
- * Finds merchants whose files were removed since the branch left the default one, else by the last commit, or in the
- * working tree, unless another file names the merchant now. Without git there are none.
+ * Finds merchants whose files were removed, or name another merchant, since the branch left the default one, else by
+ * the last commit, or in the working tree, unless another file names the merchant now. Without git there are none.
  */
 async function removedMerchants(
   paths: readonly string[],
@@ -80,15 +82,23 @@ async function removedMerchants(
     const base = await baseCommit(git);
     const wanted = paths.length > 0 ? paths : [defaultPath(cwd)];
     const diff = await git(
-      ...["diff", "--name-only", "--diff-filter=D", "--no-renames", "--no-ext-diff", "-z", base, "--"],
-      ...wanted,
+      ...[
+        "diff",
+        "--name-status",
+        "--diff-filter=DM",
+        "-G^[\"']?merchant",
+        "--no-renames",
+        "--no-ext-diff",
+        "-z",
+      ],
+      ...[base, "--", ...wanted],
     );
-    const files = diff.split("\0").filter((file) => /\.ya?ml$/i.test(file));
+    const files = [...diff.matchAll(/([DM])\0([^\0]*\.ya?ml)\0/gi)];
     if (files.length === 0) return [];
     const removed = await Promise.all(
-      files.slice(0, MAX_FILES).map(async (file) => {
+      files.slice(0, MAX_FILES).map(async ([, status, file]) => {
         const { value } = parse(await git("show", `${base}:${file}`));
-        return { file, merchant: Object(value)["merchant"] };
+        return { file, merchant: Object(value)["merchant"], exists: status === "M" };
       }),
     );
     const known = new Set(present);
@@ -108,8 +118,10 @@ async function baseCommit(git: (...args: readonly string[]) => Promise<string>):
       () => null,
     );
   const head = await git("rev-parse", "HEAD");
-  const fork = await resolved("merge-base", "HEAD", "origin/HEAD");
-  if (fork !== null && fork !== head.trim()) return fork;
+  for (const branch of ["origin/HEAD", "origin/main", "origin/master", "main", "master"]) {
+    const fork = await resolved("merge-base", "HEAD", branch);
+    if (fork !== null && fork !== head.trim()) return fork;
+  }
   return (await resolved("rev-parse", "--verify", "--quiet", "HEAD^")) ?? head.trim();
 }
 
@@ -120,10 +132,11 @@ export async function warnRemovedMerchants(
   { shard }: { readonly shard?: Shard },
   io: Pick<Io, "cwd" | "stderr">,
 ): Promise<void> {
-  for (const { merchant, file } of await removedMerchants(paths, present, io.cwd)) {
+  for (const { merchant, file, exists } of await removedMerchants(paths, present, io.cwd)) {
     if (shard !== undefined && !isInShard(merchant, shard)) continue;
+    const reason = `${oneLine(file)} ${exists ? "names another merchant now" : "was removed"}`;
     io.stderr.write(
-      `warning: ${oneLine(merchant)} is no longer managed: ${oneLine(file)} was removed. What is live there stays as it is.\n`,
+      `warning: ${oneLine(merchant)} is no longer managed: ${reason}. What is live there stays as it is.\n`,
     );
   }
 }

@@ -123,7 +123,7 @@ function planRoles(
     const is = found.get(role) ?? null;
     const isFormerIgnored = is === null && ignored.some(({ name }) => name === role.previously);
     if (isFormerIgnored || isIgnored({ id: "", name: role.name })) errors.add("role-ignored");
-    const after = planRole(role, is, wanted.replaceRoles, errors, changes);
+    const after = planRole(role, is, wanted, errors, changes);
     if (is !== null && after.id === null) replaced.add(is.id);
     declared.set(role.name, after);
   }
@@ -154,7 +154,7 @@ function planRoles(
 function planRole(
   role: RoleValue,
   is: WorldRole | null,
-  replaces: boolean,
+  { replaceRoles, granted }: Wanted,
   errors: Set<string>,
   changes: Map<string, object | null>,
 ): RoleAfter {
@@ -171,8 +171,9 @@ function planRole(
     return after;
   }
   if (canonical(after.metadata) !== canonical(is.metadata)) {
-    if (!replaces) errors.add("role-metadata-fixed");
+    if (!replaceRoles) errors.add("role-metadata-fixed");
     else if (role.id !== undefined) errors.add("role-replace-pinned");
+    else if (granted.has(is.id)) errors.add("role-replace-named");
     changes.set(`replace role ${is.id}`, shownRole(after));
     return { ...after, id: null };
   }
@@ -438,7 +439,6 @@ function resolve(role: string, wanted: Wanted, world: World, roles: RolePlan, er
     return role;
   }
   if (roles.ignored.has(is.id)) errors.add("member-role-ignored");
-  if (isId && roles.replaced.has(is.id)) errors.add("role-replace-named");
   if (roles.going.includes(is)) errors.add("member-role-removed");
   const final = roles.names.get(is.id) ?? role;
   if (!isId && final !== role) errors.add("member-role-unknown");

@@ -9,6 +9,8 @@ export interface Wanted {
   readonly reinvite: boolean;
   readonly replaceRoles: boolean;
   readonly ignored: { readonly roles: readonly string[]; readonly members: readonly string[] };
+  /** Names and ids in all grants, also in those that have ended. */
+  readonly granted: ReadonlySet<string>;
   readonly file: FileValue;
 }
 
@@ -61,6 +63,7 @@ export function wantedOf({ files, now }: Pick<Case, "files" | "now">): Wanted | 
     },
     file: {
       ...main,
+    granted: new Set(entries.flat().flatMap((entry) => entry?.roles?.map(roleOf) ?? [])),
       guards: one("guards"),
       policies: one("policies"),
       checks: all.flatMap((file) => file.checks ?? []),

@@ -13,6 +13,7 @@ import {
   planOf,
   role,
   SYNC,
+  until,
 } from "../../support/build.ts";
 
 test("a role that is not there yet is created", () => {
@@ -314,6 +315,20 @@ test.each([
     expect(plan.changes).toEqual([]);
   },
 );
+
+test.each([
+  ["a grant", { roles: [{ role: "role_1", until: until("2026-01-31") }] }],
+  ["a membership", { roles: ["role_1"], until: until("2026-01-31") }],
+])("%s that has ended still names a role by its id", (_, access) => {
+  const is = live(
+    [liveRole("role_1", "Cashier", { metadata: { owner: "x" } })],
+    [liveMember("mem_1", "ada@example.com", { roles: ["role_1"] })],
+  );
+  const members = [member("ada@example.com", access)];
+  const plan = planOf(desired({ sync: REPLACE, roles: [role("Cashier", { metadata: {} })], members }), is);
+  expect(briefRefusals(plan)).toContain("guard role-replace-named Cashier");
+  expect(brief(plan)).toEqual(["delete member ada@example.com"]);
+});
 
 test("a role whose name differs from a live one by case alone is an error that asks which is meant", () => {
   const is = live([liveRole("role_1", "Cashier")]);

@@ -33,8 +33,8 @@ export function refusedBy(
   const sides: Sides = {
     before: expected.outlook.flatMap(({ before }) => (before === null ? [] : [personBefore(before, names)])),
     after: expected.outlook.flatMap(personAfter),
-    file: (wanted.members ?? []).flatMap(({ email, roles, ended }) =>
-      ended
+    file: (wanted.members ?? []).flatMap(({ email, roles, ended, isMention }) =>
+      ended || isMention
         ? []
         : [
             {
@@ -137,7 +137,7 @@ function leavesDomains({ file, members }: Wanted): boolean {
       false
     );
   };
-  return members?.some(({ email, ended }) => !ended && isOutside(email)) ?? false;
+  return members?.some(({ email, ended, isMention }) => !ended && !isMention && isOutside(email)) ?? false;
 }
 
 /** Only the files give a role, so only they can give it without an end. */

@@ -23,6 +23,8 @@ export interface WantedMember {
   readonly managed: { readonly nickname: string | null } | null;
   /** Roles that are granted without any end. */
   readonly endless: readonly string[];
+  /** Whether only an included file lists the person, without roles. */
+  readonly isMention: boolean;
   /** Whether all access has ended. */
   readonly ended: boolean;
 }
@@ -61,9 +63,9 @@ export function wantedOf({ files, now }: Pick<Case, "files" | "now">): Wanted | 
       roles: all.flatMap((file) => file.ignore?.roles ?? []),
       members: all.flatMap((file) => file.ignore?.members ?? []),
     },
+    granted: new Set(entries.flat().flatMap((entry) => entry?.roles?.map(roleOf) ?? [])),
     file: {
       ...main,
-    granted: new Set(entries.flat().flatMap((entry) => entry?.roles?.map(roleOf) ?? [])),
       guards: one("guards"),
       policies: one("policies"),
       checks: all.flatMap((file) => file.checks ?? []),
@@ -141,20 +143,28 @@ function people(
 ): readonly WantedMember[] | "conflict" {
   const byEmail = new Map<string, MemberValue[]>();
   for (const list of lists) {
-    const emails = (list ?? []).map(({ email }) => email.toLowerCase());
+    const emails = emailsOf(list);
     if (new Set(emails).size < emails.length) return "conflict";
     for (const entry of list ?? []) {
       const key = entry.email.toLowerCase();
       byEmail.set(key, [...(byEmail.get(key) ?? []), entry]);
     }
   }
-  const all = [...byEmail].map(([email, entries]) => person(email, entries, now, nameOf));
+  const own = emailsOf(lists[0]);
+  const all = [...byEmail].map(([email, entries]) =>
+    person(email, entries, own.includes(email), now, nameOf),
+  );
   return all.includes("conflict") ? "conflict" : all.filter((one) => one !== "conflict");
+}
+
+function emailsOf(list: readonly MemberValue[] | undefined): readonly string[] {
+  return (list ?? []).map(({ email }) => email.toLowerCase());
 }
 
 function person(
   email: string,
   entries: readonly MemberValue[],
+  isOwn: boolean,
   now: number,
   nameOf: NameOf,
 ): WantedMember | "conflict" {
@@ -185,6 +195,7 @@ function person(
     metadata,
     managed: managed === null ? null : { nickname: managed.nickname ?? null },
     endless: until === null ? [...endsByName].flatMap(([role, end]) => (end === null ? [role] : [])) : [],
+    isMention: !isOwn && entries.every(({ roles, managed: user }) => (roles ?? user) === undefined),
     ended: (until !== null && endOf(until) <= now) || (ends.size > 0 && held.length === 0),
   };
 }

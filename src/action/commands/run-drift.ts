@@ -1,5 +1,4 @@
-import { driftsOf } from "../../cli/show/drift-times.ts";
-import { ruleLocations, unplannedOf } from "../../cli/show/show-plans.ts";
+import { driftsOf, ruleLocations, unplannedOf } from "../../cli/show/show-plans.ts";
 import { counted } from "../../lib/text.ts";
 import type { Drift } from "../../model/drift.ts";
 import { driftsJson } from "../../render/formats/json-output.ts";

@@ -4,7 +4,7 @@ import { remainingChanges } from "../../render/text/verified-text.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
 import { hasNoReader, type Io, type OutputLoss } from "../io/io.ts";
-import { warnUnfinishedRuns } from "../journal/unfinished-runs.ts";
+import { warnUnfinishedRuns } from "../journal/past-runs.ts";
 import { fileJournals } from "../journal/write-journal.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { type Consent, objectionsTo, readConsent, standingRefusals } from "../review/approval.ts";
@@ -46,7 +46,7 @@ export async function applyMerchants(
     const planOptions = { ...options, signal: cancellation.cancelled, progress };
     const merchants = await planMerchants(paths, planOptions, io).catch(endedEarly(options, io));
     try {
-      await warnUnfinishedRuns(merchants.planned, options, io);
+      await warnUnfinishedRuns(plannedOnly(merchants.planned), options, io);
       return await applyPlanned(
         merchants,
         options,

@@ -6,8 +6,7 @@ import type { Command, Option } from "commander";
 import { ExitCode } from "../exit-code.ts";
 import { defaultPath, projectRoot } from "../files/find-files.ts";
 import type { Io } from "../io/io.ts";
-import { beginningOf } from "../journal/find-run.ts";
-import { EXTENSION } from "../journal/read-journals.ts";
+import { beginningOf, EXTENSION } from "../journal/read-journals.ts";
 
 /** Prints a shell's completion script. */
 export function printCompletionScript(shell: "bash" | "zsh" | "fish", io: Io): ExitCode {

@@ -3,7 +3,10 @@ import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { promisify } from "node:util";
 import { locate } from "../../config/yaml/locate.ts";
-import type { Origin } from "../../model/desired.ts";
+import type { DesiredState, Origin } from "../../model/desired.ts";
+import type { LiveState } from "../../model/live.ts";
+import type { Change } from "../../model/plan.ts";
+import type { DriftTimes } from "../../plan/report/detect-drift.ts";
 import type { Io } from "../io/io.ts";
 
 const run = promisify(execFile);
@@ -82,19 +85,19 @@ function parseBlame(output: string, now: number): readonly number[] {
 }
 
 /** A file's text and commit times. */
-export interface History {
+interface History {
   readonly text: string;
   readonly times: FileTimes;
 }
 
 /** Reads a file with its commit times. */
-export async function readHistory(file: string, { cwd, now }: Pick<Io, "cwd" | "now">): Promise<History> {
+async function readHistory(file: string, { cwd, now }: Pick<Io, "cwd" | "now">): Promise<History> {
   const [text, times] = await Promise.all([readFile(resolve(cwd, file), "utf8"), gitTimes(file, cwd, now())]);
   return { text, times };
 }
 
 /** Returns when an entry was last committed; in ms since the epoch, `null` if unknown. */
-export function entryTime({ text, times }: History, { path }: Pick<Origin, "path">): number | null {
+function entryTime({ text, times }: History, { path }: Pick<Origin, "path">): number | null {
   const span = locate(text, path);
   return span ? times.lines(span.line, span.endLine) : null;
 }
@@ -108,4 +111,57 @@ export function entryTimes(io: Pick<Io, "cwd" | "now">): (origin: Origin) => Pro
     histories.set(file, history);
     return entryTime(await history, origin);
   };
+}
+
+/** Reads when each side of a merchant's changes last changed: the file from git, the live one from the service. */
+export async function driftTimes(
+  state: DesiredState,
+  live: LiveState,
+  io: Pick<Io, "cwd" | "now">,
+): Promise<DriftTimes> {
+  const files = await readHistories(state, io);
+  const origins = originsOf(state);
+  const updated = new Map(
+    [...live.roles, ...live.members].map(({ id, updatedAt }) => [id, Date.parse(updatedAt)]),
+  );
+  const newest = Math.max(...[...files.values()].map(({ times }) => times.file ?? Number.NaN));
+  return {
+    live: ({ id }) => known(id === null ? undefined : updated.get(id)),
+    file: (change) => {
+      const origin = origins.get(keyOf(change));
+      // An entry that is gone has no line, so the time of the merchant's files stands for it.
+      if (origin === undefined) return known(newest);
+      const history = files.get(origin.file);
+      return history ? entryTime(history, origin) : null;
+    },
+  };
+}
+
+async function readHistories(
+  state: DesiredState,
+  io: Pick<Io, "cwd" | "now">,
+): Promise<ReadonlyMap<string, History>> {
+  const entries = [...(state.roles ?? []), ...(state.members ?? [])];
+  const files = [...new Set([state.origin.file, ...entries.map(({ origin }) => origin.file)])];
+  const histories = await Promise.all(
+    files.map(async (file): Promise<[string, History]> => {
+      return [file, await readHistory(file, io)];
+    }),
+  );
+  return new Map(histories);
+}
+
+function originsOf({ roles = [], members = [] }: DesiredState): ReadonlyMap<string, Origin> {
+  return new Map([
+    ...roles.map(({ name, origin }) => [`role ${name}`, origin] as const),
+    ...members.map(({ email, origin }) => [`member ${email.toLowerCase()}`, origin] as const),
+  ]);
+}
+
+function keyOf({ resource, name }: Change): string {
+  return `${resource} ${resource === "member" ? name.toLowerCase() : name}`;
+}
+
+function known(time: number | undefined): number | null {
+  return time === undefined || Number.isNaN(time) ? null : time;
 }

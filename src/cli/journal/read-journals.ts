@@ -24,6 +24,14 @@ export type FoundRun = StoredRun &
 export const EXTENSION = ".jsonl";
 const MAX_BYTES = 256 * 1024 * 1024;
 
+/** Matches the time at the start of a journal's name, which the journals of one run share. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z/;
+
+/** Returns the prefix that a run's journals share. */
+export function beginningOf(name: string): string {
+  return TIME.exec(name)?.[0] ?? name;
+}
+
 /** Lists the journals, the newest first; empty without a folder. */
 export async function listRuns(cwd: string): Promise<readonly StoredRun[]> {
   const folder = await runsFolder(cwd);

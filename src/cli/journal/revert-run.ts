@@ -1,15 +1,29 @@
+import { access } from "node:fs/promises";
+import { resolve } from "node:path";
+import { oneLine } from "../../lib/escape.ts";
+import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
+import type { MerchantNote, PastRun, UndoNote } from "../../model/past-run.ts";
+import { normalizeServiceUrl } from "../../plan/service-url.ts";
+import { netEffects } from "../../plan/undo/net-effects.ts";
+import { undoPlan } from "../../plan/undo/undo-plan.ts";
 import { eventJson } from "../../render/formats/json-output.ts";
 import { renderUndoNotes } from "../../render/text/run-notices.ts";
 import { type ApplyOptions, applyPlanned, endedEarly } from "../apply/apply-merchants.ts";
 import { createCancellation } from "../apply/cancellation.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
+import { defaultPath } from "../files/find-files.ts";
+import { isFileError, type Loaded, loadStates } from "../files/load-states.ts";
 import type { Io, TextWriter } from "../io/io.ts";
 import { checkOutputs, standardStream, styleFor } from "../io/output.ts";
+import { openProgress } from "../progress/open-progress.ts";
 import { readConsent } from "../review/approval.ts";
-import { plansPrinter, savePlans, showPlans } from "../show/show-plans.ts";
-import { type PlannedUndo, planUndo } from "./plan-undo.ts";
+import { resolveConnection } from "../session/connection.ts";
+import { failuresOf, type PlannedMerchants, printDiagnostics } from "../session/plan-merchants.ts";
+import { openSessions, planSessions } from "../session/session.ts";
+import { plansPrinter, ruleLocations, savePlans, showPlans } from "../show/show-plans.ts";
+import { findRun, type Run } from "./past-runs.ts";
 import { journalFiles } from "./read-journals.ts";
 import { fileJournals } from "./write-journal.ts";
 
@@ -96,4 +110,162 @@ async function onlyShow(prepared: PlannedUndo, options: UndoCommandOptions, io: 
   }
   if (!complete || !prepared.valid) return ExitCode.failed;
   return plans.some(({ refusals }) => refusals.length > 0) ? ExitCode.refused : ExitCode.ok;
+}
+
+/** The plans that revert a run, and notes on what cannot be fully restored. */
+interface PlannedUndo extends Omit<PlannedMerchants, "declared"> {
+  /** The id of the run. */
+  readonly run: string;
+  readonly notes: readonly MerchantNote[];
+}
+
+/** Plans the changes that revert a run, from its journals, the files and the live state; one plan for each merchant. */
+async function planUndo(
+  text: string,
+  paths: readonly string[],
+  options: Omit<ServiceOptions, "shard"> &
+    OutputOptions & { readonly signal?: AbortSignal; readonly out?: string },
+  io: Io,
+): Promise<PlannedUndo> {
+  const run = await findRun(text, { merchants: options.merchant }, io);
+  const parts = readable(run);
+  const { states, loaded } = await settingsFor(parts, paths, options, io);
+  const undone = new Map(parts.map((past) => [past.run.merchant, past]));
+  for (const state of states) {
+    sameService(undone.get(state.merchant), resolveConnection(state, options.baseUrl, io.env).baseUrl);
+  }
+  const notes = new Map<string, readonly UndoNote[]>();
+  const progress = openProgress(options, io);
+  const sessions = openSessions(
+    states,
+    {
+      ...options,
+      emit: progress.live,
+      roleIds: (merchant) => rolesOf(undone.get(merchant)),
+      makePlan: (input) => {
+        const { merchant } = input.desired;
+        const past = undone.get(merchant);
+        if (past === undefined) throw new Error(`${merchant} is not of the run`);
+        const undo = undoPlan(past, input);
+        notes.set(merchant, undo.notes);
+        return undo.plan;
+      },
+    },
+    io,
+  );
+  try {
+    progress.reading(states.map(({ merchant }) => merchant));
+    const planned = await planSessions(sessions, progress.read);
+    const fileErrors = loaded.diagnostics.filter(isFileError).length;
+    return {
+      run: run.name,
+      notes: states.flatMap(({ merchant }) =>
+        (notes.get(merchant) ?? []).map((note) => ({ ...note, merchant })),
+      ),
+      planned,
+      valid: fileErrors === 0,
+      fileErrors,
+      failures: failuresOf(loaded, planned),
+      placeOf: ruleLocations(loaded.states, loaded.sources),
+      progress,
+      close: sessions.close,
+    };
+  } catch (error) {
+    await sessions.close();
+    throw error;
+  } finally {
+    await progress.rest();
+  }
+}
+
+/** Returns the parts of a run that changed something; all parts if none did. */
+function readable({ name, journals, status }: Run): readonly PastRun[] {
+  const parts = journals.map((journal) => {
+    if ("past" in journal) return journal.past;
+    const others = journals.length > 1 ? " To revert the rest, name its merchants with --merchant." : "";
+    throw new RolecallError("file-invalid", `This journal cannot be read: ${journal.unreadable}.`, {
+      hint: `Without it, the outcome of the run is unknown. To revert it, restore the earlier file and apply it.${others}`,
+    });
+  });
+  if (status === "running") {
+    throw new RolecallError("usage", `The run ${name} is still running: process ${parts[0]?.run.pid}.`, {
+      hint: "Wait until it ends, or stop it with Ctrl-C where it runs.",
+    });
+  }
+  const did = parts.filter((past) => Object.values(netEffects(past)).some((effects) => effects.length > 0));
+  return did.length > 0 ? did : parts;
+}
+
+/**
+ * Loads guards, policies, checks and the connection from the merchants' files; the defaults for a merchant without a
+ * file.
+ */
+async function settingsFor(
+  parts: readonly PastRun[],
+  paths: readonly string[],
+  options: OutputOptions & { readonly out?: string },
+  io: Io,
+): Promise<{ readonly states: readonly DesiredState[]; readonly loaded: Loaded }> {
+  const without: Loaded = { sources: [], states: [], diagnostics: [] };
+  const anyFile = paths.length > 0 || (await isThere(resolve(io.cwd, defaultPath(io.cwd))));
+  const loaded = anyFile
+    ? await loadStates(paths, {
+        merchants: [],
+        cwd: io.cwd,
+        now: io.now(),
+        outputs: [options.out],
+        inputs: await journalFiles(io.cwd),
+      })
+    : without;
+  printDiagnostics(loaded.diagnostics, options, io);
+  const known = new Map(loaded.states.map((state) => [state.merchant, state]));
+  const missing = parts.map(({ run }) => run.merchant).filter((merchant) => !known.has(merchant));
+  if (missing.length > 0) {
+    const names = oneLine(missing.join(", "));
+    if (loaded.diagnostics.some(isFileError)) {
+      throw new RolecallError("file-invalid", `The guards of ${names} cannot be read: a file has errors.`, {
+        hint: "Solve them first, or name the merchant's own file after the run.",
+      });
+    }
+    io.stderr.write(`No file declares ${names}: only the default guards apply.\n`);
+  }
+  const states = parts.map(
+    ({ run: { merchant, environment } }) =>
+      known.get(merchant) ?? { ...NO_FILE, merchant, ...(environment && { environment }) },
+  );
+  return { states, loaded };
+}
+
+const NO_FILE: Omit<DesiredState, "merchant"> = {
+  sync: { roles: "additive", members: "additive", reinvite: true, replaceRoles: true },
+  ignore: { roles: [], members: [] },
+  guards: { protect: { roles: [], members: [] } },
+  policies: { separate: [], maxHolders: {}, requireUntil: [], requireMfa: [], forbidPermissions: [] },
+  checks: [],
+  origin: { file: "", path: [] },
+};
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * Checks that the key is sent only to the run's service, and only if a file, an option or the environment names it too.
+ */
+function sameService(past: PastRun | undefined, baseUrl: string): void {
+  if (past === undefined || normalizeServiceUrl(past.run.service) === baseUrl) return;
+  throw new RolecallError("usage", `The run was at ${past.run.service}, and this would be at ${baseUrl}.`, {
+    // The hint holds no command to copy: a journal may come with another person's commit, and name any address.
+    hint: "To revert it, your key would be sent to the address of the run, which only the journal names. Make sure that the address is yours before you give it with --base-url.",
+  });
+}
+
+/** Returns the roles that an undo may grant again; the service does not list its predefined ones. */
+function rolesOf(past: PastRun | undefined): readonly string[] {
+  const { members } = netEffects(past ?? { writes: [] });
+  const held = members.flatMap(({ before, after }) => [...(before?.roles ?? []), ...(after?.roles ?? [])]);
+  return [...new Set(held.flatMap(({ id }) => id ?? []))].sort();
 }

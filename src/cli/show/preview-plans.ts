@@ -4,7 +4,7 @@ import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/opt
 import { ExitCode } from "../exit-code.ts";
 import type { Io, TextWriter } from "../io/io.ts";
 import { outputTo, standardStream } from "../io/output.ts";
-import { warnUnfinishedRuns } from "../journal/unfinished-runs.ts";
+import { warnUnfinishedRuns } from "../journal/past-runs.ts";
 import { browsePlans, checkInteractive } from "../review/browse-plans.ts";
 import { type PlannedMerchants, planMerchants } from "../session/plan-merchants.ts";
 import { plannedOnly } from "../session/session.ts";
@@ -31,7 +31,7 @@ export async function previewPlans(
   if (options.interactive) checkInteractive(options, io);
   const merchants = await planMerchants(paths, options, io);
   try {
-    await warnUnfinishedRuns(merchants.planned, options, io);
+    await warnUnfinishedRuns(plannedOnly(merchants.planned), options, io);
     if (options.merchant.length === 0 && !options.quiet) {
       await warnRemovedMerchants(paths, merchants.declared, options, io);
     }

@@ -8,8 +8,7 @@ import { ExitCode } from "../exit-code.ts";
 import type { Io, TextWriter } from "../io/io.ts";
 import { outputTo, styleFor, verbosityOf } from "../io/output.ts";
 import { type PlannedMerchants, planMerchants } from "../session/plan-merchants.ts";
-import { driftsOf } from "./drift-times.ts";
-import { showPlans, unplannedOf } from "./show-plans.ts";
+import { driftsOf, showPlans, unplannedOf } from "./show-plans.ts";
 
 /** The options of `drift`. */
 export type DriftCommandOptions = ServiceOptions &

@@ -2,10 +2,12 @@ import { resolve } from "node:path";
 import { locate } from "../../config/yaml/locate.ts";
 import type { AccessReport } from "../../model/access-report.ts";
 import type { DesiredState, Origin } from "../../model/desired.ts";
+import type { Drift } from "../../model/drift.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
 import { checkText } from "../../plan/judge/checks.ts";
 import { liveReport } from "../../plan/report/build-access-report.ts";
+import { type DriftTimes, driftOf } from "../../plan/report/detect-drift.ts";
 import { plansJson } from "../../render/formats/json-output.ts";
 import { renderReview } from "../../render/markdown/render-review.ts";
 import type { UnplannedView } from "../../render/markdown/review-input.ts";
@@ -14,6 +16,7 @@ import { renderPlans } from "../../render/text/plan-text.ts";
 import { type PlaceOf, planView } from "../../render/view/plan-view.ts";
 import type { DocumentOptions, OutputOptions } from "../args/options.ts";
 import { writeAtomically } from "../files/atomic-write.ts";
+import { driftTimes } from "../files/git-history.ts";
 import type { Io, TextWriter } from "../io/io.ts";
 import { standardStream, styleFor, verbosityOf } from "../io/output.ts";
 import { type Planned, plannedOnly } from "../session/session.ts";
@@ -97,6 +100,24 @@ export function reportOf(
     plan: planned ? plan : null,
   });
 }
+
+/** Returns the drift of the planned merchants. */
+export async function driftsOf(planned: readonly Planned[], io: Io): Promise<readonly Drift[]> {
+  const drifts = await Promise.all(
+    planned.map(async (one): Promise<readonly Drift[]> => {
+      if (one.status === "failed") return [];
+      const { session, plan, live } = one;
+      const times =
+        plan.changes.length + plan.refusals.length === 0
+          ? NO_TIMES
+          : await driftTimes(session.state, live, io);
+      return [driftOf({ desired: session.state, live }, plan, times)];
+    }),
+  );
+  return drifts.flat();
+}
+
+const NO_TIMES: DriftTimes = { file: () => null, live: () => null };
 
 /** Saves plans as JSON, atomically. */
 export async function savePlans(

@@ -1,8 +1,24 @@
 import { RolecallError } from "../../model/errors.ts";
+import type { LiveState } from "../../model/live.ts";
+import type { Plan } from "../../model/plan.ts";
 import { jointStatus } from "../../plan/run-status.ts";
-import type { ShownRun } from "../../render/text/runs-text.ts";
+import { unrestoredMembers } from "../../plan/undo/emptied-fields.ts";
+import { runsJson } from "../../render/formats/json-output.ts";
+import { renderUnfinished, type UnfinishedRun } from "../../render/text/run-notices.ts";
+import { renderRun, renderRuns, type ShownRun } from "../../render/text/runs-text.ts";
+import type { OutputOptions } from "../args/options.ts";
+import { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io/io.ts";
-import { EXTENSION, type FoundRun, isOf, listRuns, readRun, type StoredRun } from "./read-journals.ts";
+import { styleFor } from "../io/output.ts";
+import {
+  beginningOf,
+  EXTENSION,
+  type FoundRun,
+  isOf,
+  listRuns,
+  readRun,
+  type StoredRun,
+} from "./read-journals.ts";
 
 /** One apply, with the journals of its merchants sorted by name. */
 export interface Run extends ShownRun {
@@ -11,21 +27,13 @@ export interface Run extends ShownRun {
 
 type World = Pick<Io, "cwd" | "now">;
 
-/** Matches the time at the start of a journal's name, which the journals of one run share. */
-const TIME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z/;
-
 /** How many runs a message names. */
 const MAX_NAMED = 5;
 
 const HINT = '"rolecall runs" lists them.';
 
-/** Returns the prefix that a run's journals share. */
-export function beginningOf(name: string): string {
-  return TIME.exec(name)?.[0] ?? name;
-}
-
 /** Yields all runs, the newest first, and reads each when it is needed. */
-export async function* pastRuns(io: World): AsyncGenerator<Run> {
+async function* pastRuns(io: World): AsyncGenerator<Run> {
   for (const stored of together(await listRuns(io.cwd))) yield* await readTogether(stored, io);
 }
 
@@ -70,7 +78,7 @@ function runOf(name: string, journals: readonly FoundRun[]): Run {
 }
 
 /** Returns the part of a run at these merchants; `null` if there is none. An empty list means all merchants. */
-export function narrowed({ name, journals }: Run, merchants: readonly string[]): Run | null {
+function narrowed({ name, journals }: Run, merchants: readonly string[]): Run | null {
   const meant = merchants.length === 0 ? journals : journals.filter((one) => isOf(one, merchants));
   return meant.length === 0 ? null : runOf(name, meant);
 }
@@ -145,4 +153,99 @@ function ofAll(run: Run, merchants: readonly string[]): Run {
   const own = run.journals.map((one) => ("past" in one ? one.past.run.merchant : one.name));
   const named = `${own.slice(0, MAX_NAMED).join(", ")}${own.length > MAX_NAMED ? ` and ${own.length - MAX_NAMED} more` : ""}`;
   throw new RolecallError("usage", `The run ${run.name} is of ${named}, not of ${missing.join(", ")}.`);
+}
+
+/** The options of `runs`. */
+export type RunsCommandOptions = OutputOptions & {
+  readonly merchant: readonly string[];
+  readonly limit: number;
+};
+
+/** Prints past runs, the newest first. */
+export async function listPastRuns(
+  { merchant, limit, ...options }: RunsCommandOptions,
+  io: Io,
+): Promise<ExitCode> {
+  const found: Run[] = [];
+  for await (const run of pastRuns(io)) {
+    if (found.length === limit) break;
+    const part = narrowed(run, merchant);
+    if (part !== null) found.push(part);
+  }
+  if (options.format === "json") io.stdout.write(runsJson(found));
+  else if (found.length > 0) io.stdout.write(renderRuns(found, styleFor(io.stdout, io, options.color)));
+  else {
+    const whose = merchant.length === 0 ? "" : ` of ${merchant.join(", ")}`;
+    io.stderr.write(`There are no runs${whose} yet: every apply leaves a journal in .rolecall/runs.\n`);
+  }
+  return ExitCode.ok;
+}
+
+/** Prints one past run. */
+export async function showPastRun(text: string, options: RunsCommandOptions, io: Io): Promise<ExitCode> {
+  const found = await findRun(text, { merchants: options.merchant }, io);
+  const [first] = found.journals;
+  if (found.status === null && first && "unreadable" in first) {
+    throw new RolecallError("file-invalid", `This journal cannot be read: ${first.unreadable}.`, {
+      hint: "Nothing depends on it: rolecall plan reads the live state.",
+    });
+  }
+  if (options.format === "json") io.stdout.write(runsJson([found]));
+  else io.stdout.write(renderRun(found, styleFor(io.stdout, io, options.color)));
+  return ExitCode.ok;
+}
+
+/** How long an unfinished run is reported if nothing remains to change. */
+const SETTLED_AFTER_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Warns of unfinished or running applies that were the last at a merchant of this service. Without readable journals
+ * there is no warning.
+ */
+export async function warnUnfinishedRuns(
+  planned: readonly { readonly live: LiveState; readonly plan: Plan }[],
+  options: { readonly color: boolean; readonly quiet?: true },
+  io: Io,
+): Promise<void> {
+  if (options.quiet) return;
+  const runs = planned.length === 0 ? [] : await listRuns(io.cwd).catch(() => []);
+  if (runs.length === 0) return;
+  const reported = new Map<string, UnfinishedRun[]>();
+  for (const { live, plan } of planned) {
+    const { merchant, service, changes } = plan;
+    const last = await lastRun(runs, merchant, service, io);
+    if (last === null || !("past" in last)) continue;
+    const { status, past } = last;
+    const unrestored = unrestoredMembers(past, live);
+    const isOpen =
+      status === "running" ||
+      status === "interrupted" ||
+      status === "unknown-outcome" ||
+      unrestored.length > 0;
+    const age = io.now() - Date.parse(past.run.at);
+    if (isOpen && (status === "running" || changes.length > 0 || age < SETTLED_AFTER_MS)) {
+      const { run, host, pid } = past.run;
+      const together = JSON.stringify([run, host, pid, status]);
+      reported.set(together, [...(reported.get(together) ?? []), { ...last, unrestored }]);
+    }
+  }
+  const style = styleFor(io.stderr, io, options.color);
+  for (const parts of reported.values()) io.stderr.write(renderUnfinished(parts, style));
+}
+
+async function lastRun(
+  runs: Awaited<ReturnType<typeof listRuns>>,
+  merchant: string,
+  service: string,
+  io: Io,
+): Promise<FoundRun | null> {
+  for (const stored of runs) {
+    // The name holds the merchant, so other merchants' journals need not be read.
+    if (!isOf({ ...stored, unreadable: "" }, [merchant])) continue;
+    const found = await readRun(stored, io);
+    // A journal with an incomplete first line changed nothing, so the previous one counts.
+    if (!("past" in found)) continue;
+    if (found.past.run.merchant === merchant && found.past.run.service === service) return found;
+  }
+  return null;
 }

@@ -1,25 +1,25 @@
-import type { Site } from "./diagnostics/problem.ts";
+import type { FileLocation } from "./diagnostics/problem.ts";
 import {
-  type DraftEnd,
-  type DraftMember,
-  type DraftRole,
   grantPath,
-  memberSite,
+  locationOf,
+  memberLocation,
+  type RawEnd,
+  type RawMember,
+  type RawRole,
   rolesByOtherNames,
-  siteOf,
 } from "./raw-file.ts";
 
 /** A role that somebody certainly holds, and where that is written. */
 interface Held {
   readonly role: string;
-  readonly site: Site;
+  readonly location: FileLocation;
   readonly ends: boolean;
 }
 
 /** Somebody who certainly is a member at the given time; past and unreadable ends count for nothing. */
 export interface Person {
   readonly email: string;
-  readonly site: Site;
+  readonly location: FileLocation;
   /** By the role's key. */
   readonly roles: ReadonlyMap<string, Held>;
 }
@@ -45,15 +45,15 @@ export interface Access {
 }
 
 /** Input that access is computed from. */
-interface AccessDrafts {
-  readonly roles: readonly DraftRole[];
-  readonly members: readonly DraftMember[];
+interface AccessEntries {
+  readonly roles: readonly RawRole[];
+  readonly members: readonly RawMember[];
   /** The merchant's own file. */
   readonly main: string;
 }
 
 /** Works out who holds what at a time. */
-export function openAccess({ roles, members, main }: AccessDrafts, now: number): Access {
+export function openAccess({ roles, members, main }: AccessEntries, now: number): Access {
   const names = rolesByOtherNames(roles);
   const keyOf = (role: string) => names.get(role) ?? role;
   const people = peopleOf(members, { main, keyOf, now });
@@ -101,7 +101,7 @@ export function openAccess({ roles, members, main }: AccessDrafts, now: number):
 }
 
 /** What each name's role grants; a role that stands twice is wrong, and counts as both. */
-function permissionsOf(roles: readonly DraftRole[]): ReadonlyMap<string, ReadonlySet<unknown>> {
+function permissionsOf(roles: readonly RawRole[]): ReadonlyMap<string, ReadonlySet<unknown>> {
   const permissions = new Map<string, Set<unknown>>();
   for (const role of roles) {
     const known = permissions.get(role.name ?? "") ?? new Set();
@@ -123,8 +123,8 @@ interface PeopleContext {
  * Members by address, the entries of several files joined; without those whose membership or every grant has ended, and
  * those whom only shared files mention, without making them members.
  */
-function peopleOf(members: readonly DraftMember[], { main, keyOf, now }: PeopleContext): readonly Person[] {
-  const byAddress = new Map<string, [DraftMember, ...DraftMember[]]>();
+function peopleOf(members: readonly RawMember[], { main, keyOf, now }: PeopleContext): readonly Person[] {
+  const byAddress = new Map<string, [RawMember, ...RawMember[]]>();
   for (const member of members) {
     const { email, address } = member;
     if (email === null || address === null) {
@@ -152,19 +152,19 @@ function peopleOf(members: readonly DraftMember[], { main, keyOf, now }: PeopleC
         const { role, end } = grant;
         const key = keyOf(role);
         if (isCertain(end, now) && !roles.has(key)) {
-          const site = siteOf(member.file, grantPath(member, grant));
-          roles.set(key, { role, site, ends: end !== null || membershipEnds });
+          const location = locationOf(member.file, grantPath(member, grant));
+          roles.set(key, { role, location, ends: end !== null || membershipEnds });
         }
       }
     }
     const hasEnded = roles.size === 0 && entries.some(({ grants }) => grants.length > 0);
     const [first] = entries;
-    return hasEnded ? [] : [{ email: first.email ?? "", site: memberSite(first, "email"), roles }];
+    return hasEnded ? [] : [{ email: first.email ?? "", location: memberLocation(first, "email"), roles }];
   });
 }
 
 /** Whether there certainly is access before this end. */
-function isCertain(end: DraftEnd | null, now: number): boolean {
+function isCertain(end: RawEnd | null, now: number): boolean {
   return end === null || (end.until !== null && end.until.ends > now);
 }
 

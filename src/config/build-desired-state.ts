@@ -10,39 +10,39 @@ import type {
 } from "../model/desired.ts";
 import type { Metadata } from "../model/json.ts";
 import {
-  type Content,
   normaliseGuards,
   normalisePatterns,
   normalisePolicies,
   normaliseSync,
   sharedRuleRoles,
+  type ValidFile,
 } from "./desired-settings.ts";
 import type { LocatedProblem } from "./diagnostics/problem.ts";
 import { isError } from "./diagnostics/rule-table.ts";
 import { renamedRoles } from "./raw-file.ts";
-import { type Joined, join, type Resolve } from "./resolve-includes.ts";
+import { type IncludeGraph, type ResolveInclude, resolveIncludes } from "./resolve-includes.ts";
 import { checkMerchant } from "./rules/merchant-rules.ts";
 import type { MerchantFile } from "./schema/merchant-schema.ts";
-import type { Source } from "./source-file.ts";
+import type { SourceFile } from "./source-file.ts";
 import { parseUntil } from "./until.ts";
-import { joinLists, present, unique } from "./values.ts";
+import { joinLists, omitUndefined, unique } from "./values.ts";
 
 /** What a merchant's file and all that it includes say together. */
-export interface Assembled {
-  readonly main: Source;
+export interface BuiltMerchant {
+  readonly main: SourceFile;
   /** Null where there is an error, in whichever of the files. */
   readonly state: DesiredState | null;
   /** Only what is wrong with them together; each source has its own. */
   readonly problems: readonly LocatedProblem[];
-  readonly sources: readonly Source[];
+  readonly sources: readonly SourceFile[];
 }
 
 /** Puts a merchant's file together with what it includes. */
-export function assemble(main: Source, resolve: Resolve, now: number): Assembled {
-  const joined = join(main, resolve);
+export function buildDesiredState(main: SourceFile, resolve: ResolveInclude, now: number): BuiltMerchant {
+  const joined = resolveIncludes(main, resolve);
   const broken = rules(joined, now);
   const problems = [...missingMerchant(main), ...joined.problems, ...broken].map((problem) =>
-    problem.place.file === main.file ? problem : { ...problem, via: main.file },
+    problem.location.file === main.file ? problem : { ...problem, via: main.file },
   );
   const failed = [...problems, ...joined.sources.flatMap((source) => source.problems)].some(isError);
   return {
@@ -53,32 +53,32 @@ export function assemble(main: Source, resolve: Resolve, now: number): Assembled
   };
 }
 
-function rules({ main, sources, complete }: Joined, now: number): readonly LocatedProblem[] {
-  const drafts = sources.flatMap(({ draft }) => (draft === null ? [] : [draft]));
-  return checkMerchant({ main: main.file, drafts, complete, now });
+function rules({ main, sources, complete }: IncludeGraph, now: number): readonly LocatedProblem[] {
+  const rawFiles = sources.flatMap(({ raw }) => (raw === null ? [] : [raw]));
+  return checkMerchant({ main: main.file, rawFiles, complete, now });
 }
 
-function stateOf({ main, sources }: Joined): DesiredState | null {
+function stateOf({ main, sources }: IncludeGraph): DesiredState | null {
   const contents = sources.flatMap(({ file, content }) => (content === null ? [] : [{ file, content }]));
   const own = contents.find(({ file }) => file === main.file);
   return own === undefined || contents.length < sources.length ? null : normalise(own, contents);
 }
 
 /** A file that stands for itself has to say for which merchant; where the key is misspelt, that has been said. */
-function missingMerchant({ file, draft, problems }: Source): readonly LocatedProblem[] {
-  const missing = draft !== null && !Object.hasOwn(draft.fields, "merchant");
+function missingMerchant({ file, raw, problems }: SourceFile): readonly LocatedProblem[] {
+  const missing = raw !== null && !Object.hasOwn(raw.fields, "merchant");
   const misspelt = problems.some(
     (problem) => problem.code === "unknown-key" && problem.path.length === 0 && problem.near === "merchant",
   );
   // A file that is no mapping has no keys at all.
   const shapeless = problems.some((problem) => problem.code === "wrong-type" && problem.path.length === 0);
   return missing && !misspelt && !shapeless
-    ? [{ code: "missing-key", key: "merchant", path: [], place: { at: "head", file, path: [] } }]
+    ? [{ code: "missing-key", key: "merchant", path: [], location: { at: "first-key", file, path: [] } }]
     : [];
 }
 
 /** The desired state that a merchant's file and those that it includes describe, none of which has errors. */
-function normalise(main: Content, all: readonly Content[]): DesiredState | null {
+function normalise(main: ValidFile, all: readonly ValidFile[]): DesiredState | null {
   const { version, merchant, environment, api = {}, include, ...sections } = main.content;
   if (merchant === undefined) {
     return null;
@@ -94,7 +94,7 @@ function normalise(main: Content, all: readonly Content[]): DesiredState | null 
   );
   const renamed = renamedRoles(declared ?? []);
   const currentName = (role: string): string => renamed.get(role) ?? role;
-  return present({
+  return omitUndefined({
     merchant,
     environment,
     baseUrl,
@@ -151,7 +151,7 @@ type FileRole = NonNullable<MerchantFile["roles"]>[number];
 function normaliseRole(role: FileRole, origin: Origin): DesiredRole {
   const { name, id, previously, description, permissions, metadata, ...rest } = role;
   rest satisfies Record<string, never>;
-  return present({
+  return omitUndefined({
     name,
     id,
     previously,
@@ -165,7 +165,7 @@ function normaliseRole(role: FileRole, origin: Origin): DesiredRole {
 type FileMember = NonNullable<MerchantFile["members"]>[number];
 
 /** Members by address: of those in several files, the roles are joined, and whatever else is said is the same. */
-function normaliseMembers(all: readonly Content[]): readonly DesiredMember[] | undefined {
+function normaliseMembers(all: readonly ValidFile[]): readonly DesiredMember[] | undefined {
   const entries = joined(all, ({ file, content }) =>
     content.members?.map((member, index) => normaliseMember(member, { file, path: ["members", index] })),
   );
@@ -215,13 +215,13 @@ function normaliseGrant(grant: NonNullable<FileMember["roles"]>[number]): Grant 
   }
   const { role, until, ...rest } = grant;
   rest satisfies Record<string, never>;
-  return present({ role, until: asUntil(until) });
+  return omitUndefined({ role, until: asUntil(until) });
 }
 
 function normaliseManaged(managed: NonNullable<FileMember["managed"]>): ManagedUser {
   const { nickname, password_env: passwordEnv, ...rest } = managed;
   rest satisfies Record<string, never>;
-  return present({ nickname, passwordEnv });
+  return omitUndefined({ nickname, passwordEnv });
 }
 
 /** The schema has let nothing pass that cannot be read. */
@@ -236,8 +236,8 @@ function asMetadata(metadata: Record<string, unknown>): Metadata {
 
 /** A list that is there as soon as one file has it. */
 function joined<T>(
-  all: readonly Content[],
-  pick: (content: Content) => readonly T[] | undefined,
+  all: readonly ValidFile[],
+  pick: (content: ValidFile) => readonly T[] | undefined,
 ): readonly T[] | undefined {
   const lists = all.flatMap((each) => {
     const list = pick(each);

@@ -8,16 +8,16 @@ import type {
   SyncOptions,
 } from "../model/desired.ts";
 import type { MerchantFile } from "./schema/merchant-schema.ts";
-import { present, unique } from "./values.ts";
+import { omitUndefined, unique } from "./values.ts";
 
 /** A file without errors. */
-export interface Content {
+export interface ValidFile {
   readonly file: string;
   readonly content: MerchantFile;
 }
 
 /** How the files want to be brought together with what is live. */
-export function normaliseSync(all: readonly Content[]): SyncOptions {
+export function normaliseSync(all: readonly ValidFile[]): SyncOptions {
   const { roles, members, reinvite, replace_roles, ...rest } = merged(all.map(({ content }) => content.sync));
   rest satisfies Record<string, never>;
   return {
@@ -47,14 +47,14 @@ export function normalisePatterns(
 
 /** The guards of all files. */
 export function normaliseGuards(
-  all: readonly Content[],
+  all: readonly ValidFile[],
   currentName: (role: string) => string,
 ): GuardSettings {
   const each = all.map(({ content }) => content.guards);
   const { max_removals, protect, min_holders, ...rest } = merged(each);
   rest satisfies Record<string, never>;
   protect satisfies object | undefined;
-  return present({
+  return omitUndefined({
     maxRemovals: max_removals === undefined ? undefined : removalLimit(max_removals),
     protect: protectedPatterns(normalisePatterns(each.map((guards) => guards?.protect)), currentName),
     minHolders:
@@ -80,13 +80,16 @@ function removalLimit(limit: number | string): RemovalLimit {
 }
 
 /** The policies of all files. */
-export function normalisePolicies(all: readonly Content[], currentName: (role: string) => string): Policies {
+export function normalisePolicies(
+  all: readonly ValidFile[],
+  currentName: (role: string) => string,
+): Policies {
   const names = (roles: readonly string[]): readonly string[] => unique(roles.map(currentName));
   const each = all.map(({ content }) => content.policies ?? {});
   const { email_domains, separate, max_holders, require_until, require_mfa, forbid_permissions, ...rest } =
     merged(each);
   rest satisfies Record<string, never>;
-  return present({
+  return omitUndefined({
     emailDomains: email_domains && unique(each.flatMap((policies) => policies.email_domains ?? [])),
     separate: separate === undefined ? [] : each.flatMap((policies) => policies.separate ?? []).map(names),
     maxHolders:
@@ -106,7 +109,7 @@ export function normalisePolicies(all: readonly Content[], currentName: (role: s
 }
 
 /** Returns the roles that rules of included files name, and no rule of the merchant's own; undefined if there are none. */
-export function sharedRuleRoles(main: Content, all: readonly Content[]): readonly string[] | undefined {
+export function sharedRuleRoles(main: ValidFile, all: readonly ValidFile[]): readonly string[] | undefined {
   const own = new Set(ruleRoles(main));
   const shared = all
     .filter(({ file }) => file !== main.file)
@@ -115,7 +118,7 @@ export function sharedRuleRoles(main: Content, all: readonly Content[]): readonl
   return shared.length === 0 ? undefined : unique(shared);
 }
 
-function ruleRoles({ content: { guards, policies, checks } }: Content): readonly string[] {
+function ruleRoles({ content: { guards, policies, checks } }: ValidFile): readonly string[] {
   return [
     ...(guards?.protect?.roles ?? []).filter(isLiteralGlob),
     ...Object.keys(guards?.min_holders ?? {}),

@@ -1,15 +1,15 @@
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { type Assembled, assemble } from "./build-desired-state.ts";
+import { type BuiltMerchant, buildDesiredState } from "./build-desired-state.ts";
 import type { LocatedProblem } from "./diagnostics/problem.ts";
 import {
   type FailedRead,
-  type Library,
-  type Meanwhile,
-  openLibrary,
+  type LoadedSources,
+  type LoadHooks,
+  loadSources,
   type ReadSource,
 } from "./load-sources.ts";
-import { siteOf } from "./raw-file.ts";
+import { locationOf } from "./raw-file.ts";
 import { repeats } from "./values.ts";
 
 /** A merchant's file; `state` is null exactly when it or a file that it includes has an error that is no refusal. */
@@ -35,25 +35,27 @@ export interface LoadingOptions {
   /** Whether the files are all of the project's, so that no other merchant can have what a shared rule names. */
   readonly wholeProject?: boolean;
   /** Hooks that run while files are read; absent: none. */
-  readonly meanwhile?: Meanwhile;
+  readonly hooks?: LoadHooks;
 }
 
 /** Reads merchants' files with all that they include, each file once; nothing is thrown for a bad one. */
 export async function loadMerchants(
   files: readonly string[],
   read: ReadSource,
-  { now, wholeProject = false, meanwhile }: LoadingOptions,
+  { now, wholeProject = false, hooks }: LoadingOptions,
 ): Promise<LoadedMerchants> {
-  const library = await openLibrary(files, read, now, meanwhile);
-  await meanwhile?.pause();
-  const assembled = assembleAll(library, now);
-  await meanwhile?.pause();
+  const library = await loadSources(files, read, now, hooks);
+  await hooks?.pause();
+  const assembled = buildAll(library, now);
+  await hooks?.pause();
   const duplicates = duplicateMerchants(
-    assembled.map(({ main: { file, draft } }) => ({ file, merchant: draft?.fields["merchant"] })),
+    assembled.map(({ main: { file, raw } }) => ({ file, merchant: raw?.fields["merchant"] })),
   );
-  const again = new Set(duplicates.map(({ place }) => place.file));
+  const again = new Set(duplicates.map(({ location }) => location.file));
   const shared = unknownToAll(assembled, wholeProject);
-  const mistaken = new Set(shared.flatMap(({ place, code }) => (code === "unknown-role" ? place.file : [])));
+  const mistaken = new Set(
+    shared.flatMap(({ location, code }) => (code === "unknown-role" ? location.file : [])),
+  );
   const problems = withoutRepeats([
     ...library.failures.map(unreadable),
     ...library.sources.flatMap((source) => source.problems),
@@ -68,31 +70,33 @@ export async function loadMerchants(
         file,
         state: again.has(file) || all.some((source) => mistaken.has(source.file)) ? null : state,
       })),
-      ...library.failures.flatMap(({ site, name }) => (site === null ? [{ file: name, state: null }] : [])),
+      ...library.failures.flatMap(({ location, name }) =>
+        location === null ? [{ file: name, state: null }] : [],
+      ),
     ],
     diagnostics:
       problems.length === 0
         ? []
-        : (await import("./diagnostics/to-diagnostics.ts")).diagnose(texts, problems),
+        : (await import("./diagnostics/to-diagnostics.ts")).toDiagnostics(texts, problems),
     sources: library.sources.map(({ file, text }) => ({ file, text })),
   };
 }
 
 /** Every file that stands for itself, and of those that only include one another the first. */
-function assembleAll(library: Library, now: number): readonly Assembled[] {
+function buildAll(library: LoadedSources, now: number): readonly BuiltMerchant[] {
   const included = new Set(library.targets.values());
   const alone = library.roots.filter(
     (source) =>
-      !included.has(source) || (source.draft !== null && Object.hasOwn(source.draft.fields, "merchant")),
+      !included.has(source) || (source.raw !== null && Object.hasOwn(source.raw.fields, "merchant")),
   );
-  const assembled: Assembled[] = [];
+  const assembled: BuiltMerchant[] = [];
   for (const source of alone) {
-    assembled.push(assemble(source, library.resolve, now));
+    assembled.push(buildDesiredState(source, library.resolve, now));
   }
   const reached = new Set(assembled.flatMap(({ sources }) => sources));
   for (const source of library.roots) {
     if (!reached.has(source)) {
-      const one = assemble(source, library.resolve, now);
+      const one = buildDesiredState(source, library.resolve, now);
       assembled.push(one);
       for (const each of one.sources) {
         reached.add(each);
@@ -105,11 +109,11 @@ function assembleAll(library: Library, now: number): readonly Assembled[] {
 type UnknownSharedRole = LocatedProblem & { readonly code: "unknown-shared-role" };
 
 /** Roles that shared rules name and none of the merchants knows that include them; errors if there are no others. */
-function unknownToAll(assembled: readonly Assembled[], wholeProject: boolean): readonly LocatedProblem[] {
+function unknownToAll(assembled: readonly BuiltMerchant[], wholeProject: boolean): readonly LocatedProblem[] {
   const reports = new Map<string, UnknownSharedRole[]>();
   for (const problem of assembled.flatMap(({ problems }) => problems)) {
     if (problem.code !== "unknown-shared-role") continue;
-    const key = JSON.stringify([problem.place, problem.role]);
+    const key = JSON.stringify([problem.location, problem.role]);
     reports.set(key, [...(reports.get(key) ?? []), problem]);
   }
   return [...reports.values()].flatMap((all): readonly LocatedProblem[] => {
@@ -118,19 +122,19 @@ function unknownToAll(assembled: readonly Assembled[], wholeProject: boolean): r
     const best = complete.find(({ near }) => near !== null) ?? complete[0];
     // An undeclared role may be live where roles are not managed: only a likely slip is reported before a plan.
     if (best === undefined || (open && best.near === null)) return [];
-    const { via: _, role, near, place } = best;
-    const { file } = place;
+    const { via: _, role, near, location } = best;
+    const { file } = location;
     const including = assembled.filter(({ sources }) => sources.some((source) => source.file === file));
     if (all.length < including.length) return [];
     return wholeProject && !open
-      ? [{ code: "unknown-role", role, near, place }]
-      : [{ code: "unknown-shared-role", role, near, open, place }];
+      ? [{ code: "unknown-role", role, near, location }]
+      : [{ code: "unknown-shared-role", role, near, open, location }];
   });
 }
 
-function unreadable({ code, name, limit, site }: FailedRead): LocatedProblem {
-  const place = site ?? ({ at: "file", file: name } as const);
-  return code === "file-too-large" ? { code, limit, place } : { code, name, place };
+function unreadable({ code, name, limit, location: included }: FailedRead): LocatedProblem {
+  const location = included ?? ({ at: "file", file: name } as const);
+  return code === "file-too-large" ? { code, limit, location } : { code, name, location };
 }
 
 /** A problem once, though several merchants have it through the same file; the first of them stands for all. */
@@ -151,13 +155,13 @@ function withoutRepeats(problems: readonly LocatedProblem[]): readonly LocatedPr
 function duplicateMerchants(
   files: readonly { readonly file: string; readonly merchant: unknown }[],
 ): readonly LocatedProblem[] {
-  const site = ({ file }: { readonly file: string }) => siteOf(file, ["merchant"]);
+  const location = ({ file }: { readonly file: string }) => locationOf(file, ["merchant"]);
   return repeats(files, ({ merchant }) => merchant).map(
     ({ text, item, first }): LocatedProblem => ({
       code: "duplicate-merchant",
       merchant: text,
-      place: site(item),
-      first: site(first),
+      location: location(item),
+      first: location(first),
     }),
   );
 }

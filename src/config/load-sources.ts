@@ -1,11 +1,11 @@
 import type { Addressed } from "../model/desired.ts";
-import type { FileCode, Site } from "./diagnostics/problem.ts";
+import type { FileCode, FileLocation } from "./diagnostics/problem.ts";
 import { MAX_LENGTH } from "./schema/limits.ts";
 import { checkSchema } from "./schema/schema-problems.ts";
 import { isYamlName } from "./schema/text-schemas.ts";
-import { type Include, readSource, type Source } from "./source-file.ts";
-import { fieldsOf, listOf, present } from "./values.ts";
-import { endsWithMembers, firstPiece, parsePlain } from "./yaml/fast-yaml.ts";
+import { analyzeSource, type Include, type SourceFile } from "./source-file.ts";
+import { fieldsOf, listOf, omitUndefined } from "./values.ts";
+import { endsWithMembers, firstChunk, parseFast } from "./yaml/fast-yaml.ts";
 
 /** A file's text under the one name that it is known and shown by, or why it cannot be read. */
 export type ReadResult =
@@ -26,40 +26,44 @@ export interface FailedRead {
   readonly code: FileCode | "file-too-large";
   readonly name: string;
   readonly limit: number;
-  readonly site: Site | null;
+  readonly location: FileLocation | null;
 }
 
 /** Every file that was asked for, and every one that those include. */
-export interface Library {
+export interface LoadedSources {
   /** Those that were asked for. */
-  readonly roots: readonly Source[];
-  readonly sources: readonly Source[];
-  readonly targets: ReadonlyMap<Include, Source>;
+  readonly roots: readonly SourceFile[];
+  readonly sources: readonly SourceFile[];
+  readonly targets: ReadonlyMap<Include, SourceFile>;
   readonly failures: readonly FailedRead[];
-  readonly resolve: (include: Include) => Source | null;
+  readonly resolve: (include: Include) => SourceFile | null;
 }
 
 /** What goes on while files are read. */
-export interface Meanwhile {
+export interface LoadHooks {
   /** Hears whose a file is as soon as its beginning tells; whether the rest is right is not known then. */
-  readonly begun: (head: FileHead) => Promise<void>;
+  readonly onHeader: (head: FileHeader) => Promise<void>;
   /** Called before the files are read whole, before they are judged together, and after that. */
   readonly pause: () => Promise<void>;
 }
 
 /** Reads files and what they include, round by round, each file once. */
-export async function openLibrary(
+export async function loadSources(
   files: readonly string[],
   read: ReadSource,
   now: number,
-  meanwhile: Meanwhile | undefined,
-): Promise<Library> {
-  const sources = new Map<string, Source>();
-  const targets = new Map<Include, Source>();
+  hooks: LoadHooks | undefined,
+): Promise<LoadedSources> {
+  const sources = new Map<string, SourceFile>();
+  const targets = new Map<Include, SourceFile>();
   const failures: FailedRead[] = [];
-  const add = async (result: ReadResult, name: string, site: Site | null): Promise<Source | null> => {
+  const add = async (
+    result: ReadResult,
+    name: string,
+    location: FileLocation | null,
+  ): Promise<SourceFile | null> => {
     if (!result.ok) {
-      failures.push({ code: `file-${result.reason}`, name, limit: MAX_LENGTH, site });
+      failures.push({ code: `file-${result.reason}`, name, limit: MAX_LENGTH, location });
       return null;
     }
     const known = sources.get(result.file);
@@ -67,28 +71,28 @@ export async function openLibrary(
       return known;
     }
     // The thorough reader is loaded only for a file that needs it.
-    const parsed = parsePlain(result.text) ?? (await import("./yaml/to-value.ts")).parse(result.text);
-    const source = readSource(result.file, result.text, parsed, now);
+    const parsed = parseFast(result.text) ?? (await import("./yaml/to-value.ts")).parse(result.text);
+    const source = analyzeSource(result.file, result.text, parsed, now);
     sources.set(result.file, source);
     return source;
   };
   const given = await Promise.all(files.map((file) => read(file, null)));
-  if (meanwhile) await begin(given, meanwhile);
-  const roots = new Set<Source>();
+  if (hooks) await begin(given, hooks);
+  const roots = new Set<SourceFile>();
   for (const [index, result] of given.entries()) {
     const root = await add(result, files[index] ?? "", null);
     if (root !== null) {
       roots.add(root);
     }
   }
-  let round: readonly Source[] = [...roots];
+  let round: readonly SourceFile[] = [...roots];
   while (round.length > 0) {
     const includes = round.flatMap((source) => source.includes);
     const known = new Set(sources.values());
-    const results = await Promise.all(includes.map((include) => read(include.path, include.site.file)));
+    const results = await Promise.all(includes.map((include) => read(include.path, include.location.file)));
     for (const [index, include] of includes.entries()) {
       const result = yamlOnly(results[index]);
-      const target = await add(result, include.path, include.site);
+      const target = await add(result, include.path, include.location);
       if (target !== null) {
         targets.set(include, target);
       }
@@ -105,10 +109,10 @@ export async function openLibrary(
 }
 
 /** Tells whose files these are. */
-async function begin(given: readonly ReadResult[], { begun, pause }: Meanwhile): Promise<void> {
+async function begin(given: readonly ReadResult[], { onHeader, pause }: LoadHooks): Promise<void> {
   for (const result of given) {
-    const head = result.ok ? fileHead(result.file, result.text) : null;
-    if (head !== null) await begun(head);
+    const head = result.ok ? readHeader(result.file, result.text) : null;
+    if (head !== null) await onHeader(head);
   }
   await pause();
 }
@@ -122,7 +126,7 @@ function yamlOnly(result: ReadResult | undefined): ReadResult {
 }
 
 /** What the beginning of a merchant's file tells while the rest of it is still being read. */
-export interface FileHead extends Addressed {
+export interface FileHeader extends Addressed {
   /** About how many members the whole file declares. */
   readonly members: number;
 }
@@ -131,15 +135,15 @@ export interface FileHead extends Addressed {
  * Reads the head of a file from the first part of its text; null where that does not certainly tell whose file it is and
  * how its service is reached. What may still come must not mean another address or key than the one that is asked with.
  */
-function fileHead(file: string, text: string): FileHead | null {
-  const first = firstPiece(text);
+function readHeader(file: string, text: string): FileHeader | null {
+  const first = firstChunk(text);
   if (first === null) return null;
   const { length } = first.text;
   if (length < text.length && !endsWithMembers(text)) return null;
   const { merchant, environment, api, members } = fieldsOf(first.value);
-  const { file: head } = checkSchema(present({ version: 1, merchant, environment, api }));
+  const { file: head } = checkSchema(omitUndefined({ version: 1, merchant, environment, api }));
   if (head?.merchant === undefined) return null;
-  return present({
+  return omitUndefined({
     merchant: head.merchant,
     environment: head.environment,
     baseUrl: head.api?.base_url,

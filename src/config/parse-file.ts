@@ -1,10 +1,10 @@
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { assemble } from "./build-desired-state.ts";
+import { buildDesiredState } from "./build-desired-state.ts";
 import type { LocatedProblem } from "./diagnostics/problem.ts";
-import { diagnose } from "./diagnostics/to-diagnostics.ts";
-import { readSource } from "./source-file.ts";
-import { parsePlain } from "./yaml/fast-yaml.ts";
+import { toDiagnostics } from "./diagnostics/to-diagnostics.ts";
+import { analyzeSource } from "./source-file.ts";
+import { parseFast } from "./yaml/fast-yaml.ts";
 import { parse } from "./yaml/to-value.ts";
 
 /** What a merchant's file says, and everything that is wrong with it; the state is null exactly when there is an error that is no refusal. */
@@ -23,14 +23,14 @@ export function parseMerchantFile(
   text: string,
   { now = Number.NEGATIVE_INFINITY }: { readonly now?: number } = {},
 ): ParsedMerchantFile {
-  const source = readSource(file, text, parsePlain(text) ?? parse(text), now);
+  const source = analyzeSource(file, text, parseFast(text) ?? parse(text), now);
   const unread = source.includes.map(
-    ({ site }): LocatedProblem => ({ code: "include-not-read", place: site }),
+    ({ location }): LocatedProblem => ({ code: "include-not-read", location }),
   );
-  const { state, problems } = assemble(source, () => null, now);
+  const { state, problems } = buildDesiredState(source, () => null, now);
   const all = [...source.problems, ...unread, ...problems];
   return {
     state,
-    diagnostics: all.length === 0 ? [] : diagnose(new Map([[file, text]]), all),
+    diagnostics: all.length === 0 ? [] : toDiagnostics(new Map([[file, text]]), all),
   };
 }

@@ -1,16 +1,16 @@
 import type { Until } from "../model/desired.ts";
-import type { Path, Site } from "./diagnostics/problem.ts";
+import type { FileLocation, Path } from "./diagnostics/problem.ts";
 import { parseUntil } from "./until.ts";
 import { fieldsOf, listOf, textOf } from "./values.ts";
 
 /** An end as far as it can be read; null where nobody can say when it is. */
-export interface DraftEnd {
+export interface RawEnd {
   readonly until: Until | null;
   readonly path: Path;
 }
 
 /** A role as far as it can be read; null where a field is absent or not text. */
-export interface DraftRole {
+export interface RawRole {
   readonly file: string;
   readonly path: Path;
   readonly name: string | null;
@@ -21,17 +21,17 @@ export interface DraftRole {
 }
 
 /** A role that a member is to hold; `end` is null where it has none. `grantPath` leads to it. */
-export interface DraftGrant {
+export interface RawGrant {
   readonly role: string;
   /** Its number among the member's roles. */
   readonly index: number;
   /** Whether it stands there as its name alone. */
   readonly bare: boolean;
-  readonly end: DraftEnd | null;
+  readonly end: RawEnd | null;
 }
 
 /** A member as far as it can be read; null where a field is absent or not text. `memberSite` leads to it. */
-export interface DraftMember {
+export interface RawMember {
   readonly file: string;
   /** Its number among the file's members. */
   readonly index: number;
@@ -39,56 +39,56 @@ export interface DraftMember {
   /** Its address as it is compared: in lower case. */
   readonly address: string | null;
   readonly id: string | null;
-  readonly end: DraftEnd | null;
+  readonly end: RawEnd | null;
   /** Whether every role that it is to hold can be read. */
   readonly rolesComplete: boolean;
-  readonly grants: readonly DraftGrant[];
+  readonly grants: readonly RawGrant[];
   /** Whether some role stands among the grants more than once. */
   readonly repeated: boolean;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
 /** What can be read of one file, also where the schema found it wrong, so that one mistake does not hide the others. */
-export interface Draft {
+export interface RawFile {
   readonly file: string;
   readonly fields: Readonly<Record<string, unknown>>;
-  readonly roles: readonly DraftRole[];
-  readonly members: readonly DraftMember[];
+  readonly roles: readonly RawRole[];
+  readonly members: readonly RawMember[];
 }
 
 /** Takes from a plain value what can be taken. */
-export function draft(file: string, value: unknown): Draft {
+export function toRawFile(file: string, value: unknown): RawFile {
   const fields = fieldsOf(value);
   return {
     file,
     fields,
-    roles: listOf(fields["roles"]).map((entry, index) => draftRole(file, index, fieldsOf(entry))),
-    members: listOf(fields["members"]).map((entry, index) => draftMember(file, index, fieldsOf(entry))),
+    roles: listOf(fields["roles"]).map((entry, index) => rawRole(file, index, fieldsOf(entry))),
+    members: listOf(fields["members"]).map((entry, index) => rawMember(file, index, fieldsOf(entry))),
   };
 }
 
 /** The place of a value in a file. */
-export function siteOf(file: string, path: Path): Site {
+export function locationOf(file: string, path: Path): FileLocation {
   return { at: "value", file, path };
 }
 
 /** The place of one of a member's fields. */
-export function memberSite(member: DraftMember, field: string): Site {
-  return siteOf(member.file, memberPath(member, field));
+export function memberLocation(member: RawMember, field: string): FileLocation {
+  return locationOf(member.file, memberPath(member, field));
 }
 
 /** The path to one of a member's fields. */
-export function memberPath({ index }: DraftMember, field: string): Path {
+export function memberPath({ index }: RawMember, field: string): Path {
   return ["members", index, field];
 }
 
 /** The path to the name of a role that a member is to hold. */
-export function grantPath(member: DraftMember, { index, bare }: DraftGrant): Path {
+export function grantPath(member: RawMember, { index, bare }: RawGrant): Path {
   const path = ["members", member.index, "roles", index];
   return bare ? path : [...path, "role"];
 }
 
-function draftRole(file: string, index: number, fields: Readonly<Record<string, unknown>>): DraftRole {
+function rawRole(file: string, index: number, fields: Readonly<Record<string, unknown>>): RawRole {
   return {
     file,
     path: ["roles", index],
@@ -100,12 +100,12 @@ function draftRole(file: string, index: number, fields: Readonly<Record<string, 
   };
 }
 
-function draftMember(file: string, index: number, fields: Readonly<Record<string, unknown>>): DraftMember {
+function rawMember(file: string, index: number, fields: Readonly<Record<string, unknown>>): RawMember {
   const email = textOf(fields["email"]);
   const roles = fields["roles"];
-  const grants: DraftGrant[] = [];
+  const grants: RawGrant[] = [];
   for (const [number, value] of listOf(roles).entries()) {
-    const grant = draftGrant(value, number, index);
+    const grant = rawGrant(value, number, index);
     if (grant !== null) grants.push(grant);
   }
   return {
@@ -114,7 +114,7 @@ function draftMember(file: string, index: number, fields: Readonly<Record<string
     email,
     address: email === null ? null : email.toLowerCase(),
     id: textOf(fields["id"]),
-    end: draftEnd(fields, () => ["members", index]),
+    end: rawEnd(fields, () => ["members", index]),
     rolesComplete: Array.isArray(roles) && grants.length === roles.length,
     grants,
     repeated: isAnyTwice(grants),
@@ -123,15 +123,15 @@ function draftMember(file: string, index: number, fields: Readonly<Record<string
 }
 
 // So few are compared with one another faster than they are collected.
-const FEW = 8;
+const LINEAR_SEARCH_LIMIT = 8;
 
-function isAnyTwice(grants: readonly DraftGrant[]): boolean {
-  return grants.length > FEW
+function isAnyTwice(grants: readonly RawGrant[]): boolean {
+  return grants.length > LINEAR_SEARCH_LIMIT
     ? new Set(grants.map(({ role }) => role)).size < grants.length
     : grants.some(({ role }, index) => grants.findIndex((other) => other.role === role) < index);
 }
 
-function draftGrant(value: unknown, index: number, member: number): DraftGrant | null {
+function rawGrant(value: unknown, index: number, member: number): RawGrant | null {
   const name = textOf(value);
   if (name !== null) {
     return { role: name, index, bare: true, end: null };
@@ -140,10 +140,10 @@ function draftGrant(value: unknown, index: number, member: number): DraftGrant |
   const role = textOf(fields["role"]);
   return role === null
     ? null
-    : { role, index, bare: false, end: draftEnd(fields, () => ["members", member, "roles", index]) };
+    : { role, index, bare: false, end: rawEnd(fields, () => ["members", member, "roles", index]) };
 }
 
-function draftEnd(fields: Readonly<Record<string, unknown>>, path: () => Path): DraftEnd | null {
+function rawEnd(fields: Readonly<Record<string, unknown>>, path: () => Path): RawEnd | null {
   const until = fields["until"];
   if (until === undefined) {
     return null;

@@ -1,22 +1,22 @@
-import type { LocatedProblem, Site } from "./diagnostics/problem.ts";
-import { type Draft, siteOf } from "./raw-file.ts";
-import type { Include, Source } from "./source-file.ts";
+import type { FileLocation, LocatedProblem } from "./diagnostics/problem.ts";
+import { locationOf, type RawFile } from "./raw-file.ts";
+import type { Include, SourceFile } from "./source-file.ts";
 
 /** Where the includes of a source lead; null where the file could not be read. */
-export type Resolve = (include: Include) => Source | null;
+export type ResolveInclude = (include: Include) => SourceFile | null;
 
 /** A merchant's file with all that it includes, each file once: included ones come first, as if written in its place. */
-export interface Joined {
-  readonly main: Source;
-  readonly sources: readonly Source[];
+export interface IncludeGraph {
+  readonly main: SourceFile;
+  readonly sources: readonly SourceFile[];
   /** Whether every file could be read, so that nothing is unknown. */
   readonly complete: boolean;
   readonly problems: readonly LocatedProblem[];
 }
 
 /** Follows the includes of a file; a cycle, and a file that belongs to a merchant of its own, are left out. */
-export function join(main: Source, resolve: Resolve): Joined {
-  const done = new Set<Source>();
+export function resolveIncludes(main: SourceFile, resolve: ResolveInclude): IncludeGraph {
+  const done = new Set<SourceFile>();
   const problems: LocatedProblem[] = [];
   const stack: Frame[] = [{ source: main, next: 0 }];
   let complete = true;
@@ -43,7 +43,7 @@ export function join(main: Source, resolve: Resolve): Joined {
   return {
     main,
     sources,
-    complete: complete && sources.every((source) => source.draft !== null),
+    complete: complete && sources.every((source) => source.raw !== null),
     problems: [
       ...problems,
       ...sources.flatMap((source) => (source === main ? [] : identityProblems(source))),
@@ -52,38 +52,38 @@ export function join(main: Source, resolve: Resolve): Joined {
 }
 
 interface Frame {
-  readonly source: Source;
+  readonly source: SourceFile;
   next: number;
 }
 
 function refusal(
-  { site }: Include,
-  target: Source,
-  done: ReadonlySet<Source>,
+  { location }: Include,
+  target: SourceFile,
+  done: ReadonlySet<SourceFile>,
   stack: readonly Frame[],
 ): LocatedProblem | null {
   const start = done.has(target) ? -1 : stack.findIndex(({ source }) => source === target);
   if (start !== -1) {
     const chain = [...stack.slice(start).map(({ source }) => source.file), target.file];
-    return { code: "include-cycle", chain, place: site };
+    return { code: "include-cycle", chain, location };
   }
-  const fields = target.draft?.fields ?? {};
+  const fields = target.raw?.fields ?? {};
   return Object.hasOwn(fields, "merchant")
-    ? { code: "include-merchant", name: target.file, merchant: String(fields["merchant"]), place: site }
+    ? { code: "include-merchant", name: target.file, merchant: String(fields["merchant"]), location }
     : null;
 }
 
 /** What only a merchant's own file can say. */
-function identityProblems({ draft }: Source): readonly LocatedProblem[] {
-  return draft === null
+function identityProblems({ raw }: SourceFile): readonly LocatedProblem[] {
+  return raw === null
     ? []
     : ["environment", "api"].flatMap((key): readonly LocatedProblem[] =>
-        Object.hasOwn(draft.fields, key)
-          ? [{ code: "include-identity", key, place: { ...keySite(draft, key) } }]
+        Object.hasOwn(raw.fields, key)
+          ? [{ code: "include-identity", key, location: { ...keyLocation(raw, key) } }]
           : [],
       );
 }
 
-function keySite({ file }: Draft, key: string): Site {
-  return { ...siteOf(file, [key]), at: "key" } as Site;
+function keyLocation({ file }: RawFile, key: string): FileLocation {
+  return { ...locationOf(file, [key]), at: "key" } as FileLocation;
 }

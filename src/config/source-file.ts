@@ -1,6 +1,6 @@
-import { inFile, type LocatedProblem, type Problem, type Site } from "./diagnostics/problem.ts";
+import { type FileLocation, inFile, type LocatedProblem, type Problem } from "./diagnostics/problem.ts";
 import { keyProblems } from "./diagnostics/secrets.ts";
-import { type Draft, draft } from "./raw-file.ts";
+import { type RawFile, toRawFile } from "./raw-file.ts";
 import { checkSource } from "./rules/source-rules.ts";
 import type { MerchantFile } from "./schema/merchant-schema.ts";
 import { checkSchema } from "./schema/schema-problems.ts";
@@ -11,44 +11,44 @@ import type { ParsedYaml } from "./yaml/fast-yaml.ts";
 /** A file that another one includes: the path as it stands there, and where. */
 export interface Include {
   readonly path: string;
-  readonly site: Site;
+  readonly location: FileLocation;
 }
 
 /** One file, read and held against everything that can be known of it alone. */
-export interface Source {
+export interface SourceFile {
   readonly file: string;
   readonly text: string;
   /** Null where the file has errors of form. */
   readonly content: MerchantFile | null;
   /** Null where the file is no YAML that can be read. */
-  readonly draft: Draft | null;
+  readonly raw: RawFile | null;
   readonly includes: readonly Include[];
   readonly problems: readonly LocatedProblem[];
 }
 
 /** Judges one file's text and what it was parsed to. Nothing is thrown for a bad one. */
-export function readSource(
+export function analyzeSource(
   file: string,
   text: string,
   { value, readable, problems: faults }: ParsedYaml,
   now: number,
-): Source {
+): SourceFile {
   if (isSandboxSeed(value)) {
-    const seed: Problem = { code: "sandbox-seed", place: { at: "key", path: ["merchants"] } };
-    return { file, text, content: null, draft: null, includes: [], problems: located(file, [[seed]]) };
+    const seed: Problem = { code: "sandbox-seed", location: { at: "key", path: ["merchants"] } };
+    return { file, text, content: null, raw: null, includes: [], problems: located(file, [[seed]]) };
   }
   const found = [keyProblems(text, value), faults];
   if (!readable) {
-    return { file, text, content: null, draft: null, includes: [], problems: located(file, found) };
+    return { file, text, content: null, raw: null, includes: [], problems: located(file, found) };
   }
   const checked = checkSchema(value);
-  const read = draft(file, value);
+  const read = toRawFile(file, value);
   const broken = checkSource(read, now);
   return {
     file,
     text,
     content: checked.file,
-    draft: read,
+    raw: read,
     includes: includesOf(read),
     problems: located(file, [...found, checked.problems, broken]),
   };
@@ -66,13 +66,13 @@ function located(file: string, problems: readonly (readonly Problem[])[]): reado
 }
 
 /** Every path once; the schema has said what is wrong with the others. */
-function includesOf({ file, fields }: Draft): readonly Include[] {
+function includesOf({ file, fields }: RawFile): readonly Include[] {
   const seen = new Set<unknown>();
   return listOf(fields["include"]).flatMap((path, index) => {
     if (typeof path !== "string" || seen.has(path) || includeMistake(path) !== null) {
       return [];
     }
     seen.add(path);
-    return [{ path, site: { at: "value", file, path: ["include", index] } as const }];
+    return [{ path, location: { at: "value", file, path: ["include", index] } as const }];
   });
 }

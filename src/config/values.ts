@@ -95,7 +95,7 @@ export function repeats<T>(items: readonly T[], textOf: (item: T) => unknown): r
 }
 
 /** Without the fields that are undefined: what is absent in the file is absent here. */
-export function present<T extends object>(record: T): Present<T> {
+export function omitUndefined<T extends object>(record: T): Defined<T> {
   const there: Record<string, unknown> = {};
   for (const key of Object.keys(record)) {
     const value = (record as Readonly<Record<string, unknown>>)[key];
@@ -103,11 +103,11 @@ export function present<T extends object>(record: T): Present<T> {
       there[key] = value;
     }
   }
-  return there as Present<T>;
+  return there as Defined<T>;
 }
 
 /** The record that `present` gives. */
-type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { inFile } from "../../src/config/diagnostics/problem.ts";
 import { diagnosticTable } from "../../src/config/diagnostics/rule-table.ts";
-import { diagnose } from "../../src/config/diagnostics/to-diagnostics.ts";
+import { toDiagnostics } from "../../src/config/diagnostics/to-diagnostics.ts";
 import { loadMerchants } from "../../src/config/load-merchants.ts";
 import type { ReadResult } from "../../src/config/load-sources.ts";
 import { parseMerchantFile } from "../../src/config/parse-file.ts";
@@ -42,7 +42,9 @@ members: [${Array.from({ length: 1500 }, (_, i) => `{ email: u${i}@example.com, 
   test("file-too-long, with a smaller limit", async () => {
     const { problems } = parse(`${head}roles: [a, b, c]`, 10);
     const located = problems.map((problem) => inFile("file-too-long.yaml", problem));
-    await expect(print(diagnose(new Map(), located))).toMatchFileSnapshot(`${folder}large/file-too-long.out`);
+    await expect(print(toDiagnostics(new Map(), located))).toMatchFileSnapshot(
+      `${folder}large/file-too-long.out`,
+    );
   });
 
   test.each(["too-large", "unreadable"] as const)("a file that is %s", async (reason) => {

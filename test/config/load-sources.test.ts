@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { loadMerchants } from "../../src/config/load-merchants.ts";
-import type { FileHead, ReadSource } from "../../src/config/load-sources.ts";
+import type { FileHeader, ReadSource } from "../../src/config/load-sources.ts";
 
 const API = "api: { base_url: https://api.example.com/v, key_env: SHOP_KEY }\n";
 
@@ -16,14 +16,14 @@ function fileOf(merchant: string, members: number): string {
 async function load(
   files: Readonly<Record<string, string>>,
   roots = Object.keys(files),
-): Promise<{ readonly heads: readonly FileHead[]; readonly log: readonly string[] }> {
+): Promise<{ readonly heads: readonly FileHeader[]; readonly log: readonly string[] }> {
   const read: ReadSource = async (file) => ({ ok: true, file, text: files[file] ?? "" });
-  const heads: FileHead[] = [];
+  const heads: FileHeader[] = [];
   const log: string[] = [];
   await loadMerchants(roots, read, {
     now: 0,
-    meanwhile: {
-      begun: async (head) => {
+    hooks: {
+      onHeader: async (head) => {
         heads.push(head);
         log.push(head.merchant);
       },

@@ -1,5 +1,5 @@
 import { type LoadedMerchants, loadMerchants } from "../../config/load-merchants.ts";
-import type { Meanwhile } from "../../config/load-sources.ts";
+import type { LoadHooks } from "../../config/load-sources.ts";
 import { suggest } from "../../lib/suggest.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
@@ -27,7 +27,7 @@ export interface LoadOptions {
   readonly outputs?: readonly (string | undefined)[];
   readonly inputs?: readonly string[];
   /** What else goes on while files are read; absent: nothing. */
-  readonly meanwhile?: Meanwhile;
+  readonly hooks?: LoadHooks;
 }
 
 /** Reads and checks the files below the paths, with all that they include. */
@@ -49,9 +49,9 @@ export async function loadStates(paths: readonly string[], options: LoadOptions)
 async function load(
   files: readonly string[],
   wholeProject: boolean,
-  { cwd, now, meanwhile }: LoadOptions,
+  { cwd, now, hooks }: LoadOptions,
 ): Promise<LoadedMerchants> {
-  return loadMerchants(files, sourceReader(cwd), { now, wholeProject, ...(meanwhile && { meanwhile }) });
+  return loadMerchants(files, sourceReader(cwd), { now, wholeProject, ...(hooks && { hooks }) });
 }
 
 function pick(

@@ -1,4 +1,4 @@
-import type { Meanwhile } from "../../config/load-sources.ts";
+import type { LoadHooks } from "../../config/load-sources.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { FailureJson, LiveEvent } from "../../model/events.ts";
@@ -50,7 +50,7 @@ export async function planMerchants(
   const prefetch = startPrefetch(services, (code) => isSelected(code, options), options.baseUrl, io);
   try {
     const { loaded, states, fileErrors } = await loadDeclared(paths, options, io, {
-      begun: async (head) => prefetch.start(head),
+      onHeader: async (head) => prefetch.start(head),
       pause: () => io.sleep(0),
     });
     checkReinvited(options.reinvite ?? [], states);
@@ -138,7 +138,7 @@ export async function loadDeclared(
   paths: readonly string[],
   options: PlanMerchantsOptions,
   io: Io,
-  meanwhile?: Meanwhile,
+  hooks?: LoadHooks,
 ): Promise<DeclaredMerchants> {
   const now = options.asOf ?? io.now();
   const loaded = await loadStates(paths, {
@@ -147,7 +147,7 @@ export async function loadDeclared(
     now,
     outputs: [options.output, options.out],
     inputs: await journalFiles(io.cwd),
-    ...(meanwhile && { meanwhile }),
+    ...(hooks && { hooks }),
   });
   printDiagnostics(loaded.diagnostics, options, io);
   const states = loaded.states.filter(({ merchant }) => isSelected(merchant, options));

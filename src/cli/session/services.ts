@@ -1,4 +1,4 @@
-import type { FileHead } from "../../config/load-sources.ts";
+import type { FileHeader } from "../../config/load-sources.ts";
 import { checkBaseUrl } from "../../live/paths.ts";
 import { type ConnectOptions, connect } from "../../live/service.ts";
 import type { DesiredState } from "../../model/desired.ts";
@@ -90,7 +90,7 @@ function withSource<T>({ baseUrlSource }: Connection, check: () => T): T {
 /** Reads of live states that start while the files are still being read. */
 export interface Prefetch {
   /** Starts to read the live state of a file's merchant. */
-  start(head: FileHead): void;
+  start(head: FileHeader): void;
   /** Returns, once, the live state of a merchant; `null` if none was started, or with another base URL or key. */
   claim(state: DesiredState, connection: Connection, roleIds: readonly string[]): Promise<LiveState> | null;
   /** Cancels the reads that were not claimed. */

@@ -2,13 +2,13 @@
 export type Path = readonly (string | number)[];
 
 /** Where a problem stands: at a value, at its key, at the head of a mapping, between two offsets, or nowhere in the text. */
-export type Place =
-  | { readonly at: "value" | "key" | "head"; readonly path: Path }
+export type Location =
+  | { readonly at: "value" | "key" | "first-key"; readonly path: Path }
   | { readonly at: "text"; readonly start: number; readonly end: number }
   | { readonly at: "file" };
 
 /** A place in one of several files. */
-export type Site = Place & { readonly file: string };
+export type FileLocation = Location & { readonly file: string };
 
 /** The kinds of value that YAML knows, as messages name them. */
 export type Kind = "text" | "number" | "boolean" | "null" | "list" | "mapping";
@@ -187,24 +187,24 @@ export type Code = ProblemData["code"];
 
 /** A problem of one text and its place; `first` is where the same thing stands already, `hidden` is text that no frame may show. */
 export type Problem = ProblemData & {
-  readonly place: Place;
-  readonly first?: Place;
-  readonly hidden?: Place;
+  readonly location: Location;
+  readonly first?: Location;
+  readonly hidden?: Location;
 };
 
 /** A problem in one of several files; `via` is the merchant's file that an included one has it in. */
 export type LocatedProblem = ProblemData & {
-  readonly place: Site;
-  readonly first?: Site;
-  readonly hidden?: Site;
+  readonly location: FileLocation;
+  readonly first?: FileLocation;
+  readonly hidden?: FileLocation;
   readonly via?: string;
 };
 
 /** The problem of a text, as one of that file. */
-export function inFile(file: string, { place, first, hidden, ...data }: Problem): LocatedProblem {
+export function inFile(file: string, { location, first, hidden, ...data }: Problem): LocatedProblem {
   return {
     ...data,
-    place: { ...place, file },
+    location: { ...location, file },
     ...(first === undefined ? {} : { first: { ...first, file } }),
     ...(hidden === undefined ? {} : { hidden: { ...hidden, file } }),
   };

@@ -1,7 +1,7 @@
 import type { Path, Problem } from "./problem.ts";
 
 /** A stretch of text between two offsets. */
-export interface Stretch {
+export interface TextRange {
   readonly start: number;
   readonly end: number;
 }
@@ -14,7 +14,7 @@ const OTHER_FORM = /(?<=[A-Za-z0-9]_)sk_(?=(?=[A-Za-z]*\d)[A-Za-z0-9]{16})/;
 const KEY = new RegExp(`(${OWN_FORM.source}|${OTHER_FORM.source})[^\\s"'\`,;\\]})>]*`, "gi");
 
 /** Every literal API key in a text. */
-export function findKeys(text: string): readonly Stretch[] {
+export function findKeys(text: string): readonly TextRange[] {
   return Array.from(text.matchAll(KEY), (match) => ({
     start: match.index,
     end: match.index + match[0].length,
@@ -27,7 +27,7 @@ export function maskKeys(text: string): string {
 }
 
 /** The text with those stretches starred out; it keeps its length and its lines, so that positions stay true. */
-export function maskStretches(text: string, stretches: readonly Stretch[]): string {
+export function maskRanges(text: string, stretches: readonly TextRange[]): string {
   let masked = "";
   let position = 0;
   for (const { start, end } of stretches.toSorted((a, b) => a.start - b.start)) {
@@ -43,8 +43,8 @@ export function maskStretches(text: string, stretches: readonly Stretch[]): stri
 /** Every literal API key in a file: in its text, comments too, and in values that spell one with escapes. */
 export function keyProblems(text: string, value: unknown): readonly Problem[] {
   const written = findKeys(text).map(({ start, end }): Problem => {
-    const place = { at: "text", start, end } as const;
-    return { code: "literal-key", place, hidden: place };
+    const location = { at: "text", start, end } as const;
+    return { code: "literal-key", location, hidden: location };
   });
   // Only an escape or a fold in double quotes makes a value differ from its text.
   return text.includes("\\") ? [...written, ...spelledKeys(text, value, [])] : written;
@@ -70,6 +70,6 @@ function spells(text: string, value: string): boolean {
 }
 
 function spelled(at: "key" | "value", path: Path): Problem {
-  const place = { at, path };
-  return { code: "literal-key", place, hidden: place };
+  const location = { at, path };
+  return { code: "literal-key", location, hidden: location };
 }

@@ -1,21 +1,21 @@
 import { escapeText } from "../../lib/escape.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import { ENTRY_WORDS, POLICY_WORDS } from "../messages/entry-messages.ts";
-import type { Wording, Words } from "../messages/phrases.ts";
-import { SHAPE_WORDS } from "../messages/shape-messages.ts";
-import { YAML_WORDS } from "../messages/yaml-messages.ts";
-import { openLocator } from "../yaml/locate.ts";
+import { ENTRY_MESSAGES, POLICY_MESSAGES } from "../messages/entry-messages.ts";
+import type { MessageTable, MessageText } from "../messages/message-phrases.ts";
+import { SHAPE_MESSAGES } from "../messages/shape-messages.ts";
+import { YAML_MESSAGES } from "../messages/yaml-messages.ts";
+import { createLocator } from "../yaml/locate.ts";
 import { indexPositions, type Positions } from "../yaml/positions.ts";
 import { renderFrame } from "./code-frame.ts";
-import type { Code, LocatedProblem, Place, ProblemData } from "./problem.ts";
+import type { Code, LocatedProblem, Location, ProblemData } from "./problem.ts";
 import { ruleOf, severityOf } from "./rule-table.ts";
-import { findKeys, maskKeys, maskStretches, type Stretch } from "./secrets.ts";
+import { findKeys, maskKeys, maskRanges, type TextRange } from "./secrets.ts";
 
 // More than anybody reads; each one costs a search for its place and a frame.
 const MAX_PROBLEMS = 1000;
 
 /** Turns problems into diagnostics, in the order of their places; `texts` has the text of each file that could be read. */
-export function diagnose(
+export function toDiagnostics(
   texts: ReadonlyMap<string, string>,
   problems: readonly LocatedProblem[],
 ): readonly Diagnostic[] {
@@ -34,10 +34,10 @@ export function diagnose(
     .flatMap(([file, ofFile]) =>
       limit(ofFile, file).map((problem): Diagnostic => {
         const map = mapOf(file);
-        const span = problem.place.at === "file" ? null : map.span(problem.place);
+        const span = problem.location.at === "file" ? null : map.span(problem.location);
         const first =
           problem.first === undefined ? "" : whereIs(problem.first.file, file, problem.first, mapOf);
-        const { message, hint } = wordingOf(problem, first);
+        const { message, hint } = messageOf(problem, first);
         return {
           code: problem.code,
           severity: severityOf(problem.code),
@@ -72,7 +72,7 @@ function byPlace(a: Diagnostic, b: Diagnostic): number {
 function groupByFile(problems: readonly LocatedProblem[]): ReadonlyMap<string, readonly LocatedProblem[]> {
   const groups = new Map<string, LocatedProblem[]>();
   for (const problem of problems) {
-    const { file } = problem.place;
+    const { file } = problem.location;
     const group = groups.get(file);
     if (group === undefined) {
       groups.set(file, [problem]);
@@ -87,31 +87,31 @@ function groupByFile(problems: readonly LocatedProblem[]): ReadonlyMap<string, r
 interface FileMap {
   readonly empty: boolean;
   readonly positions: Positions;
-  span(place: Place): ReturnType<Positions["span"]>;
+  span(location: Location): ReturnType<Positions["span"]>;
 }
 
 function openFile(text: string, problems: readonly LocatedProblem[]): FileMap {
-  const locator = openLocator(text);
-  const stretchOf = (place: Place): Stretch => locator(place) ?? { start: 0, end: 0 };
-  const secrets = problems.flatMap(({ hidden }) => (hidden === undefined ? [] : [stretchOf(hidden)]));
+  const locator = createLocator(text);
+  const rangeOf = (location: Location): TextRange => locator(location) ?? { start: 0, end: 0 };
+  const secrets = problems.flatMap(({ hidden }) => (hidden === undefined ? [] : [rangeOf(hidden)]));
   // The same length and lines as the text itself, so one index serves both.
-  const positions = indexPositions(maskStretches(text, [...findKeys(text), ...secrets]));
+  const positions = indexPositions(maskRanges(text, [...findKeys(text), ...secrets]));
   return {
     empty: text === "",
     positions,
-    span: (place) => {
-      const { start, end } = stretchOf(place);
+    span: (location) => {
+      const { start, end } = rangeOf(location);
       return positions.span(start, end);
     },
   };
 }
 
 /** A place as a sentence names it: by its line, and where it is another file by that too. */
-function whereIs(file: string, from: string, place: Place, mapOf: (file: string) => FileMap): string {
-  if (place.at === "file") {
+function whereIs(file: string, from: string, location: Location, mapOf: (file: string) => FileMap): string {
+  if (location.at === "file") {
     return file;
   }
-  const { line } = mapOf(file).span(place);
+  const { line } = mapOf(file).span(location);
   return file === from ? `line ${line}` : `${file}:${line}`;
 }
 
@@ -135,15 +135,20 @@ function limit(problems: readonly LocatedProblem[], file: string): readonly Loca
   const errorsFirst = problems.toSorted((a, b) => compare(severityOf(a.code), severityOf(b.code)));
   return [
     ...errorsFirst.slice(0, MAX_PROBLEMS),
-    { code: "too-many-problems", more, place: { at: "text", file, start: 0, end: 0 } },
+    { code: "too-many-problems", more, location: { at: "text", file, start: 0, end: 0 } },
   ];
 }
 
-const WORDS: Words<Code> = { ...YAML_WORDS, ...SHAPE_WORDS, ...ENTRY_WORDS, ...POLICY_WORDS };
+const MESSAGES: MessageTable<Code> = {
+  ...YAML_MESSAGES,
+  ...SHAPE_MESSAGES,
+  ...ENTRY_MESSAGES,
+  ...POLICY_MESSAGES,
+};
 
 /** The words for a problem; `first` says where the same thing stands already. Not yet fit to print: escape it. */
-export function wordingOf({ via, ...problem }: LocatedProblem, first: string): Wording {
-  const words = WORDS[problem.code] as (data: ProblemData, where: string) => Wording;
+export function messageOf({ via, ...problem }: LocatedProblem, first: string): MessageText {
+  const words = MESSAGES[problem.code] as (data: ProblemData, where: string) => MessageText;
   const { message, hint } = words(problem, first);
   const included = via === undefined ? [] : [`Seen from ${via}, which includes this file.`];
   const hints = [...(hint === undefined ? [] : [hint]), ...included];

@@ -1,8 +1,8 @@
 import { Composer, CST, type Document, Lexer, Parser } from "yaml";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { isError } from "../diagnostics/rule-table.ts";
-import { diagnose } from "../diagnostics/to-diagnostics.ts";
-import { readSource } from "../source-file.ts";
+import { toDiagnostics } from "../diagnostics/to-diagnostics.ts";
+import { analyzeSource } from "../source-file.ts";
 import { fieldsOf, listOf } from "../values.ts";
 import { parse } from "../yaml/to-value.ts";
 import { printDocument, WRITTEN_TAG } from "./print-document.ts";
@@ -27,9 +27,9 @@ const MAX_ROUNDS = 4;
 /** Puts a file in canonical order and style; what it means, its comments, line ends and byte order mark stay. */
 export function formatFile(file: string, text: string, entries: EntryOrder = "kept"): FormattedFile {
   if (text.length > LONGEST) return { longest: LONGEST };
-  const { problems } = readSource(file, text, parse(text), Number.NEGATIVE_INFINITY);
+  const { problems } = analyzeSource(file, text, parse(text), Number.NEGATIVE_INFINITY);
   if (problems.some(isError)) {
-    return { diagnostics: diagnose(new Map([[file, text]]), problems) };
+    return { diagnostics: toDiagnostics(new Map([[file, text]]), problems) };
   }
   const mark = text.startsWith(BOM) ? BOM : "";
   const body = text.slice(mark.length);

@@ -1,8 +1,8 @@
 import type { EntryProblem, IncludeProblem, PolicyProblem, Who } from "../diagnostics/problem.ts";
-import { didYouMean, listed, quote, subject, type Words } from "./phrases.ts";
+import { didYouMean, listed, type MessageTable, quote, subject } from "./message-phrases.ts";
 
 /** The words for what is wrong between files, and between the entries of a merchant. */
-export const ENTRY_WORDS: Words<IncludeProblem["code"] | EntryProblem["code"]> = {
+export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem["code"]> = {
   "duplicate-include": ({ name }, first) => ({
     message: `${quote(name)} is included twice; it stands at ${first} already.`,
     hint: "Remove one of the two; once is enough.",
@@ -164,7 +164,7 @@ const PREVIOUSLY = {
 } as const;
 
 /** The words for what the file refuses by its own policies and checks. */
-export const POLICY_WORDS: Words<PolicyProblem["code"]> = {
+export const POLICY_MESSAGES: MessageTable<PolicyProblem["code"]> = {
   "check-at-most": ({ can, limit, who }) => ({
     message: `${count(who.count, "member")} can ${quote(can)}, and this check allows ${limit}: ${people(who)}.`,
     hint: "Take the permission from some of them, or allow more.",
@@ -204,8 +204,8 @@ export const POLICY_WORDS: Words<PolicyProblem["code"]> = {
     message: `The role ${quote(role)} is only granted with an end, and this grant has none.`,
     hint: `Write { role: ${role}, until: 2027-01-31 } with the date that is right.`,
   }),
-  "policy-separate": ({ email, roles: [first, second] }, place) => ({
-    message: `${quote(email)} holds ${quote(second)} beside ${quote(first)} (${place}); nobody may hold both.`,
+  "policy-separate": ({ email, roles: [first, second] }, location) => ({
+    message: `${quote(email)} holds ${quote(second)} beside ${quote(first)} (${location}); nobody may hold both.`,
     hint: 'Take one of them away. "separate" under "policies" keeps them apart.',
   }),
 };

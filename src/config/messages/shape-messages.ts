@@ -6,15 +6,15 @@ import {
   capital,
   didYouMean,
   EXAMPLES,
-  formatWords,
+  formatMessages,
   KINDS,
   listed,
+  type MessageTable,
   optionalHint,
   owner,
   quote,
   subject,
-  type Words,
-} from "./phrases.ts";
+} from "./message-phrases.ts";
 import {
   addressIn,
   conversion,
@@ -29,7 +29,7 @@ import {
 } from "./shape-hints.ts";
 
 /** The words for what is wrong with the form of single values. */
-export const SHAPE_WORDS: Words<ShapeProblem["code"]> = {
+export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
   "unknown-key": ({ key, path, known, near, used }) => ({
     message: `${capital(owner(path))} has no key ${quote(key)}.`,
     hint:
@@ -57,86 +57,86 @@ export const SHAPE_WORDS: Words<ShapeProblem["code"]> = {
     message: `${subject(path)} must be ${listed(allowed.map(asWritten), "or")}, not ${asWritten(value)}.`,
     ...optionalHint(near === null ? null : didYouMean(near)),
   }),
-  "bad-base-url": formatWords(() => ({
+  "bad-base-url": formatMessages(() => ({
     message: '"base_url" must be a plain http or https address, without user name, query or fragment.',
     hint: "For example: https://api.example.com",
   })),
-  "bad-check-entry": formatWords(({ value }) => ({
+  "bad-check-entry": formatMessages(({ value }) => ({
     message: `${quote(value)} is neither an e-mail address nor a role.`,
     hint: String(value).includes("@")
       ? addressIn(value)
       : `Write an address such as ada@example.com, or a role as ${quote(`role:${roleIn(value)}`)}.`,
   })),
-  "bad-count": formatWords(({ path, value }) => ({
+  "bad-count": formatMessages(({ path, value }) => ({
     message: `${subject(path)} must be a whole number from 0 up, not ${String(value)}.`,
     hint: "Write 0 for none at all.",
   })),
-  "bad-domain": formatWords(({ value }) => ({
+  "bad-domain": formatMessages(({ value }) => ({
     message: `${quote(value)} is not the domain of an e-mail address.`,
     hint: 'Write what stands behind the @, such as example.com, or "*.example.com" for its subdomains.',
   })),
-  "bad-email": formatWords(({ value }) => ({
+  "bad-email": formatMessages(({ value }) => ({
     message: `${quote(value)} is not an e-mail address.`,
     hint: addressIn(value),
   })),
   // The value is not shown: it may be the secret itself.
-  "bad-env-name": formatWords(({ path }) => ({
+  "bad-env-name": formatMessages(({ path }) => ({
     message: `${subject(path)} must be the name of an environment variable.`,
     hint: `Letters, digits and underscores, such as ${EXAMPLES[String(path.at(-1))] ?? "MY_VARIABLE"}; never the secret itself.`,
   })),
-  "bad-include": formatWords(({ value }) => ({
+  "bad-include": formatMessages(({ value }) => ({
     message: `${quote(value)} cannot be included.`,
     hint: INCLUDE_HINTS[includeMistake(String(value)) ?? "ending"],
   })),
-  "bad-member-id": formatWords(({ value }) => ({
+  "bad-member-id": formatMessages(({ value }) => ({
     message: `${quote(value)} is not the id of a member.`,
     hint: 'It begins with "mem_". Leave the key out to find the member by its e-mail address.',
   })),
-  "bad-merchant": formatWords(({ value }) => ({
+  "bad-merchant": formatMessages(({ value }) => ({
     message: `${quote(value)} is not a merchant code.`,
     hint: "1 to 64 letters, digits, hyphens and underscores, such as MC4F7K2P.",
   })),
-  "bad-period": formatWords(({ value }) => ({
+  "bad-period": formatMessages(({ value }) => ({
     message: `"for" must be a period such as 30d, not ${asWritten(value)}.`,
     hint: "A whole number of weeks (w), days (d) or hours (h); to renew for ever, write reinvite: true.",
   })),
-  "bad-removal-limit": formatWords(({ value }) => ({
+  "bad-removal-limit": formatMessages(({ value }) => ({
     message: `"max_removals" must be a share such as 25%, or a whole number, not ${asWritten(value)}.`,
     hint: removalHint(value),
   })),
-  "bad-role-id": formatWords(({ value }) => ({
+  "bad-role-id": formatMessages(({ value }) => ({
     message: `${quote(value)} is not the id of a role.`,
     hint: 'It begins with "role_". Leave the key out to find the role by its name.',
   })),
-  "bad-until": formatWords(({ value }) => ({
+  "bad-until": formatMessages(({ value }) => ({
     message: `"until" must be a date, or a time with its zone, not ${quote(value)}.`,
     hint: untilHint(String(value)),
   })),
-  "blank-text": formatWords(({ path }) => ({
+  "blank-text": formatMessages(({ path }) => ({
     message: `${String(path.at(-1)).trim() === "" ? `A key of ${quote(path.at(-2))}` : subject(path)} is blank.`,
     hint: typeof path.at(-1) === "number" ? "Fill it in, or remove the entry." : "Fill it in.",
   })),
-  "control-character": formatWords(({ path }) => ({
+  "control-character": formatMessages(({ path }) => ({
     message: `${subject(path)} has a line break or an invisible control character in it.`,
     hint: "Remove it: the text has to be seen as it is, on one line.",
   })),
-  "too-few-roles": formatWords(() => ({
+  "too-few-roles": formatMessages(() => ({
     message: 'A set under "separate" needs at least two roles.',
     hint: SETS,
   })),
-  "too-many-checks": formatWords(({ value }) => ({
+  "too-many-checks": formatMessages(({ value }) => ({
     message: `The file has ${sizeOf(value)} checks; ${MAX_CHECKS} are the most.`,
     hint: "Let one check speak of several members or permissions, or use policies.",
   })),
-  "too-many-includes": formatWords(({ value }) => ({
+  "too-many-includes": formatMessages(({ value }) => ({
     message: `The file includes ${sizeOf(value)} others; ${MAX_INCLUDES} are the most.`,
     hint: "Let one file that you include include others in turn.",
   })),
-  "too-many-metadata": formatWords(({ path, value }) => ({
+  "too-many-metadata": formatMessages(({ path, value }) => ({
     message: `${subject(path)} has ${Object.keys(Object(value)).length} properties; the service takes ${MAX_METADATA} at most.`,
     hint: "Remove some, or put several into one property that holds a mapping.",
   })),
-  "too-many-permissions": formatWords(({ value }) => ({
+  "too-many-permissions": formatMessages(({ value }) => ({
     message: `The role has ${sizeOf(value)} permissions; the service takes ${MAX_PERMISSIONS} at most.`,
     hint: "Divide it into two roles and give members both.",
   })),

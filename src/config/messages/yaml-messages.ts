@@ -1,8 +1,8 @@
 import type { YamlProblem } from "../diagnostics/problem.ts";
-import { quote, type Wording, type Words } from "./phrases.ts";
+import { type MessageTable, type MessageText, quote } from "./message-phrases.ts";
 
 /** The words for what is wrong with a file as YAML, and for files that cannot be read. */
-export const YAML_WORDS: Words<YamlProblem["code"]> = {
+export const YAML_MESSAGES: MessageTable<YamlProblem["code"]> = {
   "file-missing": ({ name }) => ({
     message: `There is no file ${quote(name)}.`,
     hint: "Check the spelling. An included path is relative to the file that includes it.",
@@ -98,13 +98,13 @@ export const BEGINNING = 'Begin with "version: 1" and "merchant: <your merchant 
 
 const INDENTATION = "Put each entry on a line of its own, indented by two spaces more than its parent.";
 
-const SYNTAX_UNKNOWN: Wording = {
+const SYNTAX_UNKNOWN: MessageText = {
   message: "This cannot be read as YAML.",
   hint: `Look for a missing quote, colon or bracket here or on the line before. ${INDENTATION}`,
 };
 
 // By the parser's own codes, the vaguest one divided up.
-const SYNTAX: Readonly<Record<string, Wording>> = {
+const SYNTAX: Readonly<Record<string, MessageText>> = {
   BAD_DIRECTIVE: {
     message: "A line that begins with % is an instruction to YAML readers, and this is none.",
     hint: "Remove the line, or put the text in quotes.",

@@ -1,56 +1,60 @@
-import type { LocatedProblem, Path, Site } from "../diagnostics/problem.ts";
+import type { FileLocation, LocatedProblem, Path } from "../diagnostics/problem.ts";
 import {
-  type Draft,
-  type DraftGrant,
-  type DraftMember,
   grantPath,
-  memberSite,
+  locationOf,
+  memberLocation,
+  type RawFile,
+  type RawGrant,
+  type RawMember,
   rolesByOtherNames,
-  siteOf,
 } from "../raw-file.ts";
 import { keysAt } from "../schema/merchant-schema.ts";
 import { fieldsOf, sameValue, valueAt } from "../values.ts";
-import type { MerchantView } from "./rule-context.ts";
+import type { RuleContext } from "./rule-context.ts";
 
 const FIELDS = ["id", "until", "metadata", "managed"];
 
 /** What two files say of the same member is the same; their roles are joined. */
-export function agreeingMembers({ members, drafts }: MerchantView): readonly LocatedProblem[] {
-  if (drafts.length < 2) {
+export function agreeingMembers({ members, rawFiles }: RuleContext): readonly LocatedProblem[] {
+  if (rawFiles.length < 2) {
     return [];
   }
-  const firsts = new Map<string, { readonly value: unknown; readonly site: Site }>();
+  const firsts = new Map<string, { readonly value: unknown; readonly location: FileLocation }>();
   return members.flatMap((member) =>
     FIELDS.flatMap((field): readonly LocatedProblem[] => {
       const { email, address, file, fields } = member;
       if (email === null || !Object.hasOwn(fields, field)) {
         return [];
       }
-      const site = memberSite(member, field);
+      const location = memberLocation(member, field);
       const key = JSON.stringify([address, field]);
       const first = firsts.get(key);
       if (first === undefined) {
-        firsts.set(key, { value: fields[field], site });
+        firsts.set(key, { value: fields[field], location });
         return [];
       }
       // In one file the whole entry is a repeat.
-      return first.site.file === file || sameValue(first.value, fields[field])
+      return first.location.file === file || sameValue(first.value, fields[field])
         ? []
-        : [{ code: "conflicting-member", email, field, place: site, first: first.site }];
+        : [{ code: "conflicting-member", email, field, location, first: first.location }];
     }),
   );
 }
 
 /** A member is given a role with one end, or with none, by whichever of its names. */
-export function agreeingGrants({ roles, members, twice }: MerchantView): readonly LocatedProblem[] {
+export function agreeingGrants({
+  roles,
+  members,
+  duplicateAddresses,
+}: RuleContext): readonly LocatedProblem[] {
   const names = rolesByOtherNames(roles);
   const nameOf = (role: string): string => names.get(role) ?? role;
-  const byAddress = new Map<string, DraftMember[]>();
+  const byAddress = new Map<string, RawMember[]>();
   // Only whoever stands there twice, or is given a role twice, can be given it with two ends.
   for (const member of members) {
     const { address, grants, repeated } = member;
     const isGivenTwice = repeated || (grants.length > 1 && grants.some(({ role }) => names.has(role)));
-    if (address !== null && (isGivenTwice || twice.has(address))) {
+    if (address !== null && (isGivenTwice || duplicateAddresses.has(address))) {
       const known = byAddress.get(address);
       if (known === undefined) {
         byAddress.set(address, [member]);
@@ -63,14 +67,18 @@ export function agreeingGrants({ roles, members, twice }: MerchantView): readonl
 }
 
 /** A member is not told to have no roles in one file, and given some in another. */
-export function agreeingRoles({ members, drafts, twice }: MerchantView): readonly LocatedProblem[] {
-  if (drafts.length < 2) {
+export function agreeingRoles({
+  members,
+  rawFiles,
+  duplicateAddresses,
+}: RuleContext): readonly LocatedProblem[] {
+  if (rawFiles.length < 2) {
     return [];
   }
-  const given = new Map<string, DraftMember>();
+  const given = new Map<string, RawMember>();
   for (const member of members) {
     const { address, grants } = member;
-    if (address !== null && twice.has(address) && grants.length > 0 && !given.has(address)) {
+    if (address !== null && duplicateAddresses.has(address) && grants.length > 0 && !given.has(address)) {
       given.set(address, member);
     }
   }
@@ -85,15 +93,15 @@ export function agreeingRoles({ members, drafts, twice }: MerchantView): readonl
             code: "conflicting-member",
             email,
             field: "roles",
-            place: memberSite(member, "roles"),
-            first: memberSite(other, "roles"),
+            location: memberLocation(member, "roles"),
+            first: memberLocation(other, "roles"),
           },
         ];
   });
 }
 
 function conflicts(
-  entries: readonly DraftMember[],
+  entries: readonly RawMember[],
   nameOf: (role: string) => string,
 ): readonly LocatedProblem[] {
   const firsts = new Map<string, GrantOf>();
@@ -107,23 +115,30 @@ function conflicts(
       }
       return endOf(first.grant) === endOf(grant)
         ? []
-        : [{ code: "conflicting-grant", role, place: grantSite({ member, grant }), first: grantSite(first) }];
+        : [
+            {
+              code: "conflicting-grant",
+              role,
+              location: grantSite({ member, grant }),
+              first: grantSite(first),
+            },
+          ];
     }),
   );
 }
 
 interface GrantOf {
-  readonly member: DraftMember;
-  readonly grant: DraftGrant;
+  readonly member: RawMember;
+  readonly grant: RawGrant;
 }
 
 /** An end that cannot be read has been refused already, and conflicts with nothing. */
-function endOf({ end }: DraftGrant): number | null {
+function endOf({ end }: RawGrant): number | null {
   return end?.until?.ends ?? null;
 }
 
-function grantSite({ member, grant }: GrantOf): Site {
-  return siteOf(member.file, grantPath(member, grant));
+function grantSite({ member, grant }: GrantOf): FileLocation {
+  return locationOf(member.file, grantPath(member, grant));
 }
 
 const SETTINGS: readonly Path[] = [
@@ -137,28 +152,28 @@ const MAPS: readonly Path[] = [
 ];
 
 /** What two files set is set to the same. */
-export function agreeingSettings({ drafts }: MerchantView): readonly LocatedProblem[] {
-  if (drafts.length < 2) {
+export function agreeingSettings({ rawFiles }: RuleContext): readonly LocatedProblem[] {
+  if (rawFiles.length < 2) {
     return [];
   }
-  const firsts = new Map<string, { readonly value: unknown; readonly site: Site }>();
-  return drafts.flatMap((draft) =>
-    settingsOf(draft).flatMap((path): readonly LocatedProblem[] => {
-      const value = valueAt(draft.fields, path);
-      const site = siteOf(draft.file, path);
+  const firsts = new Map<string, { readonly value: unknown; readonly location: FileLocation }>();
+  return rawFiles.flatMap((raw) =>
+    settingsOf(raw).flatMap((path): readonly LocatedProblem[] => {
+      const value = valueAt(raw.fields, path);
+      const location = locationOf(raw.file, path);
       const first = firsts.get(JSON.stringify(path));
       if (first === undefined) {
-        firsts.set(JSON.stringify(path), { value, site });
+        firsts.set(JSON.stringify(path), { value, location });
         return [];
       }
       return sameValue(first.value, value)
         ? []
-        : [{ code: "conflicting-setting", path, place: site, first: first.site }];
+        : [{ code: "conflicting-setting", path, location, first: first.location }];
     }),
   );
 }
 
-function settingsOf({ fields }: Draft): readonly Path[] {
+function settingsOf({ fields }: RawFile): readonly Path[] {
   const keys = MAPS.flatMap((path) =>
     Object.keys(fieldsOf(valueAt(fields, path))).map((key) => [...path, key]),
   );

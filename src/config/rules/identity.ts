@@ -1,16 +1,16 @@
-import type { LocatedProblem, Problem, Site } from "../diagnostics/problem.ts";
-import { type Draft, type DraftRole, memberSite, siteOf } from "../raw-file.ts";
+import type { FileLocation, LocatedProblem, Problem } from "../diagnostics/problem.ts";
+import { locationOf, memberLocation, type RawFile, type RawRole } from "../raw-file.ts";
 import { repeats } from "../values.ts";
-import type { MerchantView } from "./rule-context.ts";
+import type { RuleContext } from "./rule-context.ts";
 
 /** No name and no pinned id stands for two roles, in whichever file. */
-export function noDuplicateRoles({ roles }: MerchantView): readonly LocatedProblem[] {
+export function noDuplicateRoles({ roles }: RuleContext): readonly LocatedProblem[] {
   return [
     ...repeats(roles, ({ name }) => name).map(
       ({ text, item, first }): LocatedProblem => ({
         code: "duplicate-role",
         name: text,
-        place: fieldSite(item, "name"),
+        location: fieldSite(item, "name"),
         first: fieldSite(first, "name"),
       }),
     ),
@@ -18,7 +18,7 @@ export function noDuplicateRoles({ roles }: MerchantView): readonly LocatedProbl
       ({ text, item, first }): LocatedProblem => ({
         code: "duplicate-role-id",
         id: text,
-        place: fieldSite(item, "id"),
+        location: fieldSite(item, "id"),
         first: fieldSite(first, "id"),
       }),
     ),
@@ -26,16 +26,22 @@ export function noDuplicateRoles({ roles }: MerchantView): readonly LocatedProbl
 }
 
 /** No address, in whatever case, stands twice in one file, and no pinned id stands for two members. */
-export function noDuplicateMembers({ drafts, members, twice }: MerchantView): readonly LocatedProblem[] {
+export function noDuplicateMembers({
+  rawFiles,
+  members,
+  duplicateAddresses,
+}: RuleContext): readonly LocatedProblem[] {
   const again =
-    twice.size === 0 ? [] : drafts.flatMap((draft) => repeats(draft.members, ({ address }) => address));
+    duplicateAddresses.size === 0
+      ? []
+      : rawFiles.flatMap((raw) => repeats(raw.members, ({ address }) => address));
   return [
     ...again.map(
       ({ item, first }): LocatedProblem => ({
         code: "duplicate-member",
         email: item.email ?? "",
-        place: memberSite(item, "email"),
-        first: memberSite(first, "email"),
+        location: memberLocation(item, "email"),
+        first: memberLocation(first, "email"),
       }),
     ),
     ...repeats(members, ({ id }) => id).flatMap(({ text, item, first }): readonly LocatedProblem[] =>
@@ -46,29 +52,29 @@ export function noDuplicateMembers({ drafts, members, twice }: MerchantView): re
             {
               code: "duplicate-member-id",
               id: text,
-              place: memberSite(item, "id"),
-              first: memberSite(first, "id"),
+              location: memberLocation(item, "id"),
+              first: memberLocation(first, "id"),
             },
           ],
     ),
   ];
 }
 
-function fieldSite({ file, path }: DraftRole, field: string): Site {
-  return siteOf(file, [...path, field]);
+function fieldSite({ file, path }: RawRole, field: string): FileLocation {
+  return locationOf(file, [...path, field]);
 }
 
 /** A role's name does not look like an id, which members are given roles by as well. */
-export function clearRoleNames({ roles }: Draft): readonly Problem[] {
+export function clearRoleNames({ roles }: RawFile): readonly Problem[] {
   return roles.flatMap(({ name, path }): readonly Problem[] =>
     name?.startsWith("role_")
-      ? [{ code: "role-name-like-id", name, place: { at: "value", path: [...path, "name"] } }]
+      ? [{ code: "role-name-like-id", name, location: { at: "value", path: [...path, "name"] } }]
       : [],
   );
 }
 
 /** The name that a role had is no role's any more, or that role had another one itself: a chain. Only one role had it. */
-export function previousNames({ roles }: MerchantView): readonly LocatedProblem[] {
+export function previousNames({ roles }: RuleContext): readonly LocatedProblem[] {
   const byName = new Map(roles.flatMap((role) => (role.name === null ? [] : [[role.name, role] as const])));
   const declared = roles.flatMap((role): readonly LocatedProblem[] => {
     const { previously, name } = role;
@@ -81,8 +87,8 @@ export function previousNames({ roles }: MerchantView): readonly LocatedProblem[
       return [];
     }
     const first = fieldSite(holder, "name");
-    const place = fieldSite(role, "previously");
-    return [{ code: "previously-declared", name: previously, kind, place, first }];
+    const location = fieldSite(role, "previously");
+    return [{ code: "previously-declared", name: previously, kind, location, first }];
   });
   return [
     ...declared,
@@ -90,7 +96,7 @@ export function previousNames({ roles }: MerchantView): readonly LocatedProblem[
       ({ text, item, first }): LocatedProblem => ({
         code: "duplicate-previously",
         name: text,
-        place: fieldSite(item, "previously"),
+        location: fieldSite(item, "previously"),
         first: fieldSite(first, "previously"),
       }),
     ),

@@ -19,10 +19,10 @@ import {
   knownRoles,
   usualPermissions,
 } from "./references.ts";
-import { type MerchantDrafts, type MerchantView, viewMerchant } from "./rule-context.ts";
+import { createRuleContext, type RuleContext, type RuleContextInput } from "./rule-context.ts";
 
 /** A rule on what the files of one merchant say together. */
-type MerchantRule = (merchant: MerchantView) => readonly LocatedProblem[];
+type MerchantRule = (merchant: RuleContext) => readonly LocatedProblem[];
 
 const RULES: readonly MerchantRule[] = [
   noDuplicateRoles,
@@ -50,17 +50,17 @@ const RULES: readonly MerchantRule[] = [
 ];
 
 /** Everything that is wrong with the files of one merchant together. */
-export function checkMerchant(drafts: MerchantDrafts): readonly LocatedProblem[] {
-  const view = viewMerchant(drafts);
-  return RULES.flatMap((rule) => judge(rule, view, drafts.main));
+export function checkMerchant(rawFiles: RuleContextInput): readonly LocatedProblem[] {
+  const view = createRuleContext(rawFiles);
+  return RULES.flatMap((rule) => judge(rule, view, rawFiles.main));
 }
 
-function judge(rule: MerchantRule, view: MerchantView, main: string): readonly LocatedProblem[] {
+function judge(rule: MerchantRule, view: RuleContext, main: string): readonly LocatedProblem[] {
   try {
     return rule(view);
   } catch (error) {
     if (error instanceof TooMuchWork) {
-      return [{ code: "too-much-to-judge", place: { at: "head", file: main, path: [] } }];
+      return [{ code: "too-much-to-judge", location: { at: "first-key", file: main, path: [] } }];
     }
     throw error;
   }

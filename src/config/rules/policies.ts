@@ -1,12 +1,12 @@
 import type { Person } from "../access.ts";
 import type { LocatedProblem, Who } from "../diagnostics/problem.ts";
-import { siteOf } from "../raw-file.ts";
+import { locationOf } from "../raw-file.ts";
 import { countOf, listOf, textOf } from "../values.ts";
-import { entriesAt, type MerchantView, pairsAt } from "./rule-context.ts";
+import { entriesAt, pairsAt, type RuleContext } from "./rule-context.ts";
 
 /** Members have addresses of the allowed domains. */
-export function allowedDomains(merchant: MerchantView): readonly LocatedProblem[] {
-  const lists = merchant.drafts.some(({ fields }) =>
+export function allowedDomains(merchant: RuleContext): readonly LocatedProblem[] {
+  const lists = merchant.rawFiles.some(({ fields }) =>
     Array.isArray(Object(fields["policies"])["email_domains"]),
   );
   const domains = entriesAt(merchant, "policies", "email_domains").map(({ value }) => textOf(value));
@@ -17,8 +17,8 @@ export function allowedDomains(merchant: MerchantView): readonly LocatedProblem[
   const accepts = domainTest(allowed);
   return merchant
     .access()
-    .people.flatMap(({ email, site }): readonly LocatedProblem[] =>
-      accepts(email) ? [] : [{ code: "policy-email-domain", email, domains: allowed, place: site }],
+    .people.flatMap(({ email, location }): readonly LocatedProblem[] =>
+      accepts(email) ? [] : [{ code: "policy-email-domain", email, domains: allowed, location }],
     );
 }
 
@@ -39,7 +39,7 @@ function domainTest(domains: readonly string[]): (email: string) => boolean {
 const MAX_DOMAIN = 253;
 
 /** Nobody holds two roles that are kept separate. */
-export function separateRoles(merchant: MerchantView): readonly LocatedProblem[] {
+export function separateRoles(merchant: RuleContext): readonly LocatedProblem[] {
   const sets = entriesAt(merchant, "policies", "separate").map(({ value }) =>
     listOf(value).filter((role) => typeof role === "string"),
   );
@@ -83,44 +83,44 @@ function separateIn(
             code: "policy-separate",
             email,
             roles: [first.role, held.role],
-            place: held.site,
-            first: first.site,
+            location: held.location,
+            first: first.location,
           },
         ];
   });
 }
 
 /** No role has more holders than it may have. */
-export function fewEnoughHolders(merchant: MerchantView): readonly LocatedProblem[] {
+export function fewEnoughHolders(merchant: RuleContext): readonly LocatedProblem[] {
   return pairsAt(merchant, "policies", "max_holders").flatMap(
-    ({ name: role, value, site }): readonly LocatedProblem[] => {
+    ({ name: role, value, location }): readonly LocatedProblem[] => {
       const limit = countOf(value);
       const holders = limit === null ? [] : merchant.access().holdersOf(role);
       return limit !== null && holders.length > limit
-        ? [{ code: "policy-max-holders", role, limit, who: who(holders), place: site }]
+        ? [{ code: "policy-max-holders", role, limit, who: who(holders), location }]
         : [];
     },
   );
 }
 
 /** No role needs more holders than it may have. */
-export function possibleHolders(merchant: MerchantView): readonly LocatedProblem[] {
+export function possibleHolders(merchant: RuleContext): readonly LocatedProblem[] {
   const limits = new Map(
     pairsAt(merchant, "policies", "max_holders").map((pair) => [pair.name, pair] as const),
   );
   return pairsAt(merchant, "guards", "min_holders").flatMap(
-    ({ name: role, value, site }): readonly LocatedProblem[] => {
+    ({ name: role, value, location }): readonly LocatedProblem[] => {
       const limit = limits.get(role);
       const [min, max] = [countOf(value), countOf(limit?.value)];
       return limit !== undefined && min !== null && max !== null && min > max
-        ? [{ code: "holders-contradiction", role, min, max, place: limit.site, first: site }]
+        ? [{ code: "holders-contradiction", role, min, max, location: limit.location, first: location }]
         : [];
     },
   );
 }
 
 /** Where a role is only granted with an end, every grant or its membership has one. */
-export function endsWhereRequired(merchant: MerchantView): readonly LocatedProblem[] {
+export function endsWhereRequired(merchant: RuleContext): readonly LocatedProblem[] {
   const roles = entriesAt(merchant, "policies", "require_until").flatMap(({ value }) => textOf(value) ?? []);
   return [...new Set(roles.map((role) => merchant.access().keyOf(role)))].flatMap((role) =>
     merchant
@@ -130,13 +130,13 @@ export function endsWhereRequired(merchant: MerchantView): readonly LocatedProbl
         const grant = held.get(role);
         return grant === undefined || grant.ends
           ? []
-          : [{ code: "policy-require-until", role: grant.role, place: grant.site }];
+          : [{ code: "policy-require-until", role: grant.role, location: grant.location }];
       }),
   );
 }
 
 /** No custom role grants a forbidden permission. */
-export function allowedPermissions(merchant: MerchantView): readonly LocatedProblem[] {
+export function allowedPermissions(merchant: RuleContext): readonly LocatedProblem[] {
   const forbidden = new Set(entriesAt(merchant, "policies", "forbid_permissions").map(({ value }) => value));
   return merchant.roles.flatMap(({ name, permissions, file, path }) =>
     permissions.flatMap((permission, index): readonly LocatedProblem[] =>
@@ -146,7 +146,7 @@ export function allowedPermissions(merchant: MerchantView): readonly LocatedProb
               code: "policy-forbidden-permission",
               permission,
               role: name ?? "",
-              place: siteOf(file, [...path, "permissions", index]),
+              location: locationOf(file, [...path, "permissions", index]),
             },
           ]
         : [],

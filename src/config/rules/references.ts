@@ -1,18 +1,18 @@
 import { isSlip, openSuggester } from "../../lib/suggest.ts";
 import { isLiteralGlob } from "../../lib/text.ts";
 import { PREDEFINED_ROLES } from "../../model/live.ts";
-import type { LocatedProblem, Site } from "../diagnostics/problem.ts";
-import { type Draft, grantPath, renamedRoles, siteOf } from "../raw-file.ts";
+import type { FileLocation, LocatedProblem } from "../diagnostics/problem.ts";
+import { grantPath, locationOf, type RawFile, renamedRoles } from "../raw-file.ts";
 import { fieldsOf, listOf, textOf } from "../values.ts";
-import { entriesAt, type MerchantView, pairsAt } from "./rule-context.ts";
+import { entriesAt, pairsAt, type RuleContext } from "./rule-context.ts";
 
 interface Reference {
   readonly text: string;
-  readonly site: Site;
+  readonly location: FileLocation;
 }
 
 /** Roles are named by their ids or declared names, where no others can exist; a shared rule may mean another merchant's. */
-export function knownRoles(merchant: MerchantView): readonly LocatedProblem[] {
+export function knownRoles(merchant: RuleContext): readonly LocatedProblem[] {
   const open = !merchant.rolesComplete;
   const names = new Set(merchant.roles.flatMap(({ name }) => name ?? []));
   const renamed = renamedRoles(merchant.roles);
@@ -21,15 +21,15 @@ export function knownRoles(merchant: MerchantView): readonly LocatedProblem[] {
   const isKnown = (role: string) =>
     role.startsWith("role_") || names.has(role) || renamed.has(role) || mayBeIgnored(role);
   const rules = ruleReferences(merchant);
-  const isOwn = ({ site }: Reference) => site.file === merchant.main;
+  const isOwn = ({ location }: Reference) => location.file === merchant.main;
   const unknown = (references: readonly Reference[]) =>
-    references.flatMap(({ text: role, site: place }) => {
+    references.flatMap(({ text: role, location }) => {
       if (isKnown(role)) {
         return [];
       }
       const near =
         suggest(role) ?? PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? null;
-      return [{ role, near, place }];
+      return [{ role, near, location }];
     });
   const own = open ? [] : [...grantReferences(merchant, isKnown), ...rules.filter(isOwn)];
   return [
@@ -41,7 +41,7 @@ export function knownRoles(merchant: MerchantView): readonly LocatedProblem[] {
 }
 
 /** Roles are named by their current names; a previous one still means the role. */
-export function currentRoleNames(merchant: MerchantView): readonly LocatedProblem[] {
+export function currentRoleNames(merchant: RuleContext): readonly LocatedProblem[] {
   const renamed = renamedRoles(merchant.roles);
   if (renamed.size === 0) {
     return [];
@@ -49,18 +49,18 @@ export function currentRoleNames(merchant: MerchantView): readonly LocatedProble
   const references = [
     ...grantReferences(merchant, (role) => !renamed.has(role)),
     ...ruleReferences(merchant),
-    ...merchant.drafts.flatMap(protectedRoles),
+    ...merchant.rawFiles.flatMap(protectedRoles),
   ];
-  return references.flatMap(({ text: role, site: place }): readonly LocatedProblem[] => {
+  return references.flatMap(({ text: role, location }): readonly LocatedProblem[] => {
     const name = renamed.get(role);
-    return name === undefined ? [] : [{ code: "previous-role-name", role, name, place }];
+    return name === undefined ? [] : [{ code: "previous-role-name", role, name, location }];
   });
 }
 
 /** Returns the literal names under `guards.protect` of a merchant's own file that no declared role has. */
-export function knownProtectedRoles(merchant: MerchantView): readonly LocatedProblem[] {
+export function knownProtectedRoles(merchant: RuleContext): readonly LocatedProblem[] {
   const named = merchant.rolesComplete
-    ? merchant.drafts.filter(({ file }) => file === merchant.main).flatMap(protectedRoles)
+    ? merchant.rawFiles.filter(({ file }) => file === merchant.main).flatMap(protectedRoles)
     : [];
   if (named.length === 0) {
     return [];
@@ -69,72 +69,72 @@ export function knownProtectedRoles(merchant: MerchantView): readonly LocatedPro
   const known = new Set([...names, ...renamedRoles(merchant.roles).keys()].map((name) => name.toLowerCase()));
   const suggest = openSuggester([...new Set(names)]);
   const mayBeIgnored = openIgnored(merchant, "roles");
-  return named.flatMap(({ text: role, site: place }): readonly LocatedProblem[] =>
+  return named.flatMap(({ text: role, location }): readonly LocatedProblem[] =>
     !isLiteralGlob(role) ||
     role.toLowerCase().startsWith("role_") ||
     known.has(role.toLowerCase()) ||
     mayBeIgnored(role)
       ? []
-      : [{ code: "unknown-protected-role", role, near: suggest(role), place }],
+      : [{ code: "unknown-protected-role", role, near: suggest(role), location }],
   );
 }
 
-function protectedRoles({ file, fields }: Draft): readonly Reference[] {
+function protectedRoles({ file, fields }: RawFile): readonly Reference[] {
   const roles = fieldsOf(fieldsOf(fields["guards"])["protect"])["roles"];
   return listOf(roles).flatMap((role, index) =>
     typeof role === "string"
-      ? [{ text: role, site: siteOf(file, ["guards", "protect", "roles", index]) }]
+      ? [{ text: role, location: locationOf(file, ["guards", "protect", "roles", index]) }]
       : [],
   );
 }
 
 /** Grants of roles that are not known. */
 function grantReferences(
-  { members, granted }: MerchantView,
+  { members, referencedRoles }: RuleContext,
   isKnown: (role: string) => boolean,
 ): readonly Reference[] {
-  const strange = new Set([...granted].filter((role) => !isKnown(role)));
+  const strange = new Set([...referencedRoles].filter((role) => !isKnown(role)));
   if (strange.size === 0) {
     return [];
   }
   return members.flatMap((member) =>
     member.grants
       .filter(({ role }) => strange.has(role))
-      .map((grant) => ({ text: grant.role, site: siteOf(member.file, grantPath(member, grant)) })),
+      .map((grant) => ({ text: grant.role, location: locationOf(member.file, grantPath(member, grant)) })),
   );
 }
 
 /** Role names in policies, guards and checks, in all files. */
-function ruleReferences(merchant: MerchantView): readonly Reference[] {
+function ruleReferences(merchant: RuleContext): readonly Reference[] {
   const listed = [
     ...entriesAt(merchant, "policies", "require_until"),
     ...entriesAt(merchant, "policies", "require_mfa"),
-    ...entriesAt(merchant, "policies", "separate").flatMap(({ value, site }) =>
-      listOf(value).map((role, index) => ({ value: role, site: inside(site, index) })),
+    ...entriesAt(merchant, "policies", "separate").flatMap(({ value, location }) =>
+      listOf(value).map((role, index) => ({ value: role, location: inside(location, index) })),
     ),
-  ].flatMap(({ value, site }) => (textOf(value) === null ? [] : [{ text: String(value), site }]));
+  ].flatMap(({ value, location }) => (textOf(value) === null ? [] : [{ text: String(value), location }]));
   const keys = [
     ...pairsAt(merchant, "policies", "max_holders"),
     ...pairsAt(merchant, "guards", "min_holders"),
-  ].flatMap(({ name, site }) =>
+  ].flatMap(({ name, location }) =>
     name.trim() === "" || name === "__proto__" || name === "<<"
       ? []
-      : [{ text: name, site: { ...site, at: "key" } as Site }],
+      : [{ text: name, location: { ...location, at: "key" } as FileLocation }],
   );
-  const allowed = merchant.drafts.flatMap(checkHolders).flatMap(({ text, site }) => {
+  const allowed = merchant.rawFiles.flatMap(checkHolders).flatMap(({ text, location }) => {
     const role = text.startsWith("role:") ? text.slice("role:".length).trim() : "";
-    return role === "" ? [] : [{ text: role, site }];
+    return role === "" ? [] : [{ text: role, location }];
   });
   return [...listed, ...keys, ...allowed];
 }
 
 /** A check speaks of members who are declared, where all of them are. */
-export function knownMembers(merchant: MerchantView): readonly LocatedProblem[] {
+export function knownMembers(merchant: RuleContext): readonly LocatedProblem[] {
   if (!merchant.membersComplete) {
     return [];
   }
-  const own = merchant.drafts.filter(({ file }) => file === merchant.main);
-  const named = own.flatMap((draft) => [...checkHolders(draft), ...checkedMembers(draft)]);
+  const own = merchant.rawFiles.filter(({ file }) => file === merchant.main);
+  const named = own.flatMap((raw) => [...checkHolders(raw), ...checkedMembers(raw)]);
   if (named.length === 0) {
     return [];
   }
@@ -142,31 +142,33 @@ export function knownMembers(merchant: MerchantView): readonly LocatedProblem[] 
   const known = new Set(emails.map((email) => email.toLowerCase()));
   const suggest = openSuggester([...new Set(emails)]);
   const mayBeIgnored = openIgnored(merchant, "members");
-  return named.flatMap(({ text: email, site }): readonly LocatedProblem[] =>
+  return named.flatMap(({ text: email, location }): readonly LocatedProblem[] =>
     !email.includes("@") || email.startsWith("role:") || known.has(email.toLowerCase()) || mayBeIgnored(email)
       ? []
-      : [{ code: "unknown-member", email, near: suggest(email), place: site }],
+      : [{ code: "unknown-member", email, near: suggest(email), location }],
   );
 }
 
-function checkHolders({ file, fields }: Draft): readonly Reference[] {
+function checkHolders({ file, fields }: RawFile): readonly Reference[] {
   return listOf(fields["checks"]).flatMap((check, index) =>
     listOf(fieldsOf(check)["only"]).flatMap((holder, at) =>
-      typeof holder === "string" ? [{ text: holder, site: siteOf(file, ["checks", index, "only", at]) }] : [],
+      typeof holder === "string"
+        ? [{ text: holder, location: locationOf(file, ["checks", index, "only", at]) }]
+        : [],
     ),
   );
 }
 
-function checkedMembers({ file, fields }: Draft): readonly Reference[] {
+function checkedMembers({ file, fields }: RawFile): readonly Reference[] {
   return listOf(fields["checks"]).flatMap((check, index) => {
     const member = textOf(fieldsOf(check)["member"]);
-    return member === null ? [] : [{ text: member, site: siteOf(file, ["checks", index, "member"]) }];
+    return member === null ? [] : [{ text: member, location: locationOf(file, ["checks", index, "member"]) }];
   });
 }
 
 /** Somebody holds every role of a merchant's own file, where all members and their roles are declared. */
-export function heldRoles(merchant: MerchantView): readonly LocatedProblem[] {
-  const { membersComplete, roles, members, main, granted: named } = merchant;
+export function heldRoles(merchant: RuleContext): readonly LocatedProblem[] {
+  const { membersComplete, roles, members, main, referencedRoles: named } = merchant;
   const known = new Set(roles.flatMap(({ name, id, previously }) => [name, id, previously]));
   // A role that nobody knows may be a misspelling of the one that nobody holds.
   const clear =
@@ -177,28 +179,31 @@ export function heldRoles(merchant: MerchantView): readonly LocatedProblem[] {
   return roles.flatMap(({ name, id, previously, file, path }): readonly LocatedProblem[] =>
     name === null || file !== main || [name, id, previously].some((each) => each !== null && named.has(each))
       ? []
-      : [{ code: "unheld-role", name, place: siteOf(file, [...path, "name"]) }],
+      : [{ code: "unheld-role", name, location: locationOf(file, [...path, "name"]) }],
   );
 }
 
 // So many roles have a permission before a spelling of its own is taken for a slip.
-const OFTEN = 3;
+const MIN_COMMON_USES = 3;
 
 /** A permission that stands once is no misspelling of one that stands often. */
-export function usualPermissions(merchant: MerchantView): readonly LocatedProblem[] {
-  const uses = [...merchant.roles.flatMap(declaredPermissions), ...merchant.drafts.flatMap(namedPermissions)];
+export function usualPermissions(merchant: RuleContext): readonly LocatedProblem[] {
+  const uses = [
+    ...merchant.roles.flatMap(declaredPermissions),
+    ...merchant.rawFiles.flatMap(namedPermissions),
+  ];
   const counts = new Map<string, number>();
   for (const { text } of uses) {
     counts.set(text, (counts.get(text) ?? 0) + 1);
   }
-  const often = [...counts].flatMap(([permission, count]) => (count >= OFTEN ? [permission] : []));
+  const often = [...counts].flatMap(([permission, count]) => (count >= MIN_COMMON_USES ? [permission] : []));
   const once = uses.filter(({ text }) => counts.get(text) === 1);
   if (often.join("").length * once.reduce((sum, { text }) => sum + text.length, 0) > MAX_COMPARED) {
     return [];
   }
-  return once.flatMap(({ text: permission, site }): readonly LocatedProblem[] => {
+  return once.flatMap(({ text: permission, location }): readonly LocatedProblem[] => {
     const near = often.find((each) => isSlip(permission, each));
-    return near === undefined ? [] : [{ code: "rare-permission", permission, near, place: site }];
+    return near === undefined ? [] : [{ code: "rare-permission", permission, near, location }];
   });
 }
 
@@ -209,34 +214,34 @@ function declaredPermissions({
   file,
   path,
   permissions,
-}: MerchantView["roles"][number]): readonly Reference[] {
+}: RuleContext["roles"][number]): readonly Reference[] {
   return permissions.flatMap((permission, index) =>
     typeof permission === "string"
-      ? [{ text: permission, site: siteOf(file, [...path, "permissions", index]) }]
+      ? [{ text: permission, location: locationOf(file, [...path, "permissions", index]) }]
       : [],
   );
 }
 
-function namedPermissions({ file, fields }: Draft): readonly Reference[] {
+function namedPermissions({ file, fields }: RawFile): readonly Reference[] {
   return listOf(fields["checks"]).flatMap((check, index) => {
     const { can, cannot } = fieldsOf(check);
     const listed = listOf(cannot).flatMap((permission, at) =>
       typeof permission === "string"
-        ? [{ text: permission, site: siteOf(file, ["checks", index, "cannot", at]) }]
+        ? [{ text: permission, location: locationOf(file, ["checks", index, "cannot", at]) }]
         : [],
     );
     return typeof can === "string"
-      ? [{ text: can, site: siteOf(file, ["checks", index, "can"]) }, ...listed]
+      ? [{ text: can, location: locationOf(file, ["checks", index, "can"]) }, ...listed]
       : listed;
   });
 }
 
-function inside(site: Site, index: number): Site {
-  return site.at === "value" ? { ...site, path: [...site.path, index] } : site;
+function inside(location: FileLocation, index: number): FileLocation {
+  return location.at === "value" ? { ...location, path: [...location.path, index] } : location;
 }
 
 /** Whether a glob could match a text: only what stands before its first sign counts, to be sure before anything is said. */
-function openIgnored(merchant: MerchantView, key: "roles" | "members"): (text: string) => boolean {
+function openIgnored(merchant: RuleContext, key: "roles" | "members"): (text: string) => boolean {
   const beginnings = new Set(
     entriesAt(merchant, "ignore", key).map(({ value }) =>
       (/^[^*?[{(!\\]*/.exec(String(value))?.[0] ?? "").toLowerCase(),

@@ -1,5 +1,5 @@
-import type { Path, Place, Problem } from "../diagnostics/problem.ts";
-import { type Draft, grantPath } from "../raw-file.ts";
+import type { Location, Path, Problem } from "../diagnostics/problem.ts";
+import { grantPath, type RawFile } from "../raw-file.ts";
 import { fieldsOf, listOf, repeats, valueAt } from "../values.ts";
 
 const LISTS: readonly Path[] = [
@@ -14,7 +14,7 @@ const LISTS: readonly Path[] = [
 ];
 
 /** What a list names, it names once. */
-export function noRepeatedEntries({ fields, roles }: Draft): readonly Problem[] {
+export function noRepeatedEntries({ fields, roles }: RawFile): readonly Problem[] {
   const lists = [
     ...LISTS,
     ...listOf(fieldsOf(fields["policies"])["separate"]).map((_, index) => ["policies", "separate", index]),
@@ -41,7 +41,7 @@ export function noRepeatedEntries({ fields, roles }: Draft): readonly Problem[] 
 }
 
 /** A member is given a role once; where the ends differ, that is a conflict instead. */
-export function noRepeatedGrants({ members }: Draft): readonly Problem[] {
+export function noRepeatedGrants({ members }: RawFile): readonly Problem[] {
   return members
     .filter(({ repeated }) => repeated)
     .flatMap((member) =>
@@ -49,7 +49,7 @@ export function noRepeatedGrants({ members }: Draft): readonly Problem[] {
         ({ item, first }): Problem => ({
           code: "duplicate-member-role",
           role: item.role,
-          place: value(grantPath(member, item)),
+          location: value(grantPath(member, item)),
           first: value(grantPath(member, first)),
         }),
       ),
@@ -58,19 +58,19 @@ export function noRepeatedGrants({ members }: Draft): readonly Problem[] {
 
 interface RepeatedText {
   readonly text: string;
-  readonly place: Place;
-  readonly first: Place;
+  readonly location: Location;
+  readonly first: Location;
 }
 
 function repeatsIn(items: readonly unknown[], path: Path): readonly RepeatedText[] {
   const numbered = items.map((item, index) => ({ item, index }));
   return repeats(numbered, ({ item }) => item).map(({ text, item, first }) => ({
     text,
-    place: value([...path, item.index]),
+    location: value([...path, item.index]),
     first: value([...path, first.index]),
   }));
 }
 
-function value(path: Path): Place {
+function value(path: Path): Location {
   return { at: "value", path };
 }

@@ -1,52 +1,52 @@
 import { type Access, openAccess } from "../access.ts";
-import type { Site } from "../diagnostics/problem.ts";
-import { type Draft, type DraftMember, type DraftRole, siteOf } from "../raw-file.ts";
+import type { FileLocation } from "../diagnostics/problem.ts";
+import { locationOf, type RawFile, type RawMember, type RawRole } from "../raw-file.ts";
 import { fieldsOf, joinLists, listOf } from "../values.ts";
 
 /** Every file of one merchant as the rules look at them together, whatever can be read of each. */
-export interface MerchantView {
+export interface RuleContext {
   /** The merchant's own file; the others may be shared with merchants of other roles and members. */
   readonly main: string;
-  readonly drafts: readonly Draft[];
-  readonly roles: readonly DraftRole[];
-  readonly members: readonly DraftMember[];
+  readonly rawFiles: readonly RawFile[];
+  readonly roles: readonly RawRole[];
+  readonly members: readonly RawMember[];
   /** Whether no role can exist but those that are read here: managed, authoritative, each with a name. */
   readonly rolesComplete: boolean;
   /** The same of members, each with an address. */
   readonly membersComplete: boolean;
   readonly now: number;
   /** The addresses that stand there more than once, in whichever files. */
-  readonly twice: ReadonlySet<string>;
+  readonly duplicateAddresses: ReadonlySet<string>;
   /** The names and ids by which members are given roles. */
-  readonly granted: ReadonlySet<string>;
+  readonly referencedRoles: ReadonlySet<string>;
   /** Who holds what, worked out when it is first asked for. */
   readonly access: () => Access;
 }
 
 /** What a view is made from. */
-export interface MerchantDrafts {
+export interface RuleContextInput {
   readonly main: string;
-  readonly drafts: readonly Draft[];
+  readonly rawFiles: readonly RawFile[];
   /** Whether every file could be read. */
   readonly complete: boolean;
   readonly now: number;
 }
 
 /** Looks at the files of one merchant together. */
-export function viewMerchant({ main, drafts, complete, now }: MerchantDrafts): MerchantView {
-  const roles = joinLists(drafts.map((draft) => draft.roles));
-  const members = joinLists(drafts.map((draft) => draft.members));
+export function createRuleContext({ main, rawFiles, complete, now }: RuleContextInput): RuleContext {
+  const roles = joinLists(rawFiles.map((raw) => raw.roles));
+  const members = joinLists(rawFiles.map((raw) => raw.members));
   let access: Access | undefined;
   return {
     main,
-    drafts,
+    rawFiles,
     roles,
     members,
-    rolesComplete: complete && isWhole("roles", drafts) && roles.every(({ name }) => name !== null),
-    membersComplete: complete && isWhole("members", drafts) && members.every(({ email }) => email !== null),
+    rolesComplete: complete && isWhole("roles", rawFiles) && roles.every(({ name }) => name !== null),
+    membersComplete: complete && isWhole("members", rawFiles) && members.every(({ email }) => email !== null),
     now,
-    twice: addressesTwice(members),
-    granted: grantedBy(members),
+    duplicateAddresses: addressesTwice(members),
+    referencedRoles: grantedBy(members),
     access: () => {
       access ??= openAccess({ roles, members, main }, now);
       return access;
@@ -54,32 +54,34 @@ export function viewMerchant({ main, drafts, complete, now }: MerchantDrafts): M
   };
 }
 
-function addressesTwice(members: readonly DraftMember[]): ReadonlySet<string> {
+function addressesTwice(members: readonly RawMember[]): ReadonlySet<string> {
   const seen = new Set<string>();
-  const twice = new Set<string>();
+  const duplicateAddresses = new Set<string>();
   for (const { address } of members) {
     if (address !== null) {
-      if (seen.has(address)) twice.add(address);
+      if (seen.has(address)) duplicateAddresses.add(address);
       seen.add(address);
     }
   }
-  return twice;
+  return duplicateAddresses;
 }
 
-function grantedBy(members: readonly DraftMember[]): ReadonlySet<string> {
-  const granted = new Set<string>();
+function grantedBy(members: readonly RawMember[]): ReadonlySet<string> {
+  const referencedRoles = new Set<string>();
   for (const { grants } of members) {
     for (const { role } of grants) {
-      granted.add(role);
+      referencedRoles.add(role);
     }
   }
-  return granted;
+  return referencedRoles;
 }
 
 /** Whether a section is managed here, readable, and all that there will be. */
-function isWhole(section: "roles" | "members", drafts: readonly Draft[]): boolean {
-  const sections = drafts.flatMap(({ fields }) => (Object.hasOwn(fields, section) ? [fields[section]] : []));
-  const modes = drafts.flatMap(({ fields }) => fieldsOf(fields["sync"])[section] ?? []);
+function isWhole(section: "roles" | "members", rawFiles: readonly RawFile[]): boolean {
+  const sections = rawFiles.flatMap(({ fields }) =>
+    Object.hasOwn(fields, section) ? [fields[section]] : [],
+  );
+  const modes = rawFiles.flatMap(({ fields }) => fieldsOf(fields["sync"])[section] ?? []);
   return (
     sections.length > 0 &&
     sections.every((value) => Array.isArray(value)) &&
@@ -89,29 +91,29 @@ function isWhole(section: "roles" | "members", drafts: readonly Draft[]): boolea
 
 /** The values of a list below two keys, in all files, each with its place. */
 export function entriesAt(
-  { drafts }: MerchantView,
+  { rawFiles }: RuleContext,
   section: string,
   key: string,
-): readonly { readonly value: unknown; readonly site: Site }[] {
-  return drafts.flatMap(({ file, fields }) =>
+): readonly { readonly value: unknown; readonly location: FileLocation }[] {
+  return rawFiles.flatMap(({ file, fields }) =>
     listOf(fieldsOf(fields[section])[key]).map((value, index) => ({
       value,
-      site: siteOf(file, [section, key, index]),
+      location: locationOf(file, [section, key, index]),
     })),
   );
 }
 
 /** The pairs of a mapping below two keys, in all files, each with its place. */
 export function pairsAt(
-  { drafts }: MerchantView,
+  { rawFiles }: RuleContext,
   section: string,
   key: string,
-): readonly { readonly name: string; readonly value: unknown; readonly site: Site }[] {
-  return drafts.flatMap(({ file, fields }) =>
+): readonly { readonly name: string; readonly value: unknown; readonly location: FileLocation }[] {
+  return rawFiles.flatMap(({ file, fields }) =>
     Object.entries(fieldsOf(fieldsOf(fields[section])[key])).map(([name, value]) => ({
       name,
       value,
-      site: siteOf(file, [section, key, name]),
+      location: locationOf(file, [section, key, name]),
     })),
   );
 }

@@ -1,12 +1,12 @@
 import type { Path, Problem } from "../diagnostics/problem.ts";
-import type { Draft, DraftEnd, DraftMember, DraftRole } from "../raw-file.ts";
+import type { RawEnd, RawFile, RawMember, RawRole } from "../raw-file.ts";
 import { memberPath } from "../raw-file.ts";
 import { MAX_ADDRESS, MAX_NICKNAME, MAX_ROLES } from "../schema/limits.ts";
 import { fieldsOf, textOf } from "../values.ts";
 import { clearRoleNames } from "./identity.ts";
 import { noRepeatedEntries, noRepeatedGrants } from "./repeated-entries.ts";
 
-type SourceRule = (draft: Draft, now: number) => readonly Problem[];
+type SourceRule = (raw: RawFile, now: number) => readonly Problem[];
 
 const RULES: readonly SourceRule[] = [
   noRepeatedEntries,
@@ -19,12 +19,12 @@ const RULES: readonly SourceRule[] = [
 ];
 
 /** Everything that is wrong with one file beyond the form of its single values, whichever merchant includes it. */
-export function checkSource(draft: Draft, now: number): readonly Problem[] {
-  return RULES.flatMap((rule) => rule(draft, now));
+export function checkSource(raw: RawFile, now: number): readonly Problem[] {
+  return RULES.flatMap((rule) => rule(raw, now));
 }
 
 /** Access that ends does so in the future, and no later than the membership that it belongs to. */
-function futureEnds({ members }: Draft, now: number): readonly Problem[] {
+function futureEnds({ members }: RawFile, now: number): readonly Problem[] {
   return members
     .filter(({ end, grants }) => end !== null || grants.some((grant) => grant.end !== null))
     .flatMap((member) => [
@@ -33,14 +33,14 @@ function futureEnds({ members }: Draft, now: number): readonly Problem[] {
     ]);
 }
 
-function pastEnd(end: DraftEnd | null, what: "grant" | "membership", now: number): readonly Problem[] {
+function pastEnd(end: RawEnd | null, what: "grant" | "membership", now: number): readonly Problem[] {
   const until = end?.until ?? null;
   return end === null || until === null || until.ends > now
     ? []
-    : [{ code: "until-past", until: until.text, what, place: { at: "value", path: end.path } }];
+    : [{ code: "until-past", until: until.text, what, location: { at: "value", path: end.path } }];
 }
 
-function lateEnd(end: DraftEnd | null, { end: membership }: DraftMember): readonly Problem[] {
+function lateEnd(end: RawEnd | null, { end: membership }: RawMember): readonly Problem[] {
   const [own, whole] = [end?.until ?? null, membership?.until ?? null];
   return end === null || membership === null || own === null || whole === null || own.ends <= whole.ends
     ? []
@@ -49,14 +49,14 @@ function lateEnd(end: DraftEnd | null, { end: membership }: DraftMember): readon
           code: "until-after-membership",
           until: own.text,
           membership: whole.text,
-          place: { at: "value", path: end.path },
+          location: { at: "value", path: end.path },
           first: { at: "value", path: membership.path },
         },
       ];
 }
 
 /** Members stay within the known limits of the service, which has the last word. */
-function withinLimits({ members }: Draft): readonly Problem[] {
+function withinLimits({ members }: RawFile): readonly Problem[] {
   return members
     .filter(mayExceed)
     .flatMap((member) => [
@@ -70,7 +70,7 @@ function withinLimits({ members }: Draft): readonly Problem[] {
 }
 
 /** Most members are within every limit. */
-function mayExceed({ email, grants, fields: { managed } }: DraftMember): boolean {
+function mayExceed({ email, grants, fields: { managed } }: RawMember): boolean {
   return managed !== undefined || lengthOf(email) > MAX_ADDRESS || grants.length > MAX_ROLES;
 }
 
@@ -80,23 +80,25 @@ function tooMany(
   limit: number,
   path: Path,
 ): readonly Problem[] {
-  return count > limit ? [{ code: "service-limit", what, count, limit, place: { at: "value", path } }] : [];
+  return count > limit
+    ? [{ code: "service-limit", what, count, limit, location: { at: "value", path } }]
+    : [];
 }
 
 function lengthOf(text: string | null): number {
   return text?.length ?? 0;
 }
 
-function nicknameOf({ fields: { managed } }: DraftMember): string | null {
+function nicknameOf({ fields: { managed } }: RawMember): string | null {
   return managed === undefined ? null : textOf(fieldsOf(managed)["nickname"]);
 }
 
-function roleCount({ grants }: DraftMember): number {
+function roleCount({ grants }: RawMember): number {
   return grants.length > MAX_ROLES ? new Set(grants.map(({ role }) => role)).size : grants.length;
 }
 
 /** Metadata is JSON that arrives at the service as it stands in the file. */
-function plainMetadata({ roles, members }: Draft): readonly Problem[] {
+function plainMetadata({ roles, members }: RawFile): readonly Problem[] {
   return [
     ...withStrange(roles).flatMap(({ path, fields }) => check(fields["metadata"], [...path, "metadata"])),
     ...withStrange(members).flatMap(({ index, fields }) =>
@@ -106,7 +108,7 @@ function plainMetadata({ roles, members }: Draft): readonly Problem[] {
 }
 
 /** A number of holders is for a role that can have that name. */
-function plainMaps({ fields }: Draft): readonly Problem[] {
+function plainMaps({ fields }: RawFile): readonly Problem[] {
   return [
     ["guards", "min_holders"],
     ["policies", "max_holders"],
@@ -118,7 +120,7 @@ function plainMaps({ fields }: Draft): readonly Problem[] {
 }
 
 /** Those whose metadata has something wrong in it; only of them it is worth finding out the place. */
-function withStrange<T extends Pick<DraftRole, "fields">>(entries: readonly T[]): readonly T[] {
+function withStrange<T extends Pick<RawRole, "fields">>(entries: readonly T[]): readonly T[] {
   return entries.filter(({ fields }) => !isPlain(fields["metadata"]));
 }
 
@@ -139,7 +141,7 @@ function isExact(value: number): boolean {
 
 function check(value: unknown, path: Path): readonly Problem[] {
   if (typeof value === "number") {
-    return isExact(value) ? [] : [{ code: "bad-number", value, place: { at: "value", path } }];
+    return isExact(value) ? [] : [{ code: "bad-number", value, location: { at: "value", path } }];
   }
   if (Array.isArray(value)) {
     return value.flatMap((item, index) => check(item, [...path, index]));
@@ -155,7 +157,7 @@ function check(value: unknown, path: Path): readonly Problem[] {
 
 function checkKey(key: string, path: Path): readonly Problem[] {
   if (key === "__proto__") {
-    return [{ code: "unsafe-key", key, path, place: { at: "key", path } }];
+    return [{ code: "unsafe-key", key, path, location: { at: "key", path } }];
   }
-  return key === "<<" ? [{ code: "merge-key", place: { at: "key", path } }] : [];
+  return key === "<<" ? [{ code: "merge-key", location: { at: "key", path } }] : [];
 }

@@ -1,16 +1,16 @@
 import type * as z from "zod/mini";
-import type { FormatCode, Kind, Path, Place, Problem } from "../diagnostics/problem.ts";
+import type { FormatCode, Kind, Location, Path, Problem } from "../diagnostics/problem.ts";
 import { kindOf, valueAt } from "../values.ts";
 import { keysAt, type MerchantFile, merchantSchema } from "./merchant-schema.ts";
 import { nearKey, nearValue } from "./synonyms.ts";
 
 /** What the schema says of a plain value: the file itself, or everything that is wrong with it. */
-export type Checked =
+export type SchemaResult =
   | { readonly file: MerchantFile; readonly problems: readonly [] }
   | { readonly file: null; readonly problems: readonly Problem[] };
 
 /** Holds a plain value against the schema. */
-export function checkSchema(value: unknown): Checked {
+export function checkSchema(value: unknown): SchemaResult {
   const result = merchantSchema.safeParse(value);
   if (result.success) {
     const { members } = value as MerchantFile;
@@ -37,7 +37,7 @@ function describe(issue: z.core.$ZodIssue, base: Path, context: Context): readon
   const { root } = context;
   // Keys of the file only: no symbol can be among them.
   const path = [...base, ...(issue.path as (string | number)[])];
-  const place = { at: "value", path } as const;
+  const location = { at: "value", path } as const;
   const value = valueAt(root, path);
   switch (issue.code) {
     case "unrecognized_keys":
@@ -50,19 +50,19 @@ function describe(issue: z.core.$ZodIssue, base: Path, context: Context): readon
         return [wrongType(path, [kindOf(allowed[0])], value, root)];
       }
       const near = typeof value === "string" ? nearValue(value, allowed) : null;
-      return [{ code: "wrong-value", path, allowed, value, near, place }];
+      return [{ code: "wrong-value", path, allowed, value, near, location }];
     }
     case "invalid_format":
     case "too_big":
     case "too_small":
     case "custom": {
       const code = issue.message as FormatCode;
-      return [{ code, path, value, place, ...hiddenAt(path, value) }];
+      return [{ code, path, value, location, ...hiddenAt(path, value) }];
     }
     case "invalid_key":
       return issue.issues.flatMap((inner) =>
         describe(inner, path, context).map(
-          (problem) => ({ ...problem, place: { at: "key", path } }) as Problem,
+          (problem) => ({ ...problem, location: { at: "key", path } }) as Problem,
         ),
       );
     case "invalid_union":
@@ -86,7 +86,7 @@ function describeUnion(
   const value = valueAt(root, path);
   if (path.length === 2 && path[0] === "checks" && kindOf(value) === "mapping") {
     return checkProblems(value, path, issue.errors).flatMap((each) =>
-      "place" in each ? [each] : describe(each, path, context),
+      "location" in each ? [each] : describe(each, path, context),
     );
   }
   const mistyped = (branch: readonly z.core.$ZodIssue[]) =>
@@ -105,17 +105,17 @@ function wrongType(path: Path, wanted: readonly Kind[], value: unknown, root: un
   const key = path.at(-1);
   const parent = path.slice(0, -1);
   if (value === undefined && typeof key === "string" && !Object.hasOwn(Object(valueAt(root, parent)), key)) {
-    return { code: "missing-key", key, path: parent, place: { at: "head", path: parent } };
+    return { code: "missing-key", key, path: parent, location: { at: "first-key", path: parent } };
   }
-  const place = { at: "value", path } as const;
+  const location = { at: "value", path } as const;
   if (value === null) {
-    return { code: "null-value", path, wanted, place };
+    return { code: "null-value", path, wanted, location };
   }
   const got = kindOf(value);
   // What is not a number to JSON: .inf and .nan.
   return wanted.includes(got)
-    ? { code: "bad-count", path, value, place }
-    : { code: "wrong-type", path, wanted, got, value, place, ...hiddenAt(path) };
+    ? { code: "bad-count", path, value, location }
+    : { code: "wrong-type", path, wanted, got, value, location, ...hiddenAt(path) };
 }
 
 function unknownKey(key: string, path: Path, owner: unknown, context: Context): Problem {
@@ -129,7 +129,7 @@ function unknownKey(key: string, path: Path, owner: unknown, context: Context): 
     known,
     near,
     used,
-    place: { at: "key", path: at },
+    location: { at: "key", path: at },
     ...hiddenAt(at),
   };
 }
@@ -154,7 +154,7 @@ function nearOf(
 }
 
 /** Keeps out of frames what may be a password or a key where only the name of a variable belongs. */
-function hiddenAt(path: Path, value?: unknown): { readonly hidden?: Place } {
+function hiddenAt(path: Path, value?: unknown): { readonly hidden?: Location } {
   const secret = /passw|passphrase|pwd|secret|token|key/i.test(String(path.at(-1)));
   // An address with an @ in it has a user name, and perhaps a password.
   const credentials = path.at(-1) === "base_url" && typeof value === "string" && value.includes("@");
@@ -214,7 +214,7 @@ function checkProblems(
     const issues = branches[candidates[0]?.index ?? 0] ?? [];
     return strange.length === 0 ? issues : issues.filter((issue) => !isMissing(issue, value));
   }
-  const form: Problem = { code: "check-form", keys, place: { at: "head", path } };
+  const form: Problem = { code: "check-form", keys, location: { at: "first-key", path } };
   return [...strange, form];
 }
 

@@ -12,7 +12,7 @@ const SPECIAL =
   /[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|__proto__|\\(?:x|u00|U000000)5f|[\]}] *:|<<|^[%?]|^(?:---|\.\.\.)|(?:^|[\s,[{:-])[&*!?]|(?:^|[\s,{[-]):(?=\s|$)|(?:^|[\s,{])(?:null|~|true|false) *:|(?:^|[\s,[{:-])[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$)|(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])/im;
 
 /** How much of a file is read at a time, in UTF-16 units: what the reader keeps meanwhile stays small. */
-const PIECE = 32_000;
+const CHUNK_SIZE = 32_000;
 
 /** A file's plain value and what is wrong with its YAML; `readable` is false where the value means nothing. */
 export interface ParsedYaml {
@@ -22,7 +22,7 @@ export interface ParsedYaml {
 }
 
 /** A piece of a plain text, and the plain value that it stands for by itself. */
-export interface PlainPiece {
+export interface YamlChunk {
   readonly text: string;
   readonly value: object;
 }
@@ -31,29 +31,29 @@ export interface PlainPiece {
  * Reads plain YAML much faster than the thorough reader does, and means the same by it; or gives it back as null: because
  * it has anything special in it, or is not right, which only the thorough reader can explain.
  */
-export function parsePlain(text: string, size: number = PIECE): ParsedYaml | null {
-  const pieces = plainPieces(text, size);
-  const value = pieces && mergePieces(pieces);
+export function parseFast(text: string, size: number = CHUNK_SIZE): ParsedYaml | null {
+  const chunks = parseChunks(text, size);
+  const value = chunks && mergeChunks(chunks);
   return value === null ? null : { value, readable: true, problems: [] };
 }
 
 /** The pieces of a plain text, of about so many UTF-16 units; null where one of them is not plain, or not right. */
-function plainPieces(text: string, size: number): readonly PlainPiece[] | null {
+function parseChunks(text: string, size: number): readonly YamlChunk[] | null {
   if (text.length > MAX_LENGTH) return null;
-  const pieces: PlainPiece[] = [];
-  for (const piece of yamlPieces(text, size)) {
-    const value = loadPlain(piece);
+  const chunks: YamlChunk[] = [];
+  for (const chunk of yamlChunks(text, size)) {
+    const value = loadPlain(chunk);
     if (typeof value !== "object" || value === null) return null;
-    pieces.push({ text: piece, value });
+    chunks.push({ text: chunk, value });
   }
-  return pieces;
+  return chunks;
 }
 
 /** The value of the first piece of a plain text; null as of a text that is not plain. */
-export function firstPiece(text: string): PlainPiece | null {
-  const [piece = ""] = yamlPieces(text, PIECE);
-  const value = loadPlain(piece);
-  return typeof value === "object" && value !== null ? { text: piece, value } : null;
+export function firstChunk(text: string): YamlChunk | null {
+  const [chunk = ""] = yamlChunks(text, CHUNK_SIZE);
+  const value = loadPlain(chunk);
+  return typeof value === "object" && value !== null ? { text: chunk, value } : null;
 }
 
 /** Undefined for what is not plain, or not right. */
@@ -67,8 +67,8 @@ function loadPlain(text: string): unknown {
 }
 
 /** Puts the pieces together: more members, and after the last of them perhaps other keys. */
-function mergePieces(pieces: readonly PlainPiece[]): object | null {
-  const [first, ...more] = pieces.map(({ value }) => value as Readonly<Record<string, unknown>>);
+function mergeChunks(chunks: readonly YamlChunk[]): object | null {
+  const [first, ...more] = chunks.map(({ value }) => value as Readonly<Record<string, unknown>>);
   if (first === undefined || more.length === 0) return first ?? null;
   const lists = [first, ...more].map(({ members }) => members);
   if (!lists.every(Array.isArray)) return null;
@@ -83,10 +83,10 @@ function mergePieces(pieces: readonly PlainPiece[]): object | null {
 }
 
 /** A part of a file's members that can be read by itself, as a mapping of its own. */
-const HEAD = "members:\n";
+const CHUNK_PREFIX = "members:\n";
 
 /** The first piece takes no more than this of the members: it tells whose the file is, and somebody waits for that. */
-const FIRST = 2_000;
+const FIRST_CHUNK_SIZE = 2_000;
 
 /** The key of the members with nothing beside it, and the first entry below it, at whatever indent. */
 const MEMBERS = /^members: *\r?\n(?=( *)- )/m;
@@ -97,20 +97,20 @@ const MEMBERS = /^members: *\r?\n(?=( *)- )/m;
  * begins as the text does; the last ends as the text does. A cut inside a quotation, a bracket or a block leaves a
  * piece that is no YAML: what can be read in pieces means the same as the whole.
  */
-export function* yamlPieces(text: string, size: number): Generator<string> {
+export function* yamlChunks(text: string, size: number): Generator<string> {
   const found = MEMBERS.exec(text);
   const begin = found === null ? text.length : found.index + found[0].length;
   const entry = `\n${found?.[1] ?? ""}- `;
   const end = endOfList(text, begin, found?.[1] === "");
   let start = 0;
   for (;;) {
-    const length = start === 0 ? Math.min(size, FIRST) : size;
+    const length = start === 0 ? Math.min(size, FIRST_CHUNK_SIZE) : size;
     const next = text.indexOf(entry, Math.max(start, begin) + length) + 1;
     if (next === 0 || next >= end) break;
-    yield start === 0 ? text.slice(0, next) : HEAD + text.slice(start, next);
+    yield start === 0 ? text.slice(0, next) : CHUNK_PREFIX + text.slice(start, next);
     start = next;
   }
-  yield start === 0 ? text : HEAD + text.slice(start);
+  yield start === 0 ? text : CHUNK_PREFIX + text.slice(start);
 }
 
 /** Whether a text of plain YAML ends with the list of its members: no key comes after it. */
@@ -127,7 +127,7 @@ function endOfList(text: string, begin: number, flush: boolean): number {
 }
 
 /** A piece of a plain text that means by itself what it means there. */
-export interface Part {
+export interface TextPart {
   readonly text: string;
   /** Added to a place in the part, gives the place in the whole. */
   readonly shift: number;
@@ -137,26 +137,26 @@ export interface Part {
 }
 
 /** The parts of a text, of about so many UTF-16 units; null where it is not plain, and can be read as a whole only. */
-export function partsOf(text: string, size: number): readonly Part[] | null {
-  const pieces = plainPieces(text, size);
-  if (pieces === null || mergePieces(pieces) === null) return null;
-  const parts: Part[] = [];
+export function partsOf(text: string, size: number): readonly TextPart[] | null {
+  const chunks = parseChunks(text, size);
+  if (chunks === null || mergeChunks(chunks) === null) return null;
+  const parts: TextPart[] = [];
   let start = 0;
-  for (const piece of pieces) {
-    const added = parts.length > 0 ? HEAD.length : 0;
+  for (const chunk of chunks) {
+    const added = parts.length > 0 ? CHUNK_PREFIX.length : 0;
     const from = parts.at(-1)?.to ?? 0;
-    const to = from + listOf(fieldsOf(piece.value)["members"]).length;
-    parts.push({ text: piece.text, shift: start - added, from, to });
-    start += piece.text.length - added;
+    const to = from + listOf(fieldsOf(chunk.value)["members"]).length;
+    parts.push({ text: chunk.text, shift: start - added, from, to });
+    start += chunk.text.length - added;
   }
   return parts;
 }
 
 /** Where in a part a path of the whole leads, one after the other to be tried; null where it takes the whole to tell. */
 export function pathsIn(
-  parts: readonly Part[],
+  parts: readonly TextPart[],
   path: Path,
-): readonly { readonly part: Part; readonly path: Path }[] | null {
+): readonly { readonly part: TextPart; readonly path: Path }[] | null {
   const [key, index, ...rest] = path;
   const [first, last] = [parts[0], parts.at(-1)];
   if (first === undefined || last === undefined || key === undefined) return null;
@@ -186,7 +186,7 @@ export function controlProblems(text: string): readonly Problem[] {
       code: "yaml-control",
       character: escapeText(text.charAt(first)),
       more: count - 1,
-      place: { at: "text", start: first, end: first + 1 },
+      location: { at: "text", start: first, end: first + 1 },
     },
   ];
 }

@@ -11,18 +11,18 @@ import {
   type YAMLMap,
 } from "yaml";
 import type { Span } from "../../model/diagnostic.ts";
-import type { Path, Place } from "../diagnostics/problem.ts";
-import type { Stretch } from "../diagnostics/secrets.ts";
+import type { Location, Path } from "../diagnostics/problem.ts";
+import type { TextRange } from "../diagnostics/secrets.ts";
 import { keyText, readDocument, TooManyTokens } from "./document.ts";
-import { type Part, partsOf, pathsIn } from "./fast-yaml.ts";
+import { partsOf, pathsIn, type TextPart } from "./fast-yaml.ts";
 import { indexPositions } from "./positions.ts";
 
 /** Finds the stretch of text that a place stands for; null where the text has no such place. */
-export type Locator = (place: Place) => Stretch | null;
+export type Locator = (location: Location) => TextRange | null;
 
 /** The span of the value at a path of a YAML text, through aliases too; null where there is none. */
 export function locate(text: string, path: Path): Span | null {
-  const found = openLocator(text)({ at: "value", path });
+  const found = createLocator(text)({ at: "value", path });
   return found === null ? null : indexPositions(text).span(found.start, found.end);
 }
 
@@ -33,34 +33,34 @@ const PART = 32_000;
  * Reads a text once more, now for its positions; nothing is read until the first place that needs it. A long one is read
  * in parts, as far as a place is in one: as a whole a file of 100,000 members takes seconds, and a gigabyte.
  */
-export function openLocator(text: string, size: number = PART): Locator {
-  let parts: readonly Part[] | null | undefined;
+export function createLocator(text: string, size: number = PART): Locator {
+  let parts: readonly TextPart[] | null | undefined;
   const readings = new Map<string, Reading | null>();
   const readingOf = (part: string): Reading | null => {
     const reading = readings.get(part) ?? tryRead(part);
     readings.set(part, reading);
     return reading;
   };
-  const inParts = (path: Path, at: "value" | "key" | "head"): Stretch | null | undefined => {
+  const inParts = (path: Path, at: "value" | "key" | "first-key"): TextRange | null | undefined => {
     if (text.length <= size) return undefined;
     if (parts === undefined) parts = partsOf(text, size);
     const found = parts && pathsIn(parts, path);
     if (!found) return undefined;
     for (const { part, path: inside } of found) {
       const reading = readingOf(part.text);
-      const place = reading && locateIn(reading, inside, at);
-      if (place) return { start: place.start + part.shift, end: place.end + part.shift };
+      const location = reading && locateIn(reading, inside, at);
+      if (location) return { start: location.start + part.shift, end: location.end + part.shift };
     }
     return null;
   };
-  return (place) => {
-    if (place.at === "text") {
-      return place;
+  return (location) => {
+    if (location.at === "text") {
+      return location;
     }
-    if (place.at === "file") {
+    if (location.at === "file") {
       return null;
     }
-    const { path, at } = place;
+    const { path, at } = location;
     const found = inParts(path, at);
     if (found !== undefined) return found;
     const reading = readingOf(text);
@@ -96,7 +96,7 @@ function tryRead(text: string): Reading | null {
   }
 }
 
-function locateIn(reading: Reading, path: Path, at: "value" | "key" | "head"): Stretch | null {
+function locateIn(reading: Reading, path: Path, at: "value" | "key" | "first-key"): TextRange | null {
   let node: unknown = reading.document.contents;
   let key: unknown = null;
   for (const segment of path) {
@@ -118,7 +118,7 @@ function locateIn(reading: Reading, path: Path, at: "value" | "key" | "head"): S
   if (at === "key") {
     return stretch(key) ?? stretch(node);
   }
-  if (at === "head") {
+  if (at === "first-key") {
     return head(node, reading) ?? stretch(key);
   }
   return filled(stretch(node)) ?? stretch(key) ?? stretch(node);
@@ -171,7 +171,7 @@ function anchorsOf(document: Document.Parsed): ReadonlyMap<string, readonly Node
 }
 
 /** Where a mapping begins to be read: its first key, or its brackets where it is empty or in flow style. */
-function head(node: unknown, reading: Reading): Stretch | null {
+function head(node: unknown, reading: Reading): TextRange | null {
   const resolved = resolve(node, reading);
   if (isMap(resolved) && resolved.flow !== true) {
     return stretch(resolved.items[0]?.key) ?? stretch(resolved);
@@ -180,7 +180,7 @@ function head(node: unknown, reading: Reading): Stretch | null {
 }
 
 /** From a node's first character to its last; a block that ends with its line's break ends before it. */
-function stretch(node: unknown): Stretch | null {
+function stretch(node: unknown): TextRange | null {
   if (!isNode(node) || !node.range) {
     return null;
   }
@@ -202,6 +202,6 @@ function lastEnd(node: { readonly items: readonly unknown[] }, fallback: number)
   return isNode(last) && last.range ? last.range[1] : fallback;
 }
 
-function filled(found: Stretch | null): Stretch | null {
+function filled(found: TextRange | null): TextRange | null {
   return found === null || found.start === found.end ? null : found;
 }

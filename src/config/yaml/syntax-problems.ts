@@ -1,5 +1,5 @@
 import { type Document, isCollection, isScalar, visit } from "yaml";
-import type { Place, Problem } from "../diagnostics/problem.ts";
+import type { Location, Problem } from "../diagnostics/problem.ts";
 import { MAX_DEPTH } from "../schema/limits.ts";
 
 interface Finding {
@@ -41,15 +41,15 @@ function errorProblem(
   const [start, end] = error.pos;
   switch (error.code) {
     case "MULTIPLE_DOCS":
-      return { code: "yaml-documents", place: { at: "text", start, end: start + "---".length } };
+      return { code: "yaml-documents", location: { at: "text", start, end: start + "---".length } };
     case "RESOURCE_EXHAUSTION":
-      return { code: "yaml-too-deep", limit: MAX_DEPTH, place: { at: "text", start, end: start } };
+      return { code: "yaml-too-deep", limit: MAX_DEPTH, location: { at: "text", start, end: start } };
     default: {
       const kind = kindOf(error);
       const unclosed = kind === "UNCLOSED_QUOTE" || kind === "UNCLOSED_BRACKET";
       const opening = unclosed && openings.left > 0 ? openingBefore(start, text, document) : null;
       openings.left -= unclosed ? 1 : 0;
-      return { code: "yaml-syntax", kind, place: opening ?? { at: "text", start, end } };
+      return { code: "yaml-syntax", kind, location: opening ?? { at: "text", start, end } };
     }
   }
 }
@@ -74,8 +74,8 @@ function kindOf({ code, message }: Finding): string {
 const CLOSERS: Readonly<Record<string, string>> = { "[": "]", "{": "}", '"': '"', "'": "'" };
 
 /** The bracket or quote that is still open there: the library says only where it gave up waiting for the other one. */
-function openingBefore(offset: number, text: string, document: Document.Parsed): Place | null {
-  let opening: Place | null = null;
+function openingBefore(offset: number, text: string, document: Document.Parsed): Location | null {
+  let opening: Location | null = null;
   visit(document, {
     Node: (_, node) => {
       if (!node.range || !(isCollection(node) ? node.flow === true : isScalar(node))) {
@@ -99,6 +99,6 @@ function tagProblems(text: string, warnings: readonly Finding[]): readonly Probl
     .map(({ pos: [start, end] }) => ({
       code: "yaml-tag",
       tag: text.slice(start, end),
-      place: { at: "text", start, end },
+      location: { at: "text", start, end },
     }));
 }

@@ -9,7 +9,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import type { Place, Problem } from "../diagnostics/problem.ts";
+import type { Location, Problem } from "../diagnostics/problem.ts";
 import { MAX_ALIASED, MAX_DEPTH, MAX_LENGTH, MAX_TOKENS } from "../schema/limits.ts";
 import { keyText, readDocument, TooManyTokens } from "./document.ts";
 import { controlProblems, type ParsedYaml } from "./fast-yaml.ts";
@@ -18,17 +18,17 @@ import { syntaxProblems } from "./syntax-problems.ts";
 /** Reads YAML into plain values, thoroughly: what is wrong comes back as problems, nothing is thrown. */
 export function parse(text: string, maxTokens = MAX_TOKENS): ParsedYaml {
   if (text.length > MAX_LENGTH) {
-    return unreadable([{ code: "file-too-large", limit: MAX_LENGTH, place: textPlace(0, 0) }]);
+    return unreadable([{ code: "file-too-large", limit: MAX_LENGTH, location: textPlace(0, 0) }]);
   }
   try {
     return parseChecked(text, maxTokens);
   } catch (error) {
     if (error instanceof TooManyTokens) {
-      return unreadable([{ code: "file-too-long", limit: maxTokens, place: textPlace(0, 0) }]);
+      return unreadable([{ code: "file-too-long", limit: maxTokens, location: textPlace(0, 0) }]);
     }
     // The library reads nested values by calling itself, until the stack ends.
     if (error instanceof RangeError) {
-      return unreadable([{ code: "yaml-too-deep", limit: MAX_DEPTH, place: textPlace(0, 0) }]);
+      return unreadable([{ code: "yaml-too-deep", limit: MAX_DEPTH, location: textPlace(0, 0) }]);
     }
     throw error;
   }
@@ -43,8 +43,8 @@ function parseChecked(text: string, maxTokens: number): ParsedYaml {
   // To the library a CR alone ends no line: everything after a comment would be part of it.
   const carriageReturn = text.search(/\r(?!\n)/);
   if (carriageReturn !== -1) {
-    const place = textPlace(carriageReturn, carriageReturn + 1);
-    return unreadable([...controls, { code: "yaml-line-end", place }]);
+    const location = textPlace(carriageReturn, carriageReturn + 1);
+    return unreadable([...controls, { code: "yaml-line-end", location }]);
   }
   const document = readDocument(text, maxTokens);
   const syntax = syntaxProblems(text, document);
@@ -53,7 +53,7 @@ function parseChecked(text: string, maxTokens: number): ParsedYaml {
   }
   const contents = document.contents;
   if (contents === null || (isScalar(contents) && contents.value === null)) {
-    return unreadable([{ code: "file-empty", place: textPlace(0, 0) }]);
+    return unreadable([{ code: "file-empty", location: textPlace(0, 0) }]);
   }
   const converter: Converter = { anchors: new Map(), problems: [...controls], aliased: 0, readable: true };
   const { value } = convert(contents, { depth: 0, metadata: false }, converter);
@@ -64,7 +64,7 @@ function unreadable(problems: readonly Problem[]): ParsedYaml {
   return { value: undefined, readable: false, problems };
 }
 
-function textPlace(start: number, end: number): Place {
+function textPlace(start: number, end: number): Location {
   return { at: "text", start, end };
 }
 
@@ -119,10 +119,10 @@ const OLD_BOOLEAN = /^(?:yes|no|on|off)$/i;
 function convertScalar(node: Scalar, { metadata }: Position, converter: Converter): Converted {
   const { value, source } = node;
   if (metadata && typeof value === "number" && source !== undefined && LOSSY_NUMBER.test(source)) {
-    converter.problems.push({ code: "number-form", source, value, place: nodePlace(node) });
+    converter.problems.push({ code: "number-form", source, value, location: nodePlace(node) });
   }
   if (metadata && typeof value === "string" && node.type === "PLAIN" && OLD_BOOLEAN.test(value)) {
-    converter.problems.push({ code: "yaml-word", word: value, place: nodePlace(node) });
+    converter.problems.push({ code: "yaml-word", word: value, location: nodePlace(node) });
   }
   return { value, size: 1 };
 }
@@ -160,7 +160,7 @@ function convertMap(node: YAMLMap, at: Position, converter: Converter): Converte
       converter.problems.push({
         code: "duplicate-key",
         key,
-        place: nodePlace(pair.key),
+        location: nodePlace(pair.key),
         first: nodePlace(firsts.get(key)),
       });
       continue;
@@ -199,15 +199,15 @@ type Refusal = Extract<
   { readonly code: "yaml-alias" | "yaml-alias-limit" | "yaml-key" | "yaml-too-deep" }
 >;
 
-type WithoutPlace<T> = T extends unknown ? Omit<T, "place"> : never;
+type WithoutPlace<T> = T extends unknown ? Omit<T, "location"> : never;
 
 /** Notes what takes the meaning from the whole value, so that nothing further is said about it. */
 function refuse(node: unknown, problem: WithoutPlace<Refusal>, converter: Converter): void {
   converter.readable = false;
-  converter.problems.push({ ...problem, place: nodePlace(node) });
+  converter.problems.push({ ...problem, location: nodePlace(node) });
 }
 
-function nodePlace(node: unknown): Place {
+function nodePlace(node: unknown): Location {
   const range = (isScalar(node) || isMap(node) || isSeq(node) || isAlias(node)) && node.range;
   return range ? textPlace(range[0], range[1]) : textPlace(0, 0);
 }

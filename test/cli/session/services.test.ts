@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { resolveConnection } from "../../../src/cli/session/connection.ts";
 import { openServices, type Services, startPrefetch } from "../../../src/cli/session/services.ts";
-import type { FileHead } from "../../../src/config/load-sources.ts";
+import type { FileHeader } from "../../../src/config/load-sources.ts";
 import type { LiveState } from "../../../src/model/live.ts";
 import { desired } from "../../support/build.ts";
 import { testIo } from "../../support/io.ts";
@@ -33,7 +33,7 @@ function setUp(env: Readonly<Record<string, string>> = ENV, baseUrl?: string) {
   return { ahead: startPrefetch(services, isWanted, baseUrl, io), readings, io };
 }
 
-const head = (merchant: string, more: Partial<FileHead> = {}): FileHead => ({
+const head = (merchant: string, more: Partial<FileHeader> = {}): FileHeader => ({
   merchant,
   members: 40,
   origin: { file: "a.yaml", path: [] },

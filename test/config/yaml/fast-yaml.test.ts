@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
-import { parsePlain, yamlPieces } from "../../../src/config/yaml/fast-yaml.ts";
+import { parseFast, yamlChunks } from "../../../src/config/yaml/fast-yaml.ts";
 import { parse } from "../../../src/config/yaml/to-value.ts";
 import { runs } from "../../support/property-runs.ts";
 import { listed } from "../support/listed.ts";
@@ -59,7 +59,7 @@ test("what the fast reader takes, it reads as the thorough one does, who finds n
   let taken = 0;
   fc.assert(
     fc.property(fc.oneof(written, printed), (text) => {
-      const plain = parsePlain(text);
+      const plain = parseFast(text);
       if (plain === null) return;
       taken += 1;
       const thorough = parse(text);
@@ -75,7 +75,7 @@ test("what the fast reader takes, it reads as the thorough one does, who finds n
 test("a plain file is read fast, and anything that needs explaining is given back", () => {
   const member = (index: number) => `  - { email: m${index}@example.com, metadata: { badge: "${index}" } }\n`;
   const text = `version: 1\nmembers:\n${Array.from({ length: 3000 }, (_, index) => member(index)).join("")}`;
-  expect(parsePlain(text)?.value).toEqual(parse(text).value);
+  expect(parseFast(text)?.value).toEqual(parse(text).value);
   for (const special of [
     "a: *b\n",
     "a: &b c\n",
@@ -89,7 +89,7 @@ test("a plain file is read fast, and anything that needs explaining is given bac
     '"\\x5f_proto__": { a: 1 }\n',
     "- a\n",
   ]) {
-    expect(parsePlain(text + special)).toBeNull();
+    expect(parseFast(text + special)).toBeNull();
   }
 });
 
@@ -97,11 +97,11 @@ test("what is read in pieces, of whatever size, is what the thorough reader read
   let taken = 0;
   fc.assert(
     fc.property(listed, fc.integer({ min: 1, max: 40 }), (text, size) => {
-      if (parsePlain(text, size) === null || [...yamlPieces(text, size)].length < 2) return;
+      if (parseFast(text, size) === null || [...yamlChunks(text, size)].length < 2) return;
       taken += 1;
       const thorough = parse(text);
       expect(thorough.problems).toEqual([]);
-      expect(parsePlain(text, size)?.value).toStrictEqual(thorough.value);
+      expect(parseFast(text, size)?.value).toStrictEqual(thorough.value);
     }),
     { numRuns: runs(500) },
   );
@@ -110,22 +110,22 @@ test("what is read in pieces, of whatever size, is what the thorough reader read
 
 test("a list of members is read in pieces, with what stands before and after it", () => {
   const text = "version: 1\nmembers:\n- a\n- b: |\n\n   c\n\n- d\nroles: [e]\n";
-  expect([...yamlPieces(text, 1)]).toEqual([
+  expect([...yamlChunks(text, 1)]).toEqual([
     "version: 1\nmembers:\n- a\n",
     "members:\n- b: |\n\n   c\n\n",
     "members:\n- d\nroles: [e]\n",
   ]);
-  expect(parsePlain(text, 1)?.value).toEqual({
+  expect(parseFast(text, 1)?.value).toEqual({
     version: 1,
     members: ["a", { b: "\nc\n" }, "d"],
     roles: ["e"],
   });
-  expect(parsePlain(`${text}version: 2\n`, 1)).toBeNull();
+  expect(parseFast(`${text}version: 2\n`, 1)).toBeNull();
 });
 
 test("the first piece of a large file is small: it tells whose the file is, and somebody waits for that", () => {
   const text = `version: 1\nmerchant: MC1\nmembers:\n${"  - email: somebody@example.com\n".repeat(4000)}`;
-  const lengths = [...yamlPieces(text, 32_000)].map(({ length }) => length);
+  const lengths = [...yamlChunks(text, 32_000)].map(({ length }) => length);
   expect(lengths.length).toBeGreaterThan(3);
   expect(lengths[0]).toBeLessThan(3000);
   expect(lengths[1]).toBeGreaterThan(30_000);

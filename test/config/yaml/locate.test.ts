@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { partsOf } from "../../../src/config/yaml/fast-yaml.ts";
-import { locate, openLocator } from "../../../src/config/yaml/locate.ts";
+import { createLocator, locate } from "../../../src/config/yaml/locate.ts";
 import { parse } from "../../../src/config/yaml/to-value.ts";
 import { runs } from "../../support/property-runs.ts";
 import { listed } from "../support/listed.ts";
@@ -120,9 +120,9 @@ test("a place in a long text is found in a part of it, and is the same as in the
     fc.property(listed, fc.integer({ min: 1, max: 40 }), (text, size) => {
       if ((partsOf(text, size) ?? []).length < 2) return;
       taken += 1;
-      const [inParts, inWhole] = [openLocator(text, size), openLocator(text, text.length)];
+      const [inParts, inWhole] = [createLocator(text, size), createLocator(text, text.length)];
       for (const path of pathsOf(parse(text).value)) {
-        for (const at of ["value", "key", "head"] as const) {
+        for (const at of ["value", "key", "first-key"] as const) {
           expect({ path, at, found: inParts({ at, path }) }).toEqual({
             path,
             at,

@@ -2,20 +2,20 @@ import type { Code, FormatCode, Kind, Path, ProblemData } from "../diagnostics/p
 import { maskKeys } from "../diagnostics/secrets.ts";
 
 /** What a problem is called, and what to do about it. */
-export interface Wording {
+export interface MessageText {
   readonly message: string;
   readonly hint?: string;
 }
 
 /** The words for some codes; `first` says where the same thing stands already. */
-export type Words<C extends Code> = {
-  readonly [K in C]: (problem: Extract<ProblemData, { code: K }>, first: string) => Wording;
+export type MessageTable<C extends Code> = {
+  readonly [K in C]: (problem: Extract<ProblemData, { code: K }>, first: string) => MessageText;
 };
 
 /** The words for a check of the schema's own. */
-export function formatWords(
-  words: (problem: { readonly path: Path; readonly value: unknown }) => Wording,
-): (problem: { readonly code: FormatCode; readonly path: Path; readonly value: unknown }) => Wording {
+export function formatMessages(
+  words: (problem: { readonly path: Path; readonly value: unknown }) => MessageText,
+): (problem: { readonly code: FormatCode; readonly path: Path; readonly value: unknown }) => MessageText {
   return words;
 }
 

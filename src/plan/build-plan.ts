@@ -1,4 +1,5 @@
 import { by, byCodeUnit } from "../lib/order.ts";
+import { isLiteralGlob } from "../lib/text.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { LiveState } from "../model/live.ts";
 import type { Change, Counts, Deferred, Finding, Plan, Refusal } from "../model/plan.ts";
@@ -44,7 +45,8 @@ export function buildPlan(input: PlanInput): Plan {
   const { desired, live, now, matches, lost = new Map(), renewal = {} } = input;
   const { sync } = desired;
   const scope = scopeOf(live, desired.ignore, matches);
-  const roles = planRoles(desired.roles, scope, { ...sync, named: new Set(namedRoleIds(desired)) });
+  const named = new Set([...namedRoleIds(desired), ...protectedIds(desired.guards, scope)]);
+  const roles = planRoles(desired.roles, scope, { ...sync, named });
   const members = planMembers(desired.members, scope, {
     sync,
     roles: roleResolver(roles, scope),
@@ -218,6 +220,12 @@ export function namedRoleIds(desired: DesiredState): readonly string[] {
     ...rolesInRules(desired),
   ].filter((name) => name.startsWith("role_") && !declared.has(name));
   return [...new Set(named)].sort(byCodeUnit);
+}
+
+/** The ids of live roles that `protect` names one by one; a pattern is about whichever role has such a name. */
+function protectedIds({ protect }: DesiredState["guards"], { roles }: Scope): readonly string[] {
+  const named = new Set(protect.roles.filter(isLiteralGlob).map((role) => role.toLowerCase()));
+  return roles.flatMap(({ id }) => (named.has(id.toLowerCase()) ? id : []));
 }
 
 /** How many of what is there stay as they are because their changes are left out. */

@@ -297,6 +297,7 @@ test("a removal and a creation with the same permissions, or the same holders, a
 test.each([
   ["a grant", { members: [member("ada@example.com", { roles: ["role_1"] })] }],
   ["a guard", { guards: { protect: { roles: [], members: [] }, minHolders: { role_1: 1 } } }],
+  ["a protection", { guards: { protect: { roles: ["Role_1"], members: [] } } }],
   ["a policy", { policies: { ...desired().policies, requireMfa: ["role_1"] } }],
   [
     "a check",

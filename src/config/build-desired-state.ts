@@ -104,6 +104,7 @@ function normalise(main: ValidFile, all: readonly ValidFile[]): DesiredState | n
     guards: normaliseGuards(all, currentName),
     policies: normalisePolicies(all, currentName),
     sharedRuleRoles: sharedRuleRoles(main, all)?.map(currentName),
+    included: all.length > 1 ? all.flatMap(({ file }) => (file === main.file ? [] : file)) : undefined,
     checks: all.flatMap(({ file, content }) =>
       (content.checks ?? []).map((check, index) =>
         normaliseCheck(check, { file, path: ["checks", index] }, currentName),

@@ -135,6 +135,8 @@ export interface DesiredState extends Addressed {
   readonly checks: readonly Check[];
   /** Roles that only rules of included files name: another merchant that includes them may have these. Absent: none. */
   readonly sharedRuleRoles?: readonly string[];
+  /** The files that the merchant's own includes, directly or not. Absent: none. */
+  readonly included?: readonly string[];
   /** Absent: roles are not managed here. */
   readonly roles?: readonly DesiredRole[];
   /** Absent: members are not managed here. */

@@ -146,7 +146,7 @@ export function ruleLocations(
     const span = locate(texts.get(file) ?? "", path);
     return span ? `${file}:${span.line}:${span.column}` : null;
   };
-  return ({ merchant }, { rule, code, check }) => {
+  return ({ merchant }, { rule, code, check, override }) => {
     const state = byMerchant.get(merchant);
     if (state === undefined) return null;
     if (rule === "check") {
@@ -154,11 +154,15 @@ export function ruleLocations(
       return written ? place(written.origin) : null;
     }
     const path = KEYS[code];
-    if (path === undefined) return null;
-    // The merchant's own file first, then the others, which it may include.
-    const files = [state.origin.file, ...texts.keys()];
+    if (path === undefined || (code === "min-holders" && !namesRole(state, override))) return null;
+    const files = [state.origin.file, ...(state.included ?? [])];
     return files.map((file) => place({ file, path })).find((found) => found !== null) ?? null;
   };
+}
+
+/** Tells if a merchant's files set the fewest holders of a role, and not the default, by the override of a refusal. */
+function namesRole({ guards }: DesiredState, override: string | null): boolean {
+  return Object.keys(guards.minHolders ?? {}).some((role) => override?.startsWith(`min-holders=${role}:`));
 }
 
 /** The path of the file's key that causes a refusal, by its code. */

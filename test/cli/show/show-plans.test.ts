@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ruleLocations } from "../../../src/cli/show/show-plans.ts";
 import { loadMerchants } from "../../../src/config/load-merchants.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
-import { live, liveRole, matches, NOW } from "../../support/build.ts";
+import { live, liveMember, liveRole, matches, NOW } from "../../support/build.ts";
 
 const FILES: Readonly<Record<string, string>> = {
   "shop.yaml": `version: 1
@@ -35,5 +35,38 @@ test("each refusal tells where its rule is written, also in an included file", a
     ["forbid-permissions", "rules.yaml:4:23"],
     ["check-at-most", "shop.yaml:8:5"],
     ["check-only", "shop.yaml:7:5"],
+  ]);
+});
+
+test("a default is written in no file, least of all in that of another merchant", async () => {
+  const files: Readonly<Record<string, string>> = {
+    "defaults.yaml": "version: 1\nmerchant: MC1\nguards: { min_holders: { Boss: 1 } }\nmembers: []\n",
+    "own.yaml": `version: 1
+merchant: MC2
+guards: { max_removals: 1, min_holders: { role_owner: 1 } }
+members: []
+`,
+    "including.yaml": "version: 1\nmerchant: MC3\ninclude: [guards.yaml]\nmembers: []\n",
+    "guards.yaml": "version: 1\nguards: { max_removals: 2 }\n",
+  };
+  const read = async (path: string) => ({ ok: true as const, file: path, text: files[path] ?? "" });
+  const { merchants, sources } = await loadMerchants(Object.keys(files), read, { now: NOW });
+  const states = merchants.flatMap(({ state }) => state ?? []);
+  const is = live(
+    [liveRole("role_owner", "Owner", { predefined: true })],
+    [1, 2, 3, 4].map((number) =>
+      liveMember(`mem_${number}`, `m${number}@example.com`, { roles: ["role_owner"] }),
+    ),
+  );
+  const placeOf = ruleLocations(states, sources);
+  const places = states.map((desired) => {
+    const plan = buildPlan({ desired, live: is, service: "https://one.example", now: NOW, matches });
+    const those = plan.refusals.filter(({ code }) => code === "max-removals" || code === "min-holders");
+    return [desired.merchant, ...those.map((refusal) => placeOf(plan, refusal))];
+  });
+  expect(places).toEqual([
+    ["MC1", null, null],
+    ["MC2", "own.yaml:3:25", "own.yaml:3:41"],
+    ["MC3", "guards.yaml:2:25", null],
   ]);
 });

@@ -23,14 +23,19 @@ export function sortDocument(document: Document, value: unknown, entries: EntryO
   }
   const root = document.contents;
   const first = isMap(root) ? headOf(root.items[0] as Entry) : null;
-  const top = first?.commentBefore ?? "";
+  const comment = first?.commentBefore ?? "";
+  // Below the file's own comment and a blank line stands that of the first section.
+  const blank = comment.endsWith("\n") ? -1 : comment.lastIndexOf("\n\n");
+  const top = blank < 0 ? comment : comment.slice(0, blank + 1);
   if (first !== null) {
-    setHead(first, "");
+    setHead(first, blank < 0 ? "" : comment.slice(blank + 2));
+    first.spaceBefore = blank >= 0;
   }
   sortNode(root, value, [], entries);
   const now = isMap(root) ? headOf(root.items[0] as Entry) : null;
   if (now !== null) {
     setHead(now, joinComments(top, now.commentBefore ?? ""));
+    now.spaceBefore = false;
   }
 }
 

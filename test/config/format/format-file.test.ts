@@ -70,6 +70,13 @@ members:
 `);
   });
 
+  test("the comment of the first section moves with it, unless it is the only one at the top", () => {
+    const text = "# The file.\n\n# The people.\nmembers: []\nmerchant: M\nversion: 1\n";
+    expect(formatted(text)).toBe("# The file.\n\nversion: 1\nmerchant: M\n\n# The people.\nmembers: []\n");
+    const only = "# The file.\nmembers: []\nmerchant: M\nversion: 1\n";
+    expect(formatted(only)).toBe("# The file.\nversion: 1\nmerchant: M\nmembers: []\n");
+  });
+
   test("the comment that the editor reads the schema from stays first", () => {
     const text = `# yaml-language-server: $schema=x.json\nmerchant: M\nversion: 1\n`;
     expect(formatted(text)).toBe(`# yaml-language-server: $schema=x.json\nversion: 1\nmerchant: M\n`);

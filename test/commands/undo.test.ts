@@ -182,7 +182,7 @@ describe("runs", () => {
     await shop.run(["undo", "latest", "mc1.yaml", "--yes"]);
     const { stdout } = await shop.run(["runs"]);
     const [newest, oldest] = stdout.split("\n");
-    expect(newest).toContain("takes back");
+    expect(newest).toContain("undoes");
     expect(oldest).toContain("done");
     const one = await shop.run(["runs", "latest"]);
     expect(one.stdout).toContain("delete member new@example.com");

@@ -85,7 +85,7 @@ test("Ctrl-C during a long wait while it writes ends at once, and tells what was
   await faults({ kind: "status", status: 429, operation: "members.create", retry_after: "100" });
   const { code, text } = await interrupted("waiting 100.0 s", "SIGINT", APPLY, shop, PASSWORD);
   expect(text).toContain("MC1: stopped. 1 change done, 1 not started.\n");
-  expect(text).toContain("It was stopped by SIGINT. What was done stays done. To go on, run it again.\n");
+  expect(text).toContain("It was stopped by SIGINT. What was done stays done. To continue, run it again.\n");
   expect(code).toBe(4);
   await shop.control("DELETE", "/faults");
   expect((await shop.run(APPLY, PASSWORD)).stdout).toContain("MC1: 1 change done.");

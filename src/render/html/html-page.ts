@@ -107,7 +107,7 @@ function noticesOf({ about, merchants, unplanned, fileErrors }: PageInput): stri
   const errors = views.reduce((sum, view) => sum + view.errors.length, 0);
   const notices = [
     ...(fileErrors > 0
-      ? [["error", `The files have ${counted(fileErrors, "error")}: rolecall validate tells them.`]]
+      ? [["error", `The files have ${counted(fileErrors, "error")}: rolecall validate lists them.`]]
       : []),
     ...unplanned.map(({ merchant, failure }) => [
       "error",

@@ -1,6 +1,6 @@
 import { counted, grouped } from "../../lib/text.ts";
 import type { Counts } from "../../model/plan.ts";
-import { deferredText } from "../phrases.ts";
+import { deferredText } from "../report-phrases.ts";
 import { addSums, type DriftSums, type DriftView, differencesIn, driftText } from "../view/drift-view.ts";
 import { addCounts, changesOf, countsText, type PlanView, untouchedText } from "../view/plan-view.ts";
 import {
@@ -50,7 +50,7 @@ function verdictOf(input: ReviewInput): string {
   const deferred = views.reduce((sum, view) => sum + view.deferred.length, 0);
   const files =
     fileErrors > 0
-      ? ` The files have ${counted(fileErrors, "error")}: \`rolecall validate\` tells them.`
+      ? ` The files have ${counted(fileErrors, "error")}: \`rolecall validate\` lists them.`
       : "";
   return `## ${said[0]} rolecall ${command}: ${said[1]}\n\n${merchants}: ${sums === null ? countsText(counts) : sumsText(sums, counts)}.${deferredText(deferred)}${files}`;
 }

@@ -1,7 +1,7 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { Impact } from "../../model/plan.ts";
-import type { ChangeOrigin } from "../phrases.ts";
+import type { ChangeOrigin } from "../report-phrases.ts";
 import { accessText, sameImpact } from "../text/impact-text.ts";
 import { wrapList, wrapText } from "../text/wrap.ts";
 import type { DetailView, RowView } from "../view/change-view.ts";
@@ -18,7 +18,7 @@ const SIGNS = { create: "+", update: "!", replace: "!", delete: "-" } as const;
 export function peopleLines({ members }: Impact, origin: ChangeOrigin): readonly string[] {
   if (members.length === 0) return [];
   const unknown = (roles: readonly string[]): readonly string[] =>
-    roles.map((role) => `whatever ${oneLine(role)} grants (the service does not tell)`);
+    roles.map((role) => `permissions of ${oneLine(role)} (not reported by the service)`);
   return [
     `# Access: ${accessText(members.length, origin)}`,
     ...sameImpact(members).flatMap((group) => {

@@ -1,6 +1,6 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted, shellWord } from "../../lib/text.ts";
-import type { ChangeOrigin } from "../phrases.ts";
+import type { ChangeOrigin } from "../report-phrases.ts";
 import { PLAIN } from "../style.ts";
 import { renderFailure } from "../text/failure-text.ts";
 import { type RiskKind, riskTitle } from "../view/risk-view.ts";

@@ -4,17 +4,17 @@ import type { ApplyResult, Outcome, PasswordChange, StopCause } from "../../mode
 import type { Failure } from "../../model/errors.ts";
 import type { ApplyEvent } from "../../model/events.ts";
 import type { Change } from "../../model/plan.ts";
-import { adoptedText } from "../phrases.ts";
+import { adoptedText } from "../report-phrases.ts";
 import type { Paint, Style } from "../style.ts";
 import { nextStepFor, renderFailures } from "./failure-text.ts";
-import { wrapText } from "./wrap.ts";
+import { wrapIfNarrow, wrapText } from "./wrap.ts";
 
 const DONE = { create: "created", update: "updated", replace: "replaced", delete: "deleted" } as const;
 const WAS_SO = {
-  create: "was there already",
-  update: "was so already",
-  replace: "was replaced already",
-  delete: "was gone already",
+  create: "already existed",
+  update: "was already up to date",
+  replace: "was already replaced",
+  delete: "was already gone",
 } as const;
 
 /** One line for an event that a log should show; null for the others. */
@@ -22,7 +22,8 @@ export function renderApplyEvent(event: ApplyEvent, style: Style): string | null
   switch (event.type) {
     case "fields-emptied": {
       const { merchant, change, fields } = event;
-      return `${style.yellow("!")} ${oneLine(merchant)}  ${nameOf(change)}: the service emptied ${fields.join(" and ")}, which the update did not send. Restoring; the rest of this run sends members whole.`;
+      const text = `${oneLine(merchant)}  ${nameOf(change)}: the service emptied ${fields.join(" and ")}, which the update did not send. Restoring; the rest of this run sends members whole.`;
+      return wrapIfNarrow(text, style, `${style.yellow("!")} `, "  ").join("\n");
     }
     case "change-ended":
       return outcomeLine(event.merchant, event.outcome, style);
@@ -41,20 +42,30 @@ export function renderApplyEvent(event: ApplyEvent, style: Style): string | null
 
 function outcomeLine(merchant: string, outcome: Outcome, style: Style): string | null {
   const what = `${oneLine(merchant)}  ${nameOf(outcome.change)}`;
+  const marked = (mark: string, text: string): string =>
+    wrapIfNarrow(`${what} ${text}`, style, `${mark} `, "  ").join("\n");
   switch (outcome.status) {
     case "done":
-      return `${style.green("✓")} ${what} ${doneWord(outcome)}${outcome.adopted ? ` (${adoptedText(isPassword(outcome.change))})` : ""}`;
+      return marked(
+        style.green("✓"),
+        `${doneWord(outcome)}${outcome.adopted ? ` (${adoptedText(isPassword(outcome.change))})` : ""}`,
+      );
     case "stale":
-      return `${style.red("✗")} ${what} stale: ${oneLine(outcome.failure.message)}`;
+      return marked(style.red("✗"), `stale: ${oneLine(outcome.failure.message)}`);
     case "failed":
       if (refusalOf(outcome))
-        return `${style.yellow("!")} ${oneLine(`${merchant}  ${outcome.failure.message}`)}`;
-      return `${style.red("✗")} ${what} failed: ${oneLine(outcome.failure.message)}`;
+        return wrapIfNarrow(
+          oneLine(`${merchant}  ${outcome.failure.message}`),
+          style,
+          `${style.yellow("!")} `,
+          "  ",
+        ).join("\n");
+      return marked(style.red("✗"), `failed: ${oneLine(outcome.failure.message)}`);
     case "unknown":
-      return `${style.yellow("?")} ${what} unknown: ${oneLine(outcome.failure.message)}`;
+      return marked(style.yellow("?"), `unknown: ${oneLine(outcome.failure.message)}`);
     case "unfinished":
       return outcome.failure
-        ? `${style.red("✗")} ${what} unfinished: ${oneLine(outcome.failure.message)}`
+        ? marked(style.red("✗"), `unfinished: ${oneLine(outcome.failure.message)}`)
         : null;
     case "not-started":
       return null;
@@ -98,9 +109,9 @@ export function renderApplyResult(
   return [
     `\n${style.bold(oneLine(merchant))}: stopped. ${sums}.\n`,
     ...listing("failed", of("failed"), style.red),
-    ...listing("stale (not what was planned any more, and left as it is)", of("stale"), style.red),
-    ...listing("unknown (the service may have done it)", of("unknown"), style.yellow),
-    ...listing("unfinished (the next run goes on with it)", of("unfinished"), style.yellow),
+    ...listing("stale (changed since it was planned; left as it is)", of("stale"), style.red),
+    ...listing("unknown (may have taken effect)", of("unknown"), style.yellow),
+    ...listing("unfinished (the next run continues it)", of("unfinished"), style.yellow),
     ...listing("not started", of("not-started"), style.dim),
     ...withoutRecord(result, style),
     ...(failures.length === 0
@@ -123,8 +134,8 @@ function incompleteText(merchant: string, sums: string, { outcomes }: ApplyResul
     `\n${style.bold(oneLine(merchant))}: incomplete. ${sums}.\n`,
     `  refused for now${rest.length === 0 ? " (everything else is done)" : ""}:\n`,
     ...refusals.map((failure) => `    ${style.yellow(oneLine(failure.message))}\n`),
-    ...listing("unfinished (the next run goes on with it)", unfinished, style.yellow),
-    ...listing("not started (their holders are still to be invited)", rest, style.dim),
+    ...listing("unfinished (the next run continues it)", unfinished, style.yellow),
+    ...listing("not started (their holders have not been invited yet)", rest, style.dim),
     "\n",
     renderFailures(
       [...kinds.values()].map((failure) => ({ ...failure, message })),
@@ -227,15 +238,15 @@ function howToGoOn({ outcomes, writes }: Carried, hasFailures: boolean): string 
   const plan = 'run "rolecall plan"';
   if (unknown > 0) {
     const rest =
-      writes > unknown ? "What was done stays done." : "It is not known whether anything was changed.";
-    return `${rest} To go on, ${plan} to see what is done and what is left, and apply again.`;
+      writes > unknown ? "What was done stays done." : "It is unknown whether anything was changed.";
+    return `${rest} To continue, ${plan} to see what is done and what is left, and apply again.`;
   }
   const what = writes > 0 ? "What was done stays done." : "Nothing was changed.";
-  if (!hasFailures) return `${what} To go on, run it again.`;
+  if (!hasFailures) return `${what} To continue, run it again.`;
   if (outcomes.every(({ status }) => status === "done"))
     return `${what} ${capital(plan)} to see that nothing is left.`;
   const first = has("failed") ? "solve the problem, then " : "";
-  return `${what} To go on, ${first}${plan} to see what is ${writes > 0 ? "left" : "to do"}, and apply again.`;
+  return `${what} To continue, ${first}${plan} to see what is ${writes > 0 ? "left" : "to do"}, and apply again.`;
 }
 
 function capital(text: string): string {
@@ -265,7 +276,7 @@ function removalText(outcome: Outcome): string {
     roles.length === 0 ? "no roles" : roles.map(({ name }) => oneLine(name)).join(", "),
     ...(Object.keys(metadata).length === 0 ? [] : [`metadata ${oneLine(JSON.stringify(metadata))}`]),
   ].join("; ");
-  const sent = status === "unknown" ? "whether a new one was sent is not known" : "no new one was sent";
+  const sent = status === "unknown" ? "it is unknown whether a new one was sent" : "no new one was sent";
   return [
     `      The expired invitation is gone, and ${sent}. It held: ${held}.\n`,
     "      The journal holds that; the next plan with this journal invites again with it.\n",
@@ -280,9 +291,7 @@ function withoutRecord({ outcomes, unrecorded }: ApplyResult, style: Style): rea
       ? [`    ${style.yellow(change.kind)} ${nameOf(change)}: ${status.replace("-", " ")}\n`]
       : [],
   );
-  return rows.length === 0
-    ? []
-    : ["  without a record (the journal does not say what became of it):\n", ...rows];
+  return rows.length === 0 ? [] : ["  not recorded (the journal does not hold the outcome):\n", ...rows];
 }
 
 function isPassword(change: Change | PasswordChange): change is PasswordChange {

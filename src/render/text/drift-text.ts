@@ -1,6 +1,6 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
-import { deferredText } from "../phrases.ts";
+import { deferredText } from "../report-phrases.ts";
 import type { Style, Verbosity } from "../style.ts";
 import { type DriftView, differencesIn, driftText } from "../view/drift-view.ts";
 import { renderImpact } from "./impact-text.ts";

@@ -3,9 +3,9 @@ import { counted } from "../../lib/text.ts";
 import type { Outcome } from "../../model/apply.ts";
 import type { ErrorCode, Failure, Problem } from "../../model/errors.ts";
 import type { Style } from "../style.ts";
-import { wrapText } from "./wrap.ts";
+import { hangingLines, wrapIfNarrow } from "./wrap.ts";
 
-/** Failures, each kind once: those that differ in no more than path, instance and extensions are one, with their number. */
+/** Formats failures, each kind once with its count; path, instance and extensions do not distinguish kinds. */
 export function renderFailures(failures: readonly Failure[], style: Style): string {
   const kinds = new Map<string, { readonly first: Failure; times: number }>();
   for (const failure of failures) {
@@ -17,13 +17,16 @@ export function renderFailures(failures: readonly Failure[], style: Style): stri
   return [...kinds.values()].map(({ first, times }) => renderFailure(first, style, times)).join("");
 }
 
-/** Why something could not be done: the message, the service's Problem whole, and what to do next. */
+/** Formats a failure: the message, the service's whole Problem, and the next step. */
 export function renderFailure(failure: Failure, style: Style, times = 1): string {
   const { message, hint, request } = failure;
   const problem = request?.problem;
   const head = times > 1 ? `error, ${counted(times, "time")}` : "error";
-  const text = withoutDetail(message, problem).split("\n").map(oneLine).join("\n");
-  const lines = [`${style.red(head)}: ${text}`];
+  const [first = "", ...more] = withoutDetail(message, problem).split("\n").map(oneLine);
+  const lines = [
+    ...wrapIfNarrow(first, style, `${style.red(head)}: `, "  "),
+    ...more.flatMap((text) => wrapIfNarrow(text, style, "", "  ")),
+  ];
   if (problem) {
     const fields = [
       ["type", problem.type],
@@ -41,13 +44,12 @@ export function renderFailure(failure: Failure, style: Style, times = 1): string
     lines.push(`  ${style.dim("sent".padEnd(9))}${counted(request.attempts, "time")}`);
   }
   if (hint !== undefined) {
-    const [first = "", ...rest] = wrapText(oneLine(hint), style.columns - 4);
-    lines.push(`  ${style.cyan("→")} ${first}`, ...rest.map((line) => `    ${line}`));
+    lines.push(...hangingLines(oneLine(hint), style.columns, `  ${style.cyan("→")} `, "    "));
   }
   return `${lines.join("\n")}\n`;
 }
 
-/** A message alone ends with what the Problem says; where the Problem follows, once is enough. */
+/** Removes the detail from the end of a message, since the Problem follows. */
 function withoutDetail(message: string, problem: Problem | undefined): string {
   const said = [problem?.detail, problem?.title, problem?.type].find((text) => text !== undefined);
   return said && message.endsWith(`: ${said}`) ? `${message.slice(0, -`: ${said}`.length)}.` : message;
@@ -59,33 +61,32 @@ function kindOf({ code, message, hint, request }: Failure): string {
   return JSON.stringify([code, words, hint, problem, request?.attempts]);
 }
 
-/** The failure's own hint says it best: it names the key, the permission or the address. */
+/** Stands for the failure's own hint, which names the key, the permission or the address. */
 const HINT = Symbol("hint");
 
-/**
- * What is to be solved after an apply was stopped by a failure, one sentence for each code. That it is to be planned
- * and applied again holds for all of them, and is said once. Null: it cannot stop an apply.
- */
+/** The sentence to print after an apply stopped with each code; `null` for codes that cannot stop an apply. */
 const NEXT_STEPS: Readonly<Record<ErrorCode, string | typeof HINT | null>> = {
-  "bad-request": "Look at the detail: correct the file; if it is right, report this as a bug in rolecall.",
+  "bad-request":
+    "Correct the file as the detail says; if the file is right, report this as a bug in rolecall.",
   unauthorized: HINT,
   "request-failed":
-    "Solve what the detail says; where it does not say enough, ask the service's operators about this instance.",
+    "Fix what the detail describes; if it is unclear, ask the service's operators about this instance.",
   forbidden: HINT,
-  "not-found": "It may have been removed meanwhile; else check the merchant code, the base URL and the key.",
+  "not-found":
+    "It may have been removed in the meantime; otherwise check the merchant code, the base URL and the key.",
   conflict:
     "This conflicts with the current live state: find out what has changed there, and correct the file or the account.",
   unprocessable: "The service rejected the request as invalid: correct the file as the detail says.",
-  "dependency-failed": "Something that the service depends on has failed: wait until it is back.",
+  "dependency-failed": "A dependency of the service has failed: wait until it is back.",
   "rate-limited": HINT,
   "invitation-limited": HINT,
-  "service-failed": "The service has a problem of its own: wait until it is back.",
+  "service-failed": "The service has an internal problem: wait until it is back.",
   "unexpected-status": HINT,
   network: "Check the network and the base URL, and that the service is up.",
   timeout: "Check the network and the base URL, and that the service is up.",
   "bad-answer": HINT,
   "listing-unstable": "Somebody is changing this account right now: wait until they are done.",
-  stale: "Somebody has changed it since it was planned: find out whether the file still says what is wanted.",
+  stale: "Check that the file still says what you want.",
   "journal-unwritable": HINT,
   "not-restored": HINT,
   usage: HINT,
@@ -105,10 +106,9 @@ const NEXT_STEPS: Readonly<Record<ErrorCode, string | typeof HINT | null>> = {
   "run-unknown": null,
 };
 
-/** What to do about a change that was not done, in a sentence; null where there is nothing to say. */
+/** Returns what to do about a change that was not done; `null` if there is nothing to say. */
 export function nextStepFor(status: Outcome["status"], { code, hint }: Failure): string | null {
-  if (status === "unknown")
-    return "The service may have done it all the same: the next plan shows whether it has.";
+  if (status === "unknown") return "The change may have taken effect: the next plan shows whether it has.";
   const step = NEXT_STEPS[code];
   return step === HINT || step === null ? (hint ?? null) : step;
 }

@@ -1,7 +1,7 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { Impact, MemberImpact } from "../../model/plan.ts";
-import { type ChangeOrigin, moreText, originSuffix } from "../phrases.ts";
+import { type ChangeOrigin, moreText, originSuffix } from "../report-phrases.ts";
 import type { Style, Verbosity } from "../style.ts";
 import { cellWidth, hangingLines, padTo, wrapList } from "./wrap.ts";
 
@@ -103,7 +103,7 @@ function renderGroup(
     ...(more > 0 ? [`and ${counted(more, "member")} more`] : []),
   ];
   const unknown = (roles: readonly string[]): readonly string[] =>
-    roles.map((role) => `whatever ${oneLine(role)} grants (the service does not tell)`);
+    roles.map((role) => `permissions of ${oneLine(role)} (not reported by the service)`);
   const [gains, loses] =
     origin !== "plan"
       ? (["gained", "lost"] as const)

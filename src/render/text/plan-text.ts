@@ -1,7 +1,7 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted, shellWord } from "../../lib/text.ts";
 import type { Finding } from "../../model/plan.ts";
-import { deferredText, moreText } from "../phrases.ts";
+import { deferredText, moreText } from "../report-phrases.ts";
 import type { Paint, Style, Verbosity } from "../style.ts";
 import type { DetailView, RowView } from "../view/change-view.ts";
 import {

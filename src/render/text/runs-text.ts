@@ -1,7 +1,7 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped } from "../../lib/text.ts";
 import type { PastRun, PastWrite, RunStatus } from "../../model/past-run.ts";
-import { adoptedText } from "../phrases.ts";
+import { adoptedText } from "../report-phrases.ts";
 import type { Paint, Style } from "../style.ts";
 import { cellWidth, padTo } from "./wrap.ts";
 
@@ -91,7 +91,7 @@ function rowOf(shown: ShownRun): Row | null {
   const [{ past }, all] = known;
   const { run } = past;
   const commit = run.commit ? `at ${commitText(run.commit)}` : "";
-  const undoes = run.undoes === null ? "" : `takes back ${oneLine(run.undoes)}`;
+  const undoes = run.undoes === null ? "" : `undoes ${oneLine(run.undoes)}`;
   const unreadable = unreadableOf(shown).length;
   const environments = new Set(all.map((one) => one.past.run.environment ?? "-"));
   return {
@@ -157,10 +157,7 @@ export function renderRun(shown: ShownRun, style: Style): string {
     ["by", `${whoOf(first.past)}, rolecall ${oneLine(run.version)}, process ${run.pid}`],
     ...(run.commit
       ? ([
-          [
-            "commit",
-            `${oneLine(run.commit.id)}${run.commit.clean ? "" : ", with changes that were not committed"}`,
-          ],
+          ["commit", `${oneLine(run.commit.id)}${run.commit.clean ? "" : ", with uncommitted changes"}`],
         ] as const)
       : []),
     ...(run.job === null ? [] : ([["job", oneLine(run.job)]] as const)),
@@ -198,13 +195,11 @@ function partText({ past, status }: KnownRun, style: Style): string {
   const unsure = writes.filter(({ outcome }) => outcome === null || outcome.status === "unknown");
   const rest = writes.filter((write) => !unsure.includes(write));
   return [
-    ...(torn ? ["  The last line of the journal was not written whole, and is left out.\n"] : []),
+    ...(torn ? ["  The last line of the journal is incomplete and was skipped.\n"] : []),
     ...(unsure.length === 0 ? [] : [unsureText(unsure, status, style)]),
     ...(rest.length === 0 ? [] : ["\n  Writes:\n", ...rest.map((write) => writeLine(write, style))]),
     ...(writes.length === 0 ? ["\n  Nothing was sent.\n"] : []),
-    ...(end?.status === "stopped"
-      ? [`\n  Stopped: ${oneLine(end.cause ?? "no cause is written down")}\n`]
-      : []),
+    ...(end?.status === "stopped" ? [`\n  Stopped: ${oneLine(end.cause ?? "no cause was recorded")}\n`] : []),
     ...(end ? [outcomesText(end.outcomes)] : []),
     ...(verified ? verifiedText(verified.left, verified.deferred) : []),
   ].join("");
@@ -219,7 +214,7 @@ function unsureText(unsure: readonly PastWrite[], status: RunStatus, style: Styl
       ? ""
       : isRestore
         ? '  → To restore what may still be empty, run "rolecall undo" with this run, then apply again.\n'
-        : '  → To find out, run "rolecall plan": it reads what is live, and shows what is left.\n';
+        : '  → To find out, run "rolecall plan": it reads what is live, and shows what remains.\n';
   return [head, ...unsure.map((write) => writeLine(write, style)), next].join("");
 }
 
@@ -244,7 +239,7 @@ const PARTS: Readonly<Record<PastWrite["intent"]["part"], string>> = {
   "set-aside": " (set aside)",
   create: " (the new one)",
   remove: " (the old one)",
-  restore: " (what the service had emptied)",
+  restore: " (fields that the service had emptied)",
 };
 
 function writeLine({ intent, outcome }: PastWrite, style: Style): string {
@@ -259,7 +254,7 @@ function writeLine({ intent, outcome }: PastWrite, style: Style): string {
     id === null ? "" : oneLine(id),
     status === "done" ? "" : status.replace("-", " "),
     outcome?.adopted ? adoptedText(intent.password === true) : "",
-    outcome?.already ? "was so already; nothing was sent" : "",
+    outcome?.already ? "already up to date; nothing was sent" : "",
     outcome?.failure ? oneLine(outcome.failure.message) : "",
   ].filter((text) => text !== "");
   return `    ${paint(MARKS[status])} ${what}${more.length === 0 ? "" : `  ${style.dim(more.join(" · "))}`}\n`;
@@ -276,8 +271,8 @@ function verifiedText(left: readonly string[], deferred: readonly string[]): rea
   const list = (items: readonly string[]): readonly string[] => items.map((item) => `    ${oneLine(item)}\n`);
   return [
     ...(left.length === 0
-      ? ["  Read again: nothing was left to do.\n"]
-      : ["  Read again, this was left:\n", ...list(left)]),
-    ...(deferred.length === 0 ? [] : ["  Waiting until others have accepted:\n", ...list(deferred)]),
+      ? ["  Verified: no changes remained.\n"]
+      : ["  Verified; these changes remained:\n", ...list(left)]),
+    ...(deferred.length === 0 ? [] : ["  Deferred until others have accepted:\n", ...list(deferred)]),
   ];
 }

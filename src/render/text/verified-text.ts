@@ -1,19 +1,20 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted } from "../../lib/text.ts";
+import { counted, grouped } from "../../lib/text.ts";
 import type { Failure } from "../../model/errors.ts";
 import type { Change, Deferred, Finding, Plan } from "../../model/plan.ts";
 import type { Style } from "../style.ts";
 import { renderFailure } from "./failure-text.ts";
+import { wrapIfNarrow } from "./wrap.ts";
 
-/** What stands in the way of saying that nothing is left: what still differs, and what cannot be told. */
+/** The differences that remain after an apply, and the problems that hide others. */
 export interface RemainingChanges {
   readonly left: readonly Change[];
   readonly errors: readonly Finding[];
-  /** Declared members who cannot be created, since the file does not say which roles to give; no difference either. */
+  /** Declared members without roles in the file, who cannot be created; they count as no difference. */
   readonly notCreated: readonly string[];
 }
 
-/** What a plan that was made after an apply says is left; what is deferred is no part of it. */
+/** Returns the changes that a plan made after an apply still holds, without deferred ones. */
 export function remainingChanges(plan: Plan): RemainingChanges {
   return {
     left: plan.changes,
@@ -22,10 +23,7 @@ export function remainingChanges(plan: Plan): RemainingChanges {
   };
 }
 
-/**
- * The result of the verification: that nothing is left but what was left out or refused for now, or what
- * is, by name, and what waits for whom.
- */
+/** Formats the result of the verification: success with its exceptions, or the remaining changes by name. */
 export function renderVerified(plan: Plan, leftOut: number, style: Style, refused = 0): string {
   const { left, errors, notCreated } = remainingChanges(plan);
   const merchant = oneLine(plan.merchant);
@@ -34,44 +32,49 @@ export function renderVerified(plan: Plan, leftOut: number, style: Style, refuse
     (name) => `    member ${oneLine(name)}: not created, since the file does not say which roles to give\n`,
   );
   if (left.length + errors.length === 0) {
-    const rest = [
-      ...(plan.deferred.length === 0 ? [] : [`what waits (${plan.deferred.length})`]),
-      ...(leftOut === 0 ? [] : [`what was left out (${leftOut})`]),
-      ...(refused === 0 ? [] : [`what was refused (${refused})`]),
-      ...(missing.length === 0 ? [] : [`what cannot be created (${missing.length})`]),
+    const exceptions = [
+      ...(plan.deferred.length === 0 ? [] : [`${grouped(plan.deferred.length)} deferred`]),
+      ...(leftOut === 0 ? [] : [`${grouped(leftOut)} left out`]),
+      ...(refused === 0 ? [] : [`${grouped(refused)} refused`]),
+      ...(missing.length === 0 ? [] : [`${grouped(missing.length)} that cannot be made`]),
     ];
-    const but = rest.length === 0 ? "" : ` except ${rest.join(" and ")}`;
+    const but = exceptions.length === 0 ? "" : ` except ${exceptions.join(" and ")}`;
     return [
-      `${style.green("✓")} ${merchant}: verified, no changes remain${but}.\n`,
+      paragraph(`${merchant}: verified, no changes remain${but}.`, style.green("✓"), style),
       ...deferred,
       ...missing,
     ].join("");
   }
   const counts = [
-    ...(left.length > 0 ? [counted(left.length, "change")] : []),
+    ...(left.length > 0 ? [counted(left.length, "remaining change")] : []),
     ...(errors.length > 0 ? [counted(errors.length, "problem")] : []),
   ].join(" and ");
-  const are = left.length + errors.length === 1 ? "is" : "are";
+  const sentence = `${merchant}: verification found ${counts}; somebody else may have changed something in the meantime:`;
   return [
-    `\n${style.red("✗")} ${merchant}: read again, and ${counts} ${are} left; somebody else may have changed something meanwhile:\n`,
+    `\n${paragraph(sentence, style.red("✗"), style)}`,
     ...left.map((change) => `    ${changeText(change)}\n`),
     ...errors.map(({ message }) => `    error: ${oneLine(message)}\n`),
     ...missing,
-    ...(deferred.length > 0 ? ["  Besides, what waits:\n", ...deferred] : []),
+    ...(deferred.length > 0 ? ["  Deferred:\n", ...deferred] : []),
     'Run "rolecall plan" to see more, and apply again.\n',
   ].join("");
 }
 
-/** What to say where everything was done, and it is not known whether anything is left. */
+/** Formats a sentence after its mark, wrapped on narrow terminals. */
+function paragraph(text: string, mark: string, style: Style): string {
+  return `${wrapIfNarrow(text, style, `${mark} `, "  ").join("\n")}\n`;
+}
+
+/** Formats the report of a complete apply that could not be verified. */
 export function renderUnverified(merchant: string, why: Failure | string, style: Style): string {
   const [reason, details] =
     typeof why === "string"
       ? [uncapital(oneLine(why)), ""]
       : ["it could not be read again.", renderFailure(why, style)];
   return [
-    `\n${style.yellow("?")} ${oneLine(merchant)}: the changes are done, but not verified: ${reason}\n`,
+    `\n${paragraph(`${oneLine(merchant)}: the changes are done, but not verified: ${reason}`, style.yellow("?"), style)}`,
     details,
-    'Run "rolecall plan" to see whether anything is left.\n',
+    'Run "rolecall plan" to see whether changes remain.\n',
   ].join("");
 }
 
@@ -79,7 +82,7 @@ function uncapital(text: string): string {
   return `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
 }
 
-/** A change in short: its kind, resource and name. */
+/** Returns the kind, resource and name of a change. */
 export function summaryOf({ kind, resource, name }: Change): string {
   return `${kind} ${resource} ${name}`;
 }

@@ -1,4 +1,5 @@
 import stringWidth from "string-width";
+import { PLAIN, type Style } from "../style.ts";
 
 /** How many cells of a terminal a text takes: two for wide characters, none for marks that sit on another. */
 export function cellWidth(text: string): number {
@@ -55,4 +56,14 @@ export function hangingLines(text: string, columns: number, head: string, indent
     }
   });
   return [...lines, line];
+}
+
+/** Breaks a text as `hangingLines` does on a terminal narrower than a file's lines; anywhere else the text stays whole. */
+export function wrapIfNarrow(
+  text: string,
+  { columns }: Style,
+  head: string,
+  indent: string,
+): readonly string[] {
+  return columns < PLAIN.columns ? hangingLines(text, columns, head, indent) : [`${head}${text}`];
 }

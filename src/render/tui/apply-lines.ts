@@ -73,7 +73,7 @@ function merchantPieces(one: ApplyingMerchant, width: number, style: Style): rea
   const sum = `${bar(done, changes)} ${grouped(done)}/${grouped(changes)}  `;
   switch (state) {
     case "waiting":
-      return [[`  · ${code}${sum}`], ["waits for its turn", style.dim]];
+      return [[`  · ${code}${sum}`], ["queued", style.dim]];
     case "applying":
       return [["  … ", style.cyan], [`${code}${sum}`], [phaseText(one)]];
     case "stopped":
@@ -98,7 +98,7 @@ function phaseText({ phase, phaseEnded, phaseChanges }: ApplyingMerchant): strin
 function readAgainText({ readAgain }: ApplyingMerchant): string {
   if (readAgain === null) return "done";
   const { members, total } = readAgain;
-  return `reads again: ${grouped(members)}${total === null ? "" : ` of ${grouped(total)}`} members`;
+  return `verifying: ${grouped(members)}${total === null ? "" : ` of ${grouped(total)}`} members`;
 }
 
 /** `####....`: how much of it is done, also without colours. */

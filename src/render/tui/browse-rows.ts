@@ -178,7 +178,7 @@ function personRow(
   const row: BrowseRow = { key, parent, depth: 2, open, changes: [], type: "person", impact };
   if (!open) return [row];
   const unknown = (roles: readonly string[]): readonly string[] =>
-    roles.map((role) => `whatever ${role} grants (the service does not tell)`);
+    roles.map((role) => `permissions of ${role} (not reported by the service)`);
   const details = [
     permissionDetail("gains", [...impact.gained, ...unknown(impact.unknownGained)], []),
     permissionDetail("loses", [], [...impact.lost, ...unknown(impact.unknownLost)]),

@@ -44,8 +44,8 @@ export interface PromptProps {
 
 /** What is said to an answer that is none; empty for the right one. */
 function reply({ state, text }: Line, answer: string): string {
-  if (state === "left") return "Left without an answer.";
-  return text.trim() === answer ? "" : `Not confirmed.`;
+  if (state === "left") return "Cancelled.";
+  return text.trim() === answer ? "" : "Not confirmed.";
 }
 
 /** One line of text, ended by Enter; Escape, Ctrl-C and Ctrl-D leave without an answer. */

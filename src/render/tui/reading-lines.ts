@@ -58,7 +58,7 @@ function merchantPieces(
   const code = `${padded(shown(merchant), width)}  `;
   switch (state) {
     case "waiting":
-      return [[`  · ${code}`], ["waits for its turn", style.dim]];
+      return [[`  · ${code}`], ["queued", style.dim]];
     case "reading": {
       const pages =
         total === null ? counted(members, "member") : `${grouped(members)} of ${counted(total, "member")}`;

@@ -67,7 +67,7 @@ function declaredRemark(change: Change): string {
 function undoneRemark(change: Change): string {
   switch (change.kind) {
     case "create":
-      return change.resource === "role" ? "back again" : `${declaredRemark(change)}, back again`;
+      return change.resource === "role" ? "restored" : `${declaredRemark(change)}, restored`;
     case "update":
       return declaredRemark(change);
     case "replace":

@@ -1,6 +1,6 @@
 import { counted, grouped } from "../../lib/text.ts";
 import type { Change, Counts, Finding, Impact, Plan, Refusal } from "../../model/plan.ts";
-import type { ChangeOrigin } from "../phrases.ts";
+import type { ChangeOrigin } from "../report-phrases.ts";
 import { type RowView, rowOf } from "./change-view.ts";
 import { type RiskView, risksOf } from "./risk-view.ts";
 

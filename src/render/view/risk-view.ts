@@ -1,6 +1,6 @@
 import { counted, grouped } from "../../lib/text.ts";
 import type { Change, MemberChange, Plan, RoleRef } from "../../model/plan.ts";
-import { type ChangeOrigin, originSuffix } from "../phrases.ts";
+import { type ChangeOrigin, originSuffix } from "../report-phrases.ts";
 import { rowOf } from "./change-view.ts";
 
 /** Risks for a reviewer: who becomes an administrator, who gains what does harm, what is removed, what is ignored from now on. */

@@ -95,7 +95,7 @@ test("a merchant that stops only because another one failed says which", async (
   expect(stdout).toContain("It stopped because MC2 did");
   expect(stdout).toContain("MC2: stopped. 0 changes done, 1 failed, 2 not started.");
   expect(stdout).toContain(
-    "error: The key may not do that.\n\nNothing was changed. To go on, solve the problem,",
+    "error: The key may not do that.\n\nNothing was changed. To continue, solve the problem,",
   );
   expect(code).toBe(4);
 });
@@ -106,7 +106,7 @@ test("Ctrl-C lets the change in flight end, starts none after it, and says so", 
   const { code, stdout, stderr } = await run([one.due], world);
   expect(one.calls).toEqual(["create member ada@example.com"]);
   expect(stdout).toContain("MC1: stopped. 1 change done, 2 not started.");
-  expect(stdout).toContain("It was stopped by SIGINT. What was done stays done. To go on, run it again.");
+  expect(stdout).toContain("It was stopped by SIGINT. What was done stays done. To continue, run it again.");
   expect(stderr).toContain("SIGINT: nothing new starts; requests in flight end first.");
   expect(code).toBe(4);
 });
@@ -174,7 +174,7 @@ test("what somebody else has changed meanwhile is named when everything is read 
   };
   const due = { ...one.due, session: { ...one.due.session, plan } };
   const { code, stdout, entries } = await run([due], testIo());
-  expect(stdout).toContain("✗ MC1: read again, and 1 change is left");
+  expect(stdout).toContain("✗ MC1: verification found 1 remaining change");
   expect(stdout).toContain("    delete member eve@example.com\n");
   expect(entries.at(-1)).toMatchObject({ left: ["delete member eve@example.com"] });
   expect(code).toBe(4);
@@ -241,8 +241,8 @@ test("a member that somebody else has changed stops the run as stale, and exits 
     plan: async () => ({ live: service.state(), plan: planOf(state, service.state()) }),
   };
   const stopped = await run([{ session, plan }], testIo());
-  expect(stopped.stdout).toContain("roles: now also B.\n  → Somebody has changed it since it was planned");
-  expect(stopped.stdout).toContain("Nothing was changed. To go on,");
+  expect(stopped.stdout).toContain("roles: now also B.\n  → Check that the file still says what you want");
+  expect(stopped.stdout).toContain("Nothing was changed. To continue,");
   expect(stopped.code).toBe(1);
   const json = await run([{ session, plan }], testIo(), { format: "json" });
   const events = json.stdout

@@ -115,6 +115,6 @@ test.each(FAULTS)(
       fault.at === "append" ? [...recorded, ...told] : told.concat(recorded).slice(0, calls.length);
     expect(known.length).toBe(calls.length);
     if (told.length > 0)
-      expect(stdout).toContain("  without a record (the journal does not say what became of it):\n");
+      expect(stdout).toContain("  not recorded (the journal does not hold the outcome):\n");
   },
 );

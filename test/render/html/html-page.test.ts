@@ -52,7 +52,7 @@ test("says who is missing, and that files have errors", () => {
   ];
   const html = renderPage({ about: "live", merchants: [], unplanned, fileErrors: 2, now: NOW }, NO_ASSETS);
   expect(html).toContain("MC&lt;2&gt; could not be read: The key &quot;&lt;b&gt;&quot; may not.");
-  expect(html).toContain("The files have 2 errors: rolecall validate tells them.");
+  expect(html).toContain("The files have 2 errors: rolecall validate lists them.");
 });
 
 test("whatever the data, nothing in them ends their element, and they come back as they were", () => {

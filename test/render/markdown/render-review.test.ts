@@ -89,7 +89,7 @@ describe("the verdict", () => {
     ];
     const markdown = renderReview(review({ views, unplanned, fileErrors: 2 }));
     expect(markdown).toMatch(/^## ❌ rolecall plan: 3 problems to solve first\n/);
-    expect(markdown).toContain("The files have 2 errors: `rolecall validate` tells them.");
+    expect(markdown).toContain("The files have 2 errors: `rolecall validate` lists them.");
     expect(markdown.indexOf("MC2</code> | **could not be read**")).toBeLessThan(
       markdown.indexOf("MC1</code>"),
     );
@@ -139,7 +139,7 @@ describe("a review that would be too large leaves out", () => {
     const many = planView(planOf(desired({ roles: [] }), live(roles)));
     const markdown = renderReview(review({ views: [many] }), 5000);
     expect(markdown).toContain("### ⚠️ 3,000 roles are removed");
-    expect(markdown).toContain("the names in 1 list of risks, of which only the numbers stand above");
+    expect(markdown).toContain("the names in 1 list of risks, whose totals stand above");
     expect(markdown).toContain("guard max-removals");
     expect(markdown.length).toBeLessThanOrEqual(5000);
   });
@@ -156,7 +156,7 @@ test("whatever the plans and the size, a review fits, is well-formed, and tells 
       const markdown = renderReview(review({ views }), size);
       expect(markdown.length).toBeLessThanOrEqual(size);
       expectWellFormed(markdown);
-      const counted = markdown.includes("of which only the numbers stand above");
+      const counted = markdown.includes("whose totals stand above");
       for (const { merchant, risks } of views) {
         for (const { kind, items } of risks) {
           for (const { name, resource } of counted ? [] : items) {

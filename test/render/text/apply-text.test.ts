@@ -69,19 +69,19 @@ test("an apply that stopped lists what failed, what is unknown and what did not 
 
 test("after a failure it says whether anything was changed, and what to do", () => {
   expect(ending(stoppedAfter("done", "failed"))).toBe(
-    'What was done stays done. To go on, solve the problem, then run "rolecall plan" to see what is left, and apply again.',
+    'What was done stays done. To continue, solve the problem, then run "rolecall plan" to see what is left, and apply again.',
   );
   expect(ending(stoppedAfter("failed"))).toBe(
-    'Nothing was changed. To go on, solve the problem, then run "rolecall plan" to see what is to do, and apply again.',
+    'Nothing was changed. To continue, solve the problem, then run "rolecall plan" to see what is to do, and apply again.',
   );
 });
 
 test("where it is unknown whether a change was done, it claims neither", () => {
   expect(ending(stoppedAfter("done", "failed", "unknown"))).toBe(
-    'What was done stays done. To go on, run "rolecall plan" to see what is done and what is left, and apply again.',
+    'What was done stays done. To continue, run "rolecall plan" to see what is done and what is left, and apply again.',
   );
   expect(ending(stoppedAfter("unknown"))).toBe(
-    'It is not known whether anything was changed. To go on, run "rolecall plan" to see what is done and what is left, and apply again.',
+    'It is unknown whether anything was changed. To continue, run "rolecall plan" to see what is done and what is left, and apply again.',
   );
 });
 
@@ -98,10 +98,10 @@ test("of nothing but removed invitations it does not say that no change is done"
 test("after Ctrl-C there is no problem to solve", () => {
   const cause = { by: "signal", signal: "SIGINT" } as const;
   expect(ending(stoppedAfter("done"), cause)).toBe(
-    "It was stopped by SIGINT. What was done stays done. To go on, run it again.",
+    "It was stopped by SIGINT. What was done stays done. To continue, run it again.",
   );
   expect(ending(stoppedAfter(), cause)).toBe(
-    "It was stopped by SIGINT. Nothing was changed. To go on, run it again.",
+    "It was stopped by SIGINT. Nothing was changed. To continue, run it again.",
   );
 });
 
@@ -113,7 +113,7 @@ test("several merchants that stop say why once, with the sum of all of them", ()
     renderApplyTotal(ends, cause, PLAIN),
   ].join("");
   expect(text).toContain(
-    `\n2 merchants: stopped. 1 change done, 23 not started.\nIt was stopped by SIGINT. What was done stays done. To go on, run it again.\n`,
+    `\n2 merchants: stopped. 1 change done, 23 not started.\nIt was stopped by SIGINT. What was done stays done. To continue, run it again.\n`,
   );
   expect(text.match(/SIGINT/g)).toHaveLength(1);
   expect(text).toContain("MC2: stopped. 0 changes done, 12 not started.\n");
@@ -122,7 +122,7 @@ test("several merchants that stop say why once, with the sum of all of them", ()
 test("a merchant that stops because of another one names it", () => {
   const cause = { by: "merchant", merchant: "MC2" } as const;
   expect(ending(stoppedAfter("done"), cause)).toBe(
-    "It stopped because MC2 did: the first failure stops the whole run. What was done stays done. To go on, run it again.",
+    "It stopped because MC2 did: the first failure stops the whole run. What was done stays done. To continue, run it again.",
   );
   expect(ending(stoppedAfter("failed"), cause)).not.toContain("MC2");
 });
@@ -130,12 +130,10 @@ test("a merchant that stops because of another one names it", () => {
 test("what somebody else has changed since is stale: it is left, and the message says what differs", () => {
   const text = renderApplyResult("MC1", stoppedAfter("done", "stale"), null, PLAIN);
   expect(text).toContain("MC1: stopped. 1 change done, 1 stale, 10 not started.\n");
-  expect(text).toContain(
-    "  stale (not what was planned any more, and left as it is):\n    delete role Legacy\n",
-  );
-  expect(text).toContain("error: It has other permissions now\n  → Somebody has changed it since");
+  expect(text).toContain("  stale (changed since it was planned; left as it is):\n    delete role Legacy\n");
+  expect(text).toContain("error: It has other permissions now\n  → Check that the file");
   expect(ending(stoppedAfter("done", "stale"))).toBe(
-    'What was done stays done. To go on, run "rolecall plan" to see what is left, and apply again.',
+    'What was done stays done. To continue, run "rolecall plan" to see what is left, and apply again.',
   );
 });
 
@@ -168,7 +166,7 @@ test("where all is done and only the record is not whole, it says so", () => {
   const unrecorded = outcomes.slice(0, 1).map(({ change }) => change);
   const named = `${unrecorded[0]?.kind} ${unrecorded[0]?.resource} ${unrecorded[0]?.name}: done\n`;
   expect(renderApplyResult("MC1", { ...result, unrecorded }, null, PLAIN)).toContain(
-    `  without a record (the journal does not say what became of it):\n    ${named}`,
+    `  not recorded (the journal does not hold the outcome):\n    ${named}`,
   );
 });
 

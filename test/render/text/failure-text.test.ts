@@ -101,37 +101,48 @@ test("failures that differ in path and instance only are one, with their number"
   expect(text.match(/lacks the permission/g)).toHaveLength(1);
 });
 
+test("a message breaks between words on a narrow terminal, and stays whole elsewhere", () => {
+  const failure = { code: "usage" as const, message: `The file ${"is much too long ".repeat(6)}to be read.` };
+  const lines = renderFailure(failure, { ...PLAIN, columns: 40 })
+    .trimEnd()
+    .split("\n");
+  expect(lines.length).toBeGreaterThan(2);
+  expect(lines.every((line) => line.length <= 40)).toBe(true);
+  expect(lines.map((line) => line.trim()).join(" ")).toBe(`error: ${failure.message}`);
+  expect(renderFailure(failure, PLAIN)).toBe(`error: ${failure.message}\n`);
+});
+
 const HINT = "The hint of the failure.";
 
 test.each<[code: ErrorCode, says: string]>([
-  ["bad-request", "Look at the detail: correct the file; if it is right, report this as a bug in rolecall."],
+  [
+    "bad-request",
+    "Correct the file as the detail says; if the file is right, report this as a bug in rolecall.",
+  ],
   ["unauthorized", HINT],
   [
     "request-failed",
-    "Solve what the detail says; where it does not say enough, ask the service's operators about this instance.",
+    "Fix what the detail describes; if it is unclear, ask the service's operators about this instance.",
   ],
   ["forbidden", HINT],
   [
     "not-found",
-    "It may have been removed meanwhile; else check the merchant code, the base URL and the key.",
+    "It may have been removed in the meantime; otherwise check the merchant code, the base URL and the key.",
   ],
   [
     "conflict",
     "This conflicts with the current live state: find out what has changed there, and correct the file or the account.",
   ],
   ["unprocessable", "The service rejected the request as invalid: correct the file as the detail says."],
-  ["dependency-failed", "Something that the service depends on has failed: wait until it is back."],
+  ["dependency-failed", "A dependency of the service has failed: wait until it is back."],
   ["rate-limited", HINT],
-  ["service-failed", "The service has a problem of its own: wait until it is back."],
+  ["service-failed", "The service has an internal problem: wait until it is back."],
   ["unexpected-status", HINT],
   ["network", "Check the network and the base URL, and that the service is up."],
   ["timeout", "Check the network and the base URL, and that the service is up."],
   ["bad-answer", HINT],
   ["listing-unstable", "Somebody is changing this account right now: wait until they are done."],
-  [
-    "stale",
-    "Somebody has changed it since it was planned: find out whether the file still says what is wanted.",
-  ],
+  ["stale", "Check that the file still says what you want."],
   ["journal-unwritable", HINT],
   ["usage", HINT],
 ])("after %s it says in one sentence what to do", (code, says) => {
@@ -141,7 +152,7 @@ test.each<[code: ErrorCode, says: string]>([
 test("what may have been done is not called a failure, whatever kept the answer away", () => {
   for (const code of ["timeout", "service-failed", "bad-answer"] as const) {
     expect(nextStepFor("unknown", { code, message: "It was lost.", hint: HINT })).toBe(
-      "The service may have done it all the same: the next plan shows whether it has.",
+      "The change may have taken effect: the next plan shows whether it has.",
     );
   }
 });

@@ -89,7 +89,7 @@ test("a write that turned out not to be needed is told as that", () => {
   const done = write(1, "ada@example.com", "done");
   const writes = done.outcome ? [{ ...done, outcome: { ...done.outcome, already: true as const } }] : [];
   const text = renderRun(alone({ name: NAME, past: past({ writes }), status: "done" }), PLAIN);
-  expect(text).toContain("✓ create member ada@example.com  was so already; nothing was sent\n");
+  expect(text).toContain("✓ create member ada@example.com  already up to date; nothing was sent\n");
 });
 
 const CASES: readonly (readonly [RunStatus, PastRun, boolean])[] = [
@@ -174,7 +174,7 @@ test("a run of several merchants is shown with what all have in common once, the
           ✓ create member ada@example.com
 
         Changes: 1 done.
-        Read again: nothing was left to do.
+        Verified: no changes remained.
 
       MC2, test  stopped
         plan     0123456789ab, 2 changes
@@ -212,8 +212,8 @@ test("one run is shown with what is unknown first, why it stopped, and what was 
   expect(text).toContain("✗ create member ben@example.com  failed · The service said no.");
   expect(text).toContain("Stopped: the service said no");
   expect(text).toContain("Changes: 1 done, 1 failed.");
-  expect(text).toContain("Read again, this was left:\n    delete role X\n");
-  expect(text).toContain("Waiting until others have accepted:\n    delete member di@example.com\n");
+  expect(text).toContain("Verified; these changes remained:\n    delete role X\n");
+  expect(text).toContain("Deferred until others have accepted:\n    delete member di@example.com\n");
 });
 
 describe("before the next plan", () => {

@@ -24,16 +24,14 @@ test("where nothing is left it says so", () => {
 });
 
 test("what was left out is no difference, and is not forgotten", () => {
-  expect(renderVerified(clean(), 2, PLAIN)).toBe(
-    "✓ MC1: verified, no changes remain except what was left out (2).\n",
-  );
+  expect(renderVerified(clean(), 2, PLAIN)).toBe("✓ MC1: verified, no changes remain except 2 left out.\n");
 });
 
 test("a member who cannot be created is named, though no request could change that", () => {
   const { roles: _, ...bare } = member("bob\u001b[2J@example.com");
   expect(renderVerified(planOf(desired({ members: [bare] }), live()), 0, PLAIN)).toBe(
     [
-      "✓ MC1: verified, no changes remain except what cannot be created (1).",
+      "✓ MC1: verified, no changes remain except 1 that cannot be made.",
       "    member bob\\u{1b}[2J@example.com: not created, since the file does not say which roles to give",
       "",
     ].join("\n"),
@@ -43,7 +41,7 @@ test("a member who cannot be created is named, though no request could change th
 test("what waits is no difference, and stands apart with whom it waits for", () => {
   expect(renderVerified(deferred(clean()), 0, PLAIN)).toBe(
     [
-      "✓ MC1: verified, no changes remain except what waits (1).",
+      "✓ MC1: verified, no changes remain except 1 deferred.",
       '    delete member ada@example.com: waits until bob@example.com or cy@example.com has accepted, so that "Owner" keeps enough holders',
       "",
     ].join("\n"),
@@ -54,10 +52,10 @@ test("what is left is named, with its fields, and made safe to show", () => {
   expect(renderVerified(deferred(planOf(WANT, IS)), 0, PLAIN)).toBe(
     [
       "",
-      "✗ MC1: read again, and 2 changes are left; somebody else may have changed something meanwhile:",
+      "✗ MC1: verification found 2 remaining changes; somebody else may have changed something in the meantime:",
       "    update role Till\\u{1b}[2J: description, permissions",
       "    delete member ada@example.com",
-      "  Besides, what waits:",
+      "  Deferred:",
       '    delete member ada@example.com: waits until bob@example.com or cy@example.com has accepted, so that "Owner" keeps enough holders',
       'Run "rolecall plan" to see more, and apply again.',
       "",
@@ -68,7 +66,7 @@ test("what is left is named, with its fields, and made safe to show", () => {
 test("an error of the new plan is no clean end", () => {
   const twice = live([], [liveMember("mem_1", "ada@example.com"), liveMember("mem_2", "ada@example.com")]);
   const text = renderVerified(planOf(desired({ members: [member("ada@example.com")] }), twice), 0, PLAIN);
-  expect(text).toContain("✗ MC1: read again, and 1 problem is left");
+  expect(text).toContain("✗ MC1: verification found 1 problem");
   expect(text).toContain("    error: ");
 });
 
@@ -80,11 +78,16 @@ test("where it could not be read again, the changes are done all the same", () =
       "? MC1: the changes are done, but not verified: it could not be read again.",
       "error: GET /x got no answer.",
       "  → Check the network.",
-      'Run "rolecall plan" to see whether anything is left.',
+      'Run "rolecall plan" to see whether changes remain.',
       "",
     ].join("\n"),
   );
   expect(renderUnverified("MC1", "It was stopped by SIGINT.", PLAIN)).toContain(
     "but not verified: it was stopped by SIGINT.\n",
   );
+});
+
+test("on a narrow terminal the result breaks between words", () => {
+  const lines = renderVerified(clean(), 2, { ...PLAIN, columns: 30 }).split("\n");
+  expect(lines).toEqual(["✓ MC1: verified, no changes", "  remain except 2 left out.", ""]);
 });

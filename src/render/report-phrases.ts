@@ -25,8 +25,8 @@ export function moreText(count: number): string {
 /** Returns the evidence that a write with a lost response took effect. */
 export function adoptedText(isPassword: boolean): string {
   return isPassword
-    ? "its answer was lost; sent again, the password was refused as used before"
-    : "its answer was lost; it was found";
+    ? "response lost; the retry was refused as a reused password"
+    : "response lost; found in place";
 }
 
 /** Returns " 2 removals deferred.", to follow a sum; empty if there are none. */

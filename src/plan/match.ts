@@ -189,7 +189,22 @@ function matchPin<Live>(known: Known<Live>, id: string, key: string): Match<Live
   }
   claimed[pinned.at] = 1;
   // A pinned entry may be gone, and another one with its key may have taken its place.
-  return known.isLeftover(pinned.live) ? matchLeftover(known, pinned, key) : one(pinned.live);
+  if (known.isLeftover(pinned.live)) return matchLeftover(known, pinned, key);
+  return one(pinned.live, leftoversBeside(known, pinned, key));
+}
+
+/** Claims the leftovers of a key beside a pinned entry that has it, as they are where nothing is pinned. */
+function leftoversBeside<Live>(
+  known: Known<Live>,
+  pinned: Standing<Live>,
+  key: string,
+): readonly Standing<Live>[] {
+  const { claimed, isLeftover } = known;
+  const same = withKey(known, key);
+  if (same.length < 2 || !same.some(({ at }) => at === pinned.at)) return NOBODY;
+  const left = same.filter(({ at, live }) => isLeftover(live) && !known.pinned.has(at) && claimed[at] === 0);
+  for (const { at } of left) claimed[at] = 1;
+  return left;
 }
 
 /** A pinned leftover stands for itself, or for the only entry of its key that is none; others of its key are leftovers. */

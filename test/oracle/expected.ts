@@ -390,7 +390,10 @@ function findMember(
     return NOBODY;
   }
   const expired = free.filter(({ status }) => status === "expired");
-  if (pinned !== null && pinned.status !== "expired") return { is: pinned, leftovers: expired };
+  if (pinned !== null && pinned.status !== "expired") {
+    // Beside a membership of another address an invitation is one that nobody lists.
+    return { is: pinned, leftovers: addressed.includes(pinned) ? expired : [] };
+  }
   const standing = free.filter(({ status }) => status !== "expired");
   const isKept = (pinned !== null || expired.length > 0) && !wanted.reinvite;
   if (isTaken && standing.length === 0 && !one.ended && !isKept) {

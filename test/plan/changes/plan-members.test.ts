@@ -117,6 +117,26 @@ test("expired invitations beside a live membership are leftovers, and removed", 
   ]);
 });
 
+test.each([
+  ["its address", "ada@example.com", ["delete mem_1"]],
+  ["another address", "till@example.com", []],
+])(
+  "beside a pinned member of %s, an additive file removes expired invitations of that address alone",
+  (_, at, changes) => {
+    const sync = { ...SYNC, members: "additive" } as const;
+    const is = live(
+      [liveRole("role_1", "Cashier")],
+      [
+        invited("mem_1", "ada@example.com", { status: "expired" }),
+        liveMember("mem_2", at, { roles: ["role_1"] }),
+      ],
+    );
+    const members = [member("ada@example.com", { id: "mem_2", roles: ["role_1"] })];
+    const plan = planOf(desired({ sync, members }), is);
+    expect(plan.changes.map(({ kind, id }) => `${kind} ${id}`)).toEqual(changes);
+  },
+);
+
 test("a grant whose end is past is gone, one that has not come yet stays", () => {
   const want = desired({
     roles: [role("Cashier")],

@@ -1,7 +1,7 @@
 import { matches } from "../support/build.ts";
 import type { CheckValue, WorldMember } from "./case.ts";
 import { type Expected, type Outlook, statusOf } from "./expected.ts";
-import { declaredName, type Wanted } from "./wanted.ts";
+import { canonical, declaredName, type Wanted } from "./wanted.ts";
 
 /** Permissions of a role, by its name or predefined id. */
 type Granted = (role: string) => readonly string[];
@@ -203,8 +203,8 @@ function breaksCheck(
   );
 }
 
-/** What is protected is neither changed nor removed. */
-function touchesProtected({ file }: Wanted, { changes, live }: Expected): boolean {
+/** What is protected is neither changed nor removed; a member may move to the successor of a replaced role. */
+function touchesProtected({ file }: Wanted, { changes, live, outlook, finalNames }: Expected): boolean {
   const { roles = [], members = [] } = file.guards?.protect ?? {};
   const isTouched = (resource: string, id: string): boolean =>
     ["update", "delete", "replace"].some((kind) => changes.has(`${kind} ${resource} ${id}`));
@@ -214,9 +214,18 @@ function touchesProtected({ file }: Wanted, { changes, live }: Expected): boolea
   const ofMember = live.members.some(
     ({ id, email }) =>
       members.some((glob) => matches(glob, id) || (email !== null && matches(glob, email.toLowerCase()))) &&
-      isTouched("member", id),
+      isTouched("member", id) &&
+      !outlook.some((one) => one.before?.id === id && onlyMoves(one, finalNames)),
   );
   return ofRole || ofMember;
+}
+
+/** Whether somebody is to be the same as before, but for the ids of roles that are replaced. */
+function onlyMoves({ before, after }: Outlook, finalNames: ReadonlyMap<string, string>): boolean {
+  if (before === null || after === null || after.id === null) return false;
+  const roles = before.roles.map((id) => finalNames.get(id) ?? id).sort();
+  const { metadata, nickname } = before;
+  return canonical([roles, metadata, nickname]) === canonical([after.roles, after.metadata, after.nickname]);
 }
 
 /** Counts what is removed and what something is taken from. */

@@ -1,7 +1,7 @@
 /** Paints text; the plain style gives it back as it is. */
 export type Paint = (text: string) => string;
 
-/** How text is dressed: decided once at the edge, never looked up by a renderer. */
+/** The style of text, chosen once at the edge; renderers never look it up. */
 export interface Style {
   readonly bold: Paint;
   readonly dim: Paint;
@@ -13,7 +13,7 @@ export interface Style {
   readonly columns: number;
 }
 
-/** How much is shown: sums, errors and refusals only; long lists cut short; everything. */
+/** The amount shown: totals, errors and refusals only; truncated lists; everything. */
 export type Verbosity = "quiet" | "normal" | "verbose";
 
 const plain: Paint = (text) => text;

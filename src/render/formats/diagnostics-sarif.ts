@@ -1,14 +1,14 @@
 import { oneLine } from "../../lib/escape.ts";
 import type { Diagnostic, Severity, Span } from "../../model/diagnostic.ts";
 
-/** What a diagnostic's code stands for. */
+/** A diagnostic code with its meaning. */
 export interface SarifRule {
   readonly code: string;
   readonly severity: Severity;
   readonly summary: string;
 }
 
-/** What a log says of the program that wrote it. */
+/** The program that wrote a log. */
 export interface SarifTool {
   /** The program's own version. */
   readonly version: string;

@@ -6,7 +6,7 @@ import { addCounts, countsText, type PlanView } from "../view/plan-view.ts";
 import { ASSETS, type PageAssets } from "./assets.ts";
 import { type PageData, pageMerchant } from "./page-data.ts";
 
-/** Everything that a page shows. */
+/** The content of a page. */
 export interface PageInput {
   /** `declared`: from the files alone. */
   readonly about: "plan" | "live" | "declared";
@@ -17,7 +17,7 @@ export interface PageInput {
   readonly now: number;
 }
 
-/** One self-contained page: it asks for nothing from anywhere, and only its own script and style are let in. */
+/** Returns one self-contained page, which loads nothing and runs only its own script and style. */
 export function renderPage(input: PageInput, assets: PageAssets = ASSETS): string {
   const { merchants, now } = input;
   const data: PageData = { now, merchants: merchants.map(pageMerchant) };
@@ -62,7 +62,7 @@ ${merchants.length > 1 ? merchantTable(input) : ""}
 `;
 }
 
-/** JSON inside a script element: nothing in it can end the element, begin a comment, or break a line of script. */
+/** Returns JSON for a script element; nothing in it can end the element, begin a comment, or break a line of script. */
 export function scriptJson(value: unknown): string {
   return JSON.stringify(value)
     .replaceAll("<", "\\u003c")
@@ -71,7 +71,7 @@ export function scriptJson(value: unknown): string {
     .replaceAll("\u2029", "\\u2029");
 }
 
-/** A text from a file or the service as text of HTML, in an element or an attribute. */
+/** Escapes a text from a file or the service for an HTML element or attribute. */
 function escapeHtml(text: string): string {
   return oneLine(text)
     .replaceAll("&", "&amp;")

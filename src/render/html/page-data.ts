@@ -5,7 +5,7 @@ import type { DetailView } from "../view/change-view.ts";
 import { countsText, type PlanView } from "../view/plan-view.ts";
 import { isAdministrator, isSensitive, riskTitle } from "../view/risk-view.ts";
 
-/** What the page's script is given, as JSON; every text in it is one line without control characters. */
+/** The JSON that the page's script receives; every text in it is one line without control characters. */
 export interface PageData {
   readonly now: number;
   readonly merchants: readonly PageMerchant[];
@@ -27,7 +27,7 @@ export interface PagePermission {
   readonly sensitive: boolean;
 }
 
-/** What a role grants: null where the role is not there, "unknown" where nobody tells. */
+/** The permissions of a role; `null` if there is no such role, "unknown" if the service does not report them. */
 export type PageGrants = readonly number[] | "unknown" | null;
 
 /** A role; `before` is absent where it is the same as `after`. */
@@ -39,7 +39,7 @@ export interface PageRole {
   readonly after: PageGrants;
 }
 
-/** What a member holds. */
+/** The roles and state of a member. */
 export interface PageHolding {
   readonly status: ReportedHolding["status"];
   readonly roles: readonly number[];
@@ -49,13 +49,13 @@ export interface PageHolding {
 export interface PageMember {
   readonly name: string;
   readonly nickname?: string;
-  /** Absent where it is not known. */
+  /** Absent if unknown. */
   readonly mfa?: boolean;
-  /** What else there is to say, such as "service account". */
+  /** A remark, such as "service account". */
   readonly notes: readonly string[];
   readonly before?: PageHolding | null;
   readonly after: PageHolding | null;
-  /** When its invitation expires, in milliseconds since the epoch. */
+  /** The expiry of its invitation, in ms since the epoch. */
   readonly invitedUntil?: number;
   readonly ends?: readonly PageEnd[];
 }
@@ -67,7 +67,7 @@ export interface PageEnd {
   readonly ends: number;
 }
 
-/** What a plan would do, and what there is against it. */
+/** The changes of a plan, with the problems and refusals that block it. */
 export interface PagePlan {
   readonly summary: string;
   readonly refusals: readonly PageNote[];
@@ -92,13 +92,13 @@ export interface PageChange {
   readonly details: readonly Pick<DetailView, "label" | "removed" | "added" | "plain">[];
 }
 
-/** What a page is made from. */
+/** The input of a merchant's page. */
 export interface PageMerchantInput {
   readonly report: AccessReport;
   readonly view: PlanView | null;
 }
 
-/** Turns a merchant's report, and its plan where there is one, into what the script is given. */
+/** Converts a merchant's report, and its plan if any, into the script's data. */
 export function pageMerchant({ report, view }: PageMerchantInput): PageMerchant {
   const granted = report.roles.flatMap(({ before, after }) => [
     ...(before?.permissions ?? []),

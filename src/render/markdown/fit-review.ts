@@ -12,7 +12,7 @@ export interface ReviewRow {
   readonly rank: number;
 }
 
-/** What is folded away of one merchant, in less and less detail. */
+/** The folded part of one merchant, in decreasing detail. */
 export interface Fold {
   readonly whole: string;
   readonly withoutDetails: string;
@@ -28,7 +28,7 @@ export interface RiskBlock {
 /** The parts of a review; each is whole Markdown of its own. */
 export interface Parts {
   readonly verdict: string;
-  /** The gravest first. */
+  /** The most severe first. */
   readonly risks: readonly RiskBlock[];
   /** Sorted by rank. */
   readonly rows: readonly ReviewRow[];
@@ -50,7 +50,7 @@ const UNCHANGED = 5;
 const GAP = 2;
 const END = 1;
 
-/** What has been left out so far. */
+/** The number of parts left out so far, by kind. */
 interface Cut {
   readonly unchanged: number;
   readonly details: number;
@@ -60,7 +60,7 @@ interface Cut {
   readonly risks: number;
 }
 
-/** Puts the parts together; where they are too large, leaves out the least important until they fit, and says what. */
+/** Joins the parts, leaving out the least important until they fit, and names what is missing. */
 export function fitReview(parts: Parts, maxSize: number): string {
   const rows = [...parts.rows];
   const folds = parts.folds.map((fold) => ({ fold, text: fold.whole }));
@@ -85,7 +85,7 @@ export function fitReview(parts: Parts, maxSize: number): string {
     const row = rows.pop();
     size -= (row?.text.length ?? 0) + 1;
   };
-  /** Those that save most go first, so that as few merchants as possible are told in less detail. */
+  /** Shortens the largest first, so that as few merchants as possible lose detail. */
   const shorten = (to: (fold: Fold) => string, what: "details" | "people" | "folds"): void => {
     const saving = new Map(folds.map((one) => [one, one.text.length - to(one.fold).length]));
     for (const one of [...folds].sort((a, b) => (saving.get(b) ?? 0) - (saving.get(a) ?? 0))) {

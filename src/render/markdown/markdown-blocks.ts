@@ -25,7 +25,7 @@ export function inlineCode(text: string): string {
   return `<code>${safe}</code>`;
 }
 
-/** A block that is folded until somebody opens it; `summary` is HTML. */
+/** Returns a block that is folded at first; `summary` is HTML. */
 export function folded(summary: string, blocks: readonly string[]): string {
   return [`<details><summary>${summary}</summary>`, ...blocks, "</details>"].join("\n\n");
 }

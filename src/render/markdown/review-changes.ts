@@ -14,7 +14,7 @@ const COLUMNS = 100;
 /** A `diff` fence paints a line by its first character. */
 const SIGNS = { create: "+", update: "!", replace: "!", delete: "-" } as const;
 
-/** Who gains and loses what, as the lines of a diff; those to whom the same happens together. */
+/** Returns gained and lost permissions as the lines of a diff, with people of equal changes together. */
 export function peopleLines({ members }: Impact, origin: ChangeOrigin): readonly string[] {
   if (members.length === 0) return [];
   const unknown = (roles: readonly string[]): readonly string[] =>
@@ -34,15 +34,15 @@ export function peopleLines({ members }: Impact, origin: ChangeOrigin): readonly
   ];
 }
 
-/** What is shown of changes. */
+/** The detail in which changes are shown. */
 export interface ChangeDetail {
-  /** Which fields change, and how. */
+  /** Shows the changed fields. */
   readonly details: boolean;
   /** The changes of members one by one; else only their number. */
   readonly members: boolean;
 }
 
-/** The changes of a merchant as the lines of a diff, with what is deferred. */
+/** Returns the changes of a merchant as the lines of a diff, with deferred ones. */
 export function changeLines(
   { groups, deferred }: PlanView,
   { details, members }: ChangeDetail,
@@ -61,7 +61,7 @@ export function changeLines(
   return [...lines, "# Deferred", ...(members ? waiting : [`  ${counted(deferred.length, "removal")}`])];
 }
 
-/** What to know besides, and which passwords an apply reads. */
+/** Returns the warnings, and the variables that an apply reads passwords from. */
 export function warningLines({ warnings, passwords }: PlanView): readonly string[] {
   const texts = warnings.map(
     ({ severity, message, hint }) => `${severity}: ${message}${hint === null ? "" : ` → ${hint}`}`,
@@ -70,7 +70,7 @@ export function warningLines({ warnings, passwords }: PlanView): readonly string
   return texts.flatMap((text) => hanging(oneLine(text)));
 }
 
-/** A text in lines of which all but the first are moved in. */
+/** Returns a text as lines with a hanging indent. */
 export function hanging(text: string, first = "", rest = "    "): readonly string[] {
   return wrapText(text, COLUMNS).map((line, index) => `${index === 0 ? first : rest}${line}`);
 }

@@ -8,13 +8,13 @@ export interface UnplannedView {
   readonly failure: Failure;
 }
 
-/** Everything that a review has to know. */
+/** The input of a review. */
 export type ReviewInput = ReviewOf<"plan", PlanView> | ReviewOf<"drift", DriftView>;
 
 interface ReviewOf<Command, View> {
   readonly command: Command;
   readonly views: readonly View[];
   readonly unplanned: readonly UnplannedView[];
-  /** How many errors the files have: what they are stands where the files are checked. */
+  /** The number of errors in the files. */
   readonly fileErrors: number;
 }

@@ -12,7 +12,7 @@ import type { ReviewInput } from "./review-input.ts";
 const ORIGINS: readonly ChangeOrigin[] = ["plan", "outside-git", "unknown"];
 const KINDS: readonly RiskKind[] = ["administrators", "sensitive", "removals", "ignored"];
 
-/** What a reviewer must not miss, of all merchants together: problems first, then refusals, then risks. */
+/** Groups the problems, refusals and risks of all merchants, in that order. */
 export function groupRisks(input: ReviewInput): readonly RiskBlock[] {
   const { command } = input;
   return [

@@ -17,7 +17,7 @@ const WAS_SO = {
   delete: "was already gone",
 } as const;
 
-/** One line for an event that a log should show; null for the others. */
+/** Formats an event for a log; `null` for events that a log omits. */
 export function renderApplyEvent(event: ApplyEvent, style: Style): string | null {
   switch (event.type) {
     case "fields-emptied": {
@@ -79,7 +79,7 @@ function doneWord({ change, already }: Outcome & { readonly status: "done" }): s
   return (already ? WAS_SO : DONE)[change.kind];
 }
 
-/** The passwords that an apply is to set besides its plan, one line each; null where there are none. */
+/** Formats the passwords that an apply will set, one line each; `null` if there are none. */
 export function renderPasswords(merchant: string, passwords: readonly PasswordChange[]): string | null {
   if (passwords.length === 0) return null;
   return passwords
@@ -122,7 +122,7 @@ export function renderApplyResult(
   ].join("");
 }
 
-/** How an apply ended in which everything was done but what was refused for its address alone. */
+/** Formats the result of an apply in which only invitations were refused. */
 function incompleteText(merchant: string, sums: string, { outcomes }: ApplyResult, style: Style): string {
   const unfinished = outcomes.filter(({ status }) => status === "unfinished");
   const rest = outcomes.filter(({ status }) => status === "not-started");
@@ -144,13 +144,13 @@ function incompleteText(merchant: string, sums: string, { outcomes }: ApplyResul
   ].join("");
 }
 
-/** Why an invitation was refused for its address alone; `null` if it was not. */
+/** Returns the refusal of an invitation for its address alone; `null` for any other outcome. */
 function refusalOf(outcome: Outcome): Failure | null {
   const failure = "failure" in outcome ? outcome.failure : undefined;
   return failure?.code === "invitation-limited" ? failure : null;
 }
 
-/** How an apply ended at all of several merchants: the sum, and where it stopped, why, and how to go on. */
+/** Formats the total of several merchants: the counts, and after a stop its cause and the next step. */
 export function renderApplyTotal(
   results: readonly ApplyResult[],
   cause: StopCause | null,
@@ -202,7 +202,7 @@ function sumUp(outcomes: readonly Outcome[]): Sums {
 
 type Carried = Pick<ApplyResult, "outcomes" | "writes">;
 
-/** Every failure with what to do about it, once; what the failure's own hint says is not said again. */
+/** Returns each failure with its next step in place of its hint. */
 function failuresOf({ outcomes, journalFailure }: ApplyResult): readonly Failure[] {
   const failed = outcomes.flatMap((outcome) =>
     "failure" in outcome && outcome.failure ? [{ status: outcome.status, failure: outcome.failure }] : [],
@@ -217,7 +217,7 @@ function failuresOf({ outcomes, journalFailure }: ApplyResult): readonly Failure
   });
 }
 
-/** Why a merchant stopped at which nothing failed. */
+/** Returns the cause of a stop at a merchant without failures. */
 function causeText(cause: StopCause | null): string {
   if (cause === null) return "";
   switch (cause.by) {
@@ -267,7 +267,7 @@ function listing(title: string, outcomes: readonly Outcome[], paint: Paint): rea
   return [`  ${title}:\n`, ...rows];
 }
 
-/** Describes an expired invitation that is gone without a known successor: what it held. */
+/** Describes the roles and metadata of a removed invitation without a known successor. */
 function removalText(outcome: Outcome): string {
   const { change, status } = outcome;
   if (!("removed" in outcome) || change.resource !== "member" || change.before === null) return "";
@@ -283,7 +283,7 @@ function removalText(outcome: Outcome): string {
   ].join("");
 }
 
-/** Changes that were sent and are recorded nowhere but here. */
+/** Lists the changes that were sent but are missing from the journal. */
 function withoutRecord({ outcomes, unrecorded }: ApplyResult, style: Style): readonly string[] {
   const lost = new Set(unrecorded);
   const rows = outcomes.flatMap(({ status, change }) =>

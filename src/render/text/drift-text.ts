@@ -7,7 +7,7 @@ import { renderImpact } from "./impact-text.ts";
 import { renderFindings, renderHeading, renderRefusal, renderRisks, renderRow } from "./plan-text.ts";
 import { hangingLines, wrapText } from "./wrap.ts";
 
-/** How merchants differ from their files: the rules that live access breaks, what happened, and which side moved. */
+/** Formats drifts: the rules that live access breaks, the differences, and the side that changed. */
 export function renderDrifts(
   views: readonly DriftView[],
   style: Style,

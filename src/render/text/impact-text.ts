@@ -12,7 +12,7 @@ const WIDEST_NAME = 40;
 const LABEL_WIDTH = 7;
 const INDENT = " ".repeat(6);
 
-/** What a plan means for people, ahead of the changes: by permission, by role, then who gains and loses what. */
+/** Formats the impact of a plan on people: by permission, by role, then by member. */
 export function renderImpact(
   { members, permissions, roles }: Impact,
   style: Style,
@@ -75,7 +75,7 @@ function table(
   );
 }
 
-/** People to whom the same happens, together; in the order of the first of each. */
+/** Groups people of equal changes, in the order of the first of each. */
 export function sameImpact(members: readonly MemberImpact[]): readonly (readonly MemberImpact[])[] {
   const groups = new Map<string, MemberImpact[]>();
   for (const member of members) {

@@ -28,7 +28,7 @@ const NARROW_INDENT = " ".repeat(6);
 
 const RISKS_SHOWN = 12;
 
-/** The plans of all merchants as text: what people gain and lose, the changes, what to know, what would be refused, the sums. */
+/** Formats plans: impact on people, changes, findings, refusals and totals. */
 export function renderPlans(
   views: readonly PlanView[],
   style: Style,
@@ -99,7 +99,7 @@ function renderBody(view: PlanView, style: Style, verbosity: Verbosity): readonl
   ];
 }
 
-/** What a reviewer must not miss, in a line each or a few. */
+/** Formats risks, in a few lines each. */
 export function renderRisks(
   risks: readonly RiskView[],
   style: Style,
@@ -188,7 +188,7 @@ function renderHint(hint: string, indent: string, style: Style): readonly string
   return hangingLines(oneLine(hint), style.columns, `${indent}${style.cyan("→")} `, `${indent}  `);
 }
 
-/** The heading of a merchant's part: the code, the environment and the service. */
+/** Formats a merchant's heading: code, environment and service. */
 export function renderHeading({ merchant, environment, service }: PlanView, style: Style): string {
   const where = [environment, service].filter((part) => part !== null).map((part) => oneLine(part));
   const [code, rest] = [oneLine(merchant), ` · ${where.join(" · ")}`];
@@ -197,7 +197,7 @@ export function renderHeading({ merchant, environment, service }: PlanView, styl
     : [style.bold(code), ...where.map((part) => `  ${style.dim(part)}`)].join("\n");
 }
 
-/** One change with its details. */
+/** Formats a change with its details. */
 export function renderRow(
   { kind, verb = kind, name, remark, details }: RowView,
   style: Style,
@@ -248,7 +248,7 @@ function renderDetail(detail: DetailView, style: Style): readonly string[] {
   });
 }
 
-/** What the reader has to know, errors first; with an empty line before it, and nothing where there is nothing. */
+/** Formats findings, errors first, after an empty line; empty if there are none. */
 export function renderFindings(
   { errors, warnings }: Pick<PlanView, "errors" | "warnings">,
   style: Style,

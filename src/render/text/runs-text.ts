@@ -5,24 +5,24 @@ import { adoptedText } from "../report-phrases.ts";
 import type { Paint, Style } from "../style.ts";
 import { cellWidth, padTo } from "./wrap.ts";
 
-/** A journal that can be read, and how its merchant's part of the run stands. */
+/** A readable journal, with the status of its merchant's part of the run. */
 export interface KnownRun {
   readonly name: string;
   readonly past: PastRun;
   readonly status: RunStatus;
 }
 
-/** A journal as it is listed. */
+/** A journal in a list, readable or not. */
 export type ListedRun =
   | KnownRun
-  /** Why it cannot be read, with its place. */
+  /** The reason that it cannot be read, with its path. */
   | { readonly name: string; readonly unreadable: string };
 
-/** A run as it is shown: a journal for each of its merchants. */
+/** A run with the journal of each merchant. */
 export interface ShownRun {
-  /** Its id. */
+  /** The run's id. */
   readonly name: string;
-  /** Of all its merchants together; null where no journal of it can be read. */
+  /** The status of all merchants together; `null` if no journal is readable. */
   readonly status: RunStatus | null;
   readonly journals: readonly ListedRun[];
 }
@@ -43,7 +43,7 @@ function statusText(status: RunStatus | null, style: Style, width = 0): string {
   return (status === "running" ? style.cyan : style.yellow)(text);
 }
 
-/** Past runs, one line each, the newest first. */
+/** Formats past runs, one line each, the newest first. */
 export function renderRuns(runs: readonly ShownRun[], style: Style): string {
   const rows = runs.map(rowOf);
   const width = (index: number): number =>
@@ -73,7 +73,7 @@ function unreadableText({ unreadable }: { readonly unreadable: string }, style: 
   return `${style.red("unreadable")}  ${oneLine(unreadable)}`;
 }
 
-/** The journals of a run that can be read, and the first of them: what all have in common stands in each. */
+/** Returns the first readable journal of a run, for what all share, and all readable ones. */
 function knownOf({ journals }: ShownRun): readonly [KnownRun, readonly KnownRun[]] | null {
   const known = journals.flatMap((one) => ("past" in one ? [one] : []));
   const [first] = known;
@@ -117,12 +117,12 @@ function commitText({ id, clean }: NonNullable<PastRun["run"]["commit"]>): strin
   return `${oneLine(id).slice(0, 10)}${clean ? "" : "+"}`;
 }
 
-/** Whose run it was, and where: "ada@laptop". */
+/** Returns the user and host of a run: "ada@laptop". */
 export function whoOf({ run: { user, host } }: PastRun): string {
   return `${oneLine(user ?? "somebody")}@${oneLine(host)}`;
 }
 
-/** "3 of 5 changes"; before the end only the writes are known. */
+/** Returns "3 of 5 changes", or the number of writes before the run has ended. */
 function countsOf(journals: readonly PastRun[]): string {
   const ends = journals.flatMap(({ end }) => end ?? []);
   if (ends.length < journals.length) {
@@ -135,7 +135,7 @@ function countsOf(journals: readonly PastRun[]): string {
   return `${grouped(done)} of ${counted(all, "change")}`;
 }
 
-/** One past run, whole: who, and for each merchant what became of each write, why it stopped, and what was left. */
+/** Formats one past run: its origin, and for each merchant the writes, the cause of a stop and the remaining changes. */
 export function renderRun(shown: ShownRun, style: Style): string {
   const known = knownOf(shown);
   if (known === null)
@@ -189,7 +189,7 @@ function merchantText(journal: ListedRun, style: Style): string {
   ].join("");
 }
 
-/** The result of one merchant's part. */
+/** Formats the result of one merchant's part. */
 function partText({ past, status }: KnownRun, style: Style): string {
   const { writes, end, verified, torn } = past;
   const unsure = writes.filter(({ outcome }) => outcome === null || outcome.status === "unknown");

@@ -1,7 +1,7 @@
 import stringWidth from "string-width";
 import { PLAIN, type Style } from "../style.ts";
 
-/** How many cells of a terminal a text takes: two for wide characters, none for marks that sit on another. */
+/** Returns the width of a text in terminal cells: two for wide characters, none for combining marks. */
 export function cellWidth(text: string): number {
   return /^[\x20-\x7e]*$/.test(text) ? text.length : stringWidth(text);
 }

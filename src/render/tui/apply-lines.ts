@@ -11,7 +11,7 @@ const MOST_IN_FLIGHT = 4;
 const WIDEST_CODE = 24;
 const BAR = 16;
 
-/** The board while changes are made: the sums, each merchant's phase, what is under way, and what is waited for. */
+/** Returns the board of an apply: totals, each merchant's phase, changes under way, and waits. */
 export function applyLines(view: ApplyView, { columns, rows }: Size, style: Style): readonly string[] {
   const flying = Math.max(Math.min(MOST_IN_FLIGHT, rows - 6), 0);
   const most = Math.max(Math.min(MOST_ROWS, rows - flying - 5), 1);
@@ -55,7 +55,7 @@ function headlines(view: ApplyView, columns: number, style: Style): readonly str
   return [line([...sums, ...pace], columns)];
 }
 
-/** What is done in a phase, as somebody watches it. */
+/** The verb shown for each phase. */
 const DOING: Readonly<Record<Phase, string>> = {
   "free-names": "renames roles",
   "create-roles": "creates roles",

@@ -2,21 +2,21 @@ import { Box, type Instance, render, Text, useStderr, useStdout } from "ink";
 import { type ReactNode, useEffect, useLayoutEffect, useState, useSyncExternalStore } from "react";
 import type { Size } from "./cells.ts";
 
-/** What a board shows, and when it is to be looked at again. */
+/** The lines of a board, and the signal that they have changed. */
 export interface LineSource {
-  /** Calls back when there may be something else to show, at most some ten times a second. */
+  /** Calls back after a change, at most about ten times a second. */
   subscribe(listener: () => void): () => void;
-  /** Another number whenever there may be something else to show. */
+  /** Returns a number that changes with the content. */
   version(): number;
-  /** What is to be shown now; no line is wider than the terminal. */
+  /** Returns the current lines; none is wider than the terminal. */
   lines(size: Size): readonly string[];
 }
 
-/** A board that is on the screen. */
+/** A board on the screen. */
 export interface Board {
   /** Writes whole lines, which scroll by above the board. */
   write(stream: "stdout" | "stderr", text: string): void;
-  /** Takes the board off the screen; nothing of it stays. */
+  /** Removes the board from the screen. */
   close(): Promise<void>;
 }
 
@@ -28,10 +28,10 @@ export interface Streams {
 
 const FRAMES_PER_SECOND = 15;
 
-/** Up one line, to its beginning, and clear it. */
+/** Moves up one line, to its start, and clears it. */
 const BACK_ONE_LINE = "\u001b[1A\u001b[2K\r";
 
-/** Draws a board on stderr, until it is closed. It listens to no keys: Ctrl-C stays what it is. */
+/** Draws a board on stderr until it is closed; it reads no keys, so Ctrl-C keeps its meaning. */
 export function openBoard(source: LineSource, { stdout, stderr }: Streams): Board {
   let above: Above | null = null;
   let height = 0;
@@ -75,7 +75,7 @@ export function openBoard(source: LineSource, { stdout, stderr }: Streams): Boar
   };
 }
 
-/** Writes past the drawing. */
+/** Functions that write above the drawing. */
 type Above = Readonly<Record<"stdout" | "stderr", (text: string) => void>>;
 
 interface LinesProps {
@@ -113,7 +113,7 @@ export function Frame({ lines }: { readonly lines: readonly string[] }): ReactNo
 
 const DEFAULT_SIZE: Size = { columns: 80, rows: 24 };
 
-/** How large the terminal is, now and whenever that changes. */
+/** Returns the size of the terminal, and follows its changes. */
 export function useSize(): Size {
   const { stdout } = useStdout();
   const [size, setSize] = useState(() => sizeOf(stdout));

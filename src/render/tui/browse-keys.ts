@@ -3,7 +3,7 @@ import { type BrowseState, foldKey, INITIAL_BROWSE_STATE, isFiltered, type Typin
 import type { BrowseRow } from "./browse-rows.ts";
 import { typeInto } from "./typing.ts";
 
-/** One piece of input, and the keys that are more than text. */
+/** One piece of input, with its special keys. */
 export interface Pressed {
   readonly input: string;
   readonly key: {
@@ -23,22 +23,22 @@ export interface Pressed {
   };
 }
 
-/** What a key press can look at besides the state. */
+/** The context of a key press besides the state. */
 export interface BrowseScene {
   readonly rows: readonly BrowseRow[];
-  /** How many rows are on the screen. */
+  /** The number of rows on the screen. */
   readonly height: number;
-  /** Everything that is left out when these are, with the reason of those that were not chosen. */
+  /** Returns every change left out along with the chosen ones, with the reason if it was not chosen. */
   readonly leftOut: (chosen: ReadonlySet<string>) => ReadonlyMap<string, string | null>;
-  /** Changes can be left out, and the rest applied. */
+  /** Allows changes to be left out, and the rest applied. */
   readonly selects: boolean;
-  /** How many changes there are. */
+  /** The number of changes. */
   readonly changes: number;
 }
 
 const KINDS: readonly (Change["kind"] | null)[] = [null, "create", "update", "replace", "delete"];
 
-/** What a key press makes of a state. */
+/** Returns the state after a key press. */
 export function press(before: BrowseState, pressed: Pressed, scene: BrowseScene): BrowseState {
   const state = before.note === "" ? before : { ...before, note: "" };
   if (pressed.key.ctrl && pressed.input === "c") return { ...state, end: "leave" };
@@ -86,7 +86,7 @@ function letter(state: BrowseState, input: string, scene: BrowseScene): BrowseSt
   }
 }
 
-/** How many rows a key moves; null for the others. */
+/** Returns the number of rows that a key moves; `null` for other keys. */
 function movement({ key, input }: Pressed, height: number): number | null {
   if (key.upArrow || input === "k") return -1;
   if (key.downArrow || input === "j") return 1;
@@ -97,7 +97,7 @@ function movement({ key, input }: Pressed, height: number): number | null {
   return null;
 }
 
-/** Where the cursor is among the rows. */
+/** Returns the index of the cursor's row. */
 export function cursorAt({ cursor }: BrowseState, rows: readonly BrowseRow[]): number {
   if (cursor === null) return 0;
   const at = rows.findIndex(({ key }) => key === cursor);
@@ -107,7 +107,7 @@ export function cursorAt({ cursor }: BrowseState, rows: readonly BrowseRow[]): n
   return parent === "" ? 0 : cursorAt({ ...INITIAL_BROWSE_STATE, cursor: parent }, rows);
 }
 
-/** The state with its screen moved so that the cursor is on it. */
+/** Returns the state scrolled so that the cursor is visible. */
 export function inSight(state: BrowseState, rows: readonly BrowseRow[], height: number): BrowseState {
   const at = cursorAt(state, rows);
   const last = Math.max(rows.length - height, 0);
@@ -120,7 +120,7 @@ function move(state: BrowseState, { rows }: BrowseScene, by: number): BrowseStat
   return { ...state, cursor: rows[to]?.key ?? null };
 }
 
-/** Unfolds, folds, or (null) whichever it is not; where there is nothing to fold, the cursor goes up to what it is part of. */
+/** Unfolds or folds a row, or toggles it (`null`); on a row without children, moves the cursor to its parent. */
 function fold(state: BrowseState, { rows }: BrowseScene, open: boolean | null): BrowseState {
   const row = rows[cursorAt(state, rows)];
   if (row === undefined) return state;
@@ -134,7 +134,7 @@ function fold(state: BrowseState, { rows }: BrowseScene, open: boolean | null): 
   return { ...state, cursor: row.key, turned };
 }
 
-/** Takes back what narrows the view; with nothing left to take back it stays. */
+/** Clears the search and filters. */
 function escaped(state: BrowseState): BrowseState {
   const { search, gained, lost, kind } = INITIAL_BROWSE_STATE;
   return isFiltered(state) ? { ...state, search, gained, lost, kind } : { ...state, note: "q leaves." };
@@ -154,7 +154,7 @@ function typed(state: BrowseState, typing: Typing, { input, key }: Pressed): Bro
   }
 }
 
-/** Leaves out what the row stands for, or takes it in again, with everything that it needs. */
+/** Leaves the row's changes out, or takes them in again with all that they need. */
 function toggle(state: BrowseState, { rows, leftOut, selects }: BrowseScene): BrowseState {
   if (!selects) return { ...state, note: "apply --interactive leaves changes out." };
   const row = rows[cursorAt(state, rows)];

@@ -8,7 +8,7 @@ import { type BrowseState, isFiltered } from "./browse-model.ts";
 import type { BrowseRow } from "./browse-rows.ts";
 import { cutTo, line, type Piece, padded, type Size, shown } from "./cells.ts";
 
-/** What is drawn of a plan that is browsed. */
+/** The content of the browser's screen. */
 export interface BrowseView {
   readonly state: BrowseState;
   readonly rows: readonly BrowseRow[];
@@ -19,15 +19,15 @@ export interface BrowseView {
   readonly selects: boolean;
 }
 
-/** Above and below the rows: the sums, and what the keys do. */
+/** The lines above and below the rows: totals, and keys. */
 const FRAME_ROWS = 2;
 
-/** How many rows of the tree a terminal shows; one line stays free, or the terminal would scroll. */
+/** Returns the number of tree rows that fit; one line stays free, or the terminal would scroll. */
 export function rowsShown({ rows }: Size): number {
   return Math.max(rows - FRAME_ROWS - 1, 1);
 }
 
-/** The screen while somebody browses: as many lines as the terminal has, but for one. */
+/** Returns the browser's screen: one line less than the terminal has. */
 export function browseLines(view: BrowseView, size: Size, style: Style): readonly string[] {
   const { columns } = size;
   const height = rowsShown(size);
@@ -72,7 +72,7 @@ function treeLines(view: BrowseView, height: number, columns: number, style: Sty
   });
 }
 
-/** The row that the cursor is on stands out by its mark, and where there are styles in bold. */
+/** Highlights the cursor's row with a mark, and in bold if styled. */
 function emphasised(pieces: readonly Piece[], style: Style): readonly Piece[] {
   return pieces.map(([text, paint]) => [text, (cut) => style.bold(paint ? paint(cut) : cut)]);
 }

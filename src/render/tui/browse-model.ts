@@ -1,18 +1,18 @@
 import type { Change, MemberImpact, Plan } from "../../model/plan.ts";
 
-/** One change, with what searching and filtering look at. */
+/** A change with the texts that search and filters match. */
 export interface BrowsedChange {
   /** Names it among those of all merchants. */
   readonly id: string;
   readonly change: Change;
   /** Lower case. */
   readonly text: string;
-  /** Permissions that a member gains through it, or that a role comes to grant. */
+  /** Permissions that the member gains, or that the role newly grants. */
   readonly gained: readonly string[];
   readonly lost: readonly string[];
 }
 
-/** One plan as it is browsed. */
+/** A plan prepared for browsing. */
 export interface BrowsedPlan {
   readonly plan: Plan;
   readonly roles: readonly BrowsedChange[];
@@ -24,7 +24,7 @@ export function changeId(merchant: string, { fingerprint }: Pick<Change, "finger
   return `${merchant}\n${fingerprint}`;
 }
 
-/** Prepares plans for browsing: once, so that a key press only looks things up. */
+/** Indexes plans for browsing once, so that a key press only looks things up. */
 export function browseModel(plans: readonly Plan[]): readonly BrowsedPlan[] {
   return plans.map((plan) => {
     const impacts = new Map(plan.impact.members.map((impact) => [impact.name, impact]));
@@ -60,18 +60,18 @@ function browsed(
   };
 }
 
-/** What is typed into the bottom line: a search, or a permission that is gained or lost. */
+/** The purpose of the bottom line: a search, or a filter by gained or lost permission. */
 export type Typing = "search" | "gained" | "lost";
 
-/** Where somebody is in a plan, what they look for, and what they have left out. */
+/** The state of browsing: position, filters and changes left out. */
 export interface BrowseState {
   /** Key of the row that the cursor is on; null for the first. */
   readonly cursor: string | null;
   /** Index of the first row on the screen. */
   readonly top: number;
-  /** How rows are that nobody has folded or unfolded: as suits the size of the plan, or all one way. */
+  /** The default folding: by the size of the plan, or all rows one way. */
   readonly folding: "usual" | "open" | "closed";
-  /** Keys of rows that are the other way; see `foldKey`. */
+  /** Keys of rows that differ from the default folding; see `foldKey`. */
   readonly turned: ReadonlySet<string>;
   readonly typing: Typing | null;
   readonly search: string;
@@ -83,11 +83,11 @@ export interface BrowseState {
   readonly help: boolean;
   /** A sentence for the bottom line, until the next key. */
   readonly note: string;
-  /** How it ends. */
+  /** The decision that ends browsing; `null` before. */
   readonly end: "apply" | "leave" | null;
 }
 
-/** Where everybody begins. */
+/** The state at the start. */
 export const INITIAL_BROWSE_STATE: BrowseState = {
   cursor: null,
   top: 0,
@@ -104,12 +104,12 @@ export const INITIAL_BROWSE_STATE: BrowseState = {
   end: null,
 };
 
-/** What a row is remembered by when it is folded: with a search or a filter on, everything begins unfolded again. */
+/** Returns the key that a row's folding is stored under; a filtered view has its own, which starts unfolded. */
 export function foldKey(state: BrowseState, key: string): string {
   return isFiltered(state) ? `filtered ${key}` : key;
 }
 
-/** Whether only a part of the changes is shown. */
+/** Tells if a search or filter is active. */
 export function isFiltered({ search, gained, lost, kind }: BrowseState): boolean {
   return search !== "" || gained !== "" || lost !== "" || kind !== null;
 }

@@ -11,16 +11,16 @@ import {
 } from "./browse-model.ts";
 import { shown, widthOf } from "./cells.ts";
 
-/** One line of the tree. */
+/** A line of the tree. */
 export type BrowseRow = {
   /** Names the row across redraws. */
   readonly key: string;
-  /** Key of the row that it is folded into; null at the top. */
+  /** Key of the parent row; `null` at the top. */
   readonly parent: string | null;
   readonly depth: number;
-  /** Null where there is nothing below. */
+  /** `null` for a row without children. */
   readonly open: boolean | null;
-  /** The changes at and below it, as far as they are shown. */
+  /** The visible changes at and below it. */
   readonly changes: readonly BrowsedChange[];
 } & (
   | { readonly type: "merchant"; readonly plan: BrowsedPlan }
@@ -30,15 +30,15 @@ export type BrowseRow = {
   | { readonly type: "detail"; readonly label: string; readonly sign: Sign; readonly text: string }
 );
 
-/** Whether a line tells of something that comes, that goes, or neither. */
+/** The sign of a line: added, removed or neither. */
 export type Sign = "+" | "-" | " ";
 
-/** More people than this are folded to begin with: the changes shall be on the first screen. */
+/** Above this number people start folded, so that the changes are on the first screen. */
 const FEW = 12;
 /** The indent of details, and their label. */
 const MARGIN = 26;
 
-/** The rows of the tree as it is folded and filtered now; details are wrapped to the columns. */
+/** Returns the rows of the tree as folded and filtered, with details wrapped to the columns. */
 export function browseRows(
   plans: readonly BrowsedPlan[],
   state: BrowseState,
@@ -82,7 +82,7 @@ export function browseRows(
 
 type IsOpen = (key: string, usual: boolean) => boolean;
 
-/** Whether a change is among those that are looked for. */
+/** Tells if a change passes the search and filters. */
 function isShown({ change, text, gained, lost }: BrowsedChange, state: BrowseState): boolean {
   if (state.kind !== null && change.kind !== state.kind) return false;
   if (state.search !== "" && !text.includes(state.search.toLowerCase())) return false;
@@ -186,7 +186,7 @@ function personRow(
   return [row, ...detailRows(details, key, 3, width)];
 }
 
-/** What keeps the plan from being applied, and what else its reader has to know. */
+/** Returns the rows of refusals and findings. */
 function troubleRows(
   { plan }: BrowsedPlan,
   merchant: string,

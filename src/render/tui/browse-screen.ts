@@ -6,23 +6,23 @@ import { type BrowseState, browseModel } from "./browse-model.ts";
 import { type BrowseRow, browseRows } from "./browse-rows.ts";
 import type { Size } from "./cells.ts";
 
-/** What can be done with plans that are browsed. */
+/** The plans to browse, and the possible actions. */
 export interface BrowseOptions {
   readonly plans: readonly Plan[];
-  /** Everything that is left out when these changes are, by their ids, with the reason of those that were not chosen. */
+  /** Returns the ids of every change left out along with the chosen ones, with the reason if it was not chosen. */
   readonly leftOut: (chosen: ReadonlySet<string>) => ReadonlyMap<string, string | null>;
-  /** Changes can be left out, and the rest applied. */
+  /** Allows changes to be left out, and the rest applied. */
   readonly selects: boolean;
   readonly style: Style;
 }
 
-/** A plan on a screen: keys go in, lines come out. */
+/** A browser screen: turns keys into states and states into lines. */
 export interface BrowseScreen {
   press(state: BrowseState, pressed: Pressed, size: Size): BrowseState;
   lines(state: BrowseState, size: Size): readonly string[];
 }
 
-/** Browsing without a terminal: what is on the screen follows from the state alone; what is costly is kept until it changes. */
+/** Creates the browser without a terminal; caches rows until the state changes. */
 export function browseScreen({ plans, leftOut, selects, style }: BrowseOptions): BrowseScreen {
   const model = browseModel(plans);
   const changes = plans.reduce((sum, plan) => sum + plan.changes.length, 0);
@@ -63,14 +63,14 @@ export function browseScreen({ plans, leftOut, selects, style }: BrowseOptions):
   };
 }
 
-/** Keys that are pressed fast come in one piece; a key that is more than text is alone. */
+/** Splits input into single keys, since fast key presses arrive in one piece. */
 function singleKeys(pressed: Pressed): readonly Pressed[] {
   const { input, key } = pressed;
   const isText = Object.values(key).every((down) => !down);
   return isText && input.length > 1 ? [...input].map((letter) => ({ input: letter, key })) : [pressed];
 }
 
-/** Keeps the last result while what it was made from is the same. */
+/** Caches the last result of a function while its inputs stay the same. */
 function kept<Result>(
   make: (state: BrowseState, columns: number) => Result,
   partsOf: (state: BrowseState) => readonly unknown[],

@@ -4,15 +4,15 @@ import { Frame, useSize } from "./board.tsx";
 import { type BrowseState, INITIAL_BROWSE_STATE } from "./browse-model.ts";
 import { type BrowseOptions, browseScreen } from "./browse-screen.ts";
 
-/** Where keys come from, and where is drawn. */
+/** The source of keys and the stream to draw on. */
 export interface Terminal {
   readonly stdin: NodeJS.ReadStream;
   readonly stderr: NodeJS.WriteStream;
 }
 
-/** What somebody has decided who looked at plans. */
+/** The decision made in the browser. */
 export interface Browsed {
-  /** Apply what is selected; else nothing. */
+  /** True to apply the selected changes. */
   readonly apply: boolean;
   /** Ids of the changes that are chosen to be left out. */
   readonly leaveOut: ReadonlySet<string>;
@@ -20,7 +20,7 @@ export interface Browsed {
 
 const FRAMES_PER_SECOND = 30;
 
-/** Lets somebody look through plans with the keyboard, on the whole terminal, until they leave or are made to. */
+/** Shows plans in a full-screen browser until the user or a signal ends it. */
 export async function browse(
   options: BrowseOptions,
   { stdin, stderr }: Terminal,
@@ -47,14 +47,13 @@ export async function browse(
   return { apply: last.end === "apply", leaveOut: last.chosen };
 }
 
-/** What the browser needs. */
 interface BrowserProps {
   readonly options: BrowseOptions;
-  /** Hears of each state. */
+  /** Receives each new state. */
   readonly onState: (state: BrowseState) => void;
 }
 
-/** Draws the plans, and hands keys on; it decides nothing. */
+/** Draws the screen and forwards keys. */
 function Browser({ options, onState }: BrowserProps): ReactNode {
   const { exit } = useApp();
   const size = useSize();

@@ -1,7 +1,7 @@
 import stringWidth from "string-width";
 import { oneLine } from "../../lib/escape.ts";
 
-/** How large the terminal is, in cells. */
+/** The size of a terminal, in cells. */
 export interface Size {
   readonly columns: number;
   readonly rows: number;
@@ -36,7 +36,7 @@ export function widthOf(text: string): number {
   return Math.max(apart, stringWidth(text));
 }
 
-/** Cuts an undressed text to a number of cells, never inside a character; what is cut ends in "…". */
+/** Truncates an unstyled text to a number of cells, never inside a character, with "…" at the end. */
 export function cutTo(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   if (columns <= 0) return "";

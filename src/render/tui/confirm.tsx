@@ -6,13 +6,13 @@ import { type Line, typeInto } from "./typing.ts";
 
 /** A question that is answered by typing one exact word. */
 export interface Question {
-  /** What will happen, one line each. */
+  /** The consequences, one line each. */
   readonly lines: readonly string[];
-  /** What has to be typed to go on. */
+  /** The text to type to continue. */
   readonly answer: string;
 }
 
-/** Asks on a terminal; true when the exact answer was typed, false for anything else, Escape and Ctrl-C. */
+/** Asks on a terminal; resolves to true only for the exact answer. */
 export async function confirm(
   question: Question,
   style: Style,
@@ -33,7 +33,7 @@ export async function confirm(
   return typed === question.answer;
 }
 
-/** What the prompt needs: the question, and where the typed text goes. */
+/** The properties of the prompt. */
 export interface PromptProps {
   readonly question: Question;
   /** Ink's own colours know nothing of NO_COLOR and `--no-color`. */
@@ -42,13 +42,13 @@ export interface PromptProps {
   readonly onAnswer: (text: string | null) => void;
 }
 
-/** What is said to an answer that is none; empty for the right one. */
+/** Returns the reply to an answer; empty for the right one. */
 function reply({ state, text }: Line, answer: string): string {
   if (state === "left") return "Cancelled.";
   return text.trim() === answer ? "" : "Not confirmed.";
 }
 
-/** One line of text, ended by Enter; Escape, Ctrl-C and Ctrl-D leave without an answer. */
+/** Shows the question and reads one line; Escape, Ctrl-C and Ctrl-D cancel. */
 export function Prompt({ question, style, onAnswer }: PromptProps): ReactNode {
   const { exit } = useApp();
   const [shown, setShown] = useState<Line>({ state: "open", text: "" });

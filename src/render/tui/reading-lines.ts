@@ -8,7 +8,7 @@ import { line, type Piece, padded, type Size, shown, widthOf } from "./cells.ts"
 const MOST_ROWS = 12;
 const WIDEST_CODE = 24;
 
-/** The board while live states are read: the sums, the merchants that matter now, and what is waited for. */
+/** Returns the board of reading: totals, the merchants of interest, and waits. */
 export function readingLines(view: ReadingView, { columns, rows }: Size, style: Style): readonly string[] {
   const { merchants, metrics } = view;
   const shownRows = Math.max(Math.min(MOST_ROWS, rows - 5), 1);
@@ -26,7 +26,7 @@ export function readingLines(view: ReadingView, { columns, rows }: Size, style: 
   ];
 }
 
-/** What is looked at first: what goes wrong, then what is under way. */
+/** The sort order of merchants: failures first, then those under way. */
 const RANK: Readonly<Record<ReadingMerchant["state"], number>> = {
   failed: 0,
   reading: 1,
@@ -90,7 +90,7 @@ function hiddenLine(hidden: readonly ReadingMerchant[], columns: number, style: 
   ];
 }
 
-/** What is waited for, with the seconds that are left. */
+/** Returns a line for each wait, with the seconds left. */
 export function waitLines({ waits }: RequestMetrics, columns: number, style: Style): readonly string[] {
   return waits.map(({ reason, ms }) =>
     line([[`  waiting ${spanText(ms)}: ${shown(reason)}`, style.yellow]], columns),

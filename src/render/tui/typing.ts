@@ -12,7 +12,7 @@ export interface Key {
   readonly delete: boolean;
 }
 
-/** What some terminals put around a text that is pasted. */
+/** Matches the marks that some terminals put around pasted text. */
 const PASTE_MARK = /^\[20[01]~$/;
 
 const CONTROL = /\p{Cc}/u;

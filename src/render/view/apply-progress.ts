@@ -5,7 +5,7 @@ import type { Change } from "../../model/plan.ts";
 import { rateText } from "./reading-progress.ts";
 import { collectRequestMetrics, type RequestMetrics, rateMeter } from "./request-metrics.ts";
 
-/** How far the apply at one merchant is. */
+/** The progress of an apply at one merchant. */
 export interface ApplyingMerchant {
   readonly merchant: string;
   readonly state: "waiting" | "applying" | "stopped" | "incomplete" | "done";
@@ -21,14 +21,14 @@ export interface ApplyingMerchant {
   readonly readAgain: { readonly members: number; readonly total: number | null } | null;
 }
 
-/** How far an apply is. */
+/** The progress of an apply. */
 export interface ApplyView {
   readonly merchants: readonly ApplyingMerchant[];
   /** The changes that are under way now, in the order they began. */
   readonly inFlight: readonly { readonly merchant: string; readonly change: Change }[];
-  /** Changes that end in a second, lately. */
+  /** Recent changes per second. */
   readonly perSecond: number;
-  /** Milliseconds that are left, as far as can be told; null where that is too early to say. */
+  /** Estimated time left, in ms; `null` if it is too early to tell. */
   readonly leftMs: number | null;
   readonly metrics: RequestMetrics;
 }
@@ -41,7 +41,7 @@ export interface ApplyProgress {
 }
 
 const WINDOW_MS = 10_000;
-/** Before that many changes nobody can tell how long it takes. */
+/** The number of finished changes needed for an estimate. */
 const ENOUGH_TO_TELL = 5;
 
 /** Starts following an apply of this many changes for each merchant. */
@@ -135,7 +135,7 @@ const BEFORE: Omit<ApplyingMerchant, "merchant" | "changes"> = {
   readAgain: null,
 };
 
-/** The sums over all merchants of an apply. */
+/** Returns the totals over all merchants. */
 export function applySums({ merchants }: ApplyView): {
   readonly changes: number;
   readonly done: number;

@@ -25,7 +25,7 @@ export interface RowView {
   readonly details: readonly DetailView[];
 }
 
-/** What every format shows of one change. */
+/** Returns the view of a change that every format shows. */
 export function rowOf(change: Change): RowView {
   const { kind, resource, name } = change;
   const remark = remarkOf(change);
@@ -147,7 +147,7 @@ function metadataLines(metadata: Metadata): readonly string[] {
     .sort();
 }
 
-/** What metadata hold, with the path of keys to each value, so that one change deep inside shows as one line. */
+/** Returns the leaf values of metadata with their key paths, so that one deep change shows as one line. */
 function leaves(
   value: { readonly [key: string]: JsonValue },
   path = "",

@@ -12,19 +12,19 @@ const TITLES: Readonly<Record<DriftCause, string>> = {
 };
 const CAUSES: readonly DriftCause[] = ["outside-git", "not-applied", "unknown"];
 
-/** How many differences there are of each kind, and how many rules what is live breaks. */
+/** The number of differences of each kind, and of rules that live access breaks. */
 export interface DriftSums extends Readonly<Record<DriftEvent, number>> {
   readonly notApplied: number;
   readonly unknown: number;
   readonly violations: number;
 }
 
-/** One merchant's drift as every format shows it: as a plan, but told as what happened and not as its revert. */
+/** One merchant's drift: a plan view of what happened, not of its revert. */
 export interface DriftView extends PlanView {
   readonly sums: DriftSums;
 }
 
-/** The view of a drift that every format shows, by the side that moved; its refusals are the rules that live access breaks. */
+/** Returns the view of a drift, grouped by the side that changed; its refusals are the rules that live access breaks. */
 export function driftView(drift: Drift, placeOf?: PlaceOf): DriftView {
   const { plan, changes, impact, violations } = drift;
   const listed = plan.changes.flatMap((change, index) => {
@@ -87,7 +87,7 @@ function driftSums({ changes, violations }: Drift): DriftSums {
   };
 }
 
-/** Adds the sums of several merchants up. */
+/** Adds up the sums of several merchants. */
 export function addSums(all: readonly DriftSums[]): DriftSums {
   const sum = (key: keyof DriftSums): number => all.reduce((total, one) => total + one[key], 0);
   return {
@@ -100,7 +100,7 @@ export function addSums(all: readonly DriftSums[]): DriftSums {
   };
 }
 
-/** How many differences there are, without the rules that are broken. */
+/** Returns the number of differences, without broken rules. */
 export function differencesIn({ added, removed, changed, notApplied, unknown }: DriftSums): number {
   return added + removed + changed + notApplied + unknown;
 }

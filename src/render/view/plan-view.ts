@@ -21,9 +21,9 @@ export interface RefusalView {
   readonly code: string;
   readonly message: string;
   readonly hint: string;
-  /** What `--allow` takes, bound to this plan; null where nothing does. */
+  /** The value for `--allow`, bound to this plan; `null` if it cannot be overridden. */
   readonly allow: string | null;
-  /** Where the rule is written; null where that is not known. */
+  /** The location of the rule; `null` if unknown. */
   readonly place: string | null;
 }
 
@@ -35,7 +35,7 @@ export interface PlanView {
   readonly fingerprint: string;
   readonly counts: Counts;
   readonly impact: Impact;
-  /** What a reviewer must not miss, besides errors and refusals. */
+  /** The risks besides errors and refusals. */
   readonly risks: readonly RiskView[];
   readonly origin: ChangeOrigin;
   readonly groups: readonly GroupView[];
@@ -55,7 +55,7 @@ const FINGERPRINT_SHOWN = 12;
 /** Tells where the rule behind a refusal is written. */
 export type PlaceOf = (plan: Plan, refusal: Refusal) => string | null;
 
-/** What every format shows of a plan: they differ in dress only, so they cannot disagree. */
+/** Returns the view of a plan that every format shows; formats differ in style only. */
 export function planView(
   plan: Plan,
   placeOf: PlaceOf = () => null,
@@ -99,7 +99,7 @@ function passwordOf(change: Change): readonly string[] {
   return change.after?.managed?.passwordEnv ? [change.after.managed.passwordEnv] : [];
 }
 
-/** Sums counts up. */
+/** Adds up counts. */
 export function addCounts(counts: readonly Counts[]): Counts {
   const sum = (key: keyof Counts): number => counts.reduce((total, one) => total + (one[key] ?? 0), 0);
   const unmanaged = sum("unmanaged");
@@ -144,7 +144,7 @@ export function refusalsText(refusals: readonly RefusalView[]): string {
     : `An apply would be refused, for the ${counted(refusals.length, "reason")} above.`;
 }
 
-/** How many things a plan changes. */
+/** Returns the number of changes. */
 export function changesOf({ create, update, replace, delete: remove }: Counts): number {
   return create + update + replace + remove;
 }
@@ -153,7 +153,7 @@ function oneOf(names: readonly string[]): string {
   return names.length === 1 ? names.join("") : `one of ${names.join(", ")}`;
 }
 
-/** From so many on, findings that say the same are one. */
+/** The number from which equal findings are joined. */
 const MANY = 3;
 
 const NAMES_SHOWN = 10;
@@ -171,7 +171,7 @@ export function joinSame(findings: readonly Finding[]): readonly Finding[] {
   return [...groups.values()].flatMap((group) => (group.length < MANY ? group : joined(group)));
 }
 
-/** All of a finding but the name of what it is about. */
+/** Returns a key of a finding without its subject's name. */
 function whatItSays({ code, severity, resource, name, message, hint }: Finding): string {
   const unnamed = (text: string): readonly string[] => text.split(name);
   return JSON.stringify([code, severity, resource, unnamed(message), hint === null ? null : unnamed(hint)]);

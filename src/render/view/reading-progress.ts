@@ -2,19 +2,19 @@ import { counted, grouped } from "../../lib/text.ts";
 import type { LiveEvent } from "../../model/events.ts";
 import { collectRequestMetrics, type RequestMetrics } from "./request-metrics.ts";
 
-/** How far the reading of one merchant is. */
+/** The progress of reading one merchant. */
 export interface ReadingMerchant {
   readonly merchant: string;
   readonly state: "waiting" | "reading" | "read" | "failed";
   /** Members read so far. */
   readonly members: number;
-  /** Null where the service has not told, or does not. */
+  /** `null` if the service has not reported it. */
   readonly total: number | null;
-  /** Why it failed; empty otherwise. */
+  /** The reason of a failure; empty otherwise. */
   readonly problem: string;
 }
 
-/** How far reading is. */
+/** The progress of reading. */
 export interface ReadingView {
   readonly merchants: readonly ReadingMerchant[];
   readonly metrics: RequestMetrics;
@@ -62,7 +62,7 @@ function merchantIn(path: string): string | null {
   return code === undefined ? null : decodeURIComponent(code);
 }
 
-/** How many merchants are in a state. */
+/** Returns the number of merchants in a state. */
 export function merchantsIn({ merchants }: ReadingView, state: ReadingMerchant["state"]): number {
   return merchants.filter((one) => one.state === state).length;
 }

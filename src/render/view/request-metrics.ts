@@ -69,13 +69,13 @@ export function collectRequestMetrics(): RequestMetricsCollector {
   };
 }
 
-/** How often something happens lately. */
+/** A meter of the recent rate of events. */
 export interface RateMeter {
   count(now: number): void;
   perSecond(now: number): number;
 }
 
-/** Looks back over a stretch of milliseconds, or to the first event where that is less. */
+/** Creates a meter over a sliding window, or since the first event if that is shorter. */
 export function rateMeter(windowMs: number): RateMeter {
   let times: number[] = [];
   let first: number | null = null;

@@ -23,7 +23,7 @@ export interface RiskView {
 
 const ADMINISTRATORS: ReadonlySet<string | null> = new Set(["role_owner", "role_admin"]);
 
-/** Whether a role is one of those that may do everything, or nearly so. */
+/** Tells if a role is an administrator's: one that may do nearly everything. */
 export function isAdministrator(roleId: string | null): boolean {
   return ADMINISTRATORS.has(roleId);
 }
@@ -32,7 +32,7 @@ const OVER_ACCESS_OR_MONEY =
   /(^|[._:-])(members?|roles?|api_keys?|keys?|owners?|merchants?|payouts?|bank_accounts?)([._:-]|$)/i;
 const ONLY_LOOKS = /(^|[._:-])(view|read|list|export|get|readonly)$/i;
 
-/** Whether a permission decides over who has access, over keys, over the account itself, or over where money is paid out. */
+/** Tells if a permission controls access, keys, the account itself, or payouts. */
 export function isSensitive(permission: string): boolean {
   return OVER_ACCESS_OR_MONEY.test(permission) && !ONLY_LOOKS.test(permission);
 }

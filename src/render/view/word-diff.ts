@@ -10,7 +10,7 @@ export interface WordView {
 const MAX_CHARACTERS = 4000;
 const MAX_EDITS = 200;
 
-/** Which words go and come; null where so little stays that the two texts are better read one after the other. */
+/** Returns the words removed and added; `null` if too little stays for a word diff to help. */
 export function wordDiff(before: string, after: string): readonly WordView[] | null {
   if (before.length + after.length > MAX_CHARACTERS) return null;
   const parts = diffWordsWithSpace(before, after, { maxEditLength: MAX_EDITS });

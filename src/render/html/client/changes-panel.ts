@@ -12,7 +12,7 @@ const SYMBOLS: Readonly<Record<string, readonly [kind: string, symbol: string]>>
 };
 const RISKS_SHOWN = 20;
 
-/** What the plan would do; its sum stands above where it is the only one. First what is against it and its risks first, then every change. */
+/** Makes the panel of a plan: its totals unless it is the only one, then problems, refusals, risks and every change. */
 export function changesPanel({ plan }: PageMerchant, alone: boolean): HTMLElement {
   if (plan === null) return h("div");
   const filter = { text: "", kind: "" };

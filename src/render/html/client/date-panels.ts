@@ -6,7 +6,7 @@ import { type RowMaker, virtualTable } from "./virtual-table.ts";
 const DAY = 86_400_000;
 const SOON = 30 * DAY;
 
-/** When access ends, the next end first, each on the same stretch of time. */
+/** Makes the panel of end dates, the next first, on one shared time axis. */
 export function endsPanel(merchant: PageMerchant, now: number): HTMLElement {
   const ends = merchant.members
     .flatMap((member) => (member.ends ?? []).map((end) => ({ member, end })))
@@ -43,7 +43,7 @@ export function endsPanel(merchant: PageMerchant, now: number): HTMLElement {
   return table.element;
 }
 
-/** The name of a member, which opens everything about it. */
+/** Makes a button with a member's name, which opens its details. */
 function opener(member: PageMember, merchant: PageMerchant, now: number): HTMLElement {
   const button = h("button", { type: "button", class: "open" }, name(member.name));
   button.addEventListener("click", () => openMember(member, merchant, now));
@@ -70,7 +70,7 @@ function axis(first: number, last: number, at: (moment: number) => number): HTML
 
 const ORDER = ["expired", "pending", "invited"];
 
-/** Who has been invited and has not accepted: the expired first. */
+/** Makes the panel of open invitations, the expired first. */
 export function invitationsPanel(merchant: PageMerchant, now: number): HTMLElement {
   const open = merchant.members
     .map((member) => ({ member, status: member.before?.status ?? member.after?.status ?? "" }))

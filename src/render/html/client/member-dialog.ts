@@ -24,7 +24,7 @@ export function openDialog(title: string, ...content: readonly (Node | null)[]):
   dialog.showModal();
 }
 
-/** Everything that is known of one member: what it may do, and where each permission comes from. */
+/** Opens the details of a member: its permissions, and the roles that grant each. */
 export function openMember(member: PageMember, merchant: PageMerchant, now: number): void {
   const [was, is] = [effective(member, merchant, "before"), effective(member, merchant, "after")];
   const [before, after] = [holdingOf(member, "before"), holdingOf(member, "after")];

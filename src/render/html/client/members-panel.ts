@@ -6,7 +6,7 @@ import { type RowMaker, virtualTable } from "./virtual-table.ts";
 
 type Show = "both" | Side;
 
-/** Who holds what: a row for each member, a column for each role. */
+/** Makes the panel of members: a row for each member, a column for each role. */
 export function membersPanel(merchant: PageMerchant, now: number): HTMLElement {
   const filter = { text: "", status: "", role: "", permission: "", show: "both" as Show, changed: false };
   const table = virtualTable({
@@ -168,7 +168,7 @@ function cell(role: string, had: boolean, has: boolean, edited: boolean): HTMLEl
   return had ? mark("lost", "−", `loses ${role}`) : "";
 }
 
-/** How many members hold each role at a moment. */
+/** Returns the number of holders of a role at a moment. */
 export function holders(merchant: PageMerchant, role: number, side: Side): string {
   return pluralize(
     merchant.members.filter((member) => holdingOf(member, side)?.roles.includes(role)).length,

@@ -3,28 +3,28 @@ import type { PageGrants, PageHolding, PageMember, PageMerchant, PageRole } from
 /** One moment: what is there now, and what the plan would leave. */
 export type Side = "before" | "after";
 
-/** What a member holds at one moment; null where it is no member. */
+/** Returns the roles of a member at one moment; `null` if it is no member. */
 export function holdingOf(member: PageMember, side: Side): PageHolding | null {
   return side === "before" && member.before !== undefined ? member.before : member.after;
 }
 
-/** What a role grants at one moment. */
+/** Returns the permissions of a role at one moment. */
 export function grantsOf(role: PageRole, side: Side): PageGrants {
   return side === "before" && role.before !== undefined ? role.before : role.after;
 }
 
-/** Whether what is held can be used, now or on accepting. */
+/** Tells if a member can use its roles, now or on accepting. */
 export function isActiveHolding(holding: PageHolding | null): holding is PageHolding {
   return holding !== null && holding.status !== "expired" && holding.status !== "disabled";
 }
 
-/** What a member may do at one moment: each permission with the roles that grant it, and roles that do not tell. */
+/** The permissions of a member at one moment, each with the roles that grant it, and the roles of unknown permissions. */
 export interface Effective {
   readonly permissions: ReadonlyMap<number, readonly number[]>;
   readonly unknown: readonly number[];
 }
 
-/** What a member may do at one moment, and where each permission comes from. */
+/** Returns the permissions of a member at one moment, and their sources. */
 export function effective(member: PageMember, { roles }: PageMerchant, side: Side): Effective {
   const holding = holdingOf(member, side);
   const permissions = new Map<number, number[]>();
@@ -40,7 +40,7 @@ export function effective(member: PageMember, { roles }: PageMerchant, side: Sid
   return { permissions, unknown };
 }
 
-/** Whether the plan changes what a member holds or may do. */
+/** Tells if the plan changes the roles or permissions of a member. */
 export function isMemberChanged(member: PageMember, merchant: PageMerchant): boolean {
   if (member.before !== undefined) return true;
   return (member.after?.roles ?? []).some((index) => merchant.roles[index]?.before !== undefined);

@@ -84,7 +84,7 @@ interface Tab {
   readonly make: () => HTMLElement;
 }
 
-/** Tabs as the keyboard and a screen reader expect them; on paper all panels stand one below the other. */
+/** Makes accessible tabs; in print all panels stand one below the other. */
 function tabs(all: readonly Tab[], current: string, onOpen: (id: string) => void): HTMLElement {
   const made = new Set<string>();
   const panels = all.map(({ id, title }) =>

@@ -5,7 +5,7 @@ import { holders, upright } from "./members-panel.ts";
 import { grantsOf, type Side } from "./page-access.ts";
 import { type RowMaker, virtualTable } from "./virtual-table.ts";
 
-/** What roles grant: a row for each permission, a column for each role. */
+/** Makes the panel of roles: a row for each permission, a column for each role. */
 export function rolesPanel(merchant: PageMerchant): HTMLElement {
   const table = virtualTable({
     label: "Which role grants which permission",

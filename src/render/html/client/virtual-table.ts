@@ -10,7 +10,7 @@ export interface VirtualTable {
 /** A row that is made when it comes into sight. */
 export type RowMaker = () => HTMLTableRowElement;
 
-/** What a table is made of. */
+/** The parts of a table. */
 export interface TableOptions {
   readonly label: string;
   readonly heads: readonly (string | Node)[];
@@ -65,7 +65,7 @@ export function virtualTable({ label, heads, what, className = "" }: TableOption
     return row;
   };
 
-  /** Which rows are in sight, with some around them. */
+  /** Returns the range of visible rows, with some around them. */
   const inSight = (): readonly [first: number, last: number] => {
     if (allRows) return [0, rows.length];
     const height = scroller.clientHeight || 600;

@@ -209,15 +209,20 @@ function touchesProtected({ file }: Wanted, { changes, live, outlook, finalNames
   const isTouched = (resource: string, id: string): boolean =>
     ["update", "delete", "replace"].some((kind) => changes.has(`${kind} ${resource} ${id}`));
   const ofRole = live.roles.some(
-    ({ id, name }) => roles.some((glob) => matches(glob, id) || matches(glob, name)) && isTouched("role", id),
+    ({ id, name }) => isNamed(roles, [id, name, finalNames.get(id)]) && isTouched("role", id),
   );
-  const ofMember = live.members.some(
-    ({ id, email }) =>
-      members.some((glob) => matches(glob, id) || (email !== null && matches(glob, email.toLowerCase()))) &&
-      isTouched("member", id) &&
-      !outlook.some((one) => one.before?.id === id && onlyMoves(one, finalNames)),
-  );
+  // What an entry changes is also what the entry calls it.
+  const ofMember = outlook.some((one) => {
+    if (one.before === null || onlyMoves(one, finalNames)) return false;
+    const { id, email } = one.before;
+    const entry = one.after === null ? undefined : one.wanted?.email;
+    return isNamed(members, [id, email?.toLowerCase(), entry]) && isTouched("member", id);
+  });
   return ofRole || ofMember;
+}
+
+function isNamed(globs: readonly string[], names: readonly (string | undefined)[]): boolean {
+  return globs.some((glob) => names.some((name) => name !== undefined && matches(glob, name)));
 }
 
 /** Whether somebody is to be the same as before, but for the ids of roles that are replaced. */

@@ -369,7 +369,7 @@ checks: [{ can: p, only: ["role:Lead"] }]
     ]);
     expect(warned[0]).toMatchObject({
       severity: "warning",
-      message: 'The role "Lead" is called "Shift Lead" now.',
+      message: 'The role "Lead" is now called "Shift Lead".',
     });
     expect(diagnostics.filter((one) => !warned.includes(one)).map(({ code }) => code)).toEqual([
       "policy-require-until",

@@ -4,104 +4,104 @@ import { didYouMean, listed, type MessageTable, quote, subject } from "./message
 /** The words for what is wrong between files, and between the entries of a merchant. */
 export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem["code"]> = {
   "duplicate-include": ({ name }, first) => ({
-    message: `${quote(name)} is included twice; it stands at ${first} already.`,
-    hint: "Remove one of the two; once is enough.",
+    message: `${quote(name)} is included twice; the first time is at ${first}.`,
+    hint: "Remove one of the two.",
   }),
   "include-cycle": ({ chain }) => ({
     message:
       chain.length <= 2
         ? "The file includes itself."
-        : `The files include one another in a circle: ${shortened(chain).join(" → ")}.`,
-    hint: "Remove one of these includes; move what both need into a third file.",
+        : `The files include one another in a cycle: ${shortened(chain).join(" → ")}.`,
+    hint: "Remove one of these includes, or move what both files need into a third one.",
   }),
   "include-identity": ({ key }) => ({
     message: `A file that others include cannot have ${quote(key)}.`,
-    hint: "It belongs to one merchant: put it into the file that has the merchant code.",
+    hint: "Move it to the file that has the merchant code.",
   }),
   "include-merchant": ({ name, merchant }) => ({
-    message: `${quote(name)} is the file of the merchant ${quote(merchant)}, and cannot be included.`,
-    hint: "Move what both share into a file without a merchant code, and include that in both.",
+    message: `${quote(name)} cannot be included: it is the file of merchant ${quote(merchant)}.`,
+    hint: "Move what both need into a file without a merchant code, and include that file in both.",
   }),
   "include-not-read": () => ({
-    message: "Only this one file was given, without what it includes.",
-    hint: "Load the file together with those that it includes: loadMerchants, or the command line, does.",
+    message: "The files that this file includes were not loaded.",
+    hint: "Use loadMerchants or the command line, which load included files as well.",
   }),
   "conflicting-member": ({ email, field }, first) =>
     field === "roles"
       ? {
-          message: `The member ${quote(email)} is to have no roles here, and is given some at ${first}.`,
-          hint: 'The roles of a member in several files are joined. Leave "roles:" out here, or take the roles away there.',
+          message: `The member ${quote(email)} has no roles here, but has some at ${first}.`,
+          hint: 'Roles of a member are combined across files. Remove "roles:" here, or remove the roles there.',
         }
       : {
-          message: `The member ${quote(email)} has another ${quote(field)} at ${first}.`,
-          hint: "The roles of a member in several files are joined; everything else must agree. Say it in one place only.",
+          message: `The member ${quote(email)} has a different ${quote(field)} at ${first}.`,
+          hint: "Only roles of a member are combined across files; everything else must agree. Set it in one file only.",
         },
   "conflicting-setting": ({ path }, first) => ({
-    message: `${quote(path.at(-1))} under ${quote(path.at(-2))} is set to something else at ${first}.`,
-    hint: "Files that are joined must agree. Set it in one of them only.",
+    message: `${quote(path.at(-1))} under ${quote(path.at(-2))} has a different value at ${first}.`,
+    hint: "Settings must agree across files. Set it in one file only.",
   }),
   "duplicate-merchant": ({ merchant }, first) => ({
-    message: `The merchant ${quote(merchant)} has a file already: ${first}.`,
-    hint: "Keep one merchant to a file: join the two, or correct the merchant code.",
+    message: `The merchant ${quote(merchant)} already has a file: ${first}.`,
+    hint: "A merchant has one file: merge the two, or correct the merchant code.",
   }),
   "conflicting-grant": ({ role }, first) => ({
-    message: `The member has the role ${quote(role)} with another end at ${first}.`,
-    hint: "Keep the one that counts.",
+    message: `The member has the role ${quote(role)} with a different end at ${first}.`,
+    hint: "Keep the correct one.",
   }),
   "duplicate-entry": ({ text, path }, first) => ({
-    message: `${subject(path)} has ${quote(text)} twice; it stands at ${first} already.`,
-    hint: "Remove one of the two; once is enough.",
+    message: `${subject(path)} has ${quote(text)} twice; the first is at ${first}.`,
+    hint: "Remove one of the two.",
   }),
   "duplicate-role": ({ name }, first) => ({
-    message: `The role ${quote(name)} is listed twice; it stands at ${first} already.`,
-    hint: "Join the two, or rename one of them.",
+    message: `The role ${quote(name)} is listed twice; the first is at ${first}.`,
+    hint: "Merge the two, or rename one of them.",
   }),
   "duplicate-role-id": ({ id }, first) => ({
-    message: `Two roles are pinned to ${quote(id)}; the other one stands at ${first}.`,
-    hint: "One live role can be described only once. Remove the id from one of the two.",
+    message: `Two roles are pinned to ${quote(id)}; the other is at ${first}.`,
+    hint: "A live role can have only one entry. Remove the id from one of the two.",
   }),
   "duplicate-member": ({ email }, first) => ({
-    message: `The member ${quote(email)} is listed twice; the address stands at ${first} already.`,
-    hint: "Join the two. Upper and lower case make no difference in an address.",
+    message: `The member ${quote(email)} is listed twice; the first is at ${first}.`,
+    hint: "Merge the two. E-mail addresses are case-insensitive.",
   }),
   "duplicate-member-id": ({ id }, first) => ({
-    message: `Two members are pinned to ${quote(id)}; the other one stands at ${first}.`,
-    hint: "One live member can be described only once. Remove the id from one of the two.",
+    message: `Two members are pinned to ${quote(id)}; the other is at ${first}.`,
+    hint: "A live member can have only one entry. Remove the id from one of the two.",
   }),
   "duplicate-permission": ({ permission }, first) => ({
-    message: `The role has the permission ${quote(permission)} twice; it stands at ${first} already.`,
-    hint: "Remove one of the two; once is enough.",
+    message: `The role has the permission ${quote(permission)} twice; the first is at ${first}.`,
+    hint: "Remove one of the two.",
   }),
   "duplicate-member-role": ({ role }, first) => ({
-    message: `The member has the role ${quote(role)} twice; it stands at ${first} already.`,
-    hint: "Remove one of the two; once is enough.",
+    message: `The member has the role ${quote(role)} twice; the first is at ${first}.`,
+    hint: "Remove one of the two.",
   }),
   "duplicate-previously": ({ name }, first) => ({
-    message: `Two roles were ${quote(name)} before; the other one stands at ${first}.`,
-    hint: "One live role can become only one: keep the renaming in one of the two.",
+    message: `Two roles have the previous name ${quote(name)}; the other is at ${first}.`,
+    hint: 'A live role can be renamed to one name only. Remove "previously" from one of the two.',
   }),
   "previously-declared": ({ name, kind }, first) => PREVIOUSLY[kind](name, first),
   "rare-permission": ({ permission, near }) => ({
-    message: `The permission ${quote(permission)} stands here alone, and ${quote(near)} stands often.`,
+    message: `The permission ${quote(permission)} is used only once, while ${quote(near)} is used often.`,
     hint: didYouMean(near),
   }),
   "role-name-like-id": ({ name }) => ({
     message: `The role's name ${quote(name)} looks like the id of a role.`,
-    hint: "Where a member lists it, it is not clear which is meant. Give the role another name.",
+    hint: "In a member's roles it would be ambiguous. Give the role another name.",
   }),
   "service-limit": ({ what, count, limit }) => ({
     message:
       what === "roles"
-        ? `The member has ${count} roles; the service takes ${limit} at most.`
-        : `The ${what} has ${count} characters; the service takes ${limit} at most.`,
-    hint: "The service is likely to refuse it.",
+        ? `The member has ${count} roles; the service accepts at most ${limit}.`
+        : `The ${what} has ${count} characters; the service accepts at most ${limit}.`,
+    hint: "The service is likely to reject it.",
   }),
   "unheld-role": ({ name }) => ({
     message: `Nobody holds the role ${quote(name)}.`,
-    hint: "Give it to somebody, or remove it.",
+    hint: "Grant it to someone, or remove it.",
   }),
   "previous-role-name": ({ role, name }) => ({
-    message: `The role ${quote(role)} is called ${quote(name)} now.`,
+    message: `The role ${quote(role)} is now called ${quote(name)}.`,
     hint: `Write ${quote(name)} here: the old name stops working when "previously" is removed.`,
   }),
   "unknown-role": ({ role, near }) => ({
@@ -119,19 +119,19 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
     hint: near === null ? "Correct the name, or declare the role." : didYouMean(near),
   }),
   "unknown-member": ({ email, near }) => ({
-    message: `No member is declared as ${quote(email)}, so this says nothing.`,
+    message: `No member is declared as ${quote(email)}, so this has no effect.`,
     hint: near === null ? "Remove it, or declare the member." : didYouMean(near),
   }),
   "until-after-membership": ({ until, membership }, first) => ({
-    message: `The role ends at ${until}, after the whole membership, which ends at ${membership} (${first}).`,
+    message: `The role ends at ${until}, after the membership, which ends at ${membership} (${first}).`,
     hint: "Remove the end of the role, or correct one of the two.",
   }),
   "until-past": ({ until, what }) => ({
     message:
       what === "grant"
-        ? `This grant has ended: ${until} is past. It counts as gone.`
-        : `This membership has ended: ${until} is past. The member counts as gone.`,
-    hint: "Remove the entry, or give it an end that is still to come.",
+        ? `This grant has ended: ${until} is in the past. It is treated as absent.`
+        : `This membership has ended: ${until} is in the past. The member is treated as absent.`,
+    hint: "Remove the entry, or set an end in the future.",
   }),
 };
 
@@ -150,16 +150,16 @@ function unknownRoleHint(near: string | null): string {
 
 const PREVIOUSLY = {
   own: (name: string) => ({
-    message: `The role is called ${quote(name)} still.`,
-    hint: 'A renaming needs another "name"; without one, remove "previously".',
+    message: `The role is still called ${quote(name)}.`,
+    hint: 'Change "name" to rename the role, or remove "previously".',
   }),
   kept: (name: string, first: string) => ({
     message: `A role called ${quote(name)} is still declared, at ${first}.`,
-    hint: 'A role that was renamed is gone under its old name. Remove that entry, or this "previously".',
+    hint: 'A renamed role no longer has its old name. Remove that entry, or this "previously".',
   }),
   swapped: (name: string, first: string) => ({
-    message: `This role was ${quote(name)}, and that one, at ${first}, was this one: they swap their names.`,
-    hint: 'Names that are to be swapped look the same before and after. Pin each of the roles with its "id" instead.',
+    message: `This role was called ${quote(name)}, and the role at ${first} had the name of this one: they swap names.`,
+    hint: 'A swap looks the same before and after it. Pin each of the roles by its "id" instead.',
   }),
 } as const;
 

@@ -8,10 +8,10 @@ export const SETS = "Each set is a list of its own: separate: [[Approver, Payer]
 
 /** What to write instead of a path that cannot be included. */
 export const INCLUDE_HINTS = {
-  absolute: "Write a path that begins at this file, such as ../shared/retail.yaml.",
-  backslash: 'Divide folders by "/", which works everywhere.',
-  pattern: "Name each file by its own path: patterns are not searched for.",
-  ending: "Only YAML files can be, and their names end in .yaml or .yml.",
+  absolute: "Write a path relative to this file, such as ../shared/retail.yaml.",
+  backslash: 'Separate folders by "/", which works everywhere.',
+  pattern: "List each file by its path: patterns are not supported.",
+  ending: "Only YAML files can be included; their names end in .yaml or .yml.",
 };
 
 const FIRST_KEYS: Readonly<Record<string, string>> = { roles: "name: ", members: "email: ", checks: "can: " };
@@ -24,8 +24,8 @@ export function sizeOf(value: unknown): string {
 /** What to write where no key is near. */
 export function nothingNear(key: string, known: readonly string[]): string {
   return key === "<<"
-    ? "Mappings are not merged here: write the keys out."
-    : `It can have: ${known.join(", ")}.`;
+    ? "Merge keys are not supported: write the keys out."
+    : `Known keys: ${known.join(", ")}.`;
 }
 
 /** What to write where nothing stands. */
@@ -36,15 +36,15 @@ export function waysOut(path: Path, [wanted]: readonly Kind[]): string {
     return "Fill the entry in, or remove it.";
   }
   if (path.length === 1 && (key === "roles" || key === "members")) {
-    return `Write [] to mean none; leave the key out to leave ${key} alone.`;
+    return `Write [] for none; remove the key to leave ${key} unmanaged.`;
   }
   const bare = wanted === "list" ? "[]" : wanted === "mapping" ? "{}" : null;
   const live = path.length === 3 && (section === "roles" || section === "members") && field !== "managed";
   if (live && bare !== null) {
-    return `Write ${bare} to mean none; leave the key out to leave what is live alone.`;
+    return `Write ${bare} for none; remove the key to keep the live value.`;
   }
   return key === "description"
-    ? 'Write "" to clear it; leave the key out to leave it alone.'
+    ? 'Write "" to clear it; remove the key to keep the live value.'
     : "Fill it in, or remove the key.";
 }
 
@@ -90,7 +90,7 @@ function booleanHint(value: string): string | null {
   const word = /^(?:(yes|y|on|true)|no|n|off|false)$/i.exec(value);
   return word === null
     ? null
-    : `Write ${word[1] === undefined ? "false" : "true"}: to YAML 1.2, ${value} is text like any other.`;
+    : `Write ${word[1] === undefined ? "false" : "true"}: in YAML 1.2, ${value} is text.`;
 }
 
 function scalarHint(path: Path, value: number | boolean): string {
@@ -103,8 +103,8 @@ function scalarHint(path: Path, value: number | boolean): string {
     return "Write a whole date, such as 2027-01-31.";
   }
   return typeof value === "number"
-    ? "YAML reads this as a number. Put it in quotes, to make it text."
-    : "Put it in quotes, to make it text.";
+    ? "YAML reads this as a number. Put it in quotes to make it text."
+    : "Put it in quotes to make it text.";
 }
 
 /** What an address looks like, or the one that stands in the value. */
@@ -127,26 +127,26 @@ export function roleIn(value: unknown): string {
 /** How a limit of removals is written. */
 export function removalHint(value: unknown): string {
   if (typeof value === "number" && value > 0 && value < 1) {
-    return `For a share, write ${Math.round(value * 100)}%.`;
+    return `For a percentage, write ${Math.round(value * 100)}%.`;
   }
   return typeof value === "string" && /^\d+$/.test(value)
-    ? `Write ${value}% for a share, or ${value} without quotes for a count.`
-    : "A share is a whole number from 0 to 100 with a % sign; a count has none.";
+    ? `Write ${value}% for a percentage, or ${value} without quotes for a count.`
+    : "Write a percentage as a whole number from 0 to 100 with a % sign, or a count without one.";
 }
 
 /** What is wrong with an end, and how it is written. */
 export function untilHint(text: string): string {
   switch (untilMistake(text)) {
     case "zone":
-      return `A time needs its zone: ${text}Z for UTC, or ${text}+01:00.`;
+      return `A timestamp needs a time zone: ${text}Z for UTC, or ${text}+01:00.`;
     case "day": {
       const [year = 0, month = 0] = text.split("-").map(Number);
       const days = daysInMonth(year, month);
       return days === 0
         ? "There are 12 months in a year: write the year, the month, then the day, such as 2027-01-31."
-        : `There is no such day: that month has ${days}.`;
+        : `There is no such day: that month has ${days} days.`;
     }
     default:
-      return "Write a date such as 2027-01-31, or a time with its zone such as 2027-01-31T18:00:00Z.";
+      return "Write a date such as 2027-01-31, or a timestamp with a time zone, such as 2027-01-31T18:00:00Z.";
   }
 }

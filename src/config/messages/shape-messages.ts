@@ -33,13 +33,13 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
   "unknown-key": ({ key, path, known, near, used }) => ({
     message: `${capital(owner(path))} has no key ${quote(key)}.`,
     hint:
-      near === null ? nothingNear(key, known) : `${didYouMean(near)}${used ? " It is here already." : ""}`,
+      near === null ? nothingNear(key, known) : `${didYouMean(near)}${used ? " It is already here." : ""}`,
   }),
   "missing-key": ({ key, path }) => ({
     message: `${capital(owner(path))} needs ${quote(key)}.`,
     hint:
       key === "merchant"
-        ? `Add "merchant: ${EXAMPLES["merchant"]}" with your own code. If the file is only there to be included, list it under "include" in a merchant's file.`
+        ? `Add "merchant: ${EXAMPLES["merchant"]}" with your own code. If the file is meant to be included, list it under "include" in a merchant's file.`
         : `Add "${key}: ${EXAMPLES[key] ?? "…"}".`,
   }),
   "null-value": ({ path, wanted }) => ({
@@ -68,12 +68,12 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
       : `Write an address such as ada@example.com, or a role as ${quote(`role:${roleIn(value)}`)}.`,
   })),
   "bad-count": formatMessages(({ path, value }) => ({
-    message: `${subject(path)} must be a whole number from 0 up, not ${String(value)}.`,
-    hint: "Write 0 for none at all.",
+    message: `${subject(path)} must be a whole number, 0 or more, not ${String(value)}.`,
+    hint: "Write 0 for none.",
   })),
   "bad-domain": formatMessages(({ value }) => ({
     message: `${quote(value)} is not the domain of an e-mail address.`,
-    hint: 'Write what stands behind the @, such as example.com, or "*.example.com" for its subdomains.',
+    hint: 'Write the part after the @, such as example.com, or "*.example.com" for its subdomains.',
   })),
   "bad-email": formatMessages(({ value }) => ({
     message: `${quote(value)} is not an e-mail address.`,
@@ -98,10 +98,10 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
   })),
   "bad-period": formatMessages(({ value }) => ({
     message: `"for" must be a period such as 30d, not ${asWritten(value)}.`,
-    hint: "A whole number of weeks (w), days (d) or hours (h); to renew for ever, write reinvite: true.",
+    hint: "A whole number of weeks (w), days (d) or hours (h); to renew without limit, write reinvite: true.",
   })),
   "bad-removal-limit": formatMessages(({ value }) => ({
-    message: `"max_removals" must be a share such as 25%, or a whole number, not ${asWritten(value)}.`,
+    message: `"max_removals" must be a percentage such as 25%, or a whole number, not ${asWritten(value)}.`,
     hint: removalHint(value),
   })),
   "bad-role-id": formatMessages(({ value }) => ({
@@ -109,7 +109,7 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
     hint: 'It begins with "role_". Leave the key out to find the role by its name.',
   })),
   "bad-until": formatMessages(({ value }) => ({
-    message: `"until" must be a date, or a time with its zone, not ${quote(value)}.`,
+    message: `"until" must be a date, or a timestamp with a time zone, not ${quote(value)}.`,
     hint: untilHint(String(value)),
   })),
   "blank-text": formatMessages(({ path }) => ({
@@ -117,49 +117,49 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
     hint: typeof path.at(-1) === "number" ? "Fill it in, or remove the entry." : "Fill it in.",
   })),
   "control-character": formatMessages(({ path }) => ({
-    message: `${subject(path)} has a line break or an invisible control character in it.`,
-    hint: "Remove it: the text has to be seen as it is, on one line.",
+    message: `${subject(path)} contains a line break or an invisible control character.`,
+    hint: "Remove it: the text must be on one line.",
   })),
   "too-few-roles": formatMessages(() => ({
     message: 'A set under "separate" needs at least two roles.',
     hint: SETS,
   })),
   "too-many-checks": formatMessages(({ value }) => ({
-    message: `The file has ${sizeOf(value)} checks; ${MAX_CHECKS} are the most.`,
-    hint: "Let one check speak of several members or permissions, or use policies.",
+    message: `The file has ${sizeOf(value)} checks; the limit is ${MAX_CHECKS}.`,
+    hint: "Combine checks that name one member or permission each, or use policies.",
   })),
   "too-many-includes": formatMessages(({ value }) => ({
-    message: `The file includes ${sizeOf(value)} others; ${MAX_INCLUDES} are the most.`,
-    hint: "Let one file that you include include others in turn.",
+    message: `The file includes ${sizeOf(value)} files; the limit is ${MAX_INCLUDES}.`,
+    hint: "Include some of them through another included file.",
   })),
   "too-many-metadata": formatMessages(({ path, value }) => ({
-    message: `${subject(path)} has ${Object.keys(Object(value)).length} properties; the service takes ${MAX_METADATA} at most.`,
+    message: `${subject(path)} has ${Object.keys(Object(value)).length} properties; the service accepts at most ${MAX_METADATA}.`,
     hint: "Remove some, or put several into one property that holds a mapping.",
   })),
   "too-many-permissions": formatMessages(({ value }) => ({
-    message: `The role has ${sizeOf(value)} permissions; the service takes ${MAX_PERMISSIONS} at most.`,
-    hint: "Divide it into two roles and give members both.",
+    message: `The role has ${sizeOf(value)} permissions; the service accepts at most ${MAX_PERMISSIONS}.`,
+    hint: "Split it into two roles, and grant both to its members.",
   })),
   "check-form": ({ keys }) => ({
     message:
       keys.length === 0
-        ? "A check has to say what it checks."
-        : `${capital(listed(keys.map(quote), "and"))} ${keys.length === 1 ? "is no check" : "do not make one check"}.`,
+        ? "The check is empty."
+        : `${capital(listed(keys.map(quote), "and"))} ${keys.length === 1 ? "is not a check" : "do not form one check"}.`,
     hint: "A check is one of: { can: …, only: […] }, { can: …, at_most: … }, { member: …, cannot: […] }. Write one entry for each.",
   }),
   "unsafe-key": ({ key, path }) => ({
     message: `${subject(path.slice(0, -1))} cannot have a key called ${quote(key)}.`,
-    hint: "Many programs take that name for something else. Choose another.",
+    hint: "That name has a special meaning in many programs. Choose another.",
   }),
   "merge-key": () => ({
-    message: 'A key cannot be called "<<": mappings are not merged here.',
+    message: 'A key cannot be called "<<": merge keys are not supported.',
     hint: "Write the keys out.",
   }),
   "bad-number": ({ value }) => ({
     message: Number.isFinite(value)
-      ? "The number is too large to be kept exactly."
-      : `${value} is a number that JSON cannot hold.`,
-    hint: "Put it in quotes, to keep it as text.",
+      ? "The number is too large to be represented exactly."
+      : `${value} is a number that JSON cannot represent.`,
+    hint: "Put it in quotes to make it text.",
   }),
   "number-form": ({ source, value }) => ({
     message: `${source} is read as the number ${value}.`,

@@ -8,16 +8,16 @@ export const YAML_MESSAGES: MessageTable<YamlProblem["code"]> = {
     hint: "Check the spelling. An included path is relative to the file that includes it.",
   }),
   "file-not-a-file": ({ name }) => ({
-    message: `${quote(name)} is no YAML file.`,
-    hint: "Name a single file that ends in .yaml or .yml, not a folder, and no link to another kind of file.",
+    message: `${quote(name)} is not a YAML file.`,
+    hint: "Name a single file that ends in .yaml or .yml: not a folder, and not a link to another kind of file.",
   }),
   "file-not-utf8": ({ name }) => ({
     message: `${quote(name)} is not UTF-8 text.`,
-    hint: "Save it again with the encoding UTF-8.",
+    hint: "Save it with UTF-8 encoding.",
   }),
   "file-outside-root": ({ name }) => ({
-    message: `${quote(name)} lies outside the project.`,
-    hint: "Only files of the project can be included, also through links: what is not reviewed here must not decide here.",
+    message: `${quote(name)} is outside the project.`,
+    hint: "Only files of the project can be included, with links resolved: others are not reviewed with it.",
   }),
   "file-unreadable": ({ name }) => ({
     message: `${quote(name)} cannot be read.`,
@@ -25,7 +25,7 @@ export const YAML_MESSAGES: MessageTable<YamlProblem["code"]> = {
   }),
   "file-empty": () => ({ message: "The file is empty.", hint: BEGINNING }),
   "sandbox-seed": () => ({
-    message: "This looks like a seed of the sandbox, not like a merchant's file.",
+    message: "This looks like a seed of the sandbox, not a merchant's file.",
     hint: 'Start the sandbox with it: "rolecall sandbox --seed". A merchant\'s file begins with "version: 1" and "merchant: <your merchant code>".',
   }),
   "file-too-large": ({ limit }) => ({
@@ -33,7 +33,7 @@ export const YAML_MESSAGES: MessageTable<YamlProblem["code"]> = {
     hint: "A file describes one merchant. Check that this is the file you meant.",
   }),
   "file-too-long": ({ limit }) => ({
-    message: `The file has more than ${limit} words and marks.`,
+    message: `The file has more than ${limit} YAML tokens.`,
     hint: "A file describes one merchant. Check that this is the file you meant.",
   }),
   "too-many-problems": ({ more }) => ({
@@ -42,11 +42,11 @@ export const YAML_MESSAGES: MessageTable<YamlProblem["code"]> = {
   }),
   "yaml-syntax": ({ kind }) => SYNTAX[kind] ?? SYNTAX_UNKNOWN,
   "yaml-documents": () => ({
-    message: 'A second document begins here: "---" divides a file in two.',
-    hint: "Keep one merchant to a file: remove the line, or move what follows into a file of its own.",
+    message: 'A second document begins here: "---" separates documents.',
+    hint: "A file describes one merchant: remove the line, or move what follows to a file of its own.",
   }),
   "yaml-control": ({ character, more }) => ({
-    message: `The invisible character ${character} stands here${more === 0 ? "" : `, and ${more} more like it`}.`,
+    message: `There is an invisible character here: ${character}${more === 0 ? "" : `, and ${more} more in the file`}.`,
     hint: "YAML does not allow it. Remove it, or check that this is a text file in UTF-8.",
   }),
   "yaml-line-end": () => ({
@@ -54,29 +54,29 @@ export const YAML_MESSAGES: MessageTable<YamlProblem["code"]> = {
     hint: "Save the file with LF or CRLF line endings.",
   }),
   "yaml-too-deep": ({ limit }) => ({
-    message: `Lists and mappings stand more than ${limit} deep in one another.`,
-    hint: "Nothing in a merchant's file needs that depth. Check the indentation and the brackets.",
+    message: `Lists and mappings are nested more than ${limit} levels deep.`,
+    hint: "Check the indentation and the brackets.",
   }),
   "yaml-alias": ({ name, circular }) =>
     circular
       ? {
-          message: `The alias ${quote(`*${name}`)} is part of the very value that it stands for.`,
+          message: `The alias ${quote(`*${name}`)} is part of the value that it refers to.`,
           hint: "Write the value out.",
         }
       : {
-          message: `YAML takes ${quote(`*${name}`)} for an alias, and no anchor ${quote(`&${name}`)} stands before it.`,
+          message: `YAML reads ${quote(`*${name}`)} as an alias, but there is no anchor ${quote(`&${name}`)} before it.`,
           hint: `If the text itself begins with an asterisk, put it in quotes: ${quote(`*${name}`)}.`,
         },
   "yaml-alias-limit": ({ limit }) => ({
-    message: `Aliases make this file more than ${limit} values larger than it looks.`,
+    message: `Aliases add more than ${limit} values to this file.`,
     hint: "Write out what is needed, or use fewer aliases inside anchored values.",
   }),
   "yaml-tag": ({ tag }) => ({
-    message: `The tag ${quote(tag)} means nothing here.`,
+    message: `The tag ${quote(tag)} is not supported.`,
     hint: "Remove it. If the text itself begins with an exclamation mark, put it in quotes.",
   }),
   "yaml-key": () => ({
-    message: "A key has to be a word or a text.",
+    message: "A key must be text.",
     hint: 'Write "key: value". If it begins with "?", "[", "{" or "*", put the key in quotes.',
   }),
   "yaml-word": ({ word }) => ({
@@ -84,12 +84,12 @@ export const YAML_MESSAGES: MessageTable<YamlProblem["code"]> = {
     hint: `YAML 1.2 knows only true and false. Write one of those, or put the text in quotes: ${quote(word)}.`,
   }),
   "duplicate-key": ({ key }, first) => ({
-    message: `The key ${quote(key)} is here twice; it stands at ${first} already.`,
-    hint: "Keep one of the two, or join what they hold.",
+    message: `The key ${quote(key)} appears twice; the first is at ${first}.`,
+    hint: "Keep one of the two, or merge their values.",
   }),
   "literal-key": () => ({
-    message: "An API key stands in this file.",
-    hint: 'Take it out, and revoke it if anyone else can have read it. Put the new one into an environment variable; "key_env" under "api" names it.',
+    message: "This file contains an API key.",
+    hint: 'Remove it, and revoke it if anyone else may have read it. Put the new one in an environment variable, and name the variable in "key_env" under "api".',
   }),
 };
 
@@ -106,15 +106,15 @@ const SYNTAX_UNKNOWN: MessageText = {
 // By the parser's own codes, the vaguest one divided up.
 const SYNTAX: Readonly<Record<string, MessageText>> = {
   BAD_DIRECTIVE: {
-    message: "A line that begins with % is an instruction to YAML readers, and this is none.",
+    message: "A line that begins with % is a YAML directive, and this one is not valid.",
     hint: "Remove the line, or put the text in quotes.",
   },
   BAD_DQ_ESCAPE: {
-    message: "This escape is not known in double quotes.",
+    message: "This escape is not valid in double quotes.",
     hint: "Use single quotes to keep backslashes as they are, or double the backslash.",
   },
   BAD_INDENT: {
-    message: "This line is not indented like the lines that it belongs to.",
+    message: "This line is not indented like the lines around it.",
     hint: "Indent the entries of one list or mapping by the same number of spaces, and close every bracket before it.",
   },
   BAD_SCALAR_START: {
@@ -126,7 +126,7 @@ const SYNTAX: Readonly<Record<string, MessageText>> = {
     hint: `If the text has ": " in it, put it in quotes. ${INDENTATION}`,
   },
   BLOCK_IN_FLOW: {
-    message: "An indented list or mapping cannot stand inside brackets.",
+    message: "An indented list or mapping cannot be inside brackets.",
     hint: "Close the bracket before it, or write it with brackets as well.",
   },
   MISSING_CHAR: {
@@ -134,7 +134,7 @@ const SYNTAX: Readonly<Record<string, MessageText>> = {
     hint: `Write "key: value" with a space after the colon, and a space before each "#". ${INDENTATION}`,
   },
   MISSING_COLON: {
-    message: "A key without a colon, or a line that is indented unlike its neighbours.",
+    message: "A key has no colon, or a line is not indented like its neighbours.",
     hint: 'Write "key: value", with a space after the colon, and indent the keys of one entry alike.',
   },
   MISSING_COMMA: {
@@ -154,7 +154,7 @@ const SYNTAX: Readonly<Record<string, MessageText>> = {
     hint: "Close it at the end of its text.",
   },
   MULTILINE_IMPLICIT_KEY: {
-    message: "A key has to stand on one line.",
+    message: "A key must be on one line.",
     hint: `Look for a missing colon or quote on the line before. ${INDENTATION}`,
   },
   TAB_AS_INDENT: { message: "A tab cannot indent a line.", hint: "Use spaces instead of the tab." },

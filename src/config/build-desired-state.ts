@@ -27,12 +27,12 @@ import type { SourceFile } from "./source-file.ts";
 import { parseUntil } from "./until.ts";
 import { joinLists, omitUndefined, unique } from "./values.ts";
 
-/** What a merchant's file and all that it includes say together. */
+/** The result of combining a merchant's file with its includes. */
 export interface BuiltMerchant {
   readonly main: SourceFile;
-  /** Null where there is an error, in whichever of the files. */
+  /** `null` if any of the files has an error. */
   readonly state: DesiredState | null;
-  /** Only what is wrong with them together; each source has its own. */
+  /** Problems between the files; each source has its own besides. */
   readonly problems: readonly LocatedProblem[];
   readonly sources: readonly SourceFile[];
 }
@@ -64,7 +64,7 @@ function stateOf({ main, sources }: IncludeGraph): DesiredState | null {
   return own === undefined || contents.length < sources.length ? null : normalise(own, contents);
 }
 
-/** A file that stands for itself has to say for which merchant; where the key is misspelt, that has been said. */
+/** Reports a missing merchant code, unless a misspelt key has been reported. */
 function missingMerchant({ file, raw, problems }: SourceFile): readonly LocatedProblem[] {
   const missing = raw !== null && !Object.hasOwn(raw.fields, "merchant");
   const misspelt = problems.some(
@@ -77,7 +77,7 @@ function missingMerchant({ file, raw, problems }: SourceFile): readonly LocatedP
     : [];
 }
 
-/** The desired state that a merchant's file and those that it includes describe, none of which has errors. */
+/** Combines a merchant's file and its includes, all without errors, into the desired state. */
 function normalise(main: ValidFile, all: readonly ValidFile[]): DesiredState | null {
   const { version, merchant, environment, api = {}, include, ...sections } = main.content;
   if (merchant === undefined) {
@@ -165,7 +165,7 @@ function normaliseRole(role: FileRole, origin: Origin): DesiredRole {
 
 type FileMember = NonNullable<MerchantFile["members"]>[number];
 
-/** Members by address: of those in several files, the roles are joined, and whatever else is said is the same. */
+/** Combines members by address: roles add up across files, and all other fields agree. */
 function normaliseMembers(all: readonly ValidFile[]): readonly DesiredMember[] | undefined {
   const entries = joined(all, ({ file, content }) =>
     content.members?.map((member, index) => normaliseMember(member, { file, path: ["members", index] })),
@@ -225,7 +225,7 @@ function normaliseManaged(managed: NonNullable<FileMember["managed"]>): ManagedU
   return omitUndefined({ nickname, passwordEnv });
 }
 
-/** The schema has let nothing pass that cannot be read. */
+/** Parses an end that the schema has accepted. */
 function asUntil(text: string | undefined): Until | undefined {
   return text === undefined ? undefined : (parseUntil(text) ?? undefined);
 }
@@ -235,7 +235,7 @@ function asMetadata(metadata: Record<string, unknown>): Metadata {
   return metadata as Metadata;
 }
 
-/** A list that is there as soon as one file has it. */
+/** Concatenates a list of all files; undefined if no file has it. */
 function joined<T>(
   all: readonly ValidFile[],
   pick: (content: ValidFile) => readonly T[] | undefined,

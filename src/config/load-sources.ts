@@ -7,12 +7,12 @@ import { analyzeSource, type Include, type SourceFile } from "./source-file.ts";
 import { fieldsOf, listOf, omitUndefined } from "./values.ts";
 import { endsWithMembers, firstChunk, parseFast } from "./yaml/fast-yaml.ts";
 
-/** A file's text under the one name that it is known and shown by, or why it cannot be read. */
+/** A file's text and canonical name, or the reason why it cannot be read. */
 export type ReadResult =
   | { readonly ok: true; readonly file: string; readonly text: string }
   | { readonly ok: false; readonly reason: ReadFailure };
 
-/** Why a file cannot be read. */
+/** The reasons why a file cannot be read. */
 export type ReadFailure = "missing" | "not-a-file" | "not-utf8" | "outside-root" | "too-large" | "unreadable";
 
 /**
@@ -29,9 +29,9 @@ export interface FailedRead {
   readonly location: FileLocation | null;
 }
 
-/** Every file that was asked for, and every one that those include. */
+/** The requested files and all that they include. */
 export interface LoadedSources {
-  /** Those that were asked for. */
+  /** The requested files. */
   readonly roots: readonly SourceFile[];
   readonly sources: readonly SourceFile[];
   readonly targets: ReadonlyMap<Include, SourceFile>;
@@ -39,9 +39,9 @@ export interface LoadedSources {
   readonly resolve: (include: Include) => SourceFile | null;
 }
 
-/** What goes on while files are read. */
+/** Hooks that run while files are loaded. */
 export interface LoadHooks {
-  /** Hears whose a file is as soon as its beginning tells; whether the rest is right is not known then. */
+  /** Called with the header of each file before the file is parsed; the rest may still have errors. */
   readonly onHeader: (head: FileHeader) => Promise<void>;
   /** Called before the files are read whole, before they are judged together, and after that. */
   readonly pause: () => Promise<void>;
@@ -108,7 +108,7 @@ export async function loadSources(
   };
 }
 
-/** Tells whose files these are. */
+/** Reports the headers of the files. */
 async function begin(given: readonly ReadResult[], { onHeader, pause }: LoadHooks): Promise<void> {
   for (const result of given) {
     const head = result.ok ? readHeader(result.file, result.text) : null;
@@ -117,7 +117,7 @@ async function begin(given: readonly ReadResult[], { onHeader, pause }: LoadHook
   await pause();
 }
 
-/** A link that ends in .yaml may lead to a file of another kind, whose text must not be shown. */
+/** Rejects links that end in .yaml but lead to another kind of file, whose text must not be shown. */
 function yamlOnly(result: ReadResult | undefined): ReadResult {
   if (result === undefined) {
     return { ok: false, reason: "unreadable" };
@@ -125,9 +125,9 @@ function yamlOnly(result: ReadResult | undefined): ReadResult {
   return result.ok && !isYamlName(result.file) ? { ok: false, reason: "not-a-file" } : result;
 }
 
-/** What the beginning of a merchant's file tells while the rest of it is still being read. */
+/** The merchant and connection of a file, read from its first chunk. */
 export interface FileHeader extends Addressed {
-  /** About how many members the whole file declares. */
+  /** The estimated number of members in the whole file. */
   readonly members: number;
 }
 

@@ -7,7 +7,7 @@ import { analyzeSource } from "./source-file.ts";
 import { parseFast } from "./yaml/fast-yaml.ts";
 import { parse } from "./yaml/to-value.ts";
 
-/** What a merchant's file says, and everything that is wrong with it; the state is null exactly when there is an error that is no refusal. */
+/** The desired state and diagnostics of a merchant's file; the state is null if there is an error other than a refusal. */
 export interface ParsedMerchantFile {
   readonly state: DesiredState | null;
   /** Sorted by line and column. */

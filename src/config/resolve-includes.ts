@@ -2,7 +2,7 @@ import type { FileLocation, LocatedProblem } from "./diagnostics/problem.ts";
 import { locationOf, type RawFile } from "./raw-file.ts";
 import type { Include, SourceFile } from "./source-file.ts";
 
-/** Where the includes of a source lead; null where the file could not be read. */
+/** Returns the file that an include leads to, `null` if it could not be read. */
 export type ResolveInclude = (include: Include) => SourceFile | null;
 
 /** A merchant's file with all that it includes, each file once: included ones come first, as if written in its place. */
@@ -73,7 +73,7 @@ function refusal(
     : null;
 }
 
-/** What only a merchant's own file can say. */
+/** Reports keys that only a merchant's own file may have. */
 function identityProblems({ raw }: SourceFile): readonly LocatedProblem[] {
   return raw === null
     ? []

@@ -8,25 +8,25 @@ import { includeMistake } from "./schema/text-schemas.ts";
 import { listOf } from "./values.ts";
 import type { ParsedYaml } from "./yaml/fast-yaml.ts";
 
-/** A file that another one includes: the path as it stands there, and where. */
+/** An include: the path as written, and its location. */
 export interface Include {
   readonly path: string;
   readonly location: FileLocation;
 }
 
-/** One file, read and held against everything that can be known of it alone. */
+/** A parsed file with the problems that it has by itself. */
 export interface SourceFile {
   readonly file: string;
   readonly text: string;
-  /** Null where the file has errors of form. */
+  /** `null` if the schema rejects the file. */
   readonly content: MerchantFile | null;
-  /** Null where the file is no YAML that can be read. */
+  /** `null` if the file is not readable YAML. */
   readonly raw: RawFile | null;
   readonly includes: readonly Include[];
   readonly problems: readonly LocatedProblem[];
 }
 
-/** Judges one file's text and what it was parsed to. Nothing is thrown for a bad one. */
+/** Validates one parsed file by itself; never throws for an invalid one. */
 export function analyzeSource(
   file: string,
   text: string,
@@ -54,7 +54,7 @@ export function analyzeSource(
   };
 }
 
-/** A seed has many merchants where a merchant's file has one; the keys in it are the sandbox's own. */
+/** Detects a seed of the sandbox, which lists many merchants. */
 function isSandboxSeed(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const { merchants } = value as { readonly merchants?: unknown };
@@ -65,7 +65,7 @@ function located(file: string, problems: readonly (readonly Problem[])[]): reado
   return problems.flat().map((problem) => inFile(file, problem));
 }
 
-/** Every path once; the schema has said what is wrong with the others. */
+/** Returns each valid path once; the schema reports the invalid ones. */
 function includesOf({ file, fields }: RawFile): readonly Include[] {
   const seen = new Set<unknown>();
   return listOf(fields["include"]).flatMap((path, index) => {

@@ -4,13 +4,13 @@ const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
 const TIMESTAMP =
   /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 
-/** The form of an end, for schemas; which days a month has, only `parseUntil` knows. */
+/** The pattern of an end in the JSON Schema, which does not check the days of a month. */
 export const UNTIL_PATTERN =
   "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$";
 
 const DAY = 86_400_000;
 
-/** Reads an end: a date ends with its day in UTC, an RFC 3339 timestamp at that instant; null where it is neither. */
+/** Parses an end: a date includes its whole day in UTC, an RFC 3339 timestamp is that instant; null if neither. */
 export function parseUntil(text: string): Until | null {
   const date = DATE.exec(text);
   if (date !== null) {
@@ -28,7 +28,7 @@ export function parseUntil(text: string): Until | null {
   return { text, ends: day * DAY + time + Number(fraction.slice(0, 3).padEnd(3, "0")) - zone };
 }
 
-/** Why a text is no end: its day does not exist, its zone is missing, or it is written in another way. */
+/** Returns why a text is not an end: no such day, no time zone, or another format. */
 export function untilMistake(text: string): "day" | "zone" | "form" {
   if (parseUntil(`${text}Z`) !== null) {
     return "zone";
@@ -38,13 +38,13 @@ export function untilMistake(text: string): "day" | "zone" | "form" {
     : "form";
 }
 
-/** The last day of a month, 1 to 12; of any other month, none. */
+/** Returns the number of days in a month (1 to 12), 0 for any other month. */
 export function daysInMonth(year: number, month: number): number {
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   return [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
 }
 
-/** Days since 1970-01-01 in the Gregorian calendar; null where there is no such day. */
+/** Returns the days since 1970-01-01 in the Gregorian calendar; null if there is no such day. */
 function dayNumber([, years, months, days]: readonly string[]): number | null {
   const [year, month, day] = [Number(years), Number(months), Number(days)];
   if (day < 1 || day > daysInMonth(year, month)) {

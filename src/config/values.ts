@@ -1,6 +1,6 @@
 import type { Kind, Path } from "./diagnostics/problem.ts";
 
-/** The kind of a plain value, as YAML has it. */
+/** Returns the YAML kind of a plain value. */
 export function kindOf(value: unknown): Kind {
   if (Array.isArray(value)) {
     return "list";
@@ -15,7 +15,7 @@ export function kindOf(value: unknown): Kind {
   return type === "string" ? "text" : "mapping";
 }
 
-/** What stands at a path; undefined where nothing does. */
+/** Returns the value at a path, undefined if there is none. */
 export function valueAt(root: unknown, path: Path): unknown {
   return path.reduce<unknown>(
     (value, segment) =>
@@ -26,33 +26,33 @@ export function valueAt(root: unknown, path: Path): unknown {
   );
 }
 
-/** The keys of a mapping, or of anything else none. */
+/** Returns a mapping, or an empty one for any other value. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return kindOf(value) === "mapping" && value !== undefined ? (value as Record<string, unknown>) : {};
 }
 
-/** The entries of a list, or of anything else none. */
+/** Returns a list, or an empty one for any other value. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Several lists as one, which is not copied where there is but one. */
+/** Concatenates lists without copying a single one. */
 export function joinLists<T>(lists: readonly (readonly T[])[]): readonly T[] {
   const [first = [], ...others] = lists;
   return others.length === 0 ? first : lists.flat();
 }
 
-/** Text that says something, or null. */
+/** Returns text that is not blank, else null. */
 export function textOf(value: unknown): string | null {
   return typeof value === "string" && value.trim() !== "" ? value : null;
 }
 
-/** A whole number from 0 up, or null. */
+/** Returns a whole number of 0 or more, else null. */
 export function countOf(value: unknown): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-/** Whether two plain values mean the same, whatever the order of their keys. */
+/** Compares two plain values, ignoring the order of keys. */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) {
     return a.length === b.length && a.every((item, index) => sameValue(item, b[index]));
@@ -68,14 +68,14 @@ export function sameValue(a: unknown, b: unknown): boolean {
   return Object.is(a, b);
 }
 
-/** Something that stands there for the second time, and what stood there first. */
+/** A repeated item and its first occurrence. */
 export interface Repeat<T> {
   readonly text: string;
   readonly item: T;
   readonly first: T;
 }
 
-/** Every item after the first whose text is the same; one without a text repeats nothing. */
+/** Returns every item whose text has occurred before; items without a text are skipped. */
 export function repeats<T>(items: readonly T[], textOf: (item: T) => unknown): readonly Repeat<T>[] {
   const seen = new Map<string, T>();
   const found: Repeat<T>[] = [];
@@ -94,7 +94,7 @@ export function repeats<T>(items: readonly T[], textOf: (item: T) => unknown): r
   return found;
 }
 
-/** Without the fields that are undefined: what is absent in the file is absent here. */
+/** Returns the record without its undefined fields. */
 export function omitUndefined<T extends object>(record: T): Defined<T> {
   const there: Record<string, unknown> = {};
   for (const key of Object.keys(record)) {
@@ -106,12 +106,12 @@ export function omitUndefined<T extends object>(record: T): Defined<T> {
   return there as Defined<T>;
 }
 
-/** The record that `present` gives. */
+/** The result of `omitUndefined`. */
 type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** What is written twice means the same as once. */
+/** Returns the texts without duplicates. */
 export function unique(items: readonly string[]): readonly string[] {
   return [...new Set(items)];
 }

@@ -11,7 +11,7 @@ const TAB = "    ";
 const MAX_CHARACTERS = 2000;
 const CHARACTERS_BEFORE = 400;
 
-/** The lines around a span, numbered, the first line of the span marked and underlined; nothing in it acts on a terminal. */
+/** Renders the numbered lines around a span, its first line marked and underlined; control characters are escaped. */
 export function renderFrame(positions: Positions, span: Span): string {
   const first = Math.max(1, span.line - LINES_BEFORE);
   const last = Math.min(positions.lineCount, span.line + LINES_AFTER);
@@ -40,7 +40,7 @@ export function renderFrame(positions: Positions, span: Span): string {
   return lines.join("\n");
 }
 
-/** What is shown of one character, and how wide it is. */
+/** A rendered character and its width, in cells. */
 interface Cell {
   readonly text: string;
   readonly width: number;
@@ -53,7 +53,7 @@ function cellsOf(line: string): readonly Cell[] {
   });
 }
 
-/** Where the underline begins and how long it is, in cells from the start of the line. */
+/** Returns the start and length of the underline, in cells. */
 interface Marked {
   readonly start: number;
   readonly width: number;
@@ -71,7 +71,7 @@ function widthOf(text: string): number {
   return cellsOf(text).reduce((sum, { width }) => sum + width, 0);
 }
 
-/** The first cell that is shown; all lines of a frame move together, so that indentation can be compared. */
+/** Returns the first visible cell; all lines of a frame scroll together, so that indentation stays comparable. */
 function windowStart({ start, width, total }: Marked): number {
   return total <= MAX_CELLS || start + width < MAX_CELLS ? 0 : Math.max(0, start - CELLS_BEFORE);
 }

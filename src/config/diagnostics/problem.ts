@@ -1,19 +1,19 @@
 /** A path of keys and indexes from the top of a file to one value. */
 export type Path = readonly (string | number)[];
 
-/** Where a problem stands: at a value, at its key, at the head of a mapping, between two offsets, or nowhere in the text. */
+/** The location of a problem: a value, its key, a mapping's first key, a range of text, or the whole file. */
 export type Location =
   | { readonly at: "value" | "key" | "first-key"; readonly path: Path }
   | { readonly at: "text"; readonly start: number; readonly end: number }
   | { readonly at: "file" };
 
-/** A place in one of several files. */
+/** A location in one of several files. */
 export type FileLocation = Location & { readonly file: string };
 
-/** The kinds of value that YAML knows, as messages name them. */
+/** The kinds of YAML values. */
 export type Kind = "text" | "number" | "boolean" | "null" | "list" | "mapping";
 
-/** The checks that the schema names itself; each is the code of its problem. */
+/** The codes that the schema gives its own checks. */
 export type FormatCode =
   | "bad-base-url"
   | "bad-check-entry"
@@ -36,7 +36,7 @@ export type FormatCode =
   | "too-many-metadata"
   | "too-many-permissions";
 
-/** Why a file could not be read; each is the code of its problem. */
+/** The codes of files that cannot be read. */
 export type FileCode =
   | "file-missing"
   | "file-not-a-file"
@@ -44,7 +44,7 @@ export type FileCode =
   | "file-outside-root"
   | "file-unreadable";
 
-/** What can be wrong with a file as YAML. */
+/** Problems of a file as YAML. */
 export type YamlProblem =
   | { readonly code: FileCode; readonly name: string }
   | { readonly code: "file-empty" }
@@ -65,7 +65,7 @@ export type YamlProblem =
   | { readonly code: "duplicate-key"; readonly key: string }
   | { readonly code: "literal-key" };
 
-/** What can be wrong with the form of single values. */
+/** Problems of single values. */
 export type ShapeProblem =
   | {
       readonly code: "unknown-key";
@@ -73,7 +73,7 @@ export type ShapeProblem =
       readonly path: Path;
       readonly known: readonly string[];
       readonly near: string | null;
-      /** Whether `near` is there as well. */
+      /** True if the mapping has `near` as well. */
       readonly used: boolean;
     }
   | { readonly code: "missing-key"; readonly key: string; readonly path: Path }
@@ -99,7 +99,7 @@ export type ShapeProblem =
   | { readonly code: "bad-number"; readonly value: number }
   | { readonly code: "number-form"; readonly source: string; readonly value: number };
 
-/** What can be wrong between files. */
+/** Problems between files. */
 export type IncludeProblem =
   | { readonly code: "duplicate-include"; readonly name: string }
   | { readonly code: "include-cycle"; readonly chain: readonly string[] }
@@ -110,7 +110,7 @@ export type IncludeProblem =
   | { readonly code: "conflicting-setting"; readonly path: Path }
   | { readonly code: "duplicate-merchant"; readonly merchant: string };
 
-/** What can be wrong between the entries of one merchant. */
+/** Problems between the entries of one merchant. */
 export type EntryProblem =
   | { readonly code: "conflicting-grant"; readonly role: string }
   | { readonly code: "duplicate-entry"; readonly text: string; readonly path: Path }
@@ -150,7 +150,7 @@ export type EntryProblem =
   | { readonly code: "until-after-membership"; readonly until: string; readonly membership: string }
   | { readonly code: "until-past"; readonly until: string; readonly what: "grant" | "membership" };
 
-/** What the file refuses by its own policies and checks. */
+/** Violations of policies and checks. */
 export type PolicyProblem =
   | { readonly code: "check-at-most"; readonly can: string; readonly limit: number; readonly who: Who }
   | {
@@ -179,20 +179,20 @@ export interface Who {
   readonly count: number;
 }
 
-/** What is wrong, as data: the words are in messages/. */
+/** A problem as data; its wording is in messages/. */
 export type ProblemData = YamlProblem | ShapeProblem | IncludeProblem | EntryProblem | PolicyProblem;
 
 /** The stable name of a kind of problem. */
 export type Code = ProblemData["code"];
 
-/** A problem of one text and its place; `first` is where the same thing stands already, `hidden` is text that no frame may show. */
+/** A problem with its location; `first` is the first occurrence, `hidden` is text that code frames must not show. */
 export type Problem = ProblemData & {
   readonly location: Location;
   readonly first?: Location;
   readonly hidden?: Location;
 };
 
-/** A problem in one of several files; `via` is the merchant's file that an included one has it in. */
+/** A problem in one of several files; `via` is the merchant's file that includes it. */
 export type LocatedProblem = ProblemData & {
   readonly location: FileLocation;
   readonly first?: FileLocation;
@@ -200,7 +200,7 @@ export type LocatedProblem = ProblemData & {
   readonly via?: string;
 };
 
-/** The problem of a text, as one of that file. */
+/** Adds the file to the locations of a problem. */
 export function inFile(file: string, { location, first, hidden, ...data }: Problem): LocatedProblem {
   return {
     ...data,

@@ -1,10 +1,10 @@
 import type { Severity } from "../../model/diagnostic.ts";
 import type { Code } from "./problem.ts";
 
-/** What a diagnostic's code stands for. */
+/** The severity and meaning of a diagnostic's code. */
 interface Rule {
   readonly severity: Severity;
-  /** Set where the file can be read, but breaks its own policies or checks. */
+  /** True if the file is valid, but violates its own policies or checks. */
   readonly refusal?: true;
   readonly summary: string;
 }
@@ -122,22 +122,22 @@ const RULES: Readonly<Record<Code, Rule>> = {
   ),
 };
 
-/** What a code stands for. */
+/** Returns the rule of a code. */
 export function ruleOf(code: Code): Rule {
   return RULES[code];
 }
 
-/** Whether a problem keeps its file from being used, or only deserves a look. */
+/** Returns the severity of a code. */
 export function severityOf(code: Code): Severity {
   return RULES[code].severity;
 }
 
-/** Whether a problem leaves its file without a state; what its own policies refuse does not. */
+/** Returns true if a problem leaves its file without a state, which a refusal does not. */
 export function isError({ code }: { readonly code: Code }): boolean {
   return RULES[code].severity === "error" && RULES[code].refusal !== true;
 }
 
-/** Every diagnostic that a file can have, by code: what the reference is made from. */
+/** Returns all diagnostics by code, for the reference. */
 export function diagnosticTable(): readonly DiagnosticRule[] {
   return Object.entries(RULES)
     .map(([code, rule]) => ({ code, ...rule }))

@@ -1,6 +1,6 @@
 import type { Path, Problem } from "./problem.ts";
 
-/** A stretch of text between two offsets. */
+/** A range of text between two offsets, in UTF-16 units. */
 export interface TextRange {
   readonly start: number;
   readonly end: number;
@@ -13,7 +13,7 @@ const OWN_FORM = /sk_(?:live|test)_(?=(?<![A-Za-z0-9]sk_(?:live|test)_)[\w-]|[A-
 const OTHER_FORM = /(?<=[A-Za-z0-9]_)sk_(?=(?=[A-Za-z]*\d)[A-Za-z0-9]{16})/;
 const KEY = new RegExp(`(${OWN_FORM.source}|${OTHER_FORM.source})[^\\s"'\`,;\\]})>]*`, "gi");
 
-/** Every literal API key in a text. */
+/** Finds all literal API keys in a text. */
 export function findKeys(text: string): readonly TextRange[] {
   return Array.from(text.matchAll(KEY), (match) => ({
     start: match.index,
@@ -21,12 +21,12 @@ export function findKeys(text: string): readonly TextRange[] {
   }));
 }
 
-/** The text with its literal API keys cut down to their prefix. */
+/** Masks the API keys in a text, except for their prefixes. */
 export function maskKeys(text: string): string {
   return text.replace(KEY, "$1****");
 }
 
-/** The text with those stretches starred out; it keeps its length and its lines, so that positions stay true. */
+/** Masks ranges with asterisks, keeping length and lines, so that positions stay valid. */
 export function maskRanges(text: string, stretches: readonly TextRange[]): string {
   let masked = "";
   let position = 0;
@@ -40,7 +40,7 @@ export function maskRanges(text: string, stretches: readonly TextRange[]): strin
   return masked + text.slice(position);
 }
 
-/** Every literal API key in a file: in its text, comments too, and in values that spell one with escapes. */
+/** Reports all literal API keys in a file: in its text, and in values that spell one with escapes. */
 export function keyProblems(text: string, value: unknown): readonly Problem[] {
   const written = findKeys(text).map(({ start, end }): Problem => {
     const location = { at: "text", start, end } as const;
@@ -64,7 +64,7 @@ function spelledKeys(text: string, value: unknown, path: Path): readonly Problem
   });
 }
 
-/** Whether a value holds a key that its file's text does not show. */
+/** Returns true if a value has an API key that the text does not show literally. */
 function spells(text: string, value: string): boolean {
   return findKeys(value).some(({ start, end }) => !text.includes(value.slice(start, end)));
 }

@@ -14,7 +14,7 @@ import { findKeys, maskKeys, maskRanges, type TextRange } from "./secrets.ts";
 // More than anybody reads; each one costs a search for its place and a frame.
 const MAX_PROBLEMS = 1000;
 
-/** Turns problems into diagnostics, in the order of their places; `texts` has the text of each file that could be read. */
+/** Converts problems to diagnostics, sorted by location; `texts` has the readable files by name. */
 export function toDiagnostics(
   texts: ReadonlyMap<string, string>,
   problems: readonly LocatedProblem[],
@@ -54,12 +54,12 @@ export function toDiagnostics(
     .filter((each, index, all) => !sameDiagnostic(each, all[index - 1]));
 }
 
-/** Whether two neighbours say the same of the same place, as they do where an alias repeats a value. */
+/** Compares two neighbours, which are equal if an alias repeats a value. */
 function sameDiagnostic(a: Diagnostic, b: Diagnostic | undefined): boolean {
   return b !== undefined && byPlace(a, b) === 0 && a.message === b.message && a.hint === b.hint;
 }
 
-/** Order of diagnostics everywhere: file, line, column, then code. */
+/** Compares diagnostics by file, line, column and code. */
 function byPlace(a: Diagnostic, b: Diagnostic): number {
   return (
     compare(a.file, b.file) ||
@@ -83,7 +83,7 @@ function groupByFile(problems: readonly LocatedProblem[]): ReadonlyMap<string, r
   return groups;
 }
 
-/** Where places stand in one text, with its secrets starred out. */
+/** The positions of one text, with its secrets masked. */
 interface FileMap {
   readonly empty: boolean;
   readonly positions: Positions;
@@ -106,7 +106,7 @@ function openFile(text: string, problems: readonly LocatedProblem[]): FileMap {
   };
 }
 
-/** A place as a sentence names it: by its line, and where it is another file by that too. */
+/** Names a location by its line, and by its file if that is another one. */
 function whereIs(file: string, from: string, location: Location, mapOf: (file: string) => FileMap): string {
   if (location.at === "file") {
     return file;
@@ -146,7 +146,7 @@ const MESSAGES: MessageTable<Code> = {
   ...POLICY_MESSAGES,
 };
 
-/** The words for a problem; `first` says where the same thing stands already. Not yet fit to print: escape it. */
+/** Returns the message of a problem, not yet escaped; `first` is the location of the first occurrence. */
 export function messageOf({ via, ...problem }: LocatedProblem, first: string): MessageText {
   const words = MESSAGES[problem.code] as (data: ProblemData, where: string) => MessageText;
   const { message, hint } = words(problem, first);

@@ -9,14 +9,14 @@ import { printDocument, WRITTEN_TAG } from "./print-document.ts";
 import { liftComments, settleComments } from "./settle-comments.ts";
 import { type EntryOrder, sortDocument } from "./sort-document.ts";
 
-/** A file in its canonical form, or why it was left alone. */
+/** A formatted file, or the reason why it was left unchanged. */
 export type FormattedFile =
   | { readonly text: string; readonly changed: boolean }
-  /** In how many characters a file may be to be formatted; this one is longer. */
+  /** The maximum length, in UTF-16 units, which the file exceeds. */
   | { readonly longest: number }
   | { readonly diagnostics: readonly Diagnostic[] };
 
-/** To read a text with its comments takes about 500 bytes of memory and 5 µs for each of its characters. */
+/** Maximum length, in UTF-16 units; parsing takes about 500 bytes of memory and 5 µs for each. */
 const LONGEST = 700_000;
 
 const BOM = "\uFEFF";
@@ -34,7 +34,7 @@ export function formatFile(file: string, text: string, entries: EntryOrder = "ke
   const mark = text.startsWith(BOM) ? BOM : "";
   const body = text.slice(mark.length);
   const lines = body.replaceAll("\r\n", "\n");
-  // Rather untouched than anything else than before.
+  // If the result would change the meaning, leave the file untouched.
   const formatted = settled(lines, entries) ?? inItsOrder(lines, entries) ?? lines;
   const result = formatted === lines ? text : mark + withLineEnds(formatted, body);
   return { text: result, changed: result !== text };
@@ -58,13 +58,13 @@ function withLineEnds(formatted: string, before: string): string {
   );
 }
 
-/** For a file whose order cannot change: what its style comes to, sorted after all where that opened the way. */
+/** Formats the style of a file that cannot be sorted, then tries once more to sort it. */
 function inItsOrder(text: string, entries: EntryOrder): string | null {
   const plain = settled(text, null);
   return plain === null ? null : (settled(plain, entries) ?? plain);
 }
 
-/** The text after which formatting changes nothing more; null if it would no longer be the same file. `order` null: style only. */
+/** Formats until nothing changes; null if the meaning would change. `order` null: style only. */
 function settled(text: string, order: EntryOrder | null): string | null {
   const before = { text, value: parse(text).value };
   let current: Reading = before;
@@ -115,13 +115,13 @@ function open(text: string): Document | null {
   return document === undefined || document.errors.length > 0 ? null : (document as Document);
 }
 
-/** A text and what it says as plain values. */
+/** A text and its plain value. */
 interface Reading {
   readonly text: string;
   readonly value: unknown;
 }
 
-/** Whether two texts say the same, whatever the order, and have the same comments. */
+/** Compares the meaning and the comments of two texts, ignoring order. */
 function sameMeaning(before: Reading, after: Reading): boolean {
   return (
     canonical(before.value) === canonical(after.value) &&
@@ -150,7 +150,7 @@ function sortedBySelf(list: readonly unknown[]): readonly unknown[] {
     .map(({ item }) => item);
 }
 
-/** JSON with the keys in one order. */
+/** Serializes to JSON with sorted keys. */
 function stable(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)
@@ -159,7 +159,7 @@ function stable(value: unknown): string {
   );
 }
 
-/** Every comment of a text, in the order of their words. */
+/** Returns the comments of a text, sorted. */
 function commentsOf(text: string): readonly string[] {
   const comments: string[] = [];
   let previous = "";

@@ -12,10 +12,10 @@ import {
 } from "yaml";
 import { headOf, joinComments, setHead } from "./settle-comments.ts";
 
-/** The longest line that a list in brackets or a mapping in braces may make. */
+/** Maximum width of a line with a flow collection, in columns. */
 const MAX_COLUMNS = 100;
 
-/** A value that is printed as it was written; a block of text only moves as a whole. */
+/** A value that is printed as written; a block of text is only re-indented. */
 class Written {
   readonly text: string;
   readonly body: readonly string[] | null;
@@ -26,7 +26,7 @@ class Written {
   }
 }
 
-/** Has the library print values as they were written, with whatever quotes they had. */
+/** A tag that makes the library print values as written, with their quotes. */
 export const WRITTEN_TAG: ScalarTag = {
   tag: "tag:yaml.org,2002:str",
   default: true,
@@ -47,13 +47,13 @@ export const WRITTEN_TAG: ScalarTag = {
   },
 };
 
-/** The document as text, in the canonical style; it changes the document. */
+/** Prints a document in the canonical style; modifies the document. */
 export function printDocument(document: Document, text: string): string {
   place(document.contents, { text, indent: 0, column: 0 });
   return document.toString({ indent: 2, indentSeq: true, lineWidth: 0, verifyAliasOrder: false });
 }
 
-/** Where a value stands: its own indentation where it is a block, the column where it goes on a line. */
+/** The position of a value: its indentation as a block, and its column on a line. */
 interface Position {
   readonly text: string;
   readonly indent: number;

@@ -39,7 +39,7 @@ function lift(token: CST.Token, parentIndent: number): CST.SourceToken[] {
   return moved;
 }
 
-/** Where a block's own comments end: before one further left, with its blank lines, else after the last. */
+/** Returns the end of a block's own comments: before the first one that is indented less. */
 function ownEnd(tokens: readonly CST.SourceToken[], indent: number): number {
   let end = 0;
   for (const [index, token] of tokens.entries()) {
@@ -99,7 +99,7 @@ function settlePair({ key, value, srcToken }: Pair): void {
   }
 }
 
-/** Whether the first comment after a key stands on its line. */
+/** Returns true if the first comment after a key is on its line. */
 function besideKey(source: Pair["srcToken"]): boolean {
   const first = source?.sep?.find(({ type }) => type === "comment" || type === "newline");
   return first?.type === "comment";
@@ -114,13 +114,13 @@ function keepBlankLine(node: Node): void {
   }
 }
 
-/** The node that carries the comment and the blank line above an entry. */
+/** Returns the node that carries the comment and the blank line above an entry. */
 export function headOf(entry: Entry): Node | null {
   const node = isPair(entry) ? entry.key : entry;
   return isNode(node) ? node : null;
 }
 
-/** Sets the comment above a node; an empty one takes it away. */
+/** Sets the comment above a node; an empty one removes it. */
 export function setHead(node: Node, comment: string): void {
   if (comment === "") {
     delete node.commentBefore;
@@ -129,7 +129,7 @@ export function setHead(node: Node, comment: string): void {
   }
 }
 
-/** Two comments, the one above the other. */
+/** Joins two comments, one above the other. */
 export function joinComments(above: string, below: string): string {
   return above === "" || below === "" ? above + below : `${above}\n${below}`;
 }
@@ -138,7 +138,7 @@ function isEntry(item: unknown): item is Entry {
   return isNode(item) || isPair(item);
 }
 
-/** At most one blank line between comments and below them. */
+/** Reduces blank lines between and below comments to one. */
 function tidy(comment: string): string {
   return comment.replace(/\n{3,}/g, "\n\n").replace(/\n{2,}$/, "\n");
 }

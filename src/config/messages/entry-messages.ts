@@ -1,7 +1,7 @@
 import type { EntryProblem, IncludeProblem, PolicyProblem, Who } from "../diagnostics/problem.ts";
 import { didYouMean, listed, type MessageTable, quote, subject } from "./message-phrases.ts";
 
-/** The words for what is wrong between files, and between the entries of a merchant. */
+/** Messages for problems between files, and between the entries of a merchant. */
 export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem["code"]> = {
   "duplicate-include": ({ name }, first) => ({
     message: `${quote(name)} is included twice; the first time is at ${first}.`,
@@ -137,7 +137,7 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
 
 const MAX_CHAIN = 6;
 
-/** A long chain's two ends. */
+/** Returns a chain with its middle left out if it is long. */
 function shortened(chain: readonly string[]): readonly string[] {
   return chain.length <= MAX_CHAIN ? chain : [...chain.slice(0, 3), "…", ...chain.slice(-2)];
 }
@@ -163,7 +163,7 @@ const PREVIOUSLY = {
   }),
 } as const;
 
-/** The words for what the file refuses by its own policies and checks. */
+/** Messages for violations of policies and checks. */
 export const POLICY_MESSAGES: MessageTable<PolicyProblem["code"]> = {
   "check-at-most": ({ can, limit, who }) => ({
     message: `${count(who.count, "member")} can ${quote(can)}, and this check allows ${limit}: ${people(who)}.`,

@@ -1,25 +1,25 @@
 import type { Code, FormatCode, Kind, Path, ProblemData } from "../diagnostics/problem.ts";
 import { maskKeys } from "../diagnostics/secrets.ts";
 
-/** What a problem is called, and what to do about it. */
+/** A message, and a hint on what to do. */
 export interface MessageText {
   readonly message: string;
   readonly hint?: string;
 }
 
-/** The words for some codes; `first` says where the same thing stands already. */
+/** Messages by code; `first` is the location of the first occurrence. */
 export type MessageTable<C extends Code> = {
   readonly [K in C]: (problem: Extract<ProblemData, { code: K }>, first: string) => MessageText;
 };
 
-/** The words for a check of the schema's own. */
+/** Types the message of a format code. */
 export function formatMessages(
   words: (problem: { readonly path: Path; readonly value: unknown }) => MessageText,
 ): (problem: { readonly code: FormatCode; readonly path: Path; readonly value: unknown }) => MessageText {
   return words;
 }
 
-/** The kinds of value as sentences name them. */
+/** The kinds of values in a sentence. */
 export const KINDS: Readonly<Record<Kind, string>> = {
   text: "text",
   number: "a number",
@@ -29,7 +29,7 @@ export const KINDS: Readonly<Record<Kind, string>> = {
   mapping: 'a mapping ("key: …")',
 };
 
-/** What could stand at a key. */
+/** Example values by key. */
 export const EXAMPLES: Readonly<Record<string, string>> = {
   version: "1",
   merchant: "MC4F7K2P",
@@ -47,19 +47,19 @@ export const EXAMPLES: Readonly<Record<string, string>> = {
 
 const MAX_QUOTED = 80;
 
-/** A value in quotes, cut where it is long. */
+/** Quotes a value, shortened if it is long. */
 export function quote(value: unknown): string {
   // Half of a key would not be known for one.
   const text = maskKeys(String(value));
   return `"${text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text}"`;
 }
 
-/** As one would type it: text that reads like another kind of value in quotes, everything else bare. */
+/** Formats a value as typed in YAML: quoted unless it is a plain word, a number or a boolean. */
 export function asWritten(value: unknown): string {
   return typeof value === "string" && !/^[a-z]+$/.test(value) ? quote(value) : String(value);
 }
 
-/** The question that offers what was probably meant. */
+/** Returns a hint that suggests a similar name. */
 export function didYouMean(near: string): string {
   const hint = `Did you mean ${quote(near)}?`;
   return near.endsWith("_env")
@@ -67,19 +67,19 @@ export function didYouMean(near: string): string {
     : hint;
 }
 
-/** A hint, where there is one. */
+/** Wraps a hint; an empty record if it is `null`. */
 export function optionalHint(hint: string | null): { readonly hint?: string } {
   return hint === null ? {} : { hint };
 }
 
-/** Words joined as a sentence does. */
+/** Joins words with commas and a final conjunction. */
 export function listed(words: readonly string[], last: "and" | "or"): string {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
 }
 
 const ENTRIES: Readonly<Record<string, string>> = { roles: "a role", members: "a member", checks: "a check" };
 
-/** What a path leads to, as the owner of keys. */
+/** Names the mapping at a path. */
 export function owner(path: Path): string {
   const key = path.at(-1);
   if (key === undefined) {
@@ -91,12 +91,12 @@ export function owner(path: Path): string {
   return path.length === 2 ? (ENTRIES[String(path[0])] ?? "an entry") : `an entry of ${quote(path.at(-2))}`;
 }
 
-/** With its first letter in upper case. */
+/** Capitalizes the first letter. */
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** What a path leads to, as the subject of a sentence. */
+/** Names the value at a path, as the subject of a sentence. */
 export function subject(path: Path): string {
   const key = path.at(-1);
   if (key === undefined) {

@@ -3,10 +3,10 @@ import { PERIOD } from "../schema/text-schemas.ts";
 import { daysInMonth, untilMistake } from "../until.ts";
 import { BEGINNING } from "./yaml-messages.ts";
 
-/** How sets of roles are written. */
+/** A hint on the syntax of `separate`. */
 export const SETS = "Each set is a list of its own: separate: [[Approver, Payer]].";
 
-/** What to write instead of a path that cannot be included. */
+/** Hints for invalid paths of includes. */
 export const INCLUDE_HINTS = {
   absolute: "Write a path relative to this file, such as ../shared/retail.yaml.",
   backslash: 'Separate folders by "/", which works everywhere.',
@@ -16,19 +16,19 @@ export const INCLUDE_HINTS = {
 
 const FIRST_KEYS: Readonly<Record<string, string>> = { roles: "name: ", members: "email: ", checks: "can: " };
 
-/** How many entries a list has. */
+/** Returns the length of a list, as text. */
 export function sizeOf(value: unknown): string {
   return Array.isArray(value) ? String(value.length) : "too many";
 }
 
-/** What to write where no key is near. */
+/** Returns a hint for an unknown key that resembles no known one. */
 export function nothingNear(key: string, known: readonly string[]): string {
   return key === "<<"
     ? "Merge keys are not supported: write the keys out."
     : `Known keys: ${known.join(", ")}.`;
 }
 
-/** What to write where nothing stands. */
+/** Returns a hint for a key without a value. */
 export function waysOut(path: Path, [wanted]: readonly Kind[]): string {
   const [section, , field] = path;
   const key = path.at(-1);
@@ -48,7 +48,7 @@ export function waysOut(path: Path, [wanted]: readonly Kind[]): string {
     : "Fill it in, or remove the key.";
 }
 
-/** How to turn a value into the kind that is wanted, where that is plain to see. */
+/** Returns a hint on converting a value to the wanted kind, `null` if there is none. */
 export function conversion(path: Path, wanted: readonly Kind[], value: unknown): string | null {
   if (path.length === 0) {
     return BEGINNING;
@@ -107,7 +107,7 @@ function scalarHint(path: Path, value: number | boolean): string {
     : "Put it in quotes to make it text.";
 }
 
-/** What an address looks like, or the one that stands in the value. */
+/** Returns a hint on the form of an address, or the address inside the value. */
 export function addressIn(value: unknown): string {
   const inside = /<([^<>]+)>/.exec(String(value))?.[1];
   return inside === undefined
@@ -115,7 +115,7 @@ export function addressIn(value: unknown): string {
     : `Write the address alone: ${inside}`;
 }
 
-/** The role that a value may be meant to name. */
+/** Returns the role that a value probably means. */
 export function roleIn(value: unknown): string {
   return (
     String(value)
@@ -124,7 +124,7 @@ export function roleIn(value: unknown): string {
   );
 }
 
-/** How a limit of removals is written. */
+/** Returns a hint on the form of `max_removals`. */
 export function removalHint(value: unknown): string {
   if (typeof value === "number" && value > 0 && value < 1) {
     return `For a percentage, write ${Math.round(value * 100)}%.`;
@@ -134,7 +134,7 @@ export function removalHint(value: unknown): string {
     : "Write a percentage as a whole number from 0 to 100 with a % sign, or a count without one.";
 }
 
-/** What is wrong with an end, and how it is written. */
+/** Returns a hint on the form of `until`. */
 export function untilHint(text: string): string {
   switch (untilMistake(text)) {
     case "zone":

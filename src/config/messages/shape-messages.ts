@@ -28,7 +28,7 @@ import {
   waysOut,
 } from "./shape-hints.ts";
 
-/** The words for what is wrong with the form of single values. */
+/** Messages for invalid single values. */
 export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
   "unknown-key": ({ key, path, known, near, used }) => ({
     message: `${capital(owner(path))} has no key ${quote(key)}.`,

@@ -1,7 +1,7 @@
 import type { YamlProblem } from "../diagnostics/problem.ts";
 import { type MessageTable, type MessageText, quote } from "./message-phrases.ts";
 
-/** The words for what is wrong with a file as YAML, and for files that cannot be read. */
+/** Messages for invalid YAML and for files that cannot be read. */
 export const YAML_MESSAGES: MessageTable<YamlProblem["code"]> = {
   "file-missing": ({ name }) => ({
     message: `There is no file ${quote(name)}.`,
@@ -93,7 +93,7 @@ export const YAML_MESSAGES: MessageTable<YamlProblem["code"]> = {
   }),
 };
 
-/** How a file begins. */
+/** A hint on the first lines of a file. */
 export const BEGINNING = 'Begin with "version: 1" and "merchant: <your merchant code>".';
 
 const INDENTATION = "Put each entry on a line of its own, indented by two spaces more than its parent.";

@@ -14,7 +14,7 @@ import type { RuleContext } from "./rule-context.ts";
 
 const FIELDS = ["id", "until", "metadata", "managed"];
 
-/** What two files say of the same member is the same; their roles are joined. */
+/** Requires that files agree on a member, except for its roles, which are combined. */
 export function agreeingMembers({ members, rawFiles }: RuleContext): readonly LocatedProblem[] {
   if (rawFiles.length < 2) {
     return [];
@@ -41,7 +41,7 @@ export function agreeingMembers({ members, rawFiles }: RuleContext): readonly Lo
   );
 }
 
-/** A member is given a role with one end, or with none, by whichever of its names. */
+/** Requires that all grants of a role to a member have the same end. */
 export function agreeingGrants({
   roles,
   members,
@@ -66,7 +66,7 @@ export function agreeingGrants({
   return [...byAddress.values()].flatMap((entries) => conflicts(entries, nameOf));
 }
 
-/** A member is not told to have no roles in one file, and given some in another. */
+/** Requires that a member without roles in one file has none in another. */
 export function agreeingRoles({
   members,
   rawFiles,
@@ -132,7 +132,7 @@ interface GrantOf {
   readonly grant: RawGrant;
 }
 
-/** An end that cannot be read has been refused already, and conflicts with nothing. */
+/** Returns the end, for comparison; an unreadable one has been reported and conflicts with none. */
 function endOf({ end }: RawGrant): number | null {
   return end?.until?.ends ?? null;
 }
@@ -151,7 +151,7 @@ const MAPS: readonly Path[] = [
   ["policies", "max_holders"],
 ];
 
-/** What two files set is set to the same. */
+/** Requires that files agree on a setting. */
 export function agreeingSettings({ rawFiles }: RuleContext): readonly LocatedProblem[] {
   if (rawFiles.length < 2) {
     return [];

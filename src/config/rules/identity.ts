@@ -3,7 +3,7 @@ import { locationOf, memberLocation, type RawFile, type RawRole } from "../raw-f
 import { repeats } from "../values.ts";
 import type { RuleContext } from "./rule-context.ts";
 
-/** No name and no pinned id stands for two roles, in whichever file. */
+/** Requires unique names and pinned ids of roles, across files. */
 export function noDuplicateRoles({ roles }: RuleContext): readonly LocatedProblem[] {
   return [
     ...repeats(roles, ({ name }) => name).map(
@@ -25,7 +25,7 @@ export function noDuplicateRoles({ roles }: RuleContext): readonly LocatedProble
   ];
 }
 
-/** No address, in whatever case, stands twice in one file, and no pinned id stands for two members. */
+/** Requires unique addresses within a file, and unique pinned ids of members. */
 export function noDuplicateMembers({
   rawFiles,
   members,
@@ -64,7 +64,7 @@ function fieldSite({ file, path }: RawRole, field: string): FileLocation {
   return locationOf(file, [...path, field]);
 }
 
-/** A role's name does not look like an id, which members are given roles by as well. */
+/** Requires names of roles that do not look like ids. */
 export function clearRoleNames({ roles }: RawFile): readonly Problem[] {
   return roles.flatMap(({ name, path }): readonly Problem[] =>
     name?.startsWith("role_")
@@ -73,7 +73,7 @@ export function clearRoleNames({ roles }: RawFile): readonly Problem[] {
   );
 }
 
-/** The name that a role had is no role's any more, or that role had another one itself: a chain. Only one role had it. */
+/** Requires that a previous name is unique, and not declared unless that role was renamed too. */
 export function previousNames({ roles }: RuleContext): readonly LocatedProblem[] {
   const byName = new Map(roles.flatMap((role) => (role.name === null ? [] : [[role.name, role] as const])));
   const declared = roles.flatMap((role): readonly LocatedProblem[] => {
@@ -103,7 +103,7 @@ export function previousNames({ roles }: RuleContext): readonly LocatedProblem[]
   ];
 }
 
-/** Whether one comes back to a name by going from each role to the one that it was. */
+/** Returns true if a chain of previous names leads back to a name. */
 function isCircle(
   name: string,
   byName: ReadonlyMap<string, { readonly previously: string | null }>,

@@ -21,7 +21,7 @@ import {
 } from "./references.ts";
 import { createRuleContext, type RuleContext, type RuleContextInput } from "./rule-context.ts";
 
-/** A rule on what the files of one merchant say together. */
+/** A rule for the files of one merchant together. */
 type MerchantRule = (merchant: RuleContext) => readonly LocatedProblem[];
 
 const RULES: readonly MerchantRule[] = [
@@ -49,7 +49,7 @@ const RULES: readonly MerchantRule[] = [
   metCannot,
 ];
 
-/** Everything that is wrong with the files of one merchant together. */
+/** Returns the problems between the files of one merchant. */
 export function checkMerchant(rawFiles: RuleContextInput): readonly LocatedProblem[] {
   const view = createRuleContext(rawFiles);
   return RULES.flatMap((rule) => judge(rule, view, rawFiles.main));

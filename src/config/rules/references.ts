@@ -11,7 +11,7 @@ interface Reference {
   readonly location: FileLocation;
 }
 
-/** Roles are named by their ids or declared names, where no others can exist; a shared rule may mean another merchant's. */
+/** Requires that referenced roles are declared, if no others can exist; a shared rule may mean another merchant's. */
 export function knownRoles(merchant: RuleContext): readonly LocatedProblem[] {
   const open = !merchant.rolesComplete;
   const names = new Set(merchant.roles.flatMap(({ name }) => name ?? []));
@@ -40,7 +40,7 @@ export function knownRoles(merchant: RuleContext): readonly LocatedProblem[] {
   ];
 }
 
-/** Roles are named by their current names; a previous one still means the role. */
+/** Warns of references by a previous name, which still works. */
 export function currentRoleNames(merchant: RuleContext): readonly LocatedProblem[] {
   const renamed = renamedRoles(merchant.roles);
   if (renamed.size === 0) {
@@ -88,7 +88,7 @@ function protectedRoles({ file, fields }: RawFile): readonly Reference[] {
   );
 }
 
-/** Grants of roles that are not known. */
+/** Returns the grants of unknown roles. */
 function grantReferences(
   { members, referencedRoles }: RuleContext,
   isKnown: (role: string) => boolean,
@@ -104,7 +104,7 @@ function grantReferences(
   );
 }
 
-/** Role names in policies, guards and checks, in all files. */
+/** Returns the role names in policies, guards and checks of all files. */
 function ruleReferences(merchant: RuleContext): readonly Reference[] {
   const listed = [
     ...entriesAt(merchant, "policies", "require_until"),
@@ -128,7 +128,7 @@ function ruleReferences(merchant: RuleContext): readonly Reference[] {
   return [...listed, ...keys, ...allowed];
 }
 
-/** A check speaks of members who are declared, where all of them are. */
+/** Requires that checks name declared members, if all members are declared. */
 export function knownMembers(merchant: RuleContext): readonly LocatedProblem[] {
   if (!merchant.membersComplete) {
     return [];
@@ -166,7 +166,7 @@ function checkedMembers({ file, fields }: RawFile): readonly Reference[] {
   });
 }
 
-/** Somebody holds every role of a merchant's own file, where all members and their roles are declared. */
+/** Warns of roles without a holder, if all members and their roles are declared. */
 export function heldRoles(merchant: RuleContext): readonly LocatedProblem[] {
   const { membersComplete, roles, members, main, referencedRoles: named } = merchant;
   const known = new Set(roles.flatMap(({ name, id, previously }) => [name, id, previously]));
@@ -186,7 +186,7 @@ export function heldRoles(merchant: RuleContext): readonly LocatedProblem[] {
 // So many roles have a permission before a spelling of its own is taken for a slip.
 const MIN_COMMON_USES = 3;
 
-/** A permission that stands once is no misspelling of one that stands often. */
+/** Warns of a permission used once that resembles a frequent one. */
 export function usualPermissions(merchant: RuleContext): readonly LocatedProblem[] {
   const uses = [
     ...merchant.roles.flatMap(declaredPermissions),
@@ -240,7 +240,7 @@ function inside(location: FileLocation, index: number): FileLocation {
   return location.at === "value" ? { ...location, path: [...location.path, index] } : location;
 }
 
-/** Whether a glob could match a text: only what stands before its first sign counts, to be sure before anything is said. */
+/** Returns a test whether an ignore pattern may match: only the literal prefix counts, to avoid false warnings. */
 function openIgnored(merchant: RuleContext, key: "roles" | "members"): (text: string) => boolean {
   const beginnings = new Set(
     entriesAt(merchant, "ignore", key).map(({ value }) =>

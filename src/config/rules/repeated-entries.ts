@@ -13,7 +13,7 @@ const LISTS: readonly Path[] = [
   ["policies", "forbid_permissions"],
 ];
 
-/** What a list names, it names once. */
+/** Requires that lists have no duplicates. */
 export function noRepeatedEntries({ fields, roles }: RawFile): readonly Problem[] {
   const lists = [
     ...LISTS,
@@ -40,7 +40,7 @@ export function noRepeatedEntries({ fields, roles }: RawFile): readonly Problem[
   ];
 }
 
-/** A member is given a role once; where the ends differ, that is a conflict instead. */
+/** Requires that a member lists a role once; grants with different ends are a conflict instead. */
 export function noRepeatedGrants({ members }: RawFile): readonly Problem[] {
   return members
     .filter(({ repeated }) => repeated)

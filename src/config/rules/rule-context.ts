@@ -3,36 +3,36 @@ import type { FileLocation } from "../diagnostics/problem.ts";
 import { locationOf, type RawFile, type RawMember, type RawRole } from "../raw-file.ts";
 import { fieldsOf, joinLists, listOf } from "../values.ts";
 
-/** Every file of one merchant as the rules look at them together, whatever can be read of each. */
+/** The files of one merchant as the rules see them, as far as each is readable. */
 export interface RuleContext {
   /** The merchant's own file; the others may be shared with merchants of other roles and members. */
   readonly main: string;
   readonly rawFiles: readonly RawFile[];
   readonly roles: readonly RawRole[];
   readonly members: readonly RawMember[];
-  /** Whether no role can exist but those that are read here: managed, authoritative, each with a name. */
+  /** True if no other role can exist: the section is managed and authoritative, and every role has a name. */
   readonly rolesComplete: boolean;
-  /** The same of members, each with an address. */
+  /** True if no other member can exist, and every one has an address. */
   readonly membersComplete: boolean;
   readonly now: number;
-  /** The addresses that stand there more than once, in whichever files. */
+  /** The addresses that occur more than once, across files. */
   readonly duplicateAddresses: ReadonlySet<string>;
-  /** The names and ids by which members are given roles. */
+  /** The names and ids of roles that members are granted. */
   readonly referencedRoles: ReadonlySet<string>;
   /** Who holds what, worked out when it is first asked for. */
   readonly access: () => Access;
 }
 
-/** What a view is made from. */
+/** The input of a rule context. */
 export interface RuleContextInput {
   readonly main: string;
   readonly rawFiles: readonly RawFile[];
-  /** Whether every file could be read. */
+  /** True if every file could be read. */
   readonly complete: boolean;
   readonly now: number;
 }
 
-/** Looks at the files of one merchant together. */
+/** Creates the context that the rules of one merchant share. */
 export function createRuleContext({ main, rawFiles, complete, now }: RuleContextInput): RuleContext {
   const roles = joinLists(rawFiles.map((raw) => raw.roles));
   const members = joinLists(rawFiles.map((raw) => raw.members));
@@ -76,7 +76,7 @@ function grantedBy(members: readonly RawMember[]): ReadonlySet<string> {
   return referencedRoles;
 }
 
-/** Whether a section is managed here, readable, and all that there will be. */
+/** Returns true if a section is managed, readable and authoritative. */
 function isWhole(section: "roles" | "members", rawFiles: readonly RawFile[]): boolean {
   const sections = rawFiles.flatMap(({ fields }) =>
     Object.hasOwn(fields, section) ? [fields[section]] : [],
@@ -89,7 +89,7 @@ function isWhole(section: "roles" | "members", rawFiles: readonly RawFile[]): bo
   );
 }
 
-/** The values of a list below two keys, in all files, each with its place. */
+/** Returns the entries of a list below two keys, in all files, with their locations. */
 export function entriesAt(
   { rawFiles }: RuleContext,
   section: string,
@@ -103,7 +103,7 @@ export function entriesAt(
   );
 }
 
-/** The pairs of a mapping below two keys, in all files, each with its place. */
+/** Returns the pairs of a mapping below two keys, in all files, with their locations. */
 export function pairsAt(
   { rawFiles }: RuleContext,
   section: string,

@@ -18,12 +18,12 @@ const RULES: readonly SourceRule[] = [
   futureEnds,
 ];
 
-/** Everything that is wrong with one file beyond the form of its single values, whichever merchant includes it. */
+/** Returns the problems of one file that the schema does not see and that no other file influences. */
 export function checkSource(raw: RawFile, now: number): readonly Problem[] {
   return RULES.flatMap((rule) => rule(raw, now));
 }
 
-/** Access that ends does so in the future, and no later than the membership that it belongs to. */
+/** Requires that ends are in the future, and that no grant outlives its membership. */
 function futureEnds({ members }: RawFile, now: number): readonly Problem[] {
   return members
     .filter(({ end, grants }) => end !== null || grants.some((grant) => grant.end !== null))
@@ -55,7 +55,7 @@ function lateEnd(end: RawEnd | null, { end: membership }: RawMember): readonly P
       ];
 }
 
-/** Members stay within the known limits of the service, which has the last word. */
+/** Requires that members are within the known limits of the service. */
 function withinLimits({ members }: RawFile): readonly Problem[] {
   return members
     .filter(mayExceed)
@@ -69,7 +69,7 @@ function withinLimits({ members }: RawFile): readonly Problem[] {
     ]);
 }
 
-/** Most members are within every limit. */
+/** Skips most members cheaply. */
 function mayExceed({ email, grants, fields: { managed } }: RawMember): boolean {
   return managed !== undefined || lengthOf(email) > MAX_ADDRESS || grants.length > MAX_ROLES;
 }
@@ -97,7 +97,7 @@ function roleCount({ grants }: RawMember): number {
   return grants.length > MAX_ROLES ? new Set(grants.map(({ role }) => role)).size : grants.length;
 }
 
-/** Metadata is JSON that arrives at the service as it stands in the file. */
+/** Requires that metadata can be sent as JSON without loss. */
 function plainMetadata({ roles, members }: RawFile): readonly Problem[] {
   return [
     ...withStrange(roles).flatMap(({ path, fields }) => check(fields["metadata"], [...path, "metadata"])),
@@ -107,7 +107,7 @@ function plainMetadata({ roles, members }: RawFile): readonly Problem[] {
   ];
 }
 
-/** A number of holders is for a role that can have that name. */
+/** Requires safe keys in the maps of holders. */
 function plainMaps({ fields }: RawFile): readonly Problem[] {
   return [
     ["guards", "min_holders"],
@@ -119,12 +119,12 @@ function plainMaps({ fields }: RawFile): readonly Problem[] {
   );
 }
 
-/** Those whose metadata has something wrong in it; only of them it is worth finding out the place. */
+/** Returns the entries whose metadata has a problem; only those are searched for its location. */
 function withStrange<T extends Pick<RawRole, "fields">>(entries: readonly T[]): readonly T[] {
   return entries.filter(({ fields }) => !isPlain(fields["metadata"]));
 }
 
-/** Whether there is nothing wrong anywhere in a value. */
+/** Returns true if no part of a value has a problem. */
 function isPlain(value: unknown): boolean {
   if (typeof value !== "object" || value === null) {
     return typeof value !== "number" || isExact(value);
@@ -134,7 +134,7 @@ function isPlain(value: unknown): boolean {
     : Object.keys(value).every((key) => key !== "__proto__" && key !== "<<" && isPlain(fieldsOf(value)[key]));
 }
 
-/** Beyond these, a number is not sent as it was written: 12345678901234567890 would become …7000. */
+/** Returns true if JSON preserves a number: 12345678901234567890 would become …7000. */
 function isExact(value: number): boolean {
   return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
 }

@@ -104,7 +104,7 @@ function parseJson(line: string): object | undefined {
   }
 }
 
-/** Whether a value is nested no deeper than anything that rolecall itself writes down. */
+/** Returns true if a value is nested no deeper than anything that rolecall writes. */
 function isShallow(value: object): boolean {
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -220,7 +220,7 @@ const runVerified = z.object({
   deferred: texts,
 });
 
-/** A line of a journal, as far as this version knows it. */
+/** The schema of a journal line. */
 const journalLineSchema = z.discriminatedUnion("type", [
   runStarted,
   writeIntended,
@@ -229,5 +229,5 @@ const journalLineSchema = z.discriminatedUnion("type", [
   runVerified,
 ]) satisfies z.ZodMiniType<Dated<RunStarted | WriteIntended | WriteEnded | RunEnded | RunVerified>>;
 
-/** The kinds of lines that this version knows. */
+/** The known types of lines. */
 const JOURNAL_TYPES: ReadonlySet<unknown> = new Set(Object.keys(EVENTS.journal));

@@ -1,13 +1,13 @@
 import type { Plan } from "../../model/plan.ts";
 import { planFileSchema } from "./plan-schema.ts";
 
-/** A plan file that was read, or why it cannot be. */
+/** The plans of a plan file, or the reason why it cannot be read. */
 export type PlanFile =
   | { readonly ok: true; readonly plans: readonly Plan[] }
-  /** It is not JSON, not a plan, or of a format that this version does not know. */
+  /** Not JSON, not a plan, or an unknown format. */
   | { readonly ok: false; readonly reason: string };
 
-/** Reads a plan file; the plans in it are of the right shape, but not yet held against their fingerprints. */
+/** Parses a plan file; the fingerprints of its plans are not verified. */
 export function parsePlanFile(text: string): PlanFile {
   const value = parseJson(text);
   if (value === undefined) return { ok: false, reason: "it is not JSON" };

@@ -1,38 +1,38 @@
-/** The most characters that a file may have. */
+/** Maximum length of a file, in UTF-16 units. */
 export const MAX_LENGTH = 32 * 1024 * 1024;
 
-/** The most words, marks and line ends that YAML may divide a file into. */
+/** Maximum number of YAML tokens in a file. */
 export const MAX_TOKENS = 8_000_000;
 
-/** The deepest that lists and mappings may stand in one another. */
+/** Maximum nesting depth of lists and mappings. */
 export const MAX_DEPTH = 64;
 
-/** The most values that aliases may add to a file. */
+/** Maximum number of values that aliases add to a file. */
 export const MAX_ALIASED = 100_000;
 
-/** The most files that one file may include. */
+/** Maximum number of includes of a file. */
 export const MAX_INCLUDES = 100;
 
-/** The most checks that one file may have. */
+/** Maximum number of checks in a file. */
 export const MAX_CHECKS = 1000;
 
-/** The most permissions that one role can have. */
+/** Maximum number of permissions of a role. */
 export const MAX_PERMISSIONS = 100;
 
-/** The most properties that metadata can have. */
+/** Maximum number of properties in metadata. */
 export const MAX_METADATA = 64;
 
-/** The most characters that an address can have at the service. */
+/** Maximum length of an e-mail address at the service, in characters. */
 export const MAX_ADDRESS = 256;
 
-/** The most characters that a nickname can have at the service. */
+/** Maximum length of a nickname at the service, in characters. */
 export const MAX_NICKNAME = 64;
 
-/** The most roles that one member can hold at the service. */
+/** Maximum number of roles of a member at the service. */
 export const MAX_ROLES = 124;
 
-/** The deepest that a text may be nested before it is even known what it holds; several levels stand for one list. */
+/** Maximum depth of the parser's stack, which has several levels for one list. */
 export const MAX_NESTING = 1000;
 
-/** The most mistakes of YAML that are collected. */
+/** Maximum number of syntax errors collected. */
 export const MAX_SYNTAX_ERRORS = 1000;

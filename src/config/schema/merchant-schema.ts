@@ -11,7 +11,7 @@ const includePath = described(
   { pattern: "^(?![/~])[^\\\\:*?]*\\.[yY][aA]?[mM][lL]$" },
 );
 
-/** A merchant's file, or one that is only included: what it may say, with the words that editors show. */
+/** The schema of a merchant's file or an included one, with the descriptions that editors show. */
 export const merchantSchema = described(
   z.strictObject({
     version: described(z.literal(1), {
@@ -71,7 +71,7 @@ export const merchantSchema = described(
   },
 );
 
-/** A file as the schema has found it to be right. */
+/** A file that the schema accepts. */
 export type MerchantFile = z.infer<typeof merchantSchema>;
 
 /** Returns the keys that the schema knows at a path; of several forms, those of all. */

@@ -13,7 +13,7 @@ import {
   texts,
 } from "./text-schemas.ts";
 
-/** What the access that a plan leaves behind has to keep to. */
+/** The rules for the access that a plan results in. */
 export const policies = described(
   z.strictObject({
     email_domains: optional(z.array(matching(DOMAIN, "bad-domain")), {
@@ -114,7 +114,7 @@ const cannot = described(
   },
 );
 
-/** The three tests that a plan's outcome can be put to. */
+/** The three forms of a check. */
 export const check = described(z.union([only, atMost, cannot]), {
   title: "Check",
   description: "A test of the access after a plan.",

@@ -4,12 +4,12 @@ import { kindOf, valueAt } from "../values.ts";
 import { keysAt, type MerchantFile, merchantSchema } from "./merchant-schema.ts";
 import { nearKey, nearValue } from "./synonyms.ts";
 
-/** What the schema says of a plain value: the file itself, or everything that is wrong with it. */
+/** The result of validation: the typed file, or all problems. */
 export type SchemaResult =
   | { readonly file: MerchantFile; readonly problems: readonly [] }
   | { readonly file: null; readonly problems: readonly Problem[] };
 
-/** Holds a plain value against the schema. */
+/** Validates a plain value against the schema. */
 export function checkSchema(value: unknown): SchemaResult {
   const result = merchantSchema.safeParse(value);
   if (result.success) {
@@ -29,7 +29,7 @@ const MAX_SUGGESTIONS = 2000;
 
 interface Context {
   readonly root: unknown;
-  /** How many more are looked for. */
+  /** The number of suggestions that may still be computed. */
   suggestions: number;
 }
 
@@ -76,7 +76,7 @@ function describe(issue: z.core.$ZodIssue, base: Path, context: Context): readon
   }
 }
 
-/** Of several forms, the one that the value is meant to have decides what is said of it. */
+/** Describes a union's issues by the form that the value was probably meant to have. */
 function describeUnion(
   issue: z.core.$ZodIssueInvalidUnion,
   path: Path,
@@ -134,7 +134,7 @@ function unknownKey(key: string, path: Path, owner: unknown, context: Context): 
   };
 }
 
-/** The key that was meant, best one that is not there yet. */
+/** Returns the known key that was probably meant; an unused one is preferred. */
 function nearOf(
   key: string,
   known: readonly string[],
@@ -153,7 +153,7 @@ function nearOf(
   return { near, used: unused === null && near !== null };
 }
 
-/** Keeps out of frames what may be a password or a key where only the name of a variable belongs. */
+/** Hides a value from code frames if it may be a password or a key. */
 function hiddenAt(path: Path, value?: unknown): { readonly hidden?: Location } {
   const secret = /passw|passphrase|pwd|secret|token|key/i.test(String(path.at(-1)));
   // An address with an @ in it has a user name, and perhaps a password.
@@ -161,7 +161,7 @@ function hiddenAt(path: Path, value?: unknown): { readonly hidden?: Location } {
   return secret || credentials ? { hidden: { at: "value", path } } : {};
 }
 
-/** A misspelt key is said to be unknown; that the right one is missing then goes without saying. */
+/** Drops the report of a missing key if an unknown key is a misspelling of it. */
 function withoutEchoes(problems: readonly Problem[]): readonly Problem[] {
   const meant = new Set(
     problems.flatMap((problem) =>
@@ -199,7 +199,7 @@ const FORMS = [
 
 const KEYS: ReadonlySet<string> = new Set(FORMS.flat());
 
-/** What is wrong with a check that has none of the three forms: its keys, or what the meant form says of it. */
+/** Returns the problems of a check that has none of the three forms: of its keys, or of the form it resembles. */
 function checkProblems(
   value: unknown,
   path: Path,
@@ -222,7 +222,7 @@ function includes(form: readonly string[], key: string): boolean {
   return form.includes(key);
 }
 
-/** What no form knows. */
+/** Returns the issue of keys that no form has. */
 function unknownKeys(branches: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] {
   const issue = branches[0]?.find(({ code }) => code === "unrecognized_keys");
   if (issue?.code !== "unrecognized_keys") {

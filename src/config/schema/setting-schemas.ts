@@ -12,7 +12,7 @@ import {
   texts,
 } from "./text-schemas.ts";
 
-/** How to reach the service. */
+/** The connection to the service. */
 export const api = described(
   z.strictObject({
     base_url: optional(
@@ -64,7 +64,7 @@ const renewalPeriod = described(
   },
 );
 
-/** What happens to what the file does not list. */
+/** The treatment of roles and members that the file does not list. */
 export const sync = described(
   z.strictObject({
     roles: syncMode("roles", "a live custom role that this file does not list"),
@@ -91,7 +91,7 @@ export const sync = described(
   },
 );
 
-/** What is never read into a plan. */
+/** The roles and members that plans leave out. */
 export const ignore = described(
   z.strictObject({
     roles: texts(
@@ -113,7 +113,7 @@ export const ignore = described(
   },
 );
 
-/** What an apply must not do. */
+/** The limits of an apply. */
 export const guards = described(
   z.strictObject({
     max_removals: optional(z.union([count("bad-removal-limit"), matching(SHARE, "bad-removal-limit")]), {

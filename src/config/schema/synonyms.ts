@@ -39,12 +39,12 @@ const KEYS: Readonly<Record<string, string>> = {
   exclude: "ignore",
 };
 
-/** The key that was probably meant, of those that are still free. */
+/** Returns the candidate key that was probably meant, null if none is similar. */
 export function nearKey(key: string, candidates: readonly string[]): string | null {
   return synonym(key, KEYS, candidates) ?? suggest(key, candidates);
 }
 
-/** The value that was probably meant. */
+/** Returns the allowed value that was probably meant, null if none is similar. */
 export function nearValue(value: string, allowed: readonly (string | number)[]): string | null {
   const words = allowed.filter((each) => typeof each === "string");
   return synonym(value, VALUES, words) ?? suggest(value, words);

@@ -13,7 +13,7 @@ export function described<T extends z.ZodMiniType>(schema: T, meta: z.core.Globa
 export const optional = <T extends z.ZodMiniType>(schema: T, meta: z.core.GlobalMeta) =>
   described(z.optional(schema), meta);
 
-/** Text of a form; a check's message is the code of its problem, and the wording is in messages/. */
+/** Text that matches a pattern; `code` is the problem's code, whose wording is in messages/. */
 export const matching = (pattern: RegExp, code: FormatCode) => z.string().check(z.regex(pattern, code));
 
 /** Text on one line that is not blank. */
@@ -25,18 +25,18 @@ export const emailAddress = () => matching(EMAIL, "bad-email");
 /** The name of an environment variable. */
 export const environmentVariable = () => matching(VARIABLE, "bad-env-name");
 
-/** A list that is empty where it is left out. */
+/** A list of texts, empty by default. */
 export const texts = (title: string, description: string, examples: readonly string[][]) =>
   optional(z.array(text()), { title, description, default: [], examples });
 
-/** A whole number from 0 up. */
+/** A whole number, 0 or more. */
 export const count = (code: FormatCode = "bad-count") =>
   described(z.number().check(z.refine((value) => Number.isSafeInteger(value) && value >= 0, code)), {
     type: "integer",
     minimum: 0,
   });
 
-/** User-defined properties, which go to the service as they are. */
+/** User-defined properties, sent to the service unchanged. */
 export const metadata = () =>
   described(
     z
@@ -50,10 +50,9 @@ export const metadata = () =>
     { maxProperties: MAX_METADATA },
   );
 
-/** Anything but space. */
 const NOT_BLANK = /\S/;
 
-/** Without controls, halves of characters, line breaks, and what turns the direction of the text after it. */
+/** Excludes control characters, lone surrogates, line breaks and bidirectional overrides. */
 const ONE_LINE = /^[^\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]*$/u;
 
 /** The name of an environment variable. */
@@ -68,13 +67,13 @@ export const ROLE_ID = /^role_[A-Za-z0-9_-]+$/;
 /** A member's id. */
 export const MEMBER_ID = /^mem_[A-Za-z0-9_-]+$/;
 
-/** A share of what is live. */
+/** A percentage. */
 export const SHARE = /^(?:100|[1-9]?[0-9])%$/;
 
 /** A period in weeks, days or hours. */
 export const PERIOD = /^[1-9][0-9]{0,4}[wdh]$/;
 
-/** A role as a check names it. */
+/** A role in a check, such as `role:Shift Lead`. */
 export const ROLE_ENTRY = /^role:\s*\S/;
 
 /** The domain of an address: labels of letters and digits in any script; "*." before it stands for every subdomain. */
@@ -89,7 +88,7 @@ const QUOTED = String.raw`"(?:[^"\\\p{Cc}\p{Cf}\p{Cs}]|\\[^\p{Cc}\p{Cf}\p{Cs}])+
 /** An e-mail address. */
 export const EMAIL = new RegExp(`^(?:${PART}]+|${QUOTED})@(?:${PART}.]+\\.)+${PART}.]{2,}$`, "u");
 
-/** What is wrong with the path of an included file, before anybody has looked for it; null where nothing is. */
+/** Returns why a path cannot be included, without looking for the file; null if it can. */
 export function includeMistake(path: string): "absolute" | "backslash" | "pattern" | "ending" | null {
   if (/^(?:[/~]|[A-Za-z][A-Za-z0-9+.-]*:)/.test(path)) {
     return "absolute";
@@ -104,7 +103,7 @@ export function includeMistake(path: string): "absolute" | "backslash" | "patter
   return isYamlName(path) ? null : "ending";
 }
 
-/** Whether a file's name is one of YAML. */
+/** Returns true if a path ends in .yaml or .yml. */
 export function isYamlName(path: string): boolean {
   return /[^/]\.ya?ml$/i.test(path);
 }

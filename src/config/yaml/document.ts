@@ -1,10 +1,10 @@
 import { Composer, Document, isAlias, isScalar, Lexer, Parser, YAMLParseError } from "yaml";
 import { MAX_NESTING, MAX_SYNTAX_ERRORS, MAX_TOKENS } from "../schema/limits.ts";
 
-/** A text that YAML divides into more than anybody writes: building it would take the machine's memory. */
+/** Thrown for a text with too many tokens, whose document would exhaust the memory. */
 export class TooManyTokens extends Error {}
 
-/** More mistakes than anybody reads: collecting them would take the machine's memory. */
+/** Thrown for too many syntax errors, which would exhaust the memory. */
 class TooManyErrors extends Error {}
 
 /**
@@ -46,11 +46,11 @@ export function readDocument(text: string, maxTokens = MAX_TOKENS): Document.Par
 }
 
 interface Stream {
-  /** Where a second document begins. */
+  /** The offset of a second document, null if there is none. */
   second: number | null;
 }
 
-/** The tokens of the first document; it gives up before a hostile text has filled the memory. */
+/** Yields the tokens of the first document, up to a limit that protects the memory from hostile texts. */
 function* tokensOf(text: string, maxTokens: number, stream: Stream): ReturnType<Parser["parse"]> {
   const parser = new Parser();
   let [count, errors, documents] = [0, 0, 0];
@@ -85,7 +85,7 @@ function* tokensOf(text: string, maxTokens: number, stream: Stream): ReturnType<
   }
 }
 
-/** Has a list refuse to grow beyond what is shown of it; the library has no other way to be stopped. */
+/** Limits the length of a list by throwing; the library has no other way to be stopped. */
 function limitLength<T>(list: T[]): void {
   list.push = (...items: T[]) => {
     if (list.length >= MAX_SYNTAX_ERRORS) {
@@ -95,7 +95,7 @@ function limitLength<T>(list: T[]): void {
   };
 }
 
-/** A mapping's key as text, the way it was written; null where it is no single word or text. */
+/** Returns a mapping's key as written; null if it is not a scalar. */
 export function keyText(key: unknown): string | null {
   if (!isScalar(key) || isAlias(key) || key.value === null) {
     return null;

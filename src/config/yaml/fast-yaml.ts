@@ -11,17 +11,17 @@ import { fieldsOf, listOf } from "../values.ts";
 const SPECIAL =
   /[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|__proto__|\\(?:x|u00|U000000)5f|[\]}] *:|<<|^[%?]|^(?:---|\.\.\.)|(?:^|[\s,[{:-])[&*!?]|(?:^|[\s,{[-]):(?=\s|$)|(?:^|[\s,{])(?:null|~|true|false) *:|(?:^|[\s,[{:-])[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$)|(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])/im;
 
-/** How much of a file is read at a time, in UTF-16 units: what the reader keeps meanwhile stays small. */
+/** The size of a chunk, in UTF-16 units; small, so that the reader needs little memory. */
 const CHUNK_SIZE = 32_000;
 
-/** A file's plain value and what is wrong with its YAML; `readable` is false where the value means nothing. */
+/** A file's plain value and its YAML problems; if `readable` is false, the value is meaningless. */
 export interface ParsedYaml {
   readonly value: unknown;
   readonly readable: boolean;
   readonly problems: readonly Problem[];
 }
 
-/** A piece of a plain text, and the plain value that it stands for by itself. */
+/** A chunk of a plain text, and its plain value. */
 export interface YamlChunk {
   readonly text: string;
   readonly value: object;
@@ -37,7 +37,7 @@ export function parseFast(text: string, size: number = CHUNK_SIZE): ParsedYaml |
   return value === null ? null : { value, readable: true, problems: [] };
 }
 
-/** The pieces of a plain text, of about so many UTF-16 units; null where one of them is not plain, or not right. */
+/** Parses a plain text in chunks of about `size` UTF-16 units; null if any chunk is not plain or not valid. */
 function parseChunks(text: string, size: number): readonly YamlChunk[] | null {
   if (text.length > MAX_LENGTH) return null;
   const chunks: YamlChunk[] = [];
@@ -49,14 +49,14 @@ function parseChunks(text: string, size: number): readonly YamlChunk[] | null {
   return chunks;
 }
 
-/** The value of the first piece of a plain text; null as of a text that is not plain. */
+/** Parses the first chunk of a text; null if it is not plain or not valid. */
 export function firstChunk(text: string): YamlChunk | null {
   const [chunk = ""] = yamlChunks(text, CHUNK_SIZE);
   const value = loadPlain(chunk);
   return typeof value === "object" && value !== null ? { text: chunk, value } : null;
 }
 
-/** Undefined for what is not plain, or not right. */
+/** Parses a plain text; undefined if it is not plain or not valid. */
 function loadPlain(text: string): unknown {
   if (SPECIAL.test(text) || controlProblems(text).length > 0) return undefined;
   try {
@@ -82,13 +82,13 @@ function mergeChunks(chunks: readonly YamlChunk[]): object | null {
   return whole;
 }
 
-/** A part of a file's members that can be read by itself, as a mapping of its own. */
+/** Prepended to each chunk after the first, so that it parses as a mapping of its own. */
 const CHUNK_PREFIX = "members:\n";
 
-/** The first piece takes no more than this of the members: it tells whose the file is, and somebody waits for that. */
+/** The size of the first chunk, which is small because it has the header that callers wait for. */
 const FIRST_CHUNK_SIZE = 2_000;
 
-/** The key of the members with nothing beside it, and the first entry below it, at whatever indent. */
+/** Matches the key `members` on a line of its own, followed by an entry at any indentation. */
 const MEMBERS = /^members: *\r?\n(?=( *)- )/m;
 
 /**
@@ -113,30 +113,30 @@ export function* yamlChunks(text: string, size: number): Generator<string> {
   yield start === 0 ? text : CHUNK_PREFIX + text.slice(start);
 }
 
-/** Whether a text of plain YAML ends with the list of its members: no key comes after it. */
+/** Returns true if no key follows the list of members in a plain text. */
 export function endsWithMembers(text: string): boolean {
   const found = MEMBERS.exec(text);
   return found !== null && endOfList(text, found.index + found[0].length, found[1] === "") === text.length;
 }
 
-/** Where the first line begins that stands as far left as the key and is no entry of its list. */
+/** Returns the offset of the first line after the list of members. */
 function endOfList(text: string, begin: number, flush: boolean): number {
   const line = flush ? /^(?!- |[ #\r\n])/gm : /^[^ #\r\n]/gm;
   line.lastIndex = begin;
   return line.exec(text)?.index ?? text.length;
 }
 
-/** A piece of a plain text that means by itself what it means there. */
+/** A chunk of a plain text that can be located by itself. */
 export interface TextPart {
   readonly text: string;
-  /** Added to a place in the part, gives the place in the whole. */
+  /** The offset to add to a position in the part to get the position in the text. */
   readonly shift: number;
-  /** The number of its first member among all, and of the first one after it. */
+  /** The index of its first member, and of the first member after it. */
   readonly from: number;
   readonly to: number;
 }
 
-/** The parts of a text, of about so many UTF-16 units; null where it is not plain, and can be read as a whole only. */
+/** Divides a text into parts of about `size` UTF-16 units; null if it is not plain and must be read as a whole. */
 export function partsOf(text: string, size: number): readonly TextPart[] | null {
   const chunks = parseChunks(text, size);
   if (chunks === null || mergeChunks(chunks) === null) return null;
@@ -152,7 +152,7 @@ export function partsOf(text: string, size: number): readonly TextPart[] | null 
   return parts;
 }
 
-/** Where in a part a path of the whole leads, one after the other to be tried; null where it takes the whole to tell. */
+/** Returns the parts that may hold a path, with the path inside each; null if only the whole text can tell. */
 export function pathsIn(
   parts: readonly TextPart[],
   path: Path,
@@ -170,7 +170,7 @@ export function pathsIn(
 // What YAML does not allow to stand in a text, and halves of characters; tabs and line breaks are allowed.
 const CONTROL = /(?![\t\n\r\u0085])\p{Cc}|[\ufffe\uffff]|\p{Cs}/gu;
 
-/** The first character of a text that cannot be seen, and how many more there are. */
+/** Reports the first control character of a text, and the number of further ones. */
 export function controlProblems(text: string): readonly Problem[] {
   let first: number | null = null;
   let count = 0;

@@ -20,7 +20,7 @@ import { indexPositions } from "./positions.ts";
 /** Finds the stretch of text that a place stands for; null where the text has no such place. */
 export type Locator = (location: Location) => TextRange | null;
 
-/** The span of the value at a path of a YAML text, through aliases too; null where there is none. */
+/** Returns the span of the value at a path of a YAML text, following aliases; null if there is none. */
 export function locate(text: string, path: Path): Span | null {
   const found = createLocator(text)({ at: "value", path });
   return found === null ? null : indexPositions(text).span(found.start, found.end);
@@ -70,7 +70,7 @@ export function createLocator(text: string, size: number = PART): Locator {
 
 interface Reading {
   readonly document: Document.Parsed;
-  /** What each anchor stands for, in the order of the text. */
+  /** The nodes of each anchor, in text order. */
   readonly anchors: () => ReadonlyMap<string, readonly Node[]>;
   readonly keys: WeakMap<YAMLMap, ReadonlyMap<string, Pair>>;
 }
@@ -124,7 +124,7 @@ function locateIn(reading: Reading, path: Path, at: "value" | "key" | "first-key
   return filled(stretch(node)) ?? stretch(key) ?? stretch(node);
 }
 
-/** The pairs by key, so that many look-ups in a long mapping stay cheap; the first of two equal keys counts. */
+/** Indexes the pairs of a mapping by key; the first of duplicates wins. */
 function keysOf(map: YAMLMap, { keys }: Reading): ReadonlyMap<string, Pair> {
   const known = keys.get(map);
   if (known !== undefined) {
@@ -141,7 +141,7 @@ function keysOf(map: YAMLMap, { keys }: Reading): ReadonlyMap<string, Pair> {
   return pairs;
 }
 
-/** What an alias stands for: the last value before it that has its name. */
+/** Resolves an alias to the last node before it with that anchor. */
 function resolve(node: unknown, { anchors }: Reading): unknown {
   if (!isAlias(node)) {
     return node;
@@ -152,7 +152,7 @@ function resolve(node: unknown, { anchors }: Reading): unknown {
     ?.findLast(({ range }) => (range?.[0] ?? 0) < start);
 }
 
-/** Looked up once: the library searches the whole document for every alias. */
+/** Indexes all anchors at once: the library searches the whole document for every alias. */
 function anchorsOf(document: Document.Parsed): ReadonlyMap<string, readonly Node[]> {
   const anchors = new Map<string, Node[]>();
   visit(document, {
@@ -170,7 +170,7 @@ function anchorsOf(document: Document.Parsed): ReadonlyMap<string, readonly Node
   return anchors;
 }
 
-/** Where a mapping begins to be read: its first key, or its brackets where it is empty or in flow style. */
+/** Returns the range of a mapping's first key, or of the whole mapping if it is empty or in flow style. */
 function head(node: unknown, reading: Reading): TextRange | null {
   const resolved = resolve(node, reading);
   if (isMap(resolved) && resolved.flow !== true) {
@@ -179,7 +179,7 @@ function head(node: unknown, reading: Reading): TextRange | null {
   return stretch(resolved);
 }
 
-/** From a node's first character to its last; a block that ends with its line's break ends before it. */
+/** Returns the range of a node, without the line break that ends a block. */
 function stretch(node: unknown): TextRange | null {
   if (!isNode(node) || !node.range) {
     return null;
@@ -188,7 +188,7 @@ function stretch(node: unknown): TextRange | null {
   return { start, end: isCollection(node) && node.flow !== true ? Math.max(start, lastEnd(node, end)) : end };
 }
 
-/** A block collection's own range runs on over blank lines and comments; its last value's end is what a reader sees. */
+/** Returns the end of a block's last value: the block's own range includes blank lines and comments after it. */
 function lastEnd(node: { readonly items: readonly unknown[] }, fallback: number): number {
   let last: unknown = node;
   while (isCollection(last) && (last === node || last.flow !== true)) {

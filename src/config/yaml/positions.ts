@@ -1,6 +1,6 @@
 import type { Span } from "../../model/diagnostic.ts";
 
-/** Turns offsets of a text into lines and columns. */
+/** An index that converts offsets of a text to lines and columns. */
 export interface Positions {
   readonly lineCount: number;
   /** A line's text without its break, counted from 1. */
@@ -34,7 +34,7 @@ export function indexPositions(text: string): Positions {
   };
 }
 
-/** The index of the last start that is not after the offset. */
+/** Returns the index of the last line start at or before an offset. */
 function lastNotAfter(starts: readonly number[], offset: number): number {
   let low = 0;
   let high = starts.length - 1;

@@ -8,12 +8,12 @@ interface Finding {
   readonly pos: readonly [number, number];
 }
 
-/** What keeps a text from being YAML, or from being YAML that means something here. */
+/** Returns the syntax errors of a text, and its unsupported YAML features. */
 export function syntaxProblems(text: string, document: Document.Parsed): readonly Problem[] {
   return [...errorProblems(text, document), ...tagProblems(text, document.warnings)];
 }
 
-/** One problem a line: what follows on the same line is nearly always the same mistake again. */
+/** Returns one problem per line: further ones on a line are nearly always consequences of the first. */
 function errorProblems(text: string, document: Document.Parsed): readonly Problem[] {
   const problems: Problem[] = [];
   let lastEnd = -1;
@@ -54,7 +54,7 @@ function errorProblem(
   }
 }
 
-/** The library's code, told apart where it stands for several mistakes. */
+/** Returns the library's error code, refined if it covers several mistakes. */
 function kindOf({ code, message }: Finding): string {
   if (/^Missing closing/.test(message)) {
     return "UNCLOSED_QUOTE";
@@ -73,7 +73,7 @@ function kindOf({ code, message }: Finding): string {
 
 const CLOSERS: Readonly<Record<string, string>> = { "[": "]", "{": "}", '"': '"', "'": "'" };
 
-/** The bracket or quote that is still open there: the library says only where it gave up waiting for the other one. */
+/** Returns the location of the unclosed bracket or quote: the library reports only where it gave up. */
 function openingBefore(offset: number, text: string, document: Document.Parsed): Location | null {
   let opening: Location | null = null;
   visit(document, {

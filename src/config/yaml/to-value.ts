@@ -68,7 +68,7 @@ function textPlace(start: number, end: number): Location {
   return { at: "text", start, end };
 }
 
-/** A value and how many values it holds, itself counted. */
+/** A value and its number of nested values, including itself. */
 interface Converted {
   readonly value: unknown;
   readonly size: number;
@@ -82,7 +82,7 @@ interface Converter {
   readable: boolean;
 }
 
-/** How deep a value stands, and whether it is sent to the service just as it is. */
+/** The depth of a value, and true if it is metadata, which is sent unchanged. */
 interface Position {
   readonly depth: number;
   readonly metadata: boolean;
@@ -201,7 +201,7 @@ type Refusal = Extract<
 
 type WithoutPlace<T> = T extends unknown ? Omit<T, "location"> : never;
 
-/** Notes what takes the meaning from the whole value, so that nothing further is said about it. */
+/** Reports a problem that makes the whole value unreadable. */
 function refuse(node: unknown, problem: WithoutPlace<Refusal>, converter: Converter): void {
   converter.readable = false;
   converter.problems.push({ ...problem, location: nodePlace(node) });
@@ -212,7 +212,7 @@ function nodePlace(node: unknown): Location {
   return range ? textPlace(range[0], range[1]) : textPlace(0, 0);
 }
 
-/** Sets a property also where its name is `__proto__`, which an assignment would take for the prototype. */
+/** Sets an own property, also one named `__proto__`, where an assignment would set the prototype. */
 function setOwn(target: Record<string, unknown>, key: string, value: unknown): void {
   if (key === "__proto__") {
     Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });

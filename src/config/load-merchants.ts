@@ -122,10 +122,11 @@ function unknownToAll(assembled: readonly BuiltMerchant[], wholeProject: boolean
     const best = complete.find(({ near }) => near !== null) ?? complete[0];
     // An undeclared role may be live where roles are not managed: only a likely slip is reported before a plan.
     if (best === undefined || (open && best.near === null)) return [];
-    const { via: _, role, near, location } = best;
+    const { via: _, role, near, location, protects = false } = best;
     const { file } = location;
     const including = assembled.filter(({ sources }) => sources.some((source) => source.file === file));
     if (all.length < including.length) return [];
+    if (protects && near === null) return [{ code: "unknown-protected-role", role, near, location }];
     return wholeProject && !open
       ? [{ code: "unknown-role", role, near, location }]
       : [{ code: "unknown-shared-role", role, near, open, location }];

@@ -337,6 +337,40 @@ checks: [{ can: q, only: ["role:Seasonal"] }]
   });
 });
 
+describe("a role that only a shared file protects", () => {
+  const protect = (...roles: readonly string[]) => `guards: { protect: { roles: [${roles.join(", ")}] } }\n`;
+  const merchant = (code: string, role: string, rest = "") =>
+    `merchant: ${code}\ninclude: [shared.yaml]\nroles: [{ name: ${role}, permissions: [p] }]\nmembers: [{ email: a@example.com, roles: [${role}] }]\n${rest}`;
+  const brief = async (files: Readonly<Record<string, string>>, whole: boolean) => {
+    const { diagnostics } = await load(files, ["a.yaml", "b.yaml"], whole);
+    return diagnostics.map(({ severity, code, file, hint }) => `${severity} ${code} ${file}: ${hint}`);
+  };
+  const files = {
+    "a.yaml": merchant("A", "Cashier"),
+    "b.yaml": merchant("B", "Lead"),
+    "shared.yaml": protect("Cashierr", "LEAD", '"Cash*"', "role_x"),
+  };
+
+  test("is an error with a suggestion where nobody has it, and it is like one that they have", async () => {
+    expect(await brief(files, true)).toEqual([
+      expect.stringMatching(/^error unknown-role shared\.yaml: Did you mean "Cashier"\?/),
+    ]);
+    expect(await brief(files, false)).toEqual([
+      'warning unknown-shared-role shared.yaml: Did you mean "Cashier"?',
+    ]);
+    const additive = merchant("B", "Lead", "sync: { roles: additive }\n");
+    expect(await brief({ ...files, "b.yaml": additive }, true)).toEqual([
+      'warning unknown-shared-role shared.yaml: Did you mean "Cashier"?',
+    ]);
+  });
+
+  test("is warned of where it may be a live one that no file declares, and fine where one of them has it", async () => {
+    expect(await brief({ ...files, "shared.yaml": protect("Auditor", "Lead") }, true)).toEqual([
+      "warning unknown-protected-role shared.yaml: Correct the name, or declare the role.",
+    ]);
+  });
+});
+
 describe("the name that a role had", () => {
   const files = {
     "a.yaml": `merchant: A

@@ -67,6 +67,8 @@ export function expectedOf(wanted: Wanted, { world }: Pick<Case, "world">): Expe
       errors.add("role-still-held");
     }
   }
+  const isProtected = wanted.file.guards?.protect?.roles?.some((role) => rolePlan.replaced.has(role));
+  if (isProtected) errors.add("role-replace-named");
   if (protectsNothing(wanted, world)) errors.add("rule-role-unknown");
   return {
     changes,

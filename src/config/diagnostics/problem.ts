@@ -144,6 +144,8 @@ export type EntryProblem =
       readonly near: string | null;
       /** Some merchant may have roles that its files do not declare. */
       readonly open: boolean;
+      /** The rule only protects it, which makes sense for a live role that no file declares. */
+      readonly protects?: true;
     }
   | { readonly code: "unknown-protected-role"; readonly role: string; readonly near: string | null }
   | { readonly code: "unknown-member"; readonly email: string; readonly near: string | null }

@@ -57,11 +57,11 @@ export function currentRoleNames(merchant: RuleContext): readonly LocatedProblem
   });
 }
 
-/** Returns the literal names under `guards.protect` of a merchant's own file that no declared role has. */
+/** Returns the literal names under `guards.protect` that no declared role has. */
 export function knownProtectedRoles(merchant: RuleContext): readonly LocatedProblem[] {
-  const named = merchant.rolesComplete
-    ? merchant.rawFiles.filter(({ file }) => file === merchant.main).flatMap(protectedRoles)
-    : [];
+  const open = !merchant.rolesComplete;
+  const isOwn = ({ location }: Reference) => location.file === merchant.main;
+  const named = merchant.rawFiles.flatMap(protectedRoles).filter((one) => !open || !isOwn(one));
   if (named.length === 0) {
     return [];
   }
@@ -69,14 +69,20 @@ export function knownProtectedRoles(merchant: RuleContext): readonly LocatedProb
   const known = new Set([...names, ...renamedRoles(merchant.roles).keys()].map((name) => name.toLowerCase()));
   const suggest = openSuggester([...new Set(names)]);
   const mayBeIgnored = openIgnored(merchant, "roles");
-  return named.flatMap(({ text: role, location }): readonly LocatedProblem[] =>
+  const isKnown = (role: string) =>
     !isLiteralGlob(role) ||
     role.toLowerCase().startsWith("role_") ||
     known.has(role.toLowerCase()) ||
-    mayBeIgnored(role)
-      ? []
-      : [{ code: "unknown-protected-role", role, near: suggest(role), location }],
-  );
+    mayBeIgnored(role);
+  return named
+    .filter(({ text }) => !isKnown(text))
+    .map((reference): LocatedProblem => {
+      const { text: role, location } = reference;
+      const found = { role, near: suggest(role), location };
+      return isOwn(reference)
+        ? { code: "unknown-protected-role", ...found }
+        : { code: "unknown-shared-role", open, protects: true, ...found };
+    });
 }
 
 function protectedRoles({ file, fields }: RawFile): readonly Reference[] {

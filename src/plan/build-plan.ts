@@ -13,7 +13,7 @@ import { blockHeldRoles } from "./judge/blocked-deletions.ts";
 import { declaredViolations } from "./judge/declared-access.ts";
 import { type FindingData, toFinding } from "./judge/findings.ts";
 import { guardPlan } from "./judge/guards.ts";
-import { declaredAndIgnored, ignoredAccess, withoutIgnoredPins } from "./judge/ignored.ts";
+import { ignoredAccess, ignoredEntries } from "./judge/ignored.ts";
 import { detectRenames, impactOf } from "./judge/impact.ts";
 import { judgePlan } from "./judge/judge-rules.ts";
 import { guardMinHolders } from "./judge/min-holders.ts";
@@ -46,10 +46,13 @@ export function buildPlan(input: PlanInput): Plan {
   const { sync } = desired;
   const scope = scopeOf(live, desired.ignore, matches);
   const named = new Set([...namedRoleIds(desired), ...protectedIds(desired.guards, scope)]);
-  const roles = planRoles(desired.roles, scope, { ...sync, named });
+  const ignored = ignoredEntries(desired, scope, matches);
+  const roles = planRoles(desired.roles, scope, { ...sync, named, ignored: ignored.roles });
+  const ignoredRoles = new Set([...scope.ignoredRoles, ...ignored.roles]);
   const members = planMembers(desired.members, scope, {
     sync,
-    roles: roleResolver(roles, scope),
+    roles: roleResolver(roles, { ...scope, ignoredRoles }),
+    ignored: ignored.members,
     now,
     lost,
     file: desired.origin.file,
@@ -161,10 +164,10 @@ export function judgeChanges(
       ...judged.findings,
       ...[
         ...(live.callerUnknown ? [{ code: "caller-unknown", name: "the API key" } as const] : []),
-        ...(byFile ? declaredAndIgnored(desired, scope, matches) : []),
         ...(byFile ? [...unknownInRules(desired, scope, roles), ...ignoredAccess(scope)] : []),
         ...(byFile ? assumedRoles(desired, scope) : []),
-        ...withoutIgnoredPins([...roles.findingData, ...members.findingData], scope),
+        ...roles.findingData,
+        ...members.findingData,
         ...rounding.map(({ finding }) => finding),
         ...minHolders.findingData,
         ...judged.findingData,

@@ -43,6 +43,8 @@ export interface MemberContext {
   /** The merchant's own file: the others may be shared with merchants of other members. */
   readonly file: string;
   readonly renewal: Renewal;
+  /** Declared addresses that the file also tells to ignore. */
+  readonly ignored: ReadonlySet<string>;
 }
 
 /** Compares the declared members with the live ones, and moves the holders of replaced roles. */
@@ -132,6 +134,10 @@ function planMember(
   report: Report,
 ): readonly MemberChange[] {
   const name = at.member.email;
+  if (context.ignored.has(name)) {
+    report({ code: "member-ignored", name });
+    return [];
+  }
   const lost = context.lost.get(name.toLowerCase());
   const pinned = context.pins.get(name.toLowerCase());
   if (pinned !== undefined && !at.expired && needsInvitation(name, match, context)) {

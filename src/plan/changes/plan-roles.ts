@@ -37,7 +37,7 @@ const NOTHING: RolePlan = {
 export function planRoles(
   desired: readonly DesiredRole[] | undefined,
   { roles: live, setAside }: Pick<Scope, "roles" | "setAside">,
-  sync: Pick<SyncOptions, "roles" | "replaceRoles"> & { readonly named: ReadonlySet<string> },
+  sync: Pick<SyncOptions, "roles" | "replaceRoles"> & Pick<RoleContext, "named" | "ignored">,
 ): RolePlan {
   const custom = live.filter((role) => !role.predefined);
   if (desired === undefined) {
@@ -72,8 +72,11 @@ export function planRoles(
   }));
   const left = unclaimed.filter(({ predefined }) => !predefined);
   const aside = asideByName(left, setAside);
-  const planned = pairs.map(({ entry: role, match }) =>
-    planRole(role, match, { ...sync, aside: aside.get(role.name), free, setAside }),
+  const planned = pairs.map(
+    ({ entry: role, match }): PlannedRole =>
+      sync.ignored.has(role.name)
+        ? { change: null, findingData: [{ code: "role-ignored", name: role.name } as const] }
+        : planRole(role, match, { ...sync, aside: aside.get(role.name), free, setAside }),
   );
   const spoken = new Set(planned.flatMap(({ change }) => change?.id ?? []));
   const unlisted = left.filter(({ id }) => !spoken.has(id));
@@ -96,7 +99,11 @@ export function planRoles(
       ...caseVariants(changes, unlisted),
     ],
     declared: new Map(
-      pairs.flatMap(({ entry, match }, index) => declaredId(entry, match, planned[index]?.change)),
+      pairs.flatMap(({ entry, match }, index) =>
+        match.found === "none" && sync.ignored.has(entry.name)
+          ? []
+          : declaredId(entry, match, planned[index]?.change),
+      ),
     ),
     replaced: new Map(
       changes.flatMap((change) => (change.kind === "replace" ? [[change.id, change.name]] : [])),
@@ -108,6 +115,8 @@ interface RoleContext {
   readonly replaceRoles: boolean;
   /** Role ids that grants, guards, policies and checks name. */
   readonly named: ReadonlySet<string>;
+  /** Declared names that the file also tells to ignore. */
+  readonly ignored: ReadonlySet<string>;
   /** What an earlier run set aside to make room for this role. */
   readonly aside: LiveRole | undefined;
   /** Live names that nobody pins. */

@@ -28,16 +28,22 @@ export function ignoredAccess({ roles, ignoredLiveRoles, ignoredMembers }: Scope
   return found;
 }
 
+/** Names of declared roles and addresses of declared members that are ignored. */
+export interface IgnoredEntries {
+  readonly roles: ReadonlySet<string>;
+  readonly members: ReadonlySet<string>;
+}
+
 /**
- * Reports what is declared and ignored at once, by its name or by the id of what is live: it would be created beside
- * what is there already.
+ * Finds what is declared and ignored at once, by its name or by the id of what is live: it would be created beside what
+ * is there already.
  */
-export function declaredAndIgnored(
+export function ignoredEntries(
   { roles = [], members = [], ignore }: DesiredState,
   scope: Scope,
   matches: Matches,
-): readonly FindingData[] {
-  if (ignore.roles.length + ignore.members.length === 0) return [];
+): IgnoredEntries {
+  if (ignore.roles.length + ignore.members.length === 0) return { roles: new Set(), members: new Set() };
   const names = new Set(scope.roles.map(({ name }) => name));
   const isIgnoredRole = (name: string): boolean => scope.ignoredRoles.has(name) && !names.has(name);
   const addressesIn = (live: readonly LiveMember[]): ReadonlySet<string> =>
@@ -50,37 +56,28 @@ export function declaredAndIgnored(
   );
   const isIgnoredAddress = (address: string): boolean =>
     ignoredAddresses.has(address) && !addresses.has(address);
-  return [
-    ...roles
-      .filter(
-        ({ name, id, previously }) =>
-          matchesAny(ignore.roles, [name, id ?? name], matches) ||
-          (id !== undefined && scope.ignoredRoles.has(id)) ||
-          // A pinned role is renamed to its name, which an ignored one would still have.
-          isIgnoredRole(name) ||
-          (id === undefined && previously !== undefined && isIgnoredRole(previously)),
-      )
-      .map(({ name }): FindingData => ({ code: "role-ignored", name })),
-    ...members
-      .filter(
-        ({ email, id }) =>
-          matchesAny(ignore.members, [email, id ?? email], matches) ||
-          (id !== undefined && ignoredIds.has(id)) ||
-          (id === undefined && isIgnoredAddress(email.toLowerCase())),
-      )
-      .map(({ email }): FindingData => ({ code: "member-ignored", name: email })),
-  ];
-}
-
-/** Returns the findings but those of a pin to something ignored, which is there, though no plan sees it. */
-export function withoutIgnoredPins(
-  findingData: readonly FindingData[],
-  { ignoredRoles, ignoredMembers }: Scope,
-): readonly FindingData[] {
-  if (ignoredRoles.size + ignoredMembers.length === 0) return findingData;
-  return findingData.filter((found) => {
-    if (found.code === "role-pin-missing") return !ignoredRoles.has(found.id);
-    if (found.code === "member-pin-missing") return !ignoredMembers.some(({ id }) => id === found.id);
-    return true;
-  });
+  return {
+    roles: new Set(
+      roles
+        .filter(
+          ({ name, id, previously }) =>
+            matchesAny(ignore.roles, [name, id ?? name], matches) ||
+            (id !== undefined && scope.ignoredRoles.has(id)) ||
+            // A pinned role is renamed to its name, which an ignored one would still have.
+            isIgnoredRole(name) ||
+            (id === undefined && previously !== undefined && isIgnoredRole(previously)),
+        )
+        .map(({ name }) => name),
+    ),
+    members: new Set(
+      members
+        .filter(
+          ({ email, id }) =>
+            matchesAny(ignore.members, [email, id ?? email], matches) ||
+            (id !== undefined && ignoredIds.has(id)) ||
+            (id === undefined && isIgnoredAddress(email.toLowerCase())),
+        )
+        .map(({ email }) => email),
+    ),
+  };
 }

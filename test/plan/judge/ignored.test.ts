@@ -127,3 +127,39 @@ test("a pinned role is not renamed to the name of an ignored one, which the serv
   const is = live([liveRole("role_1", "Legacy"), liveRole("role_2", "Till")]);
   expect(briefFindings(planOf(want, is))).toContain("error role-ignored Legacy");
 });
+
+test("what is declared by name and ignored by id is not created, nobody gains by it, and nobody is told to hold it", () => {
+  const made = planOf(
+    desired({
+      ignore: { roles: ["role_1", "Till*"], members: ["mem_e"] },
+      roles: [role("Legacy A", { permissions: ["pay"] }), role("Till", { permissions: ["pay"] })],
+      members: [
+        member("ada@example.com", { roles: ["Legacy A", "Till"] }),
+        member("eve@auditor.example", { roles: ["role_admin"] }),
+      ],
+    }),
+    live([ADMIN, LEGACY], [EVE, liveMember("mem_a", "ada@example.com", { roles: ["role_1"] })]),
+  );
+  expect(brief(made)).toEqual([]);
+  expect(made.impact).toEqual({ members: [], permissions: [], roles: [] });
+  expect(briefFindings(made).filter((one) => one.startsWith("error"))).toEqual([
+    "error member-role-ignored ada@example.com",
+    "error member-role-ignored ada@example.com",
+    "error member-ignored eve@auditor.example",
+    "error role-ignored Legacy A",
+    "error role-ignored Till",
+  ]);
+});
+
+test("an entry that is ignored by its address still stands for whom it is pinned to, who is not removed", () => {
+  const made = planOf(
+    desired({
+      ignore: { roles: ["Till"], members: ["*@auditor.example"] },
+      roles: [role("Till", { id: "role_1", permissions: [] })],
+      members: [member("bob@auditor.example", { id: "mem_a", roles: [] })],
+    }),
+    live([LEGACY], [liveMember("mem_a", "ada@example.com")]),
+  );
+  expect(brief(made)).toEqual([]);
+  expect(made.findings.map(({ code }) => code)).toEqual(["member-ignored", "role-ignored"]);
+});

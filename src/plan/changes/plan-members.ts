@@ -106,12 +106,13 @@ function planUnlisted(
   if (sync.members === "additive") return [];
   return unclaimed.flatMap((member) => {
     const address = addressOf(member);
+    const moves = member.roles.some(roles.isReplaced);
     if (member.user && isServiceAccount(member) !== false) {
-      report({ code: "member-service-account", name: address ?? member.id, type: member.user.type });
+      report({ code: "member-service-account", name: address ?? member.id, type: member.user.type, moves });
       return [];
     }
     if (address !== null) return [deleteMember(member, roles, "unlisted")];
-    report({ code: "member-without-address", name: member.id });
+    report({ code: "member-without-address", name: member.id, moves });
     return [];
   });
 }

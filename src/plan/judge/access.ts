@@ -83,17 +83,26 @@ export function accessAfter(before: Access, changes: AccessChanges, options: Acc
   const removed = new Set([...before.removed, ...before.roles.keys()].filter((key) => !roles.has(key)));
   // Where nobody changes, nobody has to be compared either.
   if (changes.members.length === 0) return { roles, removed, people: before.people };
+  // A new role that is not created grants nothing, and has no holders.
+  const keysOf = (refs: readonly RoleRef[]): readonly string[] => [
+    ...new Set(
+      refs.flatMap((ref) => {
+        const key = keyOf(ref);
+        return ref.id === null && !roles.has(key) ? [] : key;
+      }),
+    ),
+  ];
   const changeOf = new Map(changes.members.map((change) => [change.id, change]));
   const people: PersonAccess[] = [];
   for (const was of before.people) {
     const change = changeOf.get(was.id);
-    const is = change === undefined ? was : personAfter(change, was, keyOf);
+    const is = change === undefined ? was : personAfter(change, was, keysOf);
     if (is !== null) people.push(is);
   }
   // There can be only one invitation to an address.
   const added = new Map<string, PersonAccess>();
   for (const change of changes.members) {
-    const is = change.kind === "create" ? personAfter(change, null, keyOf) : null;
+    const is = change.kind === "create" ? personAfter(change, null, keysOf) : null;
     if (is !== null) added.set(is.name.toLowerCase(), is);
   }
   return { roles, removed, people: [...people, ...added.values()] };
@@ -103,7 +112,7 @@ export function accessAfter(before: Access, changes: AccessChanges, options: Acc
 function personAfter(
   { kind, id, name, after }: MemberChange,
   was: PersonAccess | null,
-  keyOf: (ref: RoleRef) => string,
+  keysOf: (refs: readonly RoleRef[]) => readonly string[],
 ): PersonAccess | null {
   if (after === null) return null;
   // A user whom the merchant manages is there at once, and has turned nothing on yet.
@@ -113,7 +122,7 @@ function personAfter(
     name,
     email: after.email,
     status: kind === "update" ? (was?.status ?? "unknown") : isMade ? "accepted" : "invited",
-    roles: [...new Set(after.roles.map(keyOf))],
+    roles: keysOf(after.roles),
     serviceAccount: was === null ? false : was.serviceAccount,
     ignored: false,
     mfa: isMade ? false : (was?.mfa ?? null),

@@ -1,3 +1,4 @@
+import { counted } from "../../lib/text.ts";
 import type { Change, Finding } from "../../model/plan.ts";
 import { list } from "./refusals.ts";
 
@@ -52,8 +53,14 @@ export type FindingData =
   | { readonly code: "member-role-removed"; readonly name: string; readonly role: string }
   | { readonly code: "member-disabled"; readonly name: string }
   | { readonly code: "member-not-managed"; readonly name: string }
-  | { readonly code: "member-without-address"; readonly name: string }
-  | { readonly code: "member-service-account"; readonly name: string; readonly type: string }
+  | { readonly code: "member-without-address"; readonly name: string; readonly moves: boolean }
+  | {
+      readonly code: "member-service-account";
+      readonly name: string;
+      readonly type: string;
+      /** Holds a role that is replaced, and moves to its successor. */
+      readonly moves: boolean;
+    }
   | {
       readonly code: "member-pin-other";
       readonly name: string;
@@ -102,6 +109,10 @@ const SERVICE_ACCOUNTS: Readonly<Record<string, string | undefined>> = {
   service_account: "a service account",
   system_account: "a system account",
 };
+
+function stays(moves: boolean): string {
+  return moves ? "it moves along with a replaced role, and is left alone otherwise" : "it is left alone";
+}
 
 const IGNORED_HINT =
   "No plan changes or removes what is ignored, but policies and checks judge it all the same.";
@@ -207,7 +218,7 @@ export function toFinding(found: FindingData): Finding {
     case "role-few-holders":
       return warning(
         "role",
-        `The role "${name}" has ${found.holders} accepted holders, fewer than the ${found.min} it is to have.`,
+        `The role "${name}" has ${counted(found.holders, "accepted holder")}, fewer than the ${found.min} it is to have.`,
         "This plan does not make it worse. Give the role to somebody else, or let the invited accept.",
       );
     case "check-unknown":
@@ -269,15 +280,15 @@ export function toFinding(found: FindingData): Finding {
     case "member-without-address":
       return warning(
         "member",
-        `Member ${name} has no e-mail address, so the file cannot name it; it is left alone.`,
+        `Member ${name} has no e-mail address, so the file cannot name it; ${stays(found.moves)}.`,
         null,
       );
     case "member-service-account":
       return warning(
         "member",
         SERVICE_ACCOUNTS[found.type] === undefined
-          ? `${name} is not listed, and its user type "${found.type}" is not known; it is left alone.`
-          : `${name} is ${SERVICE_ACCOUNTS[found.type]} that the file does not list; it is left alone.`,
+          ? `${name} is not listed, and its user type "${found.type}" is not known; ${stays(found.moves)}.`
+          : `${name} is ${SERVICE_ACCOUNTS[found.type]} that the file does not list; ${stays(found.moves)}.`,
         'List it under "members:" to manage it, or under "ignore.members" to keep it out of plans.',
       );
     case "member-pin-other":

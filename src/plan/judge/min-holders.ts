@@ -41,9 +41,10 @@ export function guardMinHolders(
     known.set(role, keys);
     return keys;
   };
-  const results = rulesOf(settings, keysOf).flatMap(([role, min]) =>
-    keysOf(role).map((key) => guardRole({ role, key, min, before, after, changes })),
-  );
+  const results = rulesOf(settings, keysOf).flatMap(([role, min]) => {
+    const isWritten = Object.hasOwn(settings ?? {}, role);
+    return keysOf(role).map((key) => guardRole({ role, key, min, isWritten, before, after, changes }));
+  });
   return {
     deferred: distinctChanges(results.flatMap(({ deferred }) => deferred)),
     refusals: results.flatMap(({ refusals }) => refusals),
@@ -69,6 +70,8 @@ interface Rule {
   readonly role: string;
   readonly key: string;
   readonly min: number;
+  /** In a file: the default is about a merchant that has an owner. */
+  readonly isWritten: boolean;
   readonly before: Access;
   readonly after: Access;
   readonly changes: readonly MemberChange[];
@@ -86,7 +89,7 @@ function guardRole(rule: Rule): MinHolders {
 }
 
 function judgeRole(
-  { role, key, min, before, after, changes }: Rule,
+  { role, key, min, isWritten, before, after, changes }: Rule,
   counts: (person: PersonAccess) => boolean,
 ): MinHolders {
   const accepted = holdersOf(before, key).filter(isAccepted);
@@ -96,7 +99,8 @@ function judgeRole(
   const pending = holders.filter(({ status }) => status === "pending" || status === "invited");
   const name = before.roles.get(key)?.name ?? role;
   if (has.length >= had.length) {
-    return has.length < min && had.length > 0
+    const wasShort = had.length > 0 || (isWritten && before.roles.has(key));
+    return has.length < min && wasShort
       ? { ...NOTHING, findingData: [{ code: "role-few-holders", name, holders: has.length, min }] }
       : NOTHING;
   }

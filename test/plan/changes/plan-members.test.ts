@@ -447,3 +447,22 @@ test("a pin to an open invitation of another address is warned of", () => {
   const made = planOf(desired({ members: [member("ada@example.com", { id: "mem_b" })] }), is);
   expect(briefFindings(made)).toEqual(["warning member-pin-other ada@example.com"]);
 });
+
+test("a service account that moves along with a replaced role is not said to be left alone", () => {
+  const account = liveMember("mem_1", "sa@example.com", { roles: ["role_1"] });
+  const plan = planOf(
+    desired({
+      sync: { ...SYNC, replaceRoles: true },
+      roles: [role("Cashier", { metadata: { a: "b" } })],
+      members: [],
+    }),
+    live(
+      [liveRole("role_1", "Cashier")],
+      [{ ...account, user: account.user && { ...account.user, type: "service_account" } } as typeof account],
+    ),
+  );
+  expect(brief(plan)).toEqual(["replace role Cashier", "update member sa@example.com"]);
+  expect(plan.findings.map(({ message }) => message)).toEqual([
+    "sa@example.com is a service account that the file does not list; it moves along with a replaced role, and is left alone otherwise.",
+  ]);
+});

@@ -336,3 +336,16 @@ test("a replaced role that loses a permission counts as a removal, as one that i
   expect(refused(["a", "b"])).toEqual([]);
   expect(refused(["a"])).toEqual([expect.stringContaining("max-removals")]);
 });
+
+test("a role that nobody holds, though the file asks for holders, is told of as well", () => {
+  const is = live(
+    [OWNER, liveRole("role_1", "Boss"), liveRole("role_2", "Cashier")],
+    [liveMember("mem_1", "ada@example.com", { roles: ["role_2"] })],
+  );
+  const minHolders = { Boss: 1, Cashier: 2 };
+  const { findings } = planOf(desired({ guards: { ...OPEN, minHolders } }), is);
+  expect(findings.map(({ message }) => message)).toEqual([
+    'The role "Boss" has 0 accepted holders, fewer than the 1 it is to have.',
+    'The role "Cashier" has 1 accepted holder, fewer than the 2 it is to have.',
+  ]);
+});

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import {
+  briefFindings,
   desired,
   invited,
   live,
@@ -128,4 +129,13 @@ test("a section that the file does not have is not managed, whatever is live", (
     roles: { ...none, unmanaged: 1 },
     members: { ...none, delete: 1 },
   });
+});
+
+test("a role that cannot be created, since the file does not say what it permits, is none that the service does not tell", () => {
+  const plan = planOf(
+    desired({ roles: [role("Till")], members: [member("ada@example.com", { roles: ["Till"] })] }),
+    live(),
+  );
+  expect(briefFindings(plan)).toEqual(["error role-needs-permissions Till"]);
+  expect(plan.impact.members).toEqual([]);
 });

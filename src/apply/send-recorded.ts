@@ -27,20 +27,26 @@ export async function sendAndRestore(
   await recordOutcome(step, { write, result: done }, run);
   const { phase, change } = step;
   run.emit({ type: "fields-emptied", merchant: run.merchant, phase, change, fields: emptied.fields });
-  if (intent === null || !run.recordable()) return { status: "failed", failure: notRestored(emptied, null) };
+  if (intent === null || !run.recordable())
+    return { status: "failed", failure: notRestored(emptied, run.merchant, null) };
   const restored = await recordOutcome(step, await send(step, restoring, run, { intent }), run);
   if (restored.status === "done") return done;
   const status = restored.status === "unknown" ? "unknown" : "failed";
-  return { status, failure: notRestored(emptied, "failure" in restored ? restored.failure : null) };
+  return {
+    status,
+    failure: notRestored(emptied, run.merchant, "failure" in restored ? restored.failure : null),
+  };
 }
 
 /** Returns the failure of a restore; without a cause the run was stopped first. */
-function notRestored({ fields }: Emptied, failure: Failure | null): Failure {
+function notRestored({ fields }: Emptied, merchant: string, failure: Failure | null): Failure {
   const why = failure === null ? "the run was stopped first." : failure.message;
   return {
     code: "not-restored",
     message: `The service emptied ${fields.join(" and ")}, which the update did not send. It is not restored: ${why}`,
-    hint: (failure?.code === "not-restored" && failure.hint) || 'To restore it, run "rolecall undo latest".',
+    hint:
+      (failure?.code === "not-restored" && failure.hint) ||
+      `To restore it, run "rolecall undo latest -m ${merchant}".`,
     ...(failure?.request && { request: failure.request }),
   };
 }

@@ -22,6 +22,7 @@ import { rolesInRules, unknownInRules } from "./judge/rule-roles.ts";
 import { roleResolver } from "./resolve.ts";
 import { type Matches, type Scope, scopeOf } from "./scope.ts";
 import { withoutLeftOut } from "./select.ts";
+import type { UnrestoredMember } from "./undo/emptied-fields.ts";
 
 /** Everything that a plan is made from. */
 export interface PlanInput {
@@ -34,6 +35,8 @@ export interface PlanInput {
   /** By address in lower case, the expired invitations that earlier runs have removed and not renewed. */
   readonly lost?: ReadonlyMap<string, LostInvitation>;
   readonly renewal?: Renewal;
+  /** Members with unmanaged fields that earlier runs may have left empty, and that are empty. */
+  readonly unrestored?: readonly UnrestoredMember[];
   /** Whether a glob matches a text. */
   readonly matches: Matches;
   /** Fingerprints of changes that somebody chose to leave out; what cannot be made without them is left out, too. */
@@ -42,7 +45,7 @@ export interface PlanInput {
 
 /** Computes what would make the live state the desired one: pure, and the same bytes for the same inputs. */
 export function buildPlan(input: PlanInput): Plan {
-  const { desired, live, now, matches, lost = new Map(), renewal = {} } = input;
+  const { desired, live, now, matches, lost = new Map(), renewal = {}, unrestored = [] } = input;
   const { sync } = desired;
   const scope = scopeOf(live, desired.ignore, matches);
   const named = new Set([...namedRoleIds(desired), ...protectedIds(desired.guards, scope)]);
@@ -58,7 +61,12 @@ export function buildPlan(input: PlanInput): Plan {
     file: desired.origin.file,
     renewal,
   });
-  return judgeChanges(input, { scope, roles, members, byFile: true });
+  const emptied = unrestored.map(
+    ({ name, fields, run }) =>
+      ({ code: "member-fields-emptied", name, fields, run, merchant: desired.merchant }) as const,
+  );
+  const findingData = [...members.findingData, ...emptied];
+  return judgeChanges(input, { scope, roles, members: { ...members, findingData }, byFile: true });
 }
 
 /** Changes that were found, before guards, policies and checks have looked at them. */

@@ -9,7 +9,7 @@ const SEED = `merchants:
       - { name: Cashier, permissions: [catalog_view] }
     members:
       - { email: ada@example.com, roles: [role_owner] }
-      - { email: ben@example.com, roles: [role_employee, Cashier], metadata: { desk: 1 } }
+      - { id: mem_ben, email: ben@example.com, roles: [role_employee, Cashier], metadata: { desk: 1 } }
       - { email: cy@example.com, roles: [Cashier] }
 keys:
   - { key: sk_test_sandbox, owner: ada@example.com }
@@ -223,6 +223,48 @@ test("a run that was cut short is told by the next plan and apply, with what is 
   expect(apply.stderr.replaceAll(/\s+/g, " ")).toContain("was interrupted");
   const runs = await shop.run(["runs", first.replace(".jsonl", "")]);
   expect(runs.stdout).toContain("Outcome unknown; these may have taken effect");
+});
+
+test("a field that a killed update may have emptied is told until it holds something again", async () => {
+  const file = FILE.replace("roles: [Cashier], metadata: { desk: 2 }", "roles: [Cashier]");
+  await shop.write("mc1.yaml", file);
+  await applied();
+  const [first = ""] = await journals();
+  const path = join(shop.folder, ".rolecall", "runs", first);
+  const lines = (await readFile(path, "utf8")).split("\n");
+  const update = lines.findIndex((line) => line.includes('"name":"ben@example.com"'));
+  await writeFile(
+    path,
+    `${lines.slice(0, update + 1).join("\n")}\n`.replace(/"pid":\d+/, '"pid":2147483646'),
+  );
+  const ben = (metadata: object): Promise<unknown> =>
+    shop.control("PUT", "/v0.1/merchants/MC1/members/mem_ben", { metadata });
+  await ben({});
+  const run = first.replace("-MC1.jsonl", "");
+  const told = async (): Promise<readonly unknown[]> => {
+    const { stdout } = await shop.run(["plan", "mc1.yaml", "--format", "json"]);
+    const { plans } = JSON.parse(stdout) as {
+      plans: readonly { findings: readonly { code: string; name: string; hint: string }[] }[];
+    };
+    return plans.flatMap(({ findings }) => findings.filter(({ code }) => code === "member-fields-emptied"));
+  };
+  const finding = {
+    name: "ben@example.com",
+    message: expect.stringContaining("The metadata of ben@example.com is empty"),
+    hint: expect.stringContaining(`"rolecall undo ${run} -m MC1"`),
+  };
+  expect(await told()).toMatchObject([finding]);
+  await shop.write("mc1.yaml", file.replace("refunds_create", "refunds_create, payouts_view"));
+  await applied();
+  expect(await told()).toMatchObject([finding]);
+  expect((await shop.run(["runs", run])).stdout).toContain("ben@example.com at MC1: metadata");
+  await ben({ desk: 3 });
+  expect(await told()).toEqual([]);
+  // Emptied on purpose since: a later run has found it filled.
+  await shop.write("mc1.yaml", file.replace("roles: [Cashier] }", "roles: [Cashier, role_employee] }"));
+  await applied();
+  await ben({});
+  expect(await told()).toEqual([]);
 });
 
 describe("a run of several merchants", () => {

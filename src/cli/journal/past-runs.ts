@@ -1,11 +1,9 @@
 import { RolecallError } from "../../model/errors.ts";
-import type { LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
 import { jointStatus } from "../../plan/run-status.ts";
-import { unrestoredMembers } from "../../plan/undo/emptied-fields.ts";
 import { runsJson } from "../../render/formats/json-output.ts";
-import { renderUnfinished, type UnfinishedRun } from "../../render/text/run-notices.ts";
-import { renderRun, renderRuns, type ShownRun } from "../../render/text/runs-text.ts";
+import { renderUnfinished } from "../../render/text/run-notices.ts";
+import { type KnownRun, renderRun, renderRuns, type ShownRun } from "../../render/text/runs-text.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io/io.ts";
@@ -203,30 +201,25 @@ const SETTLED_AFTER_MS = 24 * 60 * 60 * 1000;
  * there is no warning.
  */
 export async function warnUnfinishedRuns(
-  planned: readonly { readonly live: LiveState; readonly plan: Plan }[],
+  planned: readonly { readonly plan: Plan }[],
   options: { readonly color: boolean; readonly quiet?: true },
   io: Io,
 ): Promise<void> {
   if (options.quiet) return;
   const runs = planned.length === 0 ? [] : await listRuns(io.cwd).catch(() => []);
   if (runs.length === 0) return;
-  const reported = new Map<string, UnfinishedRun[]>();
-  for (const { live, plan } of planned) {
+  const reported = new Map<string, KnownRun[]>();
+  for (const { plan } of planned) {
     const { merchant, service, changes } = plan;
     const last = await lastRun(runs, merchant, service, io);
     if (last === null || !("past" in last)) continue;
     const { status, past } = last;
-    const unrestored = unrestoredMembers(past, live);
-    const isOpen =
-      status === "running" ||
-      status === "interrupted" ||
-      status === "unknown-outcome" ||
-      unrestored.length > 0;
+    const isOpen = status === "running" || status === "interrupted" || status === "unknown-outcome";
     const age = io.now() - Date.parse(past.run.at);
     if (isOpen && (status === "running" || changes.length > 0 || age < SETTLED_AFTER_MS)) {
       const { run, host, pid } = past.run;
       const together = JSON.stringify([run, host, pid, status]);
-      reported.set(together, [...(reported.get(together) ?? []), { ...last, unrestored }]);
+      reported.set(together, [...(reported.get(together) ?? []), last]);
     }
   }
   const style = styleFor(io.stderr, io, options.color);

@@ -4,6 +4,7 @@ import { parseJournal } from "../../config/saved/journal-file.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { PastRun, ReadJournal, RunStatus } from "../../model/past-run.ts";
 import { runStatus } from "../../plan/run-status.ts";
+import { type UnrestoredMember, unrestoredMembers } from "../../plan/undo/emptied-fields.ts";
 import type { Io } from "../io/io.ts";
 import { isAlive } from "../io/process-alive.ts";
 import { runsFolder } from "./write-journal.ts";
@@ -18,7 +19,15 @@ export interface StoredRun {
 
 /** A journal file with its parsed content. */
 export type FoundRun = StoredRun &
-  ({ readonly past: PastRun; readonly status: RunStatus } | { readonly unreadable: string });
+  (
+    | {
+        readonly past: PastRun;
+        readonly status: RunStatus;
+        /** Members whose fields the run may have left empty. */
+        readonly unrestored: readonly UnrestoredMember[];
+      }
+    | { readonly unreadable: string }
+  );
 
 /** The suffix of a journal's file name. */
 export const EXTENSION = ".jsonl";
@@ -60,9 +69,10 @@ export async function journalFiles(cwd: string): Promise<readonly string[]> {
   return stored.map(({ file }) => file);
 }
 
+const collator = new Intl.Collator("en", { numeric: true });
+
 /** Compares by number: of two journals of one millisecond, "-10" is later than "-9". */
 function isLater(one: string, other: string): boolean {
-  const collator = new Intl.Collator("en", { numeric: true });
   return collator.compare(one, other) > 0;
 }
 
@@ -71,7 +81,9 @@ export async function readRun(stored: StoredRun, io: Pick<Io, "cwd" | "now">): P
   const read = await readText(join(io.cwd, stored.file));
   const journal: ReadJournal = "text" in read ? parseJournal(read.text) : { ok: false, line: null, ...read };
   if (journal.ok) {
-    return { ...stored, past: journal.run, status: runStatus(journal.run, isAlive(journal.run, io.now())) };
+    const status = runStatus(journal.run, isAlive(journal.run, io.now()));
+    const unrestored = status === "running" ? [] : unrestoredMembers(journal.run);
+    return { ...stored, past: journal.run, status, unrestored };
   }
   const place = journal.line === null ? stored.file : `${stored.file}:${journal.line}`;
   return { ...stored, unreadable: `${place}: ${journal.reason}` };
@@ -81,6 +93,25 @@ export async function readRun(stored: StoredRun, io: Pick<Io, "cwd" | "now">): P
 export async function mentions(stored: StoredRun, text: string, io: Pick<Io, "cwd">): Promise<boolean> {
   const read = await readText(join(io.cwd, stored.file));
   return "text" in read && read.text.includes(text);
+}
+
+const TAIL_BYTES = 16 * 1024;
+
+/** Returns whether the run of a journal has ended with everything done; only the end of the file is read. */
+export async function isDone(stored: StoredRun, io: Pick<Io, "cwd">): Promise<boolean> {
+  try {
+    const file = await open(join(io.cwd, stored.file), "r");
+    try {
+      const { size } = await file.stat();
+      const length = Math.min(size, TAIL_BYTES);
+      const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length);
+      return buffer.toString("utf8").includes('"type":"end","status":"done"');
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return false;
+  }
 }
 
 async function readText(path: string): Promise<{ readonly text: string } | { readonly reason: string }> {

@@ -9,6 +9,7 @@ import type { LostInvitation } from "../../plan/changes/invitations-after.ts";
 import type { Matches } from "../../plan/scope.ts";
 import { entryTimes } from "../files/git-history.ts";
 import type { Io } from "../io/io.ts";
+import { findUnrestored } from "../journal/find-unrestored.ts";
 import { type Connection, resolveConnection } from "./connection.ts";
 import { findLostInvitations, renewalOf } from "./invitations.ts";
 import { openServices, type Prefetch, type ReachOptions, type Services } from "./services.ts";
@@ -92,6 +93,7 @@ export function createSessions(
           reader.read(state.merchant, named, state.members?.length));
         const lost = await findLostInvitations(state, read, connection.baseUrl, io);
         const renewal = await renewalOf(state, read, options.reinvite ?? [], entryTime);
+        const unrestored = await findUnrestored(state, read, connection.baseUrl, io);
         const live = await withRolesOf(lost, read, lookup(state.merchant));
         const plan = makePlan({
           desired: { ...state, ...environmentOf(connection) },
@@ -100,6 +102,7 @@ export function createSessions(
           now: options.asOf ?? io.now(),
           lost,
           renewal,
+          unrestored,
           matches,
           leaveOut,
         });

@@ -95,6 +95,13 @@ export type FindingData =
     }
   | { readonly code: "member-pin-renewed"; readonly name: string; readonly id: string; readonly now: string }
   | { readonly code: "member-invitation-lost"; readonly name: string; readonly run: string }
+  | {
+      readonly code: "member-fields-emptied";
+      readonly name: string;
+      readonly fields: readonly string[];
+      readonly run: string;
+      readonly merchant: string;
+    }
   | { readonly code: "member-role-gone"; readonly name: string; readonly role: string }
   | { readonly code: "member-mfa-unknown"; readonly name: string; readonly role: string };
 
@@ -356,6 +363,14 @@ export function toFinding(found: FindingData): Finding {
         `The expired invitation of ${name} is gone: run ${found.run} removed it, and could not send a new one.`,
         "It is sent now, with what the journal of that run says of roles and metadata that the file does not manage.",
       );
+    case "member-fields-emptied": {
+      const [what, it] = found.fields.length === 1 ? ["is", "it"] : ["are", "them"];
+      return warning(
+        "member",
+        `The ${found.fields.join(" and ")} of ${name} ${what} empty: the service may have emptied ${it} on an update by the apply ${found.run} that did not send ${it}.`,
+        `To restore ${it}, run "rolecall undo ${found.run} -m ${found.merchant}", then apply again.`,
+      );
+    }
     case "member-role-gone":
       return warning(
         "member",

@@ -1,4 +1,5 @@
 import { isSameJson } from "../../lib/canonical-json.ts";
+import type { DesiredState } from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { PastRun, PastWrite } from "../../model/past-run.ts";
 import type { MemberImage } from "../../model/plan.ts";
@@ -34,23 +35,73 @@ export function unrestoredWrites({ writes }: Pick<PastRun, "writes">): readonly 
   });
 }
 
-/** Returns the members of a run with such fields that are empty now. */
-export function unrestoredMembers(
-  run: Pick<PastRun, "writes">,
+/** A member whose fields a run may have left empty. */
+export interface UnrestoredMember {
+  /** The name of the run. */
+  readonly run: string;
+  readonly id: string;
+  readonly name: string;
+  readonly fields: readonly OmittableField[];
+}
+
+/** Returns the members whose fields a run may have left empty. */
+export function unrestoredMembers(past: Pick<PastRun, "run" | "writes">): readonly UnrestoredMember[] {
+  const { run } = past.run;
+  return unrestoredWrites(past).flatMap(({ write: { intent }, fields }) =>
+    intent.id === null || fields.length === 0 ? [] : [{ run, id: intent.id, name: intent.name, fields }],
+  );
+}
+
+/** Keeps the fields that are empty in the live state and that the file does not manage, so that no plan shows them. */
+export function stillEmpty(
+  unrestored: readonly UnrestoredMember[],
   { members }: Pick<LiveState, "members">,
-): readonly { readonly name: string; readonly fields: readonly OmittableField[] }[] {
-  const byId = new Map(members.map((member) => [member.id, member]));
-  return unrestoredWrites(run).flatMap(({ write: { intent }, fields }) => {
-    const live = byId.get(intent.id ?? "");
+  { members: declared = [] }: Pick<DesiredState, "members">,
+): readonly UnrestoredMember[] {
+  return narrow(unrestored, ({ id, name }) => {
+    const live = members.find((member) => member.id === id);
     if (live === undefined) return [];
-    const { roles, metadata, user } = live;
-    const holds: Readonly<Record<OmittableField, boolean>> = {
-      roles: roles.length > 0,
-      metadata: Object.keys(metadata).length > 0,
-      nickname: (user?.nickname ?? "") !== "",
-    };
-    const empty = fields.filter((field) => !holds[field]);
-    return empty.length === 0 ? [] : [{ name: intent.name, fields: empty }];
+    const entry = declared.find((one) => one.id === id || one.email.toLowerCase() === name.toLowerCase());
+    return [
+      ...(live.roles.length === 0 && entry?.roles === undefined ? (["roles"] as const) : []),
+      ...(Object.keys(live.metadata).length === 0 && entry?.metadata === undefined
+        ? (["metadata"] as const)
+        : []),
+      ...((live.user?.nickname ?? "") === "" && (entry?.managed?.nickname ?? null) === null
+        ? (["nickname"] as const)
+        : []),
+    ];
+  });
+}
+
+/** Leaves out the fields that a later run has set, or has found filled. */
+export function withoutSettled(
+  unrestored: readonly UnrestoredMember[],
+  { writes }: Pick<PastRun, "writes">,
+): readonly UnrestoredMember[] {
+  return narrow(unrestored, ({ id, fields }) => {
+    const its = writes.filter(({ intent, outcome }) => intent.id === id && outcome?.status === "done");
+    const settled = its.flatMap(({ intent: { before, after, part } }) => {
+      const [was, is] = imagesOf({ before, after });
+      if (was === null) return [];
+      const empty = emptyFields(was);
+      return FIELDS.filter((field) => {
+        const isSet = is !== null && !isSameJson(fieldValue(was, field), fieldValue(is, field));
+        return isSet || (part !== "restore" && !empty.includes(field));
+      });
+    });
+    return fields.filter((field) => !settled.includes(field));
+  });
+}
+
+function narrow(
+  unrestored: readonly UnrestoredMember[],
+  keptOf: (member: UnrestoredMember) => readonly OmittableField[],
+): readonly UnrestoredMember[] {
+  return unrestored.flatMap((member) => {
+    const kept = keptOf(member);
+    const fields = member.fields.filter((field) => kept.includes(field));
+    return fields.length === 0 ? [] : [{ ...member, fields }];
   });
 }
 
@@ -91,7 +142,9 @@ function differingFields({ intent }: PastWrite): readonly OmittableField[] {
   return FIELDS.filter((field) => !isSameJson(fieldValue(before, field), fieldValue(after, field)));
 }
 
-function imagesOf(intent: PastWrite["intent"]): readonly [MemberImage | null, MemberImage | null] {
+function imagesOf(
+  intent: Pick<PastWrite["intent"], "before" | "after">,
+): readonly [MemberImage | null, MemberImage | null] {
   const { before, after } = intent;
   return [before && "email" in before ? before : null, after && "email" in after ? after : null];
 }

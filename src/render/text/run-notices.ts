@@ -5,14 +5,8 @@ import type { Style } from "../style.ts";
 import { type KnownRun, whoOf } from "./runs-text.ts";
 import { wrapText } from "./wrap.ts";
 
-/** The last run at a merchant, which is not finished. */
-export interface UnfinishedRun extends KnownRun {
-  /** Members whose fields the service may have emptied, and that are not restored for certain; absent: none. */
-  readonly unrestored?: readonly { readonly name: string; readonly fields: readonly string[] }[];
-}
-
 /** Notices about an unfinished run, shown before the next plan; equal parts together. */
-export function renderUnfinished(runs: readonly UnfinishedRun[], style: Style): string {
+export function renderUnfinished(runs: readonly KnownRun[], style: Style): string {
   const [first] = runs;
   if (first === undefined) return "";
   const { past, status } = first;
@@ -33,22 +27,8 @@ export function renderUnfinished(runs: readonly UnfinishedRun[], style: Style): 
   const ended = status === "interrupted" ? "was interrupted" : "stopped";
   const unknown =
     unsure.length === 0 ? " The outcome of every write is known." : ` Outcome unknown: ${namesOf(unsure)}.`;
-  const next = unrestoredText(runs, run.run) ?? [
-    "This plan is made from the live state, so it shows what remains.",
-  ];
-  return note([`the last apply of ${merchants}, ${oneLine(run.run)}, ${ended}.${unknown}`, ...next], style);
-}
-
-/** Names fields that a plan would not show, since no file manages them; `null` if there are none. */
-function unrestoredText(runs: readonly UnfinishedRun[], run: string): readonly string[] | null {
-  const members = runs.flatMap(({ unrestored = [] }) =>
-    unrestored.map(({ name, fields }) => `${fields.join(" and ")} of ${name}`),
-  );
-  if (members.length === 0) return null;
-  return [
-    `The service may have emptied fields that an update did not send: ${namesOf(members)}.`,
-    `→ To restore them, run "rolecall undo ${oneLine(run)}", then apply again.`,
-  ];
+  const next = "This plan is made from the live state, so it shows what remains.";
+  return note([`the last apply of ${merchants}, ${oneLine(run.run)}, ${ended}.${unknown}`, next], style);
 }
 
 /** Formats paragraphs as a note, with the lines after the first indented. */

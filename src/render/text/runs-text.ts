@@ -10,6 +10,8 @@ export interface KnownRun {
   readonly name: string;
   readonly past: PastRun;
   readonly status: RunStatus;
+  /** Members whose fields the service may have emptied, and that are not restored for certain; absent: none. */
+  readonly unrestored?: readonly { readonly name: string; readonly fields: readonly string[] }[];
 }
 
 /** A journal in a list, readable or not. */
@@ -190,13 +192,14 @@ function merchantText(journal: ListedRun, style: Style): string {
 }
 
 /** Formats the result of one merchant's part. */
-function partText({ past, status }: KnownRun, style: Style): string {
+function partText({ past, status, unrestored = [] }: KnownRun, style: Style): string {
   const { writes, end, verified, torn } = past;
   const unsure = writes.filter(({ outcome }) => outcome === null || outcome.status === "unknown");
   const rest = writes.filter((write) => !unsure.includes(write));
   return [
     ...(torn ? ["  The last line of the journal is incomplete and was skipped.\n"] : []),
     ...(unsure.length === 0 ? [] : [unsureText(unsure, status, style)]),
+    ...(unrestored.length === 0 ? [] : [unrestoredText(unrestored, past.run)]),
     ...(rest.length === 0 ? [] : ["\n  Writes:\n", ...rest.map((write) => writeLine(write, style))]),
     ...(writes.length === 0 ? ["\n  Nothing was sent.\n"] : []),
     ...(end?.status === "stopped" ? [`\n  Stopped: ${oneLine(end.cause ?? "no cause was recorded")}\n`] : []),
@@ -208,14 +211,26 @@ function partText({ past, status }: KnownRun, style: Style): string {
 function unsureText(unsure: readonly PastWrite[], status: RunStatus, style: Style): string {
   const head =
     status === "running" ? "\n  Under way:\n" : "\n  Outcome unknown; these may have taken effect:\n";
-  const isRestore = unsure.some(({ intent }) => intent.part === "restore");
   const next =
     status === "running"
       ? ""
-      : isRestore
-        ? '  → To restore what may still be empty, run "rolecall undo" with this run, then apply again.\n'
-        : '  → To find out, run "rolecall plan": it reads what is live, and shows what remains.\n';
+      : '  → To find out, run "rolecall plan": it reads what is live, and shows what remains.\n';
   return [head, ...unsure.map((write) => writeLine(write, style)), next].join("");
+}
+
+/** Names fields that a plan does not show, since no file manages them. */
+function unrestoredText(
+  members: NonNullable<KnownRun["unrestored"]>,
+  { run, merchant }: PastRun["run"],
+): string {
+  const lines = members.map(
+    ({ name, fields }) => `    ${oneLine(name)} at ${oneLine(merchant)}: ${fields.join(", ")}\n`,
+  );
+  return [
+    "\n  The service may have emptied fields that an update did not send:\n",
+    ...lines,
+    `  → To restore what is still empty, run "rolecall undo ${oneLine(run)} -m ${oneLine(merchant)}", then apply again.\n`,
+  ].join("");
 }
 
 const MARKS: Readonly<Record<NonNullable<PastWrite["outcome"]>["status"], string>> = {

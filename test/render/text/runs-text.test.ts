@@ -216,6 +216,17 @@ test("one run is shown with what is unknown first, why it stopped, and what was 
   expect(text).toContain("Deferred until others have accepted:\n    delete member di@example.com\n");
 });
 
+test("a run tells whose fields may be empty at which merchant, and what restores them", () => {
+  const run = past({ end: null, writes: [write(1, "ada@example.com", null)] });
+  const unrestored = [{ name: "ada@example.com", fields: ["roles", "metadata"] }];
+  const text = renderRun(alone({ name: NAME, past: run, status: "interrupted", unrestored }), PLAIN);
+  expect(text).toContain(
+    "  The service may have emptied fields that an update did not send:\n" +
+      "    ada@example.com at MC1: roles, metadata\n" +
+      `  → To restore what is still empty, run "rolecall undo ${NAME} -m MC1", then apply again.\n`,
+  );
+});
+
 describe("before the next plan", () => {
   test("a run that was interrupted is told, with what nobody knows", () => {
     const run = past({ writes: [write(1, "ada@example.com", null)], end: null });
@@ -223,19 +234,6 @@ describe("before the next plan", () => {
       "note: the last apply of MC1, 2026-06-15T12-00-00-000Z-MC1, was interrupted.\n" +
         "  Outcome unknown: create member ada@example.com.\n" +
         "  This plan is made from the live state, so it shows what remains.\n",
-    );
-  });
-
-  test("a member whose fields may be empty is told, with what restores them, and not that planning settles it", () => {
-    const run = past({ end: null, writes: [write(1, "ada@example.com", null)] });
-    const unrestored = [{ name: "ada@example.com", fields: ["roles", "metadata"] }];
-    expect(renderUnfinished([{ name: NAME, past: run, status: "interrupted", unrestored }], PLAIN)).toBe(
-      `note: the last apply of MC1, ${NAME}, was interrupted.\n` +
-        "  Outcome unknown: create member ada@example.com.\n" +
-        "  The service may have emptied fields that an update did not send: roles and\n" +
-        "  metadata of ada@example.com.\n" +
-        `  → To restore them, run "rolecall undo ${NAME}", then\n` +
-        "  apply again.\n",
     );
   });
 

@@ -3,9 +3,11 @@
  * Everything here is pure; the same inputs give the same bytes.
  */
 
+import { type ParsedMerchantFile, parseFile } from "./config/parse-file.ts";
+import { judgeDeclared } from "./plan/judge/judge-declared.ts";
+
 export { type DiagnosticRule, diagnosticTable } from "./config/diagnostics/rule-table.ts";
 export { merchantJsonSchema } from "./config/json-schemas.ts";
-export { parseMerchantFile } from "./config/parse-file.ts";
 export { type PlanFile, parsePlanFile } from "./config/saved/plan-file.ts";
 export type {
   Check,
@@ -58,3 +60,15 @@ export type {
 export { type Approval, approve } from "./plan/approve.ts";
 export { buildPlan, type PlanInput } from "./plan/build-plan.ts";
 export type { Matches } from "./plan/scope.ts";
+
+/**
+ * Reads one merchant's file; nothing is thrown for a bad one. A file with includes is not read whole.
+ * `now`, in milliseconds since the epoch, says which ends are past; without it, none is.
+ */
+export function parseMerchantFile(
+  file: string,
+  text: string,
+  { now = Number.NEGATIVE_INFINITY }: { readonly now?: number } = {},
+): ParsedMerchantFile {
+  return parseFile(file, text, { now, judge: judgeDeclared });
+}

@@ -8,8 +8,8 @@ const FILES = sourceFiles();
 const MOST_FILES = 312;
 const CROWDED: Readonly<Record<string, number>> = { "plan/judge": 18, "plan/undo": 18 };
 const SMALL = "include-path.ts check-text.ts role-names.ts service-url.ts undo-notes.ts";
-const SAME_FILE_NAME = "access.ts checks.ts policies.ts";
-const SAME_EXPORT = "Access Matches Problem isChanged";
+const SAME_FILE_NAME = "";
+const SAME_EXPORT = "Matches Problem isChanged";
 const CIRCULAR = "";
 
 /** Returns the paths by a name, of the names that several have. */

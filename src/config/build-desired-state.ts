@@ -1,3 +1,4 @@
+import type { Declared, Judging } from "../model/breach.ts";
 import type {
   Check,
   DesiredMember,
@@ -19,9 +20,12 @@ import {
 } from "./desired-settings.ts";
 import type { LocatedProblem } from "./diagnostics/problem.ts";
 import { isError } from "./diagnostics/rule-table.ts";
-import { renamedRoles } from "./raw-file.ts";
+import { type RawFile, renamedRoles } from "./raw-file.ts";
 import { type IncludeGraph, type ResolveInclude, resolveIncludes } from "./resolve-includes.ts";
+import { breachProblems } from "./rules/breach-problems.ts";
 import { checkMerchant } from "./rules/merchant-rules.ts";
+import { readableContent } from "./rules/readable-content.ts";
+import { createRuleContext, type RuleContext } from "./rules/rule-context.ts";
 import type { MerchantFile } from "./schema/merchant-schema.ts";
 import type { SourceFile } from "./source-file.ts";
 import { parseUntil } from "./until.ts";
@@ -38,24 +42,41 @@ export interface BuiltMerchant {
 }
 
 /** Puts a merchant's file together with what it includes. */
-export function buildDesiredState(main: SourceFile, resolve: ResolveInclude, now: number): BuiltMerchant {
+export function buildDesiredState(
+  main: SourceFile,
+  resolve: ResolveInclude,
+  judging: Judging,
+): BuiltMerchant {
   const joined = resolveIncludes(main, resolve);
-  const broken = rules(joined, now);
-  const problems = [...missingMerchant(main), ...joined.problems, ...broken].map((problem) =>
+  const { sources, complete } = joined;
+  const rawFiles = sources.flatMap(({ raw }) => (raw === null ? [] : [raw]));
+  const merchant = createRuleContext({ main: main.file, rawFiles, complete, now: judging.now });
+  const unjudged = [...missingMerchant(main), ...joined.problems, ...checkMerchant(merchant)];
+  const failed = [...unjudged, ...sources.flatMap((source) => source.problems)].some(isError);
+  const state = failed || !complete ? null : stateOf(joined);
+  const broken = judged(state ?? readableState(main, rawFiles), merchant, judging);
+  const problems = [...unjudged, ...broken].map((problem) =>
     problem.location.file === main.file ? problem : { ...problem, via: main.file },
   );
-  const failed = [...problems, ...joined.sources.flatMap((source) => source.problems)].some(isError);
-  return {
-    main,
-    state: failed || !joined.complete ? null : stateOf(joined),
-    problems,
-    sources: joined.sources,
-  };
+  return { main, state: broken.some(isError) ? null : state, problems, sources };
 }
 
-function rules({ main, sources, complete }: IncludeGraph, now: number): readonly LocatedProblem[] {
-  const rawFiles = sources.flatMap(({ raw }) => (raw === null ? [] : [raw]));
-  return checkMerchant({ main: main.file, rawFiles, complete, now });
+function judged(
+  declared: Declared | null,
+  merchant: RuleContext,
+  { judge, now }: Judging,
+): readonly LocatedProblem[] {
+  const breaches = declared === null ? [] : judge(declared, now);
+  return breaches === null
+    ? [{ code: "too-much-to-judge", location: { at: "first-key", file: merchant.main, path: [] } }]
+    : breachProblems(breaches, merchant);
+}
+
+/** What can be read of files with errors, which is judged, too: one mistake does not hide the others. */
+function readableState({ file }: SourceFile, rawFiles: readonly RawFile[]): Declared | null {
+  const contents = rawFiles.map(readableContent);
+  const own = contents.find((content) => content.file === file);
+  return own === undefined ? null : normalise(own, contents);
 }
 
 function stateOf({ main, sources }: IncludeGraph): DesiredState | null {

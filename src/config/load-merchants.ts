@@ -1,3 +1,4 @@
+import type { Judging } from "../model/breach.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type BuiltMerchant, buildDesiredState } from "./build-desired-state.ts";
@@ -29,9 +30,7 @@ export interface LoadedMerchants {
 }
 
 /** What loading depends on besides the files. */
-export interface LoadingOptions {
-  /** Milliseconds since the epoch: says which ends are past. */
-  readonly now: number;
+export interface LoadingOptions extends Judging {
   /** Whether the files are all of the project's, so that no other merchant can have what a shared rule names. */
   readonly wholeProject?: boolean;
   /** Hooks that run while files are read; absent: none. */
@@ -42,11 +41,11 @@ export interface LoadingOptions {
 export async function loadMerchants(
   files: readonly string[],
   read: ReadSource,
-  { now, wholeProject = false, hooks }: LoadingOptions,
+  { now, judge, wholeProject = false, hooks }: LoadingOptions,
 ): Promise<LoadedMerchants> {
   const library = await loadSources(files, read, now, hooks);
   await hooks?.pause();
-  const assembled = buildAll(library, now);
+  const assembled = buildAll(library, { now, judge });
   await hooks?.pause();
   const duplicates = duplicateMerchants(
     assembled.map(({ main: { file, raw } }) => ({ file, merchant: raw?.fields["merchant"] })),
@@ -83,7 +82,7 @@ export async function loadMerchants(
 }
 
 /** Every file that stands for itself, and of those that only include one another the first. */
-function buildAll(library: LoadedSources, now: number): readonly BuiltMerchant[] {
+function buildAll(library: LoadedSources, judging: Judging): readonly BuiltMerchant[] {
   const included = new Set(library.targets.values());
   const alone = library.roots.filter(
     (source) =>
@@ -91,12 +90,12 @@ function buildAll(library: LoadedSources, now: number): readonly BuiltMerchant[]
   );
   const assembled: BuiltMerchant[] = [];
   for (const source of alone) {
-    assembled.push(buildDesiredState(source, library.resolve, now));
+    assembled.push(buildDesiredState(source, library.resolve, judging));
   }
   const reached = new Set(assembled.flatMap(({ sources }) => sources));
   for (const source of library.roots) {
     if (!reached.has(source)) {
-      const one = buildDesiredState(source, library.resolve, now);
+      const one = buildDesiredState(source, library.resolve, judging);
       assembled.push(one);
       for (const each of one.sources) {
         reached.add(each);

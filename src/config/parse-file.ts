@@ -1,3 +1,4 @@
+import type { Judging } from "../model/breach.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { buildDesiredState } from "./build-desired-state.ts";
@@ -16,18 +17,13 @@ export interface ParsedMerchantFile {
 
 /**
  * Reads one merchant's file; nothing is thrown for a bad one. A file with includes needs `loadMerchants`.
- * `now`, in milliseconds since the epoch, says which ends are past; without it, none is.
  */
-export function parseMerchantFile(
-  file: string,
-  text: string,
-  { now = Number.NEGATIVE_INFINITY }: { readonly now?: number } = {},
-): ParsedMerchantFile {
+export function parseFile(file: string, text: string, { now, judge }: Judging): ParsedMerchantFile {
   const source = analyzeSource(file, text, parseFast(text) ?? parse(text), now);
   const unread = source.includes.map(
     ({ location }): LocatedProblem => ({ code: "include-not-read", location }),
   );
-  const { state, problems } = buildDesiredState(source, () => null, now);
+  const { state, problems } = buildDesiredState(source, () => null, { now, judge });
   const all = [...source.problems, ...unread, ...problems];
   return {
     state,

@@ -5,9 +5,10 @@ import { diagnosticTable } from "../../src/config/diagnostics/rule-table.ts";
 import { findKeys } from "../../src/config/diagnostics/secrets.ts";
 import { loadMerchants } from "../../src/config/load-merchants.ts";
 import type { ReadSource } from "../../src/config/load-sources.ts";
-import { parseMerchantFile } from "../../src/config/parse-file.ts";
+import { parseMerchantFile } from "../../src/index.ts";
 import type { DesiredState } from "../../src/model/desired.ts";
 import type { Diagnostic } from "../../src/model/diagnostic.ts";
+import { judgeDeclared } from "../../src/plan/judge/judge-declared.ts";
 import { processorTime } from "../support/processor-time.ts";
 import { runs } from "../support/property-runs.ts";
 import { NOW } from "./support/cases.ts";
@@ -75,7 +76,10 @@ describe("whatever is done to a file", () => {
             text === undefined ? { ok: false, reason: "missing" } : { ok: true, file, text },
           );
         };
-        const { merchants, diagnostics } = await loadMerchants([...texts.keys()], read, { now: NOW });
+        const { merchants, diagnostics } = await loadMerchants([...texts.keys()], read, {
+          now: NOW,
+          judge: judgeDeclared,
+        });
         expectSound(diagnostics, texts);
         const failed = diagnostics.some(({ severity, refusal }) => severity === "error" && !refusal);
         expect(failed || merchants.every(({ state }) => state !== null)).toBe(true);

@@ -5,8 +5,9 @@ import { diagnosticTable } from "../../src/config/diagnostics/rule-table.ts";
 import { toDiagnostics } from "../../src/config/diagnostics/to-diagnostics.ts";
 import { loadMerchants } from "../../src/config/load-merchants.ts";
 import type { ReadResult } from "../../src/config/load-sources.ts";
-import { parseMerchantFile } from "../../src/config/parse-file.ts";
 import { parse } from "../../src/config/yaml/to-value.ts";
+import { parseMerchantFile } from "../../src/index.ts";
+import { judgeDeclared } from "../../src/plan/judge/judge-declared.ts";
 import { cases, folder, NOW, run } from "./support/cases.ts";
 import { print } from "./support/print.ts";
 
@@ -23,8 +24,8 @@ describe("what a user reads about files with mistakes", () => {
     ["too-many-checks", `${head}checks: [${"{ can: a, at_most: 1 }, ".repeat(1001)}]`],
     [
       "too-much-to-judge",
-      `${head}roles: [{ name: A, permissions: [p] }]
-checks: [{ can: p, only: [${Array.from({ length: 15_000 }, (_, i) => `"role:role_${i}"`).join(", ")}] }]
+      `${head}roles: [{ name: A }]
+policies: { separate: [${Array.from({ length: 15_000 }, (_, i) => `[A, role_${i}]`).join(", ")}] }
 members: [${Array.from({ length: 1500 }, (_, i) => `{ email: u${i}@example.com, roles: [A] }`).join(",")}]`,
     ],
     [
@@ -54,7 +55,10 @@ members: [${Array.from({ length: 1500 }, (_, i) => `{ email: u${i}@example.com, 
           ? { ok: true, file: path, text: `${head}include: [b.yaml]\n` }
           : { ok: false, reason },
       );
-    const { diagnostics, merchants } = await loadMerchants(["a.yaml", "c.yaml"], read, { now: NOW });
+    const { diagnostics, merchants } = await loadMerchants(["a.yaml", "c.yaml"], read, {
+      now: NOW,
+      judge: judgeDeclared,
+    });
     expect(merchants.map(({ state }) => state)).toEqual([null, null]);
     await expect(print(diagnostics)).toMatchFileSnapshot(`${folder}large/read-${reason}.out`);
   });

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { diagnosticTable } from "../../src/config/diagnostics/rule-table.ts";
 import { merchantJsonSchema } from "../../src/config/json-schemas.ts";
-import { parseMerchantFile } from "../../src/config/parse-file.ts";
+import { parseMerchantFile } from "../../src/index.ts";
 import { cases, folder, NOW } from "./support/cases.ts";
 
 const stored = new URL("../../schemas/merchant.schema.json", import.meta.url);

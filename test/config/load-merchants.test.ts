@@ -2,6 +2,7 @@ import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadMerchants } from "../../src/config/load-merchants.ts";
 import type { ReadSource } from "../../src/config/load-sources.ts";
+import { judgeDeclared } from "../../src/plan/judge/judge-declared.ts";
 
 const NOW = Date.UTC(2026, 10, 21);
 
@@ -23,7 +24,7 @@ function reader(files: Readonly<Record<string, string>>): {
 }
 
 function load(files: Readonly<Record<string, string>>, roots = Object.keys(files), wholeProject = false) {
-  return loadMerchants(roots, reader(files).read, { now: NOW, wholeProject });
+  return loadMerchants(roots, reader(files).read, { now: NOW, judge: judgeDeclared, wholeProject });
 }
 
 describe("a merchant's file with what it includes", () => {
@@ -134,7 +135,10 @@ members:
       "shared/x.yaml": "roles: [{ name: X }]\n",
       "shared/y.yaml": "include: [x.yaml]\n",
     });
-    const { merchants, diagnostics, sources } = await loadMerchants(["a.yaml", "b.yaml"], read, { now: NOW });
+    const { merchants, diagnostics, sources } = await loadMerchants(["a.yaml", "b.yaml"], read, {
+      now: NOW,
+      judge: judgeDeclared,
+    });
     expect(diagnostics).toEqual([]);
     expect(sources).toHaveLength(4);
     expect(merchants.map(({ state }) => state?.roles?.map(({ name }) => name))).toEqual([["X"], ["X"]]);
@@ -190,7 +194,7 @@ members:
       "m.yaml": "members: [{ email: a@b.co, roles: [Y] }]\n",
     });
     expect(diagnostics).toMatchObject([
-      { code: "policy-separate", file: "a.yaml", message: expect.stringContaining("(m.yaml:2)") },
+      { code: "policy-separate", file: "a.yaml", hint: expect.stringContaining("m.yaml:2") },
     ]);
   });
 });
@@ -255,7 +259,7 @@ checks: [{ member: c@d.co, cannot: [p] }]
           ? { ok: true, file: path, text: "version: 1\nmerchant: A\ninclude: [link.yaml]\n" }
           : { ok: true, file: ".env", text: "PASSWORD=hunter22" },
       );
-    const loaded = await loadMerchants(["a.yaml"], read, { now: NOW });
+    const loaded = await loadMerchants(["a.yaml"], read, { now: NOW, judge: judgeDeclared });
     expect(loaded.diagnostics.map(({ code }) => code)).toEqual(["file-not-a-file"]);
     expect(JSON.stringify(loaded)).not.toContain("hunter22");
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { loadMerchants } from "../../src/config/load-merchants.ts";
+import { judgeDeclared } from "../../src/plan/judge/judge-declared.ts";
 import type { FileHeader, ReadSource } from "../../src/config/load-sources.ts";
 
 const API = "api: { base_url: https://api.example.com/v, key_env: SHOP_KEY }\n";
@@ -22,6 +23,7 @@ async function load(
   const log: string[] = [];
   await loadMerchants(roots, read, {
     now: 0,
+    judge: judgeDeclared,
     hooks: {
       onHeader: async (head) => {
         heads.push(head);

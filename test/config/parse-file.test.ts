@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { parseMerchantFile } from "../../src/config/parse-file.ts";
+import { parseMerchantFile } from "../../src/index.ts";
 import { processorTime } from "../support/processor-time.ts";
 
 const FULL = `version: 1

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { parseMerchantFile } from "../../src/config/parse-file.ts";
 import { locate } from "../../src/config/yaml/locate.ts";
+import { parseMerchantFile } from "../../src/index.ts";
 import { runs } from "../support/property-runs.ts";
 
 const name = fc

@@ -6,6 +6,7 @@ import type { ReadSource } from "../../src/config/load-sources.ts";
 import type { LiveState } from "../../src/model/live.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { buildPlan, namedRoleIds } from "../../src/plan/build-plan.ts";
+import { judgeDeclared } from "../../src/plan/judge/judge-declared.ts";
 import { createSandbox } from "../../src/sandbox/create-sandbox.ts";
 import { connectToFetch } from "../live/support.ts";
 import { applyPorts } from "../support/apply-ports.ts";
@@ -35,7 +36,10 @@ export async function runProgram({ files, world, now }: Case): Promise<Made> {
   const clock = createClock(now);
   const sandbox = createSandbox({ ...clock, seed: seedOf(world) });
   const service = connectToFetch(withUserTypes(sandbox.fetch, world), { key: KEY, concurrency: 1 });
-  const { merchants, diagnostics } = await loadMerchants(["access/shop.yaml"], readerOf(files), { now });
+  const { merchants, diagnostics } = await loadMerchants(["access/shop.yaml"], readerOf(files), {
+    now,
+    judge: judgeDeclared,
+  });
   const errors = diagnostics
     .filter(({ severity, refusal }) => severity === "error" && refusal !== true)
     .map(({ code }) => code);

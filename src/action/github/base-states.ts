@@ -4,6 +4,7 @@ import { join, posix, relative, resolve, sep } from "node:path";
 import { loadMerchants } from "../../config/load-merchants.ts";
 import type { ReadSource } from "../../config/load-sources.ts";
 import type { DesiredState } from "../../model/desired.ts";
+import { judgeDeclared } from "../../plan/judge/judge-declared.ts";
 import type { EventContext, PullContext } from "./event-context.ts";
 import type { Github } from "./github-api.ts";
 
@@ -25,7 +26,10 @@ export async function baseStates(
     wanted.some((path) => file === path || (isYaml(file) && isBelow(path, file))),
   );
   if (files.length === 0) return [];
-  const { merchants } = await loadMerchants(files.sort(), baseReader(blobs, workspace, github), { now });
+  const { merchants } = await loadMerchants(files.sort(), baseReader(blobs, workspace, github), {
+    now,
+    judge: judgeDeclared,
+  });
   return merchants.flatMap(({ state }) => state ?? []);
 }
 

@@ -4,6 +4,7 @@ import { suggest } from "../../lib/suggest.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { RolecallError } from "../../model/errors.ts";
+import { judgeDeclared } from "../../plan/judge/judge-declared.ts";
 import { checkOutputs } from "../io/output.ts";
 import { findYamlFiles, namesProject, sourceReader } from "./find-files.ts";
 
@@ -51,7 +52,7 @@ async function load(
   wholeProject: boolean,
   { cwd, now, hooks }: LoadOptions,
 ): Promise<LoadedMerchants> {
-  return loadMerchants(files, sourceReader(cwd), { now, wholeProject, ...(hooks && { hooks }) });
+  return loadMerchants(files, sourceReader(cwd), { now, judge: judgeDeclared, wholeProject, ...(hooks && { hooks }) });
 }
 
 function pick(

@@ -1,3 +1,5 @@
+import type { BreachCode } from "../../model/breach.ts";
+
 /** A path of keys and indexes from the top of a file to one value. */
 export type Path = readonly (string | number)[];
 
@@ -154,32 +156,15 @@ export type EntryProblem =
 
 /** Violations of policies and checks. */
 export type PolicyProblem =
-  | { readonly code: "check-at-most"; readonly can: string; readonly limit: number; readonly who: Who }
-  | {
-      readonly code: "check-cannot";
-      readonly member: string;
-      readonly permission: string;
-      readonly role: string;
-    }
-  | { readonly code: "check-only"; readonly can: string; readonly who: Who }
+  /** The judge's own words. */
+  | { readonly code: BreachCode; readonly message: string; readonly hint: string }
   | {
       readonly code: "holders-contradiction";
       readonly role: string;
       readonly min: number;
       readonly max: number;
     }
-  | { readonly code: "too-much-to-judge" }
-  | { readonly code: "policy-email-domain"; readonly email: string; readonly domains: readonly string[] }
-  | { readonly code: "policy-forbidden-permission"; readonly permission: string; readonly role: string }
-  | { readonly code: "policy-max-holders"; readonly role: string; readonly limit: number; readonly who: Who }
-  | { readonly code: "policy-require-until"; readonly role: string }
-  | { readonly code: "policy-separate"; readonly email: string; readonly roles: readonly string[] };
-
-/** Some members, the first few by name. */
-export interface Who {
-  readonly names: readonly string[];
-  readonly count: number;
-}
+  | { readonly code: "too-much-to-judge" };
 
 /** A problem as data; its wording is in messages/. */
 export type ProblemData = YamlProblem | ShapeProblem | IncludeProblem | EntryProblem | PolicyProblem;

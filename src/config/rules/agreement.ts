@@ -9,8 +9,8 @@ import {
   rolesByOtherNames,
 } from "../raw-file.ts";
 import { keysAt } from "../schema/merchant-schema.ts";
-import { fieldsOf, sameValue, valueAt } from "../values.ts";
-import type { RuleContext } from "./rule-context.ts";
+import { countOf, fieldsOf, sameValue, valueAt } from "../values.ts";
+import { pairsAt, type RuleContext } from "./rule-context.ts";
 
 const FIELDS = ["id", "until", "metadata", "managed"];
 
@@ -170,6 +170,22 @@ export function agreeingSettings({ rawFiles }: RuleContext): readonly LocatedPro
         ? []
         : [{ code: "conflicting-setting", path, location, first: first.location }];
     }),
+  );
+}
+
+/** No role needs more holders than it may have. */
+export function possibleHolders(merchant: RuleContext): readonly LocatedProblem[] {
+  const limits = new Map(
+    pairsAt(merchant, "policies", "max_holders").map((pair) => [pair.name, pair] as const),
+  );
+  return pairsAt(merchant, "guards", "min_holders").flatMap(
+    ({ name: role, value, location }): readonly LocatedProblem[] => {
+      const limit = limits.get(role);
+      const [min, max] = [countOf(value), countOf(limit?.value)];
+      return limit !== undefined && min !== null && max !== null && min > max
+        ? [{ code: "holders-contradiction", role, min, max, location: limit.location, first: location }]
+        : [];
+    },
   );
 }
 

@@ -1,4 +1,3 @@
-import { type Access, openAccess } from "../access.ts";
 import type { FileLocation } from "../diagnostics/problem.ts";
 import { locationOf, type RawFile, type RawMember, type RawRole } from "../raw-file.ts";
 import { fieldsOf, joinLists, listOf } from "../values.ts";
@@ -19,8 +18,6 @@ export interface RuleContext {
   readonly duplicateAddresses: ReadonlySet<string>;
   /** The names and ids of roles that members are granted. */
   readonly referencedRoles: ReadonlySet<string>;
-  /** Who holds what, worked out when it is first asked for. */
-  readonly access: () => Access;
 }
 
 /** The input of a rule context. */
@@ -36,7 +33,6 @@ export interface RuleContextInput {
 export function createRuleContext({ main, rawFiles, complete, now }: RuleContextInput): RuleContext {
   const roles = joinLists(rawFiles.map((raw) => raw.roles));
   const members = joinLists(rawFiles.map((raw) => raw.members));
-  let access: Access | undefined;
   return {
     main,
     rawFiles,
@@ -47,10 +43,6 @@ export function createRuleContext({ main, rawFiles, complete, now }: RuleContext
     now,
     duplicateAddresses: addressesTwice(members),
     referencedRoles: grantedBy(members),
-    access: () => {
-      access ??= openAccess({ roles, members, main }, now);
-      return access;
-    },
   };
 }
 

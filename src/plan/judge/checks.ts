@@ -1,8 +1,9 @@
-import { by, sortedSet } from "../../lib/order.ts";
+import { sortedSet } from "../../lib/order.ts";
 import type { Check } from "../../model/desired.ts";
 import { type Granted, granting, type PersonAccess, rolesGranting } from "./access.ts";
+import { type AccessIndex, indexAccess, peopleWith } from "./access-index.ts";
 import type { RefusalData } from "./refusals.ts";
-import { type Judged, subjectOf, type Violation } from "./violation.ts";
+import { type Judged, spend, subjectOf, type Violation } from "./violation.ts";
 
 /** Returns everything in an access that the file's checks do not allow; everybody counts, whatever the status. */
 export function checkViolations(checks: readonly Check[], judged: Judged): readonly Violation[] {
@@ -14,7 +15,7 @@ export function checkViolations(checks: readonly Check[], judged: Judged): reado
       (found): Violation => ({
         ...found,
         rule: `check ${text} ${found.subject === null ? "" : found.extent.join()}`,
-        check: text,
+        check,
       }),
     );
   });
@@ -27,11 +28,11 @@ export function unknownToChecks(
 ): readonly { readonly name: string; readonly permission: string }[] {
   if (checks.length === 0) return [];
   const context = contextOf(judged);
-  const { granted } = context;
+  const { granted, index } = context;
   return checks.flatMap((check) =>
     permissionsOf(check).flatMap((permission) => {
       const roles = new Set(
-        subjectsOf(check, context).flatMap((person) =>
+        subjectsOf(check, index.people, context).flatMap((person) =>
           granted(person).permissions.has(permission) ? [] : granted(person).unknown,
         ),
       );
@@ -44,24 +45,28 @@ type Found = Pick<Violation, "data" | "subject" | "extent">;
 
 interface Context extends Judged {
   readonly granted: (person: PersonAccess) => Granted;
-  readonly people: readonly PersonAccess[];
-  /** Those of `settled`, for numbers. */
-  readonly counted: readonly PersonAccess[];
+  readonly index: AccessIndex;
+  /** That of `settled`, for numbers. */
+  readonly counted: AccessIndex;
 }
 
 function contextOf(judged: Judged): Context {
   const { access, settled } = judged;
-  const people = [...access.people].sort(by(({ name }) => name));
-  const counted = settled === access ? people : [...settled.people].sort(by(({ name }) => name));
-  return { ...judged, granted: granting(access, () => true), people, counted };
+  const index = indexAccess(access);
+  const counted = settled === access ? index : indexAccess(settled);
+  return { ...judged, granted: granting(access, () => true), index, counted };
 }
 
 function permissionsOf(check: Check): readonly string[] {
   return check.kind === "cannot" ? check.cannot : [check.can];
 }
 
-/** The members whom a check forbids something. */
-function subjectsOf(check: Check, { people, find }: Context): readonly PersonAccess[] {
+/** Returns those of the people whom a check forbids something. */
+function subjectsOf(
+  check: Check,
+  people: readonly PersonAccess[],
+  { index, find }: Context,
+): readonly PersonAccess[] {
   switch (check.kind) {
     case "only": {
       const roles = new Set(
@@ -76,17 +81,18 @@ function subjectsOf(check: Check, { people, find }: Context): readonly PersonAcc
     case "at-most":
       return people;
     case "cannot":
-      return people.filter(({ email }) => email?.toLowerCase() === check.member.toLowerCase());
+      return index.byAddress.get(check.member.toLowerCase()) ?? [];
     default:
       return check satisfies never;
   }
 }
 
 function violationsOf(check: Check, context: Context): readonly Found[] {
-  const { access, granted, counted } = context;
+  const { access, granted, index, counted } = context;
   if (check.kind === "at-most") {
     const { can, atMost } = check;
-    const holders = counted.filter((person) => granted(person).permissions.has(can));
+    const holders = peopleWith(counted, can);
+    spend(context, holders.length);
     if (holders.length <= atMost) return [];
     const data: RefusalData = {
       code: "check-at-most",
@@ -97,7 +103,9 @@ function violationsOf(check: Check, context: Context): readonly Found[] {
     return [{ data, subject: null, extent: holders.map(({ id, name }) => id ?? name.toLowerCase()) }];
   }
   const code = check.kind === "only" ? "check-only" : "check-cannot";
-  return subjectsOf(check, context).flatMap((person) => {
+  const people = check.kind === "only" ? peopleWith(index, check.can) : [];
+  spend(context, people.length);
+  return subjectsOf(check, people, context).flatMap((person) => {
     const has = permissionsOf(check).filter((permission) => granted(person).permissions.has(permission));
     return has.map((permission): Found => {
       const through = rolesGranting(access, person, permission);

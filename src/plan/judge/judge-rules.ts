@@ -1,6 +1,6 @@
 import type { Finding, Refusal } from "../../model/plan.ts";
 import type { Access } from "./access.ts";
-import { checkViolations, unknownToChecks } from "./checks.ts";
+import { checkText, checkViolations, unknownToChecks } from "./checks.ts";
 import type { FindingData } from "./findings.ts";
 import { mfaUnknown, policyViolations } from "./policies.ts";
 import { alreadySo, type Tense, toRefusal } from "./refusals.ts";
@@ -58,7 +58,7 @@ export function judgeLive(rules: Rules, judged: Judged): readonly Refusal[] {
 }
 
 function refusalOf({ data, check }: Violation, tense: Tense): Refusal {
-  return { ...toRefusal(data, tense), check };
+  return { ...toRefusal(data, tense), check: check && checkText(check) };
 }
 
 function isNoWorse({ extent }: Violation, old: Violation): boolean {

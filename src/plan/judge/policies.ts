@@ -1,29 +1,55 @@
 import { by } from "../../lib/order.ts";
-import type { Access, PersonAccess } from "./access.ts";
-import { holdersOf } from "./impact.ts";
-import { type Judged, type Rules, subjectOf, type Violation } from "./violation.ts";
+import type { PersonAccess } from "./access.ts";
+import { type AccessIndex, indexAccess } from "./access-index.ts";
+import { type Judged, type Rules, spend, subjectOf, type Violation } from "./violation.ts";
 
 /** Returns everything in an access that a policy does not allow. */
 export function policyViolations(rules: Rules, judged: Judged): readonly Violation[] {
+  if (!hasPolicies(rules)) return [];
+  const context = contextOf(judged);
   return [
-    ...emailDomains(rules, judged),
-    ...separateRoles(rules, judged),
-    ...maxHolders(rules, judged),
-    ...requireUntil(rules, judged),
-    ...requireMfa(rules, judged),
-    ...forbidPermissions(rules, judged),
+    ...emailDomains(rules, context),
+    ...separateRoles(rules, context),
+    ...maxHolders(rules, context),
+    ...requireUntil(rules, context),
+    ...requireMfa(rules, context),
+    ...forbidPermissions(rules, context),
   ];
 }
 
-function peopleOf({ people }: Access): readonly PersonAccess[] {
-  return [...people].sort(by(({ name }) => name));
+interface Context extends Judged {
+  readonly index: AccessIndex;
+  /** That of `settled`, for numbers. */
+  readonly counted: AccessIndex;
 }
 
-function emailDomains({ policies }: Rules, { access }: Judged): readonly Violation[] {
+function contextOf(judged: Judged): Context {
+  const { access, settled } = judged;
+  const index = indexAccess(access);
+  return { ...judged, index, counted: settled === access ? index : indexAccess(settled) };
+}
+
+function hasPolicies({ policies }: Rules): boolean {
+  const { emailDomains: domains, separate, maxHolders: most, requireUntil: until } = policies;
+  const { requireMfa: mfa, forbidPermissions: forbidden } = policies;
+  const lists = [separate, Object.keys(most), until, mfa, forbidden];
+  return domains !== undefined || lists.some((list) => list.length > 0);
+}
+
+/** Returns the people who hold a role by one of its names. */
+function holdersBy(role: string, { holders }: AccessIndex, judged: Judged): readonly PersonAccess[] {
+  const key = judged.find(role);
+  const found = (key === undefined ? undefined : holders.get(key)) ?? [];
+  spend(judged, 1 + found.length);
+  return found;
+}
+
+function emailDomains({ policies }: Rules, { index }: Context): readonly Violation[] {
   const { emailDomains: domains } = policies;
   if (domains === undefined) return [];
-  return peopleOf(access)
-    .filter(({ email }) => email !== null && !inDomains(email, domains))
+  const isAllowed = domainTest(domains);
+  return index.people
+    .filter(({ email }) => email !== null && !isAllowed(email))
     .map((person) => ({
       data: { code: "email-domains", name: person.name, domains },
       rule: "email-domains",
@@ -33,39 +59,47 @@ function emailDomains({ policies }: Rules, { access }: Judged): readonly Violati
     }));
 }
 
-function inDomains(email: string, domains: readonly string[]): boolean {
-  const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
-  return domains.some((allowed) => {
-    const wanted = allowed.toLowerCase();
-    return wanted.startsWith("*.") ? domain.endsWith(wanted.slice(1)) : domain === wanted;
-  });
+function domainTest(domains: readonly string[]): (email: string) => boolean {
+  const lower = domains.map((domain) => domain.toLowerCase());
+  const whole = new Set(lower.filter((domain) => !domain.startsWith("*.")));
+  const parents = new Set(lower.filter((domain) => domain.startsWith("*.")).map((domain) => domain.slice(2)));
+  return (email) => {
+    const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
+    const labels = domain.slice(0, MAX_DOMAIN).split(".");
+    return (
+      whole.has(domain) || labels.some((_, index) => index > 0 && parents.has(labels.slice(index).join(".")))
+    );
+  };
 }
 
-function separateRoles({ policies }: Rules, { access, find }: Judged): readonly Violation[] {
-  if (policies.separate.length === 0) return [];
-  const people = peopleOf(access);
+// The longest that a name can be.
+const MAX_DOMAIN = 253;
+
+function separateRoles({ policies }: Rules, context: Context): readonly Violation[] {
+  const { index, find } = context;
   return policies.separate.flatMap((roles) => {
     const keys = new Map(roles.map((role) => [find(role), role] as const));
-    return people.flatMap((person): readonly Violation[] => {
+    const once = new Set<PersonAccess>();
+    const twice = new Set<PersonAccess>();
+    for (const role of keys.values()) {
+      for (const person of holdersBy(role, index, context)) (once.has(person) ? twice : once).add(person);
+    }
+    return [...twice].sort(by(({ name }) => name)).map((person): Violation => {
       const together = person.roles.flatMap((key) => keys.get(key) ?? []).sort();
-      if (together.length < 2) return [];
-      return [
-        {
-          data: { code: "separate", name: person.name, roles: together },
-          rule: `separate ${JSON.stringify(roles)}`,
-          subject: subjectOf(person),
-          extent: together,
-          check: null,
-        },
-      ];
+      return {
+        data: { code: "separate", name: person.name, roles: together },
+        rule: `separate ${JSON.stringify(roles)}`,
+        subject: subjectOf(person),
+        extent: together,
+        check: null,
+      };
     });
   });
 }
 
-function maxHolders({ policies }: Rules, { settled, find }: Judged): readonly Violation[] {
+function maxHolders({ policies }: Rules, context: Context): readonly Violation[] {
   return Object.entries(policies.maxHolders).flatMap(([role, max]): readonly Violation[] => {
-    const key = find(role);
-    const holders = key === undefined ? [] : holdersOf(settled, key);
+    const holders = holdersBy(role, context.counted, context);
     if (holders.length <= max) return [];
     const names = holders.map(({ name }) => name);
     return [
@@ -80,7 +114,8 @@ function maxHolders({ policies }: Rules, { settled, find }: Judged): readonly Vi
   });
 }
 
-function requireUntil({ policies, members = [] }: Rules, { access, find }: Judged): readonly Violation[] {
+function requireUntil({ policies, members = [] }: Rules, context: Context): readonly Violation[] {
+  const { find, index } = context;
   if (policies.requireUntil.length === 0) return [];
   const declared = new Map(
     members.flatMap((member) =>
@@ -90,7 +125,7 @@ function requireUntil({ policies, members = [] }: Rules, { access, find }: Judge
   return policies.requireUntil.flatMap((role) => {
     const key = find(role);
     if (key === undefined) return [];
-    return holdersOf(access, key).flatMap((person): readonly Violation[] => {
+    return holdersBy(role, index, context).flatMap((person): readonly Violation[] => {
       const { id, name, email } = person;
       const member = declared.get(id ?? "") ?? declared.get((email ?? name).toLowerCase());
       const grant = member?.roles?.find((one) => find(one.role) === key);
@@ -110,16 +145,16 @@ function requireUntil({ policies, members = [] }: Rules, { access, find }: Judge
 }
 
 /** Nobody logs in as a service account, so it has no MFA to turn on. */
-function mfaHolders({ policies }: Rules, { access, find }: Judged) {
-  return policies.requireMfa.flatMap((role) => {
-    const key = find(role);
-    const holders = key === undefined ? [] : holdersOf(access, key);
-    return holders.filter(({ serviceAccount }) => !serviceAccount).map((person) => ({ role, person }));
-  });
+function mfaHolders({ policies }: Rules, context: Context) {
+  return policies.requireMfa.flatMap((role) =>
+    holdersBy(role, context.index, context)
+      .filter(({ serviceAccount }) => !serviceAccount)
+      .map((person) => ({ role, person })),
+  );
 }
 
-function requireMfa(rules: Rules, judged: Judged): readonly Violation[] {
-  return mfaHolders(rules, judged)
+function requireMfa(rules: Rules, context: Context): readonly Violation[] {
+  return mfaHolders(rules, context)
     .filter(({ person }) => person.mfa === false)
     .map(({ role, person }) => ({
       data: { code: "require-mfa", name: person.name, role },
@@ -135,12 +170,13 @@ export function mfaUnknown(
   rules: Rules,
   judged: Judged,
 ): readonly { readonly name: string; readonly role: string }[] {
-  return mfaHolders(rules, judged)
+  if (rules.policies.requireMfa.length === 0) return [];
+  return mfaHolders(rules, contextOf(judged))
     .filter(({ person }) => person.mfa === null)
     .map(({ role, person }) => ({ name: person.name, role }));
 }
 
-function forbidPermissions({ policies }: Rules, { access }: Judged): readonly Violation[] {
+function forbidPermissions({ policies }: Rules, { access }: Context): readonly Violation[] {
   if (policies.forbidPermissions.length === 0) return [];
   const forbidden = new Set(policies.forbidPermissions);
   return [...access.roles].flatMap(([key, { id, custom, name, permissions }]): readonly Violation[] => {

@@ -216,7 +216,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         code,
         "member",
         name,
-        `The address ${name} is in none of the allowed domains: ${list(domains)}.`,
+        `The address ${name} is in none of the allowed domains: ${list(domains) || "there are none"}.`,
         "Use another address, or add the domain to policies.email_domains.",
       );
     }

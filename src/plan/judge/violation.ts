@@ -1,4 +1,4 @@
-import type { DesiredState } from "../../model/desired.ts";
+import type { Check, DesiredState } from "../../model/desired.ts";
 import type { Access, PersonAccess } from "./access.ts";
 import type { RefusalData } from "./refusals.ts";
 
@@ -12,6 +12,23 @@ export interface Judged {
   readonly settled: Access;
   /** Finds the key of a role by the name or id that a rule uses for it; undefined where there is no such role. */
   readonly find: (nameOrId: string) => string | undefined;
+  /** Absent: judging may take as long as it takes. */
+  readonly budget?: Budget;
+}
+
+/** The steps that judging may still take. */
+export interface Budget {
+  steps: number;
+}
+
+/** An error that says that judging takes more steps than any real access needs. */
+export class TooMuchWork extends Error {}
+
+/** Takes steps from the budget; throws `TooMuchWork` when there are too few. */
+export function spend({ budget }: Judged, steps: number): void {
+  if (budget === undefined) return;
+  budget.steps -= steps;
+  if (budget.steps < 0) throw new TooMuchWork();
 }
 
 /** One thing in an access that a policy or a check does not allow. */
@@ -23,8 +40,8 @@ export interface Violation {
   readonly subject: Subject | null;
   /** The items that break the rule: it gets worse with any new item, unless they become fewer. */
   readonly extent: readonly string[];
-  /** Of a check: which one, in one line. */
-  readonly check: string | null;
+  /** The check that is not met; null for a policy. */
+  readonly check: Check | null;
 }
 
 /** A member or role; its id is null where it is not there yet, and the name is an address or that of the role. */

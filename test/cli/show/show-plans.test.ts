@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { ruleLocations } from "../../../src/cli/show/show-plans.ts";
 import { loadMerchants } from "../../../src/config/load-merchants.ts";
+import { judgeDeclared } from "../../../src/plan/judge/judge-declared.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
 import { live, liveMember, liveRole, matches, NOW } from "../../support/build.ts";
 
@@ -23,7 +24,7 @@ policies:
 
 test("each refusal tells where its rule is written, also in an included file", async () => {
   const read = async (path: string) => ({ ok: true as const, file: path, text: FILES[path] ?? "" });
-  const { merchants, sources } = await loadMerchants(["shop.yaml"], read, { now: NOW });
+  const { merchants, sources } = await loadMerchants(["shop.yaml"], read, { now: NOW, judge: judgeDeclared });
   const states = merchants.flatMap(({ state }) => state ?? []);
   const [desired] = states;
   if (!desired) throw new Error("the file is not valid");
@@ -50,7 +51,7 @@ members: []
     "guards.yaml": "version: 1\nguards: { max_removals: 2 }\n",
   };
   const read = async (path: string) => ({ ok: true as const, file: path, text: files[path] ?? "" });
-  const { merchants, sources } = await loadMerchants(Object.keys(files), read, { now: NOW });
+  const { merchants, sources } = await loadMerchants(Object.keys(files), read, { now: NOW, judge: judgeDeclared });
   const states = merchants.flatMap(({ state }) => state ?? []);
   const is = live(
     [liveRole("role_owner", "Owner", { predefined: true })],

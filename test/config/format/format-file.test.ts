@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { formatFile } from "../../../src/config/format/format-file.ts";
-import { parseMerchantFile } from "../../../src/config/parse-file.ts";
+import { parseMerchantFile } from "../../../src/index.ts";
 import { runs } from "../../support/property-runs.ts";
 
 const HEAD = "version: 1\nmerchant: M\n";

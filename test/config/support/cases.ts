@@ -3,8 +3,9 @@ import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadMerchants } from "../../../src/config/load-merchants.ts";
 import type { ReadResult, ReadSource } from "../../../src/config/load-sources.ts";
-import { parseMerchantFile } from "../../../src/config/parse-file.ts";
+import { parseMerchantFile } from "../../../src/index.ts";
 import type { Diagnostic } from "../../../src/model/diagnostic.ts";
+import { judgeDeclared } from "../../../src/plan/judge/judge-declared.ts";
 
 /** Where the files with mistakes are, each with what a user reads about it. */
 export const folder = fileURLToPath(new URL("../err/", import.meta.url));
@@ -25,7 +26,7 @@ export async function run(name: string): Promise<readonly Diagnostic[]> {
   const files = readdirSync(`${folder}${name}`, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".yaml") && statSync(`${folder}${name}/${file}`).isFile())
     .toSorted();
-  return (await loadMerchants(files, readerIn(name), { now: NOW })).diagnostics;
+  return (await loadMerchants(files, readerIn(name), { now: NOW, judge: judgeDeclared })).diagnostics;
 }
 
 function readerIn(name: string): ReadSource {

@@ -4,6 +4,7 @@ import { resolveConnection } from "../../../src/cli/session/connection.ts";
 import { merchantJsonSchema } from "../../../src/config/json-schemas.ts";
 import { loadMerchants } from "../../../src/config/load-merchants.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
+import { judgeDeclared } from "../../../src/plan/judge/judge-declared.ts";
 import { invited, live, liveMember, liveRole, matches, NOW } from "../../support/build.ts";
 
 /** What is live for every case. */
@@ -139,7 +140,10 @@ async function outcome(text: string): Promise<unknown> {
     file: path,
     text: path === "more.yaml" ? MORE : text,
   });
-  const { merchants, diagnostics } = await loadMerchants(["shop.yaml"], read, { now: NOW });
+  const { merchants, diagnostics } = await loadMerchants(["shop.yaml"], read, {
+    now: NOW,
+    judge: judgeDeclared,
+  });
   const errors = diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
   const state = merchants[0]?.state;
   if (!state || errors.length > 0) return { errors: errors.map(({ code, message }) => [code, message]) };

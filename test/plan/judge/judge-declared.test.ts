@@ -2,7 +2,10 @@ import { posix } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { loadMerchants } from "../../../src/config/load-merchants.ts";
-import { declaredViolations } from "../../../src/plan/judge/declared-access.ts";
+import type { DesiredState } from "../../../src/model/desired.ts";
+import type { LiveState } from "../../../src/model/live.ts";
+import { buildPlan } from "../../../src/plan/build-plan.ts";
+import { declaredViolations, judgeDeclared } from "../../../src/plan/judge/judge-declared.ts";
 import { runs } from "../../support/property-runs.ts";
 
 const NOW = Date.UTC(2026, 10, 21);
@@ -20,8 +23,39 @@ const OFFLINE: Readonly<Record<string, string>> = {
 };
 
 interface Verdicts {
+  /** Codes. */
   readonly validate: readonly string[];
   readonly plan: readonly string[];
+  /** What `validate` says in words. */
+  readonly words: readonly string[];
+  readonly state: DesiredState;
+}
+
+const LIVE_ROLE = { description: "", permissions: [], metadata: {}, updatedAt: "2026-11-20T00:00:00Z" };
+
+const LIVE: LiveState = {
+  merchant: "A",
+  roles: [
+    { ...LIVE_ROLE, id: "role_owner", name: "Owner", predefined: true },
+    { ...LIVE_ROLE, id: "role_Cash", name: "Till", predefined: false },
+  ],
+  members: [],
+  callerId: null,
+};
+
+/** What a plan says of files where nobody is a member yet. */
+function planWords(desired: DesiredState): readonly string[] {
+  const { refusals } = buildPlan({
+    desired,
+    live: LIVE,
+    service: "https://api.example.com",
+    now: NOW,
+    matches: (glob, text) => glob === text,
+  });
+  return refusals
+    .filter(({ rule }) => rule !== "guard")
+    .map(({ message }) => message)
+    .sort();
 }
 
 /** What `validate` and a plan say of the same files; null where an error keeps a plan from being made. */
@@ -39,13 +73,18 @@ async function verdicts(main: string, shared?: string): Promise<Verdicts | null>
       const file = posix.join(from === null ? "" : posix.dirname(from), path);
       return Promise.resolve({ ok: true, file, text: files.get(file) ?? "" });
     },
-    { now: NOW },
+    { now: NOW, judge: judgeDeclared },
   );
   const state = merchants[0]?.state ?? null;
   if (state === null) return null;
   const codes = new Set(Object.values(OFFLINE));
   const found = declaredViolations(state, NOW).map(({ data }) => OFFLINE[data.code] ?? data.code);
   return {
+    state,
+    words: diagnostics
+      .filter(({ refusal }) => refusal)
+      .map(({ message }) => message)
+      .sort(),
     validate: [...new Set(diagnostics.map(({ code }) => code))].filter((code) => codes.has(code)).sort(),
     plan: [...new Set(found)].sort(),
   };
@@ -118,6 +157,24 @@ describe("validate and plan judge the same people, and come to the same verdict"
         ["policy-email-domain"],
       ],
       [
+        "a grant without an end",
+        `policies: { require_until: [Till] }\n${ROLES}members: [{ email: ada@example.com, roles: [role_Cash] }]\n`,
+        undefined,
+        ["policy-require-until"],
+      ],
+      [
+        "a role that grants what no role may",
+        `policies: { forbid_permissions: [payouts_create] }\n${ROLES}members: []\n`,
+        undefined,
+        ["policy-forbidden-permission"],
+      ],
+      [
+        "somebody whom a check does not list, and too many",
+        `checks: [{ can: payouts_create, only: [] }, { can: payouts_create, at_most: 0 }]\n${ROLES}members: [{ email: ada@example.com, roles: [Payer] }]\n`,
+        undefined,
+        ["check-at-most", "check-only"],
+      ],
+      [
         "a user whom the merchant manages",
         `policies: { max_holders: { Cashier: 0 } }\n${ROLES}members: [{ email: till@example.com, managed: { password_env: PW }, roles: [Cashier] }]\n`,
         undefined,
@@ -125,7 +182,9 @@ describe("validate and plan judge the same people, and come to the same verdict"
       ],
     ],
   )("%s", async (_situation, main, shared, codes) => {
-    expect(await verdicts(main, shared)).toEqual({ validate: codes, plan: codes });
+    const found = await verdicts(main, shared);
+    expect(found).toMatchObject({ validate: codes, plan: codes });
+    expect(found && planWords(found.state)).toEqual(found?.words);
   });
 
   test.each(["role_Cash", "Till"])(

@@ -42,3 +42,11 @@ export interface Breach {
 
 /** Judges declarations at a moment, in ms since the epoch; null where that takes too much work. */
 export type JudgeDeclared = (declared: Declared, now: number) => readonly Breach[] | null;
+
+/** What files are judged by. */
+export interface Judging {
+  /** In ms since the epoch: says which ends are past. */
+  readonly now: number;
+  /** Judges policies and checks. */
+  readonly judge: JudgeDeclared;
+}

@@ -10,6 +10,8 @@ export interface AccessIndex {
   readonly byAddress: ReadonlyMap<string, readonly PersonAccess[]>;
   /** Permission → keys of the roles that grant it. */
   readonly granting: ReadonlyMap<string, readonly string[]>;
+  /** Permission → those who have it, as far as asked for. */
+  readonly answers: Map<string, readonly PersonAccess[]>;
 }
 
 /** Indexes an access, so that a rule looks only at those whom it concerns. */
@@ -25,13 +27,21 @@ export function indexAccess({ roles, people: unsorted }: Access): AccessIndex {
   for (const [key, { permissions }] of roles) {
     for (const permission of new Set(permissions)) add(granting, permission, key);
   }
-  return { people, holders, byAddress, granting };
+  return { people, holders, byAddress, granting, answers: new Map() };
 }
 
-/** Returns the people who have a permission through some role. */
-export function peopleWith({ holders, granting }: AccessIndex, permission: string): readonly PersonAccess[] {
+/** Returns the people who have a permission through some role; several checks of one permission share the answer. */
+export function peopleWith(
+  { holders, granting, answers }: AccessIndex,
+  permission: string,
+): readonly PersonAccess[] {
+  const known = answers.get(permission);
+  if (known !== undefined) return known;
   const [first = [], ...others] = (granting.get(permission) ?? []).map((role) => holders.get(role) ?? []);
-  return others.length === 0 ? first : [...new Set([first, ...others].flat())].sort(by(({ name }) => name));
+  const people =
+    others.length === 0 ? first : [...new Set([first, ...others].flat())].sort(by(({ name }) => name));
+  answers.set(permission, people);
+  return people;
 }
 
 function add<T>(lists: Map<string, T[]>, key: string, item: T): void {

@@ -52,7 +52,12 @@ async function load(
   wholeProject: boolean,
   { cwd, now, hooks }: LoadOptions,
 ): Promise<LoadedMerchants> {
-  return loadMerchants(files, sourceReader(cwd), { now, judge: judgeDeclared, wholeProject, ...(hooks && { hooks }) });
+  return loadMerchants(files, sourceReader(cwd), {
+    now,
+    judge: judgeDeclared,
+    wholeProject,
+    ...(hooks && { hooks }),
+  });
 }
 
 function pick(

@@ -1,8 +1,15 @@
 import type { Breach, BreachSubject, GrantSubject } from "../../model/breach.ts";
-import type { LocatedProblem, Path, FileLocation } from "../diagnostics/problem.ts";
-import { type RawMember, grantPath, memberLocation, locationOf, renamedRoles, rolesByOtherNames } from "../raw-file.ts";
+import type { FileLocation, LocatedProblem, Path } from "../diagnostics/problem.ts";
+import {
+  grantPath,
+  locationOf,
+  memberLocation,
+  type RawMember,
+  renamedRoles,
+  rolesByOtherNames,
+} from "../raw-file.ts";
 import { countOf, listOf, valueAt } from "../values.ts";
-import { type RuleContext, pairsAt } from "./rule-context.ts";
+import { pairsAt, type RuleContext } from "./rule-context.ts";
 
 /** Returns what the judge found at its places in the files: one problem of a kind at each. */
 export function breachProblems(breaches: readonly Breach[], view: RuleContext): readonly LocatedProblem[] {
@@ -84,7 +91,11 @@ function sitesOf(subject: BreachSubject, places: Places): readonly FileLocation[
 }
 
 /** Returns the place of the first grant of a role that has not ended; null where there is none. */
-function grantSite({ email }: GrantSubject, role: string, { entries, otherNames, now }: Places): FileLocation | null {
+function grantSite(
+  { email }: GrantSubject,
+  role: string,
+  { entries, otherNames, now }: Places,
+): FileLocation | null {
   for (const member of entries.get(email.toLowerCase()) ?? []) {
     const grant = member.grants.find(
       (one) =>

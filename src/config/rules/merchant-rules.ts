@@ -1,5 +1,11 @@
 import type { LocatedProblem } from "../diagnostics/problem.ts";
-import { agreeingGrants, agreeingMembers, agreeingRoles, agreeingSettings, possibleHolders } from "./agreement.ts";
+import {
+  agreeingGrants,
+  agreeingMembers,
+  agreeingRoles,
+  agreeingSettings,
+  possibleHolders,
+} from "./agreement.ts";
 import { noDuplicateMembers, noDuplicateRoles, previousNames } from "./identity.ts";
 import {
   currentRoleNames,

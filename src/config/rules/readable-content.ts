@@ -1,5 +1,5 @@
 import type { ValidFile } from "../desired-settings.ts";
-import type { RawFile, RawEnd, RawMember } from "../raw-file.ts";
+import type { RawEnd, RawFile, RawMember } from "../raw-file.ts";
 import type { MerchantFile } from "../schema/merchant-schema.ts";
 import { countOf, fieldsOf, listOf, textOf } from "../values.ts";
 

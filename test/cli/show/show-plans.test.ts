@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { ruleLocations } from "../../../src/cli/show/show-plans.ts";
 import { loadMerchants } from "../../../src/config/load-merchants.ts";
-import { judgeDeclared } from "../../../src/plan/judge/judge-declared.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
+import { judgeDeclared } from "../../../src/plan/judge/judge-declared.ts";
 import { live, liveMember, liveRole, matches, NOW } from "../../support/build.ts";
 
 const FILES: Readonly<Record<string, string>> = {
@@ -51,7 +51,10 @@ members: []
     "guards.yaml": "version: 1\nguards: { max_removals: 2 }\n",
   };
   const read = async (path: string) => ({ ok: true as const, file: path, text: files[path] ?? "" });
-  const { merchants, sources } = await loadMerchants(Object.keys(files), read, { now: NOW, judge: judgeDeclared });
+  const { merchants, sources } = await loadMerchants(Object.keys(files), read, {
+    now: NOW,
+    judge: judgeDeclared,
+  });
   const states = merchants.flatMap(({ state }) => state ?? []);
   const is = live(
     [liveRole("role_owner", "Owner", { predefined: true })],

@@ -1,4 +1,4 @@
-import type { Declared, Judging } from "../model/breach.ts";
+import type { DeclaredAccess, Judging } from "../model/breach.ts";
 import type {
   Check,
   DesiredMember,
@@ -62,7 +62,7 @@ export function buildDesiredState(
 }
 
 function judged(
-  declared: Declared | null,
+  declared: DeclaredAccess | null,
   merchant: RuleContext,
   { judge, now }: Judging,
 ): readonly LocatedProblem[] {
@@ -73,7 +73,7 @@ function judged(
 }
 
 /** What can be read of files with errors, which is judged, too: one mistake does not hide the others. */
-function readableState({ file }: SourceFile, rawFiles: readonly RawFile[]): Declared | null {
+function readableState({ file }: SourceFile, rawFiles: readonly RawFile[]): DeclaredAccess | null {
   const contents = rawFiles.map(readableContent);
   const own = contents.find((content) => content.file === file);
   return own === undefined ? null : normalise(own, contents);

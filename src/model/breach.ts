@@ -1,7 +1,7 @@
 import type { DesiredState, Origin } from "./desired.ts";
 
 /** What a merchant's files declare, as far as policies and checks are judged on it. */
-export type Declared = Pick<DesiredState, "policies" | "checks" | "roles" | "members" | "origin">;
+export type DeclaredAccess = Pick<DesiredState, "policies" | "checks" | "roles" | "members" | "origin">;
 
 /** The codes of diagnostics about broken policies and checks. */
 export type BreachCode =
@@ -41,7 +41,7 @@ export interface Breach {
 }
 
 /** Judges declarations at a moment, in ms since the epoch; null where that takes too much work. */
-export type JudgeDeclared = (declared: Declared, now: number) => readonly Breach[] | null;
+export type JudgeDeclared = (declared: DeclaredAccess, now: number) => readonly Breach[] | null;
 
 /** What files are judged by. */
 export interface Judging {

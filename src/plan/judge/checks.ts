@@ -1,9 +1,16 @@
 import { sortedSet } from "../../lib/order.ts";
 import type { Check } from "../../model/desired.ts";
 import { type Granted, granting, type PersonAccess, rolesGranting } from "./access.ts";
-import { type AccessIndex, indexAccess, peopleWith } from "./access-index.ts";
 import type { RefusalData } from "./refusals.ts";
-import { type Judged, spend, subjectOf, type Violation } from "./violation.ts";
+import {
+  type AccessIndex,
+  indexAccess,
+  type Judged,
+  peopleWith,
+  spend,
+  subjectOf,
+  type Violation,
+} from "./violation.ts";
 
 /** Returns everything in an access that the file's checks do not allow; everybody counts, whatever the status. */
 export function checkViolations(checks: readonly Check[], judged: Judged): readonly Violation[] {

@@ -1,4 +1,4 @@
-import type { Breach, BreachCode, BreachSubject, Declared } from "../../model/breach.ts";
+import type { Breach, BreachCode, BreachSubject, DeclaredAccess } from "../../model/breach.ts";
 import { activeAt } from "../changes/active-grants.ts";
 import { isMention } from "../changes/plan-members.ts";
 import { type Access, type PersonAccess, type RoleAccess, roleFinder } from "./access.ts";
@@ -10,7 +10,7 @@ import { type Budget, type Judged, TooMuchWork, type Violation } from "./violati
 const MAX_STEPS = 20_000_000;
 
 /** Returns what the files break by themselves at a moment, whatever is live. */
-export function declaredViolations(declared: Declared, now: number): readonly Violation[] {
+export function declaredViolations(declared: DeclaredAccess, now: number): readonly Violation[] {
   return violationsIn(declared, openDeclared(declared, now));
 }
 
@@ -18,7 +18,7 @@ export function declaredViolations(declared: Declared, now: number): readonly Vi
  * Judges the files by themselves at a moment: by the same rules and in the same words as a plan. Returns null where
  * that takes too much work.
  */
-export function judgeDeclared(declared: Declared, now: number): readonly Breach[] | null {
+export function judgeDeclared(declared: DeclaredAccess, now: number): readonly Breach[] | null {
   const judged = openDeclared(declared, now, { steps: MAX_STEPS });
   try {
     const violations = violationsIn(declared, judged);
@@ -34,7 +34,7 @@ export function judgeDeclared(declared: Declared, now: number): readonly Breach[
   }
 }
 
-function openDeclared(declared: Declared, now: number, budget?: Budget): Judged {
+function openDeclared(declared: DeclaredAccess, now: number, budget?: Budget): Judged {
   const access = declaredAccess(declared, now);
   const finder = roleFinder(access);
   const find = (role: string): string => finder(role) ?? role;
@@ -42,7 +42,7 @@ function openDeclared(declared: Declared, now: number, budget?: Budget): Judged 
 }
 
 /** Who holds what by the files alone; a role that they only name stands under that name, and grants nothing known. */
-function declaredAccess({ roles = [], members = [], origin }: Declared, now: number): Access {
+function declaredAccess({ roles = [], members = [], origin }: DeclaredAccess, now: number): Access {
   const keys = new Map<string, string>();
   const access = new Map<string, RoleAccess>();
   for (const { name, id = null, permissions = [] } of roles) {

@@ -1,7 +1,14 @@
 import { by } from "../../lib/order.ts";
 import type { PersonAccess } from "./access.ts";
-import { type AccessIndex, indexAccess } from "./access-index.ts";
-import { type Judged, type Rules, spend, subjectOf, type Violation } from "./violation.ts";
+import {
+  type AccessIndex,
+  indexAccess,
+  type Judged,
+  type Rules,
+  spend,
+  subjectOf,
+  type Violation,
+} from "./violation.ts";
 
 /** Returns everything in an access that a policy does not allow. */
 export function policyViolations(rules: Rules, judged: Judged): readonly Violation[] {

@@ -217,6 +217,7 @@ function planFound(
     const obstacle = obstacleToRenewal(name, context);
     if (obstacle === null) return present(reinviteMember(member, live, roles, report));
     report(obstacle);
+    if (obstacle.code === "member-not-accepted") return [];
   }
   return present(updateMember(member, live, roles, report, partlyExpired ? "access-ended" : "declared"));
 }

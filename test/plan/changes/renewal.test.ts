@@ -59,6 +59,12 @@ describe("an expired invitation", () => {
     ]);
   });
 
+  test("is left as it is after the period, whatever its entry holds by now", () => {
+    const entry = { ...member("ada@example.com", { roles: [] }), metadata: { desk: 2 } };
+    const old = plan(ONE, { entry, reinvite: MONTH, renewal: committed(30) });
+    expect([rows(old), briefFindings(old)]).toEqual([[], ["warning member-not-accepted ada@example.com"]]);
+  });
+
   test("is always renewed where git does not know the entry", () => {
     expect(rows(plan(ONE, { reinvite: MONTH }))).toEqual(RENEWED);
   });

@@ -6,7 +6,7 @@ import type { Recheck, WriteOptions } from "../model/ports.ts";
 import { isPasswordChange, type Step } from "./phases.ts";
 import { checkPrecondition } from "./precondition.ts";
 import type { Emptied } from "./update-member.ts";
-import { restoringWrite, type Sent, type Write, type WriteContext } from "./write-change.ts";
+import { isReinvitation, restoringWrite, type Sent, type Write, type WriteContext } from "./write-change.ts";
 
 /** Sends a write, and restores fields that the service has emptied; a failure names what is left empty. */
 export async function sendAndRestore(
@@ -127,6 +127,9 @@ async function attempt(
     if (isPasswordChange(step.change) && isRepeatedPassword(failure)) {
       return { status: "done", id: write.id, adopted: true };
     }
+    if (isNotFound(failure) && isReinvitation(step.change) && (await isAbsent(write, run))) {
+      return { status: "done", id: write.id, adopted: false };
+    }
     if (run.recheck && isNotFound(failure) && (await isGone(step, write, run))) {
       return { status: "done", id: write.id, adopted: false, already: true };
     }
@@ -145,6 +148,17 @@ async function isGone(step: Step, write: Write, run: RunContext): Promise<boolea
   } catch (error) {
     failureOf(error);
     return false;
+  }
+}
+
+/** Tells if a resource that the service answered not to have is absent; without a look the answer counts. */
+async function isAbsent({ id }: Write, { recheck, lookup }: RunContext): Promise<boolean> {
+  if (!recheck || id === null) return true;
+  try {
+    return (await lookup.getMember(id)) === null;
+  } catch (error) {
+    failureOf(error);
+    return true;
   }
 }
 

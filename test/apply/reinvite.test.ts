@@ -30,12 +30,18 @@ interface Applied {
   readonly outcome: Outcome | undefined;
   readonly service: ModelService;
   readonly intents: readonly WriteIntended[];
+  readonly outcomes: readonly string[];
 }
 
 /** Applies the new invitation; `fail` is what becomes of the nth request that creates (1) or removes. */
 async function apply(
   mode: ExpiredMode,
-  fail: { readonly create?: number; readonly remove?: true; readonly error?: RolecallError } = {},
+  fail: {
+    readonly create?: number;
+    readonly remove?: true;
+    readonly error?: RolecallError;
+    readonly vanishes?: RolecallError;
+  } = {},
   records = true,
 ): Promise<Applied> {
   const service = modelService(IS, mode);
@@ -51,6 +57,7 @@ async function apply(
     deleteMember: async (id) => {
       if (fail.remove) throw error;
       await service.writer.deleteMember(id);
+      if (fail.vanishes) throw fail.vanishes;
     },
   });
   const journal = memoryJournal();
@@ -60,11 +67,12 @@ async function apply(
     outcome: outcomes[0],
     service,
     intents: journal.entries.flatMap((entry) => (entry.type === "intent" ? [entry] : [])),
+    outcomes: journal.entries.flatMap((entry) => (entry.type === "outcome" ? [entry.status] : [])),
   };
 }
 
-function failing(code: ErrorCode, uncertain = false): RolecallError {
-  const request = { method: "POST", path: "/", attempts: 1, ...(uncertain && { uncertain }) };
+function failing(code: ErrorCode, uncertain = false, method = "POST"): RolecallError {
+  const request = { method, path: "/", attempts: 1, ...(uncertain && { uncertain }) };
   return new RolecallError(code, "No.", { request });
 }
 
@@ -131,6 +139,27 @@ describe("a new invitation in the place of an expired one", () => {
   test("fails and keeps the expired one where that cannot be removed", async () => {
     const { outcome, service } = await apply("conflict", { remove: true });
     expect(outcome).toMatchObject({ status: "failed", failure: { code: "rate-limited" } });
+    expect(service.state().members).toEqual(IS.members);
+  });
+
+  test.each([true, false])(
+    "goes on with what the expired one held where that went at the removal (recheck: %s)",
+    async (records) => {
+      const gone = failing("not-found", false, "DELETE");
+      const renewed = await apply("conflict", { vanishes: gone }, records);
+      expect(renewed.outcome).toMatchObject({ status: "done", id: "mem_new1" });
+      expect(renewed.service.state().members).toMatchObject([{ status: "pending", ...HELD }]);
+      const { outcome, service, outcomes } = await apply("conflict", { vanishes: gone, create: 2 }, records);
+      expect(outcome).toMatchObject({ status: "unfinished", removed: true });
+      expect(service.state().members).toEqual([]);
+      expect(outcomes).toEqual(["failed", "done", "failed"]);
+    },
+  );
+
+  test("fails where the service answers that the expired one is not there, and it is", async () => {
+    const gone = failing("not-found", false, "DELETE");
+    const { outcome, service } = await apply("conflict", { remove: true, error: gone });
+    expect(outcome).toMatchObject({ status: "failed", failure: { code: "not-found" } });
     expect(service.state().members).toEqual(IS.members);
   });
 

@@ -8,7 +8,14 @@ import { type MemberPlan, planMembers, type Renewal } from "./changes/plan-membe
 import { planRoles, type RolePlan } from "./changes/plan-roles.ts";
 import { roundingChanges } from "./changes/rounding.ts";
 import { planFingerprint } from "./fingerprint.ts";
-import { type AccessChanges, accessAfter, accessBefore, hasSuccessors, roleFinder } from "./judge/access.ts";
+import {
+  type AccessChanges,
+  accessAfter,
+  accessBefore,
+  hasSuccessors,
+  roleFinder,
+  splitByResource,
+} from "./judge/access.ts";
 import { blockHeldRoles } from "./judge/blocked-deletions.ts";
 import { type FindingData, toFinding } from "./judge/findings.ts";
 import { guardPlan } from "./judge/guards.ts";
@@ -110,6 +117,11 @@ export function judgeChanges(
   const waits = deferred.length + held.deferred.length > 0;
   const before = apart ? accessBefore(scope, changes, { mergeReplacedRoles: false }) : joined;
   const after = apart || waits ? accessAfter(before, changes, { mergeReplacedRoles: false }) : joinedAfter;
+  const later = splitByResource([...held.deferred, ...deferred].map(({ change }) => change));
+  const whole = {
+    roles: [...changes.roles, ...later.roles],
+    members: [...changes.members, ...later.members],
+  };
   // What one role waits for must not cost another one its holders.
   const still =
     deferred.length > 0
@@ -124,8 +136,9 @@ export function judgeChanges(
     settings: guards,
     scope,
     changes,
+    deferred: later,
     before,
-    after,
+    after: waits ? accessAfter(before, whole, { mergeReplacedRoles: false }) : after,
     callerId: live.callerId,
     matches,
   });

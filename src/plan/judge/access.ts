@@ -1,5 +1,5 @@
 import type { LiveMember, LiveRole, MemberStatus } from "../../model/live.ts";
-import type { MemberChange, RoleChange, RoleRef } from "../../model/plan.ts";
+import type { Change, MemberChange, RoleChange, RoleRef } from "../../model/plan.ts";
 import { addressOf, isServiceAccount, type Scope } from "../scope.ts";
 
 /** A role and what it grants. */
@@ -42,6 +42,14 @@ export interface Access {
 export interface AccessChanges {
   readonly roles: readonly RoleChange[];
   readonly members: readonly MemberChange[];
+}
+
+/** Returns changes as access depends on them. */
+export function splitByResource(changes: readonly Change[]): AccessChanges {
+  return {
+    roles: changes.flatMap((change) => (change.resource === "role" ? [change] : [])),
+    members: changes.flatMap((change) => (change.resource === "member" ? [change] : [])),
+  };
 }
 
 /** Options of access before and after changes. */

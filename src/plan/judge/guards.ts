@@ -9,7 +9,10 @@ export interface Guarded {
   readonly settings: GuardSettings;
   readonly scope: Scope;
   readonly changes: AccessChanges;
+  /** Changes that wait for others to accept: a guard that would refuse them then does so now. */
+  readonly deferred: AccessChanges;
   readonly before: Access;
+  /** The access after all of them. */
   readonly after: Access;
   /** The member that the API key belongs to. */
   readonly callerId: string | null;
@@ -84,9 +87,19 @@ function movesAlong(change: MemberChange, replaced: ReadonlySet<string>): boolea
   );
 }
 
-function guardProtected({ settings: { protect }, scope, changes, matches }: Guarded): readonly Refusal[] {
+function guardProtected({
+  settings: { protect },
+  scope,
+  changes: due,
+  deferred,
+  matches,
+}: Guarded): readonly Refusal[] {
   if (protect.roles.length + protect.members.length === 0) return [];
   const addresses = new Map(scope.members.map((member) => [member.id, addressesOf(member)]));
+  const changes = {
+    roles: [...due.roles, ...deferred.roles],
+    members: [...due.members, ...deferred.members],
+  };
   const replaced = replacedBy(changes);
   const touched = [
     ...changes.roles.filter(({ kind }) => kind !== "create"),

@@ -13,7 +13,7 @@ import type {
 } from "../../model/plan.ts";
 import { roleImageOf } from "../changes/role-changes.ts";
 import { hash, withFingerprint } from "../fingerprint.ts";
-import { type AccessChanges, accessAfter, accessBefore, roleFinder } from "../judge/access.ts";
+import { accessAfter, accessBefore, roleFinder, splitByResource } from "../judge/access.ts";
 import { impactOf } from "../judge/impact.ts";
 import { judgeLive } from "../judge/judge-rules.ts";
 import { alreadySo } from "../judge/refusals.ts";
@@ -85,13 +85,16 @@ function judgedLive(
 ): Pick<Drift, "impact" | "violations"> {
   // Rules and access know of no ignoring.
   const scope = scopeOf(live, { roles: [], members: [] }, () => false);
-  const all = split(plan.changes);
-  const some = split(reverted);
+  const all = splitByResource(plan.changes);
+  const some = splitByResource(reverted);
   // Members who get a role that is to be created must find it.
   const created = all.roles.filter(({ kind }) => kind === "create");
   const base = { roles: [...new Set([...created, ...some.roles])], members: some.members };
   const apart = accessBefore(scope, base, { mergeReplacedRoles: false });
   const access = accessBefore(scope, all, { mergeReplacedRoles: true });
+  // As in a plan, what waits for an acceptance counts as done where holders are counted.
+  const waiting = splitByResource(plan.deferred.map(({ change }) => change));
+  const settled = accessAfter(access, waiting, { mergeReplacedRoles: true });
   const [findLive, findPlanned] = [
     roleFinder(access),
     roleFinder(accessAfter(access, all, { mergeReplacedRoles: true })),
@@ -99,14 +102,7 @@ function judgedLive(
   const find = (role: string): string | undefined => findPlanned(role) ?? findLive(role);
   return {
     impact: inverted(impactOf(apart, accessAfter(apart, base, { mergeReplacedRoles: false }))),
-    violations: judgeLive(desired, { access, settled: access, find }).map(toDriftViolation),
-  };
-}
-
-function split(changes: readonly Change[]): AccessChanges {
-  return {
-    roles: changes.flatMap((change) => (change.resource === "role" ? [change] : [])),
-    members: changes.flatMap((change) => (change.resource === "member" ? [change] : [])),
+    violations: judgeLive(desired, { access, settled, find }).map(toDriftViolation),
   };
 }
 

@@ -349,3 +349,23 @@ test("a role that nobody holds, though the file asks for holders, is told of as 
     'The role "Cashier" has 1 accepted holder, fewer than the 2 it is to have.',
   ]);
 });
+
+test.each([
+  ["protects", { protect: { roles: [], members: ["ada@example.com"] } }, null, "protect"],
+  ["does not protect, but whose key it is", OPEN, "mem_a", "self-lockout"],
+] as const)(
+  "a removal that waits, from somebody whom a guard %s, is refused at once and not when it is due",
+  (_, guards, callerId, code) => {
+    const want = desired({
+      guards,
+      members: [
+        member("ada@example.com", { roles: [] }),
+        member("new@example.com", { roles: ["role_owner"] }),
+      ],
+    });
+    const is = live([OWNER], [liveMember("mem_a", "ada@example.com", { roles: ["role_owner"] })]);
+    const plan = planOf(want, { ...is, callerId });
+    expect([brief(plan), plan.deferred.length]).toEqual([["create member new@example.com"], 1]);
+    expect(briefRefusals(plan)).toEqual([`guard ${code} ada@example.com`]);
+  },
+);

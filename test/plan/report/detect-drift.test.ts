@@ -3,6 +3,7 @@ import { driftOf } from "../../../src/plan/report/detect-drift.ts";
 import { driftText, driftView } from "../../../src/render/view/drift-view.ts";
 import {
   desired,
+  invited,
   live,
   liveMember,
   liveRole,
@@ -164,4 +165,28 @@ test("a role that was renamed outside git is told as what happened, without a wo
   const drift = driftOf({ desired: want, live: is }, plan, AT);
   expect(drift.changes.map(({ event }) => event).sort()).toEqual(["added", "removed"]);
   expect(drift.plan.findings).toEqual([]);
+});
+
+test("a removal that waits for an acceptance counts as done, as in the plan: a policy is not broken by it", () => {
+  const want = desired({
+    policies: { ...desired().policies, maxHolders: { role_owner: 1 } },
+    members: [
+      member("ada@example.com", { roles: ["role_manager"] }),
+      member("new@example.com", { roles: ["role_owner"] }),
+    ],
+  });
+  const roles = ["owner", "manager"].map((name) => liveRole(`role_${name}`, name, { predefined: true }));
+  const owner = { roles: ["role_owner"] };
+  const is = live(roles, [
+    liveMember("mem_a", "ada@example.com", owner),
+    invited("mem_n", "new@example.com", owner),
+  ]);
+  const plan = planOf(want, is);
+  expect([plan.changes, plan.refusals]).toEqual([[], []]);
+  expect(plan.deferred).toHaveLength(1);
+  expect(driftOf({ desired: want, live: is }, plan, AT).violations).toEqual([]);
+  const more = live(roles, [...is.members, liveMember("mem_e", "eve@example.com", owner)]);
+  const additive = { ...want, sync: { ...SYNC, members: "additive" } } as const;
+  const broken = driftOf({ desired: additive, live: more }, planOf(additive, more), AT).violations;
+  expect(broken.map(({ code }) => code)).toEqual(["max-holders"]);
 });

@@ -1,10 +1,154 @@
 import * as z from "zod/mini";
 import type { FormatCode, Path } from "../diagnostics/problem.ts";
-import { member, role } from "./entry-schemas.ts";
-import { MAX_CHECKS, MAX_INCLUDES } from "./limits.ts";
+import { parseUntil, UNTIL_PATTERN } from "../until.ts";
+import { MAX_CHECKS, MAX_INCLUDES, MAX_METADATA, MAX_PERMISSIONS } from "./limits.ts";
 import { check, policies } from "./policy-schemas.ts";
 import { api, guards, ignore, sync } from "./setting-schemas.ts";
-import { described, includeMistake, MERCHANT, matching, optional } from "./text-schemas.ts";
+import {
+  described,
+  emailAddress,
+  environmentVariable,
+  includeMistake,
+  MEMBER_ID,
+  MERCHANT,
+  matching,
+  metadata,
+  optional,
+  ROLE_ID,
+  text,
+} from "./text-schemas.ts";
+
+const until = () =>
+  described(
+    z.string().check(z.refine((value) => parseUntil(value) !== null, "bad-until" satisfies FormatCode)),
+    { pattern: UNTIL_PATTERN },
+  );
+
+/** A custom role, as an entry of `roles`. */
+const role = described(
+  z.strictObject({
+    name: described(text(), {
+      title: "Name",
+      description: "The name of the role; members refer to it.",
+      examples: ["Shift Lead"],
+    }),
+    description: optional(z.string(), {
+      title: "Description",
+      description: 'What the role is for. If absent, the live description stays; "" clears it.',
+      examples: ["Opens and closes the till"],
+    }),
+    permissions: optional(
+      z.array(text()).check(z.maxLength(MAX_PERMISSIONS, "too-many-permissions" satisfies FormatCode)),
+      {
+        title: "Permissions",
+        description: `What holders of the role may do; at most ${MAX_PERMISSIONS}. Required for a new role. If absent, the live permissions stay; [] removes all.`,
+        examples: [["catalog_view", "refunds_create"]],
+      },
+    ),
+    metadata: optional(metadata(), {
+      title: "Metadata",
+      description: `Properties of your own; at most ${MAX_METADATA}. If absent, the live ones stay. The service cannot change them in place: a change requires sync.replace_roles.`,
+      examples: [{ owner: "retail-ops" }],
+    }),
+    previously: optional(text(), {
+      title: "Previous name",
+      description:
+        "The previous name of the role: renames it instead of deleting one role and creating another. May stay in the file afterwards.",
+      examples: ["Team Lead"],
+    }),
+    id: optional(matching(ROLE_ID, "bad-role-id"), {
+      title: "Id",
+      description: "Pins the entry to one live role, whatever its name.",
+      examples: ["role_7Kq2"],
+    }),
+  }),
+  {
+    title: "Role",
+    description: "A custom role.",
+    examples: [{ name: "Shift Lead", permissions: ["catalog_view", "refunds_create"] }],
+  },
+);
+
+const grant = described(
+  z.strictObject({
+    role: described(text(), {
+      title: "Role",
+      description: "A role's name from this file, or an id such as that of a predefined role.",
+      examples: ["Shift Lead", "role_employee"],
+    }),
+    until: optional(until(), {
+      title: "End of the grant",
+      description:
+        "When the grant ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
+      examples: ["2027-01-31", "2027-01-31T18:00:00+01:00"],
+    }),
+  }),
+  {
+    title: "Grant with an end",
+    description: "A grant with an end.",
+    examples: [{ role: "Shift Lead", until: "2027-01-31" }],
+  },
+);
+
+const managed = described(
+  z.strictObject({
+    nickname: optional(text(), {
+      title: "Nickname",
+      description: "The display name of the user.",
+      examples: ["Till 7"],
+    }),
+    password_env: described(environmentVariable(), {
+      title: "Variable with the password",
+      description:
+        "The environment variable that holds the first password, of at least 8 characters; never the password itself. Read only if the user is created, or for apply --rotate-password.",
+      examples: ["TILL_7_PASSWORD"],
+    }),
+  }),
+  {
+    title: "Managed user",
+    description: "Makes the member a managed user, such as a till: created at once, without an invitation.",
+    examples: [{ nickname: "Till 7", password_env: "TILL_7_PASSWORD" }],
+  },
+);
+
+/** Someone who has access, as an entry of `members`. */
+const member = described(
+  z.strictObject({
+    email: described(emailAddress(), {
+      title: "E-mail address",
+      description: "The address of the member, case-insensitive.",
+      examples: ["ada@example.com"],
+    }),
+    roles: optional(z.array(z.union([text(), grant])), {
+      title: "Roles",
+      description:
+        "The member's roles: names from this file, or ids such as those of predefined roles; { role, until } for a grant with an end. Required for a new member. If absent, the live roles stay; [] removes all.",
+      examples: [["Shift Lead", "role_employee"], [{ role: "Shift Lead", until: "2027-01-31" }]],
+    }),
+    until: optional(until(), {
+      title: "End of the membership",
+      description:
+        "When the membership ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
+      examples: ["2027-06-30", "2027-06-30T12:00:00Z"],
+    }),
+    metadata: optional(metadata(), {
+      title: "Metadata",
+      description: `Properties of your own; at most ${MAX_METADATA}, always replaced as a whole. If absent, the live ones stay; {} clears them.`,
+      examples: [{ employee_id: "4711" }],
+    }),
+    managed: z.optional(managed),
+    id: optional(matching(MEMBER_ID, "bad-member-id"), {
+      title: "Id",
+      description: "Pins the entry to one live member, if the e-mail address is ambiguous.",
+      examples: ["mem_9aZ1"],
+    }),
+  }),
+  {
+    title: "Member",
+    description: "Someone who has access to the merchant account.",
+    examples: [{ email: "ada@example.com", roles: ["Shift Lead", "role_employee"] }],
+  },
+);
 
 const includePath = described(
   z.string().check(z.refine((value) => includeMistake(value) === null, "bad-include" satisfies FormatCode)),

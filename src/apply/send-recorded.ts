@@ -26,10 +26,12 @@ export async function sendAndRestore(
   const intent = await recordIntent(step, restoring, run);
   await recordOutcome(step, { write, result: done }, run);
   const { phase, change } = step;
-  run.emit({ type: "fields-emptied", merchant: run.merchant, phase, change, fields: emptied.fields });
   if (intent === null || !run.recordable())
     return { status: "failed", failure: notRestored(emptied, run.merchant, null) };
-  const restored = await recordOutcome(step, await send(step, restoring, run, { intent }), run);
+  // Only when the restore leaves: a run that is stopped first does not restore.
+  const onSending = (): void =>
+    run.emit({ type: "fields-emptied", merchant: run.merchant, phase, change, fields: emptied.fields });
+  const restored = await recordOutcome(step, await send(step, restoring, run, { intent, onSending }), run);
   if (restored.status === "done") return done;
   const status = restored.status === "unknown" ? "unknown" : "failed";
   return {
@@ -83,17 +85,27 @@ async function send(
   step: Step,
   write: Write,
   run: RunContext,
-  { found, intent = null }: { readonly found?: LiveMember | undefined; readonly intent?: number | null } = {},
+  {
+    found,
+    intent = null,
+    onSending,
+  }: {
+    readonly found?: LiveMember | undefined;
+    readonly intent?: number | null;
+    readonly onSending?: () => void;
+  } = {},
 ): Promise<SentWrite> {
   const begun = { write: intent, isUnrecorded: false };
   // Not before it has a permit, so that writes in the queue of a killed run are known not to be sent.
   const begin = async (): Promise<void> => {
+    onSending?.();
+    if (intent !== null) return;
     begun.write = await recordIntent(step, write, run);
     begun.isUnrecorded = begun.write === null;
     if (begun.isUnrecorded) throw new RolecallError("journal-unwritable", "The intent is not recorded.");
     run.sending(step);
   };
-  const result = await attempt(step, write, run, { found, ...(intent === null && { begin }) });
+  const result = await attempt(step, write, run, { found, begin });
   if (begun.isUnrecorded) return { write: null, result: { status: "not-started" } };
   if (result.status === "done") note(step, write, result, run);
   if (result.status === "unknown" || (result.status === "done" && !result.already)) run.written();
@@ -106,7 +118,7 @@ async function attempt(
   step: Step,
   write: Write,
   run: RunContext,
-  { found, begin }: { readonly found: LiveMember | undefined; readonly begin?: () => Promise<void> },
+  { found, begin }: { readonly found: LiveMember | undefined; readonly begin: () => Promise<void> },
 ): Promise<Done | Undone | Stale> {
   const seen = { already: false };
   const recheck: Recheck = async (maybeApplied) => {

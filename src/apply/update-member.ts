@@ -1,3 +1,4 @@
+import { isSameJson } from "../lib/canonical-json.ts";
 import { quoteIfNeeded } from "../lib/text.ts";
 import type { PasswordChange } from "../model/apply.ts";
 import { RolecallError } from "../model/errors.ts";
@@ -54,22 +55,57 @@ export async function sendMemberUpdate(
   const answered = await writer.updateMember(id, body, options);
   const sent = sentFields(change);
   const omitted = filledFields(before).filter((field) => !sent.has(field));
-  const fields = await emptiedFields(id, omitted, answered, context);
+  const shown = answered !== null && showsUpdate(answered, body);
+  const fields = await emptiedFields(id, omitted, { answered, shown }, context);
   return fields.length === 0 ? null : { fields, before, rounded };
 }
 
-/** Sends a whole member to restore emptied fields. Throws RolecallError. */
+/** Sends a whole member to restore emptied fields. Throws RolecallError, also if they stay empty. */
 export async function restoreMember(
   change: MemberUpdateChange,
-  { before, rounded }: Emptied,
+  { fields, before, rounded }: Emptied,
   context: UpdateContext,
   options: WriteOptions,
 ): Promise<void> {
   const { password: _, ...body } = changedFields(change, { ...context, password: () => "" });
   const metadata = Object.entries(before.metadata ?? {}).filter(([key]) => !rounded.includes(key));
-  const whole = { ...before, metadata: Object.fromEntries(metadata) };
-  await context.writer.updateMember(change.id, { ...whole, ...body }, options);
+  const whole = { ...before, metadata: Object.fromEntries(metadata), ...body };
+  const answered = await context.writer.updateMember(change.id, whole, options);
+  const sent = filledFields(whole).filter((field) => fields.includes(field));
+  const empty = await stillEmptyFields(change.id, sent, answered, context);
+  if (empty.length > 0) {
+    throw new RolecallError(
+      "not-restored",
+      `the service took the update that restores it, and ${empty.join(" and ")} ${empty.length === 1 ? "is" : "are"} still empty.`,
+    );
+  }
   if (rounded.length > 0) throw tooLarge(rounded);
+}
+
+/** Returns the sent fields that are empty after an update; a response may omit fields that are not empty. */
+async function stillEmptyFields(
+  id: string,
+  sent: readonly MemberField[],
+  answered: LiveMember | null,
+  context: UpdateContext,
+): Promise<readonly MemberField[]> {
+  const emptyIn = (member: LiveMember): readonly MemberField[] => {
+    const filled = filledFields(wholeOf(member));
+    return sent.filter((field) => !filled.includes(field));
+  };
+  if (answered !== null && emptyIn(answered).length === 0) return [];
+  const now = await readAfterUpdate(id, answered, context);
+  return now === null ? [] : emptyIn(now);
+}
+
+/** Tells if a response shows what was sent; otherwise it is not the state after the update. */
+function showsUpdate({ roles, metadata, user }: LiveMember, sent: MemberUpdate): boolean {
+  const sorted = (ids: readonly string[]): readonly string[] => [...new Set(ids)].sort();
+  return (
+    (sent.roles === undefined || isSameJson(sorted(sent.roles), sorted(roles))) &&
+    (sent.metadata === undefined || isSameJson(sent.metadata, metadata)) &&
+    (sent.nickname === undefined || sent.nickname === (user?.nickname ?? ""))
+  );
 }
 
 function tooLarge(properties: readonly string[]): RolecallError {
@@ -110,7 +146,7 @@ function plannedWhole({ before }: MemberUpdateChange, { roleIds }: UpdateContext
 async function emptiedFields(
   id: string,
   omitted: readonly MemberField[],
-  answered: LiveMember | null,
+  { answered, shown }: { readonly answered: LiveMember | null; readonly shown: boolean },
   context: UpdateContext,
 ): Promise<readonly MemberField[]> {
   const { putSemantics } = context;
@@ -119,8 +155,8 @@ async function emptiedFields(
     return omitted.filter((field) => !filled.includes(field) && !putSemantics.kept.has(field));
   };
   if (omitted.every((field) => putSemantics.kept.has(field))) return [];
-  // A response may omit fields that are not empty.
-  const trusted = answered !== null && emptyIn(answered).length === 0;
+  // A response may omit fields that are not empty, or show the member as it was before.
+  const trusted = answered !== null && shown && emptyIn(answered).length === 0;
   const now = trusted ? answered : await readAfterUpdate(id, answered, context);
   if (now === null) return [];
   const fields = emptyIn(now);

@@ -212,7 +212,7 @@ describe("a service that empties what an update does not hold", () => {
     const answers = (): Response => new Response(null, { status: 204 });
     const { members, order } = await apply(ROLE, { mem_1: BEFORE }, { replaces: true, answers });
     expect(members["mem_1"]).toMatchObject({ roles: ["role_2"], metadata: { team: "a" } });
-    expect(order).toEqual(["GET mem_1", "PUT mem_1", "GET mem_1", "PUT mem_1"]);
+    expect(order).toEqual(["GET mem_1", "PUT mem_1", "GET mem_1", "PUT mem_1", "GET mem_1"]);
   });
 
   test("is found out with --no-recheck, and a role that went since the plan does not come back", async () => {
@@ -242,6 +242,38 @@ describe("a service that empties what an update does not hold", () => {
     const { sent, emptied } = await apply(ROLE, { mem_1: BEFORE }, { answers });
     expect(sent).toEqual([{ roles: ["role_2"] }]);
     expect(emptied).toEqual([]);
+  });
+
+  test("is found out where its answer shows the member as it was before", async () => {
+    let stale = true;
+    const answers = (wire: object): Response => {
+      if (!stale) return json(wire);
+      stale = false;
+      return json({ ...wire, ...BEFORE });
+    };
+    const { members, order } = await apply(ROLE, { mem_1: BEFORE }, { replaces: true, answers });
+    expect(members["mem_1"]).toMatchObject({ roles: ["role_2"], metadata: { team: "a" } });
+    expect(order).toEqual(["GET mem_1", "PUT mem_1", "GET mem_1", "PUT mem_1"]);
+  });
+
+  test("and that leaves it empty on the restore, is told of: nothing is restored", async () => {
+    const lose = (_: number, members: Map<string, Fields>): Response => {
+      const now: Fields = { roles: ["role_2"], metadata: {} };
+      members.set("mem_1", now);
+      return json(wireMember("mem_1", { ...now, user: { id: "mem_1", email: emailOf("mem_1") } }));
+    };
+    const { outcome, journal } = await apply(ROLE, { mem_1: BEFORE }, { before: lose });
+    expect(outcome).toMatchObject({
+      status: "failed",
+      failure: {
+        code: "not-restored",
+        message: expect.stringContaining(
+          "It is not restored: the service took the update that restores it, and metadata is still empty.",
+        ),
+        hint: expect.stringContaining("rolecall undo latest -m MC1"),
+      },
+    });
+    expect(journal).toEqual(["intent whole", "intent restore", "outcome done", "outcome failed", "end"]);
   });
 
   test("is known for all fields: a nickname goes along, too", async () => {

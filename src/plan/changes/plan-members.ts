@@ -1,11 +1,10 @@
-import type { DesiredMember, SyncOptions } from "../../model/desired.ts";
+import type { DesiredMember, SyncOptions, Until } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { MemberChange } from "../../model/plan.ts";
 import type { FindingData } from "../judge/findings.ts";
 import { type Declared, type Match, matchAll } from "../match.ts";
 import type { Report, RoleResolver } from "../resolve.ts";
 import { addressOf, isManaged, isServiceAccount, type Scope } from "../scope.ts";
-import { type ActiveMember, activeAt } from "./active-grants.ts";
 import type { LostInvitation } from "./invitations-after.ts";
 import { createMember, deleteMember, moveMember, reinviteMember, updateMember } from "./member-changes.ts";
 
@@ -78,6 +77,30 @@ function planDeclared(
     planMember(activeAt(member, context.now), match, pinning, report),
   );
   return { changes: results.flat(), unclaimed };
+}
+
+/** A declared member at one moment: without the grants whose end is past. */
+export interface ActiveMember {
+  readonly member: DesiredMember;
+  /** The membership itself, or every one of its grants, has ended. */
+  readonly expired: boolean;
+  /** Something that the file still grants has ended. */
+  readonly partlyExpired: boolean;
+}
+
+/** What a declared member has at a moment, in milliseconds since the epoch. */
+export function activeAt(member: DesiredMember, now: number): ActiveMember {
+  const { roles } = member;
+  if (isPast(member.until, now)) return { member, expired: true, partlyExpired: true };
+  if (roles === undefined || !roles.some((grant) => isPast(grant.until, now))) {
+    return { member, expired: false, partlyExpired: false };
+  }
+  const left = roles.filter((grant) => !isPast(grant.until, now));
+  return { member: { ...member, roles: left }, expired: left.length === 0, partlyExpired: true };
+}
+
+function isPast(until: Until | undefined, now: number): boolean {
+  return until !== undefined && until.ends <= now;
 }
 
 /** Members that an entry of another address is pinned to. */

@@ -1,6 +1,5 @@
 import type { Breach, BreachCode, BreachSubject, DeclaredAccess } from "../../model/breach.ts";
-import { activeAt } from "../changes/active-grants.ts";
-import { isMention } from "../changes/plan-members.ts";
+import { activeAt, isMention } from "../changes/plan-members.ts";
 import { type Access, type PersonAccess, type RoleAccess, roleFinder } from "./access.ts";
 import { violationsIn } from "./judge-rules.ts";
 import { list, type RefusalData, toRefusal } from "./refusals.ts";

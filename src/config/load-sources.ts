@@ -1,7 +1,7 @@
 import type { Addressed } from "../model/desired.ts";
 import type { FileCode, FileLocation } from "./diagnostics/problem.ts";
 import { MAX_LENGTH } from "./schema/limits.ts";
-import { checkSchema } from "./schema/schema-problems.ts";
+import { merchantSchema } from "./schema/merchant-schema.ts";
 import { isYamlName } from "./schema/text-schemas.ts";
 import { analyzeSource, type Include, type SourceFile } from "./source-file.ts";
 import { fieldsOf, listOf, omitUndefined } from "./values.ts";
@@ -141,7 +141,7 @@ function readHeader(file: string, text: string): FileHeader | null {
   const { length } = first.text;
   if (length < text.length && !endsWithMembers(text)) return null;
   const { merchant, environment, api, members } = fieldsOf(first.value);
-  const { file: head } = checkSchema(omitUndefined({ version: 1, merchant, environment, api }));
+  const { data: head } = merchantSchema.safeParse(omitUndefined({ version: 1, merchant, environment, api }));
   if (head?.merchant === undefined) return null;
   return omitUndefined({
     merchant: head.merchant,

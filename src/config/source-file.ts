@@ -2,8 +2,8 @@ import { type FileLocation, inFile, type LocatedProblem, type Problem } from "./
 import { keyProblems } from "./diagnostics/secrets.ts";
 import { type RawFile, toRawFile } from "./raw-file.ts";
 import { checkSource } from "./rules/source-rules.ts";
-import type { MerchantFile } from "./schema/merchant-schema.ts";
-import { checkSchema } from "./schema/schema-problems.ts";
+import { type MerchantFile, merchantSchema } from "./schema/merchant-schema.ts";
+import { schemaProblems } from "./schema/schema-problems.ts";
 import { includeMistake } from "./schema/text-schemas.ts";
 import { listOf } from "./values.ts";
 import type { ParsedYaml } from "./yaml/fast-yaml.ts";
@@ -41,17 +41,22 @@ export function analyzeSource(
   if (!readable) {
     return { file, text, content: null, raw: null, includes: [], problems: located(file, found) };
   }
-  const checked = checkSchema(value);
+  const checked = merchantSchema.safeParse(value);
   const read = toRawFile(file, value);
   const broken = checkSource(read, now);
   return {
     file,
     text,
-    content: checked.file,
+    content: checked.success ? withMembersOf(value as MerchantFile, checked.data) : null,
     raw: read,
     includes: includesOf(read),
-    problems: located(file, [...found, checked.problems, broken]),
+    problems: located(file, [...found, checked.success ? [] : schemaProblems(value, checked.error), broken]),
   };
+}
+
+/** Returns a validated file with the members as they were read: the schema's equal copies would only take memory. */
+function withMembersOf({ members }: MerchantFile, file: MerchantFile): MerchantFile {
+  return members === undefined ? file : { ...file, members };
 }
 
 /** Detects a seed of the sandbox, which lists many merchants. */

@@ -1,27 +1,13 @@
 import type * as z from "zod/mini";
 import type { FormatCode, Kind, Location, Path, Problem } from "../diagnostics/problem.ts";
 import { kindOf, valueAt } from "../values.ts";
-import { keysAt, type MerchantFile, merchantSchema } from "./merchant-schema.ts";
+import { keysAt } from "./merchant-schema.ts";
 import { nearKey, nearValue } from "./synonyms.ts";
 
-/** The result of validation: the typed file, or all problems. */
-export type SchemaResult =
-  | { readonly file: MerchantFile; readonly problems: readonly [] }
-  | { readonly file: null; readonly problems: readonly Problem[] };
-
-/** Validates a plain value against the schema. */
-export function checkSchema(value: unknown): SchemaResult {
-  const result = merchantSchema.safeParse(value);
-  if (result.success) {
-    const { members } = value as MerchantFile;
-    // The schema changes nothing in them: its copies would only take memory.
-    return { file: members === undefined ? result.data : { ...result.data, members }, problems: [] };
-  }
+/** Returns what the schema finds wrong with a plain value. */
+export function schemaProblems(value: unknown, { issues }: z.core.$ZodError): readonly Problem[] {
   const context: Context = { root: value, suggestions: MAX_SUGGESTIONS };
-  return {
-    file: null,
-    problems: withoutEchoes(result.error.issues.flatMap((issue) => describe(issue, [], context))),
-  };
+  return withoutEchoes(issues.flatMap((issue) => describe(issue, [], context)));
 }
 
 // More than are shown; each one costs a comparison with every key.

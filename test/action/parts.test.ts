@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { annotate, type RunnerLog, safeSink } from "../../src/action/action-log.ts";
 import { readApprovals, storeApproval } from "../../src/action/github/approval-store.ts";
+import { withRetries } from "../../src/action/github/connect-github.ts";
 import {
   firstSeenLine,
   firstSeenOf,
@@ -12,7 +13,6 @@ import {
   sameDifferences,
 } from "../../src/action/github/drift-issue.ts";
 import type { CheckRun, Github, NewCheck } from "../../src/action/github/github-api.ts";
-import { withRetries } from "../../src/action/github/github-retry.ts";
 import { readInputs, secretsIn } from "../../src/action/inputs.ts";
 import { loadFiles, matchGlob } from "../../src/action/load-and-plan.ts";
 import { configDiff } from "../../src/action/review/compare-files.ts";

@@ -4,10 +4,10 @@ import { ProblemError } from "../answer.ts";
 import { faultRuleBody, faultsBody } from "../faults/fault-rules.ts";
 import { createFaults } from "../faults/faults.ts";
 import { createRateLimiter, RATE_LIMIT_KINDS, RETRY_AFTER_FORMS } from "../rate-limit.ts";
-import { type Member, STATUSES } from "../state/snapshot.ts";
-import { type Account, membersByEmail, moveToFront, replaceMember } from "../state/store.ts";
-import { afterEvent, type Event, withStatus } from "../state/transitions.ts";
+import { type Member, STATUSES, type Status } from "../state/snapshot.ts";
+import { type Account, membersByEmail, moveToFront, replaceMember, statusOf, touch } from "../state/store.ts";
 import { type HonoEnv, noteChange, type SandboxContext, type World } from "../world.ts";
+import { INVITATION_MS, userAt } from "./member-operations.ts";
 import { checkBody, readJson } from "./request-body.ts";
 import { memberResource } from "./resources.ts";
 
@@ -203,4 +203,50 @@ export function guardControl(c: SandboxContext, anyHost: boolean): void {
   // A request without a Host header did not come through a socket, so not from a browser.
   if (anyHost || host === undefined || isLoopback(hostName(host))) return;
   throw new ProblemError(403, "Control routes answer on loopback host names only.");
+}
+
+function emailOf(member: Member): string {
+  const email = member.user?.email ?? member.invite?.email;
+  if (email === undefined) throw new ProblemError(409, `${member.id} has no e-mail address.`);
+  return email;
+}
+
+/** Returns a member with another status and the user or invitation that the status requires. */
+function withStatus(member: Member, status: Status, now: number): Member {
+  const updatedAt = touch(member, now);
+  switch (status) {
+    case "accepted": {
+      const user = { ...(member.user ?? userAt(emailOf(member))), disabledAt: undefined };
+      return { ...member, status, user, invite: undefined, updatedAt };
+    }
+    case "pending":
+    case "expired": {
+      const expiresAt = status === "pending" ? now + INVITATION_MS : now;
+      const invite = { email: emailOf(member), expiresAt };
+      return { ...member, status: "pending", user: undefined, invite, updatedAt };
+    }
+    case "disabled": {
+      const user = member.user?.type === "managed_user" ? { ...member.user, disabledAt: now } : member.user;
+      return { ...member, status, user, updatedAt };
+    }
+    case "unknown":
+      return { ...member, status, updatedAt };
+    default:
+      return status satisfies never;
+  }
+}
+
+const FROM = { accept: "pending", expire: "pending", disable: "accepted" } as const;
+const TO = { accept: "accepted", expire: "expired", disable: "disabled" } as const;
+
+/** An event in a member's life that no request of the contract causes. */
+export type Event = keyof typeof FROM;
+
+/** Returns a member after an event; throws a 409 if its status does not allow it. */
+function afterEvent(member: Member, event: Event, now: number): Member {
+  const status = statusOf(member, now);
+  if (status !== FROM[event]) {
+    throw new ProblemError(409, `Cannot ${event} ${member.id}: it is ${status}, not ${FROM[event]}.`);
+  }
+  return withStatus(member, TO[event], now);
 }

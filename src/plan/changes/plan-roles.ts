@@ -1,4 +1,5 @@
 import { by } from "../../lib/order.ts";
+import { openSuggester } from "../../lib/suggest.ts";
 import type { DesiredRole, SyncOptions } from "../../model/desired.ts";
 import type { LiveRole } from "../../model/live.ts";
 import { type RoleChange, TEMPORARY_SUFFIX } from "../../model/plan.ts";
@@ -72,11 +73,14 @@ export function planRoles(
   }));
   const left = unclaimed.filter(({ predefined }) => !predefined);
   const aside = asideByName(left, setAside);
+  const nearest = openSuggester([
+    ...new Set(left.filter(({ id }) => !setAside.has(id)).map(({ name }) => name)),
+  ]);
   const planned = pairs.map(
     ({ entry: role, match }): PlannedRole =>
       sync.ignored.has(role.name)
         ? { change: null, findingData: [{ code: "role-ignored", name: role.name } as const] }
-        : planRole(role, match, { ...sync, aside: aside.get(role.name), free, setAside }),
+        : planRole(role, match, { ...sync, aside: aside.get(role.name), free, setAside, nearest }),
   );
   const spoken = new Set(planned.flatMap(({ change }) => change?.id ?? []));
   const unlisted = left.filter(({ id }) => !spoken.has(id));
@@ -122,6 +126,8 @@ interface RoleContext {
   /** Live names that nobody pins. */
   readonly free: ReadonlySet<string>;
   readonly setAside: ReadonlySet<string>;
+  /** Returns the name that was probably meant, of the live roles that no entry stands for. */
+  readonly nearest: (name: string) => string | null;
 }
 
 interface PlannedRole {
@@ -136,12 +142,25 @@ function planRole(role: DesiredRole, match: Match<LiveRole>, context: RoleContex
   const { name } = role;
   const only = (found: FindingData): PlannedRole => ({ change: null, findingData: [found] });
   switch (match.found) {
-    case "none":
+    case "none": {
       if (context.aside && context.replaceRoles) {
         return { change: replaceRole(role, context.aside, null), findingData: [] };
       }
-      if (role.permissions === undefined) return only({ code: "role-needs-permissions", name });
-      return { change: createRole(role, role.permissions), findingData: [] };
+      const { previously } = role;
+      const near = previously === undefined ? null : context.nearest(previously);
+      const findingData: FindingData[] =
+        previously === undefined || near === null
+          ? []
+          : [{ code: "role-previously-unknown", name, previously, near }];
+      if (role.permissions !== undefined) {
+        return { change: createRole(role, role.permissions), findingData };
+      }
+      const meant = near === null ? context.nearest(name) : null;
+      return {
+        change: null,
+        findingData: [...findingData, { code: "role-needs-permissions", name, near: meant }],
+      };
+    }
     case "pin-missing":
       return only({ code: "role-pin-missing", name, id: match.id });
     case "many":

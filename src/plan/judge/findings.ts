@@ -16,7 +16,13 @@ export type FindingData =
       readonly properties: readonly string[];
     }
   | { readonly code: "role-not-retrieved"; readonly name: string }
-  | { readonly code: "role-needs-permissions"; readonly name: string }
+  | { readonly code: "role-needs-permissions"; readonly name: string; readonly near: string | null }
+  | {
+      readonly code: "role-previously-unknown";
+      readonly name: string;
+      readonly previously: string;
+      readonly near: string;
+    }
   | { readonly code: "role-previously-left"; readonly name: string; readonly previously: string }
   | { readonly code: "role-name-taken"; readonly name: string; readonly id: string }
   | { readonly code: "role-name-case"; readonly name: string; readonly live: string }
@@ -188,7 +194,15 @@ export function toFinding(found: FindingData): Finding {
       return error(
         "role",
         `Role "${name}" does not exist yet, and the file does not say what it permits.`,
-        'Add "permissions:" to the role; an empty list is allowed.',
+        found.near === null
+          ? 'Add "permissions:" to the role; an empty list is allowed.'
+          : `Did you mean "${found.near}"? Otherwise add "permissions:" to the role; an empty list is allowed.`,
+      );
+    case "role-previously-unknown":
+      return warning(
+        "role",
+        `No live role is called "${found.previously}", so "${name}" is not a new name for one.`,
+        `Did you mean "previously: ${found.near}"?`,
       );
     case "role-previously-left":
       return warning(

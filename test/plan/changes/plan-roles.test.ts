@@ -412,3 +412,20 @@ describe("the name of a role that is to be protected", () => {
     expect(unknown("Season*")).toEqual([]);
   });
 });
+
+test("a live role is suggested for an entry without permissions, and for a former name, that differ a little", () => {
+  const is = live([liveRole("role_1", "Cashier")]);
+  const hints = (entry: Parameters<typeof role>[1] & { readonly name: string }, permitted: boolean) => {
+    const { permissions, ...bare } = role(entry.name, entry);
+    const roles = [permitted ? { ...bare, permissions: permissions ?? [] } : bare];
+    const sync = { ...SYNC, roles: "additive" as const };
+    return planOf(desired({ sync, roles }), is).findings.map(({ code, hint }) => `${code} ${hint}`);
+  };
+  expect(hints({ name: "cashier" }, false)).toEqual([
+    'role-needs-permissions Did you mean "Cashier"? Otherwise add "permissions:" to the role; an empty list is allowed.',
+  ]);
+  expect(hints({ name: "Till", previously: "cashier" }, true)).toEqual([
+    'role-previously-unknown Did you mean "previously: Cashier"?',
+  ]);
+  expect(hints({ name: "Till", previously: "Something else" }, true)).toEqual([]);
+});

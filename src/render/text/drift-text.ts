@@ -27,7 +27,7 @@ export function renderDrifts(
 }
 
 function renderDrift(view: DriftView, style: Style, verbosity: Verbosity): string {
-  const { refusals, sums, origin } = view;
+  const { refusals, origin } = view;
   const lines = [
     renderHeading(view, style),
     ...(refusals.length > 0 ? ["", `  ${style.red(style.bold("Live access breaks these rules:"))}`] : []),
@@ -46,7 +46,14 @@ function renderDrift(view: DriftView, style: Style, verbosity: Verbosity): strin
     ...renderFindings(verbosity === "quiet" ? { ...view, warnings: [] } : view, style),
   ];
   if (verbosity !== "quiet" || lines.length > 1) lines.push("");
-  lines.push(...hangingLines(`${driftText(sums)}.`, style.columns, `  ${style.bold("Drift:")} `, "    "));
+  lines.push(...hangingLines(`${knownDrift(view)}.`, style.columns, `  ${style.bold("Drift:")} `, "    "));
   if (view.deferred.length > 0) lines.push(` ${deferredText(view.deferred.length)}`);
   return `${lines.join("\n")}\n`;
+}
+
+/** What an entry with an error stands for is not compared. */
+function knownDrift({ sums, errors }: DriftView): string {
+  const text = driftText(sums);
+  if (errors.length === 0) return text;
+  return text === "none" ? "not known, because of the problems above" : `${text}; the rest is not known`;
 }

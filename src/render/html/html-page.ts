@@ -3,6 +3,7 @@ import { counted, grouped } from "../../lib/text.ts";
 import type { AccessReport } from "../../model/access-report.ts";
 import type { UnplannedView } from "../markdown/review-input.ts";
 import { addCounts, countsText, type PlanView } from "../view/plan-view.ts";
+import { ASSETS, type PageAssets } from "./assets.ts";
 import { type PageData, pageMerchant } from "./page-data.ts";
 
 /** The content of a page. */
@@ -146,26 +147,3 @@ function merchantTable({ merchants, about }: PageInput): string {
 <tbody>${rows.join("\n")}</tbody>
 </table></div></details>`;
 }
-
-/** A script, a style, and their hashes as a content security policy writes them. */
-export interface PageAssets {
-  /** JavaScript, minified. */
-  readonly script: string;
-  /** CSS. */
-  readonly style: string;
-  /** `sha256-` and the hash of the script in Base64. */
-  readonly scriptHash: string;
-  /** `sha256-` and the hash of the style in Base64. */
-  readonly styleHash: string;
-}
-
-/**
- * The page's script and style. They are empty here: the build and the tests replace this module by what
- * scripts/page-assets.mjs makes of the folder `client`.
- */
-export const ASSETS: PageAssets = {
-  script: "",
-  style: "",
-  scriptHash: "",
-  styleHash: "",
-};

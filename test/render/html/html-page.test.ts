@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ASSETS, renderPage, scriptJson } from "../../../src/render/html/html-page.ts";
+import { ASSETS } from "../../../src/render/html/assets.ts";
+import { renderPage, scriptJson } from "../../../src/render/html/html-page.ts";
 import { desired, live, NOW } from "../../support/build.ts";
 import { HOSTILE_TEXTS } from "../../support/hostile.ts";
 import { hostilePlan, hostileStates } from "../../support/hostile-plan.ts";

@@ -1,0 +1,22 @@
+/** A script, a style, and their hashes as a content security policy writes them. */
+export interface PageAssets {
+  /** JavaScript, minified. */
+  readonly script: string;
+  /** CSS. */
+  readonly style: string;
+  /** `sha256-` and the hash of the script in Base64. */
+  readonly scriptHash: string;
+  /** `sha256-` and the hash of the style in Base64. */
+  readonly styleHash: string;
+}
+
+/**
+ * The page's script and style. They are empty here: the build and the tests replace this module by what
+ * scripts/page-assets.mjs makes of the folder `client`.
+ */
+export const ASSETS: PageAssets = {
+  script: "",
+  style: "",
+  scriptHash: "",
+  styleHash: "",
+};

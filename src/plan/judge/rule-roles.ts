@@ -52,7 +52,7 @@ export function unknownInRules(
   return [...new Set([...unknown, ...unprotected(guarded, desired, live, known)])].map((role) => ({
     code: "rule-role-unknown",
     name: role,
-    near: suggest(role),
+    near: PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? suggest(role),
     shared: shared.has(role),
   }));
 }

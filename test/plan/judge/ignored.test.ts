@@ -163,3 +163,11 @@ test("an entry that is ignored by its address still stands for whom it is pinned
   expect(brief(made)).toEqual([]);
   expect(made.findings.map(({ code }) => code)).toEqual(["member-ignored", "role-ignored"]);
 });
+
+test("a predefined role is suggested by its id to a rule that writes its name", () => {
+  const policies = { ...desired().policies, maxHolders: { Admin: 1 } };
+  const { findings } = planOf(desired({ policies }), live());
+  expect(findings.map(({ code, hint }) => `${code} ${hint}`)).toEqual([
+    'rule-role-unknown Did you mean "role_admin"?',
+  ]);
+});

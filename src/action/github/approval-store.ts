@@ -5,8 +5,13 @@ import { objectionSentences } from "../../cli/review/approval.ts";
 import type { PlanResult } from "../../cli/session/session.ts";
 import { counted } from "../../lib/text.ts";
 import type { Plan } from "../../model/plan.ts";
-import { type ApprovalRecord, approvalRecord } from "../../plan/approval-record.ts";
-import { type Approval, approveByRecord, isRecordedPlan } from "../../plan/approve.ts";
+import {
+  type Approval,
+  type ApprovalRecord,
+  approvalRecord,
+  approveByRecord,
+  isRecordedPlan,
+} from "../../plan/approve.ts";
 import type { RunScope } from "../action-context.ts";
 import type { CheckRun, Github, Pull } from "./github-api.ts";
 

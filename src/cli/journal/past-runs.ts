@@ -1,6 +1,5 @@
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
-import { jointStatus } from "../../plan/run-status.ts";
 import { runsJson } from "../../render/formats/json-output.ts";
 import { renderUnfinished } from "../../render/text/run-notices.ts";
 import { type KnownRun, renderRun, renderRuns, type ShownRun } from "../../render/text/runs-text.ts";
@@ -13,6 +12,7 @@ import {
   EXTENSION,
   type FoundRun,
   isOf,
+  jointStatus,
   listRuns,
   readRun,
   type StoredRun,

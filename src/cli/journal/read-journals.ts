@@ -2,8 +2,7 @@ import { open, readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { parseJournal } from "../../config/saved/journal-file.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { PastRun, ReadJournal, RunStatus } from "../../model/past-run.ts";
-import { runStatus } from "../../plan/run-status.ts";
+import type { PastRun, PastWrite, ReadJournal, RunStatus } from "../../model/past-run.ts";
 import { type UnrestoredMember, unrestoredMembers } from "../../plan/undo/emptied-fields.ts";
 import type { Io } from "../io/io.ts";
 import { isAlive } from "../io/process-alive.ts";
@@ -140,4 +139,34 @@ export function isOf(found: FoundRun, merchants: readonly string[]): boolean {
 /** Matches names with a number after the merchant, which later runs of one millisecond have. */
 function isNumbered(named: string, merchant: string): boolean {
   return named.startsWith(`${merchant}-`) && /^\d+$/.test(named.slice(merchant.length + 1));
+}
+
+/** How a run stands; `alive`: the process that wrote the journal still runs, as far as can be told. */
+export function runStatus(run: PastRun, alive: boolean): RunStatus {
+  const { end, verified } = run;
+  if (end === null) return alive ? "running" : "interrupted";
+  if (unknownWrites(run).length > 0) return "unknown-outcome";
+  if (end.status === "stopped") return "stopped";
+  if (end.status === "incomplete") return "incomplete";
+  return verified !== null && verified.left.length > 0 ? "incomplete" : "done";
+}
+
+/** Returns the most important status of a run at several merchants. */
+const FIRST: readonly RunStatus[] = [
+  "running",
+  "interrupted",
+  "unknown-outcome",
+  "stopped",
+  "incomplete",
+  "done",
+];
+
+/** How a run stands, all its merchants together; null where nothing is known of any. */
+export function jointStatus(statuses: readonly RunStatus[]): RunStatus | null {
+  return FIRST.find((status) => statuses.includes(status)) ?? null;
+}
+
+/** The writes of which nobody knows what became of them. */
+function unknownWrites({ writes }: Pick<PastRun, "writes">): readonly PastWrite[] {
+  return writes.filter(({ outcome }) => outcome === null || outcome.status === "unknown");
 }

@@ -1,10 +1,10 @@
 import { access } from "node:fs/promises";
 import { resolve } from "node:path";
 import { oneLine } from "../../lib/escape.ts";
+import { normalizeServiceUrl } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { MerchantNote, PastRun, UndoNote } from "../../model/past-run.ts";
-import { normalizeServiceUrl } from "../../plan/service-url.ts";
 import { netEffects } from "../../plan/undo/net-effects.ts";
 import { undoPlan } from "../../plan/undo/undo-plan.ts";
 import { eventJson } from "../../render/formats/json-output.ts";

@@ -1,8 +1,8 @@
 import { BlockList, isIP } from "node:net";
+import { normalizeServiceUrl } from "../../lib/text.ts";
 import type { ProxyServer } from "../../live/transport.ts";
 import type { Addressed, Environment } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
-import { normalizeServiceUrl } from "../../plan/service-url.ts";
 import type { Io } from "../io/io.ts";
 
 /** The connection of one merchant to its service. */

@@ -1,9 +1,9 @@
 import type { MemberChange, MemberImage } from "../../model/plan.ts";
 import { sortRefs } from "../changes/member-changes.ts";
 import { withFingerprint } from "../fingerprint.ts";
-import { findByAddress, isChanged, type MemberRevertContext, noteRoleGone } from "./member-revert-context.ts";
 import type { Effect } from "./net-effects.ts";
-import type { TakeNote } from "./role-revert-context.ts";
+import type { TakeNote } from "./revert-context.ts";
+import { findByAddress, isChanged, type MemberRevertContext, noteRoleGone } from "./revert-context.ts";
 
 /** The change that invites again, or makes again, whom the run removed; null where that is not needed, or cannot be. */
 export function recreateMember(

@@ -5,8 +5,8 @@ import type { MemberChange, MemberImage, RoleRef } from "../../model/plan.ts";
 import { memberFields, memberImageOf, sortRefs } from "../changes/member-changes.ts";
 import { withFingerprint } from "../fingerprint.ts";
 import { addressOf } from "../scope.ts";
-import { keysOf, type MemberRevertContext, noteRoleGone } from "./member-revert-context.ts";
-import type { TakeNote } from "./role-revert-context.ts";
+import type { TakeNote } from "./revert-context.ts";
+import { keysOf, type MemberRevertContext, noteRoleGone } from "./revert-context.ts";
 
 /** The change that brings a live member back from what the run left to what it was before; what others changed stays. */
 export function revertMember(

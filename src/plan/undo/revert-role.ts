@@ -4,7 +4,6 @@ import { type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/p
 import { roleFields, roleImageOf } from "../changes/role-changes.ts";
 import { withFingerprint } from "../fingerprint.ts";
 import type { Effect } from "./net-effects.ts";
-import { revertSet, revertValue } from "./revert-member.ts";
 import {
   changeKey,
   isOfRun,
@@ -13,7 +12,8 @@ import {
   noteNameTaken,
   type RoleRevertContext,
   roleNamed,
-} from "./role-revert-context.ts";
+} from "./revert-context.ts";
+import { revertSet, revertValue } from "./revert-member.ts";
 
 /** The change that brings a live role back from what the run left to what it was before; what others changed stays. */
 export function revertRole(

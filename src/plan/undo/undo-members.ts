@@ -6,12 +6,16 @@ import { withFingerprint } from "../fingerprint.ts";
 import { addressesOf, addressOf, isManaged, matchesAny } from "../scope.ts";
 
 import { emptyFields, withoutFields } from "./emptied-fields.ts";
-import { findByAddress, isChanged, type MemberRevertContext } from "./member-revert-context.ts";
-
 import type { Effect } from "./net-effects.ts";
 import { recreateMember } from "./recreate-member.ts";
+import {
+  findByAddress,
+  isChanged,
+  type MemberRevertContext,
+  noteTaker,
+  type UndoContext,
+} from "./revert-context.ts";
 import { revertMember } from "./revert-member.ts";
-import { noteTaker, type UndoContext } from "./role-revert-context.ts";
 import type { RolesBack } from "./undo-roles.ts";
 
 /** Takes back what a run did to members. */

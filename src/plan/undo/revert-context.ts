@@ -1,11 +1,38 @@
+import { canonicalJson } from "../../lib/canonical-json.ts";
 import { sortedSet } from "../../lib/order.ts";
-import type { IgnorePatterns } from "../../model/desired.ts";
-import type { LiveRole, LiveState } from "../../model/live.ts";
+import type { DesiredMember, IgnorePatterns } from "../../model/desired.ts";
+import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
 import type { UndoNote, UndoNoteCode } from "../../model/past-run.ts";
-import type { RoleImage, RoleRef } from "../../model/plan.ts";
+import type { MemberImage, RoleImage, RoleRef } from "../../model/plan.ts";
 import { roleFields, roleImageOf } from "../changes/role-changes.ts";
 import { type Matches, matchesAny, type Scope } from "../scope.ts";
 import type { NetEffects } from "./net-effects.ts";
+
+/** What an undo is computed from. */
+export interface UndoContext {
+  readonly effects: NetEffects;
+  readonly live: LiveState;
+  readonly scope: Scope;
+  readonly ignore: IgnorePatterns;
+  readonly matches: Matches;
+}
+
+/** Takes a note of what does not go back. */
+export type TakeNote = (code: UndoNoteCode, name: string, message: string) => void;
+
+/** A list of notes about roles, or about members, and what adds to it. */
+export function noteTaker(resource: UndoNote["resource"]): {
+  readonly notes: readonly UndoNote[];
+  readonly note: TakeNote;
+} {
+  const notes: UndoNote[] = [];
+  return { notes, note: (code, name, message) => void notes.push({ code, resource, name, message }) };
+}
+
+/** Returns a key of a change that no other change of one undo has. */
+export function changeKey({ id, name }: { readonly id: string | null; readonly name: string }): string {
+  return id ?? `new ${name}`;
+}
 
 /** One pass over what a run did to roles, as each of them goes back. */
 export interface RoleRevertContext extends UndoContext {
@@ -100,28 +127,41 @@ export function roleNamed({ scope }: Pick<UndoContext, "scope">, name: string): 
   return scope.roles.find((role) => role.name === name && !role.predefined && !scope.setAside.has(role.id));
 }
 
-/** What an undo is computed from. */
-export interface UndoContext {
-  readonly effects: NetEffects;
-  readonly live: LiveState;
-  readonly scope: Scope;
-  readonly ignore: IgnorePatterns;
-  readonly matches: Matches;
-}
-
-/** Takes a note of what does not go back. */
-export type TakeNote = (code: UndoNoteCode, name: string, message: string) => void;
-
-/** A list of notes about roles, or about members, and what adds to it. */
-export function noteTaker(resource: UndoNote["resource"]): {
-  readonly notes: readonly UndoNote[];
+/** One pass over what a run did to members. */
+export interface MemberRevertContext extends UndoContext {
+  /** What stands for roles of before and after the run. */
+  readonly refs: RoleRefs;
+  /** The file's members: what they say of a managed user's password, nothing else. */
+  readonly declared: readonly DesiredMember[];
   readonly note: TakeNote;
-} {
-  const notes: UndoNote[] = [];
-  return { notes, note: (code, name, message) => void notes.push({ code, resource, name, message }) };
+  readonly byId: ReadonlyMap<string, LiveMember>;
+  readonly byAddress: ReadonlyMap<string, LiveMember>;
+  /** The reference as an image of this plan has it. */
+  refOf(id: string): RoleRef;
 }
 
-/** Returns a key of a change that no other change of one undo has. */
-export function changeKey({ id, name }: { readonly id: string | null; readonly name: string }): string {
-  return id ?? `new ${name}`;
+/** Whether a live member has other roles or metadata than an image says. */
+export function isChanged(live: LiveMember, after: MemberImage, pass: MemberRevertContext): boolean {
+  const keys = (refs: readonly RoleRef[]): string => [...new Set(refs.map(keysOf(pass)))].sort().join("\n");
+  const held = live.roles.map((id) => ({ id, name: id }));
+  return keys(held) !== keys(after.roles) || canonicalJson(live.metadata) !== canonicalJson(after.metadata);
+}
+
+/** One text for each role, however it is called before, after and now. */
+export function keysOf({ refs }: MemberRevertContext): (ref: RoleRef) => string {
+  return (ref) => {
+    const now = refs.refBack(ref);
+    if (now === null) return `gone ${refs.idOf(ref) ?? ref.name}`;
+    return now.id ?? `new ${now.name}`;
+  };
+}
+
+/** The live member with an address, in whichever case it is written. */
+export function findByAddress(email: string, { byAddress }: MemberRevertContext): LiveMember | undefined {
+  return byAddress.get(email.toLowerCase());
+}
+
+/** Notes that a member does not get a role back. */
+export function noteRoleGone(name: string, role: string, { note }: MemberRevertContext): void {
+  note("role-gone", name, `${name} does not get the role "${role}" back: it is not there any more.`);
 }

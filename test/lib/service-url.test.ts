@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { normalizeServiceUrl } from "../../src/plan/service-url.ts";
+import { normalizeServiceUrl } from "../../src/lib/text.ts";
 
 test.each([
   "https://api.example.com",

@@ -5,84 +5,83 @@ import type { LiveState } from "../model/live.ts";
 import type { Change, MemberChange, Plan, RoleChange } from "../model/plan.ts";
 import { changeFingerprint, planFingerprint, withFingerprint } from "./fingerprint.ts";
 
-/** What an approved plan says to a fresh one. */
+/** The result of comparing a fresh plan with an approved one. */
 export type Approval =
   | { readonly status: "approved" }
-  /** It is about another merchant, environment or service. */
+  /** The approved plan is for another merchant, environment or service. */
   | {
       readonly status: "elsewhere";
       readonly field: "merchant" | "environment" | "service";
       readonly approved: string;
       readonly fresh: string;
     }
-  /** Its fingerprints do not match its content. */
+  /** The approved plan's fingerprints do not match its content. */
   | { readonly status: "tampered" }
-  /** The fresh plan has changes that nobody has approved. */
+  /** The fresh plan has changes that were not approved. */
   | { readonly status: "new-changes"; readonly changes: readonly Change[] }
-  /** Approved changes of roles that are neither planned any more nor done: others were judged beside them. */
+  /** Approved changes of roles are neither in the fresh plan nor done; the others were approved along with them. */
   | { readonly status: "dropped"; readonly changes: readonly ChangeName[] };
 
-/** What a change does to what. */
+/** The kind of a change and the name of its target. */
 export type ChangeName = Pick<Change, "kind" | "resource" | "name">;
 
 /**
- * Whether a fresh plan may be applied on an approval that was given before: its changes have to be among the approved
- * ones, with the same before-values, and what has dropped out has to be done. A half-done apply can so be repeated.
- * `live` is what the fresh plan was made from.
+ * Checks if an approval of a plan holds for a fresh plan, made from `live`. Its changes must be approved ones, with the
+ * same values before, and approved changes that it lacks must be done: so an interrupted apply can be repeated.
  */
 export function approve(fresh: Plan, approved: Plan, live?: Pick<LiveState, "roles">): Approval {
   const record = approvalRecord(approved);
-  const elsewhere = otherPlace(fresh, record);
+  const elsewhere = findMismatch(fresh, record);
   if (elsewhere) return elsewhere;
   return isTampered(approved) ? { status: "tampered" } : judge(fresh, record, live);
 }
 
-/** The same for an approved plan of which only a record was kept. */
+/** Checks if an approval holds for a fresh plan, as `approve` does, from the record of the approved plan. */
 export function approveByRecord(
   fresh: Plan,
   record: ApprovalRecord,
   live?: Pick<LiveState, "roles">,
 ): Approval {
-  const elsewhere = otherPlace(fresh, record);
+  const elsewhere = findMismatch(fresh, record);
   if (elsewhere) return elsewhere;
   return isRecordTampered(record) ? { status: "tampered" } : judge(fresh, record, live);
 }
 
-/** Whether a fresh plan is the one that was recorded: for the same place, and with the same changes. */
+/** Tells if a fresh plan is for the recorded merchant, environment and service, and has the recorded changes. */
 export function isRecordedPlan(fresh: Plan, record: ApprovalRecord): boolean {
   const due = (fingerprints: readonly string[]): string => sortedSet(fingerprints).join("\n");
   return (
-    otherPlace(fresh, record) === null &&
+    findMismatch(fresh, record) === null &&
     !isRecordTampered(record) &&
     due(fresh.changes.map(({ fingerprint }) => fingerprint)) === due(record.due)
   );
 }
 
-function otherPlace(fresh: Plan, approved: ApprovalRecord): Approval | null {
+function findMismatch(fresh: Plan, approved: ApprovalRecord): Approval | null {
   for (const field of ["merchant", "environment", "service"] as const) {
-    if (!isSamePlace[field](approved[field] ?? "", fresh[field] ?? "")) {
+    if (!isSameTarget[field](approved[field] ?? "", fresh[field] ?? "")) {
       return { status: "elsewhere", field, approved: String(approved[field]), fresh: String(fresh[field]) };
     }
   }
   return null;
 }
 
-const isSamePlace = {
+const isSameTarget = {
   merchant: (a: string, b: string) => a === b,
-  // Unknown where neither the file nor the prefix of the key that planned says it.
+  // Empty if neither the file nor the prefix of the API key told it.
   environment: (a: string, b: string) => a === b || a === "" || b === "",
   service: (a: string, b: string) => normalizeServiceUrl(a) === normalizeServiceUrl(b),
 };
 
 function judge(fresh: Plan, approved: ApprovalRecord, live?: Pick<LiveState, "roles">): Approval {
-  // What was deferred in the approved plan has been seen and wanted, and may be due by now.
+  // Deferred changes were shown with the approved plan, and may be due by now.
   const known = new Set([...approved.due, ...approved.seen]);
-  const wider = widened(fresh, approved);
+  const gainingMore = membersGainingMore(fresh, approved);
   const changes = fresh.changes.filter(
     (change) =>
       !known.has(change.fingerprint) ||
-      !meansTheSameRoles(change, approved.held[change.fingerprint] ?? []) ||
-      wider.has(change.name),
+      !givesApprovedRoles(change, approved.held[change.fingerprint] ?? []) ||
+      gainingMore.has(change.name),
   );
   if (changes.length > 0) return { status: "new-changes", changes };
   const due = new Set(fresh.changes.map(({ fingerprint }) => fingerprint));
@@ -91,8 +90,8 @@ function judge(fresh: Plan, approved: ApprovalRecord, live?: Pick<LiveState, "ro
   return { status: "dropped", changes: dropped.map(({ kind, name }) => ({ kind, resource: "role", name })) };
 }
 
-/** Roles of one name are one in a fingerprint; that they are one is told by their ids, where both are known. */
-function meansTheSameRoles(fresh: Change, ids: readonly (string | null)[]): boolean {
+/** Tells if a change gives the approved roles: fingerprints hold their names only, so known ids are compared. */
+function givesApprovedRoles(fresh: Change, ids: readonly (string | null)[]): boolean {
   if (fresh.resource !== "member") return true;
   return (fresh.after?.roles ?? []).every(({ id }, index) => {
     const approved = ids[index];
@@ -100,7 +99,7 @@ function meansTheSameRoles(fresh: Change, ids: readonly (string | null)[]): bool
   });
 }
 
-/** Whether a change of a role's permissions that is not planned any more has been made, as far as can be seen. */
+/** Tells if a live role has the permissions of an approved change; `true` without a live state. */
 function isDone(
   { id, name, permissions }: RecordedRole,
   live: Pick<LiveState, "roles"> | undefined,
@@ -111,10 +110,10 @@ function isDone(
 }
 
 /**
- * Who would gain more than was approved, though their change is the same: a role has come to grant more meanwhile. Where
- * the approved plan changes roles itself, half of it being done can look like that, and `isDone` is what tells.
+ * Returns the members who would gain more than was approved by the same change, because a role grants more by now. Empty
+ * if the approved plan changes roles: a part of it being done looks the same, and `isDone` checks those roles.
  */
-function widened(fresh: Plan, approved: ApprovalRecord): ReadonlySet<string> {
+function membersGainingMore(fresh: Plan, approved: ApprovalRecord): ReadonlySet<string> {
   if (approved.changesRoles) return new Set();
   const allowed = new Map(
     approved.gains.flatMap(({ permissions, members }) => {
@@ -133,7 +132,7 @@ function widened(fresh: Plan, approved: ApprovalRecord): ReadonlySet<string> {
   );
 }
 
-/** Whether a plan's fingerprints do not match its content: it was edited after it was made. */
+/** Tells if a plan was edited after it was made: its fingerprints do not match its content. */
 function isTampered(plan: Plan): boolean {
   const deferred = plan.deferred.map(({ change }) => change);
   return (
@@ -142,30 +141,29 @@ function isTampered(plan: Plan): boolean {
   );
 }
 
-/** What an approval needs to know of the plan that was approved: hashes in place of people, so that it can be kept in the open. */
+/** The part of an approved plan that an approval is checked with; people are hashes, so it can be public. */
 export interface ApprovalRecord {
   readonly merchant: string;
   readonly environment: string | null;
   readonly service: string;
-  /** Of the plan. */
+  /** Fingerprint of the plan. */
   readonly fingerprint: string;
-  /** Fingerprints of what was to be done. */
+  /** Fingerprints of the plan's changes. */
   readonly due: readonly string[];
-  /** What else was seen: removals that waited, and what is left of a change when half of it is done. */
+  /** Fingerprints of the deferred changes, and of what remains of a change that is half done. */
   readonly seen: readonly string[];
-  /** By fingerprint, the ids of the roles that a member was to hold; null where it was not known yet. */
+  /** Ids of the roles that a member is to hold, by the change's fingerprint; `null` for a role without an id yet. */
   readonly held: Readonly<Record<string, readonly (string | null)[]>>;
-  /** Whether roles were to be changed. */
   readonly changesRoles: boolean;
-  /** Roles that were to be there with these permissions. */
+  /** Roles that the plan creates or updates. */
   readonly roles: readonly RecordedRole[];
-  /** Who was to gain what; people as hashes. */
+  /** The members who gain permissions, as hashes. */
   readonly gains: readonly { readonly permissions: readonly string[]; readonly members: readonly string[] }[];
-  /** Hashes of those whose change was seen, and waited. */
+  /** Hashes of the members whose change is deferred. */
   readonly waiting: readonly string[];
 }
 
-/** A role that an approved plan was to create or update. */
+/** A role that an approved plan creates or updates. */
 export interface RecordedRole {
   readonly fingerprint: string;
   readonly kind: "create" | "update";
@@ -174,11 +172,11 @@ export interface RecordedRole {
   readonly permissions: readonly string[];
 }
 
-/** Records a plan that was shown, so that an apply can later be held against it. */
+/** Records a plan, so that a later apply can be compared with it. */
 export function approvalRecord(plan: Plan): ApprovalRecord {
   const { merchant, environment, service, fingerprint, changes, impact } = plan;
   const deferred = plan.deferred.map(({ change }) => change);
-  const later = [...deferred, ...[...changes, ...deferred].flatMap(secondHalf)];
+  const later = [...deferred, ...[...changes, ...deferred].flatMap(halvesOfRenewal)];
   const groups = new Map<string, { permissions: readonly string[]; members: string[] }>();
   for (const { name, gained } of impact.members) {
     const group = groups.get(gained.join("\n")) ?? { permissions: gained, members: [] };
@@ -192,7 +190,7 @@ export function approvalRecord(plan: Plan): ApprovalRecord {
     fingerprint,
     due: changes.map((change) => change.fingerprint),
     seen: later.map((change) => change.fingerprint),
-    held: Object.fromEntries([...changes, ...later].flatMap(heldBy)),
+    held: Object.fromEntries([...changes, ...later].flatMap(heldRoleIds)),
     changesRoles: changes.some(({ resource }) => resource === "role"),
     roles: changes.flatMap((change) => (change.resource === "role" ? recordedRole(change) : [])),
     gains: [...groups.values()],
@@ -200,7 +198,7 @@ export function approvalRecord(plan: Plan): ApprovalRecord {
   };
 }
 
-/** Whether a record's fingerprints do not add up to its plan's. */
+/** Tells if a record was edited: its changes' fingerprints do not give its plan's. */
 function isRecordTampered(record: ApprovalRecord): boolean {
   const { merchant, service, fingerprint } = record;
   const environment = record.environment as Plan["environment"];
@@ -208,13 +206,13 @@ function isRecordTampered(record: ApprovalRecord): boolean {
   return planFingerprint({ merchant, environment, service }, due) !== fingerprint;
 }
 
-/** A member's address as a record holds it. */
+/** Hashes a member's address, ignoring case. */
 function nameHash(name: string): string {
   return createHash("sha256").update(name.toLowerCase()).digest("hex").slice(0, 32);
 }
 
-/** Returns the remaining half of a renewal whose expired invitation is gone already, or still beside the new one. */
-function secondHalf(change: Change): readonly Change[] {
+/** Returns the changes of which one remains when the renewal of an expired invitation is half done. */
+function halvesOfRenewal(change: Change): readonly Change[] {
   if (change.resource !== "member" || change.kind !== "replace") return [];
   const { resumed: _, fingerprint: __, ...rest } = change;
   return [
@@ -223,7 +221,7 @@ function secondHalf(change: Change): readonly Change[] {
   ];
 }
 
-function heldBy(change: Change): readonly (readonly [string, readonly (string | null)[]])[] {
+function heldRoleIds(change: Change): readonly (readonly [string, readonly (string | null)[]])[] {
   if (change.resource !== "member" || change.after === null || change.after.roles.length === 0) return [];
   return [[change.fingerprint, change.after.roles.map(({ id }) => id)]];
 }

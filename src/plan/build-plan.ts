@@ -31,26 +31,25 @@ import { type Matches, type Scope, scopeOf } from "./scope.ts";
 import { withoutLeftOut } from "./select.ts";
 import type { UnrestoredMember } from "./undo/emptied-fields.ts";
 
-/** Everything that a plan is made from. */
+/** The input of a plan. */
 export interface PlanInput {
   readonly desired: DesiredState;
   readonly live: LiveState;
   /** Base URL of the service that `live` was read from. */
   readonly service: string;
-  /** The moment that end dates are held against, in milliseconds since the epoch. */
+  /** The time that end dates are compared with, in ms since the epoch. */
   readonly now: number;
-  /** By address in lower case, the expired invitations that earlier runs have removed and not renewed. */
+  /** Expired invitations that earlier runs removed and did not renew, by address in lower case. */
   readonly lost?: ReadonlyMap<string, LostInvitation>;
   readonly renewal?: Renewal;
   /** Members with unmanaged fields that earlier runs may have left empty, and that are empty. */
   readonly unrestored?: readonly UnrestoredMember[];
-  /** Whether a glob matches a text. */
   readonly matches: Matches;
-  /** Fingerprints of changes that somebody chose to leave out; what cannot be made without them is left out, too. */
+  /** Fingerprints of changes to leave out, along with those that depend on them. */
   readonly leaveOut?: ReadonlySet<string>;
 }
 
-/** Computes what would make the live state the desired one: pure, and the same bytes for the same inputs. */
+/** Computes the changes that turn the live state into the desired one; pure and deterministic. */
 export function buildPlan(input: PlanInput): Plan {
   const { desired, live, now, matches, lost = new Map(), renewal = {}, unrestored = [] } = input;
   const { sync } = desired;
@@ -76,19 +75,19 @@ export function buildPlan(input: PlanInput): Plan {
   return judgeChanges(input, { scope, roles, members: { ...members, findingData }, byFile: true });
 }
 
-/** Changes that were found, before guards, policies and checks have looked at them. */
-export interface Found {
+/** Changes that guards, policies and checks have not judged yet. */
+export interface ProposedChanges {
   readonly scope: Scope;
   readonly roles: RolePlan;
   readonly members: MemberPlan;
-  /** The changes follow from the file's sections of roles and members: only then its hints are to the point. */
+  /** `true` if the changes come from the file's roles and members, so that hints about the file apply. */
   readonly byFile: boolean;
 }
 
-/** Makes a plan of changes: what they mean, what has to wait, and what there is against them. */
+/** Makes a plan of changes: their impact, the deferred ones, refusals and findings. */
 export function judgeChanges(
   { desired, live, service, now, matches, leaveOut = new Set() }: PlanInput,
-  { scope, roles, members, byFile }: Found,
+  { scope, roles, members, byFile }: ProposedChanges,
 ): Plan {
   const { guards, merchant } = desired;
   const found = { roles: roles.changes, members: members.changes };
@@ -112,7 +111,7 @@ export function judgeChanges(
   const held = blockHeldRoles({ roles: wanted.roles, members: memberChanges }, deferred, live.members);
 
   const changes = { roles: held.changes, members: memberChanges };
-  // The same as joined, but where a replacement was cut short: a large merchant is not gone through once more.
+  // Only an interrupted replacement makes these differ from `joined`; else a large merchant is not computed twice.
   const apart = hasSuccessors(wanted);
   const waits = deferred.length + held.deferred.length > 0;
   const before = apart ? accessBefore(scope, changes, { mergeReplacedRoles: false }) : joined;
@@ -122,7 +121,7 @@ export function judgeChanges(
     roles: [...changes.roles, ...later.roles],
     members: [...changes.members, ...later.members],
   };
-  // What one role waits for must not cost another one its holders.
+  // Deferring a change for one role must not leave another role with too few holders.
   const still =
     deferred.length > 0
       ? guardMinHolders(
@@ -142,12 +141,12 @@ export function judgeChanges(
     callerId: live.callerId,
     matches,
   });
-  // A replaced role is one role before and after, also where its successor is there already.
+  // A replaced role counts as one role before and after, even if its successor exists already.
   const left = apart ? accessAfter(joined, changes, { mergeReplacedRoles: true }) : after;
   const judged = judgePlan(
     desired,
     { access: left, settled: joinedAfter, find: roleFinder(left) },
-    // An undo follows from a run, whatever the file says.
+    // An undo does not depend on the file.
     { before: joined, declared: () => (byFile ? declaredViolations(desired, now) : []) },
   );
 
@@ -160,12 +159,12 @@ export function judgeChanges(
     summary: {
       roles: count(
         changes.roles,
-        roles.unchanged + leftAsIs(found.roles, wanted.roles),
+        roles.unchanged + unchangedByChoice(found.roles, wanted.roles),
         byFile && desired.roles === undefined ? "all" : roles.unlisted,
       ),
       members: count(
         changes.members,
-        members.unchanged + leftAsIs(found.members, wanted.members),
+        members.unchanged + unchangedByChoice(found.members, wanted.members),
         byFile && desired.members === undefined ? "all" : members.unlisted,
       ),
     },
@@ -198,7 +197,7 @@ export function judgeChanges(
   };
 }
 
-/** Returns what waits in the whole plan: to leave another change out makes none of it due. */
+/** Returns the deferred changes of the whole plan: leaving other changes out makes none of them due. */
 function deferredInWhole(
   settings: DesiredState["guards"]["minHolders"],
   scope: Scope,
@@ -217,7 +216,7 @@ function deferredInWhole(
   return deferred.filter(({ change }) => kept.has(change.fingerprint));
 }
 
-/** Roles that the file names, and that the service does not answer for: it has the last word on them. */
+/** Reports roles that the file names by id and that the service did not return. */
 function assumedRoles(desired: DesiredState, { roles }: Scope): readonly FindingData[] {
   const assumed = roles.filter(({ idOnly }) => idOnly);
   if (assumed.length === 0) return [];
@@ -227,12 +226,12 @@ function assumedRoles(desired: DesiredState, { roles }: Scope): readonly Finding
     .map(({ id }): FindingData => ({ code: "role-not-retrieved", name: id }));
 }
 
-/** A second removal that would have to wait, for one that waits already: nobody can tell in which order they come. */
+/** Refuses a second removal that would wait for a deferred one, since their order is unknown. */
 function shortOfHolders({ change, role }: Deferred): Refusal {
   return toRefusal({ code: "min-holders-wait", name: role, member: change.name });
 }
 
-/** The role ids that a desired state names: a reader must know of them even where no member holds them. */
+/** Returns the role ids that a desired state names, for the reader to retrieve even if no member holds them. */
 export function namedRoleIds(desired: DesiredState): readonly string[] {
   const { roles, members } = desired;
   const declared = new Set(roles?.map((role) => role.name));
@@ -246,20 +245,20 @@ export function namedRoleIds(desired: DesiredState): readonly string[] {
   return [...new Set(named)].sort(byCodeUnit);
 }
 
-/** The ids of live roles that `protect` names one by one; a pattern is about whichever role has such a name. */
+/** Returns the ids of the live roles that `protect` names by id, not by a pattern. */
 function protectedIds({ protect }: DesiredState["guards"], { roles }: Scope): readonly string[] {
   const named = new Set(protect.roles.filter(isLiteralGlob).map((role) => role.toLowerCase()));
   return roles.flatMap(({ id }) => (named.has(id.toLowerCase()) ? id : []));
 }
 
-/** How many of what is there stay as they are because their changes are left out. */
-function leftAsIs(found: readonly Change[], wanted: readonly Change[]): number {
+/** Counts the live entries that stay unchanged because their changes are left out. */
+function unchangedByChoice(found: readonly Change[], wanted: readonly Change[]): number {
   const touched = (changes: readonly Change[]): number =>
     changes.filter(({ kind }) => kind !== "create").length;
   return touched(found) - touched(wanted);
 }
 
-/** Counts changes and what stays; of what stays, `unmanaged` is all, or so many more that the file does not list. */
+/** Counts changes and unchanged entries; with `"all"`, every unchanged entry counts as unmanaged. */
 function count(changes: readonly Change[], untouched: number, unlisted: number | "all"): Counts {
   const of = (kind: Change["kind"]): number => changes.filter((change) => change.kind === kind).length;
   const isUnmanaged = unlisted === "all";

@@ -4,23 +4,23 @@ import { byCodeUnit } from "../lib/order.ts";
 import type { JsonValue } from "../model/json.ts";
 import type { Change, MemberImage, Plan, RoleImage } from "../model/plan.ts";
 
-/** A change before it has its fingerprint. */
+/** A change without its fingerprint. */
 export type WithoutFingerprint<C> = C extends unknown ? Omit<C, "fingerprint"> : never;
 
 const LENGTH = 32;
 
-/** Gives a change its fingerprint. */
+/** Adds the fingerprint to a change. */
 export function withFingerprint<C extends Change>(change: WithoutFingerprint<C>): C {
   return { ...change, fingerprint: changeFingerprint(change as WithoutFingerprint<Change>) } as unknown as C;
 }
 
 /**
- * Hash of what a change does to what: without why, and without what may differ between two looks at the same thing
- * (a member's status, the id of a role that an interrupted run has created already).
+ * Hashes the effect of a change, without its reason and without what may differ between two reads (a member's status, the
+ * id of a role that an interrupted run has created).
  */
 export function changeFingerprint(change: WithoutFingerprint<Change>): string {
   const { resource, kind, id, before, after } = change;
-  // A role that is replaced may have been set aside already, and then has lost its name.
+  // An interrupted replacement may have given the old role a temporary name.
   const was = kind === "replace" && before !== null && "name" in before ? { ...before, name: "" } : before;
   return hash({
     resource,
@@ -31,7 +31,7 @@ export function changeFingerprint(change: WithoutFingerprint<Change>): string {
   });
 }
 
-/** Hash of a plan: where it applies, and its changes in any order. */
+/** Hashes a plan: its merchant, environment and service, and its changes in any order. */
 export function planFingerprint(
   plan: Pick<Plan, "merchant" | "environment" | "service">,
   changes: readonly { readonly fingerprint: string }[],
@@ -57,7 +57,7 @@ function content(image: RoleImage | MemberImage | null): JsonValue {
   return { email: email?.toLowerCase() ?? null, roles: roles.map(({ name }) => name), metadata, managed };
 }
 
-/** Hash of a value, whatever the order of its keys. */
+/** Hashes a value, independent of the order of its keys. */
 export function hash(value: JsonValue): string {
   return createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, LENGTH);
 }

@@ -1,44 +1,44 @@
 import { by, byCodeUnit } from "../lib/order.ts";
 
-/** What one declared entry stands for among the live ones. */
+/** The live entry that a declared entry matches, if it is one. */
 export type Match<Live> =
   | { readonly found: "none" }
   | { readonly found: "one"; readonly live: Live; readonly leftovers: readonly Live[] }
   /**
-   * `namesakes`: how many live entries have the key all the same; `heir`: the only one of them, where no other entry
+   * `sameKey`: the number of live entries with the entry's key; `heir`: the only one of them, `null` if another entry
    * is pinned to it.
    */
   | {
       readonly found: "pin-missing";
       readonly id: string;
-      readonly namesakes: number;
+      readonly sameKey: number;
       readonly heir: Live | null;
     }
   | { readonly found: "many"; readonly live: readonly Live[] };
 
-/** Live entries, and what matching needs to know of them. */
+/** The live entries to match, and the functions that describe them. */
 export interface Candidates<Live> {
   readonly live: readonly Live[];
-  /** The distinct keys that people use for it: several, or none. */
+  /** Returns the distinct keys of an entry; there may be none. */
   readonly keysOf: (live: Live) => readonly string[];
   readonly isLeftover: (live: Live) => boolean;
-  /** When a leftover became one, as a text that sorts by time: of several the latest counts. */
+  /** Returns the time at which a leftover became one, in ISO 8601: the latest of several is matched. */
   readonly endedAt: (live: Live) => string;
 }
 
-/** Where a live entry stands in its list: told apart by that, nobody's id has to be looked up. */
+/** The index of a live entry in its list. */
 type Position = number;
 
-interface Standing<Live> {
+interface IndexedEntry<Live> {
   readonly at: Position;
   readonly live: Live;
 }
 
-/** Live entries by key. Hardly a key is had by two, so that one that is alone stands in no list. */
+/** Index of live entries by key. Duplicates are rare, so a unique entry is not wrapped in an array. */
 interface Index<Live> {
   readonly first: ReadonlyMap<string, Position>;
-  /** All of those with a key that several have; in the order of ids, not of the answer. */
-  readonly several: ReadonlyMap<string, readonly Standing<Live>[]>;
+  /** The entries of each key that several have, sorted by id. */
+  readonly several: ReadonlyMap<string, readonly IndexedEntry<Live>[]>;
 }
 
 function indexLive<Live extends { readonly id: string }>({
@@ -46,7 +46,7 @@ function indexLive<Live extends { readonly id: string }>({
   keysOf,
 }: Candidates<Live>): Index<Live> {
   const first = new Map<string, Position>();
-  const several = new Map<string, Standing<Live>[]>();
+  const several = new Map<string, IndexedEntry<Live>[]>();
   let at = -1;
   for (const live of entries) {
     at += 1;
@@ -56,7 +56,7 @@ function indexLive<Live extends { readonly id: string }>({
         first.set(key, at);
         continue;
       }
-      const same = several.get(key) ?? standing(entries, known);
+      const same = several.get(key) ?? entryAt(entries, known);
       same.push({ at, live });
       several.set(key, same);
     }
@@ -65,29 +65,29 @@ function indexLive<Live extends { readonly id: string }>({
   return { first, several };
 }
 
-function standing<Live>(entries: readonly Live[], at: Position): Standing<Live>[] {
+function entryAt<Live>(entries: readonly Live[], at: Position): IndexedEntry<Live>[] {
   const live = entries[at];
   return live === undefined ? [] : [{ at, live }];
 }
 
-/** How declared entries are told apart. */
+/** The functions that describe declared entries. */
 export interface Declared<Entry> {
-  /** Pins the entry to one live id. */
+  /** Returns the live id to which the entry is pinned. */
   readonly idOf: (entry: Entry) => string | undefined;
   readonly keyOf: (entry: Entry) => string;
-  /** Tells entries of the same key apart. */
+  /** Returns the name by which entries of one key are sorted. */
   readonly nameOf: (entry: Entry) => string;
 }
 
-/** What was made of every declared entry, by key; and the live ones that nothing declared speaks for. */
+/** The result for each declared entry, sorted by key, and the live entries that no declared one claims. */
 export interface Matches<Live, Result> {
   readonly results: readonly Result[];
   readonly unclaimed: readonly Live[];
 }
 
 /**
- * Matches all declared entries; pins first, then by key, so that the order of the file does not matter. What `use` makes
- * of a match is kept, the match is not: there are as many as members.
+ * Matches all declared entries: pinned ones first, then by key, so that the order of the file does not matter. Only the
+ * results of `use` are kept, since there are as many matches as members.
  */
 export function matchAll<Entry, Live extends { readonly id: string }, Result>(
   entries: readonly Entry[],
@@ -101,7 +101,14 @@ export function matchAll<Entry, Live extends { readonly id: string }, Result>(
   const others = pinning.length === 0 ? entries : entries.filter((entry) => idOf(entry) === undefined);
   const pins = pinnedBy(new Set(pinning.map(idOf)), live);
   const claimed = new Uint8Array(live.length);
-  const known: Known<Live> = { live, index: indexLive(candidates), ...pins, claimed, isLeftover, endedAt };
+  const known: MatchState<Live> = {
+    live,
+    index: indexLive(candidates),
+    ...pins,
+    claimed,
+    isLeftover,
+    endedAt,
+  };
   const results: Result[] = [];
   for (const some of [pinning, others]) {
     const { sorted, keys } = byKey(some, declared);
@@ -114,7 +121,7 @@ export function matchAll<Entry, Live extends { readonly id: string }, Result>(
   return { results, unclaimed: unclaimedOf(live, claimed) };
 }
 
-/** Whoever is spoken for anywhere is so everywhere, should there be several of one id. */
+/** Returns the unclaimed entries; if an id occurs more than once, claiming one entry claims all of them. */
 function unclaimedOf<Live extends { readonly id: string }>(
   live: readonly Live[],
   claimed: Uint8Array,
@@ -125,26 +132,25 @@ function unclaimedOf<Live extends { readonly id: string }>(
   return unclaimed.filter(({ id }) => !ids.has(id));
 }
 
-/** Entries by key, then by name; and their keys. */
+/** Sorts entries by key, then by name, and returns their keys as well. */
 function byKey<Entry>(
   entries: readonly Entry[],
   { keyOf, nameOf }: Declared<Entry>,
 ): { readonly sorted: readonly Entry[]; readonly keys: readonly string[] } {
   const keys = entries.map(keyOf);
-  // As most files are.
+  // Most files are sorted.
   if (isAscending(keys)) return { sorted: entries, keys };
   const keyed = entries.map((entry, at) => ({ entry, key: keys[at] ?? "", name: nameOf(entry) }));
   keyed.sort((a, b) => byCodeUnit(a.key, b.key) || byCodeUnit(a.name, b.name));
   return { sorted: keyed.map(({ entry }) => entry), keys: keyed.map(({ key }) => key) };
 }
 
-/** Whether each is before the next one, which it does not equal. */
 function isAscending(texts: readonly string[]): boolean {
   return texts.every((text, at) => at === 0 || (texts[at - 1] ?? "") < text);
 }
 
 interface Pins {
-  /** Ids that are pinned, as far as they are there. */
+  /** Positions of the pinned entries that exist, by id. */
   readonly pins: ReadonlyMap<string, Position>;
   readonly pinned: ReadonlySet<Position>;
 }
@@ -161,54 +167,54 @@ function pinnedBy(ids: ReadonlySet<string | undefined>, live: readonly { readonl
   return { pins, pinned };
 }
 
-interface Known<Live> extends Pins, Pick<Candidates<Live>, "isLeftover" | "endedAt"> {
+interface MatchState<Live> extends Pins, Pick<Candidates<Live>, "isLeftover" | "endedAt"> {
   readonly live: readonly Live[];
   readonly index: Index<Live>;
-  /** 1 for every live entry that is spoken for, so never unlisted. */
+  /** 1 for each claimed entry, which therefore is not unlisted. */
   readonly claimed: Uint8Array;
 }
 
 const NONE = { found: "none" } as const;
-const NOBODY: readonly never[] = [];
+const NO_LEFTOVERS: readonly never[] = [];
 
-/** What an entry stands for. In doubt it claims everything that it could mean: doubt never removes anything. */
-function matchOne<Live>(known: Known<Live>, id: string | undefined, key: string): Match<Live> {
+/** Matches one entry. An ambiguous one claims all candidates, so that none of them is removed as unlisted. */
+function matchOne<Live>(known: MatchState<Live>, id: string | undefined, key: string): Match<Live> {
   return id === undefined ? matchKey(known, key) : matchPin(known, id, key);
 }
 
-function matchPin<Live>(known: Known<Live>, id: string, key: string): Match<Live> {
+function matchPin<Live>(known: MatchState<Live>, id: string, key: string): Match<Live> {
   const { live, pins, claimed } = known;
-  const [pinned] = standing(live, pins.get(id) ?? -1);
+  const [pinned] = entryAt(live, pins.get(id) ?? -1);
   if (pinned === undefined) {
     const same = withKey(known, key);
     const [only, ...more] = same;
     const isFree =
       only !== undefined && more.length === 0 && !known.pinned.has(only.at) && claimed[only.at] === 0;
     for (const { at } of same) claimed[at] = 1;
-    return { found: "pin-missing", id, namesakes: same.length, heir: isFree ? only.live : null };
+    return { found: "pin-missing", id, sameKey: same.length, heir: isFree ? only.live : null };
   }
   claimed[pinned.at] = 1;
-  // A pinned entry may be gone, and another one with its key may have taken its place.
+  // A pinned leftover may have a successor with the same key.
   if (known.isLeftover(pinned.live)) return matchLeftover(known, pinned, key);
   return one(pinned.live, leftoversBeside(known, pinned, key));
 }
 
 /** Claims the leftovers of a key beside a pinned entry that has it, as they are where nothing is pinned. */
 function leftoversBeside<Live>(
-  known: Known<Live>,
-  pinned: Standing<Live>,
+  known: MatchState<Live>,
+  pinned: IndexedEntry<Live>,
   key: string,
-): readonly Standing<Live>[] {
+): readonly IndexedEntry<Live>[] {
   const { claimed, isLeftover } = known;
   const same = withKey(known, key);
-  if (same.length < 2 || !same.some(({ at }) => at === pinned.at)) return NOBODY;
+  if (same.length < 2 || !same.some(({ at }) => at === pinned.at)) return NO_LEFTOVERS;
   const left = same.filter(({ at, live }) => isLeftover(live) && !known.pinned.has(at) && claimed[at] === 0);
   for (const { at } of left) claimed[at] = 1;
   return left;
 }
 
-/** A pinned leftover stands for itself, or for the only entry of its key that is none; others of its key are leftovers. */
-function matchLeftover<Live>(known: Known<Live>, pinned: Standing<Live>, key: string): Match<Live> {
+/** Matches the only current entry with the pinned leftover's key, or else the leftover; the others are leftovers. */
+function matchLeftover<Live>(known: MatchState<Live>, pinned: IndexedEntry<Live>, key: string): Match<Live> {
   const { claimed, isLeftover } = known;
   const same = withKey(known, key).filter(({ at }) => !known.pinned.has(at) && claimed[at] === 0);
   const [current = pinned, ...more] = same.filter(({ live }) => !isLeftover(live));
@@ -220,24 +226,24 @@ function matchLeftover<Live>(known: Known<Live>, pinned: Standing<Live>, key: st
   );
 }
 
-function one<Live>(live: Live, leftovers: readonly Standing<Live>[] = NOBODY): Match<Live> {
+function one<Live>(live: Live, leftovers: readonly IndexedEntry<Live>[] = NO_LEFTOVERS): Match<Live> {
   return { found: "one", live, leftovers: leftovers.map((other) => other.live) };
 }
 
 /**
- * The key decides, among the entries that nobody pins. Of several, one that alone is no leftover wins; where all are
- * leftovers, the latest stands for them, of several such ones the first in the order of ids.
+ * Matches by key among the entries that are not pinned. Of several, the only one that is no leftover wins; if all are
+ * leftovers, the latest wins, and of equally late ones the first by id.
  */
-function matchKey<Live>(known: Known<Live>, key: string): Match<Live> {
+function matchKey<Live>(known: MatchState<Live>, key: string): Match<Live> {
   const { live, index, pinned, claimed, isLeftover, endedAt } = known;
   const at = index.first.get(key);
   const alone = at === undefined || index.several.has(key) ? undefined : live[at];
-  // As nearly everybody is matched.
+  // The common case: one live entry, not claimed yet.
   if (at !== undefined && alone !== undefined && !pinned.has(at) && claimed[at] === 0) {
     claimed[at] = 1;
-    return { found: "one", live: alone, leftovers: NOBODY };
+    return { found: "one", live: alone, leftovers: NO_LEFTOVERS };
   }
-  const latest = (a: Standing<Live>, b: Standing<Live>): Standing<Live> =>
+  const latest = (a: IndexedEntry<Live>, b: IndexedEntry<Live>): IndexedEntry<Live> =>
     endedAt(b.live) > endedAt(a.live) ? b : a;
   const same = withKey(known, key).filter((one) => !pinned.has(one.at));
   const [first] = same;
@@ -252,6 +258,6 @@ function matchKey<Live>(known: Known<Live>, key: string): Match<Live> {
   );
 }
 
-function withKey<Live>({ live, index }: Known<Live>, key: string): readonly Standing<Live>[] {
-  return index.several.get(key) ?? standing(live, index.first.get(key) ?? -1);
+function withKey<Live>({ live, index }: MatchState<Live>, key: string): readonly IndexedEntry<Live>[] {
+  return index.several.get(key) ?? entryAt(live, index.first.get(key) ?? -1);
 }

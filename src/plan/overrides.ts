@@ -1,8 +1,8 @@
 import type { Plan, Refusal } from "../model/plan.ts";
 
-/** A person's word that one refusal of one plan is meant to be overridden. */
+/** A person's decision to override one refusal of one plan. */
 export interface Override {
-  /** As it was given. */
+  /** The argument as typed. */
   readonly text: string;
   /** Guard and value, such as `max-removals=12`. */
   readonly what: string;
@@ -10,18 +10,21 @@ export interface Override {
   readonly fingerprint: string;
 }
 
-const SHORTEST = 12;
+const MIN_FINGERPRINT_LENGTH = 12;
 
-/** Reads `max-removals=12@0a1b2c3d4e5f`; null where it is none. */
+/** Parses an override such as `max-removals=12@0a1b2c3d4e5f`; `null` if malformed. */
 export function parseOverride(text: string): Override | null {
   const at = text.lastIndexOf("@");
   const [what, fingerprint] = [text.slice(0, at), text.slice(at + 1)];
   const valid =
-    at > 0 && what.includes("=") && /^[0-9a-f]+$/.test(fingerprint) && fingerprint.length >= SHORTEST;
+    at > 0 &&
+    what.includes("=") &&
+    /^[0-9a-f]+$/.test(fingerprint) &&
+    fingerprint.length >= MIN_FINGERPRINT_LENGTH;
   return valid ? { text, what, fingerprint } : null;
 }
 
-/** The refusals of a plan that stand, those that do not, and the overrides that are for this plan. */
+/** Splits a plan's refusals into those that remain and those overridden, and returns the overrides of this plan. */
 export function applyOverrides(
   plan: Plan,
   overrides: readonly Override[],
@@ -38,7 +41,7 @@ export function applyOverrides(
   return { refusals, overridden, used };
 }
 
-/** A count covers every smaller one; everything else has to be the same. */
+/** Tells if an override is for a refusal; one for a count is for every smaller count, too. */
 function covers(given: string, needed: string): boolean {
   if (given === needed) return true;
   const [guard, count] = needed.split("=");

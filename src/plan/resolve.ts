@@ -6,33 +6,30 @@ import type { RolePlan } from "./changes/plan-roles.ts";
 import type { FindingData } from "./judge/findings.ts";
 import type { Scope } from "./scope.ts";
 
-/** Takes what is found out on the way. */
-export type Report = (found: FindingData) => void;
+/** Receives the findings of a comparison. */
+export type ReportFinding = (found: FindingData) => void;
 
-/** Turns the role names and ids of a member into references, or says why it cannot. */
+/** Turns role names and ids into references, or reports why it cannot. */
 export interface RoleResolver {
-  /** The references of what a member is to hold; null where one cannot be resolved, which goes to `report`. */
-  resolve(member: string, roles: readonly string[], report: Report): readonly RoleRef[] | null;
-  /** The reference of a live role id. */
+  /** Returns the references of a member's roles; `null` if one cannot be resolved, which is reported. */
+  resolve(member: string, roles: readonly string[], report: ReportFinding): readonly RoleRef[] | null;
+  /** Returns the reference of a live role id. */
   refOf(id: string): RoleRef;
-  /** The reference that takes the place of a held role: another one only where the role is replaced. */
+  /** Returns the reference of a held role, or of its successor if it is replaced. */
   successorOf(id: string): RoleRef;
-  /** Returns the successor of a role id that was held once; undefined if that role is gone or removed. */
+  /** Returns the reference of a role that was held once, or of its successor; empty if the role is gone or removed. */
   stillHeld(id: string): readonly RoleRef[];
-  /** The live id that a role's name or id stands for; null where there is none yet, or it cannot be resolved. */
+  /** Returns the live id for a role's name or id; `null` if it has none yet or cannot be resolved. */
   idOf(role: string): string | null;
-  /** Whether any role is replaced. */
   readonly replacesAny: boolean;
-  /** Whether this role id belongs to a role that is replaced. */
   isReplaced(id: string): boolean;
-  /** Whether nothing may be done with this role id. */
   isIgnored(id: string): boolean;
 }
 
-/** What a name or id stands for, or what to tell of a member who is to hold it. */
+/** A reference, or the finding about a member who is to hold a role that cannot be resolved. */
 type Resolved = RoleRef | ((member: string) => FindingData);
 
-/** A name is looked up among the declared roles; then an id among the live ones, and then a name. */
+/** Creates a resolver; it looks among the declared names first, then among the live ids, then among the live names. */
 export function roleResolver(plan: RolePlan, { roles: live, ignoredRoles }: Scope): RoleResolver {
   const names = new Map(live.map((role) => [role.id, role.name]));
   for (const [name, id] of plan.declared) if (id !== null) names.set(id, name);
@@ -48,7 +45,7 @@ export function roleResolver(plan: RolePlan, { roles: live, ignoredRoles }: Scop
   const nearest = openSuggester([
     ...new Set([...plan.declared.keys(), ...custom.map(({ name }) => name), ...PREDEFINED_ROLES]),
   ]);
-  // A member holds a predefined role by its id; the name that it is shown by is no way to name it.
+  // Files name predefined roles by id, so their display names only serve suggestions.
   const predefined = new Map(
     live.flatMap((role) => (role.predefined ? [[role.name.toLowerCase(), role.id] as const] : [])),
   );
@@ -65,7 +62,7 @@ export function roleResolver(plan: RolePlan, { roles: live, ignoredRoles }: Scop
     const declared = plan.declared.get(role);
     if (declared !== undefined) return declared === null ? declaredRef(role, null) : successorOf(declared);
     if (ignoredRoles.has(role)) return (name) => ({ code: "member-role-ignored", name, role });
-    // An id before a name: whoever can name a role at the service could capture what a file means by the id.
+    // Ids come before names, or a role that is named like an id could take the place of the one with that id.
     const [id, ...others] = names.has(role) ? [role] : (idsByName.get(role) ?? []);
     if (id === undefined) {
       const near = suggest(role);

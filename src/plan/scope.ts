@@ -2,25 +2,25 @@ import type { IgnorePatterns } from "../model/desired.ts";
 import type { LiveMember, LiveRole, LiveState } from "../model/live.ts";
 import { TEMPORARY_SUFFIX } from "../model/plan.ts";
 
-/** Whether a glob matches a text. */
+/** A test of a text against a glob. */
 export type Matches = (glob: string, text: string) => boolean;
 
-/** The live state as a plan sees it. */
+/** The live state without what the file ignores. */
 export interface Scope {
-  /** Without the ignored ones; those that an earlier run set aside stand under the name they had. */
+  /** Roles that are not ignored; those with a temporary name have their former name. */
   readonly roles: readonly LiveRole[];
   readonly members: readonly LiveMember[];
-  /** Ids of the roles that an earlier run set aside. */
-  readonly setAside: ReadonlySet<string>;
-  /** Ids and names of roles that nothing may be done with. */
+  /** Ids of the roles to which an earlier run gave a temporary name. */
+  readonly temporarilyNamed: ReadonlySet<string>;
+  /** Ids and names of the ignored roles. */
   readonly ignoredRoles: ReadonlySet<string>;
-  /** Roles that are left out, but may be held. */
+  /** Ignored roles; members may hold them. */
   readonly ignoredLiveRoles: readonly LiveRole[];
-  /** Members who are left out, but may hold roles. */
+  /** Ignored members; they may hold roles. */
   readonly ignoredMembers: readonly LiveMember[];
 }
 
-/** Leaves out what the file tells to ignore, before anything is compared. */
+/** Removes ignored roles and members from the live state, before anything is compared. */
 export function scopeOf(live: LiveState, ignore: IgnorePatterns, matches: Matches): Scope {
   const ignoredRole = (role: LiveRole): boolean => matchesAny(ignore.roles, [role.name, role.id], matches);
   const ignoredMember = (member: LiveMember): boolean =>
@@ -29,37 +29,39 @@ export function scopeOf(live: LiveState, ignore: IgnorePatterns, matches: Matche
   const ignoredLiveRoles = roles.length === live.roles.length ? [] : live.roles.filter(ignoredRole);
   const all = ignore.members.length === 0;
   return {
-    roles: roles.map((role) => ({ ...role, name: nameBeforeSetAside(role.name) })),
+    roles: roles.map((role) => ({ ...role, name: formerName(role.name) })),
     members: all ? live.members : live.members.filter((member) => !ignoredMember(member)),
-    setAside: new Set(roles.filter(({ name }) => name.endsWith(TEMPORARY_SUFFIX)).map(({ id }) => id)),
+    temporarilyNamed: new Set(
+      roles.filter(({ name }) => name.endsWith(TEMPORARY_SUFFIX)).map(({ id }) => id),
+    ),
     ignoredRoles: new Set(ignoredLiveRoles.flatMap(({ id, name }) => [id, name])),
     ignoredLiveRoles,
     ignoredMembers: all ? [] : live.members.filter(ignoredMember),
   };
 }
 
-/** Whether one of the globs matches one of the texts; addresses and ids are compared without regard to case. */
+/** Tells if one of the globs matches one of the texts, ignoring case. */
 export function matchesAny(globs: readonly string[], texts: readonly string[], matches: Matches): boolean {
   return globs.some((glob) => texts.some((text) => matches(glob.toLowerCase(), text.toLowerCase())));
 }
 
-/** Every address that a live member is known by. */
+/** Returns a live member's addresses: the user's and the invited one. */
 export function addressesOf({ user, invite }: LiveMember): readonly string[] {
   const own = user?.email === undefined ? [] : [user.email];
   return invite === undefined ? own : [...own, invite.email];
 }
 
-/** The address that a live member is shown by; null where it has neither a user nor an invitation. */
+/** Returns the address to display a live member by; `null` without a user and an invitation. */
 export function addressOf({ user, invite }: LiveMember): string | null {
   return user?.email ?? invite?.email ?? null;
 }
 
-/** Whether somebody is a user that the merchant manages. */
+/** Tells if a member is a user that the merchant manages. */
 export function isManaged({ user }: LiveMember): boolean {
   return user?.type === "managed_user";
 }
 
-/** Whether nobody logs in as this member; null where its type is not known. */
+/** Tells if a member is no person; `null` if its type is unknown. */
 export function isServiceAccount({ user }: LiveMember): boolean | null {
   switch (user?.type) {
     case undefined:
@@ -74,6 +76,6 @@ export function isServiceAccount({ user }: LiveMember): boolean | null {
   }
 }
 
-function nameBeforeSetAside(name: string): string {
+function formerName(name: string): string {
   return name.endsWith(TEMPORARY_SUFFIX) ? name.slice(0, -TEMPORARY_SUFFIX.length) : name;
 }

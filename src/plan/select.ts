@@ -2,40 +2,40 @@ import type { Change, MemberChange, Plan, RoleChange } from "../model/plan.ts";
 import { planFingerprint } from "./fingerprint.ts";
 import type { AccessChanges } from "./judge/access.ts";
 
-/** A change that cannot be made without another one. */
-interface Tie {
-  /** Fingerprint of the one that depends on it. */
+/** A change that depends on another one. */
+interface Dependency {
+  /** Fingerprint of the change that depends on the other. */
   readonly dependent: string;
-  /** Why, as the end of "left out too: …". */
+  /** The reason, as the end of "left out too: …". */
   readonly why: string;
 }
 
-/** Fingerprint of a change → what has to be left out when it is. */
-export type Ties = ReadonlyMap<string, readonly Tie[]>;
+/** The dependencies on a change, by its fingerprint. */
+export type Dependencies = ReadonlyMap<string, readonly Dependency[]>;
 
-/** What is left out: fingerprint → why, or null for what was chosen to be. */
+/** The reasons for leaving changes out, by fingerprint; `null` for a chosen one. */
 export type LeftOut = ReadonlyMap<string, string | null>;
 
-/** Which of a plan's changes cannot be made without which other ones. */
-export function tiesOf(changes: readonly Change[]): Ties {
+/** Returns the dependencies between the changes of a plan. */
+export function dependenciesOf(changes: readonly Change[]): Dependencies {
   const roles = changes.filter((change) => change.resource === "role");
   const members = changes.filter((change) => change.resource === "member");
-  const ties = new Map<string, Tie[]>();
+  const dependencies = new Map<string, Dependency[]>();
   for (const [needed, dependent, why] of [
-    ...grantsOfNewRoles(roles, members),
-    ...holdersOfLeavingRoles(roles, members),
+    ...grantsOfCreatedRoles(roles, members),
+    ...removalsOfHeldRoles(roles, members),
     ...namesInUse(roles),
     ...invitationsInTheWay(members),
   ]) {
-    const known = ties.get(needed.fingerprint) ?? [];
+    const known = dependencies.get(needed.fingerprint) ?? [];
     known.push({ dependent: dependent.fingerprint, why });
-    ties.set(needed.fingerprint, known);
+    dependencies.set(needed.fingerprint, known);
   }
-  return ties;
+  return dependencies;
 }
 
-/** Everything that is left out when these are: they, and whatever cannot be made without them. */
-export function leftOutWith(ties: Ties, chosen: Iterable<string>): LeftOut {
+/** Returns the chosen changes and all that depend on them. */
+export function leftOutWith(dependencies: Dependencies, chosen: Iterable<string>): LeftOut {
   const out = new Map<string, string | null>();
   const queue: string[] = [];
   for (const fingerprint of chosen) {
@@ -43,7 +43,7 @@ export function leftOutWith(ties: Ties, chosen: Iterable<string>): LeftOut {
     queue.push(fingerprint);
   }
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-    for (const { dependent, why } of ties.get(next) ?? []) {
+    for (const { dependent, why } of dependencies.get(next) ?? []) {
       if (out.has(dependent)) continue;
       out.set(dependent, why);
       queue.push(dependent);
@@ -52,10 +52,10 @@ export function leftOutWith(ties: Ties, chosen: Iterable<string>): LeftOut {
   return out;
 }
 
-/** The changes that stay when some are left out, and whatever cannot be made without those. */
+/** Returns the changes without the chosen ones and all that depend on them. */
 export function withoutLeftOut(changes: AccessChanges, chosen: ReadonlySet<string>): AccessChanges {
   if (chosen.size === 0) return changes;
-  const out = leftOutWith(tiesOf([...changes.roles, ...changes.members]), chosen);
+  const out = leftOutWith(dependenciesOf([...changes.roles, ...changes.members]), chosen);
   return {
     roles: changes.roles.filter(({ fingerprint }) => !out.has(fingerprint)),
     members: changes.members.filter(({ fingerprint }) => !out.has(fingerprint)),
@@ -63,20 +63,23 @@ export function withoutLeftOut(changes: AccessChanges, chosen: ReadonlySet<strin
 }
 
 /**
- * What somebody who has seen a plan approves by leaving changes out: the changes that stay, to hold a fresh plan
- * against with `approve`. Its sums and its impact are still those of the whole plan; it is not for showing.
+ * Returns a plan of the changes that remain when some are left out, as the approved plan for `approve`. Its totals and
+ * its impact are still those of the whole plan, so it is not for display.
  */
 export function approvedPart(plan: Plan, chosen: ReadonlySet<string>): Plan {
   if (chosen.size === 0) return plan;
-  const out = leftOutWith(tiesOf(plan.changes), chosen);
+  const out = leftOutWith(dependenciesOf(plan.changes), chosen);
   const changes = plan.changes.filter(({ fingerprint }) => !out.has(fingerprint));
   return { ...plan, changes, deferred: [], fingerprint: planFingerprint(plan, changes) };
 }
 
-type Found = readonly [needed: Change, dependent: Change, why: string];
+type DependentPair = readonly [needed: Change, dependent: Change, why: string];
 
-/** A role that is not created cannot be given to anybody. */
-function* grantsOfNewRoles(roles: readonly RoleChange[], members: readonly MemberChange[]): Generator<Found> {
+/** Finds members' changes that grant a role which a change creates. */
+function* grantsOfCreatedRoles(
+  roles: readonly RoleChange[],
+  members: readonly MemberChange[],
+): Generator<DependentPair> {
   const created = new Map(
     roles.flatMap((change) =>
       change.kind === "create" || (change.kind === "replace" && change.resumed === null)
@@ -92,11 +95,11 @@ function* grantsOfNewRoles(roles: readonly RoleChange[], members: readonly Membe
   }
 }
 
-/** A role that somebody still holds cannot be removed. */
-function* holdersOfLeavingRoles(
+/** Finds removals of roles that members' changes take away: a role that is held cannot be removed. */
+function* removalsOfHeldRoles(
   roles: readonly RoleChange[],
   members: readonly MemberChange[],
-): Generator<Found> {
+): Generator<DependentPair> {
   const leaving = new Map(
     roles.flatMap((change) =>
       change.kind === "delete" || change.kind === "replace" ? [[change.id, change]] : [],
@@ -112,8 +115,8 @@ function* holdersOfLeavingRoles(
   }
 }
 
-/** The service knows no two roles of one name. */
-function* namesInUse(roles: readonly RoleChange[]): Generator<Found> {
+/** Finds changes that give a role the former name of another one: names are unique at the service. */
+function* namesInUse(roles: readonly RoleChange[]): Generator<DependentPair> {
   const holders = new Map(roles.flatMap((change) => (change.before ? [[change.before.name, change]] : [])));
   for (const role of roles) {
     const name = role.after?.name;
@@ -124,8 +127,8 @@ function* namesInUse(roles: readonly RoleChange[]): Generator<Found> {
   }
 }
 
-/** An expired invitation may stand in the way of a new one. */
-function* invitationsInTheWay(members: readonly MemberChange[]): Generator<Found> {
+/** Finds invitations to an address whose expired invitation has to be removed first. */
+function* invitationsInTheWay(members: readonly MemberChange[]): Generator<DependentPair> {
   const invited = new Map(
     members.flatMap((change) =>
       change.kind === "create" || change.kind === "replace" ? [[change.name.toLowerCase(), change]] : [],

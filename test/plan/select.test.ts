@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { applyPlan } from "../../src/apply/apply-plan.ts";
 import type { LiveState } from "../../src/model/live.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import { leftOutWith, tiesOf } from "../../src/plan/select.ts";
+import { dependenciesOf, leftOutWith } from "../../src/plan/select.ts";
 import { isApplicable } from "../support/applicable.ts";
 import { applyPorts } from "../support/apply-ports.ts";
 import { desiredStates, liveStates } from "../support/arbitrary.ts";
@@ -115,7 +115,7 @@ describe("leaving a change out", () => {
       live(),
     );
     const [create, grant] = changes.map(({ fingerprint }) => fingerprint);
-    expect([...leftOutWith(tiesOf(changes), [String(create)])]).toEqual([
+    expect([...leftOutWith(dependenciesOf(changes), [String(create)])]).toEqual([
       [create, null],
       [grant, "it needs the role New"],
     ]);
@@ -145,7 +145,7 @@ describe("for every selection", () => {
         fc.pre(isApplicable(full));
         const leaveOut = leaveOutOf(full, picks);
         const part = planOf(want, is, undefined, leaveOut);
-        const out = leftOutWith(tiesOf(full.changes), leaveOut);
+        const out = leftOutWith(dependenciesOf(full.changes), leaveOut);
         const expected = full.changes.filter(({ fingerprint }) => !out.has(fingerprint));
         const waiting = part.deferred.map(({ change }) => change.fingerprint);
         expect([...part.changes.map(({ fingerprint }) => fingerprint), ...waiting].sort()).toEqual(

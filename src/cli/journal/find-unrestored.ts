@@ -1,6 +1,6 @@
+import { normalizeServiceUrl } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";
-import { normalizeServiceUrl } from "../../lib/text.ts";
 import { stillEmpty, type UnrestoredMember, withoutSettled } from "../../plan/undo/emptied-fields.ts";
 import type { Io } from "../io/io.ts";
 import { isDone, isOf, listRuns, mentions, readRun, type StoredRun } from "./read-journals.ts";

@@ -141,7 +141,7 @@ function isNumbered(named: string, merchant: string): boolean {
   return named.startsWith(`${merchant}-`) && /^\d+$/.test(named.slice(merchant.length + 1));
 }
 
-/** How a run stands; `alive`: the process that wrote the journal still runs, as far as can be told. */
+/** Returns a run's status; `alive` tells if the process that wrote the journal still runs. */
 export function runStatus(run: PastRun, alive: boolean): RunStatus {
   const { end, verified } = run;
   if (end === null) return alive ? "running" : "interrupted";
@@ -151,8 +151,8 @@ export function runStatus(run: PastRun, alive: boolean): RunStatus {
   return verified !== null && verified.left.length > 0 ? "incomplete" : "done";
 }
 
-/** Returns the most important status of a run at several merchants. */
-const FIRST: readonly RunStatus[] = [
+/** Statuses, the most important first. */
+const BY_IMPORTANCE: readonly RunStatus[] = [
   "running",
   "interrupted",
   "unknown-outcome",
@@ -161,12 +161,12 @@ const FIRST: readonly RunStatus[] = [
   "done",
 ];
 
-/** How a run stands, all its merchants together; null where nothing is known of any. */
+/** Returns the most important of the merchants' statuses; `null` if there is none. */
 export function jointStatus(statuses: readonly RunStatus[]): RunStatus | null {
-  return FIRST.find((status) => statuses.includes(status)) ?? null;
+  return BY_IMPORTANCE.find((status) => statuses.includes(status)) ?? null;
 }
 
-/** The writes of which nobody knows what became of them. */
+/** Returns the writes with an unknown outcome. */
 function unknownWrites({ writes }: Pick<PastRun, "writes">): readonly PastWrite[] {
   return writes.filter(({ outcome }) => outcome === null || outcome.status === "unknown");
 }

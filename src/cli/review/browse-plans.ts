@@ -1,6 +1,6 @@
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
-import { approvedPart, leftOutWith, type Ties, tiesOf } from "../../plan/select.ts";
+import { approvedPart, type Dependencies, dependenciesOf, leftOutWith } from "../../plan/select.ts";
 import { changeId } from "../../render/tui/browse-model.ts";
 import type { Browsed } from "../../render/tui/browser.tsx";
 import type { OutputOptions } from "../args/options.ts";
@@ -39,7 +39,7 @@ export async function browsePlans(
   io: Io,
 ): Promise<Browsed> {
   const { browse } = await import("../../render/tui/browser.tsx");
-  const ties = tiesOfAll(plans);
+  const dependencies = dependenciesOfAll(plans);
   const style = styleFor(io.stderr, io, color);
   const ended = new AbortController();
   const ignoreSignals = io.onStopSignal(() => ended.abort());
@@ -50,7 +50,7 @@ export async function browsePlans(
   io.terminal.stdin.setRawMode(true);
   io.stderr.write(OTHER_SCREEN);
   try {
-    const leftOut = (chosen: ReadonlySet<string>) => leftOutWith(ties, chosen);
+    const leftOut = (chosen: ReadonlySet<string>) => leftOutWith(dependencies, chosen);
     return await browse({ plans, leftOut, selects, style }, io.terminal, ended.signal);
   } finally {
     offExit();
@@ -59,12 +59,12 @@ export async function browsePlans(
   }
 }
 
-function tiesOfAll(plans: readonly Plan[]): Ties {
+function dependenciesOfAll(plans: readonly Plan[]): Dependencies {
   return new Map(
     plans.flatMap(({ merchant, changes }) =>
-      [...tiesOf(changes)].map(([fingerprint, ties]) => [
+      [...dependenciesOf(changes)].map(([fingerprint, dependencies]) => [
         changeId(merchant, { fingerprint }),
-        ties.map(({ dependent, why }) => ({
+        dependencies.map(({ dependent, why }) => ({
           dependent: changeId(merchant, { fingerprint: dependent }),
           why,
         })),

@@ -2,26 +2,26 @@ import type { Metadata } from "../../model/json.ts";
 import type { PastRun, PastWrite } from "../../model/past-run.ts";
 import type { MemberImage, RoleRef } from "../../model/plan.ts";
 
-/** An expired invitation that a run removed without getting a new one in its place: what the new one was to hold. */
+/** An expired invitation that a run removed but could not renew, with what the new one was to hold. */
 export interface LostInvitation {
   /** The name of the run. */
   readonly run: string;
-  /** The id that it had. */
+  /** The removed invitation's id. */
   readonly id: string | null;
   readonly roles: readonly RoleRef[];
   readonly metadata: Metadata;
 }
 
 /**
- * Effects of a run on the invitations of addresses, in lower case: the lost one, or null where the address was invited or
- * removed as planned. An address that is not in it, the run has left as it was.
+ * Returns the lost invitations after a run, by address in lower case; `null` for an address that the run invited or
+ * removed as planned, no entry for one that it did not change.
  */
 export function invitationsAfter({
   run: { run },
   writes,
 }: Pick<PastRun, "run" | "writes">): ReadonlyMap<string, LostInvitation | null> {
   const after = new Map<string, LostInvitation | null>();
-  /** By fingerprint, what a new invitation was to be; null once it is there. */
+  /** The invitations to create, by fingerprint; `null` once created. */
   const wanted = new Map<string, MemberImage | null>();
   for (const { intent, outcome } of writes.filter((write) => write.intent.resource === "member")) {
     const { kind, part, name, fingerprint } = intent;
@@ -39,7 +39,7 @@ export function invitationsAfter({
   return after;
 }
 
-/** Whether an address is invited, or removed for good, once this is done; a leftover that is cleared away says nothing. */
+/** Tells if a write invites an address or removes it for good; the removal of a leftover does neither. */
 function settles({ kind, part, reason }: PastWrite["intent"]): boolean {
   if (kind === "delete") return reason !== "invitation-expired";
   return kind === "create" || (kind === "replace" && part === "create");

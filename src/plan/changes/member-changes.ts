@@ -4,16 +4,16 @@ import type { DesiredMember } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { FieldDiff, MemberChange, MemberImage, Reason, RoleRef } from "../../model/plan.ts";
 import { withFingerprint } from "../fingerprint.ts";
-import type { Report, RoleResolver } from "../resolve.ts";
+import type { ReportFinding, RoleResolver } from "../resolve.ts";
 import { addressOf, isManaged } from "../scope.ts";
 import type { LostInvitation } from "./invitations-after.ts";
 
-/** Someone who is not a member yet, maybe since an invitation was lost; null where too little is known. */
+/** Returns the change that invites or creates a member; `null` if its roles are not known. */
 export function createMember(
   member: DesiredMember,
   lost: LostInvitation | undefined,
   resolver: RoleResolver,
-  report: Report,
+  report: ReportFinding,
 ): MemberChange | null {
   const { email, roles, metadata, managed: _____, id: _, until: __, origin: ___, ...rest } = member;
   rest satisfies Record<string, never>;
@@ -45,19 +45,19 @@ export function createMember(
   });
 }
 
-/** The roles that a lost invitation held, as far as they are there; with `managed` only those that are ignored. */
+/** Returns the existing roles of a lost invitation; with `managed` only the ignored ones. */
 function lostRoles(
   name: string,
   { roles }: LostInvitation,
   managed: boolean,
   resolver: RoleResolver,
-  report: Report,
+  report: ReportFinding,
 ): readonly RoleRef[] {
   const refs = roles.flatMap((role): readonly RoleRef[] => {
     const { id } = role;
     if (id !== null && resolver.isIgnored(id)) return [resolver.refOf(id)];
     if (managed) return [];
-    // By its name only what that run was to create: whoever can name a role could capture what an id means.
+    // Only a role that the run was to create is found by name, or another role could be named like it.
     const found = id === null ? resolver.resolve(name, [role.name], () => undefined) : resolver.stillHeld(id);
     if (!found || found.length === 0) report({ code: "member-role-gone", name, role: role.name });
     return found ?? [];
@@ -65,12 +65,12 @@ function lostRoles(
   return [...new Map(refs.map((ref) => [ref.id ?? `new ${ref.name}`, ref])).values()];
 }
 
-/** What differs from a live member; null where nothing does, or where a role cannot be resolved. */
+/** Returns the change of a live member; `null` if nothing differs or a role cannot be resolved. */
 export function updateMember(
   member: DesiredMember,
   live: LiveMember,
   resolver: RoleResolver,
-  report: Report,
+  report: ReportFinding,
   reason: Reason,
 ): MemberChange | null {
   if (isAsDeclared(member, live, resolver)) return null;
@@ -91,12 +91,12 @@ export function updateMember(
   });
 }
 
-/** A new invitation in the place of one that has expired. */
+/** Returns the change that replaces an expired invitation; `null` if a role cannot be resolved. */
 export function reinviteMember(
   member: DesiredMember,
   live: LiveMember,
   resolver: RoleResolver,
-  report: Report,
+  report: ReportFinding,
 ): MemberChange | null {
   const images = imagesOf(member, live, resolver, report);
   if (images === null) return null;
@@ -114,7 +114,7 @@ export function reinviteMember(
   });
 }
 
-/** A live member who is not to be one any more. */
+/** Returns the change that removes a live member. */
 export function deleteMember(live: LiveMember, resolver: RoleResolver, reason: Reason): MemberChange {
   return withFingerprint<MemberChange>({
     resource: "member",
@@ -128,7 +128,7 @@ export function deleteMember(live: LiveMember, resolver: RoleResolver, reason: R
   });
 }
 
-/** Moves a member whom the file does not change to the successors of replaced roles; null where none is held. */
+/** Returns the change that moves a member to the successors of replaced roles; `null` if it holds none. */
 export function moveMember(live: LiveMember, resolver: RoleResolver): MemberChange | null {
   if (!live.roles.some(resolver.isReplaced)) return null;
   const before = memberImageOf(live, resolver);
@@ -148,8 +148,8 @@ export function moveMember(live: LiveMember, resolver: RoleResolver): MemberChan
 }
 
 /**
- * Whether nothing at all differs, told without making images: most members of a large merchant are so. It says no where
- * it is not sure; what `memberFields` finds then decides.
+ * Tells if nothing differs, without building images, since most members of a large merchant are unchanged. If unsure, it
+ * returns `false`, and `memberFields` decides.
  */
 function isAsDeclared(
   { roles, metadata, managed }: DesiredMember,
@@ -174,14 +174,14 @@ function imagesOf(
   member: DesiredMember,
   live: LiveMember,
   resolver: RoleResolver,
-  report: Report,
+  report: ReportFinding,
 ): { readonly before: MemberImage; readonly after: MemberImage } | null {
   const { email, roles, metadata, managed, id: _, until: __, origin: ___, ...rest } = member;
   rest satisfies Record<string, never>;
   const wanted = roles?.map(({ role }) => role);
   const refs = wanted ? resolver.resolve(email, wanted, report) : heldRoles(live).map(resolver.successorOf);
   if (refs === null) return null;
-  // Roles are sent whole: what is to be ignored has to go along, or it would be taken away.
+  // A write sends all roles, so ignored ones have to be included, or the member would lose them.
   const ignored = wanted ? heldRoles(live).filter(resolver.isIgnored).map(resolver.refOf) : [];
   const before = memberImageOf(live, resolver);
   const after: MemberImage = {
@@ -194,7 +194,7 @@ function imagesOf(
   return { before, after };
 }
 
-/** What a plan knows of a live member. */
+/** Returns the image of a live member. */
 export function memberImageOf(live: LiveMember, resolver: Pick<RoleResolver, "refOf">): MemberImage {
   return {
     email: addressOf(live),
@@ -209,7 +209,7 @@ function heldRoles(live: LiveMember): readonly string[] {
   return [...new Set(live.roles)];
 }
 
-/** What differs between two images of a member. */
+/** Yields the differences between two images of a member. */
 export function* memberFields(before: MemberImage, after: MemberImage): Generator<FieldDiff> {
   const was = new Set(before.roles.map((ref) => ref.id));
   const is = new Set(after.roles.map((ref) => ref.id));
@@ -225,7 +225,7 @@ export function* memberFields(before: MemberImage, after: MemberImage): Generato
   }
 }
 
-/** Role references in the order in which an image has them. */
+/** Sorts role references by name, then by id. */
 export function sortRefs(refs: readonly RoleRef[]): readonly RoleRef[] {
   return [...refs].sort((a, b) => byCodeUnit(a.name, b.name) || byCodeUnit(a.id ?? "", b.id ?? ""));
 }

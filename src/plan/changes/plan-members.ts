@@ -3,43 +3,43 @@ import type { LiveMember } from "../../model/live.ts";
 import type { MemberChange } from "../../model/plan.ts";
 import type { FindingData } from "../judge/findings.ts";
 import { type Declared, type Match, matchAll } from "../match.ts";
-import type { Report, RoleResolver } from "../resolve.ts";
+import type { ReportFinding, RoleResolver } from "../resolve.ts";
 import { addressOf, isManaged, isServiceAccount, type Scope } from "../scope.ts";
 import type { LostInvitation } from "./invitations-after.ts";
 import { createMember, deleteMember, moveMember, reinviteMember, updateMember } from "./member-changes.ts";
 
-/** What is planned for members. */
+/** The planned changes of members. */
 export interface MemberPlan {
   readonly changes: readonly MemberChange[];
   readonly unchanged: number;
-  /** Live members that the file does not list and does not remove: under `additive`. */
+  /** Number of live members that the file does not list and, under `additive`, does not remove. */
   readonly unlisted: number;
   readonly findingData: readonly FindingData[];
 }
 
-/** When an entry was last committed: the day in UTC, and milliseconds since the epoch. */
+/** The time of an entry's last commit: the day in UTC, and in ms since the epoch. */
 export interface Committed {
   readonly day: string;
   readonly at: number;
 }
 
-/** Input to the renewal of expired invitations besides the file; addresses in lower case. */
+/** The input to the renewal of expired invitations besides the file; addresses in lower case. */
 export interface Renewal {
-  /** Whose invitation is to be renewed whatever the file says. */
+  /** Addresses whose invitation is renewed even if the file does not ask for it. */
   readonly asked?: ReadonlySet<string>;
-  /** When entries were last committed; absent: unknown, and renewed. */
+  /** Times of the entries' last commits; an entry without one is renewed. */
   readonly committed?: ReadonlyMap<string, Committed>;
 }
 
-/** What planning members depends on besides the members. */
+/** The input of planning members besides the members. */
 export interface MemberContext {
   readonly sync: Pick<SyncOptions, "members" | "reinvite">;
   readonly roles: RoleResolver;
-  /** Milliseconds since the epoch. */
+  /** In ms since the epoch. */
   readonly now: number;
-  /** By address in lower case. */
+  /** Lost invitations by address in lower case. */
   readonly lost: ReadonlyMap<string, LostInvitation>;
-  /** The merchant's own file: the others may be shared with merchants of other members. */
+  /** The merchant's own file; included files may be shared by merchants with other members. */
   readonly file: string;
   readonly renewal: Renewal;
   /** Declared addresses that the file also tells to ignore. */
@@ -53,7 +53,7 @@ export function planMembers(
   context: MemberContext,
 ): MemberPlan {
   const findingData: FindingData[] = [];
-  const report: Report = (found) => void findingData.push(found);
+  const report: ReportFinding = (found) => void findingData.push(found);
   const { changes: declared, unclaimed } = planDeclared(desired ?? [], live, context, report);
   const removals = desired ? planUnlisted(unclaimed, context, report) : [];
   const moves = planMoves(live, [...declared, ...removals], context.roles);
@@ -69,7 +69,7 @@ function planDeclared(
   desired: readonly DesiredMember[],
   live: readonly LiveMember[],
   context: MemberContext,
-  report: Report,
+  report: ReportFinding,
 ): { readonly changes: readonly MemberChange[]; readonly unclaimed: readonly LiveMember[] } {
   const candidates = { live, keysOf: addressKeysOf, isLeftover: isExpired, endedAt };
   const pinning = { ...context, pins: pinsByAddress(desired, live) };
@@ -79,16 +79,16 @@ function planDeclared(
   return { changes: results.flat(), unclaimed };
 }
 
-/** A declared member at one moment: without the grants whose end is past. */
+/** A declared member at one time, without the grants that have ended. */
 export interface ActiveMember {
   readonly member: DesiredMember;
-  /** The membership itself, or every one of its grants, has ended. */
+  /** `true` if the membership or all its grants have ended. */
   readonly expired: boolean;
-  /** Something that the file still grants has ended. */
+  /** `true` if the membership or a grant has ended. */
   readonly partlyExpired: boolean;
 }
 
-/** What a declared member has at a moment, in milliseconds since the epoch. */
+/** Returns a declared member at a time, in ms since the epoch. */
 export function activeAt(member: DesiredMember, now: number): ActiveMember {
   const { roles } = member;
   if (isPast(member.until, now)) return { member, expired: true, partlyExpired: true };
@@ -103,7 +103,7 @@ function isPast(until: Until | undefined, now: number): boolean {
   return until !== undefined && until.ends <= now;
 }
 
-/** Members that an entry of another address is pinned to. */
+/** The live members to which entries are pinned, by the live address. */
 type Pins = ReadonlyMap<string, { readonly id: string; readonly by: string }>;
 
 function pinsByAddress(desired: readonly DesiredMember[], live: readonly LiveMember[]): Pins {
@@ -124,7 +124,7 @@ function pinsByAddress(desired: readonly DesiredMember[], live: readonly LiveMem
 function planUnlisted(
   unclaimed: readonly LiveMember[],
   { sync, roles }: MemberContext,
-  report: Report,
+  report: ReportFinding,
 ): readonly MemberChange[] {
   if (sync.members === "additive") return [];
   return unclaimed.flatMap((member) => {
@@ -140,7 +140,7 @@ function planUnlisted(
   });
 }
 
-/** Moves whoever holds a role that is replaced, and is not changed anyway. */
+/** Moves the holders of replaced roles who have no other change. */
 function planMoves(
   live: readonly LiveMember[],
   changes: readonly MemberChange[],
@@ -155,7 +155,7 @@ function planMember(
   at: ActiveMember,
   match: Match<LiveMember>,
   context: MemberContext & { readonly pins: Pins },
-  report: Report,
+  report: ReportFinding,
 ): readonly MemberChange[] {
   const name = at.member.email;
   if (context.ignored.has(name)) {
@@ -174,11 +174,11 @@ function planMember(
       return present(createMember(at.member, lost, context.roles, report));
     case "pin-missing":
       if (match.heir?.status === "pending") return planPinned(at, match.heir, context, report);
-      if (!at.expired && lost?.id === match.id && match.namesakes === 0) {
+      if (!at.expired && lost?.id === match.id && match.sameKey === 0) {
         return present(createMember(at.member, lost, context.roles, report));
       }
-      // Whoever has no access left needs no pin, unless somebody of that address is there to be taken for them.
-      if (!at.expired || match.namesakes > 0) report({ code: "member-pin-missing", name, id: match.id });
+      // An expired entry needs no pin, unless another member with its address could be taken for it.
+      if (!at.expired || match.sameKey > 0) report({ code: "member-pin-missing", name, id: match.id });
       return [];
     case "many":
       report({ code: "member-ambiguous", name, ids: match.live.map(({ id }) => id) });
@@ -196,17 +196,17 @@ function planMember(
   }
 }
 
-/** An entry of a shared file that says nothing of roles is about a member wherever there is one, and creates nobody. */
+/** Tells if an entry only adds to a member that exists: it comes from an included file and grants no roles. */
 export function isMention({ roles, managed, origin }: DesiredMember, file: string): boolean {
   return roles === undefined && managed === undefined && origin.file !== file;
 }
 
-/** Plans for whom an entry stands for, which may be another one than the expired invitation that it is pinned to. */
+/** Plans the changes of a matched member, who may have renewed the expired invitation that the entry is pinned to. */
 function planPinned(
   at: ActiveMember,
   live: LiveMember,
   context: MemberContext,
-  report: Report,
+  report: ReportFinding,
 ): readonly MemberChange[] {
   const { email: name, id } = at.member;
   if (id !== undefined && id !== live.id) report({ code: "member-pin-renewed", name, id, now: live.id });
@@ -222,7 +222,7 @@ function planFound(
   { member, expired, partlyExpired }: ActiveMember,
   live: LiveMember,
   context: MemberContext,
-  report: Report,
+  report: ReportFinding,
 ): readonly MemberChange[] {
   const { roles } = context;
   const name = member.email;
@@ -245,7 +245,7 @@ function planFound(
   return present(updateMember(member, live, roles, report, partlyExpired ? "access-ended" : "declared"));
 }
 
-/** Why an expired invitation is not renewed; null where it is. */
+/** Returns the reason not to renew an expired invitation; `null` if it is renewed. */
 function obstacleToRenewal(
   name: string,
   { sync: { reinvite }, renewal: { asked, committed }, now }: MemberContext,
@@ -280,7 +280,7 @@ function isExpired(live: LiveMember): boolean {
   return live.status === "expired";
 }
 
-/** When an invitation has expired, ISO 8601. */
+/** Returns the time at which an invitation expired, in ISO 8601; empty if unknown. */
 function endedAt({ invite }: LiveMember): string {
   return invite?.expiresAt ?? "";
 }

@@ -9,18 +9,18 @@ import { type Declared, type Match, matchAll } from "../match.ts";
 import type { Scope } from "../scope.ts";
 import { createRole, deleteRole, metadataDiffers, replaceRole, updateRole } from "./role-changes.ts";
 
-/** What is planned for roles, and what members need to know of it. */
+/** The planned changes of roles, with the mappings that planning members needs. */
 export interface RolePlan {
   readonly changes: readonly RoleChange[];
   readonly unchanged: number;
-  /** Live roles that the file does not list and does not remove: under `additive`. */
+  /** Number of live roles that the file does not list and, under `additive`, does not remove. */
   readonly unlisted: number;
   readonly findingData: readonly FindingData[];
-  /** Changes that the service cannot make, and the file does not allow to bring about otherwise. */
+  /** Changes that the service cannot make in place and the file does not allow by replacement. */
   readonly refusalData: readonly RefusalData[];
-  /** Declared name → live id, or null for a role that this plan creates. */
+  /** Live ids by declared name; `null` for a role that this plan creates. */
   readonly declared: ReadonlyMap<string, string | null>;
-  /** Id of a role that is replaced → the name that its holders get instead. */
+  /** Names of the successors by the replaced role's id. */
   readonly replaced: ReadonlyMap<string, string>;
 }
 
@@ -37,31 +37,31 @@ const NOTHING: RolePlan = {
 /** Compares the declared roles with the live custom ones; without a `roles:` section nothing is planned. */
 export function planRoles(
   desired: readonly DesiredRole[] | undefined,
-  { roles: live, setAside }: Pick<Scope, "roles" | "setAside">,
+  { roles: live, temporarilyNamed }: Pick<Scope, "roles" | "temporarilyNamed">,
   sync: Pick<SyncOptions, "roles" | "replaceRoles"> & Pick<RoleContext, "named" | "ignored">,
 ): RolePlan {
   const custom = live.filter((role) => !role.predefined);
   if (desired === undefined) {
     return { ...NOTHING, unchanged: custom.length };
   }
-  // What an earlier run set aside is found by id only: its name belongs to its successor.
-  const named = live.filter((role) => !role.predefined && !setAside.has(role.id));
+  // A role with a temporary name is found by id only: its former name belongs to its successor.
+  const named = live.filter((role) => !role.predefined && !temporarilyNamed.has(role.id));
   const pinned = new Set(desired.flatMap(({ id }) => id ?? []));
   const free = new Set(named.filter(({ id }) => !pinned.has(id)).map(({ name }) => name));
   const asideNames = new Set(
-    custom.filter(({ id }) => setAside.has(id) && !pinned.has(id)).map(({ name }) => name),
+    custom.filter(({ id }) => temporarilyNamed.has(id) && !pinned.has(id)).map(({ name }) => name),
   );
   const renames = findRenames(desired, free, asideNames);
   const renamed = new Set(renames.values());
   const names = new Set(named.map(({ id }) => id));
   const declared: Declared<DesiredRole> = {
     idOf: ({ id }) => id,
-    // Whoever bears the name of an entry that takes a rename elsewhere is not that entry.
+    // The live role with the name of an entry is not that entry if another entry renames it.
     keyOf: ({ name }) => renames.get(name) ?? (renamed.has(name) ? `${name}${TEMPORARY_SUFFIX}` : name),
     nameOf: ({ name }) => name,
   };
   const candidates = {
-    // One that the service does not answer for is none to pin.
+    // A role that the service did not return cannot be matched.
     live: live.filter(({ idOnly }) => !idOnly),
     keysOf: (role: LiveRole) => (names.has(role.id) ? [role.name] : []),
     isLeftover: () => false,
@@ -72,15 +72,15 @@ export function planRoles(
     match,
   }));
   const left = unclaimed.filter(({ predefined }) => !predefined);
-  const aside = asideByName(left, setAside);
+  const aside = asideByName(left, temporarilyNamed);
   const nearest = openSuggester([
-    ...new Set(left.filter(({ id }) => !setAside.has(id)).map(({ name }) => name)),
+    ...new Set(left.filter(({ id }) => !temporarilyNamed.has(id)).map(({ name }) => name)),
   ]);
   const planned = pairs.map(
     ({ entry: role, match }): PlannedRole =>
       sync.ignored.has(role.name)
         ? { change: null, findingData: [{ code: "role-ignored", name: role.name } as const] }
-        : planRole(role, match, { ...sync, aside: aside.get(role.name), free, setAside, nearest }),
+        : planRole(role, match, { ...sync, aside: aside.get(role.name), free, temporarilyNamed, nearest }),
   );
   const spoken = new Set(planned.flatMap(({ change }) => change?.id ?? []));
   const unlisted = left.filter(({ id }) => !spoken.has(id));
@@ -121,18 +121,18 @@ interface RoleContext {
   readonly named: ReadonlySet<string>;
   /** Declared names that the file also tells to ignore. */
   readonly ignored: ReadonlySet<string>;
-  /** What an earlier run set aside to make room for this role. */
+  /** The role to which an earlier run gave a temporary name, to make room for this one. */
   readonly aside: LiveRole | undefined;
-  /** Live names that nobody pins. */
+  /** Live names that no entry pins. */
   readonly free: ReadonlySet<string>;
-  readonly setAside: ReadonlySet<string>;
+  readonly temporarilyNamed: ReadonlySet<string>;
   /** Returns the name that was probably meant, of the live roles that no entry stands for. */
   readonly nearest: (name: string) => string | null;
 }
 
 interface PlannedRole {
   readonly change: RoleChange | null;
-  /** What has to be changed of the role that has taken its place already. */
+  /** The update of a successor that an earlier run has created. */
   readonly successor?: RoleChange | null;
   readonly findingData: readonly FindingData[];
   readonly refusalData?: readonly RefusalData[];
@@ -173,11 +173,11 @@ function planRole(role: DesiredRole, match: Match<LiveRole>, context: RoleContex
 }
 
 function planFound(role: DesiredRole, live: LiveRole, context: RoleContext): PlannedRole {
-  const { replaceRoles, named, aside, free, setAside } = context;
+  const { replaceRoles, named, aside, free, temporarilyNamed } = context;
   const { name, id: pin, previously } = role;
   const { id, predefined } = live;
   if (predefined) return { change: null, findingData: [{ code: "role-pin-predefined", name, id }] };
-  // A pinned role only takes the name of what was set aside; it is not its successor.
+  // A pinned role only takes the former name of the role with a temporary one; it is not its successor.
   if (aside && replaceRoles && pin === undefined) return resume(role, aside, live);
   const left = live.name === name && previously !== undefined && previously !== name && free.has(previously);
   const findingData: FindingData[] = left ? [{ code: "role-previously-left", name, previously }] : [];
@@ -188,13 +188,13 @@ function planFound(role: DesiredRole, live: LiveRole, context: RoleContext): Pla
     ? { code: pin === undefined ? "role-replace-named" : "role-replace-pinned", name, id }
     : { code: "role-metadata-fixed", name, id, live: live.metadata };
   return {
-    change: updateRole(role, live, setAside.has(id)),
+    change: updateRole(role, live, temporarilyNamed.has(id)),
     findingData,
     ...(differs && { refusalData: [data] }),
   };
 }
 
-/** An earlier run has created the successor; where that is not what the file wants by now, it is updated as well. */
+/** Continues a replacement whose successor exists, and updates the successor if it differs from the file. */
 function resume(role: DesiredRole, aside: LiveRole, live: LiveRole): PlannedRole {
   const { name } = role;
   const wrong = metadataDiffers(role, live);
@@ -206,7 +206,7 @@ function resume(role: DesiredRole, aside: LiveRole, live: LiveRole): PlannedRole
   };
 }
 
-/** Roles to be created whose names differ from those of unlisted ones by case alone. */
+/** Reports roles to create whose names differ from unlisted ones only by case. */
 function caseVariants(changes: readonly RoleChange[], unlisted: readonly LiveRole[]): readonly FindingData[] {
   const names = new Map(unlisted.map(({ name }) => [name.toLowerCase(), name]));
   return changes.flatMap(({ kind, name }): readonly FindingData[] => {
@@ -215,7 +215,7 @@ function caseVariants(changes: readonly RoleChange[], unlisted: readonly LiveRol
   });
 }
 
-/** Roles that would get a name which another one keeps: the service would refuse. */
+/** Reports roles that would get a name which another role keeps: the service would refuse it. */
 function nameCollisions(changes: readonly RoleChange[], named: readonly LiveRole[]): readonly FindingData[] {
   const moving = new Set(
     changes.flatMap((change) => (change.before?.name === change.after?.name ? [] : (change.id ?? []))),
@@ -230,9 +230,9 @@ function nameCollisions(changes: readonly RoleChange[], named: readonly LiveRole
 
 function asideByName(
   unclaimed: readonly LiveRole[],
-  setAside: ReadonlySet<string>,
+  temporarilyNamed: ReadonlySet<string>,
 ): ReadonlyMap<string, LiveRole> {
-  const aside = unclaimed.filter(({ id }) => setAside.has(id)).sort(by(({ id }) => id));
+  const aside = unclaimed.filter(({ id }) => temporarilyNamed.has(id)).sort(by(({ id }) => id));
   return new Map(aside.map((role) => [role.name, role]));
 }
 
@@ -247,11 +247,11 @@ function declaredId(
 }
 
 /**
- * Which declared roles are renames: new name → the live name that it is found under.
+ * Returns the live names of the roles to rename, by their new names.
  *
- * A live role of the new name, or one that was set aside for it, always wins over `previously`, so a rename that is done is not done again. A name that
- * another entry still has can only be taken when that entry moves on to another one itself: a chain. Two entries that
- * swap their names cannot be told from two that have done so; they need pins.
+ * A live role with the new name, or with a temporary name made from it, wins over `previously`, so that a rename is done
+ * once. A name that another entry has can only be taken if that entry is renamed itself: a chain. Two entries that swap
+ * names need pins, because before and after the swap look the same.
  */
 function findRenames(
   roles: readonly DesiredRole[],
@@ -267,7 +267,7 @@ function findRenames(
     if (previously === undefined || previously === name || !liveNames.has(previously)) return false;
     if (taken.has(previously) || chain.has(previously)) return false;
     const holder = declared.get(previously);
-    // An entry that an earlier run has set a role aside for has found what it stands for, and gives its name up.
+    // An entry whose role has a temporary name is matched already, so its name is free.
     const givesUp = holder?.previously !== undefined && asideNames.has(previously);
     if (holder && !givesUp && !rename(holder, new Set([...chain, name]))) return false;
     taken.add(previously);

@@ -5,7 +5,7 @@ import type { LiveRole } from "../../model/live.ts";
 import { type FieldDiff, type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
 import { withFingerprint } from "../fingerprint.ts";
 
-/** A role that is not there yet. */
+/** Returns the change that creates a role. */
 export function createRole(role: DesiredRole, permissions: readonly string[]): RoleChange {
   const { name, description, metadata } = role;
   const after = {
@@ -26,12 +26,14 @@ export function createRole(role: DesiredRole, permissions: readonly string[]): R
   });
 }
 
-/** What differs, as far as the service can change it in place; null where nothing does. */
-export function updateRole(role: DesiredRole, live: LiveRole, isAside: boolean): RoleChange | null {
+/** Returns the change of what the service can update in place; `null` if nothing differs. */
+export function updateRole(role: DesiredRole, live: LiveRole, hasTemporaryName: boolean): RoleChange | null {
   const image = roleImageOf(live);
-  // A run that was cut short may have left it with the name that it was to have for a moment only.
+  // An interrupted run may have left the role with its temporary name.
   const before =
-    isAside && live.name === role.name ? { ...image, name: `${live.name}${TEMPORARY_SUFFIX}` } : image;
+    hasTemporaryName && live.name === role.name
+      ? { ...image, name: `${live.name}${TEMPORARY_SUFFIX}` }
+      : image;
   const after = { ...declaredOver(role, before), metadata: before.metadata };
   const fields = [...roleFields(before, after)];
   if (fields.length === 0) return null;
@@ -47,7 +49,7 @@ export function updateRole(role: DesiredRole, live: LiveRole, isAside: boolean):
   });
 }
 
-/** A new role in the place of a live one; `resumed` is the id of the new one where an earlier run has created it. */
+/** Returns the change that replaces a live role; `resumed` is the new role's id if an earlier run created it. */
 export function replaceRole(role: DesiredRole, live: LiveRole, resumed: string | null): RoleChange {
   const before = roleImageOf(live);
   const after = declaredOver(role, before);
@@ -64,7 +66,7 @@ export function replaceRole(role: DesiredRole, live: LiveRole, resumed: string |
   });
 }
 
-/** A live role that the file does not list. */
+/** Returns the change that deletes an unlisted live role. */
 export function deleteRole(live: LiveRole): RoleChange {
   return withFingerprint<RoleChange>({
     resource: "role",
@@ -78,7 +80,7 @@ export function deleteRole(live: LiveRole): RoleChange {
   });
 }
 
-/** What the file says, over what is live where it says nothing. */
+/** Returns the declared fields of a role, with the live values of those that the file leaves out. */
 function declaredOver(role: DesiredRole, before: RoleImage): RoleImage {
   const { name, description, permissions, metadata, id: _, previously: __, origin: ___, ...rest } = role;
   rest satisfies Record<string, never>;
@@ -90,7 +92,7 @@ function declaredOver(role: DesiredRole, before: RoleImage): RoleImage {
   };
 }
 
-/** What a plan knows of a live role. */
+/** Returns the image of a live role. */
 export function roleImageOf(live: LiveRole): RoleImage {
   return {
     name: live.name,
@@ -100,10 +102,10 @@ export function roleImageOf(live: LiveRole): RoleImage {
   };
 }
 
-/** What differs between two images of a role. */
+/** Yields the differences between two images of a role. */
 export function* roleFields(before: RoleImage, after: RoleImage): Generator<FieldDiff> {
   if (before.name !== after.name) yield { field: "name", before: before.name, after: after.name };
-  // The service does not tell an empty description from none.
+  // The service treats an empty description as none.
   if ((before.description ?? "") !== (after.description ?? "")) {
     yield { field: "description", before: before.description, after: after.description ?? "" };
   }
@@ -117,7 +119,7 @@ export function* roleFields(before: RoleImage, after: RoleImage): Generator<Fiel
   }
 }
 
-/** Whether the file wants other metadata than is live. */
+/** Tells if the declared metadata differ from the live ones. */
 export function metadataDiffers(role: DesiredRole, live: LiveRole): boolean {
   return role.metadata !== undefined && canonicalJson(role.metadata) !== canonicalJson(live.metadata);
 }

@@ -4,13 +4,13 @@ import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
 import type { Change } from "../../model/plan.ts";
 import type { FindingData } from "../judge/findings.ts";
 
-/** A change that would write a number other than the one that was there. */
+/** A change that would write a rounded number, and its finding. */
 export interface Rounding {
   readonly change: Change;
   readonly finding: FindingData;
 }
 
-/** Finds the changes that would send metadata with a number that was rounded when it was read. */
+/** Finds the changes that would write metadata with a number that was rounded on reading. */
 export function roundingChanges(
   changes: readonly Change[],
   { roles, members }: LiveState,
@@ -34,7 +34,7 @@ function sendsMetadata({ kind, fields }: Change): boolean {
   return kind === "update" ? fields.some(({ field }) => field === "metadata") : kind !== "delete";
 }
 
-/** It is known of what is live; a file holds no such number, and what comes from a journal may have been rounded before. */
+/** Tells if a value was rounded: known for a live value; one from a journal counts if it is too large to be exact. */
 function isRounded(key: string, value: JsonValue, live: LiveRole | LiveMember | undefined): boolean {
   const is = live?.metadata[key];
   if (is !== undefined && isSameJson(is, value)) return live?.rounded?.includes(key) ?? false;

@@ -19,7 +19,7 @@ import {
 } from "../judge/access.ts";
 import { addressOf, scopeOf } from "../scope.ts";
 
-/** What a report of the live state is made from; the file gives the ends, the plan what it would leave behind. */
+/** The input of a report on the live state; the file gives the end dates, the plan the state after it. */
 export interface LiveReportInput {
   readonly live: LiveState;
   readonly desired: DesiredState;
@@ -28,7 +28,7 @@ export interface LiveReportInput {
   readonly plan: Plan | null;
 }
 
-/** Who holds what at the service, also those whom the file ignores; with a plan also what it would leave behind. */
+/** Reports who holds which roles at the service, ignored members included; with a plan also the state after it. */
 export function liveReport({ live, desired, service, environment, plan }: LiveReportInput): AccessReport {
   const changes = plan === null ? NO_CHANGES : split(plan);
   const scope = scopeOf(live, { roles: [], members: [] }, () => false);
@@ -51,7 +51,7 @@ export function liveReport({ live, desired, service, environment, plan }: LiveRe
         const name = is?.name ?? was?.name ?? id;
         const held = liveMembers.get(id);
         const about = traits(held, created.get(name.toLowerCase()));
-        // A user of the merchant's own is there at once, without an invitation.
+        // A managed user needs no invitation.
         const now = holding(
           is,
           is?.status === "invited" && about.type === "managed_user" ? "accepted" : is?.status,
@@ -129,7 +129,7 @@ function traits(live: LiveMember | undefined, change: MemberChange | undefined):
   };
 }
 
-/** The type of user that an entry makes. */
+/** Returns the type of user that an entry creates. */
 function typeOf(managed: object | null | undefined): "user" | "managed_user" {
   return managed ? "managed_user" : "user";
 }
@@ -149,7 +149,7 @@ function endsOf(member: DesiredMember | undefined): readonly ReportedEnd[] {
   return member.until ? [{ role: null, ...member.until }, ...ends] : ends;
 }
 
-/** Who is to hold what, as the file says at a moment, without the service; `now` in milliseconds since the epoch. */
+/** Reports who holds which roles according to the file; `now` in ms since the epoch. */
 export function declaredReport(desired: DesiredState, now: number): AccessReport {
   const { merchant, environment = null, roles = [], members = [] } = desired;
   const declared = new Map(roles.map((role) => [role.name, role]));
@@ -159,7 +159,7 @@ export function declaredReport(desired: DesiredState, now: number): AccessReport
       ...member,
       held: (member.roles ?? []).filter(({ until }) => until === undefined || until.ends > now),
     }))
-    // Somebody whose every grant is past is gone, too.
+    // A member whose grants have all ended is no member any more.
     .filter(({ held, roles: granted = [] }) => held.length > 0 || granted.length === 0);
   const named = present.flatMap(({ held }) => held.map(({ role }) => role));
   return {

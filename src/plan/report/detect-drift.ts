@@ -19,7 +19,7 @@ import { judgeLive } from "../judge/judge-rules.ts";
 import { alreadySo } from "../judge/refusals.ts";
 import { scopeOf } from "../scope.ts";
 
-/** When the two sides of a change last moved, in milliseconds since the epoch; null where that is not known. */
+/** The times at which the file and the live state last changed, in ms since the epoch; `null` if unknown. */
 export interface DriftTimes {
   readonly file: (change: Change) => number | null;
   readonly live: (change: Change) => number | null;
@@ -31,7 +31,7 @@ export interface DriftInput {
   readonly live: LiveState;
 }
 
-/** Tells a plan as drift: which side of each change moved last, what that gave to whom, and which rules are broken. */
+/** Turns a plan into drift: the side of each change that moved last, the access gained by it, the broken rules. */
 export function driftOf(input: DriftInput, planned: Plan, times: DriftTimes): Drift {
   const plan = differencesOf(planned, input.desired, input.live);
   const changes = plan.changes.map((change) => {
@@ -46,21 +46,23 @@ export function driftOf(input: DriftInput, planned: Plan, times: DriftTimes): Dr
   return { plan: { ...plan, findings: findingsOf(plan, judged.violations) }, changes, ...judged };
 }
 
-/** Leaves out what the violations say already, and what is about the revert and not about what happened. */
+/** Removes findings that repeat a violation or concern only the revert. */
 function findingsOf({ findings }: Plan, violations: readonly Refusal[]): readonly Finding[] {
   const keyOf = ({ code, resource, name }: Finding): string => JSON.stringify([code, resource, name]);
-  const told = new Set(violations.map((violation) => keyOf(alreadySo(violation))));
-  return findings.filter((finding) => finding.code !== "role-likely-renamed" && !told.has(keyOf(finding)));
+  const reported = new Set(violations.map((violation) => keyOf(alreadySo(violation))));
+  return findings.filter(
+    (finding) => finding.code !== "role-likely-renamed" && !reported.has(keyOf(finding)),
+  );
 }
 
-/** A commit is told in whole seconds, so the live side has to be later by more than that. */
-const SECOND = 1000;
+/** Precision of a commit's time in ms: the live side has to be later by at least that. */
+const COMMIT_PRECISION = 1000;
 
 function causeOf({ reason }: Change, file: number | null, live: number | null): DriftCause {
-  // Time has passed, and nobody has done anything.
+  // Only time has passed.
   if (reason === "access-ended" || reason === "invitation-expired") return "not-applied";
   if (file === null || live === null) return "unknown";
-  return live >= file + SECOND ? "outside-git" : "not-applied";
+  return live >= file + COMMIT_PRECISION ? "outside-git" : "not-applied";
 }
 
 function eventOf({ kind, resource, reason }: Change, cause: DriftCause): DriftEvent | null {
@@ -83,11 +85,11 @@ function judgedLive(
   plan: Plan,
   reverted: readonly Change[],
 ): Pick<Drift, "impact" | "violations"> {
-  // Rules and access know of no ignoring.
+  // Rules and access include ignored roles and members.
   const scope = scopeOf(live, { roles: [], members: [] }, () => false);
   const all = splitByResource(plan.changes);
   const some = splitByResource(reverted);
-  // Members who get a role that is to be created must find it.
+  // Changes of members may grant roles that the plan creates.
   const created = all.roles.filter(({ kind }) => kind === "create");
   const base = { roles: [...new Set([...created, ...some.roles])], members: some.members };
   const apart = accessBefore(scope, base, { mergeReplacedRoles: false });
@@ -106,7 +108,7 @@ function judgedLive(
   };
 }
 
-/** Returns what people gained by what would be reverted, from what they would lose by it. */
+/** Turns the impact of a revert into the impact of what it reverts. */
 function inverted({ members, permissions, roles }: Impact): Impact {
   return {
     members: members.map(({ name, gained, lost, unknownGained, unknownLost, ...rest }) => {
@@ -124,12 +126,12 @@ function inverted({ members, permissions, roles }: Impact): Impact {
 
 function toDriftViolation(refusal: Refusal): DriftViolation {
   const { rule, code, resource, name, check, message } = refusal;
-  // Without its holders, of whom each one who comes or goes would make it another violation.
+  // Not the holders, or each holder who comes or goes would make another violation.
   const what = name === null && check === null ? message : null;
   return { ...refusal, fingerprint: hash({ rule, code, resource, name, check, what }) };
 }
 
-/** Refusals of a difference in a role's metadata, of which the plan has no change. */
+/** Codes of refusals of a role's new metadata, for which the plan has no change. */
 const METADATA_REFUSALS: ReadonlySet<string> = new Set([
   "role-metadata-fixed",
   "role-replace-named",
@@ -137,8 +139,8 @@ const METADATA_REFUSALS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns a plan as a list of differences: with the metadata of roles that the plan refuses to change, and without the
- * roles that members only hold anew because a role is replaced.
+ * Returns a plan as a list of differences: with the metadata that the plan refuses to change, and without the moves of
+ * members to the successors of replaced roles.
  */
 function differencesOf(plan: Plan, desired: DesiredState, live: LiveState): Plan {
   const refused = plan.refusals.flatMap(({ code, name }) =>
@@ -194,7 +196,7 @@ function metadataChange(
   });
 }
 
-/** A member who moves to the successor of a replaced role has it before and after. */
+/** Removes the moves to the successors of replaced roles from a member's change. */
 function withoutMoves(change: MemberChange, replaced: ReadonlyMap<string | null, string>): MemberChange {
   if (change.kind !== "update" || change.reason === "immutable-field") return change;
   const fields = change.fields.flatMap((diff): readonly FieldDiff[] => {

@@ -4,21 +4,21 @@ import type { LiveState } from "../../model/live.ts";
 import type { PastRun, PastWrite } from "../../model/past-run.ts";
 import type { MemberImage } from "../../model/plan.ts";
 
-/** A field that an update of a member may leave out. */
+/** A field that may be missing from an update of a member. */
 export type OmittableField = "roles" | "metadata" | "nickname";
 
-/** A write after which the service may have emptied fields that it did not hold, not restored for certain. */
+/** A write after which the service may have emptied the fields that the write left out. */
 export interface UnrestoredWrite {
   readonly write: PastWrite;
   readonly fields: readonly OmittableField[];
 }
 
 /**
- * Returns the writes of a run that may have left fields of a member empty: restores without success, and updates without
- * an outcome while the run had not seen yet that the service keeps such fields.
+ * Returns the writes of a run that may have left fields of a member empty: failed restores, and updates with an unknown
+ * outcome, unless another update showed that the service keeps such fields.
  */
 export function unrestoredWrites({ writes }: Pick<PastRun, "writes">): readonly UnrestoredWrite[] {
-  // Once the run had found out that the service empties fields, it sent members whole.
+  // After the first restore, the run sent all fields of a member.
   const restores = writes.filter(({ intent }) => intent.part === "restore");
   if (restores.length > 0) {
     return restores
@@ -115,7 +115,7 @@ export function withoutFields(image: MemberImage, fields: readonly OmittableFiel
   };
 }
 
-/** Returns which fields of an image hold nothing. */
+/** Returns the empty fields of an image. */
 export function emptyFields({ roles, metadata, managed }: MemberImage): readonly OmittableField[] {
   return [
     ...(roles.length === 0 ? (["roles"] as const) : []),
@@ -126,7 +126,7 @@ export function emptyFields({ roles, metadata, managed }: MemberImage): readonly
 
 const FIELDS: readonly OmittableField[] = ["roles", "metadata", "nickname"];
 
-/** The fields that an update of a member left out although the member had something there. */
+/** Returns the fields that an update left out although they were not empty. */
 function omittedFields({ intent }: PastWrite): readonly OmittableField[] {
   const [before, after] = imagesOf(intent);
   if (intent.kind !== "update" || intent.part !== "whole" || before === null || after === null) return [];

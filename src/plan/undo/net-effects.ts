@@ -2,44 +2,44 @@ import type { PastRun, PastWrite } from "../../model/past-run.ts";
 import { type MemberImage, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
 import { type OmittableField, unrestoredWrites } from "./emptied-fields.ts";
 
-/** What a run did to one resource, all its writes together; `before` null: it made it, `after` null: it removed it. */
+/** The net effect of a run's writes on one resource; `before` is `null` if it was created, `after` if it was removed. */
 export interface Effect<Image> {
-  /** Null for what it created, where nobody knows whether it did. */
+  /** `null` for a resource whose creation has an unknown outcome. */
   readonly id: string | null;
   readonly name: string;
   readonly before: Image | null;
   readonly after: Image | null;
-  /** An expired invitation that was removed to be renewed, and was not. */
+  /** Set for an expired invitation that was removed but not renewed. */
   readonly lost?: true;
-  /** Fields that the run did not change, and that the service may have emptied; absent: none. */
+  /** Fields that the run did not change but the service may have emptied; absent if there are none. */
   readonly maybeEmptied?: readonly OmittableField[];
 }
 
-/** A role in whose place the run put another one, or began to. */
-export interface RoleReplaced {
-  /** The name of the one that takes its place. */
+/** The replacement of a role, complete or not. */
+export interface RoleReplacement {
+  /** The successor's name. */
   readonly name: string;
-  /** Of the one that was replaced; like `before`, null where the run only made the other one. */
+  /** The replaced role's id; like `before`, `null` if the run only created the successor. */
   readonly id: string | null;
   readonly before: RoleImage | null;
-  /** Null where the run did not make the one that takes its place. */
+  /** The created successor; `null` if the run did not create it. */
   readonly after: RoleImage | null;
-  /** The one that took its place; null where it is not known. */
+  /** The successor's id; `null` if unknown. */
   readonly successor: string | null;
 }
 
-/** What a run did, as far as it was done or may have been. */
+/** The net effects of a run, including those of writes with an unknown outcome. */
 export interface NetEffects {
   readonly roles: readonly Effect<RoleImage>[];
-  readonly replaced: readonly RoleReplaced[];
+  readonly replaced: readonly RoleReplacement[];
   readonly members: readonly Effect<MemberImage>[];
 }
 
-/** Adds the writes of a run up; what failed, was not sent, or was so already, did nothing. */
+/** Combines the writes of a run; those that failed, were not sent or changed nothing have no effect. */
 export function netEffects({ writes }: Pick<PastRun, "writes">): NetEffects {
   const roles = new Map<string, Effect<RoleImage>>();
   const members = new Map<string, Effect<MemberImage>>();
-  const replaced = new Map<string, RoleReplaced>();
+  const replaced = new Map<string, RoleReplacement>();
   const renewed = new Set(
     writes.flatMap(({ intent, outcome }) =>
       intent.part === "create" && outcome?.status === "done" ? intent.fingerprint : [],
@@ -63,8 +63,8 @@ export function netEffects({ writes }: Pick<PastRun, "writes">): NetEffects {
   return { roles: [...roles.values()], replaced: [...replaced.values()], members: [...members.values()] };
 }
 
-/** The writes of one replacement have one fingerprint: the old role is set aside, a new one made, the old one removed. */
-function addReplaced(replaced: Map<string, RoleReplaced>, { intent, outcome }: PastWrite): void {
+/** Adds a write of a replacement: its writes share a fingerprint, and rename the old role, create the new, remove the old. */
+function addReplaced(replaced: Map<string, RoleReplacement>, { intent, outcome }: PastWrite): void {
   const { fingerprint, name, part, id } = intent;
   const known = replaced.get(fingerprint) ?? NOTHING_REPLACED;
   const created = part === "create" || part === "whole";
@@ -77,12 +77,17 @@ function addReplaced(replaced: Map<string, RoleReplaced>, { intent, outcome }: P
   });
 }
 
-const NOTHING_REPLACED: Omit<RoleReplaced, "name"> = { id: null, before: null, after: null, successor: null };
+const NOTHING_REPLACED: Omit<RoleReplacement, "name"> = {
+  id: null,
+  before: null,
+  after: null,
+  successor: null,
+};
 
 function addRole(effects: Map<string, Effect<RoleImage>>, { intent, outcome }: PastWrite): void {
   const before = roleImage(intent.before);
   const aside = intent.part === "set-aside" && before !== null;
-  const after = aside ? { ...before, name: asideName(before.name) } : roleImage(intent.after);
+  const after = aside ? { ...before, name: temporaryName(before.name) } : roleImage(intent.after);
   add(effects, { id: intent.id ?? outcome?.id ?? null, name: intent.name, before, after });
 }
 
@@ -105,7 +110,7 @@ function addMember(
     });
     return;
   }
-  // An expired invitation goes, and a new one comes: two memberships, unless the service gave it the old one's id.
+  // A renewal affects two memberships, unless the service reused the expired invitation's id.
   const created = outcome?.id ?? null;
   if (part === "remove" || (id !== null && created !== null && created !== id)) {
     const lost = !renewed.has(fingerprint);
@@ -114,7 +119,7 @@ function addMember(
   if (part === "create" || part === "whole") add(effects, { id: created, name, before: null, after });
 }
 
-/** Fields that the service emptied and the run did not restore for certain. */
+/** Adds the fields that the service emptied and the run may not have restored. */
 function addEmptied(
   members: Map<string, Effect<MemberImage>>,
   { intent: { id, name, before } }: PastWrite,
@@ -129,7 +134,7 @@ function add<Image>(effects: Map<string, Effect<Image>>, effect: Effect<Image>):
   effects.set(key, known ? { ...effect, before: known.before } : effect);
 }
 
-function asideName(name: string): string {
+function temporaryName(name: string): string {
   return name.endsWith(TEMPORARY_SUFFIX) ? name : `${name}${TEMPORARY_SUFFIX}`;
 }
 

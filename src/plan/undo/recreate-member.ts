@@ -2,24 +2,24 @@ import type { MemberChange, MemberImage } from "../../model/plan.ts";
 import { sortRefs } from "../changes/member-changes.ts";
 import { withFingerprint } from "../fingerprint.ts";
 import type { Effect } from "./net-effects.ts";
-import type { TakeNote } from "./revert-context.ts";
-import { findByAddress, isChanged, type MemberRevertContext, noteRoleGone } from "./revert-context.ts";
+import type { AddNote } from "./revert-context.ts";
+import { differsFromImage, findByAddress, type MemberRevertContext, noteRoleGone } from "./revert-context.ts";
 
-/** The change that invites again, or makes again, whom the run removed; null where that is not needed, or cannot be. */
+/** Returns the change that invites or creates a removed member again; `null` if not needed or not possible. */
 export function recreateMember(
   effect: Pick<Effect<MemberImage>, "name" | "lost">,
   before: MemberImage,
-  pass: MemberRevertContext,
+  context: MemberRevertContext,
 ): MemberChange | null {
-  const { note, refs } = pass;
+  const { note, refs } = context;
   const { name } = effect;
   const { email } = before;
   const lost = effect.lost === true;
-  // The run may have put a new invitation in the place of an expired one: that is not this one.
+  // The run may have renewed this expired invitation: the new one is another membership.
   const other = before.status === "expired" && !lost;
-  const there = email === null || other ? undefined : findByAddress(email, pass);
+  const there = email === null || other ? undefined : findByAddress(email, context);
   if (there) {
-    if (isChanged(there, before, pass)) {
+    if (differsFromImage(there, before, context)) {
       note(
         "there-again",
         name,
@@ -28,18 +28,18 @@ export function recreateMember(
     }
     return null;
   }
-  const managed = managedBack(name, before, pass);
-  const obstacle = lost ? null : obstacleTo(name, before, managed);
+  const managed = revertedManaged(name, before, context);
+  const obstacle = lost ? null : obstacleToRecreation(name, before, managed);
   if (obstacle) {
     note(...obstacle);
     return null;
   }
   const roles = before.roles.flatMap((ref) => {
-    const now = refs.refBack(ref);
-    if (now === null) noteRoleGone(name, ref.name, pass);
-    return now === null ? [] : now.id === null ? now : pass.refOf(now.id);
+    const now = refs.revertedRef(ref);
+    if (now === null) noteRoleGone(name, ref.name, context);
+    return now === null ? [] : now.id === null ? now : context.refOf(now.id);
   });
-  note(...comesBack(name, before, lost));
+  note(...recreationNote(name, before, lost));
   return withFingerprint<MemberChange>({
     resource: "member",
     name,
@@ -52,8 +52,8 @@ export function recreateMember(
   });
 }
 
-/** A managed user with the password of the file; null where the file has none. */
-function managedBack(
+/** Returns the fields of a managed user with the file's or the journal's password variable; `null` without one. */
+function revertedManaged(
   name: string,
   { managed }: MemberImage,
   { declared }: MemberRevertContext,
@@ -64,11 +64,11 @@ function managedBack(
   return passwordEnv === null ? null : { nickname: managed.nickname, passwordEnv };
 }
 
-function obstacleTo(
+function obstacleToRecreation(
   name: string,
   { email, status, managed: was }: MemberImage,
   managed: MemberImage["managed"],
-): Parameters<TakeNote> | null {
+): Parameters<AddNote> | null {
   if (email === null) {
     return ["no-address", name, `${name} had no e-mail address, so nobody can be invited in its place.`];
   }
@@ -96,7 +96,7 @@ function obstacleTo(
   return null;
 }
 
-function comesBack(name: string, { status, managed }: MemberImage, lost: boolean): Parameters<TakeNote> {
+function recreationNote(name: string, { status, managed }: MemberImage, lost: boolean): Parameters<AddNote> {
   if (lost) {
     return [
       "invited-again",

@@ -5,24 +5,24 @@ import type { MemberChange, MemberImage, RoleRef } from "../../model/plan.ts";
 import { memberFields, memberImageOf, sortRefs } from "../changes/member-changes.ts";
 import { withFingerprint } from "../fingerprint.ts";
 import { addressOf } from "../scope.ts";
-import type { TakeNote } from "./revert-context.ts";
+import type { AddNote } from "./revert-context.ts";
 import { keysOf, type MemberRevertContext, noteRoleGone } from "./revert-context.ts";
 
-/** The change that brings a live member back from what the run left to what it was before; what others changed stays. */
+/** Returns the change that reverts a live member; fields that others changed since the run stay. */
 export function revertMember(
   live: LiveMember,
   before: MemberImage,
   after: MemberImage,
-  pass: MemberRevertContext,
+  context: MemberRevertContext,
 ): MemberChange | null {
-  const { note } = pass;
-  const is = memberImageOf(live, pass);
+  const { note } = context;
+  const is = memberImageOf(live, context);
   const name = addressOf(live) ?? live.id;
-  const nickname = nicknameBack(name, { before, after, is }, note);
+  const nickname = revertedNickname(name, { before, after, is }, note);
   const wanted: MemberImage = {
     ...is,
-    roles: rolesBack(name, live, { before, after }, pass),
-    metadata: metadataBack(name, { before, after, is }, note),
+    roles: revertedRoles(name, live, { before, after }, context),
+    metadata: revertedMetadata(name, { before, after, is }, note),
     managed: is.managed && { ...is.managed, nickname },
   };
   const fields = [...memberFields(is, wanted)];
@@ -45,43 +45,43 @@ interface Images {
   readonly is: MemberImage;
 }
 
-function rolesBack(
+function revertedRoles(
   name: string,
   live: LiveMember,
   { before, after }: Pick<Images, "before" | "after">,
-  pass: MemberRevertContext,
+  context: MemberRevertContext,
 ): readonly RoleRef[] {
-  const { scope, refs } = pass;
-  const keyOf = keysOf(pass);
+  const { scope, refs } = context;
+  const keyOf = keysOf(context);
   const touchable = ({ id }: RoleRef): boolean => id === null || !scope.ignoredRoles.has(id);
   const [was, became] = [before.roles.filter(touchable), after.roles.filter(touchable)];
   const ofRun = new Set([...before.roles, ...after.roles].map(keyOf));
   const known = new Map<string, RoleRef>();
-  const keyOfBack = (ref: RoleRef): string => {
-    const now = refs.refBack(ref);
-    if (now !== null) known.set(keyOf(ref), now.id === null ? now : pass.refOf(now.id));
+  const revertedKey = (ref: RoleRef): string => {
+    const now = refs.revertedRef(ref);
+    if (now !== null) known.set(keyOf(ref), now.id === null ? now : context.refOf(now.id));
     return keyOf(ref);
   };
-  // A role that the run did not move for this member is not moved back either; that it goes shows that it is held.
-  const keyOfHeld = (id: string): string => {
+  // A held role that has no counterpart after the undo keeps its own reference, so that it is seen to be held.
+  const heldKey = (id: string): string => {
     const ref = { id, name: id };
-    if (ofRun.has(keyOf(ref)) && refs.refBack(ref) !== null) return keyOfBack(ref);
+    if (ofRun.has(keyOf(ref)) && refs.revertedRef(ref) !== null) return revertedKey(ref);
     const key = ofRun.has(keyOf(ref)) ? keyOf(ref) : id;
-    known.set(key, pass.refOf(id));
+    known.set(key, context.refOf(id));
     return key;
   };
   const wanted = revertSet(
-    was.map(keyOfBack),
-    became.map(keyOfBack),
-    [...new Set(live.roles)].map(keyOfHeld),
+    was.map(revertedKey),
+    became.map(revertedKey),
+    [...new Set(live.roles)].map(heldKey),
   );
   for (const one of was) {
-    if (wanted.includes(keyOf(one)) && !known.has(keyOf(one))) noteRoleGone(name, one.name, pass);
+    if (wanted.includes(keyOf(one)) && !known.has(keyOf(one))) noteRoleGone(name, one.name, context);
   }
   return sortRefs(wanted.flatMap((one) => known.get(one) ?? []));
 }
 
-function metadataBack(name: string, { before, after, is }: Images, note: TakeNote): Metadata {
+function revertedMetadata(name: string, { before, after, is }: Images, note: AddNote): Metadata {
   const keys = new Set([before, after, is].flatMap(({ metadata }) => Object.keys(metadata)));
   const value = (metadata: Metadata, key: string) => (Object.hasOwn(metadata, key) ? [metadata[key]] : []);
   return Object.fromEntries(
@@ -97,7 +97,7 @@ function metadataBack(name: string, { before, after, is }: Images, note: TakeNot
   ) as Metadata;
 }
 
-function nicknameBack(name: string, { before, after, is }: Images, note: TakeNote): string | null {
+function revertedNickname(name: string, { before, after, is }: Images, note: AddNote): string | null {
   const live = is.managed?.nickname ?? null;
   const was = before.managed?.nickname ?? null;
   const wanted = revertValue(was, after.managed?.nickname ?? null, live, () =>
@@ -112,7 +112,7 @@ function nicknameBack(name: string, { before, after, is }: Images, note: TakeNot
   return live;
 }
 
-/** The value of before where the live one is still the run's; the live one where it is back, or neither. */
+/** Returns the value before the run if the live one is still the run's, else the live one. */
 export function revertValue<T>(before: T, after: T, live: T, changedSince: () => void): T {
   const same = (a: T, b: T): boolean => canonicalJson(a as never) === canonicalJson(b as never);
   if (same(before, after) || same(live, before)) return live;
@@ -121,7 +121,7 @@ export function revertValue<T>(before: T, after: T, live: T, changedSince: () =>
   return live;
 }
 
-/** What is live, without what the run added, and with what it took away. */
+/** Returns the live values without those that the run added, and with those that it removed. */
 export function revertSet(
   before: readonly string[],
   after: readonly string[],

@@ -6,34 +6,36 @@ import { withFingerprint } from "../fingerprint.ts";
 import type { Effect } from "./net-effects.ts";
 import {
   changeKey,
-  isOfRun,
+  findRoleByName,
+  isChangedByRun,
   isRoleIgnored,
-  looksLike,
+  matchesImage,
   noteNameTaken,
   type RoleRevertContext,
-  roleNamed,
 } from "./revert-context.ts";
 import { revertSet, revertValue } from "./revert-member.ts";
 
-/** The change that brings a live role back from what the run left to what it was before; what others changed stays. */
+/** Returns the change that reverts a live role; fields that others changed since the run stay. */
 export function revertRole(
   live: LiveRole,
   before: RoleImage,
   after: RoleImage,
-  pass: RoleRevertContext,
+  context: RoleRevertContext,
 ): RoleChange | null {
-  const { scope, refs, note } = pass;
+  const { scope, refs, note } = context;
   if (live.predefined) return null;
   const image = roleImageOf(live);
-  const is = scope.setAside.has(live.id) ? { ...image, name: `${image.name}${TEMPORARY_SUFFIX}` } : image;
+  const is = scope.temporarilyNamed.has(live.id)
+    ? { ...image, name: `${image.name}${TEMPORARY_SUFFIX}` }
+    : image;
   const stays = (field: string): void =>
     note("changed-since", live.name, `The ${field} of the role "${live.name}" was changed since, and stays.`);
-  // What was set aside has a name for a moment only, whichever the run went on to give it.
+  // A temporary name is never a change by others, whichever name the run was to give next.
   const aside = is.name !== image.name && before.name !== after.name;
   const wantedName = aside ? before.name : revertValue(before.name, after.name, is.name, () => stays("name"));
-  const taken = wantedName !== is.name && pass.nameless.has(live.id);
+  const taken = wantedName !== is.name && context.nameTaken.has(live.id);
   const name = taken ? is.name : wantedName;
-  if (taken) noteNameTaken(live.name, before.name, pass);
+  if (taken) noteNameTaken(live.name, before.name, context);
   const text = (one: string | null): string => one ?? "";
   const description = revertValue(
     text(before.description),
@@ -49,7 +51,7 @@ export function revertRole(
   };
   const fields = [...roleFields(is, wanted)];
   if (fields.length === 0) return null;
-  refs.stands(live.id, { id: live.id, name });
+  refs.setRef(live.id, { id: live.id, name });
   return withFingerprint<RoleChange>({
     resource: "role",
     name,
@@ -62,28 +64,31 @@ export function revertRole(
   });
 }
 
-/** The change that takes back what a run did to one role; null where nothing is to be done, or may be. */
-export function undoRole(effect: Effect<RoleImage>, pass: RoleRevertContext): RoleChange | null {
+/** Returns the change that undoes a run's effect on a role; `null` if nothing is to be done, or nothing may be. */
+export function undoRole(effect: Effect<RoleImage>, context: RoleRevertContext): RoleChange | null {
   const { id, name, before, after } = effect;
-  if (isRoleIgnored(effect, pass)) return null;
-  const live = id === null ? madeUnknown(effect, pass) : pass.byId.get(id);
-  if (before === null) return live && after ? remove(live, after, pass) : null;
+  if (isRoleIgnored(effect, context)) return null;
+  const live = id === null ? findMaybeCreated(effect, context) : context.byId.get(id);
+  if (before === null) return live && after ? remove(live, after, context) : null;
   if (live) {
     const left = after ?? { ...before, name: `${before.name}${TEMPORARY_SUFFIX}` };
-    return revertRole(live, before, left, pass);
+    return revertRole(live, before, left, context);
   }
-  if (after === null) return recreateRole(id, before, pass);
-  pass.note("gone-since", name, `The role "${name}" is not there any more, so nothing of it goes back.`);
+  if (after === null) return recreateRole(id, before, context);
+  context.note("gone-since", name, `The role "${name}" is not there any more, so nothing of it goes back.`);
   return null;
 }
 
-/** What a create of which nobody knows the end has left behind: only what looks exactly like it. */
-function madeUnknown({ name, after }: Effect<RoleImage>, pass: RoleRevertContext): LiveRole | undefined {
-  const role = roleNamed(pass, name);
-  // One that the run knew by its id was there before, and has its name back.
-  if (role === undefined || isKnown(role.id, pass)) return undefined;
-  if (after === null || looksLike(role, after)) return role;
-  pass.note(
+/** Finds the role that a create with an unknown outcome may have left: only an identical one counts. */
+function findMaybeCreated(
+  { name, after }: Effect<RoleImage>,
+  context: RoleRevertContext,
+): LiveRole | undefined {
+  const role = findRoleByName(context, name);
+  // A role whose id the run knew existed before it.
+  if (role === undefined || isKnown(role.id, context)) return undefined;
+  if (after === null || matchesImage(role, after)) return role;
+  context.note(
     "not-sure",
     name,
     `It is not known whether the run made the role "${name}"; the one there is looks different, and stays.`,
@@ -91,8 +96,8 @@ function madeUnknown({ name, after }: Effect<RoleImage>, pass: RoleRevertContext
   return undefined;
 }
 
-function isKnown(id: string, pass: RoleRevertContext): boolean {
-  return isOfRun(id, pass) || pass.effects.replaced.some((one) => one.id === id);
+function isKnown(id: string, context: RoleRevertContext): boolean {
+  return isChangedByRun(id, context) || context.effects.replaced.some((one) => one.id === id);
 }
 
 function remove(
@@ -106,14 +111,14 @@ function remove(
     note("still-held", name, `The role "${name}" stays: somebody holds it whom the run did not give it to.`);
     return null;
   }
-  if (!looksLike(live, after)) {
+  if (!matchesImage(live, after)) {
     note(
       "changed-since",
       name,
       `The role "${name}" was changed since; it goes all the same, because the run made it.`,
     );
   }
-  refs.stands(id, null);
+  refs.setRef(id, null);
   return withFingerprint<RoleChange>({
     resource: "role",
     name,
@@ -126,28 +131,28 @@ function remove(
   });
 }
 
-/** The change that makes a role again which the run removed; null where it is there, or cannot be. */
+/** Returns the change that creates a removed role again; `null` if it exists or its name is taken. */
 export function recreateRole(
   id: string | null,
   before: RoleImage,
-  pass: RoleRevertContext,
+  context: RoleRevertContext,
 ): RoleChange | null {
-  const { refs, note } = pass;
+  const { refs, note } = context;
   const { name } = before;
-  // What the run itself gave this name makes room for it; where it cannot, the name is found to be taken later.
-  const named = roleNamed(pass, name);
-  const there = named && isOfRun(named.id, pass) ? undefined : named;
-  if (there && looksLike(there, before)) {
-    // An earlier undo, or somebody, has put it back.
-    if (id !== null) refs.stands(id, { id: there.id, name });
+  // A role that the run gave this name is reverted as well; if it cannot be, `nameConflicts` finds the name taken.
+  const named = findRoleByName(context, name);
+  const there = named && isChangedByRun(named.id, context) ? undefined : named;
+  if (there && matchesImage(there, before)) {
+    // An earlier undo, or a person, has created the role again.
+    if (id !== null) refs.setRef(id, { id: there.id, name });
     return null;
   }
-  if (there || pass.nameless.has(changeKey({ id: null, name }))) {
-    noteNameTaken(name, name, pass);
+  if (there || context.nameTaken.has(changeKey({ id: null, name }))) {
+    noteNameTaken(name, name, context);
     return null;
   }
   note("new-id", name, `The role "${name}" comes back with another id.`);
-  if (id !== null) refs.stands(id, { id: null, name });
+  if (id !== null) refs.setRef(id, { id: null, name });
   return withFingerprint<RoleChange>({
     resource: "role",
     name,

@@ -9,25 +9,25 @@ import { emptyFields, withoutFields } from "./emptied-fields.ts";
 import type { Effect } from "./net-effects.ts";
 import { recreateMember } from "./recreate-member.ts";
 import {
+  createNotes,
+  differsFromImage,
   findByAddress,
-  isChanged,
   type MemberRevertContext,
-  noteTaker,
   type UndoContext,
 } from "./revert-context.ts";
 import { revertMember } from "./revert-member.ts";
-import type { RolesBack } from "./undo-roles.ts";
+import type { RevertedRoles } from "./undo-roles.ts";
 
-/** Takes back what a run did to members. */
+/** Computes the changes that undo a run's effects on members. */
 export function undoMembers({
   roles,
   ...context
-}: UndoContext & Pick<MemberRevertContext, "declared"> & { readonly roles: RolesBack }): {
+}: UndoContext & Pick<MemberRevertContext, "declared"> & { readonly roles: RevertedRoles }): {
   readonly changes: readonly MemberChange[];
   readonly notes: readonly UndoNote[];
 } {
   const { scope } = context;
-  const { notes, note } = noteTaker("member");
+  const { notes, note } = createNotes("member");
   const names = new Map(scope.roles.map(({ id, name }) => [id, name]));
   for (const { id, after } of roles.plan.changes)
     if (id !== null && after !== null) names.set(id, after.name);
@@ -38,34 +38,34 @@ export function undoMembers({
       addressesOf(member).map((address) => [address.toLowerCase(), member] as const),
     ),
   );
-  const pass: MemberRevertContext = { ...context, refs: roles.refs, note, byId, byAddress, refOf };
-  const changes = context.effects.members.flatMap((effect) => undoMember(effect, pass) ?? []);
+  const memberContext: MemberRevertContext = { ...context, refs: roles.refs, note, byId, byAddress, refOf };
+  const changes = context.effects.members.flatMap((effect) => undoMember(effect, memberContext) ?? []);
   return { changes, notes };
 }
 
-function undoMember(effect: Effect<MemberImage>, pass: MemberRevertContext): MemberChange | null {
+function undoMember(effect: Effect<MemberImage>, context: MemberRevertContext): MemberChange | null {
   const { id, name, before, after } = effect;
-  const { note } = pass;
-  if (isIgnored(effect, pass)) {
+  const { note } = context;
+  if (isIgnored(effect, context)) {
     note("ignored", name, `${name} is to be ignored, and stays as it is.`);
     return null;
   }
-  const live = id === null ? madeUnknown(effect, pass) : pass.byId.get(id);
-  if (before === null) return live && after ? remove(live, after, pass) : null;
-  if (after === null) return live ? null : recreateMember(effect, before, pass);
-  if (live) return revertMember(live, before, emptiedWhereLiveIs(effect, live, after, pass), pass);
+  const live = id === null ? findMaybeCreated(effect, context) : context.byId.get(id);
+  if (before === null) return live && after ? remove(live, after, context) : null;
+  if (after === null) return live ? null : recreateMember(effect, before, context);
+  if (live) return revertMember(live, before, emptiedWhereLiveIs(effect, live, after, context), context);
   note("gone-since", name, `${name} is not a member any more, so nothing of it goes back.`);
   return null;
 }
 
-/** Takes a field for emptied by the service if it may have been and is empty now. */
+/** Returns the image after the run, without fields that the service may have emptied and that are empty now. */
 function emptiedWhereLiveIs(
   { maybeEmptied = [] }: Effect<MemberImage>,
   live: LiveMember,
   after: MemberImage,
-  pass: MemberRevertContext,
+  context: MemberRevertContext,
 ): MemberImage {
-  const empty = emptyFields(memberImageOf(live, pass));
+  const empty = emptyFields(memberImageOf(live, context));
   return withoutFields(
     after,
     maybeEmptied.filter((field) => empty.includes(field)),
@@ -82,17 +82,17 @@ function isIgnored(
   );
 }
 
-/** What a create of which nobody knows the end has left behind: only what looks exactly like it. */
-function madeUnknown(
+/** Finds the member that a create with an unknown outcome may have left: only an identical one counts. */
+function findMaybeCreated(
   { name, after }: Effect<MemberImage>,
-  pass: MemberRevertContext,
+  context: MemberRevertContext,
 ): LiveMember | undefined {
-  const live = findByAddress(name, pass);
+  const live = findByAddress(name, context);
   if (live === undefined || after === null) return undefined;
   if (live.status === "pending" || isManaged(live)) {
-    if (!isChanged(live, after, pass)) return live;
+    if (!differsFromImage(live, after, context)) return live;
   }
-  pass.note(
+  context.note(
     "not-sure",
     name,
     `It is not known whether the run made ${name} a member; the membership there is looks different, and stays.`,
@@ -100,10 +100,10 @@ function madeUnknown(
   return undefined;
 }
 
-function remove(live: LiveMember, after: MemberImage, pass: MemberRevertContext): MemberChange {
+function remove(live: LiveMember, after: MemberImage, context: MemberRevertContext): MemberChange {
   const name = addressOf(live) ?? live.id;
-  if (isChanged(live, after, pass)) {
-    pass.note(
+  if (differsFromImage(live, after, context)) {
+    context.note(
       "changed-since",
       name,
       `${name} was changed since; the membership goes all the same, because the run made it.`,
@@ -114,7 +114,7 @@ function remove(live: LiveMember, after: MemberImage, pass: MemberRevertContext)
     name,
     kind: "delete",
     id: live.id,
-    before: memberImageOf(live, pass),
+    before: memberImageOf(live, context),
     after: null,
     fields: [],
     reason: "undone",

@@ -4,17 +4,17 @@ import { judgeChanges, type PlanInput } from "../build-plan.ts";
 import { scopeOf } from "../scope.ts";
 import { netEffects } from "./net-effects.ts";
 import { undoMembers } from "./undo-members.ts";
-import { type RolesBack, undoRoles } from "./undo-roles.ts";
+import { type RevertedRoles, undoRoles } from "./undo-roles.ts";
 
-/** What would take a run back, and what would not come back, or is left alone, all the same. */
+/** The plan that undoes a run, with notes on what it does not restore. */
 export interface Undo {
   readonly plan: Plan;
   readonly notes: readonly UndoNote[];
 }
 
 /**
- * Computes what takes a run back, from what it did and what is live today. Nothing else is touched: where somebody
- * has changed a field, a role or a member since, that stays as it is and is noted.
+ * Computes the plan that undoes a run, from the run's effects and the live state. What others changed since the run stays,
+ * and is noted.
  */
 export function undoPlan(run: PastRun, input: PlanInput): Undo {
   const { desired, live, matches } = input;
@@ -22,7 +22,7 @@ export function undoPlan(run: PastRun, input: PlanInput): Undo {
   const effects = netEffects(run);
   const context = { scope, live, effects, ignore: desired.ignore, matches };
   const kept = new Set<string>();
-  // What cannot go back may keep something else from going back: until nothing more comes up.
+  // A role that cannot be removed may keep others from being reverted, so repeat until no more are found.
   for (;;) {
     const roles = undoRoles(context, kept);
     const members = undoMembers({ ...context, roles, declared: desired.members ?? [] });
@@ -46,9 +46,9 @@ export function undoPlan(run: PastRun, input: PlanInput): Undo {
   }
 }
 
-/** Ids of the roles that would go while somebody holds them whom the run did not give them to. */
+/** Returns the ids of the roles to remove that members would still hold. */
 function stillHeld(
-  { plan }: RolesBack,
+  { plan }: RevertedRoles,
   members: readonly MemberChange[],
   live: PlanInput["live"]["members"],
 ): readonly string[] {

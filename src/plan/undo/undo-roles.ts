@@ -4,47 +4,46 @@ import { type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/p
 import type { RolePlan } from "../changes/plan-roles.ts";
 import { roleFields, roleImageOf } from "../changes/role-changes.ts";
 import { withFingerprint } from "../fingerprint.ts";
-import type { RoleReplaced } from "./net-effects.ts";
+import type { RoleReplacement } from "./net-effects.ts";
 import {
   changeKey,
+  createNotes,
+  findRoleByName,
   isRoleIgnored,
-  looksLike,
+  matchesImage,
   noteNameTaken,
-  noteTaker,
   type RoleRefs,
   type RoleRevertContext,
-  roleNamed,
   roleRefs,
   type UndoContext,
 } from "./revert-context.ts";
 import { recreateRole, revertRole, undoRole } from "./revert-role.ts";
 
-/** How roles go back, and what members need to know of it. */
-export interface RolesBack {
+/** The undo of roles, with the mapping that the undo of members needs. */
+export interface RevertedRoles {
   readonly plan: Omit<RolePlan, "refusalData" | "findingData">;
   readonly notes: readonly UndoNote[];
-  /** What stands for the roles of before and after the run, once all is back. */
   readonly refs: RoleRefs;
 }
 
-/** Takes back what a run did to roles; those in `kept` cannot go. */
-export function undoRoles(context: UndoContext, kept: ReadonlySet<string>): RolesBack {
+/** Computes the changes that undo a run's effects on roles; those in `kept` cannot be removed. */
+export function undoRoles(context: UndoContext, kept: ReadonlySet<string>): RevertedRoles {
   const { scope, effects } = context;
   const byId = new Map(scope.roles.map((role) => [role.id, role]));
   const custom = scope.roles.filter(({ predefined }) => !predefined);
-  // A name that is not free may keep another one from becoming free: until nothing more comes up.
-  const nameless = new Set<string>();
+  // A role that keeps its name may take the name that another one needs, so repeat until no more conflicts are found.
+  const nameTaken = new Set<string>();
   for (;;) {
-    const { notes, note } = noteTaker("role");
+    const { notes, note } = createNotes("role");
     const refs = roleRefs(context);
-    const pass: RoleRevertContext = { ...context, byId, kept, nameless, refs, note };
+    const roleContext: RoleRevertContext = { ...context, byId, kept, nameTaken, refs, note };
     const changes = [
-      ...effects.roles.flatMap((effect) => undoRole(effect, pass) ?? []),
-      ...effects.replaced.flatMap((one) => undoReplacedRole(one, pass) ?? []),
+      ...effects.roles.flatMap((effect) => undoRole(effect, roleContext) ?? []),
+      ...effects.replaced.flatMap((one) => undoReplacedRole(one, roleContext) ?? []),
     ];
-    const taken = nameConflicts(changes, custom, scope.setAside);
+    const taken = nameConflicts(changes, custom, scope.temporarilyNamed);
     if (taken.length > 0) {
-      for (const key of taken) nameless.add(key);
+      for (const key of taken) nameTaken.add(key);
       continue;
     }
     return {
@@ -68,11 +67,11 @@ export function undoRoles(context: UndoContext, kept: ReadonlySet<string>): Role
   }
 }
 
-/** The keys of changes that would take a name which another role keeps, or takes as well. */
+/** Returns the keys of changes to a name that another role keeps or takes. */
 function nameConflicts(
   changes: readonly RoleChange[],
   custom: readonly LiveRole[],
-  setAside: ReadonlySet<string>,
+  temporarilyNamed: ReadonlySet<string>,
 ): readonly string[] {
   const moving = new Set(
     changes.flatMap((change) => (change.before?.name === change.after?.name ? [] : (change.id ?? []))),
@@ -83,7 +82,9 @@ function nameConflicts(
   const replaced = new Set(changes.flatMap((change) => (change.kind === "replace" ? change.id : [])));
   const names = new Set(
     custom
-      .filter(({ id }) => !moving.has(id) && !resumed.has(id) && !replaced.has(id) && !setAside.has(id))
+      .filter(
+        ({ id }) => !moving.has(id) && !resumed.has(id) && !replaced.has(id) && !temporarilyNamed.has(id),
+      )
       .map(({ name }) => name),
   );
   return changes.flatMap((change) => {
@@ -95,33 +96,40 @@ function nameConflicts(
   });
 }
 
-/** The change that puts a role back in whose place the run put another one; null where nothing is to be done, or may be. */
-function undoReplacedRole(replaced: RoleReplaced, pass: RoleRevertContext): RoleChange | null {
+/** Returns the change that undoes the replacement of a role; `null` if nothing is to be done, or nothing may be. */
+function undoReplacedRole(replaced: RoleReplacement, context: RoleRevertContext): RoleChange | null {
   const { name, id, before, after, successor } = replaced;
-  if (isRoleIgnored({ id, name: before?.name ?? name }, pass)) return null;
-  if (isRoleIgnored({ id: successor, name }, pass)) return null;
-  if (id === null || before === null) return halfReplaced(name, pass);
-  const { byId, scope } = pass;
+  if (isRoleIgnored({ id, name: before?.name ?? name }, context)) return null;
+  if (isRoleIgnored({ id: successor, name }, context)) return null;
+  if (id === null || before === null) return noteHalfReplaced(name, context);
+  const { byId, scope } = context;
   const old = byId.get(id);
-  const now = (successor === null ? undefined : byId.get(successor)) ?? successorOf(replaced, pass);
-  if (old && now) return halfReplaced(before.name, pass);
-  if (old && scope.setAside.has(id)) {
-    return revertRole(old, before, { ...before, name: `${name}${TEMPORARY_SUFFIX}` }, pass);
+  const now = (successor === null ? undefined : byId.get(successor)) ?? successorOf(replaced, context);
+  if (old && now) return noteHalfReplaced(before.name, context);
+  if (old && scope.temporarilyNamed.has(id)) {
+    return revertRole(old, before, { ...before, name: `${name}${TEMPORARY_SUFFIX}` }, context);
   }
-  if (old === undefined && after === null) return halfReplaced(before.name, pass);
-  if (now && after) return replaceBack(id, before, after, now, pass);
-  return old === undefined ? recreateRole(id, before, pass) : null;
+  if (old === undefined && after === null) return noteHalfReplaced(before.name, context);
+  if (now && after) return revertReplacement(id, before, after, now, context);
+  return old === undefined ? recreateRole(id, before, context) : null;
 }
 
-/** The role that took the place of another one, where nobody knows its id: what looks exactly like it. */
-function successorOf({ name, id, after }: RoleReplaced, { scope }: RoleRevertContext): LiveRole | undefined {
+/** Finds the successor of a replaced role when its id is unknown: only an identical role counts. */
+function successorOf(
+  { name, id, after }: RoleReplacement,
+  { scope }: RoleRevertContext,
+): LiveRole | undefined {
   if (after === null) return undefined;
   return scope.roles.find(
-    (role) => role.name === name && !scope.setAside.has(role.id) && role.id !== id && looksLike(role, after),
+    (role) =>
+      role.name === name &&
+      !scope.temporarilyNamed.has(role.id) &&
+      role.id !== id &&
+      matchesImage(role, after),
   );
 }
 
-function halfReplaced(name: string, { note }: RoleRevertContext): null {
+function noteHalfReplaced(name: string, { note }: RoleRevertContext): null {
   note(
     "half-replaced",
     name,
@@ -130,18 +138,18 @@ function halfReplaced(name: string, { note }: RoleRevertContext): null {
   return null;
 }
 
-function replaceBack(
+function revertReplacement(
   oldId: string,
   before: RoleImage,
   after: RoleImage,
   now: LiveRole,
-  pass: RoleRevertContext,
+  context: RoleRevertContext,
 ): RoleChange | null {
-  const { scope, kept, nameless, refs, note } = pass;
+  const { scope, kept, nameTaken, refs, note } = context;
   const stays = { id: now.id, name: now.name };
-  refs.stands(oldId, stays);
+  refs.setRef(oldId, stays);
   if (
-    !looksLike({ ...now, name: after.name }, after) ||
+    !matchesImage({ ...now, name: after.name }, after) ||
     (now.name !== after.name && now.name !== before.name)
   ) {
     note(
@@ -159,18 +167,18 @@ function replaceBack(
     );
     return null;
   }
-  if (nameless.has(now.id)) {
-    noteNameTaken(now.name, before.name, pass);
+  if (nameTaken.has(now.id)) {
+    noteNameTaken(now.name, before.name, context);
     return null;
   }
   const { name } = before;
-  // An undo that was cut short has made the new one already.
-  const made = scope.setAside.has(now.id) ? roleNamed(pass, name) : undefined;
-  const resumed = made && looksLike(made, before) ? made.id : null;
+  // An interrupted undo may have created the role already.
+  const made = scope.temporarilyNamed.has(now.id) ? findRoleByName(context, name) : undefined;
+  const resumed = made && matchesImage(made, before) ? made.id : null;
   note("new-id", name, `The role "${name}" comes back with another id.`);
   const ref = { id: resumed, name };
-  refs.stands(oldId, ref);
-  refs.stands(now.id, ref);
+  refs.setRef(oldId, ref);
+  refs.setRef(now.id, ref);
   const is = roleImageOf(now);
   return withFingerprint<RoleChange>({
     resource: "role",

@@ -1,7 +1,7 @@
 import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
 import type { Plan, Refusal } from "../../../src/model/plan.ts";
-import { leftOutWith, type Ties, tiesOf } from "../../../src/plan/select.ts";
+import { type Dependencies, dependenciesOf, leftOutWith } from "../../../src/plan/select.ts";
 import { PLAIN } from "../../../src/render/style.ts";
 import type { Pressed } from "../../../src/render/tui/browse-keys.ts";
 import { type BrowseState, changeId, INITIAL_BROWSE_STATE } from "../../../src/render/tui/browse-model.ts";
@@ -43,9 +43,9 @@ const NAMED: Readonly<Record<string, Partial<Pressed["key"]>>> = {
 
 /** Somebody with plans on the screen. */
 function sit(plans: readonly Plan[], { selects = true, size = SIZE } = {}) {
-  const ties: Ties = new Map(
+  const dependencies: Dependencies = new Map(
     plans.flatMap(({ merchant, changes }) =>
-      [...tiesOf(changes)].map(([fingerprint, list]) => [
+      [...dependenciesOf(changes)].map(([fingerprint, list]) => [
         changeId(merchant, { fingerprint }),
         list.map(({ dependent, why }) => ({
           dependent: changeId(merchant, { fingerprint: dependent }),
@@ -56,7 +56,7 @@ function sit(plans: readonly Plan[], { selects = true, size = SIZE } = {}) {
   );
   const screen = browseScreen({
     plans,
-    leftOut: (chosen) => leftOutWith(ties, chosen),
+    leftOut: (chosen) => leftOutWith(dependencies, chosen),
     selects,
     style: PLAIN,
   });

@@ -121,9 +121,11 @@ function planRoles(
       : matchRoles(wanted.roles, visible, ignored, errors);
   const declared = new Map<string, RoleAfter>();
   const replaced = new Set<string>();
-  for (const role of wanted.roles ?? []) {
+  const entries = wanted.roles ?? [];
+  for (const role of entries) {
     const is = found.get(role) ?? null;
-    const isFormerIgnored = is === null && ignored.some(({ name }) => name === role.previously);
+    const isFormerIgnored =
+      ignored.some(({ name }) => name === role.previously) && isRenamed(role, is, entries, visible);
     if (isFormerIgnored || isIgnored({ id: "", name: role.name })) errors.add("role-ignored");
     const after = planRole(role, is, wanted, errors, changes);
     if (is !== null && after.id === null) replaced.add(is.id);
@@ -150,6 +152,20 @@ function planRoles(
     replaced,
     after: [...declared.values(), ...staying.map(asIs)],
   };
+}
+
+/** Whether an entry stands for its former name: nothing live has its own, or that is the former name of another one. */
+function isRenamed(
+  { id, name }: RoleValue,
+  is: WorldRole | null,
+  roles: readonly RoleValue[],
+  live: readonly WorldRole[],
+): boolean {
+  if (id !== undefined || is === null) return id === undefined;
+  return roles.some((next) => {
+    const own = live.find((one) => one.name === next.name) ?? null;
+    return next.previously === name && isRenamed(next, own, roles, live);
+  });
 }
 
 /** Creates, changes or replaces a role; one that is replaced is a new one, without an id. */

@@ -1,5 +1,5 @@
 import { byCodeUnit } from "../../lib/order.ts";
-import type { DesiredState } from "../../model/desired.ts";
+import type { DesiredRole, DesiredState } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
 import { addressesOf, addressOf, type Matches, matchesAny, type Scope } from "../scope.ts";
 import type { FindingData } from "./findings.ts";
@@ -45,6 +45,8 @@ export function ignoredEntries(
 ): IgnoredEntries {
   if (ignore.roles.length + ignore.members.length === 0) return { roles: new Set(), members: new Set() };
   const names = new Set(scope.roles.map(({ name }) => name));
+  const pinned = new Set(roles.flatMap(({ id }) => id ?? []));
+  const free = new Set(scope.roles.flatMap(({ id, name }) => (pinned.has(id) ? [] : [name])));
   const isIgnoredRole = (name: string): boolean => scope.ignoredRoles.has(name) && !names.has(name);
   const addressesIn = (live: readonly LiveMember[]): ReadonlySet<string> =>
     new Set(live.flatMap(addressesOf).map((address) => address.toLowerCase()));
@@ -65,7 +67,10 @@ export function ignoredEntries(
             (id !== undefined && scope.ignoredRoles.has(id)) ||
             // A pinned role is renamed to its name, which an ignored one would still have.
             isIgnoredRole(name) ||
-            (id === undefined && previously !== undefined && isIgnoredRole(previously)),
+            (id === undefined &&
+              previously !== undefined &&
+              isIgnoredRole(previously) &&
+              isRenamed(name, roles, free)),
         )
         .map(({ name }) => name),
     ),
@@ -80,4 +85,21 @@ export function ignoredEntries(
         .map(({ email }) => email),
     ),
   };
+}
+
+/** Whether an entry stands for its previous name: no live role is free under its own, or an entry of a chain takes that. */
+function isRenamed(name: string, roles: readonly DesiredRole[], free: ReadonlySet<string>): boolean {
+  const next = new Map(
+    roles.flatMap(({ id, previously, name: to }) =>
+      id === undefined && previously !== undefined ? [[previously, to] as const] : [],
+    ),
+  );
+  const seen = new Set<string>();
+  let end: string | undefined = name;
+  while (end !== undefined && free.has(end)) {
+    if (seen.has(end)) return false;
+    seen.add(end);
+    end = next.get(end);
+  }
+  return end !== undefined;
 }

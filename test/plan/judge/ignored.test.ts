@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Check, DesiredState } from "../../../src/model/desired.ts";
+import type { Check, DesiredRole, DesiredState } from "../../../src/model/desired.ts";
 import {
   brief,
   briefFindings,
@@ -126,6 +126,26 @@ test("a pinned role is not renamed to the name of an ignored one, which the serv
   const want = desired({ ignore: { roles: ["role_1"], members: [] }, roles: [renamed] });
   const is = live([liveRole("role_1", "Legacy"), liveRole("role_2", "Till")]);
   expect(briefFindings(planOf(want, is))).toContain("error role-ignored Legacy");
+});
+
+test("a role that is live under its own name may still have the name of an ignored one as its previous name", () => {
+  const ignoring = (...roles: readonly DesiredRole[]) =>
+    planOf(
+      desired({ ignore: { roles: ["Legacy A"], members: [] }, roles }),
+      live([LEGACY, liveRole("role_2", "Till", { permissions: ["pay"] })]),
+    );
+  const till = role("Till", { previously: "Legacy A", permissions: [] });
+  const done = ignoring(till);
+  expect([brief(done), briefFindings(done)]).toEqual([
+    ["update role Till"],
+    ["warning roles-ignored ignore.roles"],
+  ]);
+  const due = ignoring({ ...till, name: "Desk" });
+  expect(briefFindings(due)).toContain("error role-ignored Desk");
+  const pinnedElsewhere = ignoring(till, role("Desk", { id: "role_2", permissions: [] }));
+  expect(briefFindings(pinnedElsewhere)).toContain("error role-ignored Till");
+  const chain = ignoring(till, role("Desk", { previously: "Till", permissions: [] }));
+  expect(briefFindings(chain)).toContain("error role-ignored Till");
 });
 
 test("what is declared by name and ignored by id is not created, nobody gains by it, and nobody is told to hold it", () => {

@@ -118,14 +118,27 @@ function expand(path: string, cwd: string): readonly string[] {
     if (!info.isDirectory()) throw new TypeError("it is neither a file nor a folder");
     const entries = readdirSync(absolute, { recursive: true, withFileTypes: true });
     return entries
-      .filter((entry) => entry.isFile() && /\.ya?ml$/i.test(entry.name))
-      .map((entry) => join(entry.parentPath, entry.name))
-      .filter((file) => !/(^|[\\/])(\.|node_modules[\\/])/.test(relative(absolute, file)));
+      .filter(({ name }) => /\.ya?ml$/i.test(name))
+      .map((entry) => ({ entry, file: join(entry.parentPath, entry.name) }))
+      .filter(({ file }) => !/(^|[\\/])(\.|node_modules[\\/])/.test(relative(absolute, file)))
+      .flatMap(({ entry, file }) =>
+        entry.isSymbolicLink() ? linkedFile(file, cwd) : entry.isFile() ? file : [],
+      );
   } catch (error) {
     throw new RolecallError("file-unreadable", `${path} cannot be read: ${unreadableReason(error)}.`, {
       hint: "Check the path; without one, rolecall reads the folder access/.",
       cause: error,
     });
+  }
+}
+
+/** Returns the regular file of the project that a link below a folder leads to; links to folders are not followed. */
+function linkedFile(link: string, cwd: string): readonly string[] {
+  try {
+    const real = realpathSync.native(link);
+    return statSync(real).isFile() && isOfProject(projectRoot(dirname(link), cwd), real) ? [real] : [];
+  } catch {
+    return [];
   }
 }
 

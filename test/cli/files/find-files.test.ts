@@ -66,6 +66,19 @@ test("a file that is named twice is read once", async () => {
   expect(await names(["access", "access/a.yaml"])).toEqual(["access/a.yaml"]);
 });
 
+test("a link below a folder is followed to a file of the project, once, and to no folder", async () => {
+  await put("project/.git/config.yaml", "project/access/a.yaml", "project/shared/b.yaml", "outside.yaml");
+  const link = (to: string, name: string) => symlink(join(cwd, to), join(cwd, "project/access", name));
+  await link("project/shared/b.yaml", "b.yaml");
+  await link("project/access/a.yaml", "same.yaml");
+  await link("project/shared", "more");
+  await link("project/shared", "folder.yaml");
+  await link("project/access/loop.yaml", "loop.yaml");
+  await link("project/.git/config.yaml", "git.yaml");
+  await link("outside.yaml", "outside.yaml");
+  expect(await names(["project/access"])).toEqual(["project/access/a.yaml", "project/shared/b.yaml"]);
+});
+
 test("a file that is named is read whatever its ending", async () => {
   await put("shop.conf");
   expect(await names(["shop.conf"])).toEqual(["shop.conf"]);

@@ -202,6 +202,19 @@ describe("runs", () => {
   });
 });
 
+test("a journal without a first line is not the latest run: it has sent nothing", async () => {
+  await applied();
+  const [first = ""] = await journals();
+  const run = first.replace("-MC1.jsonl", "");
+  for (const text of ["", '{"at":"2027']) {
+    await writeFile(join(shop.folder, ".rolecall", "runs", "2027-01-01T00-00-00-000Z-MC1.jsonl"), text);
+    for (const more of [[], ["-m", "MC1"]]) {
+      expect((await shop.run(["runs", "latest", ...more])).stdout).toContain(run);
+      expect((await shop.run(["undo", "latest", "mc1.yaml", "--dry-run", ...more])).code).toBe(0);
+    }
+  }
+});
+
 test("a run that was cut short is told by the next plan and apply, with what is not known", async () => {
   await applied();
   const [first = ""] = await journals();

@@ -98,9 +98,11 @@ export async function findRun(
   }
   if (text === "latest") {
     for await (const run of pastRuns(io)) {
-      if (narrowed(run, merchants)) return ofAll(run, merchants);
+      const part = narrowed(run, merchants);
+      if (part?.journals.some((one) => !("unstarted" in one))) return ofAll(run, merchants);
     }
-    throw new RolecallError("run-unknown", `There is no run of ${merchants.join(", ")}.`, { hint: HINT });
+    const whose = merchants.length === 0 ? "that sent anything" : `of ${merchants.join(", ")}`;
+    throw new RolecallError("run-unknown", `There is no run ${whose}.`, { hint: HINT });
   }
   const name = text.endsWith(EXTENSION) ? text.slice(text.lastIndexOf("/") + 1, -EXTENSION.length) : text;
   const fitting = fittingTo(name, await readFitting(name, stored, io));

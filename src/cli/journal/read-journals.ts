@@ -25,7 +25,11 @@ export type FoundRun = StoredRun &
         /** Members whose fields the run may have left empty. */
         readonly unrestored: readonly UnrestoredMember[];
       }
-    | { readonly unreadable: string }
+    | {
+        readonly unreadable: string;
+        /** Set if it ends before its first line does, so that the run has sent nothing. */
+        readonly unstarted?: true;
+      }
   );
 
 /** The suffix of a journal's file name. */
@@ -85,7 +89,8 @@ export async function readRun(stored: StoredRun, io: Pick<Io, "cwd" | "now">): P
     return { ...stored, past: journal.run, status, unrestored };
   }
   const place = journal.line === null ? stored.file : `${stored.file}:${journal.line}`;
-  return { ...stored, unreadable: `${place}: ${journal.reason}` };
+  const unstarted = "text" in read && journal.line === null;
+  return { ...stored, unreadable: `${place}: ${journal.reason}`, ...(unstarted && { unstarted }) };
 }
 
 /** Returns whether a journal contains a text, without parsing it. */

@@ -57,7 +57,7 @@ function extensionsOf(
 
 /** Tells if a 403 may be about a permission: its Problem says so, or gives no reason. */
 function mayLackPermission(problem: Problem | undefined): boolean {
-  const said = problem?.detail ?? problem?.title ?? "";
+  const said = problem?.detail ?? "";
   return said === "" || /permission|scope|privilege|forbidden|denied|authori[sz]/i.test(said);
 }
 

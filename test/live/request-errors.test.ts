@@ -45,6 +45,11 @@ describe("a service that says no", () => {
     expect(clock.slept).toEqual([]);
   });
 
+  test("with 403 and no detail names the permission that the key may lack", async () => {
+    const { failure } = await read(() => problem(403, { title: "P403" }));
+    expect(failure.hint).toMatch(/^The key in RETAIL_API_KEY may lack the /);
+  });
+
   test("with 404 for a whole merchant is told by its code, not as something removed", async () => {
     const { failure } = await read(() => problem(404));
     expect(failure.hint).toMatch(/^Check the merchant code, the base URL/);

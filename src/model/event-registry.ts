@@ -95,7 +95,8 @@ export const EVENTS: EventRegistry = {
       fields: {
         merchant: MERCHANT,
         phase: PHASE,
-        outcome: "The change with its `status`: `done`, `stale`, `failed`, `unknown` or `unfinished`.",
+        outcome:
+          "The change with its `status`: `done`, `stale`, `failed`, `unknown`, `unfinished` or `not-started`.",
       },
     },
     "apply-stopped": {

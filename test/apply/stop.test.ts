@@ -32,6 +32,39 @@ test("Ctrl-C while it looks keeps the write from being sent, and leaves no inten
   expect(journal.entries.map(({ type }) => type)).toEqual(["end"]);
 });
 
+test("a run that is stopped before it restores what the service emptied does not say that it does", async () => {
+  const is = live(
+    [liveRole("role_1", "A")],
+    [liveMember("mem_1", "ada@example.com", { metadata: { desk: 1 } })],
+  );
+  const service = modelService(is);
+  const stop = new AbortController();
+  let updates = 0;
+  const writer: LiveWriter = {
+    ...service.writer,
+    updateMember: async (id, update, options) => {
+      updates += 1;
+      const request = { method: "PUT", path: "/", attempts: 0 };
+      if (updates > 1) throw new RolecallError("network", "It was stopped.", { request });
+      await options?.beforeSending?.();
+      stop.abort();
+      return service.writer.updateMember(id, { metadata: {}, ...update });
+    },
+  };
+  const events: ApplyEvent[] = [];
+  const ports = applyPorts(
+    { ...service, writer },
+    { stop: stop.signal, emit: (event) => events.push(event) },
+  );
+  const want = desired({ members: [member("ada@example.com", { roles: ["A"] })] });
+  const { outcomes } = await applyPlan(planOf(want, is), ports);
+  expect(outcomes[0]).toMatchObject({
+    status: "failed",
+    failure: { message: expect.stringMatching(/It is not restored: the run was stopped first\.$/) },
+  });
+  expect(events.map(({ type }) => type)).not.toContain("fields-emptied");
+});
+
 /** A service that is told to wait when the stop comes. */
 async function stoppedWith(code: "rate-limited" | "network", details: ErrorDetails) {
   const service = modelService(IS);

@@ -4,7 +4,6 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import { renderDiagnosticsGithub } from "../../render/formats/diagnostics-github.ts";
 import { diagnosticsSarif } from "../../render/formats/diagnostics-sarif.ts";
 import { diagnosticsJson } from "../../render/formats/json-output.ts";
-import { renderDiagnostics } from "../../render/text/diagnostics-text.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
 import { isFileError, isRefusal, loadStates } from "../files/load-states.ts";
@@ -29,17 +28,17 @@ export async function validateFiles(
     now: options.asOf ?? io.now(),
   });
   const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
-  io.stdout.write(renderProblems(shown, sources.length, options, io));
+  io.stdout.write(await renderProblems(shown, sources.length, options, io));
   if (diagnostics.some(isFileError)) return ExitCode.failed;
   return diagnostics.some(isRefusal) ? ExitCode.refused : ExitCode.ok;
 }
 
-function renderProblems(
+async function renderProblems(
   diagnostics: readonly Diagnostic[],
   files: number,
   { format, color }: ValidateCommandOptions,
   io: Io,
-): string {
+): Promise<string> {
   switch (format) {
     case "json":
       return diagnosticsJson(diagnostics);
@@ -47,10 +46,12 @@ function renderProblems(
       return renderDiagnosticsGithub(diagnostics);
     case "sarif":
       return diagnosticsSarif(diagnostics, { version: VERSION, rules: diagnosticTable() });
-    case "text":
-      return diagnostics.length === 0
-        ? `${counted(files, "file")} valid.\n`
-        : renderDiagnostics(diagnostics, styleFor(io.stdout, io, color));
+    case "text": {
+      if (diagnostics.length === 0) return `${counted(files, "file")} valid.\n`;
+      // Wrapping needs a library that takes as long to load as a small file to validate.
+      const { renderDiagnostics } = await import("../../render/text/diagnostics-text.ts");
+      return renderDiagnostics(diagnostics, styleFor(io.stdout, io, color));
+    }
     default:
       return format satisfies never;
   }

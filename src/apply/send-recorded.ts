@@ -41,11 +41,13 @@ export async function sendAndRestore(
 }
 
 /** Returns the failure of a restore; without a cause the run was stopped first. */
-function notRestored({ fields }: Emptied, merchant: string, failure: Failure | null): Failure {
+function notRestored({ fields, rounded }: Emptied, merchant: string, failure: Failure | null): Failure {
+  // With a hint of its own it is about numbers only, after the others were restored.
+  const isPartial = rounded.length > 0 && failure?.code === "not-restored" && failure.hint !== undefined;
   const why = failure === null ? "the run was stopped first." : failure.message;
   return {
     code: "not-restored",
-    message: `The service emptied ${fields.join(" and ")}, which the update did not send. It is not restored: ${why}`,
+    message: `The service emptied ${fields.join(" and ")}, which the update did not send. ${isPartial ? "The rest is restored" : "It is not restored"}: ${why}`,
     hint:
       (failure?.code === "not-restored" && failure.hint) ||
       `To restore it, run "rolecall undo latest -m ${merchant}".`,

@@ -12,6 +12,8 @@ export interface Emptied {
   readonly fields: readonly MemberField[];
   /** Metadata properties with numbers that were rounded when read, so that they cannot be restored. */
   readonly rounded: readonly string[];
+  /** The exact JSON text of these properties, as far as known. */
+  readonly exact: Readonly<Record<string, string>>;
   /** The update that sends the member whole, as it was before. */
   readonly before: MemberUpdate;
 }
@@ -48,7 +50,7 @@ export async function sendMemberUpdate(
   const before = live ? wholeOf(live) : plannedWhole(change, context);
   const rounded = sentFields(change).has("metadata") ? [] : (found?.rounded ?? []);
   if (putSemantics.replaces) {
-    if (rounded.length > 0) throw tooLarge(rounded);
+    if (rounded.length > 0) throw tooLarge(rounded, found?.exact ?? {});
     await writer.updateMember(id, { ...before, ...body }, options);
     return null;
   }
@@ -57,13 +59,13 @@ export async function sendMemberUpdate(
   const omitted = filledFields(before).filter((field) => !sent.has(field));
   const shown = answered !== null && showsUpdate(answered, body);
   const fields = await emptiedFields(id, omitted, { answered, shown }, context);
-  return fields.length === 0 ? null : { fields, before, rounded };
+  return fields.length === 0 ? null : { fields, before, rounded, exact: found?.exact ?? {} };
 }
 
 /** Sends a whole member to restore emptied fields. Throws RolecallError, also if they stay empty. */
 export async function restoreMember(
   change: MemberUpdateChange,
-  { fields, before, rounded }: Emptied,
+  { fields, before, rounded, exact }: Emptied,
   context: UpdateContext,
   options: WriteOptions,
 ): Promise<void> {
@@ -79,7 +81,7 @@ export async function restoreMember(
       `the service took the update that restores it, and ${empty.join(" and ")} ${empty.length === 1 ? "is" : "are"} still empty.`,
     );
   }
-  if (rounded.length > 0) throw tooLarge(rounded);
+  if (rounded.length > 0) throw tooLarge(rounded, exact);
 }
 
 /** Returns the sent fields that are empty after an update; a response may omit fields that are not empty. */
@@ -108,10 +110,11 @@ function showsUpdate({ roles, metadata, user }: LiveMember, sent: MemberUpdate):
   );
 }
 
-function tooLarge(properties: readonly string[]): RolecallError {
+function tooLarge(properties: readonly string[], exact: Readonly<Record<string, string>>): RolecallError {
+  const texts = properties.map((key) => `${quoteIfNeeded(key)}${exact[key] ? ` (${exact[key]})` : ""}`);
   return new RolecallError(
     "not-restored",
-    `The service empties what an update does not hold, and the metadata ${properties.map(quoteIfNeeded).join(", ")} holds numbers too large to be sent exactly.`,
+    `The service empties what an update does not hold, and the metadata ${texts.join(", ")} holds numbers too large to be sent exactly.`,
     { hint: "Change this member by hand, or make these numbers texts." },
   );
 }

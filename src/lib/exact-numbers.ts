@@ -1,6 +1,9 @@
 /** Prefix of the digits of a number that JSON.parse would round. */
 const MARK = "\u0000rounded number ";
 
+/** Matches marked numbers in JSON text. */
+const MARKED = /"\\u0000rounded number ([^"]*)"/g;
+
 /** Finds bodies that may contain such a number: one of 16 digits or with an exponent. */
 const SUSPECT = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/;
 
@@ -24,17 +27,26 @@ export function markRounded(json: string): string | null {
 /** Returns metadata with marked numbers rounded, and the properties that contain one. */
 export function unmark<Fields extends object>(
   metadata: Fields,
-): { readonly metadata: Fields; readonly rounded: readonly string[] } {
+): {
+  readonly metadata: Fields;
+  readonly rounded: readonly string[];
+  /** By property, its JSON text with all digits. */
+  readonly exact: Readonly<Record<string, string>>;
+} {
   const rounded: string[] = [];
+  const exact: Record<string, string> = {};
   const entries = Object.entries(metadata).map(([key, value]) => {
     let has = false;
     const plain = mapNumbers(value, () => {
       has = true;
     });
-    if (has) rounded.push(key);
+    if (has) {
+      rounded.push(key);
+      exact[key] = JSON.stringify(value).replaceAll(MARKED, "$1");
+    }
     return [key, plain] as const;
   });
-  return { metadata: Object.fromEntries(entries) as Fields, rounded };
+  return { metadata: Object.fromEntries(entries) as Fields, rounded, exact };
 }
 
 function mapNumbers(value: unknown, onMark: () => void): unknown {

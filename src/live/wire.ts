@@ -230,8 +230,8 @@ const NO_METADATA: Metadata = {};
 function toMetadata(
   metadata: Metadata | null | undefined,
   marked: boolean,
-): Pick<LiveMember, "metadata" | "rounded"> {
+): Pick<LiveMember, "metadata" | "rounded" | "exact"> {
   if (!metadata || !marked) return { metadata: metadata ?? NO_METADATA };
-  const { metadata: plain, rounded } = unmark(metadata);
-  return { metadata: plain, ...(rounded.length > 0 && { rounded }) };
+  const { metadata: plain, rounded, exact } = unmark(metadata);
+  return { metadata: plain, ...(rounded.length > 0 && { rounded, exact }) };
 }

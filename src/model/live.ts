@@ -62,6 +62,8 @@ export interface LiveMember {
   readonly metadata: Metadata;
   /** The properties of `metadata` with a number that was rounded; absent if none. */
   readonly rounded?: readonly string[];
+  /** The exact JSON text of these properties. */
+  readonly exact?: Readonly<Record<string, string>>;
   /** ISO 8601. */
   readonly updatedAt: string;
 }

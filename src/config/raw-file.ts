@@ -20,7 +20,7 @@ export interface RawRole {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** A role that a member is to hold; `end` is null where it has none. `grantPath` leads to it. */
+/** A grant of a role to a member, at `grantPath`; `end` is `null` if it has none. */
 export interface RawGrant {
   readonly role: string;
   /** Its number among the member's roles. */

@@ -129,7 +129,7 @@ async function listOnce<Item extends Listed>(
       known += 1;
       repeats.pages += 1;
     }
-    // The list repeats itself, whatever its total says.
+    // Too many pages without new ids: the list repeats itself, so its total is wrong.
     sound &&= isSound(page, offset) && known < MAX_REPEATED_PAGES;
     read += page.items.length;
     progress(read, total);

@@ -139,7 +139,7 @@ export interface Impact {
 /** Which kind of rule refuses. */
 export type RefusalRule = "guard" | "policy" | "check";
 
-/** Why an apply is refused. */
+/** A reason to refuse an apply. */
 export interface Refusal {
   readonly rule: RefusalRule;
   /** Stable, kebab-case. */

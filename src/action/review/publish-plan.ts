@@ -48,7 +48,9 @@ export async function isNewest({ event, github, log }: ActionContext, notify = t
   try {
     const { headSha } = await github.pull(pull.number);
     if (headSha !== pull.headSha && notify) {
-      log.notice(`The pull request has a newer commit, ${headSha.slice(0, 7)}: its comment is left to that.`);
+      log.notice(
+        `The pull request has a newer commit, ${headSha.slice(0, 7)}: the run for that commit writes the comment.`,
+      );
     }
     return headSha === pull.headSha;
   } catch (error) {

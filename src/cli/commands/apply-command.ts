@@ -12,7 +12,7 @@ import type { Io } from "../io/io.ts";
 /** Declares `apply`. */
 export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("apply")
-    .summary("change what differs, after asking")
+    .summary("apply the planned changes, after confirmation")
     .description("Plans again, shows the plan, asks, applies it, and verifies that no changes remain.")
     .argument("[path...]", "files or folders (default: access/)")
     .option("-y, --yes", "do not ask; needed where there is no terminal")

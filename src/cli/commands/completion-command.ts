@@ -7,7 +7,7 @@ const SHELLS = ["bash", "zsh", "fish"] as const;
 /** Declares `completion`. */
 export function completionCommand(io: Io, done: (code: ExitCode) => void): Command {
   return new Command("completion")
-    .summary("print what a shell needs to complete commands, options, files and merchants")
+    .summary("print a shell script that completes commands, options, files and merchants")
     .description(
       "Prints a script with which the Tab key completes commands, options and their values, files, and the " +
         "codes of the merchants below access/.",

@@ -50,7 +50,7 @@ export function sandboxCommand(io: Io, done: (code: ExitCode) => void): Command 
     .option("--latency <ms>", "delay each response by this much", wholeNumber(0, MAX_LATENCY_MS))
     .option(
       "--jitter <ms>",
-      "delay each response by up to this much more, at random",
+      "add a random delay of up to this much to each response",
       wholeNumber(0, MAX_LATENCY_MS),
     )
     .option("--faults <file>", "YAML or JSON file with fault rules")

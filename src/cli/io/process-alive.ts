@@ -44,7 +44,7 @@ interface Stat {
 
 /**
  * Parses /proc/PID/stat: after the name, which may contain anything, the first field is the state and the 20th the
- * start.
+ * start time.
  */
 function parseStat(text: string | null): Stat | null {
   if (text === null) return null;

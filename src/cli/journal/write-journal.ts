@@ -209,7 +209,7 @@ const HINTS: Readonly<Record<string, string>> = {
   EROFS: "The file system is read-only: run it in a folder that may be written to",
   ENOSPC: "The disk is full: make room",
   EDQUOT: "The disk quota is used up: make room",
-  EFBIG: "The file may not grow any more: raise the limit on the size of files (ulimit -f)",
+  EFBIG: "The file has reached the size limit: raise it (ulimit -f)",
   EIO: "The disk or the network drive has failed: see the system's log",
   EMFILE: "Too many files are open: apply fewer merchants at once",
   ENOTDIR: "Something that is no folder is in the way: move it",

@@ -127,7 +127,7 @@ function parseProxy(text: string, variable: string): ProxyServer {
     });
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   const url = URL.canParse(address) ? new URL(address) : null;
-  if (url === null || url.hostname === "") throw refuse("is no address of a proxy");
+  if (url === null || url.hostname === "") throw refuse("is not the address of a proxy");
   const { protocol, hostname, username, password } = url;
   if (protocol !== "http:" && protocol !== "https:")
     throw refuse(`is a ${protocol.slice(0, -1)} proxy, which is not supported`);

@@ -132,7 +132,7 @@ export function severityOf(code: Code): Severity {
   return RULES[code].severity;
 }
 
-/** Returns true if a problem leaves its file without a state, which a refusal does not. */
+/** Tells if a problem makes its file unusable; a broken policy or check does not. */
 export function isError({ code }: { readonly code: Code }): boolean {
   return RULES[code].severity === "error" && RULES[code].refusal !== true;
 }

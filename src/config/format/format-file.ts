@@ -21,7 +21,7 @@ const LONGEST = 700_000;
 
 const BOM = "\uFEFF";
 
-// Moving a comment or breaking a line may make room for one more step; nothing is known to need more than two.
+// Each round may make another change possible; no known file needs more than two.
 const MAX_ROUNDS = 4;
 
 /** Puts a file in canonical order and style; what it means, its comments, line ends and byte order mark stay. */

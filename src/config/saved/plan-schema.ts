@@ -173,7 +173,7 @@ const refusal = described(
       description: "What --allow takes, before @ and the plan's fingerprint.",
     }),
   }),
-  { id: "refusal", description: "Why an apply is refused." },
+  { id: "refusal", description: "A reason to refuse an apply." },
 );
 
 const finding = described(

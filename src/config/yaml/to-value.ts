@@ -185,7 +185,7 @@ function convertAlias(name: string, node: Node, converter: Converter): Converted
   }
   converter.aliased += target.size;
   if (converter.aliased > MAX_ALIASED) {
-    // Once is enough: what follows only repeats it.
+    // Report the limit only once, where it is first exceeded.
     if (converter.aliased - target.size <= MAX_ALIASED) {
       refuse(node, { code: "yaml-alias-limit", limit: MAX_ALIASED }, converter);
     }

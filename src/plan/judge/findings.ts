@@ -160,7 +160,7 @@ export function toFinding(found: FindingData): Finding {
       return error(
         "role",
         `Role "${name}" is pinned to ${found.id}, which does not exist.`,
-        "Correct the id, or take it out to find the role by its name, or to create it.",
+        "Correct the id, or remove it: the role is then found by its name, or created.",
       );
     case "role-pin-predefined":
       return error(
@@ -278,7 +278,7 @@ export function toFinding(found: FindingData): Finding {
       return error(
         "member",
         `${name} is to hold "${found.role}", and two or more live roles have that name: ${list(found.ids)}.`,
-        "Use the id of the one that is meant.",
+        "Use the id of the intended role.",
       );
     case "member-role-removed":
       return error(
@@ -352,7 +352,7 @@ export function toFinding(found: FindingData): Finding {
         "Take the role from the member, or out of the patterns to ignore.",
       );
     case "member-status-unknown":
-      return warning("member", `The service does not tell the status of ${name}.`, null);
+      return warning("member", `The status of ${name} at the service is unknown.`, null);
     case "member-expired":
       return warning(
         "member",

@@ -98,7 +98,7 @@ const UNTIL_HINTS = {
   grant: (role: string): string => `Write { role: ${role}, until: 2027-01-31 }.`,
   member: (role: string): string =>
     `Add "until:" to the member, or list { role: ${role}, until: 2027-01-31 } among its roles.`,
-  nothing: (): string => "Nothing in the file says when it ends: list the member, with an end date.",
+  nothing: (): string => "The file gives no end date: list the member with one.",
 };
 
 /** Returns the refusal of some data: all messages of refusals are here. */

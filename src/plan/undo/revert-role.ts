@@ -75,7 +75,7 @@ export function undoRole(effect: Effect<RoleImage>, context: RoleRevertContext):
     return revertRole(live, before, left, context);
   }
   if (after === null) return recreateRole(id, before, context);
-  context.note("gone-since", name, `The role "${name}" is not there any more, so nothing of it goes back.`);
+  context.note("gone-since", name, `The role "${name}" no longer exists, so nothing of it is restored.`);
   return null;
 }
 

@@ -54,7 +54,7 @@ function undoMember(effect: Effect<MemberImage>, context: MemberRevertContext): 
   if (before === null) return live && after ? remove(live, after, context) : null;
   if (after === null) return live ? null : recreateMember(effect, before, context);
   if (live) return revertMember(live, before, emptiedWhereLiveIs(effect, live, after, context), context);
-  note("gone-since", name, `${name} is not a member any more, so nothing of it goes back.`);
+  note("gone-since", name, `${name} is no longer a member, so nothing is restored.`);
   return null;
 }
 

@@ -38,7 +38,7 @@ export function peopleLines({ members }: Impact, origin: ChangeOrigin): readonly
 export interface ChangeDetail {
   /** Shows the changed fields. */
   readonly details: boolean;
-  /** The changes of members one by one; else only their number. */
+  /** Shows each change of a member, or else only their number. */
   readonly members: boolean;
 }
 

@@ -244,7 +244,7 @@ function howToGoOn({ outcomes, writes }: Carried, hasFailures: boolean): string 
   const what = writes > 0 ? "What was done stays done." : "Nothing was changed.";
   if (!hasFailures) return `${what} To continue, run it again.`;
   if (outcomes.every(({ status }) => status === "done"))
-    return `${what} ${capital(plan)} to see that nothing is left.`;
+    return `${what} ${capital(plan)} to verify that no changes remain.`;
   const first = has("failed") ? "solve the problem, then " : "";
   return `${what} To continue, ${first}${plan} to see what is ${writes > 0 ? "left" : "to do"}, and apply again.`;
 }

@@ -145,7 +145,7 @@ function renderDeferred(row: DeferredView, style: Style): readonly string[] {
   return [...head, ...hangingLines(oneLine(row.until), style.columns, indent, indent).map(style.dim)];
 }
 
-/** Objections of a rule to a plan, or to live access. */
+/** Formats a rule's refusal of a plan, or its violation by live access. */
 export function renderRefusal(
   { rule, code, message, hint, allow, place }: RefusalView,
   style: Style,

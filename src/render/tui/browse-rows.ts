@@ -13,7 +13,7 @@ import { shown, widthOf } from "./cells.ts";
 
 /** A line of the tree. */
 export type BrowseRow = {
-  /** Names the row across redraws. */
+  /** Identifies the row across redraws. */
   readonly key: string;
   /** Key of the parent row; `null` at the top. */
   readonly parent: string | null;
@@ -35,7 +35,7 @@ export type Sign = "+" | "-" | " ";
 
 /** Above this number people start folded, so that the changes are on the first screen. */
 const FEW = 12;
-/** The indent of details, and their label. */
+/** Width of a detail's indent and label, in columns. */
 const MARGIN = 26;
 
 /** Returns the rows of the tree as folded and filtered, with details wrapped to the columns. */

@@ -161,7 +161,9 @@ test("where all is done and only the record is not whole, it says so", () => {
   const text = renderApplyResult("MC1", result, null, PLAIN);
   expect(text).toContain("MC1: stopped. 12 changes done.\n");
   expect(text).toContain("error: The journal cannot be written.\n  → The disk is full: make room.\n");
-  expect(ending(result)).toBe('What was done stays done. Run "rolecall plan" to see that nothing is left.');
+  expect(ending(result)).toBe(
+    'What was done stays done. Run "rolecall plan" to verify that no changes remain.',
+  );
   expect(text).not.toContain("without a record");
   const unrecorded = outcomes.slice(0, 1).map(({ change }) => change);
   const named = `${unrecorded[0]?.kind} ${unrecorded[0]?.resource} ${unrecorded[0]?.name}: done\n`;

@@ -117,10 +117,6 @@ export function judgeChanges(
   const before = apart ? accessBefore(scope, changes, { mergeReplacedRoles: false }) : joined;
   const after = apart || waits ? accessAfter(before, changes, { mergeReplacedRoles: false }) : joinedAfter;
   const later = splitByResource([...held.deferred, ...deferred].map(({ change }) => change));
-  const whole = {
-    roles: [...changes.roles, ...later.roles],
-    members: [...changes.members, ...later.members],
-  };
   // Deferring a change for one role must not leave another role with too few holders.
   const still =
     deferred.length > 0
@@ -137,7 +133,7 @@ export function judgeChanges(
     changes,
     deferred: later,
     before,
-    after: waits ? accessAfter(before, whole, { mergeReplacedRoles: false }) : after,
+    after,
     callerId: live.callerId,
     matches,
   });

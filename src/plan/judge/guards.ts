@@ -9,10 +9,9 @@ export interface Guarded {
   readonly settings: GuardSettings;
   readonly scope: Scope;
   readonly changes: AccessChanges;
-  /** Changes that wait for others to accept: a guard that would refuse them then does so now. */
+  /** Changes that wait for others to accept: `protect` refuses them at once. */
   readonly deferred: AccessChanges;
   readonly before: Access;
-  /** The access after all of them. */
   readonly after: Access;
   /** The member that the API key belongs to. */
   readonly callerId: string | null;

@@ -3,7 +3,7 @@
  * Everything here is pure; the same inputs give the same bytes.
  */
 
-import { type ParsedMerchantFile, parseFile } from "./config/parse-file.ts";
+import { type ParsedMerchantFile, parseFile } from "./config/load-merchants.ts";
 import { judgeDeclared } from "./plan/judge/judge-declared.ts";
 
 export { type DiagnosticRule, diagnosticTable } from "./config/diagnostics/rule-table.ts";
@@ -59,7 +59,7 @@ export type {
 } from "./model/plan.ts";
 export { type Approval, approve } from "./plan/approve.ts";
 export { buildPlan, type PlanInput } from "./plan/build-plan.ts";
-export type { Matches } from "./plan/scope.ts";
+export type { GlobMatch } from "./plan/scope.ts";
 
 /**
  * Reads one merchant's file; nothing is thrown for a bad one. A file with includes is not read whole.

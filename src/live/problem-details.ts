@@ -1,5 +1,5 @@
 import { withoutUnsafe } from "../lib/escape.ts";
-import type { ErrorCode, Problem } from "../model/errors.ts";
+import type { ErrorCode, ProblemDetails } from "../model/errors.ts";
 import { isDeeper, MAX_LEVELS } from "./wire.ts";
 
 const MAX_FIELD = 4000;
@@ -10,7 +10,7 @@ const MAX_SHOWN = 300;
  * Parses the Problem in the body of an error response, whatever its content type; `undefined` if there is none. `clean`
  * removes secrets from each decoded text.
  */
-export function problemOf(body: string, clean: (text: string) => string): Problem | undefined {
+export function problemOf(body: string, clean: (text: string) => string): ProblemDetails | undefined {
   const fields = objectIn(body);
   if (fields === undefined) return undefined;
   const text = (...names: readonly string[]): string | undefined =>
@@ -42,7 +42,7 @@ const STANDARD: ReadonlySet<string> = new Set(["type", "title", "status", "detai
 function extensionsOf(
   fields: Readonly<Record<string, unknown>>,
   clean: (text: string) => string,
-): Pick<Problem, "extensions"> {
+): Pick<ProblemDetails, "extensions"> {
   const standsIn =
     "detail" in fields ? undefined : OTHER_DETAILS.find((name) => typeof fields[name] === "string");
   const shown = Object.entries(fields)
@@ -56,13 +56,13 @@ function extensionsOf(
 }
 
 /** Tells if a 403 may be about a permission: its Problem says so, or gives no reason. */
-function mayLackPermission(problem: Problem | undefined): boolean {
+function mayLackPermission(problem: ProblemDetails | undefined): boolean {
   const said = problem?.detail ?? "";
   return said === "" || /permission|scope|privilege|forbidden|denied|authori[sz]/i.test(said);
 }
 
 /** Returns the missing permission or scope that a Problem names; `undefined` if none. */
-function missingPermission(problem: Problem | undefined): string | undefined {
+function missingPermission(problem: ProblemDetails | undefined): string | undefined {
   return [problem?.detail, problem?.title]
     .filter((text) => text !== undefined && /permission|scope/i.test(text))
     .map((text) => text?.match(/\b[a-z]+(?:[_.][a-z]+)+\b/)?.[0])
@@ -96,7 +96,7 @@ function bounded(text: string): string {
 export interface StatusMessage {
   readonly code: ErrorCode;
   readonly title: string;
-  readonly hint: (context: RequestContext, problem: Problem | undefined) => string;
+  readonly hint: (context: RequestContext, problem: ProblemDetails | undefined) => string;
 }
 
 /** Returns the message for a status that is no success. */
@@ -114,7 +114,7 @@ export function statusMessage(status: number): StatusMessage {
 }
 
 /** Returns the permission that a Problem names, else the documented one; scopes are alternatives, so all are listed. */
-function neededFor(operation: Operation, problem: Problem | undefined): string {
+function neededFor(operation: Operation, problem: ProblemDetails | undefined): string {
   const listed = OPERATIONS[operation];
   return operation === "list memberships"
     ? `scope ${listed}`

@@ -2,7 +2,7 @@ import {
   type ErrorCode,
   type ErrorDetails,
   type FailedRequest,
-  type Problem,
+  type ProblemDetails,
   RolecallError,
 } from "../model/errors.ts";
 import { problemOf, type RequestContext, sanitizeLine, statusMessage } from "./problem-details.ts";
@@ -132,7 +132,7 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
     .reduce((rest, secret) => rest.replaceAll(secret, "[secret]"), text);
 }
 
-function messageOf(problem: Problem | undefined, title: string): string | undefined {
+function messageOf(problem: ProblemDetails | undefined, title: string): string | undefined {
   if (problem === undefined) return undefined;
   const said = sanitizeLine(problem.detail ?? problem.title ?? problem.type);
   return said === title ? "" : said;

@@ -39,7 +39,7 @@ export type ErrorCode =
   | "run-unknown";
 
 /** A Problem of the service (RFC 9457); every field but `type` may be missing. */
-export interface Problem {
+export interface ProblemDetails {
   readonly type: string;
   readonly title?: string;
   readonly status?: number;
@@ -56,7 +56,7 @@ export interface FailedRequest {
   readonly path: string;
   /** Absent without a response. */
   readonly status?: number;
-  readonly problem?: Problem;
+  readonly problem?: ProblemDetails;
   /** Number of attempts. */
   readonly attempts: number;
   /** Whether the service may have applied it: the response was lost, or reported a failure on the way. */

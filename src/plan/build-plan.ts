@@ -27,7 +27,7 @@ import { guardMinHolders } from "./judge/min-holders.ts";
 import { toRefusal } from "./judge/refusals.ts";
 import { rolesInRules, unknownInRules } from "./judge/rule-roles.ts";
 import { roleResolver } from "./resolve.ts";
-import { type Matches, type Scope, scopeOf } from "./scope.ts";
+import { type GlobMatch, type Scope, scopeOf } from "./scope.ts";
 import { withoutLeftOut } from "./select.ts";
 import type { UnrestoredMember } from "./undo/emptied-fields.ts";
 
@@ -44,7 +44,7 @@ export interface PlanInput {
   readonly renewal?: Renewal;
   /** Members with unmanaged fields that earlier runs may have left empty, and that are empty. */
   readonly unrestored?: readonly UnrestoredMember[];
-  readonly matches: Matches;
+  readonly matches: GlobMatch;
   /** Fingerprints of changes to leave out, along with those that depend on them. */
   readonly leaveOut?: ReadonlySet<string>;
 }

@@ -3,7 +3,7 @@ import type { LiveMember, LiveRole, LiveState } from "../model/live.ts";
 import { TEMPORARY_SUFFIX } from "../model/plan.ts";
 
 /** A test of a text against a glob. */
-export type Matches = (glob: string, text: string) => boolean;
+export type GlobMatch = (glob: string, text: string) => boolean;
 
 /** The live state without what the file ignores. */
 export interface Scope {
@@ -21,7 +21,7 @@ export interface Scope {
 }
 
 /** Removes ignored roles and members from the live state, before anything is compared. */
-export function scopeOf(live: LiveState, ignore: IgnorePatterns, matches: Matches): Scope {
+export function scopeOf(live: LiveState, ignore: IgnorePatterns, matches: GlobMatch): Scope {
   const ignoredRole = (role: LiveRole): boolean => matchesAny(ignore.roles, [role.name, role.id], matches);
   const ignoredMember = (member: LiveMember): boolean =>
     matchesAny(ignore.members, [...addressesOf(member), member.id], matches);
@@ -41,7 +41,7 @@ export function scopeOf(live: LiveState, ignore: IgnorePatterns, matches: Matche
 }
 
 /** Tells if one of the globs matches one of the texts, ignoring case. */
-export function matchesAny(globs: readonly string[], texts: readonly string[], matches: Matches): boolean {
+export function matchesAny(globs: readonly string[], texts: readonly string[], matches: GlobMatch): boolean {
   return globs.some((glob) => texts.some((text) => matches(glob.toLowerCase(), text.toLowerCase())));
 }
 

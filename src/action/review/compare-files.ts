@@ -3,7 +3,7 @@ import type { DesiredMember, DesiredRole, DesiredState } from "../../model/desir
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
 import { buildPlan } from "../../plan/build-plan.ts";
-import type { Matches } from "../../plan/scope.ts";
+import type { GlobMatch } from "../../plan/scope.ts";
 import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import { planView } from "../../render/view/plan-view.ts";
 import { type ActionContext, type ActionResult, failed, markerOf, passed } from "../action-context.ts";
@@ -93,7 +93,7 @@ export async function compared<T>(read: () => Promise<T>): Promise<T> {
 export function configDiff(
   head: readonly DesiredState[],
   base: readonly DesiredState[],
-  matches: Matches,
+  matches: GlobMatch,
   now: number,
 ): readonly Plan[] {
   const before = new Map(base.map((state) => [state.merchant, state]));

@@ -6,7 +6,7 @@ import type { Plan } from "../../model/plan.ts";
 import type { LiveLookup, LiveWriter } from "../../model/ports.ts";
 import { buildPlan, namedRoleIds, type PlanInput } from "../../plan/build-plan.ts";
 import type { LostInvitation } from "../../plan/changes/invitations-after.ts";
-import type { Matches } from "../../plan/scope.ts";
+import type { GlobMatch } from "../../plan/scope.ts";
 import { entryTimes } from "../files/git-history.ts";
 import type { Io } from "../io/io.ts";
 import { findUnrestored } from "../journal/find-unrestored.ts";
@@ -133,7 +133,7 @@ async function withRolesOf(
 }
 
 /** Returns a matcher of globs over names and addresses, where slashes and leading dots are ordinary letters. */
-function globMatcher(): Matches {
+function globMatcher(): GlobMatch {
   const known = new Map<string, (text: string) => boolean>();
   return (glob, text) => {
     const matcher = known.get(glob) ?? picomatch(glob, { bash: true, dot: true, nonegate: true });

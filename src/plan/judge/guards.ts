@@ -1,6 +1,6 @@
 import type { GuardSettings, RemovalLimit } from "../../model/desired.ts";
 import type { MemberChange, Refusal, RoleChange } from "../../model/plan.ts";
-import { addressesOf, type Matches, matchesAny, type Scope } from "../scope.ts";
+import { addressesOf, type GlobMatch, matchesAny, type Scope } from "../scope.ts";
 import { type Access, type AccessChanges, granting } from "./access.ts";
 import { toRefusal } from "./refusals.ts";
 
@@ -15,7 +15,7 @@ export interface Guarded {
   readonly after: Access;
   /** The member that the API key belongs to. */
   readonly callerId: string | null;
-  readonly matches: Matches;
+  readonly matches: GlobMatch;
 }
 
 /** Returns what the guards refuse, but for `min_holders`, which can also defer. */

@@ -1,7 +1,7 @@
 import { byCodeUnit } from "../../lib/order.ts";
 import type { DesiredRole, DesiredState } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
-import { addressesOf, addressOf, type Matches, matchesAny, type Scope } from "../scope.ts";
+import { addressesOf, addressOf, type GlobMatch, matchesAny, type Scope } from "../scope.ts";
 import type { FindingData } from "./findings.ts";
 
 /** Says which live roles and members are ignored, and which roles those members hold. */
@@ -41,7 +41,7 @@ export interface IgnoredEntries {
 export function ignoredEntries(
   { roles = [], members = [], ignore }: DesiredState,
   scope: Scope,
-  matches: Matches,
+  matches: GlobMatch,
 ): IgnoredEntries {
   if (ignore.roles.length + ignore.members.length === 0) return { roles: new Set(), members: new Set() };
   const names = new Set(scope.roles.map(({ name }) => name));

@@ -5,7 +5,7 @@ import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
 import type { UndoNote, UndoNoteCode } from "../../model/past-run.ts";
 import type { MemberImage, RoleImage, RoleRef } from "../../model/plan.ts";
 import { roleFields, roleImageOf } from "../changes/role-changes.ts";
-import { type Matches, matchesAny, type Scope } from "../scope.ts";
+import { type GlobMatch, matchesAny, type Scope } from "../scope.ts";
 import type { NetEffects } from "./net-effects.ts";
 
 /** The input of an undo. */
@@ -14,7 +14,7 @@ export interface UndoContext {
   readonly live: LiveState;
   readonly scope: Scope;
   readonly ignore: IgnorePatterns;
-  readonly matches: Matches;
+  readonly matches: GlobMatch;
 }
 
 /** Adds a note on something that an undo does not restore. */

@@ -1,7 +1,7 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { Outcome } from "../../model/apply.ts";
-import type { ErrorCode, Failure, Problem } from "../../model/errors.ts";
+import type { ErrorCode, Failure, ProblemDetails } from "../../model/errors.ts";
 import type { Style } from "../style.ts";
 import { hangingLines, wrapIfNarrow } from "./wrap.ts";
 
@@ -50,7 +50,7 @@ export function renderFailure(failure: Failure, style: Style, times = 1): string
 }
 
 /** Removes the detail from the end of a message, since the Problem follows. */
-function withoutDetail(message: string, problem: Problem | undefined): string {
+function withoutDetail(message: string, problem: ProblemDetails | undefined): string {
   const said = [problem?.detail, problem?.title, problem?.type].find((text) => text !== undefined);
   return said && message.endsWith(`: ${said}`) ? `${message.slice(0, -`: ${said}`.length)}.` : message;
 }

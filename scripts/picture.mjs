@@ -14,6 +14,8 @@ const program = join(root, "dist", "bin.js");
 const picture = join(root, "docs", "interactive.svg");
 const [COLUMNS, ROWS] = [92, 25];
 const PATIENCE_MS = 60_000;
+/** A screen that has not changed for so long is complete. */
+const QUIET_MS = 3_000;
 
 const [BACKGROUND, PLAIN] = ["#16181d", "#e6e6e6"];
 /** The terminal colours that rolecall uses: red, green, yellow, cyan. */
@@ -39,10 +41,11 @@ const sandbox = spawn(
 );
 try {
   const url = await listening(sandbox);
-  const drawn = svg(await session(["apply", "--interactive", "examples/retail/access"], url));
-  if (!process.argv.includes("--check")) {
+  const expected = process.argv.includes("--check") ? readFileSync(picture, "utf8") : null;
+  const drawn = svg(await session(["apply", "--interactive", "examples/retail/access"], url, expected));
+  if (expected === null) {
     writeFileSync(picture, drawn);
-  } else if (drawn !== readFileSync(picture, "utf8")) {
+  } else if (drawn !== expected) {
     console.error("docs/interactive.svg is out of date: run npm run picture.");
     process.exitCode = 1;
   }
@@ -60,8 +63,11 @@ async function listening(child) {
   throw new Error("the sandbox ended");
 }
 
-/** Runs the program through the steps on a terminal; returns the screen as rows of cells. */
-async function session(args, url) {
+/**
+ * Runs the program through the steps on a terminal; returns the screen as rows of cells, once it looks as expected or
+ * has not changed for a while: a screen may arrive in parts.
+ */
+async function session(args, url, expected) {
   const terminal = new xterm.Terminal({ cols: COLUMNS, rows: ROWS, allowProposedApi: true });
   const command = `stty cols ${COLUMNS} rows ${ROWS} && exec '${process.execPath}' '${program}' ${args.join(" ")}`;
   const child = spawn("script", ["--quiet", "--flush", "--command", command, "/dev/null"], {
@@ -82,6 +88,13 @@ async function session(args, url) {
     for (const [wanted, keys] of STEPS) {
       await seen(terminal, wanted, changed);
       if (keys !== null) child.stdin.write(keys);
+    }
+    let changes = true;
+    while (changes && svg(cellsOf(terminal)) !== expected) {
+      changes = await once(changed, "drawn", { signal: AbortSignal.timeout(QUIET_MS) }).then(
+        () => true,
+        () => false,
+      );
     }
     return cellsOf(terminal);
   } finally {

@@ -3,7 +3,7 @@
  * Everything here is pure; the same inputs give the same bytes.
  */
 
-import { type ParsedMerchantFile, parseFile } from "./config/load-merchants.ts";
+import { type ParsedMerchantFile, parseFile } from "./config/parse-file.ts";
 import { judgeDeclared } from "./plan/judge/judge-declared.ts";
 
 export { type DiagnosticRule, diagnosticTable } from "./config/diagnostics/rule-table.ts";

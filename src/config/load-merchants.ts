@@ -3,7 +3,6 @@ import type { DesiredState } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type BuiltMerchant, buildDesiredState } from "./build-desired-state.ts";
 import type { LocatedProblem } from "./diagnostics/problem.ts";
-import { toDiagnostics } from "./diagnostics/to-diagnostics.ts";
 import {
   type FailedRead,
   type LoadedSources,
@@ -12,10 +11,7 @@ import {
   type ReadSource,
 } from "./load-sources.ts";
 import { locationOf } from "./raw-file.ts";
-import { analyzeSource } from "./source-file.ts";
 import { repeats } from "./values.ts";
-import { parseFast } from "./yaml/fast-yaml.ts";
-import { parse } from "./yaml/to-value.ts";
 
 /** A merchant's file; `state` is null exactly when it or a file that it includes has an error that is no refusal. */
 export interface LoadedMerchant {
@@ -168,27 +164,4 @@ function duplicateMerchants(
       first: location(first),
     }),
   );
-}
-
-/** The desired state and diagnostics of a merchant's file; the state is null if there is an error other than a refusal. */
-export interface ParsedMerchantFile {
-  readonly state: DesiredState | null;
-  /** Sorted by line and column. */
-  readonly diagnostics: readonly Diagnostic[];
-}
-
-/**
- * Reads one merchant's file; nothing is thrown for a bad one. A file with includes needs `loadMerchants`.
- */
-export function parseFile(file: string, text: string, { now, judge }: Judging): ParsedMerchantFile {
-  const source = analyzeSource(file, text, parseFast(text) ?? parse(text), now);
-  const unread = source.includes.map(
-    ({ location }): LocatedProblem => ({ code: "include-not-read", location }),
-  );
-  const { state, problems } = buildDesiredState(source, () => null, { now, judge });
-  const all = [...source.problems, ...unread, ...problems];
-  return {
-    state,
-    diagnostics: all.length === 0 ? [] : toDiagnostics(new Map([[file, text]]), all),
-  };
 }

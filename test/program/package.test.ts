@@ -71,10 +71,10 @@ test("the public API has types that a strict project can use", async () => {
   await writeFile(
     join(folder, "use.ts"),
     [
-      'import { buildPlan, type LiveState, type Matches, type Plan, parseMerchantFile } from "rolecall";',
+      'import { buildPlan, type LiveState, type GlobMatch, type Plan, parseMerchantFile } from "rolecall";',
       'const { state, diagnostics } = parseMerchantFile("shop.yaml", "version: 1\\nmerchant: MC1\\n");',
       'const live: LiveState = { merchant: "MC1", roles: [], members: [], callerId: null };',
-      "const matches: Matches = (glob, text) => glob === text;",
+      "const matches: GlobMatch = (glob, text) => glob === text;",
       'const service = "https://service.example";',
       "export const plan: Plan | null = state && buildPlan({ desired: state, live, service, now: 0, matches });",
       "export const count: number = diagnostics.length;",

@@ -5,10 +5,10 @@ import {
   withOutputFileOption,
   withQuietOption,
   withServiceOptions,
-} from "../args/options.ts";
-import type { ExitCode } from "../exit-code.ts";
-import type { Io } from "../io/io.ts";
-import type { ReportCommandOptions } from "../show/write-report.ts";
+} from "../../args/options.ts";
+import type { ExitCode } from "../../exit-code.ts";
+import type { Io } from "../../io/io.ts";
+import type { ReportCommandOptions } from "../../show/write-report.ts";
 
 /** Declares `report`. */
 export function reportCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -50,7 +50,7 @@ Exits 0, or 1 if a file has an error or a merchant could not be read.
           io.stderr.write,
         );
       }
-      const { writeReport } = await import("../show/write-report.ts");
+      const { writeReport } = await import("../../show/write-report.ts");
       done(await writeReport(paths, options, io));
     });
   return withOutputFileOption(withQuietOption(withServiceOptions(command)));

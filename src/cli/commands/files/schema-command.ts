@@ -1,7 +1,7 @@
 import { Argument, Command } from "commander";
-import type { SchemaKind } from "../../config/json-schemas.ts";
-import { ExitCode } from "../exit-code.ts";
-import type { Io } from "../io/io.ts";
+import type { SchemaKind } from "../../../config/json-schemas.ts";
+import { ExitCode } from "../../exit-code.ts";
+import type { Io } from "../../io/io.ts";
 
 /** Declares `schema`. */
 export function schemaCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -23,7 +23,7 @@ Examples:
 `,
     )
     .action(async (kind: SchemaKind) => {
-      const { jsonSchema } = await import("../../config/json-schemas.ts");
+      const { jsonSchema } = await import("../../../config/json-schemas.ts");
       io.stdout.write(`${JSON.stringify(jsonSchema(kind), null, 2)}\n`);
       done(ExitCode.ok);
     });

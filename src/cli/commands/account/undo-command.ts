@@ -5,10 +5,10 @@ import {
   withMerchantOption,
   withOutputOptions,
   withQuietOption,
-} from "../args/options.ts";
-import type { ExitCode } from "../exit-code.ts";
-import type { Io } from "../io/io.ts";
-import type { UndoCommandOptions } from "../journal/revert-run.ts";
+} from "../../args/options.ts";
+import type { ExitCode } from "../../exit-code.ts";
+import type { Io } from "../../io/io.ts";
+import type { UndoCommandOptions } from "../../journal/revert-run.ts";
 
 /** Declares `undo`. */
 export function undoCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -58,7 +58,7 @@ refused, or 4 if it stopped part-way or changes remain.
         const unused = `with ${options.dryRun ? "--dry-run" : "--out"}, which changes nothing`;
         warnWithoutEffect(command, { approved: unused, allow: unused, recheck: unused }, io.stderr.write);
       }
-      const { revertRun } = await import("../journal/revert-run.ts");
+      const { revertRun } = await import("../../journal/revert-run.ts");
       done(await revertRun(run, paths, options, io));
     });
   return withOutputOptions(withQuietOption(withConnectionOptions(withMerchantOption(command))));

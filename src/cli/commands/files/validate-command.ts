@@ -1,8 +1,8 @@
 import { Command } from "commander";
-import { parseAsOf, withMerchantOption, withOutputOptions, withQuietOption } from "../args/options.ts";
-import type { ExitCode } from "../exit-code.ts";
-import type { Io } from "../io/io.ts";
-import type { ValidateCommandOptions } from "../show/validate-files.ts";
+import { parseAsOf, withMerchantOption, withOutputOptions, withQuietOption } from "../../args/options.ts";
+import type { ExitCode } from "../../exit-code.ts";
+import type { Io } from "../../io/io.ts";
+import type { ValidateCommandOptions } from "../../show/validate-files.ts";
 
 const FORMATS: readonly ValidateCommandOptions["format"][] = ["text", "json", "github", "sarif"];
 
@@ -28,7 +28,7 @@ checks. Warnings do not change the exit code.
 `,
     )
     .action(async (paths: readonly string[], options: ValidateCommandOptions) => {
-      const { validateFiles } = await import("../show/validate-files.ts");
+      const { validateFiles } = await import("../../show/validate-files.ts");
       done(await validateFiles(paths, options, io));
     });
   return withOutputOptions(withQuietOption(withMerchantOption(command)), FORMATS);

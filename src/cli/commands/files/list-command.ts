@@ -5,11 +5,11 @@ import {
   wholeNumber,
   withMerchantOption,
   withOutputOptions,
-} from "../args/options.ts";
-import { MAX_JOBS } from "../args/shard.ts";
-import type { ExitCode } from "../exit-code.ts";
-import type { Io } from "../io/io.ts";
-import type { ListCommandOptions } from "../show/list-merchants.ts";
+} from "../../args/options.ts";
+import { MAX_JOBS } from "../../args/shard.ts";
+import type { ExitCode } from "../../exit-code.ts";
+import type { Io } from "../../io/io.ts";
+import type { ListCommandOptions } from "../../show/list-merchants.ts";
 
 /** Declares `list`. */
 export function listCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -41,7 +41,7 @@ Exits 0, or 1 if a file has an error.
       if (options.format !== "json") {
         warnWithoutEffect(command, { jobs: "without --format json" }, io.stderr.write);
       }
-      const { listMerchants } = await import("../show/list-merchants.ts");
+      const { listMerchants } = await import("../../show/list-merchants.ts");
       done(await listMerchants(paths, options, io));
     });
   return withOutputOptions(withMerchantOption(command));

@@ -1,7 +1,7 @@
 import { Command } from "commander";
-import type { ExitCode } from "../exit-code.ts";
-import type { FmtCommandOptions } from "../files/format-files.ts";
-import type { Io } from "../io/io.ts";
+import type { ExitCode } from "../../exit-code.ts";
+import type { FmtCommandOptions } from "../../files/format-files.ts";
+import type { Io } from "../../io/io.ts";
 
 /** Declares `fmt`. */
 export function fmtCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -31,7 +31,7 @@ A file of more than 700,000 characters is left alone with a warning.
 `,
     )
     .action(async (paths: readonly string[], options: FmtCommandOptions) => {
-      const { formatFiles } = await import("../files/format-files.ts");
+      const { formatFiles } = await import("../../files/format-files.ts");
       done(await formatFiles(paths, options, io));
     });
 }

@@ -1,13 +1,13 @@
 import { Command, Option } from "commander";
-import type { ApplyCommandOptions } from "../apply/apply-merchants.ts";
+import type { ApplyCommandOptions } from "../../apply/apply-merchants.ts";
 import {
   withOutputOptions,
   withQuietOption,
   withReinviteOption,
   withServiceOptions,
-} from "../args/options.ts";
-import type { ExitCode } from "../exit-code.ts";
-import type { Io } from "../io/io.ts";
+} from "../../args/options.ts";
+import type { ExitCode } from "../../exit-code.ts";
+import type { Io } from "../../io/io.ts";
 
 /** Declares `apply`. */
 export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -64,7 +64,7 @@ refused, or 4 if it stopped part-way or changes remain.
 `,
     )
     .action(async (paths: readonly string[], options: ApplyCommandOptions) => {
-      const { applyMerchants } = await import("../apply/apply-merchants.ts");
+      const { applyMerchants } = await import("../../apply/apply-merchants.ts");
       done(await applyMerchants(paths, options, io));
     });
   return withOutputOptions(withQuietOption(withServiceOptions(withReinviteOption(command))));

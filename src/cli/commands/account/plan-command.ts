@@ -7,10 +7,10 @@ import {
   withQuietOption,
   withReinviteOption,
   withServiceOptions,
-} from "../args/options.ts";
-import type { ExitCode } from "../exit-code.ts";
-import type { Io } from "../io/io.ts";
-import type { PlanCommandOptions } from "../show/preview-plans.ts";
+} from "../../args/options.ts";
+import type { ExitCode } from "../../exit-code.ts";
+import type { Io } from "../../io/io.ts";
+import type { PlanCommandOptions } from "../../show/preview-plans.ts";
 
 const FORMATS: readonly PlanCommandOptions["format"][] = ["text", "json", "markdown", "html"];
 
@@ -56,7 +56,7 @@ would refuse the apply.
       if (options.format !== "markdown" && !options.quiet) {
         warnWithoutEffect(command, { maxSize: "without --format markdown" }, io.stderr.write);
       }
-      const { previewPlans } = await import("../show/preview-plans.ts");
+      const { previewPlans } = await import("../../show/preview-plans.ts");
       done(await previewPlans(paths, options, io));
     });
   return withDocumentOptions(

@@ -5,10 +5,10 @@ import {
   withOutputOptions,
   withQuietOption,
   withServiceOptions,
-} from "../args/options.ts";
-import type { ExitCode } from "../exit-code.ts";
-import type { Io } from "../io/io.ts";
-import type { DriftCommandOptions } from "../show/show-drift.ts";
+} from "../../args/options.ts";
+import type { ExitCode } from "../../exit-code.ts";
+import type { Io } from "../../io/io.ts";
+import type { DriftCommandOptions } from "../../show/show-drift.ts";
 
 const FORMATS: readonly DriftCommandOptions["format"][] = ["text", "json", "markdown"];
 
@@ -42,7 +42,7 @@ or 1 if a merchant could not be read.
       if (options.format !== "markdown" && !options.quiet) {
         warnWithoutEffect(command, { maxSize: "without --format markdown" }, io.stderr.write);
       }
-      const { showDrift } = await import("../show/show-drift.ts");
+      const { showDrift } = await import("../../show/show-drift.ts");
       done(await showDrift(paths, options, io));
     });
   return withDocumentOptions(withOutputOptions(withQuietOption(withServiceOptions(command)), FORMATS));

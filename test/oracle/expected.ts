@@ -402,6 +402,7 @@ function findMember(
     );
   }
   const isHidden = addressed.some((each) => !visible.includes(each));
+  const isTakenByHidden = addressed.some((each) => !visible.includes(each) && each.status !== "expired");
   const isSeen = addressed.some((each) => visible.includes(each) && each.status !== "expired");
   if (one.id === null && isHidden && !isSeen) {
     errors.add("member-ignored");
@@ -416,6 +417,11 @@ function findMember(
   const isKept = (pinned !== null || expired.length > 0) && !wanted.reinvite;
   if (isTaken && standing.length === 0 && !one.ended && !isKept) {
     errors.add("member-pinned-elsewhere");
+    return NOBODY;
+  }
+  // An invitation is renewed to the address of the entry.
+  if (standing.length === 0 && pinned !== null && wanted.reinvite && !one.ended && isTakenByHidden) {
+    errors.add("member-ignored");
     return NOBODY;
   }
   if (standing.length > 1) {

@@ -49,12 +49,17 @@ export interface MemberContext {
 /** Compares the declared members with the live ones, and moves the holders of replaced roles. */
 export function planMembers(
   desired: readonly DesiredMember[] | undefined,
-  { members: live }: Pick<Scope, "members">,
+  { members: live, ignoredMembers }: Pick<Scope, "members" | "ignoredMembers">,
   context: MemberContext,
 ): MemberPlan {
   const findingData: FindingData[] = [];
   const report: ReportFinding = (found) => void findingData.push(found);
-  const { changes: declared, unclaimed } = planDeclared(desired ?? [], live, context, report);
+  const { changes: declared, unclaimed } = planDeclared(
+    desired ?? [],
+    { live, ignoredMembers },
+    context,
+    report,
+  );
   const removals = desired ? planUnlisted(unclaimed, context, report) : [];
   const moves = planMoves(live, [...declared, ...removals], context.roles);
   const changes = [...declared, ...removals, ...moves];
@@ -67,14 +72,21 @@ export function planMembers(
 
 function planDeclared(
   desired: readonly DesiredMember[],
-  live: readonly LiveMember[],
+  {
+    live,
+    ignoredMembers,
+  }: { readonly live: readonly LiveMember[]; readonly ignoredMembers: readonly LiveMember[] },
   context: MemberContext,
   report: ReportFinding,
 ): { readonly changes: readonly MemberChange[]; readonly unclaimed: readonly LiveMember[] } {
   const candidates = { live, keysOf: addressKeysOf, isLeftover: isExpired, endedAt };
-  const pinning = { ...context, pins: pinsByAddress(desired, live) };
+  const standing = ignoredMembers.filter((member) => !isExpired(member));
+  const taken = {
+    pins: pinsByAddress(desired, live),
+    ignoredAddresses: new Set(standing.flatMap(addressKeysOf)),
+  };
   const { results, unclaimed } = matchAll(desired, DECLARED, candidates, (member, match) =>
-    planMember(activeAt(member, context.now), match, pinning, report),
+    planMember(activeAt(member, context.now), match, { ...context, ...taken }, report),
   );
   return { changes: results.flat(), unclaimed };
 }
@@ -105,6 +117,12 @@ function isPast(until: Until | undefined, now: number): boolean {
 
 /** The live members to which entries are pinned, by the live address. */
 type Pins = ReadonlyMap<string, { readonly id: string; readonly by: string }>;
+
+/** Addresses, in lower case, to which the service sends no invitation. */
+interface TakenAddresses {
+  readonly pins: Pins;
+  readonly ignoredAddresses: ReadonlySet<string>;
+}
 
 function pinsByAddress(desired: readonly DesiredMember[], live: readonly LiveMember[]): Pins {
   const pinning = new Map(
@@ -154,7 +172,7 @@ function planMoves(
 function planMember(
   at: ActiveMember,
   match: Match<LiveMember>,
-  context: MemberContext & { readonly pins: Pins },
+  context: MemberContext & TakenAddresses,
   report: ReportFinding,
 ): readonly MemberChange[] {
   const name = at.member.email;
@@ -168,13 +186,18 @@ function planMember(
     report({ code: "member-pinned-elsewhere", name, ...pinned });
     return [];
   }
+  const isSent = needsInvitation(name, match, context) || isRecreated(match, lost);
+  if (!at.expired && isSent && context.ignoredAddresses.has(name.toLowerCase())) {
+    report({ code: "member-ignored", name });
+    return [];
+  }
   switch (match.found) {
     case "none":
       if (at.expired || (lost === undefined && isMention(at.member, context.file))) return [];
       return present(createMember(at.member, lost, context.roles, report));
     case "pin-missing":
       if (match.heir?.status === "pending") return planPinned(at, match.heir, context, report);
-      if (!at.expired && lost?.id === match.id && match.sameKey === 0) {
+      if (!at.expired && isRecreated(match, lost)) {
         return present(createMember(at.member, lost, context.roles, report));
       }
       // An expired entry needs no pin, unless another member with its address could be taken for it.
@@ -216,6 +239,11 @@ function planPinned(
 function needsInvitation(name: string, match: Match<LiveMember>, context: MemberContext): boolean {
   if (match.found !== "one") return match.found === "none";
   return isExpired(match.live) && obstacleToRenewal(name, context) === null;
+}
+
+/** Tells if the invitation that an entry is pinned to was lost by an earlier run, and is sent again. */
+function isRecreated(match: Match<LiveMember>, lost: LostInvitation | undefined): boolean {
+  return match.found === "pin-missing" && lost?.id === match.id && match.sameKey === 0;
 }
 
 function planFound(

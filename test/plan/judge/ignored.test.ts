@@ -11,6 +11,8 @@ import {
   member,
   planOf,
   role,
+  SYNC,
+  until,
 } from "../../support/build.ts";
 
 const ORIGIN = { file: "shop.yaml", path: [] };
@@ -190,4 +192,26 @@ test("a predefined role is suggested by its id to a rule that writes its name", 
   expect(findings.map(({ code, hint }) => `${code} ${hint}`)).toEqual([
     'rule-role-unknown Did you mean "role_admin"?',
   ]);
+});
+
+test("an expired invitation is not renewed to the address of somebody ignored, which the service would refuse", () => {
+  const old = liveMember("mem_old", "old@example.com", { status: "expired", roles: ["role_1"] });
+  const entry = member("eve@auditor.example", { id: "mem_old", roles: ["role_admin"] });
+  const of = (rest: Partial<DesiredState>, eve = EVE) =>
+    planOf(
+      desired({ ignore: { roles: [], members: ["mem_e"] }, members: [entry], ...rest }),
+      live([ADMIN, LEGACY], [old, eve]),
+    );
+  const refused = of({});
+  expect(brief(refused)).toEqual([]);
+  expect(briefFindings(refused)).toContain("error member-ignored eve@auditor.example");
+  const unrenewed = of({ sync: { ...SYNC, reinvite: false } });
+  expect(briefFindings(unrenewed).filter((one) => one.startsWith("error"))).toEqual([]);
+  const ended = of({ members: [{ ...entry, until: until("1970-01-01") }] });
+  expect([brief(ended), briefFindings(ended).filter((one) => one.startsWith("error"))]).toEqual([
+    ["delete member old@example.com"],
+    [],
+  ]);
+  const beside = of({}, { ...EVE, status: "expired" });
+  expect(briefFindings(beside).filter((one) => one.startsWith("error"))).toEqual([]);
 });

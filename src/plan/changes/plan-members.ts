@@ -181,14 +181,9 @@ function planMember(
     return [];
   }
   const lost = context.lost.get(name.toLowerCase());
-  const pinned = context.pins.get(name.toLowerCase());
-  if (pinned !== undefined && !at.expired && needsInvitation(name, match, context)) {
-    report({ code: "member-pinned-elsewhere", name, ...pinned });
-    return [];
-  }
-  const isSent = needsInvitation(name, match, context) || isRecreated(match, lost);
-  if (!at.expired && isSent && context.ignoredAddresses.has(name.toLowerCase())) {
-    report({ code: "member-ignored", name });
+  const taken = takenAddress(at, match, lost, context);
+  if (taken !== null) {
+    report(taken);
     return [];
   }
   switch (match.found) {
@@ -217,6 +212,22 @@ function planMember(
     default:
       return match satisfies never;
   }
+}
+
+/** Returns the reason why the service would refuse an invitation to an entry's address; `null` if none is sent. */
+function takenAddress(
+  { member: { email: name }, expired }: ActiveMember,
+  match: Match<LiveMember>,
+  lost: LostInvitation | undefined,
+  context: MemberContext & TakenAddresses,
+): FindingData | null {
+  if (expired) return null;
+  const key = name.toLowerCase();
+  const isNeeded = needsInvitation(name, match, context);
+  const pinned = context.pins.get(key);
+  if (pinned !== undefined && isNeeded) return { code: "member-pinned-elsewhere", name, ...pinned };
+  const isSent = isNeeded || isRecreated(match, lost);
+  return isSent && context.ignoredAddresses.has(key) ? { code: "member-ignored", name } : null;
 }
 
 /** Tells if an entry only adds to a member that exists: it comes from an included file and grants no roles. */

@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { rolecall } from "../support/program.ts";
@@ -45,16 +46,27 @@ test("the package installs into an empty folder without any other package, and r
   expect(stdout.trim()).toBe(version);
 });
 
-test("the package holds what runs and nothing else", async () => {
+test("the package holds the program and its pages, and nothing else", async () => {
   const entries = await readdir(installed, { recursive: true, withFileTypes: true });
   const files = entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(installed.length + 1));
   const known =
-    /^(dist\/(bin|index)\.js|dist\/chunks\/.+\.js|dist\/types\/.+\.d\.ts|schemas\/.+\.json|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
+    /^(dist\/(bin|index)\.js|dist\/chunks\/.+\.js|dist\/types\/.+\.d\.ts|schemas\/.+\.json|docs\/(?!.+\.head\.md).+\.(md|svg)|examples\/.+|package\.json|(README|CHANGELOG|CONTRIBUTING)\.md|LICENSE)$/;
   expect(files.filter((file) => !known.test(file))).toEqual([]);
   expect(files).toContain("schemas/merchant.schema.json");
   expect(files).toContain("schemas/plan.schema.json");
+});
+
+test("no link of an installed page is dead", async () => {
+  const pages = (await readdir(installed, { recursive: true })).filter((path) => path.endsWith(".md"));
+  expect(pages).toContain("docs/README.md");
+  for (const page of pages) {
+    const text = await readFile(join(installed, page), "utf8");
+    const links = Array.from(text.matchAll(/\]\((?!https?:|#)([^)#]+)/g), ([, link = ""]) => link);
+    const dead = links.filter((link) => !existsSync(resolve(installed, dirname(page), link)));
+    expect([page, dead]).toEqual([page, []]);
+  }
 });
 
 test("the installed program plans a file that another folder holds", async () => {

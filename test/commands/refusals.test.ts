@@ -152,7 +152,7 @@ checks:
     await shop.write("shop.yaml", `${HEAD}sync: { members: additive }\n${RULES}${members}`);
     const plan = await shop.run(["plan", "shop.yaml"]);
     expect(plan.stdout).toContain(
-      "warning: Already so: ben@example.com has catalog_view, through Shift Lead",
+      "warning: Existing violation: ben@example.com has catalog_view, through Shift",
     );
     expect(plan.code).toBe(0);
     expect((await shop.run(["apply", "shop.yaml", "--yes"])).code).toBe(0);

@@ -47,9 +47,9 @@ test("the first plan changes a little of everything and leaves most as it is", a
   ]);
   expect(plans.flatMap(({ findings }) => findings.map(({ message }) => message))).toEqual([
     "1 live member is ignored: Accountant (year-end@auditor.example).",
-    `Already so: The address stock-sync@apps.example is in ${NO_DOMAIN}`,
+    `Existing violation: The address stock-sync@apps.example is in ${NO_DOMAIN}`,
     "stock-sync@apps.example is a service account that the file does not list; it is left alone.",
-    `Already so: The address year-end@auditor.example is in ${NO_DOMAIN}`,
+    `Existing violation: The address year-end@auditor.example is in ${NO_DOMAIN}`,
   ]);
 });
 

@@ -89,7 +89,7 @@ export function alreadySo({ code, resource, name, check, message, hint }: Refusa
     severity: "warning",
     resource: resource ?? "member",
     name: name ?? check ?? code,
-    message: `Already so: ${message}${what}`,
+    message: `Existing violation: ${message}${what}`,
     hint: `This plan does not make it worse. ${hint}`,
   };
 }

@@ -50,7 +50,7 @@ describe("what is broken already", () => {
         severity: "warning",
         resource: "member",
         name: "ada@example.com",
-        message: 'Already so: ada@example.com holds "role_admin" without MFA on login.',
+        message: 'Existing violation: ada@example.com holds "role_admin" without MFA on login.',
         hint: "This plan does not make it worse. Have them turn MFA on, or take the role from them.",
       },
     ]);

@@ -97,7 +97,7 @@ describe("policies", () => {
     const { refusals, findings } = planOf(desired({ policies, roles: ROLES, members }), is);
     expect(refusals).toEqual([]);
     expect(findings.map(({ message, hint }) => `${message} ${hint}`)).toEqual([
-      'Already so: b@example.com holds "Payer" without an end date. This plan does not make it worse. ' +
+      'Existing violation: b@example.com holds "Payer" without an end date. This plan does not make it worse. ' +
         'Add "until:" to the member, or list { role: Payer, until: 2027-01-31 } among its roles.',
     ]);
   });

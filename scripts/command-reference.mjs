@@ -24,14 +24,13 @@ export function commandNames(help) {
 function section(name, help) {
   const [usage = "", description = "", ...rest] = help.trim().split("\n\n");
   const parts = new Map(rest.slice(0, 2).map((part) => [part.split("\n")[0], part]));
-  const options = parts.get("Options:") ?? "";
   const notes = rest.filter((part) => !/^(?:Arguments|Options):\n/.test(part));
   return [
     `## ${name}`,
     joined(description),
     `\`\`\`text\n${usage.replace("Usage: ", "")}\n\`\`\``,
-    ...(parts.has("Arguments:") ? [table("Argument", parts.get("Arguments:") ?? "")] : []),
-    table("Option", options),
+    ...table("Argument", parts.get("Arguments:") ?? ""),
+    ...table("Option", parts.get("Options:") ?? ""),
     ...(name in INSTEAD_OF_NOTES ? [examples(notes), INSTEAD_OF_NOTES[name]] : notes.map(note)),
   ];
 }
@@ -52,11 +51,12 @@ function block(text) {
   return `\`\`\`text\n${text.replaceAll(/^ {2}/gm, "")}\n\`\`\``;
 }
 
+/** Returns a list of the help as a table; nothing if only `--help` is in it. */
 function table(head, part) {
   const rows = entries(part)
     .filter(([term]) => term !== "-h, --help")
     .map(([term, text]) => `| \`${term}\` | ${plain(text)} |`);
-  return [`| ${head} | Means |`, "| --- | --- |", ...rows].join("\n");
+  return rows.length === 0 ? [] : [[`| ${head} | Description |`, "| --- | --- |", ...rows].join("\n")];
 }
 
 /** The terms of a list in a help, each with its text, which may go on below it. */

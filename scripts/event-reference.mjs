@@ -7,7 +7,7 @@ const TITLES = {
 };
 
 const INTRODUCTIONS = {
-  report: "In the JSON stream. As text they are part of what is printed.",
+  report: "In the JSON stream. In text they are part of the output.",
   apply: "In the JSON stream. The text log and the progress display read them too.",
   journal:
     "In `.rolecall/runs/<run>-<merchant>.jsonl`. [Journals and undo](undo.md) describes what they are for.",
@@ -31,5 +31,5 @@ export function eventReference(head, events) {
 
 function section([type, { level, doc, fields }]) {
   const rows = Object.entries(fields).map(([field, text]) => `| \`${field}\` | ${text} |`);
-  return `### \`${type}\` (${level})\n\n${doc}\n\n| Field | Holds |\n| --- | --- |\n${rows.join("\n")}`;
+  return `### \`${type}\` (${level})\n\n${doc}\n\n| Field | Description |\n| --- | --- |\n${rows.join("\n")}`;
 }

@@ -114,7 +114,7 @@ const HELP_COLUMNS = 80;
 
 const HELP = `
 Try it without any account:
-  rolecall sandbox                      runs the service on this machine
+  rolecall sandbox                      runs the service locally
 
 Then, in a second terminal, write access/demo.yaml:
   version: 1
@@ -130,14 +130,14 @@ and see what it would change:
   export ROLECALL_API_KEY=sk_test_sandbox
   rolecall plan
 
-Exit codes: 0 done, 1 could not be done, 2 differences (drift, and
+Exit codes: 0 done, 1 failed, 2 differences (drift, and
 plan --detailed-exitcode), 3 refused, 4 apply stopped part-way, 70 a bug.
 `;
 
 function bugReport(error: unknown, { nodeVersion }: Pick<Io, "nodeVersion">): string {
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return [
-    `This is a bug in rolecall ${VERSION}, not a mistake of yours. Please report it with what follows:\n`,
+    `This is a bug in rolecall ${VERSION}. Please report it with the details below:\n`,
     `${trace}\n`,
     `node ${nodeVersion}\n`,
   ].join("");

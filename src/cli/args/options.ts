@@ -156,7 +156,7 @@ export function parseAsOf(text: string): number {
 /** Parses `--shard`: `2/5`. */
 export function parseShard(text: string): Shard {
   const shard = readShard(text);
-  if (shard === null) throw new InvalidArgumentError("It takes a part of a whole, such as 2/5.");
+  if (shard === null) throw new InvalidArgumentError("It takes i/n, such as 2/5, with i from 1 to n.");
   return shard;
 }
 

@@ -11,10 +11,10 @@ const MAX_SEED = 4_294_967_295;
 /** Declares `sandbox`. */
 export function sandboxCommand(io: Io, done: (code: ExitCode) => void): Command {
   return new Command("sandbox")
-    .summary("run the service itself on this machine")
+    .summary("run the service locally, for tests and a first try")
     .description(
-      "Runs the whole service on this machine, for tests, demos and a first try. " +
-        "It prints its URL when it listens, logs each request on stderr, and runs until Ctrl-C.",
+      "Runs an implementation of the whole service on this machine, for tests, demos and a first try. " +
+        "Prints its URL when it is ready, logs each request on stderr, and runs until Ctrl-C.",
     )
     .option("--port <n>", "port to listen on; 0 picks a free one", wholeNumber(0, 65_535), DEFAULT_PORT)
     .option("--host <host>", "address to listen on; any but loopback opens it to the network", "127.0.0.1")
@@ -133,19 +133,19 @@ A body is sent as JSON, with its content type:
   curl -X PUT http://127.0.0.1:${DEFAULT_PORT}/_sandbox/settings \\
     -H 'content-type: application/json' -d '{"rate_limit": 5}'
 
-Faults, for --faults and PUT /_sandbox/faults (chances repeat with the seed):
+Faults, for --faults and PUT /_sandbox/faults (the same seed repeats them):
   seed: 7
   rules:
     - { kind: status, status: 503, operation: members.create, nth: 2 }
     - { kind: reset-after, probability: 0.05 }
-A rule applies to every request, or to those of one operation; of these to the
-nth, to every Nth, to at most N (times), or to each with a probability. Kinds:
-  status           a Problem: status, effect (before or after the write took
+A rule applies to every request, or to those of one operation: to the nth of
+them, to every Nth, at most N times, or with a probability. Kinds, with fields:
+  status           a Problem: status, effect (before or after the write takes
                    effect), detail, retry_after
   latency          waits ms, and up to jitter_ms more
-  stall            no answer for ms, then a broken connection; effect
-  html             a page of HTML instead of JSON: status, effect
-  content-type     the right answer under the wrong type: type (text/plain), or
+  stall            no response for ms, then a broken connection; effect
+  html             an HTML page instead of JSON: status, effect
+  content-type     the right body with the wrong type: type (text/plain), or
                    null for none
   expired-invitation  how a new invitation is answered if the address has an
                    expired one: answer (conflict: 409 until that is deleted;
@@ -157,18 +157,18 @@ nth, to every Nth, to at most N (times), or to each with a probability. Kinds:
   unknown-fields   fields that the contract does not have
   without-fields   leaves fields out of each role and member: fields, such as
                    [user.type, metadata]
-  large-numbers    a number of more than 2^53 in all metadata
+  large-numbers    a number beyond 2^53 in all metadata
   predefined-role  predefined roles cannot be retrieved: answer (not-found, or
                    other-id)
   reset-before     breaks the connection before the write takes effect
-  reset-after      breaks the connection after the write took effect
-  not-http         an answer that is not HTTP: answer (garbage, bad-header,
+  reset-after      breaks the connection after the write has taken effect
+  not-http         a response that is not HTTP: answer (garbage, bad-header,
                    bad-chunk, both-lengths), effect
   truncate         half of the body, then a broken connection
-  partial-json     half of the body, as a complete one
+  partial-json     half of the body, as if it were complete
   concurrent-edit  another client edits just before: edit, to the target of the
                    request: roles, metadata, accept, expire, disable, name,
                    description, permissions, delete, create; or any request
-  shift            the list of members changes between two of its pages: change
+  shift            the member list changes between two of its pages: change
                    (remove, add or move)
 `;

@@ -18,7 +18,7 @@ export function driftCommand(io: Io, done: (code: ExitCode) => void): Command {
     .summary("show what differs, and which side changed; changes nothing")
     .description(
       "Compares the files with the live state, and shows for each difference which side changed last: " +
-        "live, outside git, or the file, merged but not applied. Shows who gained and lost which " +
+        "the live state (outside git) or the file (merged but not applied). Shows who gained and lost which " +
         "permissions, and which policies and checks the live access breaks. Changes nothing.",
     )
     .argument("[path...]", "files or folders (default: access/)")
@@ -30,9 +30,9 @@ Examples:
   rolecall drift --format json          for other programs
   rolecall drift --format markdown      for a report or an issue
 
-The time of a file's entry is that of the last commit that touched its lines.
-Without git, or for an entry that is gone, the side that changed
-last is unknown.
+The time of a file's entry is that of the last commit that changed its lines.
+Without git, or for an entry that no longer exists, the side that changed last
+is unknown.
 
 Exits 0 without drift, 2 with drift or if live access breaks a policy or check,
 or 1 if a merchant could not be read.

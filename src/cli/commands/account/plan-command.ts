@@ -47,9 +47,9 @@ Examples:
 The API key comes from the environment: the variable that the file names in
 api.key_env, else ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.
 
-Exits 0 (also if there are changes), 1 if it could not be done, 2 with
---detailed-exitcode if there are changes, or 3 if a guard, a policy or a check
-would refuse the apply.
+Exits 0 (also if there are changes), 1 if it failed, 2 with --detailed-exitcode
+if there are changes, or 3 if a guard, a policy or a check would refuse the
+apply.
 `,
     )
     .action(async (paths: readonly string[], options: PlanCommandOptions, command: Command) => {

@@ -13,7 +13,7 @@ import type { UndoCommandOptions } from "../../journal/revert-run.ts";
 /** Declares `undo`. */
 export function undoCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("undo")
-    .summary("revert a past apply, after asking")
+    .summary("revert a past apply, after confirmation")
     .description(
       "Plans the changes that revert a past apply at all its merchants, from its journals and the live state, shows what cannot be fully restored, asks, and applies them. Leaves alone what the apply did not touch, and what was changed since.",
     )
@@ -38,13 +38,12 @@ Examples:
   rolecall undo latest -m MC4F7K2P      the last run of one merchant, only there
   rolecall undo 2026-11-21T13-05 --yes  for pipelines: no question
 
-One apply is one run. Without --merchant, which may be given more than once, it
-is reverted at all its merchants, in one run of its own. Guards, policies and
-checks come from the merchants' files, if there are any, and refuse as they do
-for apply. What cannot be restored is shown first: a member whose accepted
-membership was removed is invited again and has to accept again; recreated roles
-and members have new ids; the password of a managed user comes from the file's
-password_env.
+One apply is one run. Without --merchant, it is reverted at all its merchants,
+in a run of its own. Guards, policies and checks come from the merchants' files,
+if there are any, and refuse as they do for apply. What cannot be restored is
+shown first: a member whose accepted membership was removed is invited again and
+has to accept again; recreated roles and members have new ids; the password of a
+managed user comes from the file's password_env.
 
 Change the file as well, or the next apply makes the reverted changes again. An
 undo leaves a journal too, so it can be reverted itself.

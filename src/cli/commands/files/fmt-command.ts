@@ -8,7 +8,7 @@ export function fmtCommand(io: Io, done: (code: ExitCode) => void): Command {
   return new Command("fmt")
     .summary("put the files in the canonical order and style")
     .description(
-      "Puts sections and keys in one order, and indents them in one way. The entries of a list keep their order. Comments stay with what they stand above or beside, and what a file means never changes.",
+      "Puts sections and keys in canonical order, with consistent indentation. The entries of a list keep their order, comments stay with their lines, and the meaning of a file never changes.",
     )
     .argument("[path...]", "files or folders (default: access/)")
     .option("--check", "write nothing; name the files that would change, and exit 1 if there are any")

@@ -8,9 +8,13 @@ export function schemaCommand(io: Io, done: (code: ExitCode) => void): Command {
   return new Command("schema")
     .summary("print the JSON Schema of a merchant's file, or of a plan")
     .description(
-      "Prints a JSON Schema: a merchant's file's, with which editors complete and explain its keys, or a saved plan's, for programs that read it.",
+      "Prints the JSON Schema of a merchant's file, with which editors complete and explain its keys, or of a saved plan, for programs that read it.",
     )
-    .addArgument(new Argument("[of]", "what is described").choices(["merchant", "plan"]).default("merchant"))
+    .addArgument(
+      new Argument("[kind]", "which schema: of a merchant's file or of a saved plan")
+        .choices(["merchant", "plan"])
+        .default("merchant"),
+    )
     .addHelpText(
       "after",
       `

@@ -1,4 +1,4 @@
-import { isSameJson } from "../lib/canonical-json.ts";
+import { isSameJson } from "../lib/json-text.ts";
 import { quoted, quoteIfNeeded, shorten } from "../lib/text.ts";
 import type { JsonValue, Metadata } from "../model/json.ts";
 import type { LiveMember, LiveRole, MemberStatus } from "../model/live.ts";

@@ -1,4 +1,4 @@
-import { isSameJson } from "../lib/canonical-json.ts";
+import { isSameJson } from "../lib/json-text.ts";
 import { quoteIfNeeded } from "../lib/text.ts";
 import type { PasswordChange } from "../model/apply.ts";
 import { RolecallError } from "../model/errors.ts";

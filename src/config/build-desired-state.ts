@@ -1,4 +1,3 @@
-import type { DeclaredAccess, Judging } from "../model/breach.ts";
 import type {
   Check,
   DesiredMember,
@@ -9,6 +8,7 @@ import type {
   Origin,
   Until,
 } from "../model/desired.ts";
+import type { DeclaredAccess, Judging } from "../model/diagnostic.ts";
 import type { Metadata } from "../model/json.ts";
 import {
   normaliseGuards,

@@ -1,6 +1,5 @@
-import type { Judging } from "../model/breach.ts";
 import type { DesiredState } from "../model/desired.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Diagnostic, Judging } from "../model/diagnostic.ts";
 import { buildDesiredState } from "./build-desired-state.ts";
 import type { LocatedProblem } from "./diagnostics/problem.ts";
 import { toDiagnostics } from "./diagnostics/to-diagnostics.ts";

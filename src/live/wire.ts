@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { markRounded, unmark } from "../lib/exact-numbers.ts";
+import { markRounded, unmark } from "../lib/json-text.ts";
 import type { Metadata } from "../model/json.ts";
 import type { LiveMember, LiveRole, MemberStatus } from "../model/live.ts";
 

@@ -1,4 +1,4 @@
-import { isSameJson } from "../lib/canonical-json.ts";
+import { isSameJson } from "../lib/json-text.ts";
 import { isSameSet } from "../lib/order.ts";
 import { RolecallError } from "../model/errors.ts";
 import type { LiveMember, LiveRole } from "../model/live.ts";

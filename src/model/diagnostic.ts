@@ -1,3 +1,5 @@
+import type { DesiredState, Origin } from "./desired.ts";
+
 /** The severity of a finding: an error stops the command, a warning does not. */
 export type Severity = "error" | "warning";
 
@@ -24,4 +26,55 @@ export interface Diagnostic {
   readonly span?: Span;
   /** The source lines around the span, marked; safe to print after escaping. */
   readonly frame?: string;
+}
+
+/** What a merchant's files declare, as far as policies and checks are judged on it. */
+export type DeclaredAccess = Pick<DesiredState, "policies" | "checks" | "roles" | "members" | "origin">;
+
+/** The codes of diagnostics about broken policies and checks. */
+export type BreachCode =
+  | "check-at-most"
+  | "check-cannot"
+  | "check-only"
+  | "policy-email-domain"
+  | "policy-forbidden-permission"
+  | "policy-max-holders"
+  | "policy-require-until"
+  | "policy-separate";
+
+/** One of a member's grants; a role goes by its declared name, or else by what the grant says. */
+export interface GrantSubject {
+  readonly kind: "grant";
+  readonly email: string;
+  readonly role: string;
+  /** The role that must not be held with it. */
+  readonly beside?: string;
+}
+
+/** The declaration that breaks a rule, or the rule itself where several declarations break it together. */
+export type BreachSubject =
+  | { readonly kind: "member"; readonly email: string }
+  | GrantSubject
+  | { readonly kind: "permission"; readonly role: string; readonly permission: string }
+  | { readonly kind: "max-holders"; readonly role: string; readonly max: number }
+  | { readonly kind: "check"; readonly origin: Origin; readonly key: "only" | "at_most" }
+  | { readonly kind: "cannot"; readonly origin: Origin; readonly permission: string };
+
+/** A policy or check that the files break by themselves. */
+export interface Breach {
+  readonly code: BreachCode;
+  readonly subject: BreachSubject;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Judges declarations at a moment, in ms since the epoch; null where that takes too much work. */
+export type JudgeDeclared = (declared: DeclaredAccess, now: number) => readonly Breach[] | null;
+
+/** What files are judged by. */
+export interface Judging {
+  /** In ms since the epoch: says which ends are past. */
+  readonly now: number;
+  /** Judges policies and checks. */
+  readonly judge: JudgeDeclared;
 }

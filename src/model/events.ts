@@ -1,7 +1,6 @@
 import type { ApplyResult, Outcome, Phase, StopCause } from "./apply.ts";
 import type { Failure } from "./errors.ts";
-import type { JournalEntry } from "./journal.ts";
-import type { MerchantNote } from "./past-run.ts";
+import type { JournalEntry, MerchantNote } from "./journal.ts";
 import type { Change, Deferred, Finding, Plan } from "./plan.ts";
 
 /** The importance of an event: text shows `debug` only with `--verbose`; JSON and journals hold every level. */

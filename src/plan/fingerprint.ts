@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { canonicalJson } from "../lib/canonical-json.ts";
+import { canonicalJson } from "../lib/json-text.ts";
 import { byCodeUnit } from "../lib/order.ts";
 import type { JsonValue } from "../model/json.ts";
 import type { Change, MemberImage, Plan, RoleImage } from "../model/plan.ts";

@@ -3,16 +3,30 @@ import { ConnectionLost, ProblemError, problemAnswer, toResponse } from "./answe
 import type { FaultSettings } from "./faults/fault-rules.ts";
 import { createFaults } from "./faults/faults.ts";
 import { createRateLimiter } from "./rate-limit.ts";
-import { createRequestRecorder, DEFAULT_MAX_REQUESTS, logLine } from "./request-recorder.ts";
 import { controlRoutes, guardControl, overview } from "./routes/control.ts";
 import { buildSeed, DEFAULT_SEED, generateMembers } from "./seed/build-seed.ts";
 import { parseSeed } from "./seed/parse-seed.ts";
 import { adminOperations, keyOperations } from "./serve.ts";
-import { createGroupCommit, createPersistence, type StateFile } from "./state/persistence.ts";
+import {
+  changeText,
+  createGroupCommit,
+  createPersistence,
+  parseState,
+  type StateFile,
+  StateInvalid,
+  stateText,
+} from "./state/persistence.ts";
 import type { Snapshot } from "./state/snapshot.ts";
-import { changeText, parseState, StateInvalid, stateText } from "./state/state-text.ts";
 import { applyChange, type OnChange, openStore, type Store } from "./state/store.ts";
-import type { HonoEnv, Settings, Trace, World } from "./world.ts";
+import {
+  createRequestRecorder,
+  DEFAULT_MAX_REQUESTS,
+  type HonoEnv,
+  logLine,
+  type Settings,
+  type Trace,
+  type World,
+} from "./world.ts";
 
 /** Initial state, settings and effects of a sandbox. */
 export interface SandboxOptions {

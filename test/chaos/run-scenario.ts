@@ -1,8 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Child, Ended, Setting } from "./apply.ts";
-import { here, plannedBy, run, start } from "./apply.ts";
+import { type Child, type Ended, here, plannedBy, run, type Setting, start } from "./apply.ts";
 import { heldNoMore } from "./held.ts";
 import { duplicatesIn, invitedTwice, outsideOf } from "./invariants.ts";
 import { disagreements, type JournalText } from "./journals.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { canonicalJson, isSameJson } from "../../src/lib/canonical-json.ts";
+import { canonicalJson, isSameJson } from "../../src/lib/json-text.ts";
 import type { JsonValue } from "../../src/model/json.ts";
 import { runs } from "../support/property-runs.ts";
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Diagnostic } from "../../src/model/diagnostic.ts";
-import { renderDiagnosticsGithub } from "../../src/render/formats/diagnostics-github.ts";
-import { diagnosticsSarif } from "../../src/render/formats/diagnostics-sarif.ts";
+import { diagnosticsSarif, renderDiagnosticsGithub } from "../../src/render/formats/diagnostics-formats.ts";
 import { plansJson } from "../../src/render/formats/json-output.ts";
 import type { PageData } from "../../src/render/html/page-data.ts";
 import { renderReview } from "../../src/render/markdown/render-review.ts";

@@ -1,7 +1,7 @@
-import type { AccessReport } from "../../src/model/access-report.ts";
 import type { DesiredState } from "../../src/model/desired.ts";
 import type { LiveState } from "../../src/model/live.ts";
 import type { Plan } from "../../src/model/plan.ts";
+import type { AccessReport } from "../../src/model/reports.ts";
 import { liveReport } from "../../src/plan/report/build-access-report.ts";
 import { type PageInput, renderPage } from "../../src/render/html/html-page.ts";
 import { planView } from "../../src/render/view/plan-view.ts";

@@ -1,6 +1,6 @@
 import { driftsOf, ruleLocations, unplannedOf } from "../../cli/show/show-plans.ts";
 import { counted } from "../../lib/text.ts";
-import type { Drift } from "../../model/drift.ts";
+import type { Drift } from "../../model/reports.ts";
 import { driftsJson } from "../../render/formats/json-output.ts";
 import { fenced, folded, inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import { PLAIN } from "../../render/style.ts";

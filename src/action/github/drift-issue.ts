@@ -1,5 +1,5 @@
 import { counted, grouped } from "../../lib/text.ts";
-import type { Drift } from "../../model/drift.ts";
+import type { Drift } from "../../model/reports.ts";
 import { type ActionContext, markerOf } from "../action-context.ts";
 import { GithubError, type Issue } from "./github-api.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import type { PastRun } from "../../model/past-run.ts";
+import type { PastRun } from "../../model/journal.ts";
 
 /** The processes of this machine. */
 export interface Processes {

@@ -1,6 +1,5 @@
 import { ExitCode } from "../exit-code.ts";
-import type { OutputLoss } from "./io.ts";
-import { describeLoss, hasNoReader } from "./io.ts";
+import { describeLoss, hasNoReader, type OutputLoss } from "./io.ts";
 import { nodeIo } from "./node-io.ts";
 
 const argv = process.argv.slice(2);

@@ -2,7 +2,7 @@ import { open, readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { parseJournal } from "../../config/saved/journal-file.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { PastRun, PastWrite, ReadJournal, RunStatus } from "../../model/past-run.ts";
+import type { PastRun, PastWrite, ReadJournal, RunStatus } from "../../model/journal.ts";
 import { type UnrestoredMember, unrestoredMembers } from "../../plan/undo/emptied-fields.ts";
 import type { Io } from "../io/io.ts";
 import { isAlive } from "../io/process-alive.ts";

@@ -4,7 +4,7 @@ import { oneLine } from "../../lib/escape.ts";
 import { normalizeServiceUrl } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { MerchantNote, PastRun, UndoNote } from "../../model/past-run.ts";
+import type { MerchantNote, PastRun, UndoNote } from "../../model/journal.ts";
 import { netEffects } from "../../plan/undo/net-effects.ts";
 import { undoPlan } from "../../plan/undo/undo-plan.ts";
 import { eventJson } from "../../render/formats/json-output.ts";

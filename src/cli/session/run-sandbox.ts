@@ -8,7 +8,7 @@ import { listen } from "../../sandbox/listen.ts";
 import type { RateLimit } from "../../sandbox/rate-limit.ts";
 import { isLoopback } from "../../sandbox/routes/control.ts";
 import { DocumentInvalid } from "../../sandbox/seed/parse-document.ts";
-import { StateInvalid } from "../../sandbox/state/state-text.ts";
+import { StateInvalid } from "../../sandbox/state/persistence.ts";
 import { writeAtomically } from "../files/atomic-write.ts";
 import type { Io } from "../io/io.ts";
 import { checkOutputs } from "../io/output.ts";

@@ -1,4 +1,4 @@
-import type { Drift } from "../../model/drift.ts";
+import type { Drift } from "../../model/reports.ts";
 import { driftsJson } from "../../render/formats/json-output.ts";
 import { renderReview } from "../../render/markdown/render-review.ts";
 import { renderDrifts } from "../../render/text/drift-text.ts";

@@ -1,10 +1,9 @@
 import { resolve } from "node:path";
 import { locate } from "../../config/yaml/locate.ts";
-import type { AccessReport } from "../../model/access-report.ts";
 import type { DesiredState, Origin } from "../../model/desired.ts";
-import type { Drift } from "../../model/drift.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
+import type { AccessReport, Drift } from "../../model/reports.ts";
 import { checkText } from "../../plan/judge/checks.ts";
 import { liveReport } from "../../plan/report/build-access-report.ts";
 import { type DriftTimes, driftOf } from "../../plan/report/detect-drift.ts";

@@ -1,8 +1,7 @@
 import { diagnosticTable } from "../../config/diagnostics/rule-table.ts";
 import { counted } from "../../lib/text.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import { renderDiagnosticsGithub } from "../../render/formats/diagnostics-github.ts";
-import { diagnosticsSarif } from "../../render/formats/diagnostics-sarif.ts";
+import { diagnosticsSarif, renderDiagnosticsGithub } from "../../render/formats/diagnostics-formats.ts";
 import { diagnosticsJson } from "../../render/formats/json-output.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";

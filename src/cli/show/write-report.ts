@@ -1,4 +1,4 @@
-import type { AccessReport } from "../../model/access-report.ts";
+import type { AccessReport } from "../../model/reports.ts";
 import { declaredReport } from "../../plan/report/build-access-report.ts";
 import { type PageInput, renderPage } from "../../render/html/html-page.ts";
 import type { ServiceOptions } from "../args/options.ts";

@@ -1,4 +1,4 @@
-import type { BreachCode } from "../../model/breach.ts";
+import type { BreachCode } from "../../model/diagnostic.ts";
 
 /** A path of keys and indexes from the top of a file to one value. */
 export type Path = readonly (string | number)[];

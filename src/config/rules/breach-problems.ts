@@ -1,4 +1,4 @@
-import type { Breach, BreachSubject, GrantSubject } from "../../model/breach.ts";
+import type { Breach, BreachSubject, GrantSubject } from "../../model/diagnostic.ts";
 import type { FileLocation, LocatedProblem, Path } from "../diagnostics/problem.ts";
 import {
   grantPath,

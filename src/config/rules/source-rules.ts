@@ -1,6 +1,5 @@
 import type { Path, Problem } from "../diagnostics/problem.ts";
-import type { RawEnd, RawFile, RawMember, RawRole } from "../raw-file.ts";
-import { memberPath } from "../raw-file.ts";
+import { memberPath, type RawEnd, type RawFile, type RawMember, type RawRole } from "../raw-file.ts";
 import { MAX_ADDRESS, MAX_NICKNAME, MAX_ROLES } from "../schema/limits.ts";
 import { fieldsOf, textOf } from "../values.ts";
 import { clearRoleNames } from "./identity.ts";

@@ -1,7 +1,10 @@
 import * as z from "zod/mini";
 import { EVENTS } from "../../model/event-registry.ts";
 import type {
+  Dated,
   JournalLine,
+  PastWrite,
+  ReadJournal,
   RunEnded,
   RunStarted,
   RunVerified,
@@ -9,7 +12,6 @@ import type {
   WriteIntended,
 } from "../../model/journal.ts";
 import type { Metadata } from "../../model/json.ts";
-import type { Dated, PastWrite, ReadJournal } from "../../model/past-run.ts";
 import { MAX_DEPTH } from "../schema/limits.ts";
 
 /**

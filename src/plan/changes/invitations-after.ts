@@ -1,5 +1,5 @@
+import type { PastRun, PastWrite } from "../../model/journal.ts";
 import type { Metadata } from "../../model/json.ts";
-import type { PastRun, PastWrite } from "../../model/past-run.ts";
 import type { MemberImage, RoleRef } from "../../model/plan.ts";
 
 /** An expired invitation that a run removed but could not renew, with what the new one was to hold. */

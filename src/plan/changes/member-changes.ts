@@ -1,4 +1,4 @@
-import { isSameJson } from "../../lib/canonical-json.ts";
+import { isSameJson } from "../../lib/json-text.ts";
 import { byCodeUnit } from "../../lib/order.ts";
 import type { DesiredMember } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";

@@ -1,4 +1,4 @@
-import { canonicalJson } from "../../lib/canonical-json.ts";
+import { canonicalJson } from "../../lib/json-text.ts";
 import { sortedSet } from "../../lib/order.ts";
 import type { DesiredRole } from "../../model/desired.ts";
 import type { LiveRole } from "../../model/live.ts";

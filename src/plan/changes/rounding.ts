@@ -1,4 +1,4 @@
-import { isSameJson } from "../../lib/canonical-json.ts";
+import { isSameJson } from "../../lib/json-text.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
 import type { Change } from "../../model/plan.ts";

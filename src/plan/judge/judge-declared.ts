@@ -1,4 +1,4 @@
-import type { Breach, BreachCode, BreachSubject, DeclaredAccess } from "../../model/breach.ts";
+import type { Breach, BreachCode, BreachSubject, DeclaredAccess } from "../../model/diagnostic.ts";
 import { activeAt, isMention } from "../changes/plan-members.ts";
 import { type Access, type PersonAccess, type RoleAccess, roleFinder } from "./access.ts";
 import { violationsIn } from "./judge-rules.ts";

@@ -1,14 +1,14 @@
 import { byCodeUnit } from "../../lib/order.ts";
+import type { DesiredMember, DesiredState, Environment } from "../../model/desired.ts";
+import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
+import type { MemberChange, Plan, RoleChange } from "../../model/plan.ts";
 import type {
   AccessReport,
   ReportedEnd,
   ReportedHolding,
   ReportedMember,
   ReportedRole,
-} from "../../model/access-report.ts";
-import type { DesiredMember, DesiredState, Environment } from "../../model/desired.ts";
-import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
-import type { MemberChange, Plan, RoleChange } from "../../model/plan.ts";
+} from "../../model/reports.ts";
 import {
   type Access,
   accessAfter,

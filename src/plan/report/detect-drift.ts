@@ -1,5 +1,4 @@
 import type { DesiredState } from "../../model/desired.ts";
-import type { Drift, DriftCause, DriftEvent, DriftViolation } from "../../model/drift.ts";
 import type { LiveState } from "../../model/live.ts";
 import type {
   Change,
@@ -11,6 +10,7 @@ import type {
   Refusal,
   RoleChange,
 } from "../../model/plan.ts";
+import type { Drift, DriftCause, DriftEvent, DriftViolation } from "../../model/reports.ts";
 import { roleImageOf } from "../changes/role-changes.ts";
 import { hash, withFingerprint } from "../fingerprint.ts";
 import { accessAfter, accessBefore, roleFinder, splitByResource } from "../judge/access.ts";

@@ -1,7 +1,7 @@
-import { isSameJson } from "../../lib/canonical-json.ts";
+import { isSameJson } from "../../lib/json-text.ts";
 import type { DesiredState } from "../../model/desired.ts";
+import type { PastRun, PastWrite } from "../../model/journal.ts";
 import type { LiveState } from "../../model/live.ts";
-import type { PastRun, PastWrite } from "../../model/past-run.ts";
 import type { MemberImage } from "../../model/plan.ts";
 
 /** A field that may be missing from an update of a member. */

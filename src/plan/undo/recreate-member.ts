@@ -2,8 +2,13 @@ import type { MemberChange, MemberImage } from "../../model/plan.ts";
 import { sortRefs } from "../changes/member-changes.ts";
 import { withFingerprint } from "../fingerprint.ts";
 import type { Effect } from "./net-effects.ts";
-import type { AddNote } from "./revert-context.ts";
-import { differsFromImage, findByAddress, type MemberRevertContext, noteRoleGone } from "./revert-context.ts";
+import {
+  type AddNote,
+  differsFromImage,
+  findByAddress,
+  type MemberRevertContext,
+  noteRoleGone,
+} from "./revert-context.ts";
 
 /** Returns the change that invites or creates a removed member again; `null` if not needed or not possible. */
 export function recreateMember(

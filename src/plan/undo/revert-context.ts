@@ -1,8 +1,8 @@
-import { canonicalJson } from "../../lib/canonical-json.ts";
+import { canonicalJson } from "../../lib/json-text.ts";
 import { sortedSet } from "../../lib/order.ts";
 import type { DesiredMember, IgnorePatterns } from "../../model/desired.ts";
+import type { UndoNote, UndoNoteCode } from "../../model/journal.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
-import type { UndoNote, UndoNoteCode } from "../../model/past-run.ts";
 import type { MemberImage, RoleImage, RoleRef } from "../../model/plan.ts";
 import { roleFields, roleImageOf } from "../changes/role-changes.ts";
 import { type GlobMatch, matchesAny, type Scope } from "../scope.ts";

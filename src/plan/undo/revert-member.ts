@@ -1,12 +1,11 @@
-import { canonicalJson } from "../../lib/canonical-json.ts";
+import { canonicalJson } from "../../lib/json-text.ts";
 import type { Metadata } from "../../model/json.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { MemberChange, MemberImage, RoleRef } from "../../model/plan.ts";
 import { memberFields, memberImageOf, sortRefs } from "../changes/member-changes.ts";
 import { withFingerprint } from "../fingerprint.ts";
 import { addressOf } from "../scope.ts";
-import type { AddNote } from "./revert-context.ts";
-import { keysOf, type MemberRevertContext, noteRoleGone } from "./revert-context.ts";
+import { type AddNote, keysOf, type MemberRevertContext, noteRoleGone } from "./revert-context.ts";
 
 /** Returns the change that reverts a live member; fields that others changed since the run stay. */
 export function revertMember(

@@ -1,5 +1,5 @@
+import type { UndoNote } from "../../model/journal.ts";
 import type { LiveMember } from "../../model/live.ts";
-import type { UndoNote } from "../../model/past-run.ts";
 import type { MemberChange, MemberImage, RoleRef } from "../../model/plan.ts";
 import { memberImageOf } from "../changes/member-changes.ts";
 import { withFingerprint } from "../fingerprint.ts";

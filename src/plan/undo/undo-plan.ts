@@ -1,4 +1,4 @@
-import type { PastRun, UndoNote } from "../../model/past-run.ts";
+import type { PastRun, UndoNote } from "../../model/journal.ts";
 import type { MemberChange, Plan, RoleChange } from "../../model/plan.ts";
 import { judgeChanges, type PlanInput } from "../build-plan.ts";
 import { scopeOf } from "../scope.ts";

@@ -1,5 +1,5 @@
+import type { UndoNote } from "../../model/journal.ts";
 import type { LiveRole } from "../../model/live.ts";
-import type { UndoNote } from "../../model/past-run.ts";
 import { type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
 import type { RolePlan } from "../changes/plan-roles.ts";
 import { roleFields, roleImageOf } from "../changes/role-changes.ts";

@@ -1,6 +1,6 @@
 import { oneLine } from "../../lib/escape.ts";
 import { shellWord } from "../../lib/text.ts";
-import type { AccessReport, ReportedHolding, ReportedRole } from "../../model/access-report.ts";
+import type { AccessReport, ReportedHolding, ReportedRole } from "../../model/reports.ts";
 import type { DetailView } from "../view/change-view.ts";
 import { countsText, type PlanView } from "../view/plan-view.ts";
 import { isAdministrator, isSensitive, riskTitle } from "../view/risk-view.ts";

@@ -12,9 +12,8 @@ import {
   type ReviewRow,
 } from "./fit-review.ts";
 import { fenced, folded, inlineCode } from "./markdown-blocks.ts";
-import { changeLines, peopleLines, warningLines } from "./review-changes.ts";
 import type { ReviewInput } from "./review-input.ts";
-import { groupRisks } from "./review-risks.ts";
+import { changeLines, groupRisks, peopleLines, warningLines } from "./review-sections.ts";
 
 /** Plans or drifts as Markdown of at most `maxSize` UTF-16 units, which leaves out whole parts and says so, and never cuts one. */
 export function renderReview(input: ReviewInput, maxSize: number = DEFAULT_REVIEW_SIZE): string {

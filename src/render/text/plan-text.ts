@@ -3,7 +3,7 @@ import { counted, shellWord } from "../../lib/text.ts";
 import type { Finding } from "../../model/plan.ts";
 import { deferredText, moreText } from "../report-phrases.ts";
 import type { Paint, Style, Verbosity } from "../style.ts";
-import type { DetailView, RowView } from "../view/change-view.ts";
+import { type DetailView, type RowView, wordDiffText } from "../view/change-view.ts";
 import {
   addCounts,
   countsText,
@@ -14,7 +14,6 @@ import {
   refusalsText,
 } from "../view/plan-view.ts";
 import { type RiskView, riskTitle } from "../view/risk-view.ts";
-import { wordDiffText } from "../view/word-diff.ts";
 import { renderImpact } from "./impact-text.ts";
 import { cellWidth, hangingLines, wrapList, wrapText } from "./wrap.ts";
 

@@ -1,6 +1,6 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped } from "../../lib/text.ts";
-import type { MerchantNote } from "../../model/past-run.ts";
+import type { MerchantNote } from "../../model/journal.ts";
 import type { Style } from "../style.ts";
 import { type KnownRun, whoOf } from "./runs-text.ts";
 import { wrapText } from "./wrap.ts";

@@ -1,6 +1,6 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped } from "../../lib/text.ts";
-import type { PastRun, PastWrite, RunStatus } from "../../model/past-run.ts";
+import type { PastRun, PastWrite, RunStatus } from "../../model/journal.ts";
 import { adoptedText } from "../report-phrases.ts";
 import type { Paint, Style } from "../style.ts";
 import { cellWidth, padTo } from "./wrap.ts";

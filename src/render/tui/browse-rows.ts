@@ -1,7 +1,6 @@
 import { grouped } from "../../lib/text.ts";
 import type { MemberImpact } from "../../model/plan.ts";
-import type { DetailView } from "../view/change-view.ts";
-import { rowOf } from "../view/change-view.ts";
+import { type DetailView, rowOf } from "../view/change-view.ts";
 import {
   type BrowsedChange,
   type BrowsedPlan,

@@ -1,8 +1,13 @@
 import { counted, grouped } from "../../lib/text.ts";
 import type { Style } from "../style.ts";
 import { spanText } from "../view/apply-progress.ts";
-import { merchantsIn, type ReadingMerchant, type ReadingView, rateText } from "../view/reading-progress.ts";
-import type { RequestMetrics } from "../view/request-metrics.ts";
+import {
+  merchantsIn,
+  type ReadingMerchant,
+  type ReadingView,
+  type RequestMetrics,
+  rateText,
+} from "../view/reading-progress.ts";
 import { line, type Piece, padded, type Size, shown, widthOf } from "./cells.ts";
 
 const MOST_ROWS = 12;

@@ -2,8 +2,7 @@ import { counted, grouped } from "../../lib/text.ts";
 import type { Outcome, Phase } from "../../model/apply.ts";
 import type { ApplyEvent, LiveEvent } from "../../model/events.ts";
 import type { Change } from "../../model/plan.ts";
-import { rateText } from "./reading-progress.ts";
-import { collectRequestMetrics, type RequestMetrics, rateMeter } from "./request-metrics.ts";
+import { collectRequestMetrics, type RequestMetrics, rateMeter, rateText } from "./reading-progress.ts";
 
 /** The progress of an apply at one merchant. */
 export interface ApplyingMerchant {

@@ -1,6 +1,6 @@
 import { counted, grouped } from "../../lib/text.ts";
-import type { Drift, DriftCause, DriftEvent, DriftedChange } from "../../model/drift.ts";
 import type { Change, FieldDiff } from "../../model/plan.ts";
+import type { Drift, DriftCause, DriftEvent, DriftedChange } from "../../model/reports.ts";
 import { type RowView, rowOf } from "./change-view.ts";
 import { type PlaceOf, type PlanView, planView } from "./plan-view.ts";
 import { type RiskView, risksOf } from "./risk-view.ts";

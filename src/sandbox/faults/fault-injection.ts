@@ -1,6 +1,7 @@
 import { type Answer, answerText, ConnectionLost, problemAnswer } from "../answer.ts";
 import type { Account } from "../state/store.ts";
 import {
+  driftRequests,
   hidePredefined,
   NOT_HTTP_BYTES,
   omitFields,
@@ -10,7 +11,6 @@ import {
 import { type AdminRequest, editRequest, type HitRequest } from "./concurrent-edits.ts";
 import type { FaultRule } from "./fault-rules.ts";
 import type { FaultHit } from "./faults.ts";
-import { driftRequests } from "./pagination-drift.ts";
 
 /** Effects that faults need to act on a request. */
 export interface FaultPorts {

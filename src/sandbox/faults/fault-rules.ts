@@ -2,9 +2,8 @@ import { z } from "zod";
 import { CONTRACT_OPERATIONS } from "../routes/authorize.ts";
 import { EXPIRED_ANSWERS } from "../routes/operation.ts";
 import { type DocumentForm, parseDocumentAs } from "../seed/parse-document.ts";
-import { NOT_HTTP_ANSWERS, PREDEFINED_ANSWERS } from "./altered-answers.ts";
+import { NOT_HTTP_ANSWERS, PREDEFINED_ANSWERS, SHIFTS } from "./altered-answers.ts";
 import { EDITS, editFits } from "./concurrent-edits.ts";
-import { SHIFTS } from "./pagination-drift.ts";
 
 /** Conditions on the requests that a rule hits; absent: every request. */
 const aim = {

@@ -1,7 +1,7 @@
 import { createInvitationLimiter, type InvitationLimiter } from "../rate-limit.ts";
+import { isLaterPage } from "./altered-answers.ts";
 import { editFits } from "./concurrent-edits.ts";
 import type { FaultRule, FaultSettings } from "./fault-rules.ts";
-import { isLaterPage } from "./pagination-drift.ts";
 
 /** A rule that applies to a request. */
 export interface FaultHit {

@@ -1,8 +1,8 @@
 import { type Answer, ProblemError } from "../answer.ts";
 import { type Member, STATUSES } from "../state/snapshot.ts";
 import { type Account, membersByEmail, statusOf } from "../state/store.ts";
+import { anyOf, boolean, oneOf, page, single } from "./member-list.ts";
 import type { OperationCall, UserOperation } from "./operation.ts";
-import { anyOf, boolean, oneOf, page, single } from "./query.ts";
 import { membershipResource } from "./resources.ts";
 
 interface Held {

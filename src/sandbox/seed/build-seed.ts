@@ -1,8 +1,7 @@
 import { INVITATION_MS, userAt } from "../routes/member-operations.ts";
 import { stableId } from "../state/ids.ts";
 import type { AccountData, ApiKey, Member, Role, Snapshot } from "../state/snapshot.ts";
-import { resolveRole } from "./parse-seed.ts";
-import { type Seed, type SeedMember, type SeedMerchant, seedSchema } from "./seed-schema.ts";
+import { resolveRole, type Seed, type SeedMember, type SeedMerchant, seedSchema } from "./parse-seed.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const SEEDED_AT = "2026-01-05T09:00:00.000Z";

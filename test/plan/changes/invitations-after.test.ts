@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { DesiredMember, DesiredState } from "../../../src/model/desired.ts";
 import { RolecallError } from "../../../src/model/errors.ts";
+import type { PastRun } from "../../../src/model/journal.ts";
 import type { LiveState } from "../../../src/model/live.ts";
-import type { PastRun } from "../../../src/model/past-run.ts";
 import { approve } from "../../../src/plan/approve.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
 import { invitationsAfter, type LostInvitation } from "../../../src/plan/changes/invitations-after.ts";

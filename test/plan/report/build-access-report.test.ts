@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { AccessReport } from "../../../src/model/access-report.ts";
+import type { AccessReport } from "../../../src/model/reports.ts";
 import { declaredReport, liveReport } from "../../../src/plan/report/build-access-report.ts";
 import { desiredStates, liveStates } from "../../support/arbitrary.ts";
 import {

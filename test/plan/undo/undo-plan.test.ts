@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import { RolecallError } from "../../../src/model/errors.ts";
+import type { PastRun } from "../../../src/model/journal.ts";
 import type { LiveMember, LiveState } from "../../../src/model/live.ts";
-import type { PastRun } from "../../../src/model/past-run.ts";
 import { stillEmpty, unrestoredMembers } from "../../../src/plan/undo/emptied-fields.ts";
 import { type Undo, undoPlan } from "../../../src/plan/undo/undo-plan.ts";
 import {

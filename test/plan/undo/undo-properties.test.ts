@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalJson } from "../../../src/lib/canonical-json.ts";
-import type { WriteIntended } from "../../../src/model/journal.ts";
+import { canonicalJson } from "../../../src/lib/json-text.ts";
+import type { PastRun, UndoNote, WriteIntended } from "../../../src/model/journal.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../../src/model/live.ts";
-import type { PastRun, UndoNote } from "../../../src/model/past-run.ts";
 import type { Change } from "../../../src/model/plan.ts";
 import { memberFields } from "../../../src/plan/changes/member-changes.ts";
 import { roleFields } from "../../../src/plan/changes/role-changes.ts";

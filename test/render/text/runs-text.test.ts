@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { runStatus } from "../../../src/cli/journal/read-journals.ts";
-import type { RunEnded } from "../../../src/model/journal.ts";
-import type { PastRun, PastWrite, RunStatus } from "../../../src/model/past-run.ts";
+import type { PastRun, PastWrite, RunEnded, RunStatus } from "../../../src/model/journal.ts";
 import { PLAIN } from "../../../src/render/style.ts";
 import { renderJournals, renderUndoNotes, renderUnfinished } from "../../../src/render/text/run-notices.ts";
 import { type KnownRun, renderRun, renderRuns, type ShownRun } from "../../../src/render/text/runs-text.ts";

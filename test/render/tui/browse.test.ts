@@ -5,7 +5,7 @@ import { type Dependencies, dependenciesOf, leftOutWith } from "../../../src/pla
 import { PLAIN } from "../../../src/render/style.ts";
 import type { Pressed } from "../../../src/render/tui/browse-keys.ts";
 import { type BrowseState, changeId, INITIAL_BROWSE_STATE } from "../../../src/render/tui/browse-model.ts";
-import { browseScreen } from "../../../src/render/tui/browse-screen.ts";
+import { browseScreen } from "../../../src/render/tui/browser.tsx";
 import { desired, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
 import { richPlan } from "../../support/rich-plan.ts";
 

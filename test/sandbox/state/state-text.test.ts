@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseState, StateInvalid } from "../../../src/sandbox/state/state-text.ts";
+import { parseState, StateInvalid } from "../../../src/sandbox/state/persistence.ts";
 import { runs } from "../../support/property-runs.ts";
 import { type Harness, MEMBERS, type MemberBody, ROLES, start } from "../support.ts";
 

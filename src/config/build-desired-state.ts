@@ -22,6 +22,7 @@ import type { LocatedProblem } from "./diagnostics/problem.ts";
 import { isError } from "./diagnostics/rule-table.ts";
 import { type RawFile, renamedRoles } from "./raw-file.ts";
 import { type IncludeGraph, type ResolveInclude, resolveIncludes } from "./resolve-includes.ts";
+import { adjustedPermissions } from "./rules/adjustments.ts";
 import { breachProblems } from "./rules/breach-problems.ts";
 import { checkMerchant } from "./rules/merchant-rules.ts";
 import { readableContent } from "./rules/readable-content.ts";
@@ -110,11 +111,14 @@ function normalise(main: ValidFile, all: readonly ValidFile[]): DesiredState | n
   rest satisfies Record<string, never>;
   const { base_url: baseUrl, key_env: keyEnv, ...restOfApi } = api;
   restOfApi satisfies Record<string, never>;
-  const declared = joined(all, ({ file, content }) =>
-    content.roles?.map((role, index) => normaliseRole(role, { file, path: ["roles", index] })),
+  const included = joined(all, ({ file, content }) =>
+    content.roles?.flatMap((role, index) =>
+      role.adjust === undefined ? [normaliseRole(role, { file, path: ["roles", index] })] : [],
+    ),
   );
-  const renamed = renamedRoles(declared ?? []);
+  const renamed = renamedRoles(included ?? []);
   const currentName = (role: string): string => renamed.get(role) ?? role;
+  const declared = included && adjustRoles(included, main, currentName);
   return omitUndefined({
     merchant,
     environment,
@@ -170,9 +174,30 @@ function normaliseHolder(holder: string, currentName: (role: string) => string):
 
 type FileRole = NonNullable<MerchantFile["roles"]>[number];
 
+/** Applies the adjustments of a merchant's own file to the roles that it includes. */
+function adjustRoles(
+  roles: readonly DesiredRole[],
+  { file, content }: ValidFile,
+  currentName: (role: string) => string,
+): readonly DesiredRole[] {
+  const adjustments = new Map(
+    (content.roles ?? []).flatMap(({ name, adjust }, index) =>
+      adjust === undefined ? [] : [[currentName(name), { adjust, path: ["roles", index] }] as const],
+    ),
+  );
+  if (adjustments.size === 0) return roles;
+  return roles.map((role) => {
+    const own = adjustments.get(role.name);
+    if (own === undefined || role.permissions === undefined || role.origin.file === file) return role;
+    const permissions = adjustedPermissions(role.permissions, own.adjust);
+    return { ...role, permissions, adjusted: { file, path: own.path } };
+  });
+}
+
 function normaliseRole(role: FileRole, origin: Origin): DesiredRole {
-  const { name, id, previously, description, permissions, metadata, ...rest } = role;
+  const { name, id, previously, description, permissions, adjust, metadata, ...rest } = role;
   rest satisfies Record<string, never>;
+  adjust satisfies object | undefined;
   return omitUndefined({
     name,
     id,

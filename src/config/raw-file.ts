@@ -20,6 +20,16 @@ export interface RawRole {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
+/** An adjustment of an included role as far as it can be read; `name` is null if absent or not text. */
+export interface RawAdjustment {
+  readonly file: string;
+  readonly path: Path;
+  readonly name: string | null;
+  readonly add: readonly unknown[];
+  readonly remove: readonly unknown[];
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
 /** A grant of a role to a member, at `grantPath`; `end` is `null` if it has none. */
 export interface RawGrant {
   readonly role: string;
@@ -52,17 +62,23 @@ export interface RawMember {
 export interface RawFile {
   readonly file: string;
   readonly fields: Readonly<Record<string, unknown>>;
+  /** Without the entries that only adjust a role. */
   readonly roles: readonly RawRole[];
+  readonly adjustments: readonly RawAdjustment[];
   readonly members: readonly RawMember[];
 }
 
 /** Takes from a plain value what can be taken. */
 export function toRawFile(file: string, value: unknown): RawFile {
   const fields = fieldsOf(value);
+  const roles = listOf(fields["roles"]).map((entry, index) => ({ index, role: fieldsOf(entry) }));
+  const isAdjustment = ({ role }: { readonly role: Readonly<Record<string, unknown>> }) =>
+    Object.hasOwn(role, "adjust");
   return {
     file,
     fields,
-    roles: listOf(fields["roles"]).map((entry, index) => rawRole(file, index, fieldsOf(entry))),
+    roles: roles.filter((one) => !isAdjustment(one)).map(({ index, role }) => rawRole(file, index, role)),
+    adjustments: roles.filter(isAdjustment).map(({ index, role }) => rawAdjustment(file, index, role)),
     members: listOf(fields["members"]).map((entry, index) => rawMember(file, index, fieldsOf(entry))),
   };
 }
@@ -96,6 +112,22 @@ function rawRole(file: string, index: number, fields: Readonly<Record<string, un
     id: textOf(fields["id"]),
     previously: textOf(fields["previously"]),
     permissions: listOf(fields["permissions"]),
+    fields,
+  };
+}
+
+function rawAdjustment(
+  file: string,
+  index: number,
+  fields: Readonly<Record<string, unknown>>,
+): RawAdjustment {
+  const { add, remove } = fieldsOf(fields["adjust"]);
+  return {
+    file,
+    path: ["roles", index],
+    name: textOf(fields["name"]),
+    add: listOf(add),
+    remove: listOf(remove),
     fields,
   };
 }

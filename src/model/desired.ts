@@ -30,6 +30,8 @@ export interface DesiredRole {
   readonly permissions?: readonly string[];
   readonly metadata?: Metadata;
   readonly origin: Origin;
+  /** Where the merchant's own file adjusts the permissions of the included role. */
+  readonly adjusted?: Origin;
 }
 
 /** A role that a member shall hold, by name, or by id for predefined ones; optionally until a time. */

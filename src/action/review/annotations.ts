@@ -71,9 +71,10 @@ function entryPlaces(
   const byMerchant = new Map(states.map((state) => [state.merchant, state]));
   return (merchant, resource, name) => {
     const state = byMerchant.get(merchant);
+    const role = resource === "role" ? state?.roles?.find((one) => one.name === name) : undefined;
     const origin =
       resource === "role"
-        ? state?.roles?.find((role) => role.name === name)?.origin
+        ? (role?.adjusted ?? role?.origin)
         : state?.members?.find(({ email }) => email.toLowerCase() === name.toLowerCase())?.origin;
     if (origin === undefined) return { file: state?.origin.file ?? null, line: null };
     const span = locate(texts.get(origin.file) ?? "", origin.path);

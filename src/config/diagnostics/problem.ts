@@ -114,6 +114,18 @@ export type IncludeProblem =
 
 /** Problems between the entries of one merchant. */
 export type EntryProblem =
+  /** `key` stands beside `adjust`; null if the adjustment is empty. */
+  | { readonly code: "adjust-form"; readonly key: string | null }
+  | { readonly code: "adjust-included"; readonly role: string }
+  | {
+      readonly code: "adjust-no-effect";
+      readonly role: string;
+      readonly permission: string;
+      readonly list: "add" | "remove";
+    }
+  | { readonly code: "adjust-unmanaged"; readonly role: string }
+  /** With `first`, the merchant's own file declares the role. */
+  | { readonly code: "adjust-unknown-role"; readonly role: string; readonly near: string | null }
   | { readonly code: "conflicting-grant"; readonly role: string }
   | { readonly code: "duplicate-entry"; readonly text: string; readonly path: Path }
   | { readonly code: "duplicate-role"; readonly name: string }

@@ -19,6 +19,11 @@ const warning = (summary: string): Rule => ({ severity: "warning", summary });
 const refusal = (summary: string): Rule => ({ severity: "error", refusal: true, summary });
 
 const RULES: Readonly<Record<Code, Rule>> = {
+  "adjust-form": error("An adjustment has `name` and `adjust`, with `add` or `remove`, and no other key."),
+  "adjust-included": error("A role is adjusted in the file of a merchant, not in an included one."),
+  "adjust-no-effect": error("An adjustment adds what the role does not have, and removes what it has."),
+  "adjust-unknown-role": error("An adjusted role is declared in an included file."),
+  "adjust-unmanaged": error("An adjusted role has `permissions`."),
   "bad-base-url": error("`base_url` is an http or https URL without credentials, query or fragment."),
   "bad-check-entry": error("`only` lists e-mail addresses, and roles as `role:Name`."),
   "bad-count": error("A number of holders or members is a whole number, 0 or more."),

@@ -140,7 +140,12 @@ function canonical(value: unknown): string {
 
 function withSorted(entry: unknown, key: string): unknown {
   const fields = fieldsOf(entry);
-  return Array.isArray(fields[key]) ? { ...fields, [key]: sortedBySelf(listOf(fields[key])) } : entry;
+  if (Array.isArray(fields[key])) return { ...fields, [key]: sortedBySelf(listOf(fields[key])) };
+  const lists = Object.entries(fieldsOf(fields["adjust"])).filter(([, list]) => Array.isArray(list));
+  const sorted = lists.map(([name, list]) => [name, sortedBySelf(listOf(list))]);
+  return lists.length === 0
+    ? entry
+    : { ...fields, adjust: { ...fieldsOf(fields["adjust"]), ...Object.fromEntries(sorted) } };
 }
 
 function sortedBySelf(list: readonly unknown[]): readonly unknown[] {

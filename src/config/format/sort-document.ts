@@ -186,6 +186,9 @@ function orderAt(path: Path): ((value: unknown) => SortKey) | null {
   if (path.length === 3 && section === "roles" && key === "permissions") {
     return byText;
   }
+  if (path.length === 4 && section === "roles" && key === "adjust") {
+    return byText;
+  }
   if (path.length === 3 && section === "members" && key === "roles") {
     return (grant) => byText(typeof grant === "string" ? grant : fieldsOf(grant)["role"]);
   }

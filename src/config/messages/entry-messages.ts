@@ -44,6 +44,44 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
     message: `The merchant ${quote(merchant)} already has a file: ${first}.`,
     hint: "A merchant has one file: merge the two, or correct the merchant code.",
   }),
+  "adjust-form": ({ key }) =>
+    key === null
+      ? {
+          message: "The adjustment changes nothing.",
+          hint: 'Add "add" or "remove" with permissions, or remove the entry.',
+        }
+      : {
+          message: `An entry with "adjust" cannot have ${quote(key)}.`,
+          hint: 'It may have "name" and "adjust" only. To declare a role of this merchant alone, remove "adjust".',
+        },
+  "adjust-included": ({ role }) => ({
+    message: `The role ${quote(role)} is adjusted in a file that others include.`,
+    hint: "Adjust it in the file of the merchant, or change the role itself.",
+  }),
+  "adjust-no-effect": ({ role, permission, list }, first) =>
+    list === "add"
+      ? {
+          message: `The role ${quote(role)} already has the permission ${quote(permission)}, at ${first}.`,
+          hint: 'Remove it from "add".',
+        }
+      : {
+          message: `The role ${quote(role)}, declared at ${first}, does not have the permission ${quote(permission)}.`,
+          hint: 'Correct it, or remove it from "remove".',
+        },
+  "adjust-unknown-role": ({ role, near }, first) =>
+    first === ""
+      ? {
+          message: `No included file declares a role called ${quote(role)}.`,
+          hint: near === null ? "Correct the name, or include the file that declares it." : didYouMean(near),
+        }
+      : {
+          message: `The role ${quote(role)} is declared in this file, at ${first}.`,
+          hint: "Only included roles are adjusted: change its permissions there.",
+        },
+  "adjust-unmanaged": ({ role }, first) => ({
+    message: `The role ${quote(role)}, declared at ${first}, has no "permissions", so they are not managed.`,
+    hint: 'Add "permissions" to the role, or remove the adjustment.',
+  }),
   "conflicting-grant": ({ role }, first) => ({
     message: `The member has the role ${quote(role)} with a different end at ${first}.`,
     hint: "Keep the correct one.",

@@ -63,11 +63,20 @@ function sitesOf(subject: BreachSubject, places: Places): readonly FileLocation[
       return site === null ? [] : [site];
     }
     case "permission":
-      return places.roles.flatMap(({ name, permissions, file, path }) =>
-        name === subject.role
-          ? indexesOf(permissions, subject.permission).map((index) =>
-              locationOf(file, [...path, "permissions", index]),
-            )
+      return [
+        ...places.roles.map(({ path, permissions, ...role }) => ({
+          ...role,
+          permissions,
+          path: [...path, "permissions"],
+        })),
+        ...places.adjustments.map(({ path, add, ...role }) => ({
+          ...role,
+          permissions: add,
+          path: [...path, "adjust", "add"],
+        })),
+      ].flatMap(({ name, permissions, file, path }) =>
+        name !== null && (places.formerNames.get(name) ?? name) === subject.role
+          ? indexesOf(permissions, subject.permission).map((index) => locationOf(file, [...path, index]))
           : [],
       );
     case "max-holders":

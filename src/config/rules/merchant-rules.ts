@@ -1,4 +1,5 @@
 import type { LocatedProblem } from "../diagnostics/problem.ts";
+import { soundAdjustments } from "./adjustments.ts";
 import {
   agreeingGrants,
   agreeingMembers,
@@ -24,6 +25,7 @@ const RULES: readonly MerchantRule[] = [
   noDuplicateRoles,
   noDuplicateMembers,
   previousNames,
+  soundAdjustments,
   agreeingMembers,
   agreeingGrants,
   agreeingRoles,

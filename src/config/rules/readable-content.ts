@@ -7,25 +7,30 @@ import { countOf, fieldsOf, listOf, textOf } from "../values.ts";
  * Returns what can be read of a file that has errors, so that its policies and checks are judged all the same: without
  * whatever cannot be read, and without access whose end cannot.
  */
-export function readableContent({ file, fields, roles, members }: RawFile): ValidFile {
+export function readableContent({ file, fields, roles, adjustments, members }: RawFile): ValidFile {
   const content: MerchantFile = {
     version: 1,
     // Nobody is told its name.
     merchant: "-",
     policies: readablePolicies(fieldsOf(fields["policies"])),
     checks: listOf(fields["checks"]).map((check) => readableCheck(fieldsOf(check))),
-    roles: roles.flatMap(({ name, id, previously, permissions }) =>
-      name === null
-        ? []
-        : [
-            {
-              name,
-              ...(id !== null && { id }),
-              ...(previously !== null && { previously }),
-              permissions: texts(permissions),
-            },
-          ],
-    ),
+    roles: [
+      ...roles.flatMap(({ name, id, previously, permissions }) =>
+        name === null
+          ? []
+          : [
+              {
+                name,
+                ...(id !== null && { id }),
+                ...(previously !== null && { previously }),
+                permissions: texts(permissions),
+              },
+            ],
+      ),
+      ...adjustments.flatMap(({ name, add, remove }) =>
+        name === null ? [] : [{ name, adjust: { add: texts(add), remove: texts(remove) } }],
+      ),
+    ],
     members: members.flatMap(readableMember),
   };
   return { file, content };

@@ -50,6 +50,9 @@ export function currentRoleNames(merchant: RuleContext): readonly LocatedProblem
     ...grantReferences(merchant, (role) => !renamed.has(role)),
     ...ruleReferences(merchant),
     ...merchant.rawFiles.flatMap(protectedRoles),
+    ...merchant.adjustments.flatMap(({ file, path, name }) =>
+      name === null ? [] : [{ text: name, location: locationOf(file, [...path, "name"]) }],
+    ),
   ];
   return references.flatMap(({ text: role, location }): readonly LocatedProblem[] => {
     const name = renamed.get(role);
@@ -196,6 +199,7 @@ const MIN_COMMON_USES = 3;
 export function usualPermissions(merchant: RuleContext): readonly LocatedProblem[] {
   const uses = [
     ...merchant.roles.flatMap(declaredPermissions),
+    ...merchant.adjustments.flatMap(addedPermissions),
     ...merchant.rawFiles.flatMap(namedPermissions),
   ];
   const counts = new Map<string, number>();
@@ -224,6 +228,14 @@ function declaredPermissions({
   return permissions.flatMap((permission, index) =>
     typeof permission === "string"
       ? [{ text: permission, location: locationOf(file, [...path, "permissions", index]) }]
+      : [],
+  );
+}
+
+function addedPermissions({ file, path, add }: RuleContext["adjustments"][number]): readonly Reference[] {
+  return add.flatMap((permission, index) =>
+    typeof permission === "string"
+      ? [{ text: permission, location: locationOf(file, [...path, "adjust", "add", index]) }]
       : [],
   );
 }

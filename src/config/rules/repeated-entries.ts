@@ -14,7 +14,7 @@ const LISTS: readonly Path[] = [
 ];
 
 /** Requires that lists have no duplicates. */
-export function noRepeatedEntries({ fields, roles }: RawFile): readonly Problem[] {
+export function noRepeatedEntries({ fields, roles, adjustments }: RawFile): readonly Problem[] {
   const lists = [
     ...LISTS,
     ...listOf(fieldsOf(fields["policies"])["separate"]).map((_, index) => ["policies", "separate", index]),
@@ -23,12 +23,19 @@ export function noRepeatedEntries({ fields, roles }: RawFile): readonly Problem[
       ["checks", index, "cannot"],
     ]),
   ];
+  const permissionLists = [
+    ...roles.map(({ permissions, path }) => ({ permissions, path: [...path, "permissions"] })),
+    ...adjustments.flatMap(({ add, remove, path }) => [
+      { permissions: add, path: [...path, "adjust", "add"] },
+      { permissions: remove, path: [...path, "adjust", "remove"] },
+    ]),
+  ];
   return [
     ...repeatsIn(listOf(fields["include"]), ["include"]).map(
       ({ text, ...places }): Problem => ({ code: "duplicate-include", name: text, ...places }),
     ),
-    ...roles.flatMap(({ permissions, path }) =>
-      repeatsIn(permissions, [...path, "permissions"]).map(
+    ...permissionLists.flatMap(({ permissions, path }) =>
+      repeatsIn(permissions, path).map(
         ({ text, ...places }): Problem => ({ code: "duplicate-permission", permission: text, ...places }),
       ),
     ),

@@ -1,5 +1,5 @@
 import type { FileLocation } from "../diagnostics/problem.ts";
-import { locationOf, type RawFile, type RawMember, type RawRole } from "../raw-file.ts";
+import { locationOf, type RawAdjustment, type RawFile, type RawMember, type RawRole } from "../raw-file.ts";
 import { fieldsOf, joinLists, listOf } from "../values.ts";
 
 /** The files of one merchant as the rules see them, as far as each is readable. */
@@ -8,7 +8,10 @@ export interface RuleContext {
   readonly main: string;
   readonly rawFiles: readonly RawFile[];
   readonly roles: readonly RawRole[];
+  readonly adjustments: readonly RawAdjustment[];
   readonly members: readonly RawMember[];
+  /** True if every file could be read. */
+  readonly complete: boolean;
   /** True if no other role can exist: the section is managed and authoritative, and every role has a name. */
   readonly rolesComplete: boolean;
   /** True if no other member can exist, and every one has an address. */
@@ -37,7 +40,9 @@ export function createRuleContext({ main, rawFiles, complete, now }: RuleContext
     main,
     rawFiles,
     roles,
+    adjustments: rawFiles.flatMap((raw) => raw.adjustments),
     members,
+    complete,
     rolesComplete: complete && isWhole("roles", rawFiles) && roles.every(({ name }) => name !== null),
     membersComplete: complete && isWhole("members", rawFiles) && members.every(({ email }) => email !== null),
     now,

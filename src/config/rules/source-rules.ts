@@ -2,6 +2,7 @@ import type { Path, Problem } from "../diagnostics/problem.ts";
 import { memberPath, type RawEnd, type RawFile, type RawMember, type RawRole } from "../raw-file.ts";
 import { MAX_ADDRESS, MAX_NICKNAME, MAX_ROLES } from "../schema/limits.ts";
 import { fieldsOf, textOf } from "../values.ts";
+import { plainAdjustments } from "./adjustments.ts";
 import { clearRoleNames } from "./identity.ts";
 import { noRepeatedEntries, noRepeatedGrants } from "./repeated-entries.ts";
 
@@ -11,6 +12,7 @@ const RULES: readonly SourceRule[] = [
   noRepeatedEntries,
   noRepeatedGrants,
   clearRoleNames,
+  plainAdjustments,
   plainMetadata,
   plainMaps,
   withinLimits,

@@ -24,6 +24,26 @@ const until = () =>
     { pattern: UNTIL_PATTERN },
   );
 
+const permissionList = (title: string, description: string) =>
+  optional(z.array(text()).check(z.maxLength(MAX_PERMISSIONS, "too-many-permissions" satisfies FormatCode)), {
+    title,
+    description,
+    examples: [["refunds_create"]],
+  });
+
+const adjust = described(
+  z.strictObject({
+    add: permissionList("Added permissions", "Permissions that the included role does not have."),
+    remove: permissionList("Removed permissions", "Permissions that the included role has."),
+  }),
+  {
+    title: "Adjustment",
+    description:
+      "Changes the permissions of an included role for this merchant alone. The entry has no other key but name.",
+    examples: [{ add: ["refunds_create"], remove: ["catalog_edit"] }],
+  },
+);
+
 /** A custom role, as an entry of `roles`. */
 const role = described(
   z.strictObject({
@@ -45,6 +65,7 @@ const role = described(
         examples: [["catalog_view", "refunds_create"]],
       },
     ),
+    adjust: z.optional(adjust),
     metadata: optional(metadata(), {
       title: "Metadata",
       description: `Properties of your own; at most ${MAX_METADATA}. If absent, the live ones stay. The service cannot change them in place: a change requires sync.replace_roles.`,

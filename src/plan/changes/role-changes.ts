@@ -82,7 +82,8 @@ export function deleteRole(live: LiveRole): RoleChange {
 
 /** Returns the declared fields of a role, with the live values of those that the file leaves out. */
 function declaredOver(role: DesiredRole, before: RoleImage): RoleImage {
-  const { name, description, permissions, metadata, id: _, previously: __, origin: ___, ...rest } = role;
+  const { name, description, permissions, metadata, ...identity } = role;
+  const { id: _, previously: __, origin: ___, adjusted: ____, ...rest } = identity;
   rest satisfies Record<string, never>;
   return {
     name,

@@ -50,6 +50,12 @@ members:
   - { email: till@example.com }
 `;
 
+const INCLUDING = `${BASE}include: [more.yaml]\n`;
+
+function adjusted(adjust: string): string {
+  return INCLUDING.replace("  - { name: Legacy }\n", `$&  - { name: Included, adjust: ${adjust} }\n`);
+}
+
 /** Key → the base file, changed in that key alone. */
 const CASES: Readonly<Record<string, string>> = {
   merchant: BASE.replace("merchant: MC1", "merchant: MC2"),
@@ -97,6 +103,9 @@ const CASES: Readonly<Record<string, string>> = {
   "roles.previously": BASE.replace("{ name: Legacy }", "{ name: Modern, previously: Legacy }"),
   "roles.id": BASE.replace("{ name: Legacy }", "{ name: Modern, id: role_3 }"),
   members: BASE.replace(/members:\n(?: {2}- \{ email.*\n)+/, ""),
+  "roles.adjust": adjusted("{ add: [sell] }"),
+  "roles.adjust.add": adjusted("{ add: [sell] }"),
+  "roles.adjust.remove": adjusted("{ remove: [view] }"),
   "members.email": BASE.replace("ada@example.com", "eve@example.com"),
   "members.id": BASE.replace(
     "{ email: till@example.com }",
@@ -130,7 +139,7 @@ const CASES: Readonly<Record<string, string>> = {
   ),
 };
 
-const MORE = "version: 1\nroles: [{ name: Included, permissions: [] }]\n";
+const MORE = "version: 1\nroles: [{ name: Included, permissions: [view] }]\n";
 const ENV = { ROLECALL_BASE_URL: "https://one.example", ROLECALL_API_KEY: "k1", OTHER_KEY: "k2" };
 
 /** Everything that the program makes of a file: where it connects, with which key, and what it would do. */
@@ -162,6 +171,7 @@ test.each(Object.entries(CASES))("the key %s changes what is done", async (key, 
 
 /** The same file without the key, where a case had to change something else as well to let it show. */
 function withoutKey(key: string, text: string): string {
+  if (key.startsWith("roles.adjust")) return INCLUDING;
   const top = key.split(".")[0] ?? key;
   if (["roles", "members", "merchant"].includes(top)) return BASE;
   return text.replace(new RegExp(`^${top}: .*\\n`, "m"), "");

@@ -2,10 +2,10 @@ import { RolecallError } from "../model/errors.ts";
 import type { LiveEvent } from "../model/events.ts";
 import type { LiveRole, LiveState } from "../model/live.ts";
 import type { LiveLookup } from "../model/ports.ts";
-import type { Client } from "./client.ts";
+import type { Client } from "./http/client.ts";
+import { shortRetry } from "./http/retry.ts";
 import { listAll, PAGE_SIZE } from "./pager.ts";
 import { MEMBERSHIPS_PATH, membersPath, query, rolesPath } from "./paths.ts";
-import { shortRetry } from "./retry.ts";
 import { type Membership, readMember, readMemberPage, readMembershipPage, readRole } from "./wire.ts";
 
 /** Creates the lookup of single roles and members of one merchant. */

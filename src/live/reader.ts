@@ -2,7 +2,7 @@ import { mapConcurrent } from "../lib/map-concurrent.ts";
 import type { LiveEvent } from "../model/events.ts";
 import { type LiveMember, type LiveRole, type LiveState, PREDEFINED_ROLES } from "../model/live.ts";
 import type { LiveReader } from "../model/ports.ts";
-import type { Client } from "./client.ts";
+import type { Client } from "./http/client.ts";
 import { type FindCurrentMember, retrieveRole } from "./lookup.ts";
 import { type ListProgress, listAll, MAX_QUEUED, PAGE_SIZE } from "./pager.ts";
 import { membersPath, query, rolesPath } from "./paths.ts";

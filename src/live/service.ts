@@ -1,11 +1,8 @@
 import type { LiveEvent } from "../model/events.ts";
 import type { LiveLookup, LiveReader, LiveWriter } from "../model/ports.ts";
-import { createClient } from "./client.ts";
-import { createLimiter } from "./limiter.ts";
-import { createCurrentMemberFinder, createLookup } from "./lookup.ts";
-import { checkBaseUrl } from "./paths.ts";
-import { createReader } from "./reader.ts";
-import { DEFAULT_RETRY, retryFor } from "./retry.ts";
+import { createClient } from "./http/client.ts";
+import { createLimiter } from "./http/limiter.ts";
+import { DEFAULT_RETRY, retryFor } from "./http/retry.ts";
 import {
   createTunnel,
   type Later,
@@ -13,7 +10,10 @@ import {
   type OpenTransport,
   type ProxyServer,
   undiciTransport,
-} from "./transport.ts";
+} from "./http/transport.ts";
+import { createCurrentMemberFinder, createLookup } from "./lookup.ts";
+import { checkBaseUrl } from "./paths.ts";
+import { createReader } from "./reader.ts";
 import { createWriter } from "./writer.ts";
 
 /** The options of a connection to a service. */

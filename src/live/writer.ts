@@ -10,11 +10,11 @@ import type {
   MemberUpdate,
   RolePatch,
 } from "../model/ports.ts";
-import type { Call } from "./call.ts";
-import type { Client } from "./client.ts";
+import type { Call } from "./http/call.ts";
+import type { Client } from "./http/client.ts";
+import { createConflict, createdNotListed, outcomeUnknown } from "./http/request-errors.ts";
 import { membersPath, rolesPath } from "./paths.ts";
 import { listMembers, listRoles } from "./reader.ts";
-import { createConflict, createdNotListed, outcomeUnknown } from "./request-errors.ts";
 import { readCreatedId, readUpdatedMember } from "./wire.ts";
 
 const noop = (): void => undefined;

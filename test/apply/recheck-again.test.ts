@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { applyPlan } from "../../src/apply/apply-plan.ts";
-import { LostAnswer } from "../../src/live/transport.ts";
+import { LostAnswer } from "../../src/live/http/transport.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { connectTo, type Handler, json, problem, type Seen, wireMember, wireRole } from "../live/support.ts";
 import { applyPorts } from "../support/apply-ports.ts";

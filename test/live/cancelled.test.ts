@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LostAnswer } from "../../src/live/transport.ts";
+import { LostAnswer } from "../../src/live/http/transport.ts";
 import { connectTo, failureOf, holding, json, problem, wireMembers } from "./support.ts";
 
 /** Stops the run as soon as the client has something to wait for. */

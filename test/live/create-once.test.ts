@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LostAnswer } from "../../src/live/transport.ts";
+import { LostAnswer } from "../../src/live/http/transport.ts";
 import {
   connectTo,
   failureOf,

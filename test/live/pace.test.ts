@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createLimiter } from "../../src/live/limiter.ts";
+import { createLimiter } from "../../src/live/http/limiter.ts";
 import { createClock } from "../support/clock.ts";
 import { runs } from "../support/property-runs.ts";
 import { type Allowance, fixedWindow, tokenBucket, type Worked, workAt } from "./rate-limited-service.ts";

@@ -1,4 +1,4 @@
-import { createLimiter } from "../../src/live/limiter.ts";
+import { createLimiter } from "../../src/live/http/limiter.ts";
 import { createClock } from "../support/clock.ts";
 
 /** Lets a request pass that arrives now, or says after how many seconds to come again. */

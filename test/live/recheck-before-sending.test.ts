@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LostAnswer } from "../../src/live/transport.ts";
+import { LostAnswer } from "../../src/live/http/transport.ts";
 import { RolecallError } from "../../src/model/errors.ts";
 import type { Recheck } from "../../src/model/ports.ts";
 import { connectTo, failureOf, type Handler, json, problem, ROLES, wireRole } from "./support.ts";

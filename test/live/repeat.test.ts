@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LostAnswer } from "../../src/live/transport.ts";
+import { LostAnswer } from "../../src/live/http/transport.ts";
 import { connectTo, failureOf, holding, json, MEMBERS, problem, wireMembers, wireRole } from "./support.ts";
 
 const broken = (): never => {

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import { normalizeServiceUrl } from "../../lib/text.ts";
-import type { ProxyServer } from "../../live/transport.ts";
+import type { ProxyServer } from "../../live/http/transport.ts";
 import type { Addressed, Environment } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Io } from "../io/io.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { connectTo, connectToFetch, failureOf, json, KEY, page, problem } from "./support.ts";
+import { connectTo, connectToFetch, failureOf, json, KEY, page, problem } from "../support.ts";
 
 const read = async (answer: () => Response) => {
   const harness = connectTo(answer);

@@ -1,4 +1,4 @@
-import type { HoldBack } from "../model/ports.ts";
+import type { HoldBack } from "../../model/ports.ts";
 
 /** The limits of retrying a request. */
 export interface RetryPolicy {

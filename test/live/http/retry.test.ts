@@ -8,7 +8,7 @@ import {
   type RetryReason,
   retryFor,
   type Spent,
-} from "../../src/live/retry.ts";
+} from "../../../src/live/http/retry.ts";
 
 const policy = {
   attempts: 5,

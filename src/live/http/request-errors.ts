@@ -4,7 +4,7 @@ import {
   type FailedRequest,
   type ProblemDetails,
   RolecallError,
-} from "../model/errors.ts";
+} from "../../model/errors.ts";
 import { problemOf, type RequestContext, sanitizeLine, statusMessage } from "./problem-details.ts";
 import type { RetryLimit } from "./retry.ts";
 import type { LostAnswer, TransportResponse } from "./transport.ts";

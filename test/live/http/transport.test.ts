@@ -1,7 +1,6 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { checkBaseUrl } from "../../src/live/paths.ts";
 import {
   type Later,
   LostAnswer,
@@ -9,7 +8,8 @@ import {
   type OpenTransport,
   type TransportLimits,
   undiciTransport,
-} from "../../src/live/transport.ts";
+} from "../../../src/live/http/transport.ts";
+import { checkBaseUrl } from "../../../src/live/paths.ts";
 
 const open: (Server | OpenTransport)[] = [];
 

@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { checkBaseUrl } from "../../src/live/paths.ts";
-import { createTunnel, LIMITS, undiciTransport } from "../../src/live/transport.ts";
-import { type ConnectProxy, type Route, startConnectProxy } from "../support/connect-proxy.ts";
+import { createTunnel, LIMITS, undiciTransport } from "../../../src/live/http/transport.ts";
+import { checkBaseUrl } from "../../../src/live/paths.ts";
+import { type ConnectProxy, type Route, startConnectProxy } from "../../support/connect-proxy.ts";
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {

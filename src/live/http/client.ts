@@ -1,4 +1,4 @@
-import { RolecallError } from "../model/errors.ts";
+import { RolecallError } from "../../model/errors.ts";
 import { type AttemptOptions, type AttemptResult, attempt, type Call, type Failed } from "./call.ts";
 import type { Limiter, Permit, Verdict } from "./limiter.ts";
 import {

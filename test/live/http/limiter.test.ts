@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createLimiter, type Limiter, type Permit } from "../../src/live/limiter.ts";
-import { createClock } from "../support/clock.ts";
+import { createLimiter, type Limiter, type Permit } from "../../../src/live/http/limiter.ts";
+import { createClock } from "../../support/clock.ts";
 
 function make(concurrency: number, closing?: AbortSignal) {
   const clock = createClock();

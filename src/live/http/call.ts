@@ -1,6 +1,6 @@
-import type { RolecallError } from "../model/errors.ts";
-import type { LiveEvent } from "../model/events.ts";
-import type { HoldBack, Recheck } from "../model/ports.ts";
+import type { RolecallError } from "../../model/errors.ts";
+import type { LiveEvent } from "../../model/events.ts";
+import type { HoldBack, Recheck } from "../../model/ports.ts";
 import type { Operation, RequestContext } from "./problem-details.ts";
 import { answerFailure, badAnswer, invitationLimited, isHtml, lostFailure } from "./request-errors.ts";
 import { type Next, parseRetryAfter, type RetryPolicy, type RetryReason } from "./retry.ts";

@@ -26,8 +26,8 @@ export interface RoleResolver {
   isIgnored(id: string): boolean;
 }
 
-/** A reference, or the finding about a member who is to hold a role that cannot be resolved. */
-type Resolved = RoleRef | ((member: string) => FindingData);
+/** A reference, or the finding about a member who is to hold a role that cannot be resolved, if nothing has reported that yet. */
+type Resolved = RoleRef | ((member: string) => FindingData | null);
 
 /** Creates a resolver; it looks among the declared names first, then among the live ids, then among the live names. */
 export function roleResolver(plan: RolePlan, { roles: live, ignoredRoles }: Scope): RoleResolver {
@@ -62,6 +62,8 @@ export function roleResolver(plan: RolePlan, { roles: live, ignoredRoles }: Scop
     const declared = plan.declared.get(role);
     if (declared !== undefined) return declared === null ? declaredRef(role, null) : successorOf(declared);
     if (ignoredRoles.has(role)) return (name) => ({ code: "member-role-ignored", name, role });
+    // The entry of the role has the error.
+    if (plan.unmatched.has(role)) return () => null;
     // Ids come before names, or a role that is named like an id could take the place of the one with that id.
     const [id, ...others] = names.has(role) ? [role] : (idsByName.get(role) ?? []);
     if (id === undefined) {
@@ -101,7 +103,8 @@ export function roleResolver(plan: RolePlan, { roles: live, ignoredRoles }: Scop
       for (const role of roles) {
         const resolved = resolveOne(role);
         if (typeof resolved === "function") {
-          report(resolved(member));
+          const found = resolved(member);
+          if (found !== null) report(found);
           complete = false;
         } else {
           refs.set(resolved.id ?? `new ${resolved.name}`, resolved);

@@ -67,7 +67,10 @@ export function expectedOf(wanted: Wanted, { world }: Pick<Case, "world">): Expe
       errors.add("role-still-held");
     }
   }
-  const isProtected = wanted.file.guards?.protect?.roles?.some((role) => rolePlan.replaced.has(role));
+  const pins = new Set(wanted.roles?.flatMap(({ id }) => id ?? []));
+  const isProtected =
+    wanted.replaceRoles &&
+    wanted.file.guards?.protect?.roles?.some((role) => rolePlan.replaced.has(role) && !pins.has(role));
   if (isProtected) errors.add("role-replace-named");
   if (protectsNothing(wanted, world)) errors.add("rule-role-unknown");
   return {
@@ -97,6 +100,8 @@ interface RolePlan {
   readonly going: readonly WorldRole[];
   readonly ignored: ReadonlySet<string>;
   readonly replaced: ReadonlySet<string>;
+  /** Names of declared roles that are ignored. */
+  readonly hidden: ReadonlySet<string>;
   readonly after: readonly RoleAfter[];
 }
 
@@ -111,34 +116,36 @@ function planRoles(
   errors: Set<string>,
   changes: Map<string, object | null>,
 ): RolePlan {
-  const isIgnored = ({ id, name }: Pick<WorldRole, "id" | "name">): boolean =>
+  const isIgnored: IsIgnored = ({ id, name }) =>
     wanted.ignored.roles.some((glob) => matches(glob, id) || matches(glob, name));
   const visible = world.roles.filter((role) => !isIgnored(role));
   const ignored = world.roles.filter(isIgnored);
-  const found =
-    wanted.roles === null
-      ? new Map<RoleValue, WorldRole>()
-      : matchRoles(wanted.roles, visible, ignored, errors);
+  const found = wanted.roles === null ? new Map<RoleValue, WorldRole>() : matchRoles(wanted.roles, visible);
   const declared = new Map<string, RoleAfter>();
   const replaced = new Set<string>();
+  const hidden = new Set<string>();
   const entries = wanted.roles ?? [];
   for (const role of entries) {
     const is = found.get(role) ?? null;
-    const isFormerIgnored =
-      ignored.some(({ name }) => name === role.previously) && isRenamed(role, is, entries, visible);
-    if (isFormerIgnored || isIgnored({ id: "", name: role.name })) errors.add("role-ignored");
-    const after = planRole(role, is, wanted, errors, changes);
+    const fault = faultOf(role, is, isRenamed(role, is, entries, visible), ignored, isIgnored);
+    if (fault !== null) errors.add(fault);
+    // One error is told of an entry, not what would follow from it.
+    const after = planRole(role, is, wanted, fault === null ? errors : new Set(), changes);
+    if (fault === "role-ignored" && is === null) hidden.add(role.name);
     if (is !== null && after.id === null) replaced.add(is.id);
     declared.set(role.name, after);
   }
   const kept = new Set([...found.values()].map(({ id }) => id));
   const unlisted = visible.filter(({ id }) => !kept.has(id));
-  const going = wanted.roles === null || wanted.additive.roles ? [] : unlisted;
+  // Where a pin is wrong, nobody knows which role is meant.
+  const isMeant = ({ name }: WorldRole): boolean =>
+    entries.some((role) => role.name === name && role.id !== undefined && !found.has(role));
+  const isStrict = wanted.roles !== null && !wanted.additive.roles;
+  const going = unlisted.filter((role) => isStrict && !isMeant(role));
   for (const role of going) changes.set(`delete role ${role.id}`, null);
   const staying = [...ignored, ...unlisted.filter((role) => !going.includes(role))];
-  for (const role of staying) {
-    if (declared.has(role.name)) errors.add(ignored.includes(role) ? "role-ignored" : "role-name-taken");
-  }
+  const keeping = unlisted.filter((role) => !going.includes(role) && !isMeant(role));
+  if (keeping.some(({ name }) => declared.has(name))) errors.add("role-name-taken");
   const names = new Map<string, string>([
     ...staying.map(({ id, name }) => [id, name] as const),
     ...going.map((role) => [role.id, gone(role)] as const),
@@ -150,8 +157,32 @@ function planRoles(
     going,
     ignored: new Set(ignored.map(({ id }) => id)),
     replaced,
+    hidden,
     after: [...declared.values(), ...staying.map(asIs)],
   };
+}
+
+type IsIgnored = (role: Pick<WorldRole, "id" | "name">) => boolean;
+
+/** What is wrong with an entry: it stands for something ignored, or is pinned to something that is not there. */
+function faultOf(
+  { id, name, previously }: RoleValue,
+  is: WorldRole | null,
+  isNewName: boolean,
+  ignored: readonly WorldRole[],
+  isIgnored: IsIgnored,
+): string | null {
+  const isPinLost = id !== undefined && is === null;
+  const isFormerIgnored = isNewName && ignored.some((role) => role.name === previously);
+  const isPinIgnored = isPinLost && ignored.some((role) => role.id === id);
+  if (
+    ignored.some((role) => role.name === name) ||
+    isFormerIgnored ||
+    isPinIgnored ||
+    isIgnored({ id: "", name })
+  )
+    return "role-ignored";
+  return isPinLost ? "role-pin-missing" : null;
 }
 
 /** Whether an entry stands for its former name: nothing live has its own, or that is the former name of another one. */
@@ -213,8 +244,6 @@ function shownRole({ id: _, ...rest }: RoleAfter): object {
 function matchRoles(
   roles: readonly RoleValue[],
   visible: readonly WorldRole[],
-  ignored: readonly WorldRole[],
-  errors: Set<string>,
 ): ReadonlyMap<RoleValue, WorldRole> {
   const found = new Map<RoleValue, WorldRole>();
   const free = new Set(visible);
@@ -227,12 +256,10 @@ function matchRoles(
     [...free].find((one) => one.name === name);
   for (const role of roles) {
     if (role.id === undefined) continue;
-    const is = visible.find(({ id }) => id === role.id);
-    if (is === undefined) {
-      errors.add("role-pin-missing");
-      if (ignored.some(({ id }) => id === role.id)) errors.add("role-ignored");
-    }
-    take(role, is);
+    take(
+      role,
+      visible.find(({ id }) => id === role.id),
+    );
   }
   const open = roles.filter(({ id }) => id === undefined);
   // In a chain of renames a name that is live may still be the former name of another entry.
@@ -267,7 +294,11 @@ function planMembers(work: Work): readonly Outlook[] {
   if (wanted.members === null) return [...untouched, ...visible.map((one) => stay(one, work))];
   const free = new Set(visible);
   const listed = wanted.members.flatMap((one) => {
-    const { is, leftovers } = findMember(wanted, one, world, visible, errors);
+    const { is, leftovers, error } = findMember(wanted, one, world, visible);
+    if (error !== undefined) {
+      errors.add(error);
+      return [];
+    }
     for (const each of is === null ? leftovers : [is, ...leftovers]) free.delete(each);
     const own = one.ended ? (is === null ? [] : [go(is, one, work)]) : planListed(one, is, work);
     return [...leftovers.map((each) => go(each, null, work)), ...own];
@@ -374,39 +405,37 @@ function isIgnoredMember({ ignored }: Wanted, id: string, email: string | null):
 interface Found {
   readonly is: WorldMember | null;
   readonly leftovers: readonly WorldMember[];
+  /** What is wrong with the entry, which is not looked at any further then. */
+  readonly error?: string;
+}
+
+function faulty(error: string): Found {
+  return { ...NOBODY, error };
 }
 
 const NOBODY: Found = { is: null, leftovers: [] };
 
 /** A member is its id where it is pinned, else its address. */
-function findMember(
-  wanted: Wanted,
-  one: WantedMember,
-  world: World,
-  visible: readonly WorldMember[],
-  errors: Set<string>,
-): Found {
+function findMember(wanted: Wanted, one: WantedMember, world: World, visible: readonly WorldMember[]): Found {
   const pins = new Set(wanted.members?.flatMap(({ id }) => id ?? []));
   const addressed = world.members.filter((each) => each.email?.toLowerCase() === one.email);
   const free = addressed.filter((each) => visible.includes(each) && !pins.has(each.id));
   const isTaken = addressed.some(({ id, status }) => id !== one.id && pins.has(id) && status !== "expired");
   const pinned = visible.find(({ id }) => id === one.id) ?? null;
-  if (isIgnoredMember(wanted, one.id ?? "", one.email)) errors.add("member-ignored");
+  if (isIgnoredMember(wanted, one.id ?? "", one.email)) return faulty("member-ignored");
   if (one.id !== null && pinned === null) {
     return findHeir(
       one,
       world,
       addressed.filter((each) => visible.includes(each)),
       pins,
-      errors,
     );
   }
   const isHidden = addressed.some((each) => !visible.includes(each));
   const isTakenByHidden = addressed.some((each) => !visible.includes(each) && each.status !== "expired");
   const isSeen = addressed.some((each) => visible.includes(each) && each.status !== "expired");
   if (one.id === null && isHidden && !isSeen) {
-    errors.add("member-ignored");
-    return NOBODY;
+    return faulty("member-ignored");
   }
   const expired = free.filter(({ status }) => status === "expired");
   if (pinned !== null && pinned.status !== "expired") {
@@ -416,17 +445,14 @@ function findMember(
   const standing = free.filter(({ status }) => status !== "expired");
   const isKept = (pinned !== null || expired.length > 0) && !wanted.reinvite;
   if (isTaken && standing.length === 0 && !one.ended && !isKept) {
-    errors.add("member-pinned-elsewhere");
-    return NOBODY;
+    return faulty("member-pinned-elsewhere");
   }
   // An invitation is renewed to the address of the entry.
   if (standing.length === 0 && pinned !== null && wanted.reinvite && !one.ended && isTakenByHidden) {
-    errors.add("member-ignored");
-    return NOBODY;
+    return faulty("member-ignored");
   }
   if (standing.length > 1) {
-    errors.add("member-ambiguous");
-    return NOBODY;
+    return faulty("member-ambiguous");
   }
   // Beside a live membership all invitations that have expired go; else the pinned one or the first stays.
   const [is = pinned ?? expired[0] ?? null] = standing;
@@ -440,22 +466,20 @@ function findHeir(
   { members }: World,
   addressed: readonly WorldMember[],
   pins: ReadonlySet<string>,
-  errors: Set<string>,
 ): Found {
   if (members.some(({ id }) => id === gone)) {
-    errors.add("member-ignored");
-    return NOBODY;
+    return faulty("member-ignored");
   }
   const [heir, ...more] = addressed;
   const isRenewal = heir?.status === "pending" && more.length === 0 && !pins.has(heir.id);
   if (isRenewal) return { is: heir, leftovers: [] };
   // Whoever is gone needs no pin, unless somebody else could be meant.
-  if (!ended || addressed.length > 0) errors.add("member-pin-missing");
-  return NOBODY;
+  return !ended || addressed.length > 0 ? faulty("member-pin-missing") : NOBODY;
 }
 
 /** The final name of a role that somebody is to hold, or the id of a predefined one. */
 function resolve(role: string, wanted: Wanted, world: World, roles: RolePlan, errors: Set<string>): string {
+  if (roles.hidden.has(role)) errors.add("member-role-ignored");
   if (PREDEFINED.has(role) || roles.declared.has(role)) return role;
   const renamed = wanted.roles?.find(({ previously }) => previously === role);
   if (renamed !== undefined) return renamed.name;

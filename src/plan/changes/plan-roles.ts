@@ -20,6 +20,8 @@ export interface RolePlan {
   readonly refusalData: readonly RefusalData[];
   /** Live ids by declared name; `null` for a role that this plan creates. */
   readonly declared: ReadonlyMap<string, string | null>;
+  /** Declared names of which it is not known which live role they stand for: an error. */
+  readonly unmatched: ReadonlySet<string>;
   /** Names of the successors by the replaced role's id. */
   readonly replaced: ReadonlyMap<string, string>;
 }
@@ -31,6 +33,7 @@ const NOTHING: RolePlan = {
   findingData: [],
   refusalData: [],
   declared: new Map(),
+  unmatched: new Set(),
   replaced: new Map(),
 };
 
@@ -107,6 +110,11 @@ export function planRoles(
         match.found === "none" && sync.ignored.has(entry.name)
           ? []
           : declaredId(entry, match, planned[index]?.change),
+      ),
+    ),
+    unmatched: new Set(
+      pairs.flatMap(({ entry, match }) =>
+        match.found === "pin-missing" || match.found === "many" ? [entry.name] : [],
       ),
     ),
     replaced: new Map(

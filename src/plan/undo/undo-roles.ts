@@ -58,6 +58,7 @@ export function undoRoles(context: UndoContext, kept: ReadonlySet<string>): Reve
             return [[change.name, change.kind === "replace" ? change.resumed : change.id]];
           }),
         ),
+        unmatched: new Set(),
         replaced: new Map(
           changes.flatMap((change) => (change.kind === "replace" ? [[change.id, change.name]] : [])),
         ),

@@ -91,6 +91,15 @@ test("a pin that no role has is an error, and the role of that name is not remov
   expect(briefFindings(plan)).toEqual(["error role-pin-missing Cashier"]);
 });
 
+test("those who are to hold a role with a wrong pin are not told that there is no such role", () => {
+  const members = [member("ada@example.com", { roles: ["Cashier"] })];
+  const pinned = desired({ roles: [role("Cashier", { id: "role_9" })], members });
+  expect(briefFindings(planOf(pinned, live()))).toEqual(["error role-pin-missing Cashier"]);
+  const twice = live([liveRole("role_1", "Cashier"), liveRole("role_2", "Cashier")]);
+  const ambiguous = planOf(desired({ roles: [role("Cashier")], members }), twice);
+  expect(briefFindings(ambiguous)).toEqual(["error role-ambiguous Cashier"]);
+});
+
 test("a pin to a role that the service provides is an error", () => {
   const is = live([liveRole("role_owner", "Owner", { predefined: true })]);
   const plan = planOf(desired({ roles: [role("Boss", { id: "role_owner" })] }), is);

@@ -4,7 +4,7 @@
  */
 
 import { type ParsedMerchantFile, parseFile } from "./config/parse-file.ts";
-import { judgeDeclared } from "./plan/judge/judge-declared.ts";
+import { judgeDeclared } from "./plan/judge/judge-rules.ts";
 
 export { type DiagnosticRule, diagnosticTable } from "./config/diagnostics/rule-table.ts";
 export { merchantJsonSchema } from "./config/json-schemas.ts";

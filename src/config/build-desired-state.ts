@@ -20,6 +20,7 @@ import {
 } from "./desired-settings.ts";
 import type { LocatedProblem } from "./diagnostics/problem.ts";
 import { isError } from "./diagnostics/rule-table.ts";
+import type { SourceFile } from "./load-sources.ts";
 import { type RawFile, renamedRoles } from "./raw-file.ts";
 import { type IncludeGraph, type ResolveInclude, resolveIncludes } from "./resolve-includes.ts";
 import { adjustedPermissions } from "./rules/adjustments.ts";
@@ -28,7 +29,6 @@ import { checkMerchant } from "./rules/merchant-rules.ts";
 import { readableContent } from "./rules/readable-content.ts";
 import { createRuleContext, type RuleContext } from "./rules/rule-context.ts";
 import type { MerchantFile } from "./schema/merchant-schema.ts";
-import type { SourceFile } from "./source-file.ts";
 import { parseUntil } from "./until.ts";
 import { joinLists, omitUndefined, unique } from "./values.ts";
 

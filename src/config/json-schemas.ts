@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { planFileSchema } from "./saved/plan-schema.ts";
+import { planFileSchema } from "./saved/plan-file.ts";
 import { merchantSchema } from "./schema/merchant-schema.ts";
 
 /** The kinds of files that have a JSON Schema. */

@@ -3,7 +3,7 @@ import type { Diagnostic, Judging } from "../model/diagnostic.ts";
 import { buildDesiredState } from "./build-desired-state.ts";
 import type { LocatedProblem } from "./diagnostics/problem.ts";
 import { toDiagnostics } from "./diagnostics/to-diagnostics.ts";
-import { analyzeSource } from "./source-file.ts";
+import { analyzeSource } from "./load-sources.ts";
 import { parseFast } from "./yaml/fast-yaml.ts";
 import { parse } from "./yaml/to-value.ts";
 

@@ -1,6 +1,6 @@
 import type { FileLocation, LocatedProblem } from "./diagnostics/problem.ts";
+import type { Include, SourceFile } from "./load-sources.ts";
 import { locationOf, type RawFile } from "./raw-file.ts";
-import type { Include, SourceFile } from "./source-file.ts";
 
 /** Returns the file that an include leads to, `null` if it could not be read. */
 export type ResolveInclude = (include: Include) => SourceFile | null;

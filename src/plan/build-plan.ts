@@ -6,7 +6,6 @@ import type { Change, Counts, Deferred, Finding, Plan, Refusal } from "../model/
 import type { LostInvitation } from "./changes/invitations-after.ts";
 import { type MemberPlan, planMembers, type Renewal } from "./changes/plan-members.ts";
 import { planRoles, type RolePlan } from "./changes/plan-roles.ts";
-import { roundingChanges } from "./changes/rounding.ts";
 import { planFingerprint } from "./fingerprint.ts";
 import {
   type AccessChanges,
@@ -21,14 +20,13 @@ import { type FindingData, toFinding } from "./judge/findings.ts";
 import { guardPlan } from "./judge/guards.ts";
 import { ignoredAccess, ignoredEntries } from "./judge/ignored.ts";
 import { detectRenames, impactOf } from "./judge/impact.ts";
-import { declaredViolations } from "./judge/judge-declared.ts";
-import { judgePlan } from "./judge/judge-rules.ts";
+import { declaredViolations, judgePlan } from "./judge/judge-rules.ts";
 import { guardMinHolders } from "./judge/min-holders.ts";
 import { toRefusal } from "./judge/refusals.ts";
 import { rolesInRules, unknownInRules } from "./judge/rule-roles.ts";
 import { roleResolver } from "./resolve.ts";
 import { type GlobMatch, type Scope, scopeOf } from "./scope.ts";
-import { withoutLeftOut } from "./select.ts";
+import { roundingChanges, withoutLeftOut } from "./select.ts";
 import type { UnrestoredMember } from "./undo/emptied-fields.ts";
 
 /** The input of a plan. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { annotate, type RunnerLog, safeSink } from "../../src/action/action-log.ts";
+import { suggestedYaml } from "../../src/action/commands/run-drift.ts";
 import { readApprovals, storeApproval } from "../../src/action/github/approval-store.ts";
 import { withRetries } from "../../src/action/github/connect-github.ts";
 import {
@@ -19,7 +20,6 @@ import { configDiff } from "../../src/action/review/compare-files.ts";
 import { maskAddresses, maskText } from "../../src/action/review/mask-addresses.ts";
 import { renderReviewSummary } from "../../src/action/review/publish-plan.ts";
 import { untrustedCredentials } from "../../src/action/review/secret-policy.ts";
-import { suggestedYaml } from "../../src/action/review/suggested-yaml.ts";
 import type { DesiredState } from "../../src/model/desired.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { approvalRecord, approve, approveByRecord } from "../../src/plan/approve.ts";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { formatFile } from "../../src/config/format/format-file.ts";
 import { loadMerchants } from "../../src/config/load-merchants.ts";
 import type { ReadSource } from "../../src/config/load-sources.ts";
-import { judgeDeclared } from "../../src/plan/judge/judge-declared.ts";
+import { judgeDeclared } from "../../src/plan/judge/judge-rules.ts";
 import { runs } from "../support/property-runs.ts";
 
 const NOW = Date.UTC(2026, 10, 21);

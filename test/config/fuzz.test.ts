@@ -8,7 +8,7 @@ import type { ReadSource } from "../../src/config/load-sources.ts";
 import { parseMerchantFile } from "../../src/index.ts";
 import type { DesiredState } from "../../src/model/desired.ts";
 import type { Diagnostic } from "../../src/model/diagnostic.ts";
-import { judgeDeclared } from "../../src/plan/judge/judge-declared.ts";
+import { judgeDeclared } from "../../src/plan/judge/judge-rules.ts";
 import { processorTime } from "../support/processor-time.ts";
 import { runs } from "../support/property-runs.ts";
 import { NOW } from "./support/cases.ts";

@@ -7,7 +7,7 @@ import { loadMerchants } from "../../src/config/load-merchants.ts";
 import type { ReadResult } from "../../src/config/load-sources.ts";
 import { parse } from "../../src/config/yaml/to-value.ts";
 import { parseMerchantFile } from "../../src/index.ts";
-import { judgeDeclared } from "../../src/plan/judge/judge-declared.ts";
+import { judgeDeclared } from "../../src/plan/judge/judge-rules.ts";
 import { cases, folder, NOW, run } from "./support/cases.ts";
 import { print } from "./support/print.ts";
 

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadMerchants } from "../../src/config/load-merchants.ts";
 import type { ReadSource } from "../../src/config/load-sources.ts";
-import { judgeDeclared } from "../../src/plan/judge/judge-declared.ts";
+import { judgeDeclared } from "../../src/plan/judge/judge-rules.ts";
 
 const NOW = Date.UTC(2026, 10, 21);
 

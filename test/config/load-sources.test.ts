@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { loadMerchants } from "../../src/config/load-merchants.ts";
 import type { FileHeader, ReadSource } from "../../src/config/load-sources.ts";
-import { judgeDeclared } from "../../src/plan/judge/judge-declared.ts";
+import { judgeDeclared } from "../../src/plan/judge/judge-rules.ts";
 
 const API = "api: { base_url: https://api.example.com/v, key_env: SHOP_KEY }\n";
 

@@ -6,7 +6,7 @@ import type { ReadSource } from "../../src/config/load-sources.ts";
 import type { LiveState } from "../../src/model/live.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { buildPlan, namedRoleIds } from "../../src/plan/build-plan.ts";
-import { judgeDeclared } from "../../src/plan/judge/judge-declared.ts";
+import { judgeDeclared } from "../../src/plan/judge/judge-rules.ts";
 import { createSandbox } from "../../src/sandbox/create-sandbox.ts";
 import { connectToFetch } from "../live/support.ts";
 import { applyPorts } from "../support/apply-ports.ts";

@@ -13,13 +13,12 @@ import { type ActionContext, type ActionResult, failed, markerOf, passed } from 
 import { ActionError } from "../action-error.ts";
 import { annotate } from "../action-log.ts";
 import { storeApproval } from "../github/approval-store.ts";
-import { baseStates } from "../github/base-states.ts";
 import { GithubError } from "../github/github-api.ts";
 import { findComment, NO_COMMENT, type PullComment } from "../github/pull-comment.ts";
 import { keysNamedBy, lacksKeys, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
 import { diagnosticAnnotations, planAnnotations } from "../review/annotations.ts";
+import { baseStates, withNewIgnores } from "../review/base-states.ts";
 import { compared, compareFiles } from "../review/compare-files.ts";
-import { withNewIgnores } from "../review/ignore-risks.ts";
 import { maskAddresses, maskedAnnotations, maskText, publishable } from "../review/mask-addresses.ts";
 import { aboutRun, isNewest, planOutputs, publish, type ReviewPage } from "../review/publish-plan.ts";
 import { choosesCredentials, guardPlanEvent, untrustedCredentials } from "../review/secret-policy.ts";

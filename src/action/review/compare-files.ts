@@ -8,11 +8,10 @@ import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import { planView } from "../../render/view/plan-view.ts";
 import { type ActionContext, type ActionResult, failed, markerOf, passed } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
-import { baseStates } from "../github/base-states.ts";
 import { GithubError } from "../github/github-api.ts";
 import type { PullComment } from "../github/pull-comment.ts";
 import { type LoadedFiles, matchGlob } from "../load-and-plan.ts";
-import { withNewIgnores } from "./ignore-risks.ts";
+import { baseStates, withNewIgnores } from "./base-states.ts";
 import { publishable } from "./mask-addresses.ts";
 import { aboutRun, planOutputs, publish, type ReviewPage } from "./publish-plan.ts";
 

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { type Complete, type Command as Described, RootCommand, script } from "@bomb.sh/tab";
 import type { Command, Option } from "commander";
 import { ExitCode } from "../exit-code.ts";
-import { defaultPath, projectRoot } from "../files/find-files.ts";
+import { defaultPath, projectRoot } from "../files/load-states.ts";
 import type { Io } from "../io/io.ts";
 import { beginningOf, EXTENSION } from "../journal/read-journals.ts";
 

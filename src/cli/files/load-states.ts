@@ -1,12 +1,13 @@
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { type LoadedMerchants, loadMerchants } from "../../config/load-merchants.ts";
-import type { LoadHooks } from "../../config/load-sources.ts";
+import type { LoadHooks, ReadFailure, ReadResult, ReadSource } from "../../config/load-sources.ts";
 import { suggest } from "../../lib/suggest.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { RolecallError } from "../../model/errors.ts";
-import { judgeDeclared } from "../../plan/judge/judge-declared.ts";
+import { judgeDeclared } from "../../plan/judge/judge-rules.ts";
 import { checkOutputs } from "../io/output.ts";
-import { findYamlFiles, namesProject, sourceReader } from "./find-files.ts";
 
 /** The parsed files with their diagnostics. */
 export interface Loaded {
@@ -95,4 +96,183 @@ export function isFileError({ severity, refusal }: Diagnostic): boolean {
 /** Returns whether a diagnostic reports that a file breaks its own policies or checks. */
 export function isRefusal({ severity, refusal }: Diagnostic): boolean {
   return severity === "error" && refusal === true;
+}
+
+/** Default folder of the merchants' files. */
+const DEFAULT_PATH = "access";
+
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Finds the YAML files at the paths and below folders; absolute, sorted, each once. */
+export async function findYamlFiles(paths: readonly string[], cwd: string): Promise<readonly string[]> {
+  const wanted = paths.length > 0 ? paths : [defaultPath(cwd)];
+  const files = [...new Set(wanted.flatMap((path) => expand(path, cwd)))].sort();
+  if (files.length === 0) {
+    throw new RolecallError("no-files", `There is no YAML file in ${wanted.join(", ")}.`, {
+      hint: "Write one file per merchant, ending in .yaml, or name the path where they are.",
+    });
+  }
+  return files;
+}
+
+/** Returns whether the paths name the whole project: the default folder, or a folder that contains it. */
+export function namesProject(paths: readonly string[], cwd: string): boolean {
+  const isFolder = (path: string): boolean =>
+    statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return (
+    paths.length === 0 ||
+    paths
+      .map((path) => resolve(cwd, path))
+      .some(
+        (path) => isFolder(path) && (basename(path) === DEFAULT_PATH || isFolder(join(path, DEFAULT_PATH))),
+      )
+  );
+}
+
+/**
+ * Returns the folder of merchants' files if no path is given: in the working directory, else in the project above it.
+ */
+export function defaultPath(cwd: string): string {
+  const root = projectRoot(cwd, cwd);
+  for (let at = realpathSync.native(cwd); ; at = dirname(at)) {
+    const path = join(at, DEFAULT_PATH);
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return relative(cwd, path) || ".";
+    if (at === root || dirname(at) === at) return DEFAULT_PATH;
+  }
+}
+
+/** A file with its displayed path. */
+export interface TextFile {
+  readonly file: string;
+  readonly text: string;
+}
+
+const FAILURES: Readonly<Record<ReadFailure, string>> = {
+  missing: "there is no such file",
+  "not-a-file": "it is no file",
+  "not-utf8": "it is not valid UTF-8",
+  "outside-root": "it lies outside the project",
+  "too-large": `it has more than ${MAX_BYTES / 1024 / 1024} MiB`,
+  unreadable: "it may not be read",
+};
+
+/** Reads the YAML files at the paths, without includes; throws RolecallError for an unreadable one. */
+export async function readYamlFiles(paths: readonly string[], cwd: string): Promise<readonly TextFile[]> {
+  const read = sourceReader(cwd);
+  const files = await findYamlFiles(paths, cwd);
+  return Promise.all(
+    files.map(async (path) => {
+      const result = await read(path, null);
+      if (result.ok) return { file: result.file, text: result.text };
+      throw new RolecallError("file-unreadable", `${path} cannot be read: ${FAILURES[result.reason]}.`);
+    }),
+  );
+}
+
+/**
+ * Reads files for the configuration: those that the user names wherever they are, included ones only inside the
+ * project, also behind links; no devices, no huge files, and only UTF-8. The calls are synchronous: the thread pool
+ * takes longer than the file does.
+ */
+export function sourceReader(cwd: string): ReadSource {
+  return async (path, from) => {
+    const base = from === null ? cwd : dirname(resolve(cwd, from));
+    try {
+      const real = realpathSync.native(resolve(base, path));
+      if (from !== null && !isOfProject(projectRoot(base, cwd), real)) return failed("outside-root");
+      const info = statSync(real);
+      if (!info.isFile()) return failed("not-a-file");
+      if (info.size > MAX_BYTES) return failed("too-large");
+      const text = decode(readFileSync(real));
+      return text === null ? failed("not-utf8") : { ok: true, file: shownPath(real, cwd), text };
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      return failed(code === "ENOENT" || code === "ENOTDIR" ? "missing" : "unreadable");
+    }
+  };
+}
+
+function failed(reason: ReadFailure): ReadResult {
+  return { ok: false, reason };
+}
+
+/** Decodes UTF-8; `null` for invalid bytes, which are an error rather than a replacement character. */
+function decode(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+function expand(path: string, cwd: string): readonly string[] {
+  const absolute = resolve(cwd, path);
+  try {
+    const info = statSync(absolute);
+    if (info.isFile()) return [absolute];
+    if (!info.isDirectory()) throw new TypeError("it is neither a file nor a folder");
+    const entries = readdirSync(absolute, { recursive: true, withFileTypes: true });
+    return entries
+      .filter(({ name }) => /\.ya?ml$/i.test(name))
+      .map((entry) => ({ entry, file: join(entry.parentPath, entry.name) }))
+      .filter(({ file }) => !/(^|[\\/])(\.|node_modules[\\/])/.test(relative(absolute, file)))
+      .flatMap(({ entry, file }) =>
+        entry.isSymbolicLink() ? linkedFile(file, cwd) : entry.isFile() ? file : [],
+      );
+  } catch (error) {
+    throw new RolecallError("file-unreadable", `${path} cannot be read: ${unreadableReason(error)}.`, {
+      hint: "Check the path; without one, rolecall reads the folder access/.",
+      cause: error,
+    });
+  }
+}
+
+/** Returns the regular file of the project that a link below a folder leads to; links to folders are not followed. */
+function linkedFile(link: string, cwd: string): readonly string[] {
+  try {
+    const real = realpathSync.native(link);
+    return statSync(real).isFile() && isOfProject(projectRoot(dirname(link), cwd), real) ? [real] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Returns the path relative to the working directory if both are in one project, else the absolute path. */
+function shownPath(real: string, cwd: string): string {
+  const working = realpathSync.native(cwd);
+  return isInside(working, real) || isInside(projectRoot(cwd, cwd), real) ? relative(working, real) : real;
+}
+
+function isInside(folder: string, file: string): boolean {
+  const path = relative(folder, file);
+  return path !== "" && !path.startsWith("..") && resolve(folder, path) === file;
+}
+
+/**
+ * Returns whether a file belongs to the project. Files of `.git` do not: they may hold a token, and errors quote files.
+ */
+function isOfProject(root: string, file: string): boolean {
+  return isInside(root, file) && !relative(root, file).split(/[\\/]/).includes(".git");
+}
+
+/** Returns why a path cannot be read. */
+export function unreadableReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "ENOENT") return "there is no such file or folder";
+  if (code === "EACCES") return "permission denied";
+  return error.message;
+}
+
+/**
+ * Returns the folder that a file's includes must not leave, without links: the repository of the file; without one the
+ * working directory if the file is below it, else the file's own folder.
+ */
+export function projectRoot(folder: string, cwd: string): string {
+  const [start, working] = [realpathSync.native(folder), realpathSync.native(cwd)];
+  for (let at = start; ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return at;
+    if (dirname(at) === at) break;
+  }
+  return relative(working, start).startsWith("..") ? start : working;
 }

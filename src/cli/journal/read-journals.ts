@@ -1,9 +1,17 @@
 import { open, readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { parseJournal } from "../../config/saved/journal-file.ts";
+import { normalizeServiceUrl } from "../../lib/text.ts";
+import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { PastRun, PastWrite, ReadJournal, RunStatus } from "../../model/journal.ts";
-import { type UnrestoredMember, unrestoredMembers } from "../../plan/undo/emptied-fields.ts";
+import type { LiveState } from "../../model/live.ts";
+import {
+  stillEmpty,
+  type UnrestoredMember,
+  unrestoredMembers,
+  withoutSettled,
+} from "../../plan/undo/emptied-fields.ts";
 import type { Io } from "../io/io.ts";
 import { isAlive } from "../io/process-alive.ts";
 import { runsFolder } from "./write-journal.ts";
@@ -102,7 +110,7 @@ export async function mentions(stored: StoredRun, text: string, io: Pick<Io, "cw
 const TAIL_BYTES = 16 * 1024;
 
 /** Returns whether the run of a journal has ended with everything done; only the end of the file is read. */
-export async function isDone(stored: StoredRun, io: Pick<Io, "cwd">): Promise<boolean> {
+async function isDone(stored: StoredRun, io: Pick<Io, "cwd">): Promise<boolean> {
   try {
     const file = await open(join(io.cwd, stored.file), "r");
     try {
@@ -174,4 +182,58 @@ export function jointStatus(statuses: readonly RunStatus[]): RunStatus | null {
 /** Returns the writes with an unknown outcome. */
 function unknownWrites({ writes }: Pick<PastRun, "writes">): readonly PastWrite[] {
   return writes.filter(({ outcome }) => outcome === null || outcome.status === "unknown");
+}
+
+type World = Pick<Io, "cwd" | "now">;
+
+/**
+ * Finds members with unmanaged fields that past runs may have left empty and that are empty. Without readable journals
+ * there are none.
+ */
+export async function findUnrestored(
+  state: DesiredState,
+  live: Pick<LiveState, "members">,
+  service: string,
+  io: World,
+): Promise<readonly UnrestoredMember[]> {
+  const stored = await listRuns(io.cwd).catch(() => []);
+  const own = stored.filter((one) => isOf({ ...one, unreadable: "" }, [state.merchant]));
+  const found = new Map<string, UnrestoredMember>();
+  for (const [index, one] of own.entries()) {
+    // A run that is done has restored everything.
+    if (await isDone(one, io)) continue;
+    const candidates = stillEmpty(await unrestoredBy(one, state.merchant, service, io), live, state);
+    const left = await unsettled(candidates, own.slice(0, index), io);
+    for (const member of left) if (!found.has(member.id)) found.set(member.id, member);
+  }
+  return [...found.values()];
+}
+
+async function unsettled(
+  candidates: readonly UnrestoredMember[],
+  later: readonly StoredRun[],
+  io: World,
+): Promise<readonly UnrestoredMember[]> {
+  let left = candidates;
+  for (const one of later) {
+    if (left.length === 0) break;
+    const named = await Promise.all(left.map(({ id }) => mentions(one, JSON.stringify(id), io)));
+    const read = named.includes(true) ? await readRun(one, io) : null;
+    if (read !== null && "past" in read) left = withoutSettled(left, read.past);
+  }
+  return left;
+}
+
+/** Returns what the run of a journal may have left empty; nothing if it is of another merchant or service. */
+async function unrestoredBy(
+  stored: StoredRun,
+  merchant: string,
+  service: string,
+  io: World,
+): Promise<readonly UnrestoredMember[]> {
+  const read = await readRun(stored, io);
+  if (!("past" in read)) return [];
+  const { run } = read.past;
+  const isSame = normalizeServiceUrl(run.service) === normalizeServiceUrl(service);
+  return run.merchant === merchant && isSame ? read.unrestored : [];
 }

@@ -13,8 +13,7 @@ import { type ApplyOptions, applyPlanned, endedEarly } from "../apply/apply-merc
 import { createCancellation } from "../apply/cancellation.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
-import { defaultPath } from "../files/find-files.ts";
-import { isFileError, type Loaded, loadStates } from "../files/load-states.ts";
+import { defaultPath, isFileError, type Loaded, loadStates } from "../files/load-states.ts";
 import type { Io, TextWriter } from "../io/io.ts";
 import { checkOutputs, standardStream, styleFor } from "../io/output.ts";
 import { openProgress } from "../progress/open-progress.ts";

@@ -5,7 +5,7 @@ import { RolecallError } from "../../model/errors.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
 import { type Approval, approve } from "../../plan/approve.ts";
 import { applyOverrides, type Override, parseOverride } from "../../plan/overrides.ts";
-import { unreadableReason } from "../files/find-files.ts";
+import { unreadableReason } from "../files/load-states.ts";
 import type { Io } from "../io/io.ts";
 import type { PlanResult } from "../session/session.ts";
 

@@ -9,7 +9,7 @@ import type { LostInvitation } from "../../plan/changes/invitations-after.ts";
 import type { GlobMatch } from "../../plan/scope.ts";
 import { entryTimes } from "../files/git-history.ts";
 import type { Io } from "../io/io.ts";
-import { findUnrestored } from "../journal/find-unrestored.ts";
+import { findUnrestored } from "../journal/read-journals.ts";
 import { type Connection, resolveConnection } from "./connection.ts";
 import { findLostInvitations, renewalOf } from "./invitations.ts";
 import { openServices, type Prefetch, type ReachOptions, type Services } from "./services.ts";

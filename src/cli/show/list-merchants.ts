@@ -7,8 +7,7 @@ import { renderDiagnostics } from "../../render/text/diagnostics-text.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { emptyShard, isInShard, jobMatrix, type Shard } from "../args/shard.ts";
 import { ExitCode } from "../exit-code.ts";
-import { defaultPath } from "../files/find-files.ts";
-import { isFileError, loadStates } from "../files/load-states.ts";
+import { defaultPath, isFileError, loadStates } from "../files/load-states.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 

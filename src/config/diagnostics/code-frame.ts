@@ -1,6 +1,6 @@
 import { escapeText } from "../../lib/escape.ts";
 import type { Span } from "../../model/diagnostic.ts";
-import type { Positions } from "../yaml/positions.ts";
+import type { Positions } from "../yaml/locate.ts";
 
 const LINES_BEFORE = 2;
 const LINES_AFTER = 1;

@@ -2,7 +2,7 @@ import { Composer, CST, type Document, Lexer, Parser } from "yaml";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { isError } from "../diagnostics/rule-table.ts";
 import { toDiagnostics } from "../diagnostics/to-diagnostics.ts";
-import { analyzeSource } from "../source-file.ts";
+import { analyzeSource } from "../load-sources.ts";
 import { fieldsOf, listOf } from "../values.ts";
 import { parse } from "../yaml/to-value.ts";
 import { printDocument, WRITTEN_TAG } from "./print-document.ts";

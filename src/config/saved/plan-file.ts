@@ -1,5 +1,241 @@
+import * as z from "zod/mini";
+import type { JsonValue } from "../../model/json.ts";
 import type { Plan } from "../../model/plan.ts";
-import { planFileSchema } from "./plan-schema.ts";
+import { described } from "../schema/text-schemas.ts";
+
+const json: z.ZodMiniType<JsonValue> = described(
+  z.lazy(() =>
+    z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(json), z.record(z.string(), json)]),
+  ),
+  { id: "json", description: "Any JSON value." },
+);
+const metadata = described(z.record(z.string(), json), {
+  id: "metadata",
+  description: "User-defined key-value pairs, whole.",
+});
+
+const roleRef = described(z.strictObject({ id: z.nullable(z.string()), name: z.string() }), {
+  id: "roleRef",
+  description: "A role; the id is null for one that the same plan creates.",
+});
+
+const roleImage = described(
+  z.strictObject({
+    name: z.string(),
+    description: z.nullable(z.string()),
+    permissions: described(z.array(z.string()), { description: "Sorted, without repeats." }),
+    metadata,
+  }),
+  { id: "role", description: "A role before or after the change." },
+);
+
+const memberImage = described(
+  z.strictObject({
+    email: z.nullable(z.string()),
+    roles: described(z.array(roleRef), { description: "Sorted by name, without repeats." }),
+    metadata,
+    managed: described(
+      z.nullable(z.strictObject({ nickname: z.nullable(z.string()), passwordEnv: z.nullable(z.string()) })),
+      {
+        description: "Only of users that the merchant manages; the variable's name, never its value.",
+      },
+    ),
+    status: described(z.nullable(z.enum(["accepted", "pending", "expired", "disabled", "unknown"])), {
+      description: "Null before it exists.",
+    }),
+  }),
+  { id: "member", description: "A member before or after the change." },
+);
+
+const text = z.string();
+const fieldDiff = described(
+  z.discriminatedUnion("field", [
+    z.strictObject({ field: z.literal("name"), before: text, after: text }),
+    z.strictObject({ field: z.literal("description"), before: z.nullable(text), after: text }),
+    z.strictObject({ field: z.literal("nickname"), before: z.nullable(text), after: text }),
+    z.strictObject({ field: z.literal("permissions"), added: z.array(text), removed: z.array(text) }),
+    z.strictObject({ field: z.literal("roles"), added: z.array(roleRef), removed: z.array(roleRef) }),
+    z.strictObject({ field: z.literal("metadata"), before: metadata, after: metadata }),
+  ]),
+  { id: "fieldDiff", description: "One field that an update or a replacement changes." },
+);
+
+const base = {
+  reason: described(
+    z.enum(["declared", "unlisted", "access-ended", "invitation-expired", "immutable-field", "undone"]),
+    { description: "Why the change is planned." },
+  ),
+  fingerprint: described(text, {
+    description: "Hash of what the change is: equal changes have equal fingerprints.",
+  }),
+};
+
+function changesOf<R extends string, I extends z.ZodMiniType>(resource: R, image: I) {
+  const common = { resource: z.literal(resource), name: text };
+  // An empty tuple has no form in JSON Schema; a list with room for nothing is the same.
+  const none = z.array(z.never()).check(z.maxLength(0)) as unknown as z.ZodMiniType<[]>;
+  return z.discriminatedUnion("kind", [
+    z.strictObject({
+      ...common,
+      kind: z.literal("create"),
+      id: z.null(),
+      before: z.null(),
+      after: image,
+      fields: none,
+      ...base,
+    }),
+    z.strictObject({
+      ...common,
+      kind: z.literal("update"),
+      id: text,
+      before: image,
+      after: image,
+      fields: z.array(fieldDiff),
+      ...base,
+    }),
+    z.strictObject({
+      ...common,
+      kind: z.literal("replace"),
+      id: text,
+      before: image,
+      after: image,
+      fields: z.array(fieldDiff),
+      reason: base.reason,
+      resumed: described(z.nullable(text), {
+        description: "What an earlier run has put in its place already.",
+      }),
+      fingerprint: base.fingerprint,
+    }),
+    z.strictObject({
+      ...common,
+      kind: z.literal("delete"),
+      id: text,
+      before: image,
+      after: z.null(),
+      fields: none,
+      ...base,
+    }),
+  ]);
+}
+
+const change = described(z.union([changesOf("role", roleImage), changesOf("member", memberImage)]), {
+  id: "change",
+  description: "One thing that an apply would do.",
+});
+
+const count = z.int().check(z.nonnegative());
+const counts = described(
+  z.strictObject({
+    create: count,
+    update: count,
+    replace: count,
+    delete: count,
+    unchanged: count,
+    unmanaged: described(z.exactOptional(count), {
+      description:
+        "How many are live and not managed: the file has no such section, or an additive one that does not list them. Absent if there are none.",
+    }),
+  }),
+  { id: "counts", description: "How many there are of each kind." },
+);
+
+const impact = described(
+  z.strictObject({
+    members: z.array(
+      z.strictObject({
+        name: text,
+        gained: z.array(text),
+        lost: z.array(text),
+        unknownGained: z.array(text),
+        unknownLost: z.array(text),
+      }),
+    ),
+    permissions: z.array(z.strictObject({ permission: text, gained: count, lost: count })),
+    roles: z.array(z.strictObject({ name: text, before: count, after: count })),
+  }),
+  {
+    id: "impact",
+    description: "What people gain and lose through roles, whichever change it comes from.",
+  },
+);
+
+const resource = z.enum(["role", "member"]);
+const refusal = described(
+  z.strictObject({
+    rule: z.enum(["guard", "policy", "check"]),
+    code: text,
+    resource: z.nullable(resource),
+    name: z.nullable(text),
+    check: described(z.nullable(text), { description: "Of a check: which one, in one line." }),
+    message: text,
+    hint: text,
+    override: described(z.nullable(text), {
+      description: "What --allow takes, before @ and the plan's fingerprint.",
+    }),
+  }),
+  { id: "refusal", description: "A reason to refuse an apply." },
+);
+
+const finding = described(
+  z.strictObject({
+    code: text,
+    severity: z.enum(["error", "warning"]),
+    resource,
+    name: text,
+    message: text,
+    hint: z.nullable(text),
+  }),
+  {
+    id: "finding",
+    description: "What the reader has to know; an error keeps the plan from being applied.",
+  },
+);
+
+/** One merchant's plan as JSON. */
+const planSchema = described(
+  z.strictObject({
+    format: z.literal(1),
+    merchant: text,
+    environment: z.nullable(z.enum(["live", "test"])),
+    service: described(text, { description: "Base URL of the service that was read." }),
+    fingerprint: described(text, { description: "Hash of merchant, environment, service and changes." }),
+    summary: z.strictObject({ roles: counts, members: counts }),
+    impact,
+    changes: described(z.array(change), { description: "Roles, then members, each by name." }),
+    deferred: described(z.array(z.strictObject({ change, role: text, waitsFor: z.array(text) })), {
+      description: "Removals that wait until others have accepted.",
+    }),
+    refusals: z.array(refusal),
+    findings: z.array(finding),
+  }),
+  {
+    id: "plan",
+    description: "What an apply would change for one merchant.",
+  },
+) satisfies z.ZodMiniType<Plan>;
+
+/** A file of plans, as `plan --out` and `plan --format json` write it. */
+export const planFileSchema = described(
+  z.strictObject({
+    format: z.literal(1),
+    plans: described(z.array(planSchema), { description: "One for each merchant." }),
+    failures: described(
+      z.optional(
+        z.array(
+          z.strictObject({
+            merchant: z.nullable(text),
+            file: described(z.nullable(text), { description: "Of a problem in a file: where." }),
+            code: text,
+            message: text,
+            hint: z.nullable(text),
+          }),
+        ),
+      ),
+      { description: "Why a merchant has no plan, or a file cannot be used." },
+    ),
+  }),
+  { title: "rolecall plan", description: "What an apply would change, for one or more merchants." },
+);
 
 /** The plans of a plan file, or the reason why it cannot be read. */
 export type PlanFile =

@@ -1,10 +1,12 @@
+import type { Breach, BreachCode, BreachSubject, DeclaredAccess } from "../../model/diagnostic.ts";
 import type { Finding, Refusal } from "../../model/plan.ts";
-import type { Access } from "./access.ts";
+import { activeAt, isMention } from "../changes/plan-members.ts";
+import { type Access, type PersonAccess, type RoleAccess, roleFinder } from "./access.ts";
 import { checkText, checkViolations, unknownToChecks } from "./checks.ts";
 import type { FindingData } from "./findings.ts";
 import { mfaUnknown, policyViolations } from "./policies.ts";
-import { alreadySo, type Tense, toRefusal } from "./refusals.ts";
-import type { Judged, Rules, Violation } from "./violation.ts";
+import { alreadySo, list, type RefusalData, type Tense, toRefusal } from "./refusals.ts";
+import { type Budget, type Judged, type Rules, TooMuchWork, type Violation } from "./violation.ts";
 
 /** The verdict of policies and checks on a plan. */
 export interface Judgement {
@@ -15,7 +17,7 @@ export interface Judgement {
 }
 
 /** Returns everything in an access that the rules do not allow. */
-export function violationsIn(rules: Rules, judged: Judged): readonly Violation[] {
+function violationsIn(rules: Rules, judged: Judged): readonly Violation[] {
   return [...policyViolations(rules, judged), ...checkViolations(rules.checks, judged)];
 }
 
@@ -78,4 +80,143 @@ function keysOf({ rule, subject }: Violation): readonly string[] {
   if (subject === null) return [rule];
   const keys = [subject.id, subject.name?.toLowerCase() ?? null].filter((key) => key !== null);
   return keys.map((key) => `${rule}\n${key}`);
+}
+
+// A few seconds.
+const MAX_STEPS = 20_000_000;
+
+/** Returns what the files break by themselves at a moment, whatever is live. */
+export function declaredViolations(declared: DeclaredAccess, now: number): readonly Violation[] {
+  return violationsIn(declared, openDeclared(declared, now));
+}
+
+/**
+ * Judges the files by themselves at a moment: by the same rules and in the same words as a plan. Returns null where
+ * that takes too much work.
+ */
+export function judgeDeclared(declared: DeclaredAccess, now: number): readonly Breach[] | null {
+  const judged = openDeclared(declared, now, { steps: MAX_STEPS });
+  try {
+    const violations = violationsIn(declared, judged);
+    if (violations.length === 0) return [];
+    const context = {
+      ...judged,
+      held: new Map(judged.access.people.map(({ name, roles }) => [name, roles])),
+    };
+    return oneForEachOnly(violations).flatMap((violation) => breachesOf(violation, context));
+  } catch (error) {
+    if (error instanceof TooMuchWork) return null;
+    throw error;
+  }
+}
+
+function openDeclared(declared: DeclaredAccess, now: number, budget?: Budget): Judged {
+  const access = declaredAccess(declared, now);
+  const finder = roleFinder(access);
+  const find = (role: string): string => finder(role) ?? role;
+  return { access, settled: access, find, ...(budget && { budget }) };
+}
+
+/** Who holds what by the files alone; a role that they only name stands under that name, and grants nothing known. */
+function declaredAccess({ roles = [], members = [], origin }: DeclaredAccess, now: number): Access {
+  const keys = new Map<string, string>();
+  const access = new Map<string, RoleAccess>();
+  for (const { name, id = null, permissions = [] } of roles) {
+    access.set(name, { id, name, permissions, custom: true });
+    if (id !== null) keys.set(id, name);
+  }
+  const people = members.flatMap((entry): readonly PersonAccess[] => {
+    const { member, expired } = activeAt(entry, now);
+    const { email, id = null, roles: grants = [] } = member;
+    if (expired || isMention(member, origin.file)) return [];
+    const held = grants.map(({ role }) => keys.get(role) ?? role);
+    return [
+      {
+        id,
+        name: email,
+        email,
+        status: "invited",
+        roles: [...new Set(held)],
+        serviceAccount: false,
+        ignored: false,
+        mfa: null,
+      },
+    ];
+  });
+  return { roles: access, removed: new Set(), people };
+}
+
+/** Joins all who have a permission that one check allows to others only: they share its place in the file. */
+function oneForEachOnly(violations: readonly Violation[]): readonly Violation[] {
+  const joined = new Map<unknown, { readonly first: Violation; names: string[]; through: Set<string> }>();
+  for (const violation of violations) {
+    const { data, check } = violation;
+    if (data.code !== "check-only") {
+      joined.set(violation, { first: violation, names: [], through: new Set() });
+      continue;
+    }
+    const one = joined.get(check) ?? { first: violation, names: [], through: new Set() };
+    joined.set(check, one);
+    one.names.push(data.name);
+    for (const role of data.through) one.through.add(role);
+  }
+  return [...joined.values()].map(({ first, names, through }): Violation => {
+    const { data } = first;
+    if (data.code !== "check-only") return first;
+    return { ...first, data: { ...data, name: list(names), through: [...through].sort() } };
+  });
+}
+
+interface BreachContext extends Judged {
+  /** Address → role keys, in the order of the grants. */
+  readonly held: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Returns a violation as what is told of each of its places in the files. */
+function breachesOf({ data, check }: Violation, { find, held }: BreachContext): readonly Breach[] {
+  const origin = check?.origin ?? { file: "", path: [] };
+  switch (data.code) {
+    case "email-domains":
+      return [breach("policy-email-domain", { kind: "member", email: data.name }, data)];
+    case "separate": {
+      const names = new Map(data.roles.map((role) => [find(role), role]));
+      const [first = "", ...others] = held.get(data.name)?.filter((key) => names.has(key)) ?? [];
+      return others.map((role) => {
+        const both = [first, role].map((key) => names.get(key) ?? key).sort();
+        return breach(
+          "policy-separate",
+          { kind: "grant", email: data.name, role, beside: first },
+          { ...data, roles: both },
+        );
+      });
+    }
+    case "max-holders":
+      return [breach("policy-max-holders", { kind: "max-holders", role: data.name, max: data.max }, data)];
+    case "require-until": {
+      const role = find(data.role) ?? data.role;
+      return [breach("policy-require-until", { kind: "grant", email: data.name, role }, data)];
+    }
+    case "forbid-permissions":
+      return data.permissions.map((permission) =>
+        breach(
+          "policy-forbidden-permission",
+          { kind: "permission", role: data.name, permission },
+          { ...data, permissions: [permission] },
+        ),
+      );
+    case "check-only":
+      return [breach("check-only", { kind: "check", origin, key: "only" }, data)];
+    case "check-at-most":
+      return [breach("check-at-most", { kind: "check", origin, key: "at_most" }, data)];
+    case "check-cannot":
+      return [breach("check-cannot", { kind: "cannot", origin, permission: data.permission }, data)];
+    default:
+      // Guards, and what only the live state tells, are not judged here.
+      return [];
+  }
+}
+
+function breach(code: BreachCode, subject: BreachSubject, data: RefusalData): Breach {
+  const { message, hint } = toRefusal(data);
+  return { code, subject, message, hint };
 }

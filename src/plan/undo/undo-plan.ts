@@ -1,9 +1,21 @@
 import type { PastRun, UndoNote } from "../../model/journal.ts";
-import type { MemberChange, Plan, RoleChange } from "../../model/plan.ts";
+import type { LiveMember } from "../../model/live.ts";
+import type { MemberChange, MemberImage, Plan, RoleChange, RoleRef } from "../../model/plan.ts";
 import { judgeChanges, type PlanInput } from "../build-plan.ts";
-import { scopeOf } from "../scope.ts";
-import { netEffects } from "./net-effects.ts";
-import { undoMembers } from "./undo-members.ts";
+import { memberImageOf } from "../changes/member-changes.ts";
+import { withFingerprint } from "../fingerprint.ts";
+import { addressesOf, addressOf, isManaged, matchesAny, scopeOf } from "../scope.ts";
+import { emptyFields, withoutFields } from "./emptied-fields.ts";
+import { type Effect, netEffects } from "./net-effects.ts";
+import { recreateMember } from "./recreate-member.ts";
+import {
+  createNotes,
+  differsFromImage,
+  findByAddress,
+  type MemberRevertContext,
+  type UndoContext,
+} from "./revert-context.ts";
+import { revertMember } from "./revert-member.ts";
 import { type RevertedRoles, undoRoles } from "./undo-roles.ts";
 
 /** The plan that undoes a run, with notes on what it does not restore. */
@@ -67,4 +79,107 @@ function stillHeld(
 
 function touched(changes: readonly (RoleChange | MemberChange)[]): number {
   return changes.filter(({ kind }) => kind !== "create").length;
+}
+
+/** Computes the changes that undo a run's effects on members. */
+function undoMembers({
+  roles,
+  ...context
+}: UndoContext & Pick<MemberRevertContext, "declared"> & { readonly roles: RevertedRoles }): {
+  readonly changes: readonly MemberChange[];
+  readonly notes: readonly UndoNote[];
+} {
+  const { scope } = context;
+  const { notes, note } = createNotes("member");
+  const names = new Map(scope.roles.map(({ id, name }) => [id, name]));
+  for (const { id, after } of roles.plan.changes)
+    if (id !== null && after !== null) names.set(id, after.name);
+  const refOf = (id: string): RoleRef => ({ id, name: names.get(id) ?? id });
+  const byId = new Map(scope.members.map((member) => [member.id, member]));
+  const byAddress = new Map(
+    scope.members.flatMap((member) =>
+      addressesOf(member).map((address) => [address.toLowerCase(), member] as const),
+    ),
+  );
+  const memberContext: MemberRevertContext = { ...context, refs: roles.refs, note, byId, byAddress, refOf };
+  const changes = context.effects.members.flatMap((effect) => undoMember(effect, memberContext) ?? []);
+  return { changes, notes };
+}
+
+function undoMember(effect: Effect<MemberImage>, context: MemberRevertContext): MemberChange | null {
+  const { id, name, before, after } = effect;
+  const { note } = context;
+  if (isIgnored(effect, context)) {
+    note("ignored", name, `${name} is to be ignored, and stays as it is.`);
+    return null;
+  }
+  const live = id === null ? findMaybeCreated(effect, context) : context.byId.get(id);
+  if (before === null) return live && after ? remove(live, after, context) : null;
+  if (after === null) return live ? null : recreateMember(effect, before, context);
+  if (live) return revertMember(live, before, emptiedWhereLiveIs(effect, live, after, context), context);
+  note("gone-since", name, `${name} is no longer a member, so nothing is restored.`);
+  return null;
+}
+
+/** Returns the image after the run, without fields that the service may have emptied and that are empty now. */
+function emptiedWhereLiveIs(
+  { maybeEmptied = [] }: Effect<MemberImage>,
+  live: LiveMember,
+  after: MemberImage,
+  context: MemberRevertContext,
+): MemberImage {
+  const empty = emptyFields(memberImageOf(live, context));
+  return withoutFields(
+    after,
+    maybeEmptied.filter((field) => empty.includes(field)),
+  );
+}
+
+function isIgnored(
+  { id, name }: Effect<MemberImage>,
+  { ignore, matches, scope }: MemberRevertContext,
+): boolean {
+  return (
+    matchesAny(ignore.members, [name, id ?? name], matches) ||
+    scope.ignoredMembers.some((member) => member.id === id)
+  );
+}
+
+/** Finds the member that a create with an unknown outcome may have left: only an identical one counts. */
+function findMaybeCreated(
+  { name, after }: Effect<MemberImage>,
+  context: MemberRevertContext,
+): LiveMember | undefined {
+  const live = findByAddress(name, context);
+  if (live === undefined || after === null) return undefined;
+  if (live.status === "pending" || isManaged(live)) {
+    if (!differsFromImage(live, after, context)) return live;
+  }
+  context.note(
+    "not-sure",
+    name,
+    `It is not known whether the run made ${name} a member; the membership there is looks different, and stays.`,
+  );
+  return undefined;
+}
+
+function remove(live: LiveMember, after: MemberImage, context: MemberRevertContext): MemberChange {
+  const name = addressOf(live) ?? live.id;
+  if (differsFromImage(live, after, context)) {
+    context.note(
+      "changed-since",
+      name,
+      `${name} was changed since; the membership goes all the same, because the run made it.`,
+    );
+  }
+  return withFingerprint<MemberChange>({
+    resource: "member",
+    name,
+    kind: "delete",
+    id: live.id,
+    before: memberImageOf(live, context),
+    after: null,
+    fields: [],
+    reason: "undone",
+  });
 }

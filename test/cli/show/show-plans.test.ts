@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ruleLocations } from "../../../src/cli/show/show-plans.ts";
 import { loadMerchants } from "../../../src/config/load-merchants.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
-import { judgeDeclared } from "../../../src/plan/judge/judge-declared.ts";
+import { judgeDeclared } from "../../../src/plan/judge/judge-rules.ts";
 import { live, liveMember, liveRole, matches, NOW } from "../../support/build.ts";
 
 const FILES: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { renderFrame } from "../../../src/config/diagnostics/code-frame.ts";
-import { indexPositions } from "../../../src/config/yaml/positions.ts";
+import { indexPositions } from "../../../src/config/yaml/locate.ts";
 
 /** The frame of the first place where the marked text stands. */
 function frame(text: string, marked: string): string {

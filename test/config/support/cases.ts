@@ -5,7 +5,7 @@ import { loadMerchants } from "../../../src/config/load-merchants.ts";
 import type { ReadResult, ReadSource } from "../../../src/config/load-sources.ts";
 import { parseMerchantFile } from "../../../src/index.ts";
 import type { Diagnostic } from "../../../src/model/diagnostic.ts";
-import { judgeDeclared } from "../../../src/plan/judge/judge-declared.ts";
+import { judgeDeclared } from "../../../src/plan/judge/judge-rules.ts";
 
 /** Where the files with mistakes are, each with what a user reads about it. */
 export const folder = fileURLToPath(new URL("../err/", import.meta.url));

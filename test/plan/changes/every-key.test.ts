@@ -4,7 +4,7 @@ import { resolveConnection } from "../../../src/cli/session/connection.ts";
 import { merchantJsonSchema } from "../../../src/config/json-schemas.ts";
 import { loadMerchants } from "../../../src/config/load-merchants.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
-import { judgeDeclared } from "../../../src/plan/judge/judge-declared.ts";
+import { judgeDeclared } from "../../../src/plan/judge/judge-rules.ts";
 import { invited, live, liveMember, liveRole, matches, NOW } from "../../support/build.ts";
 
 /** What is live for every case. */

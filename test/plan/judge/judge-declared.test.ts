@@ -5,7 +5,7 @@ import { loadMerchants } from "../../../src/config/load-merchants.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import type { LiveState } from "../../../src/model/live.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
-import { declaredViolations, judgeDeclared } from "../../../src/plan/judge/judge-declared.ts";
+import { declaredViolations, judgeDeclared } from "../../../src/plan/judge/judge-rules.ts";
 import { runs } from "../../support/property-runs.ts";
 
 const NOW = Date.UTC(2026, 10, 21);

@@ -7,6 +7,7 @@ import { planCommand } from "./commands/account/plan-command.ts";
 import { reportCommand } from "./commands/account/report-command.ts";
 import { runsCommand } from "./commands/account/runs-command.ts";
 import { undoCommand } from "./commands/account/undo-command.ts";
+import { whoamiCommand } from "./commands/account/whoami-command.ts";
 import { completeCommand, completionCommand } from "./commands/completion-command.ts";
 import { fmtCommand } from "./commands/files/fmt-command.ts";
 import { listCommand } from "./commands/files/list-command.ts";
@@ -28,6 +29,7 @@ const COMMANDS: ReadonlyMap<string | undefined, CommandFactory> = new Map([
   ["report", reportCommand],
   ["runs", runsCommand],
   ["undo", undoCommand],
+  ["whoami", whoamiCommand],
   ["fmt", fmtCommand],
   ["list", listCommand],
   ["sandbox", sandboxCommand],

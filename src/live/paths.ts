@@ -13,9 +13,11 @@ export function membersPath(merchant: string, id?: string): string {
 /** The path of the caller's memberships. */
 export const MEMBERSHIPS_PATH = "/v0.1/memberships";
 
-/** Returns a query string with the parameters in their order. */
-export function query(parameters: Readonly<Record<string, string | number>>): string {
-  const text = Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)]);
+/** Returns a query string with the parameters in their order; a list repeats its parameter. */
+export function query(parameters: Readonly<Record<string, string | number | readonly string[]>>): string {
+  const text = Object.entries(parameters).flatMap(([name, value]) =>
+    [value].flat().map((one): [string, string] => [name, String(one)]),
+  );
   return `?${new URLSearchParams(text).toString()}`;
 }
 

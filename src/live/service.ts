@@ -1,4 +1,5 @@
 import type { LiveEvent } from "../model/events.ts";
+import type { Membership } from "../model/live.ts";
 import type { LiveLookup, LiveReader, LiveWriter } from "../model/ports.ts";
 import { createClient } from "./http/client.ts";
 import { createLimiter } from "./http/limiter.ts";
@@ -11,7 +12,8 @@ import {
   type ProxyServer,
   undiciTransport,
 } from "./http/transport.ts";
-import { createCurrentMemberFinder, createLookup } from "./lookup.ts";
+import { createLookup } from "./lookup.ts";
+import { createCurrentMemberFinder, listMemberships, type MembershipFilter } from "./memberships.ts";
 import { checkBaseUrl } from "./paths.ts";
 import { createReader } from "./reader.ts";
 import { createWriter } from "./writer.ts";
@@ -47,6 +49,8 @@ export interface Service {
   readonly reader: LiveReader;
   lookup(merchant: string): LiveLookup;
   writer(merchant: string): LiveWriter;
+  /** Lists all memberships of the key's user that a filter selects; throws RolecallError. */
+  memberships(filter?: MembershipFilter): Promise<readonly Membership[]>;
   close(): Promise<void>;
 }
 
@@ -75,6 +79,7 @@ export function connect(options: ConnectOptions): Service {
     reader: createReader(client, createCurrentMemberFinder(client, emit), emit),
     lookup: (merchant) => createLookup(client, merchant),
     writer: (merchant) => createWriter(client, merchant),
+    memberships: (filter) => listMemberships(client, filter),
     close: async () => {
       closing.abort();
       await transport.close();

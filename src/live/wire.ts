@@ -1,7 +1,13 @@
 import { z } from "zod";
 import { markRounded, unmark } from "../lib/json-text.ts";
 import type { Metadata } from "../model/json.ts";
-import type { LiveMember, LiveRole, MemberStatus } from "../model/live.ts";
+import {
+  type LiveMember,
+  type LiveRole,
+  MEMBER_STATUSES,
+  type MemberStatus,
+  type Membership,
+} from "../model/live.ts";
 
 /** Makes a field optional; `null` counts as absent. Fields that the contract does not name are dropped. */
 const absent = <T extends z.ZodType>(schema: T) => schema.nullish();
@@ -52,7 +58,18 @@ const membershipListSchema = z.object({
     z.object({
       id: z.string().min(1),
       resource_id: z.string(),
+      type: absent(z.string()),
+      roles: absent(z.array(z.string())),
       status: z.unknown().optional(),
+      invite: absent(z.object({ expires_at: absent(z.string()) })),
+      resource: absent(
+        z.object({
+          type: absent(z.string()),
+          name: absent(z.string()),
+          // Any other form says nothing about the sandbox.
+          attributes: z.unknown().optional(),
+        }),
+      ),
     }),
   ),
   total_count: totalSchema,
@@ -63,13 +80,6 @@ const createdSchema = z.object({ id: z.string().min(1) });
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly total: number | null;
-}
-
-/** A membership of the caller: its member id at a merchant. */
-export interface Membership {
-  readonly id: string;
-  readonly merchant: string;
-  readonly status: MemberStatus;
 }
 
 /** Parses a role. Throws a SyntaxError if it is not JSON, a TypeError if it is not a role. */
@@ -108,12 +118,25 @@ const unshared: InternRoles = (roles) => roles;
 export function readMembershipPage(body: string): Page<Membership> {
   const { items, total_count } = parse(membershipListSchema, body).data;
   return {
-    items: items.map(({ id, resource_id, status }) => ({
-      id,
-      merchant: resource_id,
-      status: toStatus(status),
-    })),
+    items: items.map(toMembership),
     total: total_count ?? null,
+  };
+}
+
+function toMembership(wire: z.infer<typeof membershipListSchema>["items"][number]): Membership {
+  const { id, resource_id, resource, invite } = wire;
+  const sandbox: unknown = Object(resource?.attributes)["sandbox"];
+  return {
+    id,
+    resource: {
+      id: resource_id,
+      type: wire.type ?? resource?.type ?? UNKNOWN_TYPE,
+      name: resource?.name ?? "",
+      sandbox: typeof sandbox === "boolean" ? sandbox : null,
+    },
+    roles: wire.roles ?? [],
+    status: toStatus(wire.status),
+    ...(hasText(invite?.expires_at) && { expiresAt: invite.expires_at }),
   };
 }
 
@@ -183,10 +206,8 @@ function toRole(wire: z.infer<typeof roleSchema>, marked: boolean): LiveRole {
   };
 }
 
-const STATUSES = ["accepted", "pending", "expired", "disabled"] as const;
-
 function toStatus(wire: unknown): MemberStatus {
-  return STATUSES.find((status) => status === wire) ?? "unknown";
+  return MEMBER_STATUSES.find((status) => status === wire) ?? "unknown";
 }
 
 function toMember(wire: z.infer<typeof memberSchema>, marked: boolean, share: InternRoles): LiveMember {

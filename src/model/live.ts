@@ -3,6 +3,37 @@ import type { Metadata } from "./json.ts";
 /** The status of a membership; `unknown` also for values that the contract does not name. */
 export type MemberStatus = "accepted" | "pending" | "expired" | "disabled" | "unknown";
 
+/** The words for the status of a membership. */
+export const MEMBER_STATUSES: readonly MemberStatus[] = [
+  "accepted",
+  "pending",
+  "expired",
+  "disabled",
+  "unknown",
+];
+
+/** A membership of the key's user: a member, seen from the user's side. */
+export interface Membership {
+  /** The member's id. */
+  readonly id: string;
+  /** The merchant account or organization. */
+  readonly resource: {
+    /** The merchant code, for a merchant. */
+    readonly id: string;
+    /** `merchant`, `organization`, or a word that the contract does not name. */
+    readonly type: string;
+    /** Empty if the service does not tell. */
+    readonly name: string;
+    /** Whether it is a test account; `null` if the service does not tell. */
+    readonly sandbox: boolean | null;
+  };
+  /** Role ids. */
+  readonly roles: readonly string[];
+  readonly status: MemberStatus;
+  /** The end of a pending invitation, ISO 8601; absent if there is none. */
+  readonly expiresAt?: string;
+}
+
 /** A role at the service. */
 export interface LiveRole {
   readonly id: string;

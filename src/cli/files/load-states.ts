@@ -48,6 +48,21 @@ export async function loadStates(paths: readonly string[], options: LoadOptions)
   return { sources, states: pick(states, merchants, diagnostics), diagnostics };
 }
 
+/** Reads the files as `loadStates` does; `null` if no path is given and the default folder has no file. */
+export async function loadStatesIfAny(
+  paths: readonly string[],
+  options: LoadOptions,
+): Promise<Loaded | null> {
+  const isThere = paths.length > 0 || existsSync(resolve(options.cwd, defaultPath(options.cwd)));
+  if (!isThere) return null;
+  try {
+    return await loadStates(paths, options);
+  } catch (error) {
+    if (error instanceof RolecallError && error.code === "no-files" && paths.length === 0) return null;
+    throw error;
+  }
+}
+
 async function load(
   files: readonly string[],
   wholeProject: boolean,

@@ -29,7 +29,7 @@ export function resolveConnection(state: Addressed, option: string | undefined, 
       hint: "Set ROLECALL_BASE_URL, pass --base-url, or write api.base_url into the file.",
     });
   }
-  const { key, keySource } = keyFor(state, env);
+  const { key, keySource } = keyIn(keyVariables(state), env, ` for ${state.merchant}`);
   return {
     baseUrl: normalizeServiceUrl(baseUrl),
     baseUrlSource,
@@ -58,13 +58,47 @@ export function keyVariables({
   return keyEnv ? [keyEnv] : [own, "ROLECALL_API_KEY"];
 }
 
-function keyFor(state: Addressed, env: Io["env"]): { key: string; keySource: string } {
-  const { merchant } = state;
-  const candidates = keyVariables(state);
+/**
+ * Resolves a connection that is no merchant's: from the options and the environment; the base URL also from the files,
+ * if they name a single one.
+ */
+export function resolveOwnConnection(
+  { baseUrl: option, keyEnv = "ROLECALL_API_KEY" }: { readonly baseUrl?: string; readonly keyEnv?: string },
+  env: Io["env"],
+  files: readonly Addressed[] = [],
+): Connection {
+  const [named, ...others] = new Set(files.flatMap(({ baseUrl }) => baseUrl ?? []));
+  const candidates = [
+    [option, "--base-url"],
+    [env["ROLECALL_BASE_URL"], "ROLECALL_BASE_URL"],
+    [others.length === 0 ? named : undefined, "api.base_url in the files"],
+  ] as const;
+  const [baseUrl, baseUrlSource] = candidates.find(([url]) => url) ?? [];
+  if (!baseUrl || !baseUrlSource) {
+    throw new RolecallError("base-url-missing", "No base URL is configured.", {
+      hint: "Set ROLECALL_BASE_URL, or pass --base-url.",
+    });
+  }
+  const { key, keySource } = keyIn([keyEnv], env);
+  return {
+    baseUrl: normalizeServiceUrl(baseUrl),
+    baseUrlSource,
+    key,
+    keySource,
+    environment: environmentOfKey(key),
+  };
+}
+
+/** Returns the first key in these variables; `whose` follows "no API key" in the message of a missing one. */
+function keyIn(
+  candidates: readonly string[],
+  env: Io["env"],
+  whose = "",
+): Pick<Connection, "key" | "keySource"> {
   const keySource = candidates.find((name) => env[name]);
   const key = keySource && env[keySource]?.trim();
   if (!keySource || !key) {
-    throw new RolecallError("key-missing", `There is no API key for ${merchant}.`, {
+    throw new RolecallError("key-missing", `There is no API key${whose}.`, {
       hint: `Set the environment variable ${candidates.join(", or ")}.`,
     });
   }
@@ -76,8 +110,14 @@ function keyFor(state: Addressed, env: Io["env"]): { key: string; keySource: str
   return { key, keySource };
 }
 
+/** Returns the environment of a key by its prefix; `null` if it has none. */
+function environmentOfKey(key: string): Environment | null {
+  if (key.startsWith("sk_live_")) return "live";
+  return key.startsWith("sk_test_") ? "test" : null;
+}
+
 function agreedEnvironment(state: Addressed, key: string, keySource: string): Environment | null {
-  const ofKey = key.startsWith("sk_live_") ? "live" : key.startsWith("sk_test_") ? "test" : null;
+  const ofKey = environmentOfKey(key);
   if (state.environment && ofKey && state.environment !== ofKey) {
     throw new RolecallError(
       "key-environment",

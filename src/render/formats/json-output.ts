@@ -2,6 +2,7 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Failure } from "../../model/errors.ts";
 import type { FailureJson, StreamEvent } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
+import type { MembershipsView } from "../text/memberships-text.ts";
 import type { ShownRun } from "../text/runs-text.ts";
 import type { RiskyDrift } from "../view/drift-view.ts";
 
@@ -35,6 +36,14 @@ export function plansJson(plans: readonly Plan[], failures: readonly FailureJson
 /** Returns how merchants differ from their files, and the risks of what happened, as JSON. */
 export function driftsJson(drifts: readonly RiskyDrift[], failures: readonly FailureJson[] = []): string {
   return `${safeJson({ format: 1, drifts, failures }, null, 2)}\n`;
+}
+
+/** Returns the memberships of each key as JSON, and why others have none. */
+export function membershipsJson(
+  keys: readonly MembershipsView[],
+  failures: readonly FailureJson[] = [],
+): string {
+  return `${safeJson({ format: 1, keys, failures }, null, 2)}\n`;
 }
 
 /** Problems in files as JSON. */

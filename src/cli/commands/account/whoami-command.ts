@@ -1,0 +1,62 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { MEMBER_STATUSES } from "../../../model/live.ts";
+import { withConnectionOptions, withOutputOptions } from "../../args/options.ts";
+import type { ExitCode } from "../../exit-code.ts";
+import type { Io } from "../../io/io.ts";
+import type { WhoamiCommandOptions } from "../../show/show-memberships.ts";
+
+/** Declares `whoami`. */
+export function whoamiCommand(io: Io, done: (code: ExitCode) => void): Command {
+  const command = new Command("whoami")
+    .summary("list the memberships of the key's user, and what has no file")
+    .description(
+      "Lists the merchants and organizations that the key's user is a member of, which of the merchants have no file, and which files the key does not reach. Changes nothing.",
+    )
+    .argument("[path...]", "files or folders (default: access/, if it exists)")
+    .addOption(
+      new Option("--type <type>", "only resources of this type").choices(["merchant", "organization"]),
+    )
+    .addOption(new Option("--status <status>", "only this status").choices(MEMBER_STATUSES))
+    .option("--sandbox", "only test accounts")
+    .option("--no-sandbox", "no test accounts")
+    .option("--name <name>", "only resources of this name")
+    .option("--parent <parent>", "only what belongs to this organization, or to none", parseParent)
+    .addOption(
+      new Option("--role <id>", "only memberships with this role id; repeatable, any of them")
+        .argParser((id: string, all: readonly string[]) => [...all, id])
+        .default([], "all"),
+    )
+    .option("--key-env <name>", "only the key in this environment variable")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  rolecall whoami                       every membership of every key in use
+  rolecall whoami --key-env RETAIL_API_KEY --base-url https://api.example.com
+                                        without any file
+  rolecall whoami --type merchant --status accepted --no-sandbox
+  rolecall whoami --parent org_1        what belongs to an organization
+  rolecall whoami --parent none         what belongs to nothing
+  rolecall whoami --role role_owner --role role_admin --format json
+
+The keys are those that the files use, and the one in ROLECALL_API_KEY. The
+service filters; a parent of another type is written TYPE:ID. A key that is not
+tied to a user has no memberships to list.
+
+Exits 0, or 1 if a file has an error or memberships could not be read.
+`,
+    )
+    .action(async (paths: readonly string[], options: WhoamiCommandOptions) => {
+      const { showMemberships } = await import("../../show/show-memberships.ts");
+      done(await showMemberships(paths, options, io));
+    });
+  return withOutputOptions(withConnectionOptions(command));
+}
+
+/** Parses `none`, an id of an organization, or `TYPE:ID`. */
+function parseParent(text: string): NonNullable<WhoamiCommandOptions["parent"]> | null {
+  if (text === "none") return null;
+  const [, type = "organization", id = ""] = /^(?:([a-z_]+):)?(.*)$/s.exec(text) ?? [];
+  if (id === "") throw new InvalidArgumentError("It takes an id, TYPE:ID, or none.");
+  return { type, id };
+}

@@ -1,0 +1,180 @@
+import type { MembershipFilter } from "../../live/memberships.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { FailureJson } from "../../model/events.ts";
+import type { Membership } from "../../model/live.ts";
+import { diagnosticFailure, failureJson, membershipsJson } from "../../render/formats/json-output.ts";
+import { renderFailure } from "../../render/text/failure-text.ts";
+import { type MembershipsView, renderMemberships } from "../../render/text/memberships-text.ts";
+import type { OutputOptions, ServiceOptions } from "../args/options.ts";
+import { ExitCode } from "../exit-code.ts";
+import { isFileError, loadStatesIfAny } from "../files/load-states.ts";
+import type { Io } from "../io/io.ts";
+import { styleFor, verbosityOf } from "../io/output.ts";
+import { serviceLog } from "../progress/log-progress.ts";
+import { type Connection, resolveConnection, resolveOwnConnection } from "../session/connection.ts";
+import { printDiagnostics } from "../session/plan-merchants.ts";
+import { openServices, type Services } from "../session/services.ts";
+
+/** The options of `whoami`. */
+export type WhoamiCommandOptions = Pick<ServiceOptions, "baseUrl" | "concurrency" | "retryFor" | "verbose"> &
+  OutputOptions &
+  Omit<MembershipFilter, "roles"> & {
+    readonly keyEnv?: string;
+    readonly role: readonly string[];
+  };
+
+/** Prints the memberships of the keys' users, and compares them with the files. */
+export async function showMemberships(
+  paths: readonly string[],
+  options: WhoamiCommandOptions,
+  io: Io,
+): Promise<ExitCode> {
+  const loaded = await loadStatesIfAny(paths, { merchants: [], cwd: io.cwd, now: io.now() });
+  const errors = loaded?.diagnostics.filter(isFileError) ?? [];
+  printDiagnostics(errors, options, io);
+  const filter = filterOf(options);
+  const keys = keysOf(loaded?.states ?? [], options, io.env);
+  const services = openServices({ ...options, emit: serviceLog(io, options.verbose === true) }, io);
+  try {
+    const read = await Promise.all(keys.map((key) => readKey(key, filter, services)));
+    const views = read.flatMap((one) =>
+      "memberships" in one ? [viewOf(one, loaded?.states ?? [], filter)] : [],
+    );
+    const failed = read.flatMap((one) => ("error" in one ? [one.error] : []));
+    const failures = [
+      ...errors.map(diagnosticFailure),
+      ...failed.map((error) => failureJson(null, error.failure)),
+    ];
+    show(views, failures, { options, anyFiles: loaded !== null, filtered: isFiltering(filter) }, io);
+    const style = styleFor(io.stderr, io, options.color);
+    for (const error of failed) io.stderr.write(renderFailure(error.failure, style));
+    return failures.length > 0 ? ExitCode.failed : ExitCode.ok;
+  } finally {
+    await services.close();
+  }
+}
+
+function show(
+  views: readonly MembershipsView[],
+  failures: readonly FailureJson[],
+  about: { readonly options: WhoamiCommandOptions; readonly anyFiles: boolean; readonly filtered: boolean },
+  io: Io,
+): void {
+  const { options } = about;
+  io.stdout.write(
+    options.format === "json"
+      ? membershipsJson(views, failures)
+      : renderMemberships(views, about, styleFor(io.stdout, io, options.color), verbosityOf(options)),
+  );
+}
+
+function filterOf({ type, status, sandbox, name, parent, role }: WhoamiCommandOptions): MembershipFilter {
+  return {
+    ...(type !== undefined && { type }),
+    ...(status !== undefined && { status }),
+    ...(sandbox !== undefined && { sandbox }),
+    ...(name !== undefined && { name }),
+    ...(parent !== undefined && { parent }),
+    ...(role.length > 0 && { roles: role }),
+  };
+}
+
+function isFiltering(filter: MembershipFilter): boolean {
+  return Object.keys(filter).length > 0;
+}
+
+/** A service and key, with the merchants of the files that use it. */
+interface KeyOfFiles {
+  readonly connection: Connection;
+  readonly merchants: ReadonlySet<string>;
+}
+
+/** Returns the keys that the files use and the one of the environment, each once; `--key-env` selects a single one. */
+function keysOf(
+  states: readonly DesiredState[],
+  options: Pick<WhoamiCommandOptions, "baseUrl" | "keyEnv">,
+  env: Io["env"],
+): readonly KeyOfFiles[] {
+  const keys = new Map<string, { connection: Connection; merchants: Set<string> }>();
+  const idOf = ({ baseUrl, key }: Connection): string => JSON.stringify([baseUrl, key]);
+  const add = (connection: Connection): Set<string> => {
+    const known = keys.get(idOf(connection)) ?? { connection, merchants: new Set<string>() };
+    keys.set(idOf(connection), known);
+    return known.merchants;
+  };
+  for (const state of states) {
+    const connection = nullIfMissing(() => resolveConnection(state, options.baseUrl, env));
+    if (connection !== null) add(connection).add(state.merchant);
+  }
+  const own = (): Connection => resolveOwnConnection(options, env, states);
+  if (options.keyEnv !== undefined) {
+    const connection = own();
+    const merchants = keys.get(idOf(connection))?.merchants ?? new Set();
+    return [{ connection, merchants }];
+  }
+  // Without any key, its failure says which variables to set.
+  const additional = keys.size === 0 ? own() : nullIfMissing(own);
+  if (additional !== null) add(additional);
+  return [...keys.values()];
+}
+
+function nullIfMissing(resolve: () => Connection): Connection | null {
+  try {
+    return resolve();
+  } catch (error) {
+    if (error instanceof RolecallError) return null;
+    throw error;
+  }
+}
+
+type ReadKey = KeyOfFiles &
+  ({ readonly memberships: readonly Membership[] } | { readonly error: RolecallError });
+
+async function readKey(key: KeyOfFiles, filter: MembershipFilter, services: Services): Promise<ReadKey> {
+  try {
+    return { ...key, memberships: await services.of(key.connection).memberships(filter) };
+  } catch (error) {
+    if (!(error instanceof RolecallError)) throw error;
+    return { ...key, error: error.code === "forbidden" ? noUser(error, key.connection) : error };
+  }
+}
+
+/** Returns the failure of a key that may not list memberships: mostly it belongs to no user. */
+function noUser(error: RolecallError, { keySource }: Connection): RolecallError {
+  return new RolecallError(
+    "forbidden",
+    `The key in ${keySource} cannot list memberships: it is not tied to a user, or lacks the scope user.profile_readonly.`,
+    {
+      hint: 'Use a key of a user, or name the merchants: "rolecall init --merchant CODE". Plans work without this.',
+      ...(error.request && { request: error.request }),
+      cause: error,
+    },
+  );
+}
+
+/** Compares memberships with the files; only an accepted membership gives access. */
+function viewOf(
+  { connection, merchants, memberships }: Extract<ReadKey, { readonly memberships: unknown }>,
+  states: readonly DesiredState[],
+  filter: MembershipFilter,
+): MembershipsView {
+  const accepted = new Set(
+    memberships.flatMap(({ resource, status }) =>
+      resource.type === "merchant" && status === "accepted" ? [resource.id] : [],
+    ),
+  );
+  const declared = new Set(states.map(({ merchant }) => merchant));
+  const rank = ({ resource }: Membership): string => `${resource.type === "merchant" ? 0 : 1} ${resource.id}`;
+  return {
+    service: connection.baseUrl,
+    keySource: connection.keySource,
+    memberships: [...memberships].sort((a, b) => (rank(a) < rank(b) ? -1 : 1)),
+    withoutFile: [...accepted].filter((code) => !declared.has(code)).sort(),
+    notReached: isFiltering(filter)
+      ? null
+      : states
+          .filter(({ merchant }) => merchants.has(merchant) && !accepted.has(merchant))
+          .map(({ merchant, origin }) => ({ merchant, file: origin.file })),
+  };
+}

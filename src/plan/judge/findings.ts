@@ -123,6 +123,10 @@ const SERVICE_ACCOUNTS: Readonly<Record<string, string | undefined>> = {
   system_account: "a system account",
 };
 
+function acceptedHolders(count: number): string {
+  return count === 0 ? "no accepted holder" : counted(count, "accepted holder");
+}
+
 function stays(moves: boolean): string {
   return moves ? "it moves along with a replaced role, and is left alone otherwise" : "it is left alone";
 }
@@ -239,7 +243,7 @@ export function toFinding(found: FindingData): Finding {
     case "role-few-holders":
       return warning(
         "role",
-        `The role "${name}" has ${counted(found.holders, "accepted holder")}, fewer than the ${found.min} it is to have.`,
+        `The role "${name}" has ${acceptedHolders(found.holders)}; it needs ${found.min}.`,
         "This plan does not make it worse. Give the role to somebody else, or let the invited accept.",
       );
     case "check-unknown":

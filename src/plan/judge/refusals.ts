@@ -137,7 +137,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         code,
         "role",
         name,
-        `The role "${name}" would keep ${after} of its ${before} accepted holders${besides}; it needs ${min}.`,
+        `The role "${name}" would ${keptOf(after, before)}${besides}; it needs ${min}.`,
         "Give the role to somebody else first, and let them accept.",
         // What is live can lower the number while the changes, and with them the fingerprint, stay the same.
         `min-holders=${role}:${after}`,
@@ -332,6 +332,12 @@ function check(code: string, name: string | null, message: string): Refusal {
     hint,
     override: null,
   };
+}
+
+/** Returns what becomes of the accepted holders of a role that loses some. */
+function keptOf(after: number, before: number): string {
+  if (before === 1) return "lose its only accepted holder";
+  return `keep ${after === 0 ? "none" : after} of its ${before} accepted holders`;
 }
 
 function quoted(resource: "role" | "member", name: string): string {

@@ -169,7 +169,7 @@ describe("the fewest holders of a role", () => {
     const is = live([OWNER], [ada, bot]);
     const gone = planOf(desired({ members: [] }), is);
     expect(gone.refusals.map(({ message }) => message)).toEqual([
-      'The role "Owner" would keep 0 of its 1 accepted holders, service accounts not counted; it needs 1.',
+      'The role "Owner" would lose its only accepted holder, service accounts not counted; it needs 1.',
     ]);
     const bob = member("bob@example.com", { roles: ["role_owner"] });
     const waiting = planOf(desired({ members: [bob] }), is);
@@ -345,8 +345,8 @@ test("a role that nobody holds, though the file asks for holders, is told of as 
   const minHolders = { Boss: 1, Cashier: 2 };
   const { findings } = planOf(desired({ guards: { ...OPEN, minHolders } }), is);
   expect(findings.map(({ message }) => message)).toEqual([
-    'The role "Boss" has 0 accepted holders, fewer than the 1 it is to have.',
-    'The role "Cashier" has 1 accepted holder, fewer than the 2 it is to have.',
+    'The role "Boss" has no accepted holder; it needs 1.',
+    'The role "Cashier" has 1 accepted holder; it needs 2.',
   ]);
 });
 

@@ -127,6 +127,7 @@ export function judgeChanges(
       : { refusals: [], deferred: [] };
   const guarded = guardPlan({
     settings: guards,
+    entries: desired.members ?? [],
     scope,
     changes,
     deferred: later,

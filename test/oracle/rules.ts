@@ -215,8 +215,7 @@ function touchesProtected({ file }: Wanted, { changes, live, outlook, finalNames
   const ofMember = outlook.some((one) => {
     if (one.before === null || onlyMoves(one, finalNames)) return false;
     const { id, email } = one.before;
-    const entry = one.after === null ? undefined : one.wanted?.email;
-    return isNamed(members, [id, email?.toLowerCase(), entry]) && isTouched("member", id);
+    return isNamed(members, [id, email?.toLowerCase(), one.wanted?.email]) && isTouched("member", id);
   });
   return ofRole || ofMember;
 }

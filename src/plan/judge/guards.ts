@@ -1,4 +1,4 @@
-import type { GuardSettings, RemovalLimit } from "../../model/desired.ts";
+import type { DesiredMember, GuardSettings, RemovalLimit } from "../../model/desired.ts";
 import type { MemberChange, Refusal, RoleChange } from "../../model/plan.ts";
 import { addressesOf, type GlobMatch, matchesAny, type Scope } from "../scope.ts";
 import { type Access, type AccessChanges, granting } from "./access.ts";
@@ -7,6 +7,8 @@ import { toRefusal } from "./refusals.ts";
 /** What the guards look at. */
 export interface Guarded {
   readonly settings: GuardSettings;
+  /** The declared members: an entry that is pinned protects its member under the address in the file, too. */
+  readonly entries: readonly DesiredMember[];
   readonly scope: Scope;
   readonly changes: AccessChanges;
   /** Changes that wait for others to accept: `protect` refuses them at once. */
@@ -88,6 +90,7 @@ function movesAlong(change: MemberChange, replaced: ReadonlySet<string>): boolea
 
 function guardProtected({
   settings: { protect },
+  entries,
   scope,
   changes: due,
   deferred,
@@ -95,6 +98,9 @@ function guardProtected({
 }: Guarded): readonly Refusal[] {
   if (protect.roles.length + protect.members.length === 0) return [];
   const addresses = new Map(scope.members.map((member) => [member.id, addressesOf(member)]));
+  const pinned = new Map(
+    entries.flatMap(({ id, email }) => (id === undefined ? [] : [[id, email] as const])),
+  );
   const changes = {
     roles: [...due.roles, ...deferred.roles],
     members: [...due.members, ...deferred.members],
@@ -106,8 +112,10 @@ function guardProtected({
   ];
   return touched.flatMap((change) => {
     const { resource, name, kind, id, before } = change;
-    const names = [id ?? name, name, nameOf(before) ?? name, ...(addresses.get(id ?? "") ?? [])];
-    const globs = resource === "role" ? protect.roles : protect.members;
+    const [isRole, key] = [resource === "role", id ?? ""];
+    const others = isRole ? [] : [...(addresses.get(key) ?? []), pinned.get(key) ?? name];
+    const names = [id ?? name, name, nameOf(before) ?? name, ...others];
+    const globs = isRole ? protect.roles : protect.members;
     return matchesAny(globs, names, matches) ? [toRefusal({ code: "protect", resource, name, kind })] : [];
   });
 }

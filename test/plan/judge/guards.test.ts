@@ -17,6 +17,7 @@ import {
   planOf,
   role,
   SYNC,
+  until,
 } from "../../support/build.ts";
 
 const OPEN: GuardSettings = { protect: { roles: [], members: [] } };
@@ -125,6 +126,15 @@ describe("protected roles and members", () => {
       ),
     ).toEqual([]);
   });
+});
+
+test("a protected entry that has ended still protects the member whom it is pinned to", () => {
+  const guards = { protect: { roles: [], members: ["owner@example.com"] } };
+  const entry = member("owner@example.com", { id: "mem_1", until: until("1970-01-01") });
+  const is = live([], [liveMember("mem_1", "ada@example.com")]);
+  const plan = planOf(desired({ guards, members: [entry] }), is);
+  expect(brief(plan)).toEqual(["delete member ada@example.com"]);
+  expect(briefRefusals(plan)).toEqual(["guard protect ada@example.com"]);
 });
 
 describe("the fewest holders of a role", () => {

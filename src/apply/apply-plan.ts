@@ -1,13 +1,12 @@
 import { mapConcurrent } from "../lib/map-concurrent.ts";
-import type { ApplyResult, Outcome, PasswordChange, StopCause } from "../model/apply.ts";
+import type { ApplyResult, Outcome, PasswordChange, Step, StopCause } from "../model/apply.ts";
 import { type Failure, RolecallError } from "../model/errors.ts";
 import type { ApplyEvent } from "../model/events.ts";
 import type { Journal, RunEnded } from "../model/journal.ts";
 import type { Change, Plan } from "../model/plan.ts";
 import type { HoldBack, LiveLookup, LiveWriter } from "../model/ports.ts";
-import { executeStep } from "./execute-step.ts";
+import { executeStep, PHASES, stepsOf } from "./execute-step.ts";
 import { createHeldBackQueue, isHeldBack, rolesStillHeld } from "./held-back.ts";
-import { PHASES, type Step, stepsOf } from "./phases.ts";
 import type { RunContext, StepResult } from "./send-recorded.ts";
 import type { PutSemantics } from "./update-member.ts";
 

@@ -1,5 +1,6 @@
 import { isSameJson } from "../lib/json-text.ts";
 import { quoted, quoteIfNeeded, shorten } from "../lib/text.ts";
+import type { Step } from "../model/apply.ts";
 import type { JsonValue, Metadata } from "../model/json.ts";
 import type { LiveMember, LiveRole, MemberStatus } from "../model/live.ts";
 import {
@@ -10,9 +11,8 @@ import {
   TEMPORARY_SUFFIX,
 } from "../model/plan.ts";
 import type { LiveLookup } from "../model/ports.ts";
-import { isPasswordChange, type Step } from "./phases.ts";
 import { emptiedImage, isMemberUpdate, omittedFields } from "./update-member.ts";
-import { roleIds, type Write } from "./write-change.ts";
+import { isPasswordChange, roleIds, type Write } from "./write-change.ts";
 
 /** The result of the check before a write. */
 export type Precondition =

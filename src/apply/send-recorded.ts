@@ -1,12 +1,19 @@
+import type { Step } from "../model/apply.ts";
 import { type Failure, RolecallError } from "../model/errors.ts";
 import type { ApplyEvent } from "../model/events.ts";
 import type { Journal, WriteIntended } from "../model/journal.ts";
 import type { LiveMember } from "../model/live.ts";
 import type { Recheck, WriteOptions } from "../model/ports.ts";
-import { isPasswordChange, type Step } from "./phases.ts";
 import { checkPrecondition } from "./precondition.ts";
 import type { Emptied } from "./update-member.ts";
-import { isReinvitation, restoringWrite, type Sent, type Write, type WriteContext } from "./write-change.ts";
+import {
+  isPasswordChange,
+  isReinvitation,
+  restoringWrite,
+  type Sent,
+  type Write,
+  type WriteContext,
+} from "./write-change.ts";
 
 /** Sends a write, and restores fields that the service has emptied; a failure names what is left empty. */
 export async function sendAndRestore(

@@ -5,7 +5,6 @@ import { RolecallError } from "../model/errors.ts";
 import type { LiveMember } from "../model/live.ts";
 import type { Change, MemberChange, MemberImage, RoleRef } from "../model/plan.ts";
 import type { LiveLookup, LiveWriter, MemberUpdate, WriteOptions } from "../model/ports.ts";
-import { isPasswordChange } from "./phases.ts";
 
 /** Fields that the service has emptied because the update did not send them. */
 export interface Emptied {
@@ -130,7 +129,7 @@ function changedFields(
     ...(sent.has("roles") && { roles: roleIds(after.roles) }),
     ...(sent.has("metadata") && { metadata: after.metadata }),
     ...(sent.has("nickname") && nickname !== null && { nickname }),
-    ...(isPasswordChange(change) && { password: password(change.passwordEnv) }),
+    ...("passwordEnv" in change && { password: password(change.passwordEnv) }),
   };
 }
 

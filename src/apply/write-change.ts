@@ -1,4 +1,4 @@
-import type { PasswordChange } from "../model/apply.ts";
+import type { PasswordChange, Step } from "../model/apply.ts";
 import type { LiveMember } from "../model/live.ts";
 import {
   type Change,
@@ -19,7 +19,6 @@ import type {
   RolePatch,
   WriteOptions,
 } from "../model/ports.ts";
-import type { Step } from "./phases.ts";
 import {
   type Emptied,
   emptiedImage,
@@ -68,6 +67,11 @@ export type Reinvitation = MemberChange & { readonly kind: "replace" };
 /** Tells if a change replaces an expired invitation. */
 export function isReinvitation(change: Change | PasswordChange): change is Reinvitation {
   return change.resource === "member" && change.kind === "replace";
+}
+
+/** Tells if a change only sets a new password. */
+export function isPasswordChange(change: Change | PasswordChange): change is PasswordChange {
+  return "passwordEnv" in change;
 }
 
 /** Returns the write of a step that has one. */

@@ -49,6 +49,17 @@ export type Phase =
   | "delete-members"
   | "delete-roles";
 
+/** The part of a change in one phase; a change has one or several. */
+export interface Step {
+  readonly phase: Phase;
+  readonly change: Change | PasswordChange;
+  /**
+   * `set-aside` renames a role temporarily to free its name; `create` and `remove` make up a replacement; `restore`
+   * restores fields of a member that the service has emptied.
+   */
+  readonly part: "whole" | "set-aside" | "create" | "remove" | "restore";
+}
+
 /** The cause that stopped a merchant's apply other than its own failure: another merchant's failure, a signal, or lost output. */
 export type StopCause =
   | { readonly by: "merchant"; readonly merchant: string }

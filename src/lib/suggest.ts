@@ -18,7 +18,7 @@ export function openSuggester(candidates: readonly string[]): (word: string) => 
     }
     const wanted = word.toLowerCase();
     let best: string | null = null;
-    let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+    let bestDistance = mostEdits(wanted.length) + 1;
     if (wanted.length <= MAX_LENGTH) {
       for (const { candidate, lower } of folded) {
         work += 1;
@@ -27,7 +27,7 @@ export function openSuggester(candidates: readonly string[]): (word: string) => 
         }
         work += lower.length * wanted.length;
         const found = distance(wanted, lower);
-        if (found < bestDistance) {
+        if (found < bestDistance && found <= mostEdits(wanted.length - commonForm(wanted, lower))) {
           best = candidate;
           bestDistance = found;
         }
@@ -36,6 +36,18 @@ export function openSuggester(candidates: readonly string[]): (word: string) => 
     known.set(word, best);
     return best;
   };
+}
+
+/** Returns how many edits make a word of this length another one. */
+function mostEdits(length: number): number {
+  return Math.max(1, Math.floor(length / 3));
+}
+
+/** Returns how many characters two ids or addresses have in common by form alone: `role_`, or the domain. */
+function commonForm(a: string, b: string): number {
+  if (a.startsWith("role_") && b.startsWith("role_")) return "role_".length;
+  const domain = a.includes("@") ? a.slice(a.lastIndexOf("@")) : "";
+  return b.endsWith(domain) ? domain.length : 0;
 }
 
 /** Tells if two words differ by a typing error: one edit, or two in long words. */

@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { suggest } from "../../src/lib/suggest.ts";
+
+test("what all ids and all addresses of a domain have in common does not make two of them similar", () => {
+  const roles = ["role_owner", "role_admin", "role_employee"];
+  expect(suggest("role_gone1", roles)).toBeNull();
+  expect(suggest("role_amdin", roles)).toBe("role_admin");
+  expect(suggest("role_employe", roles)).toBe("role_employee");
+  const addresses = ["ada@example.com", "priya.raman@example.com"];
+  expect(suggest("zed@example.com", addresses)).toBeNull();
+  expect(suggest("prya.ramn@example.com", addresses)).toBe("priya.raman@example.com");
+  expect(suggest("ada@exmaple.com", addresses)).toBe("ada@example.com");
+});

@@ -220,7 +220,7 @@ function toMember(wire: z.infer<typeof memberSchema>, marked: boolean, share: In
       user: {
         id: user.id,
         ...(hasText(user.email) && { email: user.email }),
-        mfaOnLogin: user.mfa_on_login_enabled ?? false,
+        mfaOnLogin: user.mfa_on_login_enabled ?? null,
         type: toUserType(user),
         ...(user.nickname != null && { nickname: user.nickname }),
       },

@@ -66,7 +66,8 @@ export interface LiveUser {
   readonly id: string;
   /** Absent if missing or empty. */
   readonly email?: string;
-  readonly mfaOnLogin: boolean;
+  /** `null` if the service does not tell. */
+  readonly mfaOnLogin: boolean | null;
   /**
    * `user`, `managed_user` (an operator of the merchant's own), `service_account`, `system_account`, or another word of
    * the service: nothing is known of such a type.

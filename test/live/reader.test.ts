@@ -73,7 +73,7 @@ describe("reading a merchant", () => {
     ]);
   });
 
-  test("takes a user who was disabled for disabled, and an empty address for none", async () => {
+  test("takes a user who was disabled for disabled, an empty address for none, and MFA that is not told for unknown", async () => {
     const user = { id: "u", email: " ", mfa_on_login_enabled: true, disabled_at: "2026-01-01T00:00:00Z" };
     const nobody = { id: "v", email: "", disabled_at: null };
     const { reader } = connectTo(
@@ -89,6 +89,7 @@ describe("reading a merchant", () => {
       ["accepted", undefined, undefined],
       ["accepted", undefined, "c@example.com"],
     ]);
+    expect(members.map(({ user: one }) => one?.mfaOnLogin)).toEqual([true, null, null]);
   });
 
   test("refuses a role list with one role twice: nobody can say which of them is live", async () => {

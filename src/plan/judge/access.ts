@@ -25,7 +25,7 @@ export interface PersonAccess {
   readonly serviceAccount: boolean | null;
   /** Kept out of the plan: nothing is done with them, but what is done to a role reaches them. */
   readonly ignored: boolean;
-  /** Null where it is not known: there is no user yet. */
+  /** Null where it is not known: there is no user yet, or the service does not tell. */
   readonly mfa: boolean | null;
 }
 

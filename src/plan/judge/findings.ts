@@ -109,7 +109,13 @@ export type FindingData =
       readonly merchant: string;
     }
   | { readonly code: "member-role-gone"; readonly name: string; readonly role: string }
-  | { readonly code: "member-mfa-unknown"; readonly name: string; readonly role: string };
+  | {
+      readonly code: "member-mfa-unknown";
+      readonly name: string;
+      readonly role: string;
+      /** There is no user yet whom the service could tell it of. */
+      readonly invited: boolean;
+    };
 
 const NOT_DONE: Readonly<Record<Change["kind"], string>> = {
   create: "created",
@@ -125,6 +131,12 @@ const SERVICE_ACCOUNTS: Readonly<Record<string, string | undefined>> = {
 
 function acceptedHolders(count: number): string {
   return count === 0 ? "no accepted holder" : counted(count, "accepted holder");
+}
+
+function mfaHint(invited: boolean): string {
+  return invited
+    ? "It will be, once the invitation is accepted."
+    : "The service does not tell; look it up there before you rely on the policy.";
 }
 
 function stays(moves: boolean): string {
@@ -399,7 +411,7 @@ export function toFinding(found: FindingData): Finding {
       return warning(
         "member",
         `It is not known whether ${name}, who is to hold "${found.role}", has MFA on login.`,
-        "It will be, once the invitation is accepted.",
+        mfaHint(found.invited),
       );
     default:
       return found satisfies never;

@@ -172,15 +172,17 @@ function requireMfa(rules: Rules, context: Context): readonly Violation[] {
     }));
 }
 
+const UNACCEPTED: ReadonlySet<PersonAccess["status"]> = new Set(["invited", "pending", "expired"]);
+
 /** Returns those who are to have MFA on login, and of whom it is not known. */
 export function mfaUnknown(
   rules: Rules,
   judged: Judged,
-): readonly { readonly name: string; readonly role: string }[] {
+): readonly { readonly name: string; readonly role: string; readonly invited: boolean }[] {
   if (rules.policies.requireMfa.length === 0) return [];
   return mfaHolders(rules, contextOf(judged))
     .filter(({ person }) => person.mfa === null)
-    .map(({ role, person }) => ({ name: person.name, role }));
+    .map(({ role, person: { name, status } }) => ({ name, role, invited: UNACCEPTED.has(status) }));
 }
 
 function forbidPermissions({ policies }: Rules, { access }: Context): readonly Violation[] {

@@ -116,6 +116,10 @@ describe("policies", () => {
         user: { ...unsafe, type: "service_account" },
       }),
       liveMember("mem_6", "robot@example.com", { roles: ["role_2"], user: { ...unsafe, type: "robot" } }),
+      liveMember("mem_7", "untold@example.com", {
+        roles: ["role_2"],
+        user: { ...user, email: "untold@example.com", mfaOnLogin: null },
+      }),
     ]);
     const sync = { ...SYNC, members: "additive" } as const;
     const members = [member("d@example.com", { roles: ["Payer"] })];
@@ -125,6 +129,12 @@ describe("policies", () => {
       "warning require-mfa a@example.com",
       "warning member-mfa-unknown c@example.com",
       "warning require-mfa robot@example.com",
+      "warning member-mfa-unknown untold@example.com",
+    ]);
+    const unknown = plan.findings.filter(({ code }) => code === "member-mfa-unknown");
+    expect(unknown.map(({ hint }) => hint)).toEqual([
+      "It will be, once the invitation is accepted.",
+      "The service does not tell; look it up there before you rely on the policy.",
     ]);
   });
 

@@ -30,7 +30,10 @@ export interface RoleResolver {
 type Resolved = RoleRef | ((member: string) => FindingData | null);
 
 /** Creates a resolver; it looks among the declared names first, then among the live ids, then among the live names. */
-export function roleResolver(plan: RolePlan, { roles: live, ignoredRoles }: Scope): RoleResolver {
+export function roleResolver(
+  plan: RolePlan,
+  { roles: live, ignoredRoles, ignoredLiveRoles }: Scope,
+): RoleResolver {
   const names = new Map(live.map((role) => [role.id, role.name]));
   for (const [name, id] of plan.declared) if (id !== null) names.set(id, name);
   for (const [id, name] of plan.replaced) names.set(id, name);
@@ -50,7 +53,9 @@ export function roleResolver(plan: RolePlan, { roles: live, ignoredRoles }: Scop
     live.flatMap((role) => (role.predefined ? [[role.name.toLowerCase(), role.id] as const] : [])),
   );
   const suggest = (role: string): string | null => predefined.get(role.toLowerCase()) ?? nearest(role);
-  const refOf = (id: string): RoleRef => ({ id, name: names.get(id) ?? id });
+  // Only for display: nobody can be given an ignored role.
+  const ignoredNames = new Map(ignoredLiveRoles.map(({ id, name }) => [id, name]));
+  const refOf = (id: string): RoleRef => ({ id, name: names.get(id) ?? ignoredNames.get(id) ?? id });
   const declaredRef = (name: string, id: string | null): RoleRef => (id === null ? { id, name } : refOf(id));
 
   const successorOf = (id: string): RoleRef => {

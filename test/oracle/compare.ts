@@ -30,7 +30,7 @@ export function disagreements(one: Case, made: Made): readonly string[] {
   }
   return [
     ...compareRefusals(wanted, expected, made.plan, made),
-    ...compareChanges(expected, made.plan, made.before),
+    ...compareChanges(expected, made.plan),
     ...(leavesNoOwner(expected) ? [] : compareResult(expected, made)),
   ];
 }
@@ -55,11 +55,11 @@ function difference(what: string, expected: unknown, found: unknown): readonly s
     : [`${what}: expected ${canonical(expected)}, found ${canonical(found)}`];
 }
 
-function compareChanges(expected: Expected, plan: Plan, before: LiveState): readonly string[] {
+function compareChanges(expected: Expected, plan: Plan): readonly string[] {
   const found = new Map(
     [...plan.changes, ...plan.deferred.map(({ change }) => change)].map((change) => [
       keyOf(change),
-      shown(change, before),
+      shown(change),
     ]),
   );
   return [...new Set([...expected.changes.keys(), ...found.keys()])].flatMap((key) =>
@@ -105,7 +105,7 @@ function keyOf({ kind, resource, id, name }: Change): string {
   return `${kind} ${resource} ${id ?? (resource === "member" ? name.toLowerCase() : name)}`;
 }
 
-function shown(change: Change, { roles: live }: LiveState): object | null {
+function shown(change: Change): object | null {
   if (change.after === null) return null;
   if (change.resource === "role") {
     const { name, description, permissions, metadata } = change.after;
@@ -113,13 +113,7 @@ function shown(change: Change, { roles: live }: LiveState): object | null {
   }
   const { roles, metadata, managed } = change.after;
   return {
-    roles: roles
-      .map(({ id, name }) => {
-        if (id !== null && PREDEFINED.test(id)) return id;
-        // What is ignored has no name in a plan.
-        return name === id ? (live.find((role) => role.id === id)?.name ?? name) : name;
-      })
-      .sort(),
+    roles: roles.map(({ id, name }) => (id !== null && PREDEFINED.test(id) ? id : name)).sort(),
     metadata,
     nickname: managed?.nickname ?? null,
   };

@@ -91,7 +91,7 @@ function undoMembers({
 } {
   const { scope } = context;
   const { notes, note } = createNotes("member");
-  const names = new Map(scope.roles.map(({ id, name }) => [id, name]));
+  const names = new Map([...scope.ignoredLiveRoles, ...scope.roles].map(({ id, name }) => [id, name]));
   for (const { id, after } of roles.plan.changes)
     if (id !== null && after !== null) names.set(id, after.name);
   const refOf = (id: string): RoleRef => ({ id, name: names.get(id) ?? id });

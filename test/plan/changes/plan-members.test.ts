@@ -218,7 +218,7 @@ test("an ignored role that a member holds goes along when the member's roles are
   expect(change?.fields).toEqual([
     { field: "roles", added: [{ id: "role_1", name: "Cashier" }], removed: [] },
   ]);
-  expect(change?.after).toMatchObject({ roles: [{ id: "role_1" }, { id: "role_9" }] });
+  expect(change?.after).toMatchObject({ roles: [{ id: "role_1" }, { id: "role_9", name: "Legacy Till" }] });
 });
 
 test("an ignored role cannot be given", () => {

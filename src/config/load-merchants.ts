@@ -10,7 +10,7 @@ import {
   type ReadSource,
 } from "./load-sources.ts";
 import { locationOf } from "./raw-file.ts";
-import { repeats } from "./values.ts";
+import { omitUndefined, repeats } from "./values.ts";
 
 /** A merchant's file; `state` is null exactly when it or a file that it includes has an error that is no refusal. */
 export interface LoadedMerchant {
@@ -50,7 +50,9 @@ export async function loadMerchants(
     assembled.map(({ main: { file, raw } }) => ({ file, merchant: raw?.fields["merchant"] })),
   );
   const again = new Set(duplicates.map(({ location }) => location.file));
-  const shared = unknownToAll(assembled, wholeProject);
+  const reports = sharedReports(assembled);
+  const elsewhere = knownElsewhere(reports);
+  const shared = unknownToAll(reports, wholeProject);
   const mistaken = new Set(
     shared.flatMap(({ location, code }) => (code === "unknown-role" ? location.file : [])),
   );
@@ -66,7 +68,10 @@ export async function loadMerchants(
     merchants: [
       ...assembled.map(({ main: { file }, state, sources: all }) => ({
         file,
-        state: again.has(file) || all.some((source) => mistaken.has(source.file)) ? null : state,
+        state:
+          state === null || again.has(file) || all.some((source) => mistaken.has(source.file))
+            ? null
+            : omitUndefined({ ...state, rolesElsewhere: elsewhere.get(file) }),
       })),
       ...library.failures.flatMap(({ location, name }) =>
         location === null ? [{ file: name, state: null }] : [],
@@ -106,29 +111,50 @@ function buildAll(library: LoadedSources, judging: Judging): readonly BuiltMerch
 
 type UnknownSharedRole = LocatedProblem & { readonly code: "unknown-shared-role" };
 
-/** Roles that shared rules name and none of the merchants knows that include them; errors if there are no others. */
-function unknownToAll(assembled: readonly BuiltMerchant[], wholeProject: boolean): readonly LocatedProblem[] {
+/** The merchants that do not know a role which a shared rule names. */
+interface SharedReport {
+  readonly all: readonly UnknownSharedRole[];
+  /** Tells if another merchant that includes the rule knows the role. */
+  readonly elsewhere: boolean;
+}
+
+function sharedReports(assembled: readonly BuiltMerchant[]): readonly SharedReport[] {
   const reports = new Map<string, UnknownSharedRole[]>();
   for (const problem of assembled.flatMap(({ problems }) => problems)) {
     if (problem.code !== "unknown-shared-role") continue;
     const key = JSON.stringify([problem.location, problem.role]);
     reports.set(key, [...(reports.get(key) ?? []), problem]);
   }
-  return [...reports.values()].flatMap((all): readonly LocatedProblem[] => {
+  return [...reports.values()].map((all) => {
+    const file = all[0]?.location.file;
+    const including = assembled.filter(({ sources }) => sources.some((source) => source.file === file));
+    return { all, elsewhere: all.length < including.length };
+  });
+}
+
+/** Roles that shared rules name and none of the merchants knows that include them; errors if there are no others. */
+function unknownToAll(reports: readonly SharedReport[], wholeProject: boolean): readonly LocatedProblem[] {
+  return reports.flatMap(({ all, elsewhere }): readonly LocatedProblem[] => {
     const complete = all.filter(({ open }) => !open);
     const open = complete.length < all.length;
     const best = complete.find(({ near }) => near !== null) ?? complete[0];
     // An undeclared role may be live where roles are not managed: only a likely slip is reported before a plan.
-    if (best === undefined || (open && best.near === null)) return [];
+    if (elsewhere || best === undefined || (open && best.near === null)) return [];
     const { via: _, role, near, location, protects = false } = best;
-    const { file } = location;
-    const including = assembled.filter(({ sources }) => sources.some((source) => source.file === file));
-    if (all.length < including.length) return [];
     if (protects && near === null) return [{ code: "unknown-protected-role", role, near, location }];
     return wholeProject && !open
       ? [{ code: "unknown-role", role, near, location }]
       : [{ code: "unknown-shared-role", role, near, open, location }];
   });
+}
+
+/** Returns the roles that a merchant does not know and another one does, by the merchant's own file. */
+function knownElsewhere(reports: readonly SharedReport[]): ReadonlyMap<string, readonly string[]> {
+  const roles = new Map<string, readonly string[]>();
+  for (const { via, role } of reports.flatMap(({ all, elsewhere }) => (elsewhere ? all : []))) {
+    if (via !== undefined) roles.set(via, [...(roles.get(via) ?? []), role]);
+  }
+  return roles;
 }
 
 function unreadable({ code, name, limit, location: included }: FailedRead): LocatedProblem {

@@ -137,6 +137,8 @@ export interface DesiredState extends Addressed {
   readonly checks: readonly Check[];
   /** Roles that only rules of included files name: another merchant that includes them may have these. Absent: none. */
   readonly sharedRuleRoles?: readonly string[];
+  /** Roles that rules of included files name and another merchant that includes them declares. Absent: none. */
+  readonly rolesElsewhere?: readonly string[];
   /** The files that the merchant's own includes, directly or not. Absent: none. */
   readonly included?: readonly string[];
   /** Absent: roles are not managed here. */

@@ -324,6 +324,18 @@ checks: [{ can: q, only: ["role:Seasonal"] }]
     expect(merchants[0]?.state?.merchant).toBe("A");
   });
 
+  test("may name a role of one of them, and each of the others knows that it is no mistake", async () => {
+    const elsewhere = async (given: readonly string[]) => {
+      const { merchants } = await load(
+        { ...files, "shared.yaml": "policies: { require_until: [Seasonal] }\n" },
+        [...given],
+      );
+      return merchants.map(({ state }) => state?.rolesElsewhere);
+    };
+    expect(await elsewhere(roots)).toEqual([["Seasonal"], undefined]);
+    expect(await elsewhere(["a.yaml"])).toEqual([undefined]);
+  });
+
   test("may name roles of merchants whose roles the files do not tell; a likely slip is warned of", async () => {
     const { diagnostics } = await load(
       { ...files, "c.yaml": "merchant: C\ninclude: [shared.yaml]\n" },

@@ -30,7 +30,8 @@ export function rolesInRules({
 }
 
 /**
- * Reports roles that rules name and that are neither declared nor live, so that the rules would have no effect. Names
+ * Reports roles that rules name and that are neither declared nor live, so that the rules would have no effect; but not
+ * those of a shared rule that another merchant has. Names
  * are known from the files alone where those list all roles; ids are not.
  */
 export function unknownInRules(
@@ -48,13 +49,17 @@ export function unknownInRules(
   const namesComplete = desired.roles !== undefined && desired.sync.roles === "authoritative";
   const suggest = openSuggester([...new Set([...names, ...PREDEFINED_ROLES])]);
   const shared = new Set(desired.sharedRuleRoles);
+  const elsewhere = new Set(desired.rolesElsewhere?.filter((role) => shared.has(role)));
   const unknown = named.filter((role) => !known.has(role) && (role.startsWith("role_") || !namesComplete));
-  return [...new Set([...unknown, ...unprotected(guarded, desired, live, known)])].map((role) => ({
-    code: "rule-role-unknown",
-    name: role,
-    near: PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? suggest(role),
-    shared: shared.has(role),
-  }));
+  const silent = new Set([...unknown, ...unprotected(guarded, desired, live, known)]);
+  return [...silent]
+    .filter((role) => !elsewhere.has(role))
+    .map((role) => ({
+      code: "rule-role-unknown",
+      name: role,
+      near: PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? suggest(role),
+      shared: shared.has(role),
+    }));
 }
 
 /**

@@ -376,6 +376,12 @@ describe("a role that a rule names and nobody has", () => {
     expect(second).toEqual({ ...unknown, severity: "warning" });
   });
 
+  test("is nothing to tell where another merchant that includes the rule has it", () => {
+    const elsewhere = { sharedRuleRoles: ["Seasonl"], rolesElsewhere: ["Seasonl"] };
+    expect(found(elsewhere).map(({ name }) => name)).toEqual(["role_7Kq2Zz91"]);
+    expect(found({ rolesElsewhere: ["Seasonl"] }).map(({ name }) => name)).toContain("Seasonl");
+  });
+
   test("is none of the plan's business where the files list all roles, but for ids", () => {
     expect(found({ roles: [role("Seasonal")] }).map(({ name }) => name)).toEqual(["role_7Kq2Zz91"]);
   });

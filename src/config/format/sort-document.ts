@@ -8,6 +8,11 @@ import { type Entry, headOf, joinComments, setHead } from "./settle-comments.ts"
 /** Who a member is and how it signs in stands before what it may do. */
 const MEMBER_KEYS: readonly string[] = ["email", "managed", "roles", "until", "metadata", "id"];
 
+/** Returns the keys of the mapping at a path in canonical order; empty if the user chooses them. */
+export function canonicalKeys(path: Path): readonly string[] {
+  return path[0] === "members" && path.length === 2 ? MEMBER_KEYS : keysAt(path);
+}
+
 /** The entries of lists that are sorted: those of each group of entries, or none. */
 export type EntryOrder = "sorted" | "kept";
 
@@ -48,7 +53,7 @@ function sortNode(node: unknown, value: unknown, path: Path, entries: EntryOrder
 }
 
 function sortMap(map: YAMLMap, value: unknown, path: Path, entries: EntryOrder): void {
-  const keys = path[0] === "members" && path.length === 2 ? MEMBER_KEYS : keysAt(path);
+  const keys = canonicalKeys(path);
   // Names that the user chose stand in the user's order.
   if (keys.length === 0) {
     return;

@@ -1,0 +1,81 @@
+import type { Path } from "../diagnostics/problem.ts";
+import { DEFAULT_STYLE, type PrintStyle } from "./print-value.ts";
+import { columnOf } from "./splices.ts";
+import type { SyntaxEntry, SyntaxNode } from "./syntax-tree.ts";
+
+/** What the style of new values depends on. */
+export interface EditStyle {
+  readonly root: SyntaxNode;
+  /** The comments on items of lists, by the items' text. */
+  readonly comments: ReadonlyMap<string, string>;
+}
+
+/** So many entries in front of a new one tell its style. */
+const MAX_SIBLINGS = 20;
+
+/** Returns the style of new values at a path: that of the entries beside it, and of the section's other entries. */
+export function siblingStyle(
+  text: string,
+  { root, comments }: EditStyle,
+  path: Path,
+  siblings: readonly SyntaxEntry[],
+): PrintStyle {
+  const section = root.entries.find(({ key }) => key === path[0])?.node.entries.slice(-MAX_SIBLINGS) ?? [];
+  const near = siblings.slice(-MAX_SIBLINGS).map(({ node }) => node);
+  return {
+    ...stepsOf(text, root),
+    quote: commonQuote(text, near),
+    keyQuote: commonKeyQuote(text, root),
+    inline: inlineKeys(section),
+    comments,
+  };
+}
+
+/** Returns by how much the text indents its blocks. */
+function stepsOf(text: string, root: SyntaxNode): Pick<PrintStyle, "step" | "listStep"> {
+  const found = { step: DEFAULT_STYLE.step, listStep: -1 };
+  for (const { node } of root.entries) {
+    if (node.flow || node.entries.length === 0) continue;
+    const column = columnOf(text, node.start);
+    if (node.kind === "map") found.step = Math.max(1, column);
+    else if (found.listStep < 0) found.listStep = column;
+  }
+  return { step: found.step, listStep: found.listStep < 0 ? found.step : found.listStep };
+}
+
+const quoteAt = (text: string, at: number): '"' | "'" | null => {
+  const mark = text[at];
+  return mark === '"' || mark === "'" ? mark : null;
+};
+
+/** Returns the quotes that all texts in some nodes have, null if some have none or others. */
+function commonQuote(text: string, nodes: readonly SyntaxNode[]): '"' | "'" | null {
+  const texts = nodes.flatMap((node) => [node, ...node.entries.map((entry) => entry.node)]);
+  const quotes = texts
+    .filter(({ kind, value }) => kind === "scalar" && typeof value === "string")
+    .map(({ start }) => quoteAt(text, start));
+  const [first = null] = quotes;
+  return quotes.every((quote) => quote === first) ? first : null;
+}
+
+function commonKeyQuote(text: string, { kind, entries }: SyntaxNode): '"' | "'" | null {
+  const quotes = kind === "map" ? entries.map(({ start }) => quoteAt(text, start)) : [];
+  const [first = null] = quotes;
+  return quotes.every((quote) => quote === first) ? first : null;
+}
+
+/** Returns which keys of entries have their lists and mappings in brackets; "-" stands for the entries themselves. */
+function inlineKeys(entries: readonly SyntaxEntry[]): ReadonlyMap<string, boolean> {
+  const inline = new Map<string, boolean>();
+  for (const { node, key } of entries) {
+    if (key !== null || node.entries.length === 0) continue;
+    if (node.kind === "map") inline.set("-", node.flow);
+    for (const inner of node.entries) {
+      // A list of mappings is a block for its own reasons.
+      const isFlat = inner.node.entries.every((item) => item.node.entries.length === 0);
+      if (inner.key !== null && inner.node.entries.length > 0 && isFlat)
+        inline.set(inner.key, inner.node.flow);
+    }
+  }
+  return inline;
+}

@@ -1,0 +1,229 @@
+import { oneLine } from "../../lib/escape.ts";
+import type { JsonValue } from "../../model/json.ts";
+import type { Path } from "../diagnostics/problem.ts";
+import { maskKeys } from "../diagnostics/secrets.ts";
+import { canonicalKeys } from "../format/sort-document.ts";
+
+/** Maximum width of a line with a list or mapping in brackets, in columns, as `fmt` has it. */
+export const MAX_COLUMNS = 100;
+
+/** The style in which new values are printed. */
+export interface PrintStyle {
+  /** By how much a block is indented further than its key. */
+  readonly step: number;
+  /** By how much a list is indented further than its key: `step`, or 0. */
+  readonly listStep: number;
+  /** The quotes around every text, where the neighbours have them; null for quotes only where YAML needs them. */
+  readonly quote: '"' | "'" | null;
+  /** The quotes around every key, likewise. */
+  readonly keyQuote: '"' | "'" | null;
+  /** Whether a key's list or mapping stands in brackets, where the neighbours tell. */
+  readonly inline: ReadonlyMap<string, boolean>;
+  /** The comments on items of lists, by the items' text: the names of roles that are given by their ids. */
+  readonly comments: ReadonlyMap<string, string>;
+}
+
+export const DEFAULT_STYLE: PrintStyle = {
+  step: 2,
+  listStep: 2,
+  quote: null,
+  keyQuote: null,
+  inline: new Map(),
+  comments: new Map(),
+};
+
+/** A value as lines: the first stands behind the dash or colon, and each has its indentation relative to the entry. */
+type Lines = readonly string[];
+
+/** Prints a value on one line, with brackets and braces. */
+export function printInline(value: JsonValue, path: Path, style: PrintStyle): string {
+  if (Array.isArray(value)) {
+    return `[${value.map((item: JsonValue, index) => printInline(item, [...path, index], style)).join(", ")}]`;
+  }
+  if (isMapping(value)) {
+    const pairs = sortedEntries(value, path).map(
+      ([key, item]) => `${printKey(key, style)}: ${printInline(item, [...path, key], style)}`,
+    );
+    return pairs.length === 0 ? "{}" : `{ ${pairs.join(", ")} }`;
+  }
+  return printScalar(value, style.quote);
+}
+
+/** Prints a key with its value as lines at a column. */
+export function printPair(
+  key: string,
+  value: JsonValue,
+  path: Path,
+  column: number,
+  style: PrintStyle,
+): Lines {
+  const [name, inner] = [printKey(key, style), [...path, key]];
+  const block = isCollection(value) ? null : blockText(value, style);
+  if (block !== null) return [`${name}: ${block[0]}`, ...indent(block.slice(1), style.step)];
+  if (!isCollection(value)) return [`${name}: ${printScalar(value, style.quote)}`];
+  const line = printInline(value, inner, style);
+  if (fits(value, line, inner, column + name.length + 2, style)) {
+    const note = Array.isArray(value) ? noteOn(value, style) : null;
+    return [`${name}: ${line}${note === null ? "" : ` # ${note}`}`];
+  }
+  const lines = printBlock(
+    value,
+    inner,
+    column + (Array.isArray(value) ? style.listStep : style.step),
+    style,
+  );
+  return [`${name}:`, ...indent(lines, Array.isArray(value) ? style.listStep : style.step)];
+}
+
+/** Prints an item of a list as lines, with its dash at a column. */
+export function printItem(
+  value: JsonValue,
+  path: Path,
+  column: number,
+  style: PrintStyle,
+  dash = "- ",
+): Lines {
+  if (isCollection(value)) {
+    const line = printInline(value, path, style);
+    const asLine = Array.isArray(value) || style.inline.get("-") === true || line === "{}";
+    if (asLine && (column + dash.length + line.length <= MAX_COLUMNS || line.length === 2)) {
+      return [`${dash}${line}`];
+    }
+    const [first = "", ...rest] = printBlock(value, path, column + dash.length, style);
+    return [`${dash}${first}`, ...indent(rest, dash.length)];
+  }
+  const block = blockText(value, style);
+  if (block !== null) return [`${dash}${block[0]}`, ...indent(block.slice(1), style.step)];
+  const note = typeof value === "string" ? style.comments.get(value) : undefined;
+  return [`${dash}${printScalar(value, style.quote)}${note === undefined ? "" : ` # ${commentText(note)}`}`];
+}
+
+/** Prints a list or mapping that is not empty as a block at a column. */
+function printBlock(value: JsonValue, path: Path, column: number, style: PrintStyle): Lines {
+  if (Array.isArray(value)) {
+    return value.flatMap((item: JsonValue, index) => printItem(item, [...path, index], column, style));
+  }
+  return isMapping(value)
+    ? sortedEntries(value, path).flatMap(([key, item]) => printPair(key, item, path, column, style))
+    : [printScalar(value, style.quote)];
+}
+
+/** Prints an entry of a list as a comment: `# - email: …`. */
+export function printCommentedItem(
+  value: JsonValue,
+  note: string | undefined,
+  path: Path,
+  column: number,
+  style: PrintStyle,
+): Lines {
+  const [first = "", ...rest] = printItem(value, path, column + 2, style);
+  const end = note === undefined || first.includes(" # ") ? "" : ` # ${commentText(note)}`;
+  return [`# ${first}${end}`, ...rest.map((line) => `# ${line}`)];
+}
+
+/** Returns a text as a comment on one line can hold it: visible, and without anything like an API key. */
+export function commentText(text: string): string {
+  return maskKeys(
+    oneLine(text)
+      .replaceAll(/[\ufffe\uffff]/g, "\ufffd")
+      .trim(),
+  );
+}
+
+/** Returns the comment behind a list in brackets: what its items are called; null if there is nothing to say. */
+export function noteOn(items: readonly unknown[], { comments }: PrintStyle): string | null {
+  const named = items.flatMap((item) => {
+    const name = typeof item === "string" ? comments.get(item) : undefined;
+    return name === undefined ? [] : [[String(item), commentText(name)] as const];
+  });
+  const [only] = named;
+  if (only === undefined) return null;
+  if (items.length === 1) return only[1];
+  return named.map(([item, name]) => `${commentText(item)}: ${name}`).join(", ");
+}
+
+/** Whether a list or mapping stands on its key's line: a short one does, of scalars unless its neighbours do. */
+function fits(value: JsonValue, line: string, path: Path, column: number, style: PrintStyle): boolean {
+  if (line.length === 2) return true;
+  const key = path.at(-1);
+  const items: readonly JsonValue[] = isMapping(value)
+    ? Object.values(value)
+    : (value as readonly JsonValue[]);
+  const wanted = style.inline.get(String(key)) ?? (path.length > 1 || key === "sync" || Array.isArray(value));
+  const flat = style.inline.get(String(key)) === true || !items.some(isCollection);
+  return wanted && flat && column + line.length <= MAX_COLUMNS;
+}
+
+/** Returns a mapping's entries in the order in which `fmt` puts them. */
+function sortedEntries(
+  value: { readonly [key: string]: JsonValue },
+  path: Path,
+): readonly (readonly [string, JsonValue])[] {
+  const order = canonicalKeys(path);
+  const rank = (key: string) => (order.includes(key) ? order.indexOf(key) : order.length);
+  return Object.entries(value)
+    .filter(([, item]) => item !== undefined)
+    .toSorted(([a], [b]) => rank(a) - rank(b));
+}
+
+function indent(lines: Lines, by: number): Lines {
+  return lines.map((line) => (line === "" ? "" : " ".repeat(by) + line));
+}
+
+/** Returns a text of several lines as a literal block; null if it is none, or would not keep every character. */
+function blockText(value: JsonValue, { quote }: PrintStyle): readonly [string, ...string[]] | null {
+  if (typeof value !== "string" || quote !== null || !/\S\n+\S/.test(value) || UNPRINTABLE.test(value))
+    return null;
+  const lines = value.split("\n");
+  const ended = lines.at(-1) === "";
+  if (ended) lines.pop();
+  if (/^\s/.test(value) || lines.at(-1) === "" || lines.some((line) => /\s$|\t/.test(line))) return null;
+  return [ended ? "|" : "|-", ...lines];
+}
+
+/** Prints a key. */
+export function printKey(key: string, { keyQuote }: PrintStyle): string {
+  return printScalar(key, keyQuote);
+}
+
+/** Prints text, a number, a boolean or null so that it is read as the same again, also in brackets. */
+function printScalar(value: JsonValue, quote: '"' | "'" | null): string {
+  if (typeof value !== "string") return Object.is(value, -0) ? "-0" : String(value);
+  if (quote === "'" && !UNPRINTABLE.test(value) && !value.includes("\n"))
+    return `'${value.replaceAll("'", "''")}'`;
+  return quote === null && isPlain(value) ? value : doubleQuoted(value);
+}
+
+// Characters that are written as escapes: control and format characters, line separators, halves of characters.
+const UNPRINTABLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\ufffe\uffff]/u;
+const ESCAPED = new RegExp(UNPRINTABLE.source, "gu");
+
+// An indicator in front, or one that ends a plain text within it, or in brackets.
+const INDICATED = /^[-?:,[\]{}#&*!|>'"%@`=<]|: | #|:$|[,[\]{}\n]|^\s|\s$|^\.\.\.|[^\S ]/;
+
+// What some version of YAML reads as null, a boolean, or a number.
+const OTHER = /^(?:null|~|true|false|yes|no|on|off|[-+]?\.?(?:inf|nan|[0-9][0-9a-fox_,.:+-]*))$/i;
+
+const DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt][0-9:.]+(?:[Zz]|[-+][0-9:]+)?)?$/;
+
+function isPlain(text: string): boolean {
+  if (text === "" || INDICATED.test(text) || UNPRINTABLE.test(text)) return false;
+  return !OTHER.test(text) || DATE.test(text);
+}
+
+function doubleQuoted(text: string): string {
+  return JSON.stringify(text).replaceAll(ESCAPED, (character) => {
+    const hex = (character.codePointAt(0) ?? 0).toString(16);
+    return hex.length <= 4 ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;
+  });
+}
+
+function isCollection(
+  value: JsonValue,
+): value is readonly JsonValue[] | { readonly [key: string]: JsonValue } {
+  return typeof value === "object" && value !== null;
+}
+
+function isMapping(value: JsonValue): value is { readonly [key: string]: JsonValue } {
+  return isCollection(value) && !Array.isArray(value);
+}

@@ -1,0 +1,341 @@
+import type { JsonValue } from "../../model/json.ts";
+import type { Path } from "../diagnostics/problem.ts";
+import { listOf, valueAt } from "../values.ts";
+import type { Addition, ListRemarks, NodeChange } from "./changes.ts";
+import { type EditStyle, siblingStyle } from "./edit-style.ts";
+import {
+  commentText,
+  MAX_COLUMNS,
+  noteOn,
+  type PrintStyle,
+  printCommentedItem,
+  printItem,
+  printKey,
+  printPair,
+} from "./print-value.ts";
+import { flowPieces, spliceFlow, styleOfScalar } from "./splice-flow.ts";
+import {
+  blanksAbove,
+  blanksBelow,
+  columnOf,
+  commentsAbove,
+  deleteLines,
+  endWithComments,
+  insertLines,
+  isFirstOnLine,
+  lineBreak,
+  lineEnd,
+  lineStart,
+  restOfLine,
+  type Splices,
+  spliced,
+} from "./splices.ts";
+import type { SyntaxEntry, SyntaxNode } from "./syntax-tree.ts";
+
+type EntriesChange = NodeChange & { readonly kind: "entries" };
+
+/** An entry of a block with its path. */
+interface BlockEntry {
+  readonly entry: SyntaxEntry;
+  readonly path: Path;
+  readonly column: number;
+}
+
+/** Returns the splices that change a text's root. */
+export function spliceRoot(text: string, change: NodeChange | null, style: EditStyle): Splices {
+  const splices: Splices = { text, deletions: [], insertions: [] };
+  const { root } = style;
+  if (change === null) return splices;
+  const entry = { key: null, start: root.start, slot: root.start, colon: true, node: root, end: root.end };
+  spliceEntry(splices, { entry, path: [], column: 0 }, change, style);
+  return splices;
+}
+
+function spliceEntry(splices: Splices, at: BlockEntry, change: NodeChange, style: EditStyle): void {
+  const { node } = at.entry;
+  if (change.kind === "replace") {
+    replaceValue(splices, at, change.value, style);
+  } else if (node.flow) {
+    spliceFlowValue(splices, at, change, style);
+  } else if (node.entries.every((_, index) => change.removed.has(index)) && isEmpty(change.value)) {
+    replaceValue(splices, at, change.value, style);
+  } else {
+    spliceBlock(splices, at, change, style);
+  }
+}
+
+const isEmpty = (value: JsonValue): boolean =>
+  typeof value === "object" && value !== null && Object.keys(value).length === 0;
+
+/** Changes a collection in brackets that is an entry of a block; one that gets too long for its line becomes a block. */
+function spliceFlowValue(splices: Splices, at: BlockEntry, change: EntriesChange, style: EditStyle): void {
+  const { text } = splices;
+  const { entry, path } = at;
+  const { node } = entry;
+  const print = siblingStyle(text, style, path, node.entries);
+  const own: Splices = { text, deletions: [], insertions: [] };
+  spliceFlow(own, node, change, path, print);
+  const column = columnOf(text, node.start);
+  const isLong = (length: number) => column + length > MAX_COLUMNS;
+  const result = spliced(own, node.start, node.end);
+  if (!result.includes("\n") && isLong(result.length) && !isLong(node.end - node.start) && path.length > 0) {
+    const pieces = flowPieces(text, node, change, path, print);
+    const shift = " ".repeat(entry.key === null ? 2 : node.kind === "map" ? print.step : print.listStep);
+    const [first = "", ...rest] = pieces.map((piece) => (node.kind === "seq" ? `- ${piece}` : piece));
+    const lines = (entry.key === null ? rest : [first, ...rest]).map((line) => shift + line);
+    writeValue(splices, at, entry.key === null ? ` ${first}` : "", lines);
+    return;
+  }
+  splices.deletions.push(...own.deletions);
+  splices.insertions.push(...own.insertions);
+  if (node.kind === "seq") updateNote(splices, entry, listOf(change.value), print);
+}
+
+/** Updates the comment behind a list in brackets if it says what its items are called. */
+function updateNote(
+  splices: Splices,
+  { node }: SyntaxEntry,
+  items: readonly unknown[],
+  style: PrintStyle,
+): void {
+  const { text } = splices;
+  const [before, after] = [noteOn(listOf(node.value), style), noteOn(items, style)];
+  const rest = restOfLine(text, node.end);
+  if (before === null ? rest.trim() !== "" : rest.trim() !== `# ${before}`) return;
+  if (before === after) return;
+  splices.deletions.push([node.end, node.end + rest.length]);
+  splices.insertions.push({ at: node.end, text: after === null ? "" : ` # ${after}` });
+}
+
+/** Writes another value in the place of an entry's value. */
+function replaceValue(splices: Splices, at: BlockEntry, value: JsonValue, style: EditStyle): void {
+  const { text } = splices;
+  const { entry, path, column } = at;
+  const { node, key } = entry;
+  const siblings = siblingStyle(text, style, path, node.entries);
+  const isBlock = !node.flow && (node.kind === "map" || node.kind === "seq");
+  const inline = new Map([...siblings.inline, ...(isBlock ? [[String(key ?? "-"), false] as const] : [])]);
+  const hasComment = restOfLine(text, node.end).includes("#");
+  const comments = hasComment ? new Map<string, string>() : siblings.comments;
+  const print = { ...styleOfScalar(text, node, siblings), inline, comments };
+  const lines =
+    key === null
+      ? printItem(value, path, column, print)
+      : printPair(key, value, path.slice(0, -1), column, print);
+  const [first = "", ...rest] = lines;
+  const name = key === null ? "-" : `${printKey(key, print)}:`;
+  writeValue(splices, at, first.slice(name.length), rest);
+}
+
+/** Replaces an entry's value: by what stands on the line of its dash or key, and by lines below that. */
+function writeValue(splices: Splices, at: BlockEntry, head: string, rest: readonly string[]): void {
+  const { text, insertions, deletions } = splices;
+  const { entry, column } = at;
+  const { node, slot } = entry;
+  const isBlock = !node.flow && (node.kind === "map" || node.kind === "seq");
+  const colon = entry.colon ? "" : ":";
+  let below = lineEnd(text, node.end);
+  if (isBlock && lineEnd(text, slot) <= node.start) {
+    insertions.push({ at: slot, text: colon + head });
+    const first = node.entries[0]?.start ?? node.start;
+    below = lineEnd(text, slot);
+    const start = commentsAbove(text, first, below, columnOf(text, first));
+    deleteLines(splices, start, lineEnd(text, node.end));
+  } else if (node.kind === "empty") {
+    insertions.push({ at: slot, text: colon + head });
+  } else if (node.kind === "block-scalar") {
+    const header = node.headerEnd + restOfLine(text, node.headerEnd).length;
+    deletions.push([slot, node.headerEnd], [Math.min(header, node.end), node.end]);
+    insertions.push({ at: slot, text: head });
+  } else if (head !== "" || text.slice(slot, node.start).trim() !== "") {
+    deletions.push([node.start, node.end]);
+    insertions.push({ at: node.start, text: head.trimStart() });
+  } else {
+    deletions.push([slot, node.end]);
+  }
+  if (rest.length > 0) insertLines(splices, below, indented(rest, column));
+}
+
+const indented = (lines: readonly string[], column: number): readonly string[] =>
+  lines.map((line) => (line === "" ? "" : " ".repeat(column) + line));
+
+/** Changes the entries of a block, at least one of which stays or is new. */
+function spliceBlock(splices: Splices, at: BlockEntry, change: EntriesChange, style: EditStyle): void {
+  const { text } = splices;
+  const { node } = at.entry;
+  const { entries } = node;
+  const column = columnOf(text, entries[0]?.start ?? node.start);
+  const isSeq = node.kind === "seq";
+  const isKept = (index: number) => index < entries.length && !change.removed.has(index);
+  const floorOf = (index: number) =>
+    index === 0
+      ? at.path.length === 0
+        ? lineStart(text, node.start)
+        : lineEnd(text, at.entry.slot)
+      : lineEnd(text, entries[index - 1]?.end ?? 0);
+  const printed = (after: number): readonly string[] => {
+    const print = siblingStyle(text, style, at.path, entries);
+    const isSpaced = isSpacedAt(text, node, after);
+    return (change.added.get(after) ?? []).flatMap((addition, number) => {
+      const blank = isSpaced && (number > 0 || entries.some((_, index) => index <= after && isKept(index)));
+      const lines = printAddition(text, addition, node, at.path, column, print);
+      return [...(blank ? [""] : []), ...indented(lines, column)];
+    });
+  };
+  const front = printed(-1);
+  const [first] = entries;
+  if (front.length > 0 && first !== undefined)
+    insertInFront(splices, first, front, isSeq, floorOf(0), column);
+  for (const [index, entry] of entries.entries()) {
+    const inner = change.changed.get(index);
+    const end = endWithComments(text, entry.end, column);
+    if (change.removed.has(index)) {
+      const next = entries.findIndex((_, other) => other > index && isKept(other));
+      removeEntry(splices, node, index, {
+        floor: floorOf(index),
+        column,
+        end,
+        next,
+        isFirst: !entries.some((_, other) => other < index && isKept(other)),
+      });
+    } else if (inner !== undefined) {
+      spliceEntry(splices, { entry, path: [...at.path, entry.key ?? index], column }, inner, style);
+    }
+    const lines = printed(index);
+    if (lines.length > 0) insertLines(splices, end, lines);
+  }
+}
+
+function insertInFront(
+  splices: Splices,
+  first: SyntaxEntry,
+  lines: readonly string[],
+  isSeq: boolean,
+  floor: number,
+  column: number,
+): void {
+  const { text } = splices;
+  if (isFirstOnLine(text, first.start)) {
+    const start = lineStart(text, first.start);
+    insertLines(splices, isSeq ? commentsAbove(text, first.start, floor, column) : start, lines);
+    return;
+  }
+  // The first entry stands behind the dash of the list that it is in.
+  const ends = lineBreak(text, first.start);
+  splices.insertions.push({
+    at: first.start,
+    text: `${lines.join(ends).trimStart()}${ends}${" ".repeat(column)}`,
+  });
+}
+
+/** Whether the entries around a place stand apart by blank lines; behind the last one, as the last two do. */
+function isSpacedAt(text: string, { entries }: SyntaxNode, after: number): boolean {
+  const index = after + 1 < entries.length ? after + 1 : after;
+  const [above, below] = [entries[index - 1], entries[index]];
+  if (above === undefined || below === undefined) return false;
+  return (
+    /^[ \t]*\r?$/m.test(
+      text.slice(lineEnd(text, above.end), lineStart(text, below.start)).replace(/\n$/, ""),
+    ) && lineEnd(text, above.end) < lineStart(text, below.start)
+  );
+}
+
+function printAddition(
+  text: string,
+  { key, value, comment, remarks = [] }: Addition,
+  node: SyntaxNode,
+  path: Path,
+  column: number,
+  style: PrintStyle,
+): readonly string[] {
+  const above = comment === undefined ? [] : [`# ${commentText(comment)}`];
+  if (key === null) return [...above, ...printItem(value, [...path, 0], column, style, dashOf(text, node))];
+  const shift = " ".repeat(isEmpty(value) ? 0 : style.listStep);
+  const out = remarks.flatMap((remark) =>
+    printCommentedItem(remark.value, remark.comment, [...path, key, 0], column + shift.length, style),
+  );
+  return [...above, ...printPair(key, value, path, column, style), ...out.map((line) => shift + line)];
+}
+
+/** Returns the dash of a list's items with the spaces behind it. */
+function dashOf(text: string, { entries }: SyntaxNode): string {
+  const last = entries.at(-1);
+  const dash = last === undefined ? "" : text.slice(last.start, last.node.start);
+  return /^- +$/.test(dash) ? dash : "- ";
+}
+
+interface Removal {
+  readonly floor: number;
+  readonly column: number;
+  /** The end of its last line and of its comments. */
+  readonly end: number;
+  /** The index of the next entry that stays, -1 if there is none. */
+  readonly next: number;
+  /** Whether no entry above it stays. */
+  readonly isFirst: boolean;
+}
+
+function removeEntry(splices: Splices, { entries }: SyntaxNode, index: number, at: Removal): void {
+  const { text } = splices;
+  const entry = entries[index];
+  if (entry === undefined) return;
+  if (!isFirstOnLine(text, entry.start)) {
+    const next = entries[index + 1];
+    const gap = next === undefined ? "" : text.slice(entry.end, next.start);
+    if (next !== undefined && !gap.includes("#") && isFirstOnLine(text, next.start)) {
+      splices.deletions.push([entry.start, next.start]);
+      return;
+    }
+    const from =
+      lineStart(text, entry.start) + text.slice(lineStart(text, entry.start), entry.start).trimEnd().length;
+    const end = at.end - (text[at.end - 2] === "\r" ? 2 : 1);
+    splices.deletions.push([from, text.endsWith("\n") || at.end < text.length ? end : at.end]);
+    return;
+  }
+  const start = commentsAbove(text, entry.start, at.floor, at.column);
+  const [above, below] = [blanksAbove(text, start, at.floor), blanksBelow(text, at.end)];
+  if (at.isFirst && above === start) deleteLines(splices, start, at.next === -1 ? at.end : below);
+  else deleteLines(splices, below > at.end || at.next === -1 ? above : start, at.end);
+}
+
+/** Adds commented-out items at the ends of lists, unless they are in the text. */
+export function insertRemarks(
+  splices: Splices,
+  lists: readonly ListRemarks[],
+  style: EditStyle,
+  expected: JsonValue,
+): void {
+  const { text } = splices;
+  for (const { path, remarks } of lists) {
+    const found = entryAt(style.root, path);
+    if (found === null) continue;
+    const { node } = found;
+    const print = siblingStyle(text, style, path, node.entries);
+    const last =
+      node.kind === "seq" && !node.flow && !isEmpty((valueAt(expected, path) ?? []) as JsonValue)
+        ? node.entries.at(-1)
+        : undefined;
+    const column = columnOf(text, last?.start ?? found.start);
+    const known = new Set(text.split(/\r?\n/).map((line) => line.trim()));
+    const lines = remarks.flatMap(({ value, comment }) => {
+      const printed = printCommentedItem(value, comment, [...path, 0], column, print);
+      return known.has(printed[0] ?? "") ? [] : printed;
+    });
+    if (lines.length === 0) continue;
+    insertLines(splices, endWithComments(text, (last ?? found).end, column), indented(lines, column));
+  }
+}
+
+function entryAt(root: SyntaxNode, path: Path): SyntaxEntry | null {
+  let found: SyntaxEntry | undefined;
+  let node = root;
+  for (const segment of path) {
+    found =
+      node.kind === "map"
+        ? node.entries.find(({ key }) => key === String(segment))
+        : node.entries[Number(segment)];
+    if (found === undefined) return null;
+    node = found.node;
+  }
+  return found ?? null;
+}

@@ -1,0 +1,180 @@
+import { CST, Parser } from "yaml";
+import { fieldsOf, listOf } from "../values.ts";
+
+/** A value of a YAML text with its range, without the anchor and the tag in front of it. */
+export interface SyntaxNode {
+  /** `opaque`: a pair in brackets without braces, which is replaced only as a whole. */
+  readonly kind: "map" | "seq" | "scalar" | "block-scalar" | "alias" | "empty" | "opaque";
+  /** True for a collection in brackets or braces. */
+  readonly flow: boolean;
+  readonly start: number;
+  /** The end of the content: before a comment or a line break that follows it. */
+  readonly end: number;
+  readonly anchor: string | null;
+  /** The name of an alias's anchor. */
+  readonly alias: string | null;
+  /** What the file means here, with aliases resolved. */
+  readonly value: unknown;
+  readonly entries: readonly SyntaxEntry[];
+  /** The end of a block scalar's header. */
+  readonly headerEnd: number;
+}
+
+/** An item of a list, or a key of a mapping with its value. */
+export interface SyntaxEntry {
+  /** Null for an item. */
+  readonly key: string | null;
+  /** The offset of the dash, or of the key with its anchor. */
+  readonly start: number;
+  /** Where a value may be written: behind the dash or colon, and the anchor. */
+  readonly slot: number;
+  /** False for a key without a colon. */
+  readonly colon: boolean;
+  readonly node: SyntaxNode;
+  readonly end: number;
+}
+
+/** Reads the structure of a text that is known to be valid, with the plain value that it means; null if it has none. */
+export function readSyntax(text: string, value: unknown): SyntaxNode | null {
+  for (const token of new Parser().parse(text)) {
+    if (token.type === "document") {
+      const props = token.start;
+      return token.value === undefined ? null : nodeOf(token.value, props, token.offset, value);
+    }
+  }
+  return null;
+}
+
+type Props = readonly CST.SourceToken[];
+
+function nodeOf(token: CST.Token, props: Props, slot: number, value: unknown): SyntaxNode {
+  const anchor = props.findLast(({ type }) => type === "anchor")?.source.slice(1) ?? null;
+  const base = { flow: false, anchor, alias: null, value, entries: [], headerEnd: 0, start: slot, end: slot };
+  switch (token.type) {
+    case "alias":
+      return { ...base, kind: "alias", alias: token.source.slice(1), ...rangeOf(token) };
+    case "scalar":
+    case "single-quoted-scalar":
+    case "double-quoted-scalar":
+      return token.source === ""
+        ? { ...base, kind: "empty" }
+        : { ...base, kind: "scalar", ...rangeOf(token) };
+    case "block-scalar":
+      return { ...base, kind: "block-scalar", ...blockScalarRange(token) };
+    case "block-map":
+    case "block-seq": {
+      const entries = blockEntries(token, value);
+      const range = { start: entries[0]?.start ?? slot, end: entries.at(-1)?.end ?? slot };
+      return { ...base, kind: token.type === "block-map" ? "map" : "seq", entries, ...range };
+    }
+    case "flow-collection": {
+      const isMap = token.start.type === "flow-map-start";
+      const close = token.end[0];
+      return {
+        ...base,
+        kind: isMap ? "map" : "seq",
+        flow: true,
+        start: token.offset,
+        end: close === undefined ? token.offset : close.offset + close.source.length,
+        entries: flowEntries(token, isMap, value),
+      };
+    }
+    default:
+      return { ...base, kind: "empty" };
+  }
+}
+
+function rangeOf(token: { readonly offset: number; readonly source: string }): {
+  start: number;
+  end: number;
+} {
+  return { start: token.offset, end: token.offset + token.source.length };
+}
+
+function blockScalarRange({ offset, props, source }: CST.BlockScalar) {
+  const tokens = props as Props;
+  const header = tokens.find(({ type }) => type === "block-scalar-header");
+  const last = tokens.at(-1);
+  const bodyStart = last === undefined ? offset : last.offset + last.source.length;
+  const end = bodyStart + source.replace(/\r?\n$/, "").length;
+  const headerEnd = header === undefined ? offset : header.offset + header.source.length;
+  return { start: header?.offset ?? offset, end: Math.max(end, headerEnd), headerEnd };
+}
+
+function blockEntries(block: CST.BlockMap | CST.BlockSequence, value: unknown): readonly SyntaxEntry[] {
+  const items = block.items as readonly CST.CollectionItem[];
+  const isSeq = block.type === "block-seq";
+  // The last item may hold nothing but the comments that end the block.
+  const real = items.filter(({ start, key, sep, value: inner }) =>
+    isSeq ? inner !== undefined || start.some(({ type }) => type === "seq-item-ind") : key || sep || inner,
+  );
+  return real.map((item, index) => (isSeq ? itemOf(item, listOf(value)[index]) : pairOf(item, value)));
+}
+
+function flowEntries(token: CST.FlowCollection, isMap: boolean, value: unknown): readonly SyntaxEntry[] {
+  const real = token.items.filter(({ key, sep, value: inner }) => key || sep || inner);
+  return real.map((item, index) => {
+    if (isMap) return pairOf(item, value);
+    if (!item.sep) return itemOf(item, listOf(value)[index]);
+    const { start, end, slot } = pairOf(item, {});
+    const node = { kind: "opaque", flow: true, start, end, anchor: null, alias: null } as const;
+    return {
+      key: null,
+      start,
+      slot,
+      end,
+      colon: true,
+      node: { ...node, value: listOf(value)[index], entries: [], headerEnd: 0 },
+    };
+  });
+}
+
+function itemOf({ start, value: token }: CST.CollectionItem, value: unknown): SyntaxEntry {
+  const mark = start.find(({ type }) => type === "seq-item-ind");
+  const slot = endOfMarks(start) ?? token?.offset ?? 0;
+  const node = valueNode(token, start, slot, value);
+  const first = mark ?? start.find(isProp);
+  return {
+    key: null,
+    start: first?.offset ?? node.start,
+    slot,
+    colon: true,
+    node,
+    end: Math.max(node.end, slot),
+  };
+}
+
+function pairOf({ start, key, sep, value: token }: CST.CollectionItem, map: unknown): SyntaxEntry {
+  const name = keyTextOf(key);
+  const first = start.find(({ type }) => type === "explicit-key-ind") ?? start.find(isProp);
+  const keyStart = first?.offset ?? key?.offset ?? sep?.[0]?.offset ?? 0;
+  const keyEnd = key && "source" in key ? key.offset + key.source.length : keyStart;
+  const slot = endOfMarks(sep ?? []) ?? keyEnd;
+  const fields = fieldsOf(map);
+  const value = name !== null && Object.hasOwn(fields, name) ? fields[name] : undefined;
+  const node = valueNode(token, sep ?? [], slot, value);
+  const colon = (sep ?? []).some(({ type }) => type === "map-value-ind");
+  return { key: name, start: keyStart, slot, colon, node, end: Math.max(node.end, slot) };
+}
+
+function valueNode(token: CST.Token | undefined, props: Props, slot: number, value: unknown): SyntaxNode {
+  const absent: CST.FlowScalar = { type: "scalar", offset: slot, indent: 0, source: "" };
+  return nodeOf(token ?? absent, props, slot, value);
+}
+
+/** Returns a key as text; null for one that is no scalar. */
+function keyTextOf(key: CST.Token | null | undefined): string | null {
+  if (key === null || key === undefined) return null;
+  if (!CST.isScalar(key)) return null;
+  return CST.resolveAsScalar(key)?.value ?? null;
+}
+
+const isProp = ({ type }: CST.SourceToken): boolean => type === "anchor" || type === "tag";
+
+/** Returns the end of the last dash, colon, anchor or tag; null if there is none. */
+function endOfMarks(tokens: Props): number | null {
+  const last = tokens.findLast(
+    (token) => isProp(token) || token.type === "seq-item-ind" || token.type === "map-value-ind",
+  );
+  return last === undefined ? null : last.offset + last.source.length;
+}

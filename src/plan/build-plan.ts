@@ -23,7 +23,7 @@ import { detectRenames, impactOf } from "./judge/impact.ts";
 import { declaredViolations, judgePlan } from "./judge/judge-rules.ts";
 import { guardMinHolders } from "./judge/min-holders.ts";
 import { toRefusal } from "./judge/refusals.ts";
-import { rolesInRules, unknownInRules } from "./judge/rule-roles.ts";
+import { misspeltInRules, rolesInRules, unknownInRules } from "./judge/rule-roles.ts";
 import { roleResolver } from "./resolve.ts";
 import { type GlobMatch, type Scope, scopeOf } from "./scope.ts";
 import { roundingChanges, withoutLeftOut } from "./select.ts";
@@ -179,7 +179,13 @@ export function judgeChanges(
       ...judged.findings,
       ...[
         ...(live.callerUnknown ? [{ code: "caller-unknown", name: "the API key" } as const] : []),
-        ...(byFile ? [...unknownInRules(desired, scope, roles), ...ignoredAccess(scope)] : []),
+        ...(byFile
+          ? [
+              ...unknownInRules(desired, scope, roles),
+              ...misspeltInRules(desired, scope),
+              ...ignoredAccess(scope),
+            ]
+          : []),
         ...(byFile ? assumedRoles(desired, scope) : []),
         ...roles.findingData,
         ...members.findingData,

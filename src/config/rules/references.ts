@@ -241,7 +241,12 @@ function addedPermissions({ file, path, add }: RuleContext["adjustments"][number
 }
 
 function namedPermissions({ file, fields }: RawFile): readonly Reference[] {
-  return listOf(fields["checks"]).flatMap((check, index) => {
+  const forbidden = listOf(fieldsOf(fields["policies"])["forbid_permissions"]).flatMap((permission, index) =>
+    typeof permission === "string"
+      ? [{ text: permission, location: locationOf(file, ["policies", "forbid_permissions", index]) }]
+      : [],
+  );
+  const checked = listOf(fields["checks"]).flatMap((check, index) => {
     const { can, cannot } = fieldsOf(check);
     const listed = listOf(cannot).flatMap((permission, at) =>
       typeof permission === "string"
@@ -252,6 +257,7 @@ function namedPermissions({ file, fields }: RawFile): readonly Reference[] {
       ? [{ text: can, location: locationOf(file, ["checks", index, "can"]) }, ...listed]
       : listed;
   });
+  return [...forbidden, ...checked];
 }
 
 function inside(location: FileLocation, index: number): FileLocation {

@@ -33,6 +33,7 @@ export type FindingData =
       /** Only rules of included files name it. */
       readonly shared: boolean;
     }
+  | { readonly code: "rule-permission-unknown"; readonly name: string; readonly near: string }
   | { readonly code: "role-likely-renamed"; readonly name: string; readonly previously: string }
   | {
       readonly code: "role-few-holders";
@@ -246,6 +247,12 @@ export function toFinding(found: FindingData): Finding {
       const hint = found.near === null ? correct : `Did you mean "${found.near}"?`;
       return found.shared ? warning("role", message, hint) : error("role", message, hint);
     }
+    case "rule-permission-unknown":
+      return warning(
+        "role",
+        `A policy or check names the permission "${name}", which no role has.`,
+        `Did you mean "${found.near}"?`,
+      );
     case "role-likely-renamed":
       return warning(
         "role",

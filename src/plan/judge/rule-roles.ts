@@ -1,4 +1,4 @@
-import { openSuggester } from "../../lib/suggest.ts";
+import { isSlip, openSuggester } from "../../lib/suggest.ts";
 import { isLiteralGlob } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { PREDEFINED_ROLES } from "../../model/live.ts";
@@ -81,4 +81,28 @@ function unprotected(
     ].map((role) => role.toLowerCase()),
   );
   return guarded.filter((role) => !meant.has(role.toLowerCase()));
+}
+
+// Beyond it, nobody has typed them.
+const MAX_COMPARED = 100_000_000;
+
+/** Reports permissions of rules that no role has, and that are one typing error away from one that a role has. */
+export function misspeltInRules(
+  { roles = [], policies, checks }: DesiredState,
+  { roles: live, ignoredLiveRoles }: Scope,
+): readonly FindingData[] {
+  const named = [
+    ...policies.forbidPermissions,
+    ...checks.flatMap((check) => (check.kind === "cannot" ? check.cannot : check.can)),
+  ];
+  if (named.length === 0) return [];
+  const known = new Set(
+    [...roles, ...live, ...ignoredLiveRoles].flatMap(({ permissions = [] }) => permissions),
+  );
+  const unknown = [...new Set(named)].filter((permission) => !known.has(permission));
+  if ([...known].join("").length * unknown.join("").length > MAX_COMPARED) return [];
+  return unknown.flatMap((name): readonly FindingData[] => {
+    const near = [...known].sort().find((permission) => isSlip(name, permission));
+    return near === undefined ? [] : [{ code: "rule-permission-unknown", name, near }];
+  });
 }

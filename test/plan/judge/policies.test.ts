@@ -138,6 +138,28 @@ describe("policies", () => {
     ]);
   });
 
+  test("a permission that no role has is told as a likely misspelling of one that some role has", () => {
+    const policies = { ...NONE, forbidPermissions: ["refunds_creat", "payouts_edit"] };
+    const origin = { file: "shop.yaml", path: [] };
+    const checks: readonly Check[] = [
+      { kind: "at-most", can: "payout_view", atMost: 1, origin },
+      { kind: "cannot", member: "ada@example.com", cannot: ["refunds_create", "stock_edt"], origin },
+    ];
+    const is = live([
+      liveRole("role_1", "Till", { permissions: ["refunds_create"] }),
+      liveRole("role_2", "Legacy", { permissions: ["stock_edit"] }),
+    ]);
+    const ignore = { roles: ["Legacy"], members: [] };
+    const roles = [role("Till"), role("Payer", { permissions: ["payouts_view"] })];
+    const { findings } = planOf(desired({ policies, checks, ignore, roles }), is);
+    const told = findings.filter(({ code }) => code === "rule-permission-unknown");
+    expect(told.map(({ severity, message, hint }) => `${severity}: ${message} ${hint}`)).toEqual([
+      'warning: A policy or check names the permission "payout_view", which no role has. Did you mean "payouts_view"?',
+      'warning: A policy or check names the permission "refunds_creat", which no role has. Did you mean "refunds_create"?',
+      'warning: A policy or check names the permission "stock_edt", which no role has. Did you mean "stock_edit"?',
+    ]);
+  });
+
   test("no custom role grants what is forbidden; a predefined one may", () => {
     const policies = { ...NONE, forbidPermissions: ["pay"] };
     const is = live([

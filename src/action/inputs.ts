@@ -87,7 +87,7 @@ export function readInputs(env: RunnerEnv): Inputs {
   };
   const shard = text("shard") === "" ? null : readShard(text("shard"));
   if (text("shard") !== "" && shard === null) {
-    throw new ActionError("usage", "The input shard takes a part of a whole, such as 2/5.");
+    throw new ActionError("usage", "The input shard takes i/n, such as 2/5, with i from 1 to n.");
   }
   return {
     command: choice("command", ["plan", "apply", "drift", "validate", "list"]),
@@ -123,7 +123,7 @@ function keysByMerchant(lines: readonly string[]): ReadonlyMap<string, string> {
         throw new ActionError(
           "usage",
           `Line ${index + 1} of the input api-keys is not merchant=key.`,
-          "A secret that is not set leaves its line without a key.",
+          "A secret that is not set is the usual cause: its line then has no key.",
         );
       }
       return [merchant, key] as const;

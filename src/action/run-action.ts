@@ -122,7 +122,7 @@ async function isMasked(
   const isPublic = event.isPublic ?? (await github.repository().catch(() => ({ isPublic: true }))).isPublic;
   if (!isPublic) return false;
   if (inputs.maskAddresses === "auto") {
-    runner.notice("This repository is public: members' addresses are masked in all that is published here.");
+    runner.notice("This repository is public: members' addresses are masked wherever they are published.");
     return true;
   }
   runner.warning(

@@ -226,9 +226,9 @@ function causeSentence(cause: StopCause | null): string | null {
   if (cause === null) return null;
   switch (cause.by) {
     case "signal":
-      return `It was stopped by ${cause.signal}.`;
+      return `The run was stopped by ${cause.signal}.`;
     case "merchant":
-      return `${cause.merchant} stopped.`;
+      return `The run was stopped by a failure at ${cause.merchant}.`;
     case "output":
       return `${cause.stream} could not be written to.`;
     default:

@@ -62,7 +62,7 @@ export async function checkPrecondition(
   if (differences === "gone") {
     return isDoneIfGone(change) || (maybeApplied && after === null)
       ? DONE
-      : stale(change, "is no longer there");
+      : stale(change, "no longer exists");
   }
   if (differences === "done") return DONE;
   if (differences.length === 0) return member ? { ...PLANNED, found: member } : PLANNED;

@@ -54,10 +54,10 @@ function notRestored({ fields, rounded }: Emptied, merchant: string, failure: Fa
   const why = failure === null ? "the run was stopped first." : failure.message;
   return {
     code: "not-restored",
-    message: `The service emptied ${fields.join(" and ")}, which the update did not send. ${isPartial ? "The rest is restored" : "It is not restored"}: ${why}`,
+    message: `The service emptied ${fields.join(" and ")}, which the update did not send. ${isPartial ? "The rest was restored" : "They were not restored"}: ${why}`,
     hint:
       (failure?.code === "not-restored" && failure.hint) ||
-      `To restore it, run "rolecall undo latest -m ${merchant}".`,
+      `To restore them, run "rolecall undo latest -m ${merchant}".`,
     ...(failure?.request && { request: failure.request }),
   };
 }
@@ -111,7 +111,8 @@ async function send(
     if (intent !== null) return;
     begun.write = await recordIntent(step, write, run);
     begun.isUnrecorded = begun.write === null;
-    if (begun.isUnrecorded) throw new RolecallError("journal-unwritable", "The intent is not recorded.");
+    if (begun.isUnrecorded)
+      throw new RolecallError("journal-unwritable", "The intent could not be recorded.");
     run.sending(step);
   };
   const result = await attempt(step, write, run, { found, begin });
@@ -268,10 +269,10 @@ export function failureOf(error: unknown): Failure {
 
 /** Returns the failure of a check before a write. */
 export function checkFailed({ message, hint, ...rest }: Failure): Failure {
-  const further = rest.code === "forbidden" ? [hint, "--no-recheck skips this check."] : [hint];
+  const further = rest.code === "forbidden" ? [hint, "--no-recheck skips the recheck."] : [hint];
   return {
     ...rest,
-    message: `The check before the write failed: ${message}`,
+    message: `The recheck before the write failed: ${message}`,
     ...(hint !== undefined && { hint: further.join(" ") }),
   };
 }

@@ -77,7 +77,7 @@ export async function restoreMember(
   if (empty.length > 0) {
     throw new RolecallError(
       "not-restored",
-      `the service took the update that restores it, and ${empty.join(" and ")} ${empty.length === 1 ? "is" : "are"} still empty.`,
+      `the service accepted the update that restores them, but ${empty.join(" and ")} ${empty.length === 1 ? "is" : "are"} still empty.`,
     );
   }
   if (rounded.length > 0) throw tooLarge(rounded, exact);
@@ -113,8 +113,8 @@ function tooLarge(properties: readonly string[], exact: Readonly<Record<string, 
   const texts = properties.map((key) => `${quoteIfNeeded(key)}${exact[key] ? ` (${exact[key]})` : ""}`);
   return new RolecallError(
     "not-restored",
-    `The service empties what an update does not hold, and the metadata ${texts.join(", ")} holds numbers too large to be sent exactly.`,
-    { hint: "Change this member by hand, or make these numbers texts." },
+    `The service empties fields that an update does not contain, and the metadata ${texts.join(", ")} contains numbers too large to be sent exactly.`,
+    { hint: "Change this member by hand, or store these numbers as text." },
   );
 }
 
@@ -180,7 +180,7 @@ async function readAfterUpdate(
     const { message, hint, request } = error.failure;
     throw new RolecallError(
       error.code,
-      `The update was done; whether the service kept the fields that it left out is unknown: ${message}`,
+      `The update was made, but it is unknown whether the service kept the fields that it left out: ${message}`,
       {
         ...(hint !== undefined && { hint }),
         request: { ...(request ?? { method: "", path: "", attempts: 0 }), uncertain: true },

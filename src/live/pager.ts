@@ -67,12 +67,12 @@ export async function listAll<Item extends Listed>(
       "listing-unstable",
       `${what} contradicts itself: its pages do not fit its total_count.`,
       {
-        hint: `It began in the same way each of the ${LISTINGS} times it was read, so nobody seems to be changing it. Ask the service's operators.`,
+        hint: `All ${LISTINGS} readings began with the same entries, so nobody seems to be changing it. Ask the service's operators.`,
       },
     );
   }
   throw new RolecallError("listing-unstable", `${what} changed each of the ${LISTINGS} times it was read.`, {
-    hint: "Somebody is changing it right now. Wait until that is over, then run it again.",
+    hint: "Somebody is changing it right now. Wait until they are done, then run the command again.",
   });
 }
 

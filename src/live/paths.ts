@@ -23,13 +23,13 @@ export function query(parameters: Readonly<Record<string, string | number | read
 
 function path(merchant: string, collection: string, id?: string): string {
   if (isUnsafe(merchant)) {
-    throw new RolecallError("usage", `"${merchant}" cannot be a merchant code.`, {
+    throw new RolecallError("usage", `"${merchant}" is not a valid merchant code.`, {
       hint: "Correct it in the file.",
     });
   }
   if (id !== undefined && isUnsafe(id)) {
-    throw new RolecallError("bad-answer", `No request can be about the id "${id}".`, {
-      hint: "If no file names it, the service gave it: ask its operators.",
+    throw new RolecallError("bad-answer", `The id "${id}" cannot be used in a request.`, {
+      hint: "If it is in no file, it came from the service: ask its operators.",
     });
   }
   const whole = ["v0.1", "merchants", merchant, collection, ...(id === undefined ? [] : [id])];
@@ -55,7 +55,7 @@ export function checkBaseUrl(text: string): URL {
     });
   }
   if (url.username || url.password || url.search || url.hash) {
-    throw new RolecallError("usage", "The base URL must not hold a user name, a query or a fragment.", {
+    throw new RolecallError("usage", "The base URL must not contain a user name, a query or a fragment.", {
       hint: "Credentials come from the environment, never from the address.",
     });
   }

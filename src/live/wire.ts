@@ -93,7 +93,7 @@ export function readRoles(body: string): readonly LiveRole[] {
   const { data, marked } = parse(roleListSchema, body);
   const roles = data.items.map((item) => toRole(item, marked));
   const ids = new Set(roles.map(({ id }) => id));
-  if (ids.size < roles.length) throw new TypeError("with a role that is there twice");
+  if (ids.size < roles.length) throw new TypeError("with a role listed twice");
   return roles;
 }
 
@@ -170,7 +170,9 @@ function parse<T>(schema: z.ZodType<T>, body: string): Parsed<T> {
   const read = schema.safeParse(parseJson(marked ?? body));
   if (read.success) return { data: read.data, marked: marked !== null };
   const [issue] = read.error.issues;
-  throw new TypeError(`with something else than the contract says at ${issue?.path.join(".") || "its root"}`);
+  throw new TypeError(
+    `with something other than the contract specifies at ${issue?.path.join(".") || "its root"}`,
+  );
 }
 
 /** Maximum nesting of JSON from the service. */

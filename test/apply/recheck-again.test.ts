@@ -84,7 +84,7 @@ describe("a change that had to wait for a minute", () => {
       status: "failed",
       failure: {
         code: "forbidden",
-        message: expect.stringMatching(/^The check before the write failed: GET /),
+        message: expect.stringMatching(/^The recheck before the write failed: GET /),
         hint: expect.stringContaining("--no-recheck"),
       },
     });

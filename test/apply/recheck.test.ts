@@ -85,7 +85,7 @@ describe("a role that is to be updated", () => {
 
   test("that is gone is stale, not an error of the service", async () => {
     const { told } = await applyAfter(WANT, IS, ({ roles }) => void roles.delete("role_1"));
-    expect(told).toEqual(["stale: update role Cashier (role Cashier is no longer there.)"]);
+    expect(told).toEqual(["stale: update role Cashier (role Cashier no longer exists.)"]);
   });
 
   test("is written without a look where none is wanted", async () => {
@@ -110,7 +110,7 @@ describe("a role that is to be updated", () => {
         status: "failed",
         failure: {
           code: "forbidden",
-          message: "The check before the write failed: The key may not.",
+          message: "The recheck before the write failed: The key may not.",
         },
       },
     ]);
@@ -282,7 +282,7 @@ describe("an expired invitation that is to be replaced", () => {
   test("that is gone gets no new one: whoever removed it may have sent one, or meant it", async () => {
     const { told, service } = await applyAfter(WANT, IS, ({ members }) => members.clear());
     expect(told).toEqual([
-      "stale: replace member ada@example.com (member ada@example.com is no longer there.)",
+      "stale: replace member ada@example.com (member ada@example.com no longer exists.)",
     ]);
     expect(service.calls).toEqual([]);
   });

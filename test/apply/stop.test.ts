@@ -45,7 +45,7 @@ test("a run that is stopped before it restores what the service emptied does not
     updateMember: async (id, update, options) => {
       updates += 1;
       const request = { method: "PUT", path: "/", attempts: 0 };
-      if (updates > 1) throw new RolecallError("network", "It was stopped.", { request });
+      if (updates > 1) throw new RolecallError("network", "The run was stopped.", { request });
       await options?.beforeSending?.();
       stop.abort();
       return service.writer.updateMember(id, { metadata: {}, ...update });
@@ -60,7 +60,7 @@ test("a run that is stopped before it restores what the service emptied does not
   const { outcomes } = await applyPlan(planOf(want, is), ports);
   expect(outcomes[0]).toMatchObject({
     status: "failed",
-    failure: { message: expect.stringMatching(/It is not restored: the run was stopped first\.$/) },
+    failure: { message: expect.stringMatching(/They were not restored: the run was stopped first\.$/) },
   });
   expect(events.map(({ type }) => type)).not.toContain("fields-emptied");
 });

@@ -268,7 +268,7 @@ describe("a service that empties what an update does not hold", () => {
       failure: {
         code: "not-restored",
         message: expect.stringContaining(
-          "It is not restored: the service took the update that restores it, and metadata is still empty.",
+          "They were not restored: the service accepted the update that restores them, but metadata is still empty.",
         ),
         hint: expect.stringContaining("rolecall undo latest -m MC1"),
       },
@@ -307,7 +307,7 @@ describe("a service that empties what an update does not hold", () => {
       failure: {
         code: "not-restored",
         message: expect.stringMatching(
-          /The rest is restored: .* the metadata n \(12345678901234567890\) holds numbers too large/,
+          /The rest was restored: .* the metadata n \(12345678901234567890\) contains numbers too large/,
         ),
       },
     });
@@ -322,7 +322,7 @@ describe("a service that empties what an update does not hold", () => {
       failure: {
         code: "not-restored",
         message: expect.stringMatching(
-          /^The service emptied metadata, which the update did not send\. It is not restored: .*Not now\.$/,
+          /^The service emptied metadata, which the update did not send\. They were not restored: .*Not now\.$/,
         ),
         hint: expect.stringContaining("rolecall undo latest"),
       },
@@ -336,7 +336,9 @@ describe("a service that empties what an update does not hold", () => {
     const { outcome } = await apply(ROLE, { mem_1: BEFORE }, { answers, retrieve });
     expect(outcome).toMatchObject({
       status: "unknown",
-      failure: { message: expect.stringMatching(/^The update was done; whether the service kept /) },
+      failure: {
+        message: expect.stringMatching(/^The update was made, but it is unknown whether the service kept /),
+      },
     });
   });
 });

@@ -76,7 +76,7 @@ function pageTests(path: string): void {
     expect(await row.getByRole("img", { name: "Legacy" }).count()).toBe(0);
     expect(await page.getByRole("button", { name: "leaver@example.com" }).count()).toBe(0);
     await page.getByRole("combobox", { name: "Show" }).selectOption("both");
-    await page.getByLabel("Only who changes").check();
+    await page.getByLabel("Only changed members").check();
     expect(await page.getByRole("button", { name: "off@example.com" }).count()).toBe(0);
   });
 

@@ -96,7 +96,7 @@ test("a plan that was edited after it was made is no approval", async () => {
   await shop.write("mc1.yaml", file("MC1").replace("cleo@", "mallory@"));
   const apply = await shop.run(APPLY);
   expect(apply.code).toBe(3);
-  expect(apply.stderr).toContain("MC1: the approved plan was edited after it was made");
+  expect(apply.stderr).toContain("MC1: the approved plan has been edited");
   expect(await shop.writes()).toEqual([]);
 });
 

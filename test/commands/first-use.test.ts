@@ -132,7 +132,7 @@ describe("the main job", () => {
       `version: 1\nmerchant: MC0DEMO1\nsync: { members: additive }\nmembers:\n${bare}`,
     );
     const apply = await rolecall(["apply", "bare.yaml", "--yes"], { cwd, env: sandbox.env });
-    expect(apply.stdout).toContain("warning: nobody@example.com is not a member, and is not created:");
+    expect(apply.stdout).toContain("warning: nobody@example.com is not a member, and cannot be created:");
     expect(apply.stderr).toBe("Nothing to do: 1 member cannot be created without roles.\n");
     expect(apply.code).toBe(0);
   });

@@ -31,7 +31,7 @@ const files = (codes: readonly string[]): readonly string[] =>
 
 test("apply changes nothing anywhere when one merchant cannot be read", async () => {
   const apply = await shop.run(["apply", "--yes", ...files(["MC1", "MC404"])]);
-  expect(apply.stderr).toContain("Nothing was changed: solve the problems above first.");
+  expect(apply.stderr).toContain("Nothing was changed: fix the problems above first.");
   expect(apply.code).toBe(1);
   expect(await shop.writes()).toEqual([]);
 });
@@ -49,6 +49,6 @@ test("--as-of shows what a run on a later day would do: access that has ended by
     roles: ["role_employee"],
   });
   const ended = await shop.run(["plan", "mc2.yaml", "--as-of", "2099-02-01"]);
-  expect(ended.stdout).toContain("- delete temp@example.com (its end date is past)");
+  expect(ended.stdout).toContain("- delete temp@example.com (its end date has passed)");
   expect((await shop.run(["plan", "mc2.yaml", "--as-of", "someday"])).code).toBe(1);
 });

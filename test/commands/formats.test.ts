@@ -38,7 +38,7 @@ describe("plan --format markdown", () => {
   test("says which merchant could not be read, and that a plan is not the whole one", async () => {
     const env = { ...sandbox.env, ROLECALL_API_KEY: "sk_test_nobody" };
     const { stdout, code } = await rolecall(["plan", ACCESS, "--format", "markdown"], { env });
-    expect(stdout).toMatch(/^## ❌ rolecall plan: 2 problems to solve first\n/);
+    expect(stdout).toMatch(/^## ❌ rolecall plan: 2 problems to fix first\n/);
     expect(stdout).toContain("| <code>MC4F7K2P</code> | **could not be read** |");
     expect(stdout).not.toContain("sk_test_nobody");
     expect(code).toBe(1);

@@ -65,7 +65,7 @@ describe("a merchant whose file is gone", () => {
       env: { PATH: process.env["PATH"], HOME: project },
     });
   const warning = (merchant: string, file: string) =>
-    `warning: ${merchant} is no longer managed: ${file} was removed. What is live there stays as it is.\n`;
+    `warning: ${merchant} is no longer managed: ${file} was removed. Its live state stays as it is.\n`;
 
   beforeEach(async () => {
     project = await mkdtemp(join(tmpdir(), "rolecall-removed-"));
@@ -115,12 +115,12 @@ describe("a merchant whose file is gone", () => {
     expect(stderr).toBe(warning("MC1", "access/MC1.yaml"));
   });
 
-  test("is named where its file names another merchant now", async () => {
+  test("is named where its file now names another merchant", async () => {
     await writeFile(join(project, "access/MC1.yaml"), "version: 1\nmerchant: MC9\n");
     await writeFile(join(project, "access/MC2.yaml"), "# The same.\nversion: 1\nmerchant: MC2\n");
     const { stderr } = await rolecall(["list"], { cwd: project });
     expect(stderr).toBe(
-      "warning: MC1 is no longer managed: access/MC1.yaml names another merchant now. What is live there stays as it is.\n",
+      "warning: MC1 is no longer managed: access/MC1.yaml now names another merchant. Its live state stays as it is.\n",
     );
   });
 

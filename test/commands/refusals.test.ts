@@ -46,10 +46,10 @@ describe("a file that has lost most of its members", () => {
       `
 
   An apply would be refused:
-    guard max-removals: 5 of 6 members would be removed or lose something; 3
-      at once are allowed.
-      → Look whether the file is complete. A part that was left out by mistake
-        is the usual cause.
+    guard max-removals: 5 of 6 members would be removed or lose something; the
+      limit is 3.
+      → Check that the file is complete: the usual cause is a part that was left
+        out by mistake.
       → To override: apply --allow max-removals=5@FINGERPRINT
 
   Plan: 5 to delete; 1 unchanged, 1 not managed.
@@ -88,8 +88,8 @@ describe("a file that has lost most of its members", () => {
     });
     const apply = await shop.run(["apply", "shop.yaml", "--yes", ...allowed(plan.stdout)]);
     expect(apply.code).toBe(3);
-    expect(apply.stderr).toContain("is for another plan than this one.");
-    expect(apply.stderr).toContain("→ The plan has changed since it was given.");
+    expect(apply.stderr).toContain("is for a different plan.");
+    expect(apply.stderr).toContain("→ The plan has changed since.");
     expect(await shop.writes()).toEqual([]);
   });
 

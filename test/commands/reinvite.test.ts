@@ -59,7 +59,7 @@ async function halfDone(): Promise<void> {
   await faults([]);
   expect(apply.stdout).toContain("member ben@example.com unfinished: ");
   expect(apply.stdout).toContain("MC1: incomplete. 1 unfinished.");
-  expect(apply.stdout).toContain("The expired invitation is gone, and no new one was sent.");
+  expect(apply.stdout).toContain("The expired invitation was deleted, and no new one was sent.");
   expect(apply.stdout).toContain('It held: Manager; metadata {"desk":1}.');
   expect(apply.code).toBe(4);
 }
@@ -81,7 +81,7 @@ describe("an expired invitation that could not be renewed once it was removed", 
 
   test("is sent by undo with what it held", async () => {
     const undo = await shop.run(["undo", "latest", "mc1.yaml", "--yes"]);
-    expect(flat(undo.stdout)).toContain("it comes back as a new invitation");
+    expect(flat(undo.stdout)).toContain("a new invitation is sent");
     expect(undo.code).toBe(0);
     expect(await members()).toMatchObject([{}, RENEWED]);
   });
@@ -90,7 +90,7 @@ describe("an expired invitation that could not be renewed once it was removed", 
     await rm(join(shop.folder, ".rolecall"), { recursive: true });
     await shop.write("mc1.yaml", MORE);
     const apply = await shop.run(["apply", "mc1.yaml", "--yes"]);
-    expect(flat(apply.stdout)).toContain("the file does not say which roles to give");
+    expect(flat(apply.stdout)).toContain("the file declares no roles for");
     expect(apply.code).toBe(0);
     expect(await members()).toMatchObject([{}, { invite: { email: "new@example.com" } }]);
   });
@@ -114,7 +114,9 @@ describe("an expired invitation whose entry was committed long ago", () => {
 
   test("is told of, and renewed once with --reinvite", async () => {
     const plan = await shop.run(["plan", "mc1.yaml", "--detailed-exitcode"]);
-    expect(flat(plan.stdout)).toContain("ben@example.com has not accepted since 2020-05-17");
+    expect(flat(plan.stdout)).toContain(
+      "ben@example.com has not accepted an invitation since the entry was last changed, on 2020-05-17",
+    );
     expect(plan.code).toBe(0);
     const apply = await shop.run(["apply", "mc1.yaml", "--yes", "--reinvite", "Ben@example.com"]);
     expect(apply.code).toBe(0);

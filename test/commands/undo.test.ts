@@ -60,7 +60,7 @@ describe("undo", () => {
   test("brings back what the reverted file says, and leaves a journal of its own", async () => {
     await applied();
     const undo = await shop.run(["undo", "latest", "mc1.yaml", "--yes"]);
-    expect(undo.stdout).toContain("cy@example.com is invited again, has to accept again");
+    expect(undo.stdout).toContain("cy@example.com is invited again, and has no access");
     expect(undo.stdout).toContain("delete new@example.com (created by that run)");
     expect(undo.stdout).toContain("verified, no changes remain");
     expect(undo.code).toBe(0);
@@ -148,9 +148,9 @@ describe("undo", () => {
     await writeFile(path, journal.replace(shop.sandbox.url, "https://elsewhere.example"));
     const undo = await shop.run(["undo", "latest", "mc1.yaml", "--yes"]);
     const told = undo.stderr.replaceAll(/\s+/g, " ");
-    expect(told).toContain("The run was at https://elsewhere.example, and this would be at");
-    expect(told).toContain("your key would be sent to the address of the run");
-    expect(told).toContain("Make sure that the address is yours before you give it with --base-url.");
+    expect(told).toContain("The run was at https://elsewhere.example, but the configured service is");
+    expect(told).toContain("your API key to the address in the journal");
+    expect(told).toContain("Make sure that you trust that address, then pass it with --base-url.");
     expect(told).not.toMatch(/--base-url[ =]\S*:/);
     expect(undo.code).toBe(1);
   });
@@ -336,7 +336,7 @@ describe("a run of several merchants", () => {
     const [first = ""] = (await readdir(folder())).sort();
     const id = first.replace("-MC1.jsonl", "");
     const none = await many.run(["undo", id, "-m", "MC2", "-m", "MC9", "--dry-run"]);
-    expect(none.stderr).toContain(`The run ${id} is of MC1, MC2, MC3, not of MC9.`);
+    expect(none.stderr).toContain(`The run ${id} was at MC1, MC2, MC3, not at MC9.`);
     const one = await many.run(["undo", `.rolecall/runs/${id}-MC2.jsonl`, "--dry-run"]);
     expect(one.stdout).toContain("MC2 · test");
     expect(one.stdout).not.toContain("MC1");
@@ -399,6 +399,6 @@ describe("a run of several merchants", () => {
     expect(undo.stdout).toContain("MC2: 1 change done.");
     expect(undo.code).toBe(0);
     const begins = await many.run(["undo", (names[1] ?? "").slice(0, 24), "--dry-run"]);
-    expect(begins.stderr).toContain("Several runs begin with");
+    expect(begins.stderr).toContain("The ids of several runs begin with");
   });
 });

@@ -159,7 +159,7 @@ describe("what the example's README suggests to try", () => {
   test("a plan as of a later day shows whose access has ended by then", async () => {
     const plan = await rolecall(["plan", "--as-of", "2099-02-01", FILES], { env: sandbox.env });
     expect(plan.stdout).toContain(
-      "~ update ruben.dejong@example.com (its end date is past)\n             roles        - Stock Keeper\n",
+      "~ update ruben.dejong@example.com (its end date has passed)\n             roles        - Stock Keeper\n",
     );
     expect(plan.code).toBe(0);
   });

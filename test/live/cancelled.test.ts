@@ -57,7 +57,7 @@ describe("a run that is stopped", () => {
     expect((await first).code).toBe("rate-limited");
     const failures = await Promise.all(rest);
     expect(failures.at(-1)?.message).toBe(
-      "DELETE /v0.1/merchants/MC1/roles/f was not sent: the run was stopped before its turn came.",
+      "DELETE /v0.1/merchants/MC1/roles/f was not sent: the run was stopped first.",
     );
     expect(failures.at(-1)?.request).toEqual({
       method: "DELETE",

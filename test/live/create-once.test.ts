@@ -200,10 +200,12 @@ describe("a create whose answer is lost", () => {
     const failure = await failureOf(writer("MC1").createMember(ADA));
     expect(failure).toMatchObject({
       code: "network",
-      hint: 'The service may have done it. Run "rolecall plan" to see whether it has.',
+      hint: 'The change may have taken effect. Run "rolecall plan" to see whether it has.',
       request: { method: "POST", path: MEMBERS, attempts: 1, uncertain: true },
     });
-    expect(failure.message).toMatch(/^POST \S+ got no answer: .*\. A lookup of its outcome failed: .*member/);
+    expect(failure.message).toMatch(
+      /^POST \S+ got no response: .*\. A lookup of its outcome failed: .*member/,
+    );
     expect(posts(seen)).toBe(1);
   });
 

@@ -67,9 +67,9 @@ describe("the member that the key belongs to", () => {
   test("is told as unknown with the scope that is missing", async () => {
     const { told } = await readWith(() => problem(403, { detail: "The API key does not belong to a user." }));
     expect(told).toEqual([
-      "GET /v0.1/memberships?offset=0&limit=25&resource.type=merchant answered 403 Forbidden: " +
+      "GET /v0.1/memberships?offset=0&limit=25&resource.type=merchant returned 403 Forbidden: " +
         "The API key does not belong to a user. " +
-        "Solve what the detail says, then run it again.",
+        "Fix what the detail describes, then run the command again.",
     ]);
   });
 

@@ -13,14 +13,14 @@ describe("how long a request is tried for", () => {
     expect(clock.now() - began).toBe(80_000);
     expect(failure).toMatchObject({ code: "rate-limited", request: { attempts: 5 } });
     expect(failure.hint).toBe(
-      "The service asks to wait 20 s, but a request is tried for 90 s in all; --retry-for allows more.",
+      "The service asks to wait 20 s, but a request is retried for 90 s in total; --retry-for allows more.",
     );
   });
 
   test("is named where nothing was asked for", async () => {
     const { writer } = connectTo(() => problem(503), { retryForMs: 2_000 });
     const failure = await failureOf(writer("MC1").deleteRole("role_a"));
-    expect(failure.hint).toMatch(/It was tried for 2 s; --retry-for allows more\.$/);
+    expect(failure.hint).toMatch(/It was retried for 2 s; --retry-for allows more\.$/);
   });
 
   test("can be once", async () => {
@@ -33,7 +33,7 @@ describe("how long a request is tried for", () => {
     const { writer, seen } = connectTo(() => refused("3600"), { retryForMs: 24 * 3_600_000 });
     const failure = await failureOf(writer("MC1").deleteRole("role_a"));
     expect(failure.hint).toMatch(
-      /The service asks to wait 60 min; one wait is never longer than 10 min, whatever --retry-for says\. Run it again after that\.$/,
+      /The service asks to wait 60 min; a single wait is limited to 10 min, regardless of --retry-for\. Run the command again after that\.$/,
     );
     expect(seen).toHaveLength(1);
   });

@@ -95,7 +95,7 @@ describe("reading a merchant", () => {
   test("refuses a role list with one role twice: nobody can say which of them is live", async () => {
     const { reader } = connectTo(holding([], [wireRole("role_a"), wireRole("role_b"), wireRole("role_a")]));
     const failure = await failureOf(reader.read("MC1", []));
-    expect(failure.message).toMatch(/answered 200, but with a role that is there twice\.$/);
+    expect(failure.message).toMatch(/returned 200, but with a role listed twice\.$/);
   });
 
   test("sends the key and what it accepts, and nothing else of note", async () => {
@@ -288,7 +288,7 @@ describe("reading a merchant", () => {
     for (const id of ["..", ".", ""]) {
       expect(await failureOf(connectTo(holding([])).reader.read("MC1", [id]))).toMatchObject({
         code: "bad-answer",
-        hint: expect.stringContaining("the service gave it"),
+        hint: expect.stringContaining("it came from the service"),
       });
     }
     expect(await failureOf(connectTo(holding([])).reader.read("..", []))).toMatchObject({ code: "usage" });
@@ -440,7 +440,7 @@ describe("an answer that is not what the contract says", () => {
     );
     const failure = await failureOf(reader.read("MC1", []));
     expect(failure).toMatchObject({ code: "bad-answer", request: { status: 200, method: "GET" } });
-    expect(failure.message).toMatch(/with something else than the contract says at items/);
+    expect(failure.message).toMatch(/with something other than the contract specifies at items/);
   });
 
   test("does not fail for what may be missing", async () => {

@@ -154,9 +154,8 @@ describe("a write that somebody has looked before", () => {
     const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, { recheck: look }));
     expect(failure).toMatchObject({
       code: "rate-limited",
-      message:
-        "PATCH /v0.1/merchants/MC1/roles/role_a was not sent: the service asked to wait again and again.",
-      hint: "It was tried for 2 min; --retry-for allows more.",
+      message: "PATCH /v0.1/merchants/MC1/roles/role_a was not sent: the service kept asking to wait.",
+      hint: "It was retried for 2 min; --retry-for allows more.",
       request: { attempts: 0 },
     });
     expect(seen.filter(({ method }) => method === "PATCH")).toEqual([]);
@@ -189,8 +188,8 @@ describe("a write whose answer was lost, and that is sent again much later", () 
     expect(failure).toMatchObject({
       code: "network",
       message:
-        "PATCH /v0.1/merchants/MC1/roles/role_a got no answer: it broke. Its outcome cannot be determined any more: role A has changed since it was planned.",
-      hint: 'The service may have done it. Run "rolecall plan" to see whether it has.',
+        "PATCH /v0.1/merchants/MC1/roles/role_a got no response: it broke. Its outcome can no longer be determined: role A has changed since it was planned.",
+      hint: 'The change may have taken effect. Run "rolecall plan" to see whether it has.',
       request: { method: "PATCH", uncertain: true, attempts: seen.length },
     });
   });
@@ -204,12 +203,12 @@ describe("a write whose answer was lost, and that is sent again much later", () 
   test("stays unknown where it cannot be looked at", async () => {
     const { writer } = connectTo(lost);
     const look: Recheck = async () => {
-      throw new RolecallError("forbidden", "GET answered 403.", {
+      throw new RolecallError("forbidden", "GET returned 403.", {
         request: { method: "GET", path: "/", attempts: 1 },
       });
     };
     const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, { recheck: look }));
-    expect(failure.message).toMatch(/A lookup of its outcome failed: GET answered 403\.$/);
+    expect(failure.message).toMatch(/A lookup of its outcome failed: GET returned 403\.$/);
     expect(failure.request).toMatchObject({ method: "PATCH", uncertain: true });
   });
 });

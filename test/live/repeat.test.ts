@@ -120,13 +120,13 @@ describe("a lost answer", () => {
 describe("a service that is not there", () => {
   test("is given up on after four attempts, and nothing is uncertain", async () => {
     const { writer, seen } = connectTo(() => {
-      throw new LostAnswer("network", "nothing listens at 127.0.0.1", false);
+      throw new LostAnswer("network", "nothing is listening at 127.0.0.1", false);
     });
     const failure = await failureOf(writer("MC1").createRole({ name: "A", permissions: [] }));
     expect(failure).toMatchObject({ code: "network", request: { attempts: 4 } });
     expect(failure.request).not.toHaveProperty("uncertain");
     expect(failure.message).toBe(
-      "POST /v0.1/merchants/MC1/roles got no answer: nothing listens at 127.0.0.1.",
+      "POST /v0.1/merchants/MC1/roles got no response: nothing is listening at 127.0.0.1.",
     );
     expect(seen).toHaveLength(4);
   });

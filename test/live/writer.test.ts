@@ -159,7 +159,7 @@ describe("a create whose answer does not tell the id", () => {
       for (const failure of [role, member]) {
         expect(failure.request).toMatchObject({ uncertain: true });
         expect(failure.message).toMatch(
-          /^The service said that it created the (role "A"|member a@example\.com), /,
+          /^The service reported that it created the (role "A"|member a@example\.com), /,
         );
       }
     }

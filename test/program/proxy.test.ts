@@ -90,7 +90,7 @@ describe("behind a proxy", () => {
   test("wrong credentials end it at once, and are not shown", async () => {
     const { code, stderr } = await run({ HTTPS_PROXY: `http://ada:wr0ng@${proxy.host}` });
     expect(code).toBe(1);
-    expect(stderr).toContain(`the proxy ${proxy.host} asks for other credentials (407)`);
+    expect(stderr).toContain(`the proxy ${proxy.host} requires other credentials (407)`);
     expect(stderr).not.toContain("wr0ng");
   });
 

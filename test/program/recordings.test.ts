@@ -188,7 +188,7 @@ describe.each([80, 200])("on a terminal of %i columns", (columns) => {
     session.type("\u001b");
     const chosen = await session.see(/left out too: it needs the role Shift Lead/);
     session.type("?");
-    const help = await session.see("Any key goes back.");
+    const help = await session.see("Press any key to return.");
     await expect([first, chosen, help].map(steady).join(`${"=".repeat(columns)}\n`)).toMatchFileSnapshot(
       golden("interactive"),
     );
@@ -247,7 +247,7 @@ test("a dumb terminal gets plain lines and is asked, but cannot be browsed on", 
   const env = { TERM: "dumb" };
   const browsing = await record(["plan", "--interactive"], { env });
   expect(await browsing.end()).toBe(1);
-  expect(browsing.screen()).toContain("--interactive cannot draw on this terminal: TERM is dumb.");
+  expect(browsing.screen()).toContain("--interactive cannot draw on this terminal (TERM=dumb).");
   const session = await record(["apply"], { env });
   await session.see("Type MC4F7K2P to continue");
   session.type("MC4F7K2P\r");

@@ -85,7 +85,9 @@ test("Ctrl-C during a long wait while it writes ends at once, and tells what was
   await faults({ kind: "status", status: 429, operation: "members.create", retry_after: "100" });
   const { code, text } = await interrupted("waiting 100.0 s", "SIGINT", APPLY, shop, PASSWORD);
   expect(text).toContain("MC1: stopped. 1 change done, 1 not started.\n");
-  expect(text).toContain("It was stopped by SIGINT. What was done stays done. To continue, run it again.\n");
+  expect(text).toContain(
+    "The run was stopped by SIGINT. Completed changes remain. To continue, run the command again.\n",
+  );
   expect(code).toBe(4);
   await shop.control("DELETE", "/faults");
   expect((await shop.run(APPLY, PASSWORD)).stdout).toContain("MC1: 1 change done.");
@@ -121,7 +123,7 @@ keys:
     );
     expect(notStarted.reduce((sum, count) => sum + count, 0)).toBe(300 - sent);
     expect(text).toContain(`60 merchants: stopped. ${sent} changes done, ${300 - sent} not started.\n`);
-    expect(text.match(/It was stopped by SIGINT/g)).toHaveLength(1);
+    expect(text.match(/The run was stopped by SIGINT/g)).toHaveLength(1);
     expect(code).toBe(4);
   } finally {
     await many.stop();
@@ -147,7 +149,9 @@ test("a managed user's password is set on request, and stands nowhere", async ()
   const before = (await shop.writes()).length;
   const rotate = [...APPLY, "--rotate-password", "till-7@example.com"];
   const unset = await shop.run(rotate);
-  expect(unset.stderr).toContain("--rotate-password sets passwords from the environment: TILL_7 is not set.");
+  expect(unset.stderr).toContain(
+    "--rotate-password takes the new passwords from the environment: TILL_7 is not set.",
+  );
   expect(unset.code).toBe(1);
   const { stdout, stderr, code } = await shop.run(rotate, { TILL_7: "s3cr3t-of-till" });
   expect(stdout).toContain("MC1: the password of till-7@example.com will be set from TILL_7.\n");
@@ -183,7 +187,7 @@ async function onFullDisk(stream: "stdout" | "stderr", args: readonly string[]) 
 test.runIf(process.platform === "linux")(
   "a full disk behind stdout is told, and nothing is changed",
   async () => {
-    const told = "error: stdout cannot be written: no space is left on the device.\n";
+    const told = "error: stdout cannot be written: no space left on the device.\n";
     for (const args of [
       ["--version"],
       ["--help"],
@@ -196,7 +200,7 @@ test.runIf(process.platform === "linux")(
       expect(await onFullDisk("stdout", args)).toEqual({ code: 1, text: told });
     }
     const { code, text } = await onFullDisk("stdout", APPLY);
-    expect(text).toBe(`${told}Nothing was changed, since not all of the plan could be shown.\n`);
+    expect(text).toBe(`${told}Nothing was changed, because the plan could not be shown completely.\n`);
     expect(code).toBe(1);
     expect(await shop.writes()).toEqual([]);
   },
@@ -222,7 +226,7 @@ test("an apply whose reader leaves ends what is in flight, records it, and exits
     told += chunk;
   });
   const [code] = (await once(child, "close")) as [number | null];
-  expect(told).toContain("stdout is lost: nothing new starts; requests in flight end first.\n");
+  expect(told).toContain("stdout is closed: nothing new starts; requests in flight finish first.\n");
   expect(code).toBe(4);
   expect(await shop.writes()).toHaveLength(1);
   expect((await shop.run(["runs", "latest"])).stdout).toContain("Stopped: stdout could not be written to.");

@@ -102,7 +102,7 @@ test("keeps everything in --state across restarts, and leaves no temporary file 
   expect(await readdir(join(folder, "deep"))).toEqual(["state.json"]);
   expect((await stat(join(folder, "deep/state.json"))).mode & 0o077).toBe(0);
   const second = await run("--state", "deep/state.json", "--generate", "5");
-  expect(second.written.stderr).toContain("deep/state.json is there already: it wins");
+  expect(second.written.stderr).toContain("deep/state.json already exists: it takes precedence");
   const { items } = (await (await fetch(second.url + ROLES, { headers })).json()) as { items: object[] };
   expect(items).toMatchObject([{ name: "A" }]);
 });

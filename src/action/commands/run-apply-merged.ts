@@ -32,7 +32,8 @@ export async function runApplyMerged(context: ActionContext): Promise<ActionResu
   try {
     return await withActionErrors(() => stoppable(context, branch, pull));
   } catch (error) {
-    const failure = error instanceof ActionError ? error : new ActionError("bug", "rolecall itself failed.");
+    const failure =
+      error instanceof ActionError ? error : new ActionError("bug", "rolecall failed because of a bug.");
     await reportApply(context, pull, {
       ...APPLY_ENDS.failed,
       lines: [failure.message, failure.hint ?? ""],
@@ -167,7 +168,7 @@ function problemsOf(
       severity === "error" ? [oneLine(`${merchant}: ${message}`)] : [],
     ),
   );
-  const lines = [...(valid ? [] : ["The files have errors: solve them first."]), ...unread, ...found];
+  const lines = [...(valid ? [] : ["The files have errors: fix them first."]), ...unread, ...found];
   return lines.length === 0 ? null : lines;
 }
 
@@ -176,7 +177,7 @@ function howToGoOn(pulls: readonly Pull[]): string {
     pulls.length === 0
       ? "No merged pull request contains this commit, so no plan was reviewed."
       : `The plan was reviewed on ${pulls.map(({ number }) => `#${number}`).join(", ")}.`;
-  return `${where} Open a pull request, whose plan shows what is new; or, to apply what the plan above says, run this once with on-plan-change: apply.`;
+  return `${where} Open a pull request, whose plan shows what is new; or, to apply the plan above, run this workflow once with on-plan-change: apply.`;
 }
 
 /** Removes keys and tokens from the environment, so that no file can use one as a first password. */
@@ -199,7 +200,7 @@ async function mark(context: ActionContext, conclusion: "success" | "failure", t
       externalId: appliedMark(scope),
       conclusion,
       title,
-      summary: `[What was done](${event.runUrl})`,
+      summary: `[Run](${event.runUrl})`,
       text: "",
     });
   } catch (error) {

@@ -134,9 +134,9 @@ function renderIssue(page: ReviewPage, drifts: readonly Drift[], seen: FirstSeen
   const adoptText = folded("Changes to the files", adopt);
   const ways = (long: boolean): string =>
     [
-      "### Two remedies",
-      `1. **Keep the live state:** change the files in a pull request. ${long ? "The changes are below." : "`rolecall drift` on your machine shows them."}`,
-      "2. **Keep the files:** run the workflow that applies once with `on-plan-change: apply`. It reverts the differences.",
+      "### What to do",
+      `1. **Keep the live state:** change the files in a pull request. ${long ? "The changes are below." : "`rolecall drift` shows them."}`,
+      "2. **Keep the files:** run the apply workflow once with `on-plan-change: apply`. It reverts the differences.",
       ...(long ? [adoptText] : []),
     ].join("\n\n");
   const whole = [since, ways(true)].join("\n\n").length < size / 2;

@@ -41,6 +41,6 @@ export async function runList(context: OfflineContext): Promise<ActionResult> {
     `${counted(loaded.states.length, "merchant")} in ${counted(matrix.include.length, "job")}.`,
   );
   if (!loaded.valid)
-    return failed("failed", "invalid-files", "A file has an error: its merchant is in no job.", outputs);
+    return failed("failed", "invalid-files", "A file has an error, so its merchant is in no job.", outputs);
   return passed("listed", outputs);
 }

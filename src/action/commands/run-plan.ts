@@ -32,7 +32,8 @@ export async function runPlan(context: ActionContext): Promise<ActionResult> {
   try {
     return await withActionErrors(() => plan(context, comment));
   } catch (error) {
-    const failure = error instanceof ActionError ? error : new ActionError("bug", "rolecall itself failed.");
+    const failure =
+      error instanceof ActionError ? error : new ActionError("bug", "rolecall failed because of a bug.");
     await showFailure(failure, context, comment);
     throw error;
   }
@@ -106,7 +107,7 @@ function verdictOf(
     return failed("failed", "service", `${counted(unplanned, "merchant")} could not be planned.`);
   }
   if (findings.length > 0) {
-    return failed("failed", "invalid-files", `${counted(findings.length, "problem")} to solve first.`);
+    return failed("failed", "invalid-files", `${counted(findings.length, "problem")} to fix first.`);
   }
   const refusals = plans.flatMap((one) => one.refusals);
   if (refusals.length > 0) {
@@ -139,7 +140,7 @@ async function keepApproval(
       summary.slice(0, 500).join("\n"),
       github,
     );
-    if (!kept) context.log.warning("There are too many changes to store their approval. Plan in shards.");
+    if (!kept) context.log.warning("There are too many changes to store the approval. Plan in shards.");
     return kept;
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
@@ -164,8 +165,8 @@ async function guardAccess(context: ActionContext, states: readonly DesiredState
   const codes = untrusted.map(({ merchant }) => merchant);
   throw new ActionError(
     "unsafe-access",
-    `This pull request changes where an API key is sent, or which one, for ${codes.slice(0, 10).join(", ")}: nothing was sent.`,
-    "Merge api.base_url and api.key_env in a change of their own, or give them as the inputs base-url and api-keys.",
+    `This pull request changes which API key is used, or where it is sent, for ${codes.slice(0, 10).join(", ")}. No request was sent.`,
+    "Merge api.base_url and api.key_env in a pull request of their own, or set the inputs base-url and api-keys.",
   );
 }
 
@@ -188,15 +189,15 @@ function onMerge(
 ): readonly string[] {
   if (event.pull === null) return [];
   const changes = plans.reduce((sum, one) => sum + one.changes.length, 0);
-  if (changes === 0) return ["**On merge** nothing is changed."];
+  if (changes === 0) return ["**On merge**, nothing is changed."];
   if (plans.some(({ refusals }) => refusals.length > 0)) {
-    return ["**On merge** the apply would be refused, for the reasons above, and change nothing."];
+    return ["**On merge**, the apply would be refused for the reasons above, and change nothing."];
   }
   if (!stored || inputs.onPlanChange === "apply") {
-    return ["**On merge** a workflow that applies plans again, and applies what it then finds."];
+    return ["**On merge**, the apply workflow plans again, and applies the new plan."];
   }
   return [
-    `**On merge** a workflow that applies plans again and makes ${changes === 1 ? "this change" : `these ${counted(changes, "change")}`}; anything that is not listed here is refused.`,
+    `**On merge**, the apply workflow plans again and makes ${changes === 1 ? "this change" : `these ${counted(changes, "change")}`}; anything that is not listed here is refused.`,
   ];
 }
 

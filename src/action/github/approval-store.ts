@@ -45,7 +45,7 @@ export async function storeApproval(
       externalId: [PREFIX, scope.id, digest, part, parts].join("/"),
       conclusion: "neutral",
       title: changes === 0 ? "Nothing would change" : `${counted(changes, "change")} may be applied`,
-      summary: `${summary}\n\nThe data below is what rolecall compares the apply after the merge with.`,
+      summary: `${summary}\n\nAfter the merge, rolecall compares the apply with the data below.`,
       text: `\`\`\`\n${data.slice((part - 1) * PART_LENGTH, part * PART_LENGTH)}\n\`\`\``,
     });
   }
@@ -180,7 +180,7 @@ function objectionsTo(
     if (rule === "fail") {
       return own.some((record) => isRecordedPlan(plan, record))
         ? []
-        : [`${plan.merchant}: the plan is not the one that was approved.`];
+        : [`${plan.merchant}: the plan differs from the approved one.`];
     }
     return objectionSentences(plan.merchant, together(own.map((one) => approveByRecord(plan, one, live))));
   });

@@ -22,7 +22,7 @@ export function connectGithub(
     throw new ActionError(
       "usage",
       "The input github-token is empty.",
-      "Leave it out: its default is the workflow's own token.",
+      "Remove it: the default is the workflow's own token.",
     );
   }
   const octokit = new GitHub(getOctokitOptions(token, { baseUrl: apiUrl, log: QUIET }));

@@ -32,7 +32,7 @@ export async function updateDriftIssue(context: ActionContext, found: DriftFound
     log.warning(
       error.isForbidden
         ? "The drift issue could not be written: this requires the permission issues: write."
-        : `The drift issue could not be written: GitHub answered ${error.status || "nothing"}.`,
+        : `The drift issue could not be written: GitHub returned ${error.status || "no response"}.`,
     );
     return null;
   }
@@ -47,7 +47,7 @@ async function ownIssue({ github, scope }: ActionContext): Promise<Issue | null>
 
 async function close({ github, scope, event }: ActionContext, issue: Issue | null): Promise<string | null> {
   if (issue === null || !issue.open) return null;
-  const text = "Every merchant was read, and there are no differences any more.";
+  const text = "Every merchant was read, and nothing differs any longer.";
   // Forget the first-seen times, so that later differences count as new.
   const body = [markerOf("drift", scope), firstSeenLine(new Map()), "", text].join("\n");
   await github.addComment(issue.number, `${text} [Run](${event.runUrl})`);
@@ -64,7 +64,7 @@ async function open(context: ActionContext, issue: Issue | null, found: DriftFou
     return `${head}\n\n${found.render(seen, Math.max(size - head.length - 2, 0))}`;
   };
   if (issue === null) {
-    const title = `What is live differs from git${scope.title === "" ? "" : `: ${scope.title}`}`.slice(
+    const title = `The live state differs from git${scope.title === "" ? "" : `: ${scope.title}`}`.slice(
       0,
       200,
     );
@@ -75,7 +75,7 @@ async function open(context: ActionContext, issue: Issue | null, found: DriftFou
     github.editIssue(issue.number, { body, ...(!issue.open && { open: true }) }),
   );
   if (!issue.open) {
-    await github.addComment(issue.number, `There are differences again: reopened. [Run](${event.runUrl})`);
+    await github.addComment(issue.number, `Reopened: there are differences again. [Run](${event.runUrl})`);
   } else if (changed) {
     const news = found.differences.filter((one) => !before.has(one)).length;
     const gone = [...before.keys()].filter((one) => !seen.has(one)).length;

@@ -46,10 +46,12 @@ export async function findComment({ github, log, scope, inputs, pull }: CommentP
       if (!(error instanceof GithubError)) throw error;
       if (error.isForbidden) {
         log.notice(
-          `${what}: this run may not write to the pull request, as for every fork. The job summary has everything.`,
+          `${what}: this run has no permission to write to the pull request, like every run for a fork. The job summary has everything.`,
         );
       } else
-        log.warning(`${what}: GitHub answered ${error.status || "nothing"}. The job summary has everything.`);
+        log.warning(
+          `${what}: GitHub returned ${error.status || "no response"}. The job summary has everything.`,
+        );
       return null;
     }
   };

@@ -127,7 +127,7 @@ function newIgnores(
         return ignore[key].filter((pattern) => !known.has(pattern)).map((pattern) => ({ pattern, resource }));
       });
       const items = added.map(({ pattern, resource }): RiskItem => {
-        return { name: pattern, what: `${resource}s that match are no longer managed`, resource };
+        return { name: pattern, what: `matching ${resource}s are no longer managed`, resource };
       });
       return [merchant, items];
     }),

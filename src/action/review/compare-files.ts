@@ -27,12 +27,12 @@ export async function compareFiles(
     throw new ActionError(
       "key-missing",
       "There is no API key for any merchant.",
-      "Give the inputs api-key or api-keys, or set the variables that the files name.",
+      "Set the input api-key or api-keys, or the variables that the files name.",
     );
   }
   const base = await compared(() => baseStates(inputs.paths, pull, event, github, io.now()));
   const plans = configDiff(loaded.states, base, matchGlob, io.now());
-  log.notice("There is no API key in this run: the files are compared with those of the base branch only.");
+  log.notice("This run has no API key: the files are only compared with those of the base branch.");
   const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
   const views = await withNewIgnores(
     publishable(context, plans).map((one) => planView(one)),
@@ -49,10 +49,10 @@ export async function compareFiles(
     review: { command: "plan", views, unplanned: [], fileErrors: fileErrors.length },
     about: [
       aboutRun(context),
-      "> [!IMPORTANT]\n> **Not compared with what is live.** This run has no API key, as every run for a fork or by Dependabot. It shows the differences between the files of this pull request and those of its base branch; an apply may do more or less.",
+      "> [!IMPORTANT]\n> **Not compared with the live state.** This run has no API key, like every run for a fork or by Dependabot. It shows the differences between the files of this pull request and those of its base branch; an apply may do more or less.",
     ],
     after: gone.map(
-      ({ merchant }) => `${inlineCode(merchant)} no longer has a file: it will not be managed any more.`,
+      ({ merchant }) => `${inlineCode(merchant)} no longer has a file, so it will no longer be managed.`,
     ),
   };
   const changes = plans.some((one) => one.changes.length > 0);

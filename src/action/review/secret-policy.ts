@@ -65,8 +65,8 @@ export function guardPlanEvent({ name, pull }: EventContext, keys: boolean): voi
   if (!fork && !UNSAFE.has(name)) return;
   throw new ActionError(
     "unsafe-event",
-    `With the event ${name} anybody's files could be planned with the keys of this repository.`,
-    "Use the event pull_request: for a fork it has no keys, and the files alone are compared.",
+    `With the event ${name}, files of anybody could be planned with the keys of this repository.`,
+    "Use the event pull_request: for a fork it has no keys, so only the files are compared.",
   );
 }
 
@@ -76,7 +76,7 @@ export function guardDriftEvent(event: EventContext): void {
   if (event.pull === null) return;
   throw new ActionError(
     "unsafe-event",
-    `With the event ${event.name} drift cannot be checked: its files are not merged.`,
+    `Drift cannot be checked on the event ${event.name}: its files are not merged.`,
     "Run drift on a schedule; plan is for pull requests.",
   );
 }
@@ -100,7 +100,7 @@ export async function guardApplyBranch(
     return branch;
   throw new ActionError(
     "wrong-branch",
-    `${ref || "This ref"} is not the default branch, ${defaultBranch}, and no other is applied.`,
+    `${ref || "This ref"} is not the default branch, ${defaultBranch}; only that one is applied.`,
     branch === null ? null : `To apply it, add branch=${branch} to the input allow.`,
   );
 }
@@ -116,7 +116,7 @@ export async function guardTip(
   throw new ActionError(
     "stale-commit",
     `${event.sha.slice(0, 7)} is no longer the tip of ${branch}: the run for ${tip.slice(0, 7)} applies it.`,
-    `To apply this very commit, add commit=${event.sha} to the input allow.`,
+    `To apply this commit anyway, add commit=${event.sha} to the input allow.`,
   );
 }
 

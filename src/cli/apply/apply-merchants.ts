@@ -115,7 +115,7 @@ async function reviewAndApply(
   showPlans(planned, reporter.plans, options, io);
   reporter.failed(failures);
   if (!valid || !isSound(planned)) {
-    reporter.say("Nothing was changed: solve the problems above first.");
+    reporter.say("Nothing was changed: fix the problems above first.");
     return ExitCode.failed;
   }
   const results = plannedOnly(planned);
@@ -154,7 +154,7 @@ async function reviewAndApply(
   // The loss of the last output may be noticed only now.
   await io.sleep(0);
   if (io.outputLost.aborted) {
-    reporter.say("Nothing was changed, since not all of the plan could be shown.");
+    reporter.say("Nothing was changed, because the plan could not be shown completely.");
     return ExitCode.failed;
   }
   const changes = due.reduce((sum, { plan }) => sum + plan.changes.length, 0);

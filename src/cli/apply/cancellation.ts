@@ -39,7 +39,7 @@ export function createCancellation(say: (text: string) => void, io: Io): Cancell
   const { outputLost } = io;
   const onLost = (): void => {
     const { stream } = outputLost.reason as OutputLoss;
-    if (exitCode !== null) say(`${stream} is lost: nothing new starts; requests in flight end first.`);
+    if (exitCode !== null) say(`${stream} is closed: nothing new starts; requests in flight finish first.`);
     halt({ by: "output", stream });
   };
   if (outputLost.aborted) onLost();
@@ -53,7 +53,7 @@ export function createCancellation(say: (text: string) => void, io: Io): Cancell
     } else if (signals > 1) {
       io.exit(exitCode());
     } else {
-      say(`${signal}: nothing new starts; requests in flight end first. Send it again to exit at once.`);
+      say(`${signal}: nothing new starts; requests in flight finish first. Send it again to exit at once.`);
       halt({ by: "signal", signal });
     }
   });

@@ -29,7 +29,7 @@ export function rotationsFor(
   const stray = emails.find((email) => !known.has(email.toLowerCase()));
   if (stray !== undefined) {
     throw new RolecallError("usage", `--rotate-password ${stray}: no file lists this address as managed.`, {
-      hint: 'A member whose password is to be set has "managed" with a "password_env" in the file.',
+      hint: 'Add "managed" with a "password_env" to the member in the file.',
     });
   }
   const rotations = new Map<string, readonly PasswordChange[]>();
@@ -48,13 +48,12 @@ function rotationOf(member: DesiredMember, { plan, live }: RotationInput): Passw
   if (change?.kind === "create" || change?.kind === "replace" || managed === undefined) return null;
   const refuse = (why: string): never => {
     throw new RolecallError("usage", `--rotate-password ${email}: ${why}`, {
-      hint: "Nothing was changed. Leave the option away, or correct the file.",
+      hint: "Nothing was changed. Remove the option, or correct the file.",
     });
   };
   if (change?.kind === "delete") refuse(`the plan removes this member from ${plan.merchant}.`);
-  if (found === undefined) return refuse(`there is no such member at ${plan.merchant}.`);
-  if (found.user?.type !== "managed_user")
-    refuse(`at ${plan.merchant} this is no user that the merchant manages.`);
+  if (found === undefined) return refuse(`${plan.merchant} has no such member.`);
+  if (found.user?.type !== "managed_user") refuse(`it is not a managed user at ${plan.merchant}.`);
   const image: MemberImage = change?.kind === "update" ? change.after : imageOf(found, email, live);
   const update = withFingerprint<MemberChange>({
     resource: "member",
@@ -131,9 +130,9 @@ export function passwordsFor(
 }
 
 function purpose(creates: boolean, rotates: boolean): string {
-  if (!rotates) return "The plan creates managed users, each with a first password";
-  if (!creates) return "--rotate-password sets passwords";
-  return "The plan creates managed users, and --rotate-password sets passwords, all";
+  if (!rotates) return "The plan creates managed users, which take their first passwords";
+  if (!creates) return "--rotate-password takes the new passwords";
+  return "The plan creates managed users, and --rotate-password sets passwords; both take them";
 }
 
 function passwordVariables({ changes }: Plan): readonly string[] {

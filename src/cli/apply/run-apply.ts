@@ -174,8 +174,8 @@ async function verify(
 }
 
 function stoppedBy(cause: StopCause | null): string {
-  if (cause?.by === "signal") return `It was stopped by ${cause.signal}.`;
-  return cause?.by === "output" ? `${cause.stream} could not be written to.` : "It was stopped.";
+  if (cause?.by === "signal") return `The run was stopped by ${cause.signal}.`;
+  return cause?.by === "output" ? `${cause.stream} could not be written to.` : "The run was stopped.";
 }
 
 async function toResult<T>(asked: Promise<T>): Promise<T | { readonly failure: Failure }> {

@@ -24,7 +24,7 @@ export async function writeAtomically(
     throw new RolecallError("file-unwritable", `${shown} cannot be written: ${reason(error)}.`, {
       hint:
         HINTS[(error as NodeJS.ErrnoException).code ?? ""] ??
-        "Check that the file and its folder may be written to.",
+        "Check that the file and its folder are writable.",
       cause: error,
     });
   }
@@ -125,20 +125,20 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EPERM: "permission denied",
   EROFS: "the file system is read-only",
-  ENOSPC: "no space is left on the device",
-  EDQUOT: "the disk quota is used up",
+  ENOSPC: "no space left on the device",
+  EDQUOT: "the disk quota is exceeded",
   ENOENT: "its folder does not exist",
-  ENOTDIR: "its folder is not a folder",
+  ENOTDIR: "a part of its path is not a folder",
   EISDIR: "it is a folder",
-  EPIPE: "nobody reads it any more",
+  EPIPE: "its reader has closed it",
 };
 
 const HINTS: Readonly<Record<string, string>> = {
-  ENOSPC: "Make room, or name another file.",
-  EDQUOT: "Make room, or name another file.",
-  ENOENT: "Make the folder first, or check the path.",
+  ENOSPC: "Free some space, or name another file.",
+  EDQUOT: "Free some space, or name another file.",
+  ENOENT: "Create the folder first, or check the path.",
   ENOTDIR: "Check the path.",
-  EISDIR: "Name a file in it.",
+  EISDIR: "Name a file in that folder.",
 };
 
 function reason(error: unknown): string {

@@ -52,7 +52,7 @@ interface Counts {
 }
 
 function tooLarge(file: string, longest: number): string {
-  return `${file} is too large to format, and stays as it is: it is longer than ${grouped(longest)} characters. Split it with include.`;
+  return `${file} is left alone: it is longer than ${grouped(longest)} characters. To format it, split it with include.`;
 }
 
 function countResults(results: readonly FormattedFile[]): Counts {

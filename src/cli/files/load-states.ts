@@ -164,11 +164,11 @@ export interface TextFile {
 
 const FAILURES: Readonly<Record<ReadFailure, string>> = {
   missing: "there is no such file",
-  "not-a-file": "it is no file",
+  "not-a-file": "it is not a regular file",
   "not-utf8": "it is not valid UTF-8",
-  "outside-root": "it lies outside the project",
+  "outside-root": "it is outside the project",
   "too-large": `it has more than ${MAX_BYTES / 1024 / 1024} MiB`,
-  unreadable: "it may not be read",
+  unreadable: "permission denied",
 };
 
 /** Reads the YAML files at the paths, without includes; throws RolecallError for an unreadable one. */

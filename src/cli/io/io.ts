@@ -68,9 +68,9 @@ export function hasNoReader({ code }: OutputLoss): boolean {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EPIPE: "nobody reads it any more",
-  ENOSPC: "no space is left on the device",
-  EDQUOT: "the disk quota is used up",
+  EPIPE: "its reader has closed it",
+  ENOSPC: "no space left on the device",
+  EDQUOT: "the disk quota is exceeded",
 };
 
 /** Describes a loss, as in "stdout cannot be written: no space is left on the device". */

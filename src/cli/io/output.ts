@@ -122,7 +122,9 @@ export function checkOutputs(
   const taken = new Set<string>();
   for (const path of named) {
     if (path === "")
-      throw new RolecallError("usage", "The name of a file to write is empty.", { hint: "Name a file." });
+      throw new RolecallError("usage", "The name of a file to write is empty.", {
+        hint: "Give the name of a file.",
+      });
     const identity = standardStream(path) ?? identityOf(path, cwd) ?? placeFor(path, cwd);
     if (identity === null) continue;
     if (known.has(identity)) {
@@ -151,11 +153,12 @@ function placeFor(path: string, cwd: string): string | null {
   const failed = (reason: string, hint: string): RolecallError =>
     new RolecallError("file-unwritable", `${path} cannot be written: ${reason}.`, { hint });
   const existing = statIfThere(absolute);
-  if (existing?.isDirectory()) throw failed("it is a folder", "Name a file in it.");
+  if (existing?.isDirectory()) throw failed("it is a folder", "Name a file in that folder.");
   if (existing !== null) return null;
   const folder = statIfThere(dirname(absolute));
-  if (folder === null) throw failed("its folder does not exist", "Make the folder first, or check the path.");
-  if (!folder.isDirectory()) throw failed("its folder is not a folder", "Check the path.");
+  if (folder === null)
+    throw failed("its folder does not exist", "Create the folder first, or check the path.");
+  if (!folder.isDirectory()) throw failed("a part of its path is not a folder", "Check the path.");
   return absolute;
 }
 

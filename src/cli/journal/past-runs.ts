@@ -112,11 +112,11 @@ export async function findRun(
     throw new RolecallError("run-unknown", `No run is called "${text}".`, { hint: HINT });
   if (more.length > 0) {
     const names = [...new Set(fitting.map((run) => run.name))];
-    throw new RolecallError("run-unknown", `Several runs begin with "${text}".`, {
+    throw new RolecallError("run-unknown", `The ids of several runs begin with "${text}".`, {
       hint:
         names.length === 1
-          ? "They began together: give a merchant with --merchant, too."
-          : `Give more of the name: ${names.slice(0, MAX_NAMED).join(", ")}${names.length > MAX_NAMED ? " …" : ""}`,
+          ? "They started together: select a merchant with --merchant as well."
+          : `Give more of the id: ${names.slice(0, MAX_NAMED).join(", ")}${names.length > MAX_NAMED ? " …" : ""}`,
     });
   }
   return ofAll(only, merchants);
@@ -152,7 +152,7 @@ function ofAll(run: Run, merchants: readonly string[]): Run {
   if (part !== null && missing.length === 0) return part;
   const own = run.journals.map((one) => ("past" in one ? one.past.run.merchant : one.name));
   const named = `${own.slice(0, MAX_NAMED).join(", ")}${own.length > MAX_NAMED ? ` and ${own.length - MAX_NAMED} more` : ""}`;
-  throw new RolecallError("usage", `The run ${run.name} is of ${named}, not of ${missing.join(", ")}.`);
+  throw new RolecallError("usage", `The run ${run.name} was at ${named}, not at ${missing.join(", ")}.`);
 }
 
 /** The options of `runs`. */
@@ -187,7 +187,7 @@ export async function showPastRun(text: string, options: RunsCommandOptions, io:
   const [first] = found.journals;
   if (found.status === null && first && "unreadable" in first) {
     throw new RolecallError("file-invalid", `This journal cannot be read: ${first.unreadable}.`, {
-      hint: "Nothing depends on it: rolecall plan reads the live state.",
+      hint: "Plans do not need it: they are made from the live state.",
     });
   }
   if (options.format === "json") io.stdout.write(runsJson([found]));

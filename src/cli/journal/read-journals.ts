@@ -58,7 +58,7 @@ export async function listRuns(cwd: string): Promise<readonly StoredRun[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw new RolecallError("file-unreadable", `${relative(cwd, folder)} cannot be read.`, {
-      hint: "It is where the journals of past runs are.",
+      hint: "It holds the journals of past runs.",
       cause: error,
     });
   });
@@ -131,7 +131,7 @@ async function readText(path: string): Promise<{ readonly text: string } | { rea
     const file = await open(path, "r");
     try {
       const info = await file.stat();
-      if (!info.isFile()) return { reason: "it is no file" };
+      if (!info.isFile()) return { reason: "it is not a regular file" };
       if (info.size > MAX_BYTES) return { reason: `it has more than ${MAX_BYTES / 1024 / 1024} MiB` };
       return { text: await file.readFile("utf8") };
     } finally {

@@ -94,9 +94,13 @@ function shownOn({ out }: UndoCommandOptions, io: Io): TextWriter {
 
 async function onlyShow(prepared: PlannedUndo, options: UndoCommandOptions, io: Io): Promise<ExitCode> {
   if (options.yes) {
-    throw new RolecallError("usage", "--yes applies, and --dry-run and --out change nothing.", {
-      hint: "Leave one of them out.",
-    });
+    throw new RolecallError(
+      "usage",
+      "--yes cannot be combined with --dry-run or --out, which change nothing.",
+      {
+        hint: "Remove one of them.",
+      },
+    );
   }
   const { plans, complete } = showPlans(
     prepared.planned,
@@ -223,7 +227,7 @@ async function settingsFor(
     const names = oneLine(missing.join(", "));
     if (loaded.diagnostics.some(isFileError)) {
       throw new RolecallError("file-invalid", `The guards of ${names} cannot be read: a file has errors.`, {
-        hint: "Solve them first, or name the merchant's own file after the run.",
+        hint: "Fix them first, or name the merchant's own file after the run.",
       });
     }
     io.stderr.write(`No file declares ${names}: only the default guards apply.\n`);
@@ -256,10 +260,14 @@ async function isThere(path: string): Promise<boolean> {
  */
 function sameService(past: PastRun | undefined, baseUrl: string): void {
   if (past === undefined || normalizeServiceUrl(past.run.service) === baseUrl) return;
-  throw new RolecallError("usage", `The run was at ${past.run.service}, and this would be at ${baseUrl}.`, {
-    // The hint holds no command to copy: a journal may come with another person's commit, and name any address.
-    hint: "To revert it, your key would be sent to the address of the run, which only the journal names. Make sure that the address is yours before you give it with --base-url.",
-  });
+  throw new RolecallError(
+    "usage",
+    `The run was at ${past.run.service}, but the configured service is ${baseUrl}.`,
+    {
+      // The hint holds no command to copy: a journal may come with another person's commit, and name any address.
+      hint: "Reverting it would send your API key to the address in the journal. Make sure that you trust that address, then pass it with --base-url.",
+    },
+  );
 }
 
 /** Returns the roles that an undo may grant again; the service does not list its predefined ones. */

@@ -48,7 +48,7 @@ export function fileJournals(
       }
       return journal;
     } catch (error) {
-      throw unwritable(shown(folder), error, "Without a journal nothing is applied.");
+      throw unwritable(shown(folder), error, "Nothing is applied without a journal.");
     }
   };
 }
@@ -111,7 +111,7 @@ async function makeFolder(folder: string): Promise<void> {
     });
     // A link may come with a checkout, and nothing must be written outside the project.
     if (!(await lstat(one)).isDirectory()) {
-      throw Object.assign(new Error(`${basename(one)} is a link, or no folder`), { code: "ENOTDIR" });
+      throw Object.assign(new Error(`${basename(one)} is a link, or not a folder`), { code: "ENOTDIR" });
     }
   }
   const ignore = join(dirname(folder), ".gitignore");
@@ -180,7 +180,7 @@ export function appendTo(file: Appendable, shown: string, now: () => number): Om
         await file.sync();
         for (const { resolve } of batch) resolve();
       } catch (error) {
-        failed ??= unwritable(shown, error, "Then plan again, to see what is left.");
+        failed ??= unwritable(shown, error, "Then plan again to see what remains.");
         for (const { reject } of batch) reject(failed);
       }
     }
@@ -204,23 +204,23 @@ export function appendTo(file: Appendable, shown: string, now: () => number): Om
 }
 
 const HINTS: Readonly<Record<string, string>> = {
-  EACCES: "Give yourself the right to write there",
-  EPERM: "Give yourself the right to write there",
-  EROFS: "The file system is read-only: run it in a folder that may be written to",
-  ENOSPC: "The disk is full: make room",
-  EDQUOT: "The disk quota is used up: make room",
+  EACCES: "Give yourself write permission there",
+  EPERM: "Give yourself write permission there",
+  EROFS: "The file system is read-only: run rolecall in a writable folder",
+  ENOSPC: "The disk is full: free some space",
+  EDQUOT: "The disk quota is exceeded: free some space",
   EFBIG: "The file has reached the size limit: raise it (ulimit -f)",
-  EIO: "The disk or the network drive has failed: see the system's log",
+  EIO: "The disk or the network drive has failed: see the system log",
   EMFILE: "Too many files are open: apply fewer merchants at once",
-  ENOTDIR: "Something that is no folder is in the way: move it",
-  EEXIST: "Something that is no folder is in the way: move it",
+  ENOTDIR: "A file is where a folder should be: move it",
+  EEXIST: "A file is where a folder should be: move it",
 };
 
 function unwritable(path: string, error: unknown, state: string): RolecallError {
   if (error instanceof RolecallError) return error;
   const { code } = error as NodeJS.ErrnoException;
   const reason = error instanceof Error ? error.message.replace(/, \w+ '.*$/, "") : String(error);
-  const hint = HINTS[code ?? ""] ?? "Check that the folder may be written to";
+  const hint = HINTS[code ?? ""] ?? "Check that the folder is writable";
   return new RolecallError(
     "journal-unwritable",
     `The journal of this run cannot be written to ${path}: ${reason}.`,

@@ -71,7 +71,7 @@ function lineFor(event: LiveEvent): string | null {
     case "answer":
       return `${event.method} ${event.path} ${event.status} ${Math.round(event.ms)} ms`;
     case "no-answer":
-      return `${event.method} ${event.path} no answer: ${event.reason} ${Math.round(event.ms)} ms`;
+      return `${event.method} ${event.path} no response: ${event.reason} ${Math.round(event.ms)} ms`;
     case "wait":
       return `waiting ${(event.ms / 1000).toFixed(1)} s: ${event.reason}`;
     case "proxy":
@@ -79,7 +79,7 @@ function lineFor(event: LiveEvent): string | null {
     case "read":
       return null;
     case "caller-unknown":
-      return `the member that the key belongs to is not known: ${event.reason}`;
+      return `the member that the key belongs to is unknown: ${event.reason}`;
     default:
       return event satisfies never;
   }

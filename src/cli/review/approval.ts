@@ -59,10 +59,10 @@ export function objectionSentences(merchant: string, approval: Approval): readon
       return [];
     case "elsewhere":
       return [
-        `${merchant}: the approved plan is for ${approval.field} ${approval.approved}, and this is ${approval.fresh}.`,
+        `${merchant}: the approved plan is for ${approval.field} ${approval.approved}, but this one is for ${approval.fresh}.`,
       ];
     case "tampered":
-      return [`${merchant}: the approved plan was edited after it was made: its fingerprints do not match.`];
+      return [`${merchant}: the approved plan has been edited: its fingerprints do not match.`];
     case "new-changes":
       return approval.changes.map(
         ({ kind, resource, name }) => `${merchant}: not approved: ${kind} ${resource} ${name}.`,
@@ -89,7 +89,7 @@ export function parseOverrides(texts: readonly string[]): readonly Override[] {
     const override = parseOverride(text);
     if (override) return override;
     throw new RolecallError("usage", `--allow ${text} is not an override.`, {
-      hint: "Copy it from the plan that it is for; it looks like max-removals=12@0a1b2c3d4e5f.",
+      hint: "Copy it from the plan, where it looks like max-removals=12@0a1b2c3d4e5f.",
     });
   });
 }
@@ -103,8 +103,8 @@ export function standingRefusals(
   const used = new Set(judged.flatMap((one) => one.used));
   const stray = overrides.find((override) => !used.has(override));
   if (stray) {
-    throw new RolecallError("override-stray", `--allow ${stray.text} is for another plan than this one.`, {
-      hint: "The plan has changed since it was given. Look at the new one, and take the override from there.",
+    throw new RolecallError("override-stray", `--allow ${stray.text} is for a different plan.`, {
+      hint: "The plan has changed since. Review the new one, and copy the override from it.",
     });
   }
   return judged

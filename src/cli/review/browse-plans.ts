@@ -19,14 +19,14 @@ const [OTHER_SCREEN, FIRST_SCREEN] = ["\u001b[?1049h\u001b[?7l\u001b[H", "\u001b
 /** Throws RolecallError without a terminal that can be drawn on. */
 export function checkInteractive({ format }: Pick<OutputOptions<string>, "format">, io: Io): void {
   if (format !== "text") {
-    throw new RolecallError("usage", `--interactive goes with text, and not with --format ${format}.`);
+    throw new RolecallError("usage", `--interactive cannot be combined with --format ${format}.`);
   }
   const { asks, draws } = terminalOf(io);
   if (asks && draws) return;
   throw new RolecallError(
     "usage",
     asks
-      ? "--interactive cannot draw on this terminal: TERM is dumb."
+      ? "--interactive cannot draw on this terminal (TERM=dumb)."
       : "--interactive needs a terminal, and there is none.",
     { hint: "Without --interactive the plan is printed as text." },
   );

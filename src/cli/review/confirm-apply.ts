@@ -32,9 +32,9 @@ export async function confirmApply(
   if (!asks) {
     throw new RolecallError(
       "confirmation-needed",
-      "There is no terminal to ask on, and --yes was not given.",
+      "Confirmation is required, but there is no terminal to ask on.",
       {
-        hint: "Look at the plan above; if it is what you want, run it again with --yes.",
+        hint: "Review the plan above; to apply it, run the command again with --yes.",
       },
     );
   }
@@ -121,7 +121,7 @@ export function confirmationsFor(
   if (run !== null && others.length > 0) return [wholeRun(asked, strict, run)];
   if (first === undefined) return [{ lines: [`Apply ${changesAt(rest)}?`], answer: "yes" }];
   if (rest.length === 0) return [first, ...others];
-  return [{ ...first, lines: [...first.lines, `Besides: ${changesAt(rest)}.`] }, ...others];
+  return [{ ...first, lines: [...first.lines, `Also: ${changesAt(rest)}.`] }, ...others];
 }
 
 function wholeRun(

@@ -103,8 +103,8 @@ function keyIn(
     });
   }
   if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new RolecallError("key-malformed", `The API key in ${keySource} has characters that no key has.`, {
-      hint: "Copy it again; a stray space, quote or line break is the usual cause.",
+    throw new RolecallError("key-malformed", `The API key in ${keySource} contains invalid characters.`, {
+      hint: "Copy it again: the usual cause is a stray space, quote or line break.",
     });
   }
   return { key, keySource };
@@ -121,7 +121,7 @@ function agreedEnvironment(state: Addressed, key: string, keySource: string): En
   if (state.environment && ofKey && state.environment !== ofKey) {
     throw new RolecallError(
       "key-environment",
-      `${state.merchant} is declared "environment: ${state.environment}", but ${keySource} holds a ${ofKey} key.`,
+      `${state.merchant} is declared "environment: ${state.environment}", but ${keySource} contains a ${ofKey} key.`,
       { hint: `Use a key of the ${state.environment} environment, or correct the file.` },
     );
   }
@@ -174,7 +174,7 @@ function parseProxy(text: string, variable: string): ProxyServer {
   // URL drops the scheme's default port.
   const [, port = DEFAULT_PORT[protocol]] = /:(\d+)\/*$/.exec(address.replace(/[?#].*$/, "")) ?? [];
   const credentials = orNull(() => `${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
-  if (credentials === null) throw refuse("holds credentials that are not percent-encoded");
+  if (credentials === null) throw refuse("contains credentials that are not percent-encoded");
   return {
     origin: `${protocol}//${hostname}:${port}`,
     authorization: username + password === "" ? null : `Basic ${Buffer.from(credentials).toString("base64")}`,

@@ -57,7 +57,7 @@ async function openSandbox(options: SandboxCommandOptions, anyHost: boolean, io:
   const seed = options.seed === undefined ? null : await readText(options.seed, io);
   const faults = await readFaults(options, io);
   if (kept !== null && (seed !== null || generate !== undefined)) {
-    io.stderr.write(`${options.state} is there already: it wins over --seed and --generate.\n`);
+    io.stderr.write(`${options.state} already exists: it takes precedence over --seed and --generate.\n`);
   }
   const open = (): Sandbox =>
     createSandbox({
@@ -91,7 +91,7 @@ async function openSandbox(options: SandboxCommandOptions, anyHost: boolean, io:
         "file-invalid",
         `The state in ${options.state} cannot be used: ${error.message}.`,
         {
-          hint: "Move the file away to start from the seed again.",
+          hint: "Move the file elsewhere to start from the seed again.",
         },
       );
     }
@@ -134,8 +134,8 @@ async function reading(text: Promise<string | null>, file: string): Promise<stri
 
 function cannotListen({ host, port }: SandboxCommandOptions, error: unknown): RolecallError {
   if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
-    return new RolecallError("port-taken", `Port ${port} of ${host} is taken.`, {
-      hint: "Stop what listens there, or choose another port: --port 0 picks a free one.",
+    return new RolecallError("port-taken", `Port ${port} of ${host} is already in use.`, {
+      hint: "Stop the program that uses it, or choose another port: --port 0 picks a free one.",
     });
   }
   return new RolecallError("usage", `Cannot listen on port ${port} of ${host}: ${reason(error)}`);

@@ -133,9 +133,9 @@ export async function warnRemovedMerchants(
 ): Promise<void> {
   for (const { merchant, file, exists } of await removedMerchants(paths, present, io.cwd)) {
     if (shard !== undefined && !isInShard(merchant, shard)) continue;
-    const reason = `${oneLine(file)} ${exists ? "names another merchant now" : "was removed"}`;
+    const reason = `${oneLine(file)} ${exists ? "now names another merchant" : "was removed"}`;
     io.stderr.write(
-      `warning: ${oneLine(merchant)} is no longer managed: ${reason}. What is live there stays as it is.\n`,
+      `warning: ${oneLine(merchant)} is no longer managed: ${reason}. Its live state stays as it is.\n`,
     );
   }
 }

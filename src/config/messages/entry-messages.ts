@@ -1,3 +1,4 @@
+import { counted } from "../../lib/text.ts";
 import type { EntryProblem, IncludeProblem, PolicyProblem } from "../diagnostics/problem.ts";
 import { didYouMean, type MessageTable, quote, subject } from "./message-phrases.ts";
 
@@ -209,7 +210,7 @@ const judged = (
   hint: first === "" ? hint : `${hint} The other role: ${first}.`,
 });
 
-/** Messages for violations of policies and checks: the words of the judge. */
+/** Messages for violations of policies and checks, as worded by the planner. */
 export const POLICY_MESSAGES: MessageTable<PolicyProblem["code"]> = {
   "check-at-most": judged,
   "check-cannot": judged,
@@ -220,11 +221,12 @@ export const POLICY_MESSAGES: MessageTable<PolicyProblem["code"]> = {
   "policy-require-until": judged,
   "policy-separate": judged,
   "holders-contradiction": ({ role, min, max }, first) => ({
-    message: `${quote(role)} may have ${max} holders at most, but must keep ${min}, says ${first}.`,
+    message: `${quote(role)} may have at most ${counted(max, "holder")}, but must keep ${min} (${first}).`,
     hint: 'No access can meet both: raise "max_holders", or lower "min_holders".',
   }),
   "too-much-to-judge": () => ({
-    message: "So many roles, members, policies and checks stand here that judging them takes too long.",
-    hint: "Use fewer checks, and fewer sets of separate roles.",
+    message:
+      "Evaluating the policies and checks would take too long: there are too many roles, members and rules.",
+    hint: 'Use fewer checks, and fewer sets under "separate".',
   }),
 };

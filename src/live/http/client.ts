@@ -39,7 +39,7 @@ export function createClient(options: ClientOptions): Client {
   const { limiter, retry, now, sleep, random, emit, cancelled, key } = options;
   // Node rejects any other header value with an error that shows the key.
   if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new RolecallError("key-malformed", `The key in ${options.keySource} is empty or holds spaces.`, {
+    throw new RolecallError("key-malformed", `The key in ${options.keySource} is empty or contains spaces.`, {
       hint: "Set it again, without quotes, spaces or line breaks.",
     });
   }
@@ -99,7 +99,7 @@ export function createClient(options: ClientOptions): Client {
       // The recheck needs a permit of its own, and there may be only one.
       permit.release("unused");
       if (state.rechecks > 0) {
-        checkTime(call, state, state.last ?? notSent(call, "the service asked to wait again and again"));
+        checkTime(call, state, state.last ?? notSent(call, "the service kept asking to wait"));
       }
     }
   };

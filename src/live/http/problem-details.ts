@@ -109,7 +109,7 @@ export function statusMessage(status: number): StatusMessage {
     code: "unexpected-status",
     title: "",
     hint: () =>
-      "The contract does not know this status. Check the base URL; then ask the service's operators.",
+      "This status is not part of the API contract. Check the base URL; then ask the service's operators.",
   };
 }
 
@@ -125,13 +125,13 @@ const REDIRECT: StatusMessage = {
   code: "unexpected-status",
   title: "Redirect",
   hint: () =>
-    "Redirects are not followed, so that the key goes nowhere else. Set the base URL to the final address.",
+    "Redirects are not followed, so that the key is sent nowhere else. Set the base URL to the final address.",
 };
 
 const SERVER_ERROR: StatusMessage = {
   code: "service-failed",
   title: "Server Error",
-  hint: () => "The service has a problem of its own. Try again later.",
+  hint: () => "The service has an internal error. Try again later.",
 };
 
 const STATUS_MESSAGES: Readonly<Record<number, StatusMessage>> = {
@@ -139,7 +139,7 @@ const STATUS_MESSAGES: Readonly<Record<number, StatusMessage>> = {
     code: "bad-request",
     title: "Bad Request",
     hint: () =>
-      "The service rejected the request as malformed. See the detail; if the file is right, report it as a bug.",
+      "The service rejected the request as malformed. See the detail; if the file is right, report this as a bug in rolecall.",
   },
   401: {
     code: "unauthorized",
@@ -150,7 +150,7 @@ const STATUS_MESSAGES: Readonly<Record<number, StatusMessage>> = {
   402: {
     code: "request-failed",
     title: "Request Failed",
-    hint: () => "The request was right, but the service could not complete it. The detail says more.",
+    hint: () => "The request was valid, but the service could not complete it. See the detail.",
   },
   403: {
     code: "forbidden",
@@ -158,14 +158,14 @@ const STATUS_MESSAGES: Readonly<Record<number, StatusMessage>> = {
     hint: ({ operation, keySource }, problem) =>
       mayLackPermission(problem)
         ? `The key in ${keySource} may lack the ${neededFor(operation, problem)} to ${operation}.`
-        : "Solve what the detail says, then run it again.",
+        : "Fix what the detail describes, then run the command again.",
   },
   404: {
     code: "not-found",
     title: "Not Found",
     hint: ({ operation, keySource }) =>
       isAboutOne(operation)
-        ? 'It may have been removed meanwhile. Run "rolecall plan" to see what is there.'
+        ? 'It may have been removed in the meantime. Run "rolecall plan" to see the live state.'
         : `Check the merchant code, the base URL, and that the key in ${keySource} belongs to that merchant.`,
   },
   409: {
@@ -184,18 +184,18 @@ const STATUS_MESSAGES: Readonly<Record<number, StatusMessage>> = {
     code: "unexpected-status",
     title: "Not Modified",
     hint: () =>
-      "Only a cache may answer so, and only if it is asked to. Check for a proxy or cache on the way to the service.",
+      "Only a cache returns this, and only to a conditional request. Check for a proxy or cache in front of the service.",
   },
   424: {
     code: "dependency-failed",
     title: "External Dependency Failed",
-    hint: () => "Something that the service depends on has failed. Try again later.",
+    hint: () => "A dependency of the service has failed. Try again later.",
   },
   429: {
     code: "rate-limited",
     title: "Too Many Requests",
     hint: () =>
-      "The service still refuses after many attempts. Wait a while, or use a smaller --concurrency.",
+      "The service still limits requests after many attempts. Wait a while, or use a lower --concurrency.",
   },
   503: { ...SERVER_ERROR, title: "Service Unavailable" },
 };

@@ -21,7 +21,7 @@ export function answerFailure(answer: TransportResponse, context: RequestContext
   const asked = status === 429 ? clean(answer.header("retry-after") ?? "") : "";
   return new RolecallError(
     code,
-    `${context.method} ${context.path} answered ${status}${title && ` ${title}`}${said === "" ? "." : `: ${said}`}`,
+    `${context.method} ${context.path} returned ${status}${title && ` ${title}`}${said === "" ? "." : `: ${said}`}`,
     {
       hint: uncertain
         ? MAY_BE_DONE
@@ -54,7 +54,7 @@ export function invitationLimited(
     "invitation-limited",
     `${sanitizeLine(address)}: too many invitations were sent to this address; ${when}.`,
     {
-      hint: "Run apply again then: it goes on with what is left.",
+      hint: "Run apply again then: it continues with the remaining changes.",
       ...(request && { request }),
       ...(isKnown && { retryAt: new Date(now + waitMs).toISOString() }),
       cause,
@@ -79,11 +79,11 @@ export function lostFailure(lost: LostAnswer, context: RequestContext): Rolecall
   const uncertain = write && (maybeApplied || lost.sent);
   return new RolecallError(
     LOST_CODES[lost.kind],
-    `${method} ${path} got no answer: ${sanitizeLine(withoutSecrets(lost.message, context.secrets))}.`,
+    `${method} ${path} got no response: ${sanitizeLine(withoutSecrets(lost.message, context.secrets))}.`,
     {
       hint: uncertain
         ? MAY_BE_DONE
-        : "Check the base URL and the network, and that the service is up; then run it again.",
+        : "Check the base URL and the network, and that the service is up; then run the command again.",
       request: requestOf(context, uncertain ? { uncertain } : {}),
       cause: lost,
     },
@@ -93,10 +93,10 @@ export function lostFailure(lost: LostAnswer, context: RequestContext): Rolecall
 /** Returns the failure for a call that was never sent. */
 export function notSent(
   { method, path }: { readonly method: string; readonly path: string },
-  why = "the run was stopped before its turn came",
+  why = "the run was stopped first",
 ): RolecallError {
   return new RolecallError("rate-limited", `${method} ${path} was not sent: ${why}.`, {
-    hint: "Run it again later.",
+    hint: "Run the command again later.",
     request: { method, path, attempts: 0 },
   });
 }
@@ -108,15 +108,16 @@ export function badAnswer(answer: TransportResponse, context: RequestContext, re
   const html = isHtml(answer);
   const clean = (text: string): string => sanitizeLine(withoutSecrets(text, secrets));
   const what = html ? "with an HTML page instead of JSON" : clean(reason);
-  return new RolecallError("bad-answer", `${method} ${path} answered ${answer.status}, but ${what}.`, {
+  return new RolecallError("bad-answer", `${method} ${path} returned ${answer.status}, but ${what}.`, {
     hint: html
       ? NOT_THE_SERVICE
-      : `The answer (${clean(type)}) is not what the contract says. Check the base URL; then ask the service's operators.`,
+      : `The response (${clean(type)}) does not match the API contract. Check the base URL; then ask the service's operators.`,
     request: requestOf(context, { status: answer.status, ...(write && { uncertain: true }) }),
   });
 }
 
-const NOT_THE_SERVICE = "Is the base URL that of the service, and no login page or proxy in between?";
+const NOT_THE_SERVICE =
+  "Check that the base URL is the service's, and that no login page or proxy responds in its place.";
 
 const LOST_CODES: Readonly<Record<LostAnswer["kind"], ErrorCode>> = {
   network: "network",
@@ -177,7 +178,7 @@ function withErrorDetails(
 }
 
 /** The hint for a write of unknown outcome. */
-const MAY_BE_DONE = 'The service may have done it. Run "rolecall plan" to see whether it has.';
+const MAY_BE_DONE = 'The change may have taken effect. Run "rolecall plan" to see whether it has.';
 
 /** Returns the failure of a create whose lookup shows that it was not applied. */
 export function createNotApplied(error: RolecallError): RolecallError {
@@ -192,7 +193,7 @@ export function createNotApplied(error: RolecallError): RolecallError {
 export function createdNotListed(path: string, what: string): RolecallError {
   return new RolecallError(
     "bad-answer",
-    `The service said that it created the ${what}, but does not list it as requested.`,
+    `The service reported that it created the ${what}, but does not list it as requested.`,
     { hint: MAY_BE_DONE, request: { method: "POST", path, attempts: 1, uncertain: true } },
   );
 }
@@ -225,7 +226,7 @@ export function outcomeUnknown(error: RolecallError, lookUp: RolecallError): Rol
  */
 export function changedConcurrently(error: RolecallError, stale: RolecallError): RolecallError {
   return withErrorDetails(error, {
-    message: `${withFullStop(error.message)} Its outcome cannot be determined any more: ${stale.message}`,
+    message: `${withFullStop(error.message)} Its outcome can no longer be determined: ${stale.message}`,
     hint: MAY_BE_DONE,
   });
 }
@@ -251,10 +252,12 @@ function limitText(because: RetryLimit): string | null {
       return null;
     case "time":
       return because.askedMs === null
-        ? `It was tried for ${durationText(because.totalMs)}; --retry-for allows more.`
-        : `The service asks to wait ${durationText(because.askedMs)}, but a request is tried for ${durationText(because.totalMs)} in all; --retry-for allows more.`;
+        ? because.totalMs === 0
+          ? "It was sent once, without retries; --retry-for allows some."
+          : `It was retried for ${durationText(because.totalMs)}; --retry-for allows more.`
+        : `The service asks to wait ${durationText(because.askedMs)}, but a request is retried for ${durationText(because.totalMs)} in total; --retry-for allows more.`;
     case "asked-too-much":
-      return `The service asks to wait ${durationText(because.askedMs)}; one wait is never longer than ${durationText(because.maxMs)}, whatever --retry-for says. Run it again after that.`;
+      return `The service asks to wait ${durationText(because.askedMs)}; a single wait is limited to ${durationText(because.maxMs)}, regardless of --retry-for. Run the command again after that.`;
     default:
       return because satisfies never;
   }

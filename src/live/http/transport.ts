@@ -106,7 +106,9 @@ export function undiciTransport(
       const unsent = notAfter && AbortSignal.any([notAfter]);
       unsent?.addEventListener("abort", keep);
       const onTime = later(withinMs, () =>
-        answer.cut(new LostAnswer("timeout", `${baseUrl.host} did not answer whole in time`, true)),
+        answer.cut(
+          new LostAnswer("timeout", `${baseUrl.host} did not send the whole response in time`, true),
+        ),
       );
       try {
         return await answer.whole;
@@ -181,7 +183,7 @@ export function lostAnswer(error: unknown, host: string): LostAnswer | null {
     new LostAnswer(kind, message, sent, error);
   // It has no code; the request has arrived somewhere, whatever the response.
   if (first instanceof Error && first.name === "HTTPParserError") {
-    return lost("network", `${host} did not answer in HTTP`, true);
+    return lost("network", `${host} did not respond in HTTP`, true);
   }
   if (code === "" || first instanceof TypeError || first instanceof RangeError || MISUSE.test(code))
     return null;
@@ -219,32 +221,36 @@ interface Words {
 const NOT_TLS: Words = { kind: "untrusted", sent: false, words: (host) => `${host} does not speak HTTPS` };
 
 const NETWORK: Readonly<Record<string, Words>> = {
-  ECONNREFUSED: { sent: false, words: (host) => `nothing listens at ${host}` },
+  ECONNREFUSED: { sent: false, words: (host) => `nothing is listening at ${host}` },
   ENOTFOUND: { sent: false, words: (host) => `there is no host called ${host}` },
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: {
     sent: true,
-    words: (host) => `${host} sent more or less than its answer's length says`,
+    words: (host) => `${host} sent more or less than its Content-Length`,
   },
   UND_ERR_HEADERS_OVERFLOW: { sent: true, words: (host) => `${host} sent headers that are too large` },
   EMFILE: {
     sent: false,
     words: () =>
-      "this process may not open any more files or connections (EMFILE); use a smaller --concurrency, or raise `ulimit -n`",
+      "this process cannot open any more files or connections (EMFILE); use a smaller --concurrency, or raise `ulimit -n`",
   },
-  EAI_AGAIN: { sent: false, words: (host) => `the name ${host} cannot be looked up now` },
+  EAI_AGAIN: { sent: false, words: (host) => `the name ${host} cannot be resolved at the moment` },
   ERR_SSL_WRONG_VERSION_NUMBER: NOT_TLS,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: NOT_TLS,
   UND_ERR_CONNECT_TIMEOUT: {
     kind: "timeout",
     sent: false,
-    words: (host) => `no connection to ${host} in time`,
+    words: (host) => `connecting to ${host} timed out`,
   },
-  UND_ERR_HEADERS_TIMEOUT: { kind: "timeout", sent: true, words: (host) => `${host} did not answer in time` },
-  UND_ERR_BODY_TIMEOUT: { kind: "timeout", sent: true, words: (host) => `${host} stopped half-way` },
+  UND_ERR_HEADERS_TIMEOUT: {
+    kind: "timeout",
+    sent: true,
+    words: (host) => `${host} did not respond in time`,
+  },
+  UND_ERR_BODY_TIMEOUT: { kind: "timeout", sent: true, words: (host) => `${host} stopped sending half-way` },
   UND_ERR_RES_EXCEEDED_MAX_SIZE: {
     kind: "too-large",
     sent: true,
-    words: (host) => `what ${host} sends is larger than any answer should be`,
+    words: (host) => `the response of ${host} is too large`,
   },
 };
 
@@ -308,6 +314,6 @@ function refusedTunnel(status: number, host: string, path: string): LostAnswer {
   // Only a proxy that could not reach the service may answer otherwise on a retry.
   if (status >= 500)
     return new LostAnswer("network", `the proxy ${host} cannot reach ${path} (${status})`, false);
-  const why = status === 407 ? "asks for other credentials" : `refuses a tunnel to ${path}`;
+  const why = status === 407 ? "requires other credentials" : `refuses a tunnel to ${path}`;
   return new LostAnswer("untrusted", `the proxy ${host} ${why} (${status})`, false);
 }

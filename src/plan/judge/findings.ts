@@ -2,7 +2,7 @@ import { counted } from "../../lib/text.ts";
 import type { Change, Finding } from "../../model/plan.ts";
 import { list } from "./refusals.ts";
 
-/** What the planner has found out about one role or member; `wording` turns it into a Finding. */
+/** The data of a finding about a role or member; `toFinding` words it. */
 export type FindingData =
   | { readonly code: "role-ambiguous"; readonly name: string; readonly ids: readonly string[] }
   | { readonly code: "role-pin-missing"; readonly name: string; readonly id: string }
@@ -136,16 +136,17 @@ function acceptedHolders(count: number): string {
 
 function mfaHint(invited: boolean): string {
   return invited
-    ? "It will be, once the invitation is accepted."
-    : "The service does not tell; look it up there before you rely on the policy.";
+    ? "It is known once the invitation is accepted."
+    : "The service does not report it; look it up there before you rely on the policy.";
 }
 
 function stays(moves: boolean): string {
-  return moves ? "it moves along with a replaced role, and is left alone otherwise" : "it is left alone";
+  return moves
+    ? "it moves to the successor of a replaced role, and is otherwise left alone"
+    : "it is left alone";
 }
 
-const IGNORED_HINT =
-  "No plan changes or removes what is ignored, but policies and checks judge it all the same.";
+const IGNORED_HINT = "No plan changes or removes what is ignored, but policies and checks still apply to it.";
 
 /** Returns the finding of some data: all messages of findings are here. */
 export function toFinding(found: FindingData): Finding {
@@ -182,35 +183,33 @@ export function toFinding(found: FindingData): Finding {
     case "role-pin-predefined":
       return error(
         "role",
-        `Role "${name}" is pinned to ${found.id}, which the service itself provides and nobody can change.`,
-        'Take it out of "roles:"; members can hold it by its id.',
+        `Role "${name}" is pinned to ${found.id}, a predefined role, which cannot be changed.`,
+        'Remove it from "roles:"; members can be granted it by its id.',
       );
     case "caller-unknown":
       return warning(
         "member",
-        "The service does not tell which member the API key belongs to, so no guard keeps the key from locking itself out.",
-        "The key of a user with the scope user.profile_readonly can ask for that; --verbose says why it failed.",
+        "It is unknown which member the API key belongs to, so the self-lockout guard cannot protect it.",
+        "A user's key with the scope user.profile_readonly can look that up; --verbose reports why it failed.",
       );
     case "metadata-rounded":
       return warning(
         found.resource,
-        `A number in the metadata of ${name} has more digits than can be kept (${found.properties
+        `A number in the metadata of ${name} cannot be represented exactly (${found.properties
           .map((property) => JSON.stringify(property))
-          .join(
-            ", ",
-          )}); it would be written back as another number, so ${name} is not ${NOT_DONE[found.kind]}.`,
-        "Change it at the service, or declare the metadata with that number as text, in quotes.",
+          .join(", ")}) and would be written back changed, so ${name} is not ${NOT_DONE[found.kind]}.`,
+        "Change the number at the service, or declare it as text, in quotes.",
       );
     case "role-not-retrieved":
       return warning(
         "role",
-        `The service does not answer for the role ${name}; its id is used as it stands, and what it grants is not known.`,
-        "If the id is wrong, correct it: the service would refuse it.",
+        `The service does not return the role ${name}; its id is used as given, and its permissions are unknown.`,
+        "If the id is wrong, correct it: the service would reject it.",
       );
     case "role-needs-permissions":
       return error(
         "role",
-        `Role "${name}" does not exist yet, and the file does not say what it permits.`,
+        `Role "${name}" does not exist yet, and the file declares no permissions for it.`,
         found.near === null
           ? 'Add "permissions:" to the role; an empty list is allowed.'
           : `Did you mean "${found.near}"? Otherwise add "permissions:" to the role; an empty list is allowed.`,
@@ -218,14 +217,14 @@ export function toFinding(found: FindingData): Finding {
     case "role-previously-unknown":
       return warning(
         "role",
-        `No live role is called "${found.previously}", so "${name}" is not a new name for one.`,
+        `No live role is called "${found.previously}", so none is renamed to "${name}".`,
         `Did you mean "previously: ${found.near}"?`,
       );
     case "role-previously-left":
       return warning(
         "role",
-        `A role called "${name}" is there already, so "${found.previously}" is not renamed to it.`,
-        `Take "previously: ${found.previously}" out; if both are to be one role, pin the right one with its id.`,
+        `A live role is already called "${name}", so "${found.previously}" is not renamed.`,
+        `Remove "previously: ${found.previously}"; if both should be one role, pin the right one with its id.`,
       );
     case "role-name-taken":
       return error(
@@ -236,7 +235,7 @@ export function toFinding(found: FindingData): Finding {
     case "role-name-case":
       return error(
         "role",
-        `"${name}" would be created, and differs from the live role "${found.live}" by upper and lower case alone.`,
+        `"${name}" would be created, and differs from the live role "${found.live}" only in upper and lower case.`,
         `If the live role is meant, write "${found.live}", or add "previously: ${found.live}" to rename it. If it is another role, list "${found.live}" as well, or choose another name.`,
       );
     case "rule-role-unknown": {
@@ -257,18 +256,18 @@ export function toFinding(found: FindingData): Finding {
       return warning(
         "role",
         `"${name}" would be created and "${found.previously}" removed, with the same permissions or holders.`,
-        `If it is a new name for the same role, add "previously: ${found.previously}" to it.`,
+        `If this is a rename, add "previously: ${found.previously}" to the new role.`,
       );
     case "role-few-holders":
       return warning(
         "role",
         `The role "${name}" has ${acceptedHolders(found.holders)}; it needs ${found.min}.`,
-        "This plan does not make it worse. Give the role to somebody else, or let the invited accept.",
+        "This plan does not make it worse. Grant the role to somebody else, or wait until the invited have accepted.",
       );
     case "check-unknown":
       return warning(
         "role",
-        `The service does not tell what "${name}" grants, so a check of ${found.permission} cannot be sure.`,
+        `The permissions of "${name}" are unknown, so a check of ${found.permission} may miss its holders.`,
         null,
       );
     case "member-ambiguous":
@@ -281,18 +280,18 @@ export function toFinding(found: FindingData): Finding {
       return error(
         "member",
         `Member ${name} is pinned to ${found.id}, which does not exist.`,
-        "Correct the id, or take it out to find the member by its address, or to invite it.",
+        "Correct the id, or remove it: the member is then found by address, or invited.",
       );
     case "member-needs-roles":
       return warning(
         "member",
-        `${name} is not a member, and is not created: the file does not say which roles to give.`,
-        'Add "roles:" to the member; an empty list is allowed. Where an apply could not renew an expired invitation, the journal of that run knows what it held.',
+        `${name} is not a member, and cannot be created: the file declares no roles for this member.`,
+        'Add "roles:" to the member; an empty list is allowed. If an apply could not renew an expired invitation, the journal of that run has its roles.',
       );
     case "member-role-unknown":
       return error(
         "member",
-        `${name} is to hold "${found.role}", but there is no such role in the file or at the service.`,
+        `The file grants "${found.role}" to ${name}, but neither the file nor the service has such a role.`,
         found.near === null
           ? 'Correct the name, declare the role under "roles:", or use the id of a predefined role.'
           : `Did you mean "${found.near}"? Otherwise declare the role under "roles:".`,
@@ -300,26 +299,22 @@ export function toFinding(found: FindingData): Finding {
     case "member-role-ambiguous":
       return error(
         "member",
-        `${name} is to hold "${found.role}", and two or more live roles have that name: ${list(found.ids)}.`,
+        `The file grants "${found.role}" to ${name}, but two or more live roles have that name: ${list(found.ids)}.`,
         "Use the id of the intended role.",
       );
     case "member-role-removed":
       return error(
         "member",
-        `${name} is to hold "${found.role}", which this plan would remove because "roles:" does not list it.`,
-        "List the role, or take it from the member.",
+        `The file grants "${found.role}" to ${name}, but this plan would delete that role, because "roles:" does not list it.`,
+        "List the role, or remove it from the member.",
       );
     case "member-disabled":
-      return warning(
-        "member",
-        `${name} is disabled at the service; no change made here can enable it.`,
-        null,
-      );
+      return warning("member", `${name} is disabled at the service; rolecall cannot enable members.`, null);
     case "member-not-managed":
       return warning(
         "member",
-        `${name} is written as a managed user, but at the service it is an ordinary one; its nickname cannot be set.`,
-        'Take "managed:" out, or remove the member and have it created anew.',
+        `${name} is declared as a managed user, but is an ordinary one at the service; its nickname cannot be set.`,
+        'Remove "managed:", or remove the member and create it again.',
       );
     case "member-without-address":
       return warning(
@@ -331,7 +326,7 @@ export function toFinding(found: FindingData): Finding {
       return warning(
         "member",
         SERVICE_ACCOUNTS[found.type] === undefined
-          ? `${name} is not listed, and its user type "${found.type}" is not known; ${stays(found.moves)}.`
+          ? `${name} is not listed, and its user type "${found.type}" is unknown; ${stays(found.moves)}.`
           : `${name} is ${SERVICE_ACCOUNTS[found.type]} that the file does not list; ${stays(found.moves)}.`,
         'List it under "members:" to manage it, or under "ignore.members" to keep it out of plans.',
       );
@@ -339,25 +334,25 @@ export function toFinding(found: FindingData): Finding {
       return warning(
         "member",
         `The entry of ${name} is pinned to ${found.id}, whose address is ${found.address}.`,
-        "If they are two people, take the id out; if the address has changed, this is right.",
+        "If these are two people, remove the id. If the address has changed, this is correct.",
       );
     case "member-pinned-elsewhere":
       return error(
         "member",
         `${name} is the address of ${found.id}, which the entry of ${found.by} is pinned to.`,
-        "The service takes an address only once. Take the id out of that entry, or take one of the two out.",
+        "The service accepts an address only once. Remove the id from that entry, or remove one of the two.",
       );
     case "member-ignored":
       return error(
         "member",
-        `${name} is declared, and "ignore.members" keeps that address, or its live member, out of every plan.`,
-        "Take the entry out, or the pattern.",
+        `${name} is declared, but "ignore.members" excludes that address, or its live member, from every plan.`,
+        "Remove the entry, or the pattern.",
       );
     case "role-ignored":
       return error(
         "role",
-        `The role "${name}" is declared, and "ignore.roles" keeps that name, or its live role, out of every plan.`,
-        "Take the entry out, or the pattern.",
+        `The role "${name}" is declared, but "ignore.roles" excludes that name, or its live role, from every plan.`,
+        "Remove the entry, or the pattern.",
       );
     case "roles-ignored": {
       const what = found.roles.length === 1 ? "1 live role is" : `${found.roles.length} live roles are`;
@@ -371,8 +366,8 @@ export function toFinding(found: FindingData): Finding {
     case "member-role-ignored":
       return error(
         "member",
-        `${name} is to hold "${found.role}", which "ignore.roles" keeps out of every plan.`,
-        "Take the role from the member, or out of the patterns to ignore.",
+        `The file grants "${found.role}" to ${name}, but "ignore.roles" excludes that role from every plan.`,
+        "Remove the role from the member, or from the ignored patterns.",
       );
     case "member-status-unknown":
       return warning("member", `The status of ${name} at the service is unknown.`, null);
@@ -380,44 +375,44 @@ export function toFinding(found: FindingData): Finding {
       return warning(
         "member",
         `The invitation of ${name} has expired, and no new one is sent.`,
-        `Take "sync.reinvite: false" out, or send one with --reinvite ${name}.`,
+        `Remove "sync.reinvite: false", or send one with --reinvite ${name}.`,
       );
     case "member-not-accepted":
       return warning(
         "member",
-        `${name} has not accepted since ${found.since}, when the entry was last changed, and no new invitation is sent after ${found.period}.`,
-        `Remove the entry, or send one more with --reinvite ${name}.`,
+        `${name} has not accepted an invitation since the entry was last changed, on ${found.since}; after ${found.period}, no new one is sent.`,
+        `Remove the entry, or send another one with --reinvite ${name}.`,
       );
     case "member-pin-renewed":
       return warning(
         "member",
-        `The entry of ${name} is pinned to ${found.id}, an invitation that has expired; it stands for ${found.now} now.`,
-        `Write "id: ${found.now}", or take the id out.`,
+        `The entry of ${name} is pinned to ${found.id}, an expired invitation; it now refers to ${found.now}.`,
+        `Write "id: ${found.now}", or remove the id.`,
       );
     case "member-invitation-lost":
       return warning(
         "member",
         `The expired invitation of ${name} is gone: run ${found.run} removed it, and could not send a new one.`,
-        "It is sent now, with what the journal of that run says of roles and metadata that the file does not manage.",
+        "This plan sends it. Roles and metadata that the file does not manage come from the journal of that run.",
       );
     case "member-fields-emptied": {
       const [what, it] = found.fields.length === 1 ? ["is", "it"] : ["are", "them"];
       return warning(
         "member",
-        `The ${found.fields.join(" and ")} of ${name} ${what} empty: the service may have emptied ${it} on an update by the apply ${found.run} that did not send ${it}.`,
+        `The ${found.fields.join(" and ")} of ${name} ${what} empty: the service may have emptied ${it} when the apply ${found.run} sent an update without ${it}.`,
         `To restore ${it}, run "rolecall undo ${found.run} -m ${found.merchant}", then apply again.`,
       );
     }
     case "member-role-gone":
       return warning(
         "member",
-        `The expired invitation of ${name} held "${found.role}", which is not there any more.`,
+        `The expired invitation of ${name} held "${found.role}", which no longer exists.`,
         "The new one is sent without it.",
       );
     case "member-mfa-unknown":
       return warning(
         "member",
-        `It is not known whether ${name}, who is to hold "${found.role}", has MFA on login.`,
+        `It is unknown whether ${name}, who would hold "${found.role}", has MFA on login.`,
         mfaHint(found.invited),
       );
     default:

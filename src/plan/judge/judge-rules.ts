@@ -5,7 +5,7 @@ import { type Access, type PersonAccess, type RoleAccess, roleFinder } from "./a
 import { checkText, checkViolations, unknownToChecks } from "./checks.ts";
 import type { FindingData } from "./findings.ts";
 import { mfaUnknown, policyViolations } from "./policies.ts";
-import { alreadySo, list, type RefusalData, type Tense, toRefusal } from "./refusals.ts";
+import { list, type RefusalData, type Tense, toExistingViolation, toRefusal } from "./refusals.ts";
 import { type Budget, type Judged, type Rules, TooMuchWork, type Violation } from "./violation.ts";
 
 /** The verdict of policies and checks on a plan. */
@@ -49,7 +49,7 @@ export function judgePlan(rules: Rules, after: Judged, { before, declared }: Com
   };
   return {
     refusals: violations.flatMap((one) => (isOld(one) ? [] : [refusalOf(one, "plan")])),
-    findings: violations.flatMap((one) => (isOld(one) ? [alreadySo(refusalOf(one, "live"))] : [])),
+    findings: violations.flatMap((one) => (isOld(one) ? [toExistingViolation(refusalOf(one, "live"))] : [])),
     findingData,
   };
 }

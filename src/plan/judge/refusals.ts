@@ -1,7 +1,8 @@
+import { counted } from "../../lib/text.ts";
 import type { Metadata } from "../../model/json.ts";
 import type { Finding, Refusal } from "../../model/plan.ts";
 
-/** What a guard, a policy or a check has against a plan; `toRefusal` turns it into a Refusal. */
+/** The data of a refusal by a guard, a policy or a check; `toRefusal` words it. */
 export type RefusalData =
   | {
       readonly code: "max-removals";
@@ -78,11 +79,11 @@ export type RefusalData =
       readonly through: readonly string[];
     };
 
-/** Whether a violation is told as what a plan would leave behind, or as what is so. */
+/** The tense of a message: `plan` for access that a plan would leave behind, `live` for present access. */
 export type Tense = "plan" | "live";
 
-/** Returns a warning of what is broken already, and not made worse. */
-export function alreadySo({ code, resource, name, check, message, hint }: Refusal): Finding {
+/** Returns the warning of a violation that already exists and that the plan does not make worse. */
+export function toExistingViolation({ code, resource, name, check, message, hint }: Refusal): Finding {
   const what = check === null ? "" : ` (check: ${check})`;
   return {
     code,
@@ -114,8 +115,8 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         code,
         resource,
         null,
-        `${removals} of ${live} ${resource}s would be removed or lose something; ${allowed} at once are allowed.`,
-        "Look whether the file is complete. A part that was left out by mistake is the usual cause.",
+        `${removals} of ${live} ${resource}s would be removed or lose something; the limit is ${allowed}.`,
+        "Check that the file is complete: the usual cause is a part that was left out by mistake.",
         `max-removals=${removals}`,
       );
     }
@@ -126,7 +127,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         resource,
         name,
         `The ${resource} ${quoted(resource, name)} is protected, and this plan would ${kind} it.`,
-        "Take the change out of the file, or the entry out of guards.protect.",
+        "Revert the change in the file, or remove the entry from guards.protect.",
         `protect=${name}`,
       );
     }
@@ -138,7 +139,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         "role",
         name,
         `The role "${name}" would ${keptOf(after, before)}${besides}; it needs ${min}.`,
-        "Give the role to somebody else first, and let them accept.",
+        "Grant the role to somebody else first, and wait until they have accepted.",
         // What is live can lower the number while the changes, and with them the fingerprint, stay the same.
         `min-holders=${role}:${after}`,
       );
@@ -149,8 +150,8 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         code,
         "role",
         name,
-        `${member} would leave "${name}" without enough holders, while those who are to follow wait for others.`,
-        "Make the change in two steps: first give the roles, and take them away when everybody has accepted.",
+        `Without ${member}, "${name}" would have too few holders, and this removal would have to wait for another deferred removal.`,
+        "Make the change in two steps: grant the roles first, and remove them when everybody has accepted.",
         null,
       );
     }
@@ -173,7 +174,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         "role",
         name,
         `The metadata of role "${name}" differs, and the service cannot change a role's metadata in place.`,
-        `Write the live one, ${JSON.stringify(live)}, or leave "metadata:" out; or set "sync.replace_roles: true" to have a new role take its place.`,
+        `Declare the live metadata, ${JSON.stringify(live)}, or remove "metadata:"; or set "sync.replace_roles: true" to replace the role with a new one.`,
         null,
       );
     }
@@ -183,8 +184,8 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         code,
         "role",
         name,
-        `Role "${name}" has to be replaced for its metadata, but is pinned to ${id}, which would be gone.`,
-        `Take "id: ${id}" out of the role.`,
+        `Role "${name}" has to be replaced to change its metadata, but is pinned to ${id}, which would no longer exist.`,
+        `Remove "id: ${id}" from the role.`,
         null,
       );
     }
@@ -194,8 +195,8 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         code,
         "role",
         name,
-        `Role "${name}" has to be replaced for its metadata, but the file names it by ${id}, which would be gone.`,
-        `Name the role "${name}" in grants, guards, policies and checks, instead of ${id}.`,
+        `Role "${name}" has to be replaced to change its metadata, but the file refers to it by ${id}, which would no longer exist.`,
+        `Refer to the role as "${name}" in grants, guards, policies and checks, instead of ${id}.`,
         null,
       );
     }
@@ -206,7 +207,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         "role",
         name,
         `The role "${name}" would be removed, but is still held by ${list(holders)}.`,
-        "Take the role from them first, or list the role in the file.",
+        "Remove the role from them first, or list the role in the file.",
         null,
       );
     }
@@ -226,8 +227,11 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         code,
         "member",
         name,
-        `${name} ${hold} ${list(roles.map((role) => `"${role}"`))} together.`,
-        "policies.separate keeps them apart: take all but one of them away.",
+        `${name} ${hold} ${list(
+          roles.map((role) => `"${role}"`),
+          " and ",
+        )} together.`,
+        "policies.separate allows only one of them: remove the others.",
       );
     }
     case "max-holders": {
@@ -236,8 +240,8 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         code,
         "role",
         name,
-        `The role "${name}" ${have} ${holders.length} ${holders.length === 1 ? "holder" : "holders"}, and ${max} ${max === 1 ? "is" : "are"} allowed: ${list(holders)}.`,
-        "Take it from somebody, or raise policies.max_holders.",
+        `The role "${name}" ${have} ${counted(holders.length, "holder")} (${list(holders)}); the limit is ${max}.`,
+        "Remove it from somebody, or raise policies.max_holders.",
       );
     }
     case "require-until": {
@@ -257,7 +261,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         "member",
         name,
         `${name} ${hold} "${role}" without MFA on login.`,
-        "Have them turn MFA on, or take the role from them.",
+        "Have them turn on MFA, or remove the role from them.",
       );
     }
     case "forbid-permissions": {
@@ -266,8 +270,8 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         code,
         "role",
         name,
-        `The role "${name}" ${isPlan ? "would grant" : "grants"} ${list(permissions)}, which no custom role may.`,
-        "Take it out of the role, or out of policies.forbid_permissions.",
+        `The role "${name}" ${isPlan ? "would grant" : "grants"} ${list(permissions)}, which no custom role may grant.`,
+        "Remove it from the role, or from policies.forbid_permissions.",
       );
     }
     case "check-only": {
@@ -275,7 +279,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
       return check(
         code,
         name,
-        `${name} ${have} ${permission}, through ${list(through)}; a check allows it to others only.`,
+        `${name} ${have} ${permission}, through ${list(through)}; a check does not allow it.`,
       );
     }
     case "check-at-most": {
@@ -283,7 +287,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
       return check(
         code,
         null,
-        `${holders.length === 1 ? "1 member" : `${holders.length} members`} ${isPlan || holders.length === 1 ? have : "have"} ${permission}, and a check allows ${most}: ${list(holders)}.`,
+        `${counted(holders.length, "member")} ${isPlan || holders.length === 1 ? have : "have"} ${permission} (${list(holders)}); a check allows at most ${most}.`,
       );
     }
     case "check-cannot": {
@@ -346,7 +350,7 @@ function quoted(resource: "role" | "member", name: string): string {
 
 const LIST_LIMIT = 5;
 
-/** The first few of a list, and how many more there are. */
+/** Joins the first few items of a list, and says how many more there are. */
 export function list(items: readonly string[], separator = ", "): string {
   const shown = items.slice(0, LIST_LIMIT).join(separator);
   return items.length > LIST_LIMIT ? `${shown} and ${items.length - LIST_LIMIT} more` : shown;

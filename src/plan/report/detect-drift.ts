@@ -16,7 +16,7 @@ import { hash, withFingerprint } from "../fingerprint.ts";
 import { accessAfter, accessBefore, roleFinder, splitByResource } from "../judge/access.ts";
 import { impactOf } from "../judge/impact.ts";
 import { judgeLive } from "../judge/judge-rules.ts";
-import { alreadySo } from "../judge/refusals.ts";
+import { toExistingViolation } from "../judge/refusals.ts";
 import { scopeOf } from "../scope.ts";
 
 /** The times at which the file and the live state last changed, in ms since the epoch; `null` if unknown. */
@@ -49,7 +49,7 @@ export function driftOf(input: DriftInput, planned: Plan, times: DriftTimes): Dr
 /** Removes findings that repeat a violation or concern only the revert. */
 function findingsOf({ findings }: Plan, violations: readonly Refusal[]): readonly Finding[] {
   const keyOf = ({ code, resource, name }: Finding): string => JSON.stringify([code, resource, name]);
-  const reported = new Set(violations.map((violation) => keyOf(alreadySo(violation))));
+  const reported = new Set(violations.map((violation) => keyOf(toExistingViolation(violation))));
   return findings.filter(
     (finding) => finding.code !== "role-likely-renamed" && !reported.has(keyOf(finding)),
   );

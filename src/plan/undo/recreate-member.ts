@@ -28,7 +28,7 @@ export function recreateMember(
       note(
         "there-again",
         name,
-        `${name} is a member again, with other roles or metadata; that stays as it is.`,
+        `${name} is a member again, with other roles or metadata, and is left as it is.`,
       );
     }
     return null;
@@ -75,27 +75,27 @@ function obstacleToRecreation(
   managed: MemberImage["managed"],
 ): Parameters<AddNote> | null {
   if (email === null) {
-    return ["no-address", name, `${name} had no e-mail address, so nobody can be invited in its place.`];
+    return ["no-address", name, `${name} had no e-mail address, so no invitation can be sent.`];
   }
   if (status === "expired") {
     return [
       "invitation-expired",
       name,
-      `The expired invitation of ${name} does not come back; it gave no access.`,
+      `The expired invitation of ${name} is not restored; it gave no access.`,
     ];
   }
   if (status === "disabled" || status === "unknown") {
     return [
       "was-disabled",
       name,
-      `${name} was ${status === "disabled" ? "disabled" : "of unknown status"}; a new invitation would give more access than there was, so none is sent.`,
+      `${name} was ${status === "disabled" ? "disabled" : "of unknown status"}; a new invitation would give more access than before, so none is sent.`,
     ];
   }
   if (was !== null && managed === null) {
     return [
       "password-needed",
       name,
-      `${name} was a managed user: only a file that names its managed.password_env can bring it back.`,
+      `${name} was a managed user: it can be created again only from a file that names its managed.password_env.`,
     ];
   }
   return null;
@@ -106,19 +106,19 @@ function recreationNote(name: string, { status, managed }: MemberImage, lost: bo
     return [
       "invited-again",
       name,
-      `The run removed the expired invitation of ${name} and could not renew it: it comes back as a new invitation, with the roles and metadata that it held.`,
+      `The run removed the expired invitation of ${name} and could not renew it: a new invitation is sent with the roles and metadata that it held.`,
     ];
   }
   if (managed !== null) {
     return [
       "new-id",
       name,
-      `${name} comes back as another managed user, with another id and the password of the environment.`,
+      `${name} is created again as a managed user with a new id, and with the password from the environment.`,
     ];
   }
   const message =
     status === "accepted"
-      ? `${name} is invited again, has to accept again, and has no access until then.`
-      : `${name} was invited, and gets a new invitation.`;
+      ? `${name} is invited again, and has no access until the invitation is accepted.`
+      : `${name} had a pending invitation, and is sent a new one.`;
   return ["invited-again", name, message];
 }

@@ -52,7 +52,7 @@ export function isRoleIgnored(
   { ignore, matches, note }: RoleRevertContext,
 ): boolean {
   if (!matchesAny(ignore.roles, [name, id ?? name], matches)) return false;
-  note("ignored", name, `The role "${name}" is to be ignored, so it stays as it is.`);
+  note("ignored", name, `The role "${name}" is ignored by the file, so it is left as it is.`);
   return true;
 }
 
@@ -63,7 +63,7 @@ export function isChangedByRun(id: string, { effects: { roles, replaced } }: Rol
 
 /** Adds a note that another role has the name to restore. */
 export function noteNameTaken(name: string, wanted: string, { note }: RoleRevertContext): void {
-  note("name-taken", name, `The role "${wanted}" does not come back: another role has that name by now.`);
+  note("name-taken", name, `The role "${wanted}" is not restored: another role has that name now.`);
 }
 
 /** Tells if a live role equals an image, except for the name. */
@@ -169,5 +169,5 @@ export function findByAddress(email: string, { byAddress }: MemberRevertContext)
 
 /** Adds a note that a member's role no longer exists. */
 export function noteRoleGone(name: string, role: string, { note }: MemberRevertContext): void {
-  note("role-gone", name, `${name} does not get the role "${role}" back: it is not there any more.`);
+  note("role-gone", name, `${name} is not given the role "${role}" again: it no longer exists.`);
 }

@@ -89,7 +89,12 @@ function revertedMetadata(name: string, { before, after, is }: Images, note: Add
         value(before.metadata, key),
         value(after.metadata, key),
         value(is.metadata, key),
-        () => note("changed-since", name, `The metadata "${key}" of ${name} was changed since, and stays.`),
+        () =>
+          note(
+            "changed-since",
+            name,
+            `The metadata "${key}" of ${name} has been changed since, so it is left as it is.`,
+          ),
       ).map((one) => [key, one] as const);
       return now ? [now] : [];
     }),
@@ -100,13 +105,13 @@ function revertedNickname(name: string, { before, after, is }: Images, note: Add
   const live = is.managed?.nickname ?? null;
   const was = before.managed?.nickname ?? null;
   const wanted = revertValue(was, after.managed?.nickname ?? null, live, () =>
-    note("changed-since", name, `The nickname of ${name} was changed since, and stays.`),
+    note("changed-since", name, `The nickname of ${name} has been changed since, so it is left as it is.`),
   );
   if (wanted !== null || live === null) return wanted;
   note(
     "nickname-stays",
     name,
-    `${name} had no nickname before, and the service cannot take one away: it stays.`,
+    `${name} had no nickname before, but the service cannot remove one, so it is kept.`,
   );
   return live;
 }

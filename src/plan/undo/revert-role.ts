@@ -29,7 +29,11 @@ export function revertRole(
     ? { ...image, name: `${image.name}${TEMPORARY_SUFFIX}` }
     : image;
   const stays = (field: string): void =>
-    note("changed-since", live.name, `The ${field} of the role "${live.name}" was changed since, and stays.`);
+    note(
+      "changed-since",
+      live.name,
+      `The ${field} of the role "${live.name}" has been changed since, so it is left as it is.`,
+    );
   // A temporary name is never a change by others, whichever name the run was to give next.
   const aside = is.name !== image.name && before.name !== after.name;
   const wantedName = aside ? before.name : revertValue(before.name, after.name, is.name, () => stays("name"));
@@ -75,7 +79,7 @@ export function undoRole(effect: Effect<RoleImage>, context: RoleRevertContext):
     return revertRole(live, before, left, context);
   }
   if (after === null) return recreateRole(id, before, context);
-  context.note("gone-since", name, `The role "${name}" no longer exists, so nothing of it is restored.`);
+  context.note("gone-since", name, `The role "${name}" no longer exists, so nothing is restored.`);
   return null;
 }
 
@@ -91,7 +95,7 @@ function findMaybeCreated(
   context.note(
     "not-sure",
     name,
-    `It is not known whether the run made the role "${name}"; the one there is looks different, and stays.`,
+    `It is unknown whether the run created the role "${name}"; the existing one differs, so it is left as it is.`,
   );
   return undefined;
 }
@@ -108,14 +112,18 @@ function remove(
   const { name, id } = live;
   if (live.predefined) return null;
   if (kept.has(id)) {
-    note("still-held", name, `The role "${name}" stays: somebody holds it whom the run did not give it to.`);
+    note(
+      "still-held",
+      name,
+      `The role "${name}" is kept: somebody holds it to whom the run did not grant it.`,
+    );
     return null;
   }
   if (!matchesImage(live, after)) {
     note(
       "changed-since",
       name,
-      `The role "${name}" was changed since; it goes all the same, because the run made it.`,
+      `The role "${name}" has been changed since; it is still removed, because the run created it.`,
     );
   }
   refs.setRef(id, null);
@@ -151,7 +159,7 @@ export function recreateRole(
     noteNameTaken(name, name, context);
     return null;
   }
-  note("new-id", name, `The role "${name}" comes back with another id.`);
+  note("new-id", name, `The role "${name}" is created again with a new id.`);
   if (id !== null) refs.setRef(id, { id: null, name });
   return withFingerprint<RoleChange>({
     resource: "role",

@@ -110,7 +110,7 @@ function undoMember(effect: Effect<MemberImage>, context: MemberRevertContext): 
   const { id, name, before, after } = effect;
   const { note } = context;
   if (isIgnored(effect, context)) {
-    note("ignored", name, `${name} is to be ignored, and stays as it is.`);
+    note("ignored", name, `${name} is ignored by the file, so the member is left as it is.`);
     return null;
   }
   const live = id === null ? findMaybeCreated(effect, context) : context.byId.get(id);
@@ -158,7 +158,7 @@ function findMaybeCreated(
   context.note(
     "not-sure",
     name,
-    `It is not known whether the run made ${name} a member; the membership there is looks different, and stays.`,
+    `It is unknown whether the run made ${name} a member; the existing membership differs, so it is left as it is.`,
   );
   return undefined;
 }
@@ -169,7 +169,7 @@ function remove(live: LiveMember, after: MemberImage, context: MemberRevertConte
     context.note(
       "changed-since",
       name,
-      `${name} was changed since; the membership goes all the same, because the run made it.`,
+      `${name} has been changed since; the membership is still removed, because the run created it.`,
     );
   }
   return withFingerprint<MemberChange>({

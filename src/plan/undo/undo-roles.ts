@@ -134,7 +134,7 @@ function noteHalfReplaced(name: string, { note }: RoleRevertContext): null {
   note(
     "half-replaced",
     name,
-    `The role "${name}" was replaced in part only, or by more than one run; it stays as it is. Write it into the file as it was, and apply that.`,
+    `The role "${name}" was replaced only partly, or by more than one run, so it is left as it is. To restore it, declare it in the file as it was, and apply.`,
   );
   return null;
 }
@@ -156,7 +156,7 @@ function revertReplacement(
     note(
       "changed-since",
       now.name,
-      `The role "${now.name}" was changed since it took another one's place, and stays.`,
+      `The role "${now.name}" has been changed since it replaced another one, so it is left as it is.`,
     );
     return null;
   }
@@ -164,7 +164,7 @@ function revertReplacement(
     note(
       "still-held",
       now.name,
-      `The role "${now.name}" stays: somebody holds it whom the run did not give it to.`,
+      `The role "${now.name}" is kept: somebody holds it to whom the run did not grant it.`,
     );
     return null;
   }
@@ -176,7 +176,7 @@ function revertReplacement(
   // An interrupted undo may have created the role already.
   const made = scope.temporarilyNamed.has(now.id) ? findRoleByName(context, name) : undefined;
   const resumed = made && matchesImage(made, before) ? made.id : null;
-  note("new-id", name, `The role "${name}" comes back with another id.`);
+  note("new-id", name, `The role "${name}" is created again with a new id.`);
   const ref = { id: resumed, name };
   refs.setRef(oldId, ref);
   refs.setRef(now.id, ref);

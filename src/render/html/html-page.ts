@@ -113,7 +113,7 @@ function noticesOf({ about, merchants, unplanned, fileErrors }: PageInput): stri
       "error",
       `${merchant} could not be read: ${failure.message}`,
     ]),
-    ...(errors > 0 ? [["error", `${counted(errors, "problem")} to solve before it can be applied.`]] : []),
+    ...(errors > 0 ? [["error", `${counted(errors, "problem")} to fix before it can be applied.`]] : []),
     ...(refusals > 0 ? [["error", `An apply would be refused, for ${counted(refusals, "reason")}.`]] : []),
     ...(about === "plan"
       ? [["plain", `Plan: ${countsText(addCounts(views.map(({ counts }) => counts)))}.`]]

@@ -135,8 +135,8 @@ function noticeText(cut: Cut, command: Parts["command"]): string {
     cut.people > 0 ? `the people of ${merchants(cut.people)}` : "",
     cut.folds > 0 ? `all changes of ${merchants(cut.folds)}` : "",
     cut.rows > 0 ? `${counted(cut.rows, "row")} of the table of merchants` : "",
-    cut.risks > 0 ? `the names in ${counted(cut.risks, "list")} of risks, whose totals stand above` : "",
+    cut.risks > 0 ? `the names in ${counted(cut.risks, "list")} of risks, whose totals are above` : "",
   ].filter((part) => part !== "");
   if (left.length === 0) return "";
-  return `> **Left out to keep this short:** ${left.join("; ")}. \`rolecall ${command} --verbose\` shows everything, and with \`--merchant CODE\` one merchant at a time.`;
+  return `> **Left out to keep this short:** ${left.join("; ")}. \`rolecall ${command} --verbose\` shows everything, and \`--merchant CODE\` one merchant.`;
 }

@@ -37,7 +37,7 @@ function verdictOf(input: ReviewInput): string {
   const changes = changesOf(counts);
   const merchants = counted(views.length + unplanned.length, "merchant");
   const said = ((): readonly [mark: string, words: string] => {
-    if (errors > 0) return ["❌", `${counted(errors, "problem")} to solve first`];
+    if (errors > 0) return ["❌", `${counted(errors, "problem")} to fix first`];
     if (sums !== null) {
       if (sums.violations > 0) return ["⛔", driftText(sums)];
       return differencesIn(sums) === 0 ? ["✅", "no drift"] : ["⚠️", driftText(sums)];

@@ -41,7 +41,7 @@ function problems({ views, unplanned }: ReviewInput): readonly RiskBlock[] {
     ]),
   );
   const count = unplanned.length + views.reduce((sum, { errors }) => sum + errors.length, 0);
-  return block(`❌ ${counted(count, "problem")} to solve before it can be applied`, [...unread, ...found]);
+  return block(`❌ ${counted(count, "problem")} to fix before it can be applied`, [...unread, ...found]);
 }
 
 function brokenRules(input: ReviewInput): readonly RiskBlock[] {

@@ -22,7 +22,7 @@ export function renderApplyEvent(event: ApplyEvent, style: Style): string | null
   switch (event.type) {
     case "fields-emptied": {
       const { merchant, change, fields } = event;
-      const text = `${oneLine(merchant)}  ${nameOf(change)}: the service emptied ${fields.join(" and ")}, which the update did not send. Restoring; the rest of this run sends members whole.`;
+      const text = `${oneLine(merchant)}  ${nameOf(change)}: the service emptied ${fields.join(" and ")}, which the update did not send. They are restored now; the rest of this run sends whole members.`;
       return wrapIfNarrow(text, style, `${style.yellow("!")} `, "  ").join("\n");
     }
     case "change-ended":
@@ -91,8 +91,8 @@ export function renderPasswords(merchant: string, passwords: readonly PasswordCh
 }
 
 /**
- * How an apply ended at one merchant: the sum, and where it stopped, why, what was not done, and how to go on. Where
- * nothing failed there, and it is one of several, the total says the latter once for all of them.
+ * Formats how an apply ended at one merchant: the totals, and after a stop its cause, the changes that were not made, and
+ * the next step. If nothing failed there and it is one of several merchants, only the total says the cause and next step.
  */
 export function renderApplyResult(
   merchant: string,
@@ -111,7 +111,7 @@ export function renderApplyResult(
     ...listing("failed", of("failed"), style.red),
     ...listing("stale (changed since it was planned; left as it is)", of("stale"), style.red),
     ...listing("unknown (may have taken effect)", of("unknown"), style.yellow),
-    ...listing("unfinished (the next run continues it)", of("unfinished"), style.yellow),
+    ...listing("unfinished (the next run continues them)", of("unfinished"), style.yellow),
     ...listing("not started", of("not-started"), style.dim),
     ...withoutRecord(result, style),
     ...(failures.length === 0
@@ -129,12 +129,12 @@ function incompleteText(merchant: string, sums: string, { outcomes }: ApplyResul
   const refusals = outcomes.flatMap((outcome) => refusalOf(outcome) ?? []);
   // Each address is listed; the service's own account differs in no more than that: once for each kind.
   const kinds = new Map(refusals.toReversed().map((one) => [one.request?.problem?.type, one]));
-  const message = "The service refused invitations for now (429).";
+  const message = "The service refused invitations for the time being (429).";
   return [
     `\n${style.bold(oneLine(merchant))}: incomplete. ${sums}.\n`,
-    `  refused for now${rest.length === 0 ? " (everything else is done)" : ""}:\n`,
+    `  refused for the time being${rest.length === 0 ? " (everything else is done)" : ""}:\n`,
     ...refusals.map((failure) => `    ${style.yellow(oneLine(failure.message))}\n`),
-    ...listing("unfinished (the next run continues it)", unfinished, style.yellow),
+    ...listing("unfinished (the next run continues them)", unfinished, style.yellow),
     ...listing("not started (their holders have not been invited yet)", rest, style.dim),
     "\n",
     renderFailures(
@@ -186,7 +186,7 @@ interface Sums {
 
 function sumUp(outcomes: readonly Outcome[]): Sums {
   const of: Sums["of"] = (status) => outcomes.filter((outcome) => outcome.status === status);
-  // Of a change that is half done "0 changes done" would be half a lie.
+  // "0 changes done" would be wrong if a change is half done.
   const half = outcomes.some((outcome) => outcome.status === "unfinished" || "removed" in outcome);
   const noneDone = of("done").length === 0 && half;
   const sums = [
@@ -222,11 +222,11 @@ function causeText(cause: StopCause | null): string {
   if (cause === null) return "";
   switch (cause.by) {
     case "merchant":
-      return `It stopped because ${oneLine(cause.merchant)} did: the first failure stops the whole run. `;
+      return `The run was stopped by the failure at ${oneLine(cause.merchant)}: the first failure stops it at every merchant. `;
     case "signal":
-      return `It was stopped by ${cause.signal}. `;
+      return `The run was stopped by ${cause.signal}. `;
     case "output":
-      return `It stopped because ${cause.stream} could not be written to. `;
+      return `The run was stopped because ${cause.stream} could not be written to. `;
     default:
       return cause satisfies never;
   }
@@ -238,15 +238,15 @@ function howToGoOn({ outcomes, writes }: Carried, hasFailures: boolean): string 
   const plan = 'run "rolecall plan"';
   if (unknown > 0) {
     const rest =
-      writes > unknown ? "What was done stays done." : "It is unknown whether anything was changed.";
-    return `${rest} To continue, ${plan} to see what is done and what is left, and apply again.`;
+      writes > unknown ? "Completed changes remain." : "It is unknown whether anything was changed.";
+    return `${rest} To continue, ${plan} to see what remains, and apply again.`;
   }
-  const what = writes > 0 ? "What was done stays done." : "Nothing was changed.";
-  if (!hasFailures) return `${what} To continue, run it again.`;
+  const what = writes > 0 ? "Completed changes remain." : "Nothing was changed.";
+  if (!hasFailures) return `${what} To continue, run the command again.`;
   if (outcomes.every(({ status }) => status === "done"))
     return `${what} ${capital(plan)} to verify that no changes remain.`;
-  const first = has("failed") ? "solve the problem, then " : "";
-  return `${what} To continue, ${first}${plan} to see what is ${writes > 0 ? "left" : "to do"}, and apply again.`;
+  const first = has("failed") ? "fix the problem, then " : "";
+  return `${what} To continue, ${first}${plan} to see what ${writes > 0 ? "remains" : "would change"}, and apply again.`;
 }
 
 function capital(text: string): string {
@@ -278,8 +278,8 @@ function removalText(outcome: Outcome): string {
   ].join("; ");
   const sent = status === "unknown" ? "it is unknown whether a new one was sent" : "no new one was sent";
   return [
-    `      The expired invitation is gone, and ${sent}. It held: ${held}.\n`,
-    "      The journal holds that; the next plan with this journal invites again with it.\n",
+    `      The expired invitation was deleted, and ${sent}. It held: ${held}.\n`,
+    "      The journal has this; the next plan that finds the journal sends a new invitation.\n",
   ].join("");
 }
 
@@ -291,7 +291,7 @@ function withoutRecord({ outcomes, unrecorded }: ApplyResult, style: Style): rea
       ? [`    ${style.yellow(change.kind)} ${nameOf(change)}: ${status.replace("-", " ")}\n`]
       : [],
   );
-  return rows.length === 0 ? [] : ["  not recorded (the journal does not hold the outcome):\n", ...rows];
+  return rows.length === 0 ? [] : ["  not recorded (the outcome is not in the journal):\n", ...rows];
 }
 
 function isPassword(change: Change | PasswordChange): change is PasswordChange {

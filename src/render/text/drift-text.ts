@@ -51,9 +51,9 @@ function renderDrift(view: DriftView, style: Style, verbosity: Verbosity): strin
   return `${lines.join("\n")}\n`;
 }
 
-/** What an entry with an error stands for is not compared. */
+/** Returns the totals; entries with an error are not compared, so the rest is unknown. */
 function knownDrift({ sums, errors }: DriftView): string {
   const text = driftText(sums);
   if (errors.length === 0) return text;
-  return text === "none" ? "not known, because of the problems above" : `${text}; the rest is not known`;
+  return text === "none" ? "unknown, because of the problems above" : `${text}; the rest is unknown`;
 }

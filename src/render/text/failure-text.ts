@@ -80,7 +80,7 @@ const NEXT_STEPS: Readonly<Record<ErrorCode, string | typeof HINT | null>> = {
   "dependency-failed": "A dependency of the service has failed: wait until it is back.",
   "rate-limited": HINT,
   "invitation-limited": HINT,
-  "service-failed": "The service has an internal problem: wait until it is back.",
+  "service-failed": "The service has an internal error: wait until it is back.",
   "unexpected-status": HINT,
   network: "Check the network and the base URL, and that the service is up.",
   timeout: "Check the network and the base URL, and that the service is up.",

@@ -152,9 +152,9 @@ export function renderRun(shown: ShownRun, style: Style): string {
   const facts: readonly (readonly [string, string])[] = [
     one
       ? ["merchant", `${oneLine(run.merchant)}${environmentText(run)}`]
-      : ["of", counted(shown.journals.length, "merchant")],
+      : ["at", counted(shown.journals.length, "merchant")],
     ["service", distinct(all.map(({ past }) => past.run.service))],
-    ["begun", oneLine(run.at)],
+    ["started", oneLine(run.at)],
     ["ended", ends.length === all.length ? oneLine(ends.at(-1) ?? "") : "not recorded"],
     ["by", `${whoOf(first.past)}, rolecall ${oneLine(run.version)}, process ${run.pid}`],
     ...(run.commit
@@ -210,11 +210,11 @@ function partText({ past, status, unrestored = [] }: KnownRun, style: Style): st
 
 function unsureText(unsure: readonly PastWrite[], status: RunStatus, style: Style): string {
   const head =
-    status === "running" ? "\n  Under way:\n" : "\n  Outcome unknown; these may have taken effect:\n";
+    status === "running" ? "\n  In progress:\n" : "\n  Outcome unknown; these may have taken effect:\n";
   const next =
     status === "running"
       ? ""
-      : '  → To find out, run "rolecall plan": it reads what is live, and shows what remains.\n';
+      : '  → To find out, run "rolecall plan": it reads the live state, and shows what remains.\n';
   return [head, ...unsure.map((write) => writeLine(write, style)), next].join("");
 }
 
@@ -251,7 +251,7 @@ const PAINTS: Readonly<Record<keyof typeof MARKS, (style: Style) => Paint>> = {
 
 const PARTS: Readonly<Record<PastWrite["intent"]["part"], string>> = {
   whole: "",
-  "set-aside": " (set aside)",
+  "set-aside": " (temporary name)",
   create: " (the new one)",
   remove: " (the old one)",
   restore: " (fields that the service had emptied)",

@@ -29,14 +29,14 @@ export function renderVerified(plan: Plan, leftOut: number, style: Style, refuse
   const merchant = oneLine(plan.merchant);
   const deferred = plan.deferred.map(deferredLine);
   const missing = notCreated.map(
-    (name) => `    member ${oneLine(name)}: not created, since the file does not say which roles to give\n`,
+    (name) => `    member ${oneLine(name)}: not created, since the file declares no roles for it\n`,
   );
   if (left.length + errors.length === 0) {
     const exceptions = [
       ...(plan.deferred.length === 0 ? [] : [`${grouped(plan.deferred.length)} deferred`]),
       ...(leftOut === 0 ? [] : [`${grouped(leftOut)} left out`]),
       ...(refused === 0 ? [] : [`${grouped(refused)} refused`]),
-      ...(missing.length === 0 ? [] : [`${grouped(missing.length)} that cannot be made`]),
+      ...(missing.length === 0 ? [] : [`${grouped(missing.length)} that cannot be created`]),
     ];
     const but = exceptions.length === 0 ? "" : ` except ${exceptions.join(" and ")}`;
     return [

@@ -82,7 +82,7 @@ function merchantPieces(one: ApplyingMerchant, width: number, style: Style): rea
       return [
         ["  ! ", style.yellow],
         [`${code}${sum}`],
-        [`${grouped(failed)} refused for now`, style.yellow],
+        [`${grouped(failed)} refused for the time being`, style.yellow],
       ];
     case "done":
       return [["  ✓ ", style.green], [`${code}${sum}`], [readAgainText(one)]];
@@ -120,7 +120,10 @@ function inFlightLines(
     line(
       [
         [`    ${change.kind} ${change.resource} ${shown(change.name)}${where(merchant)}`, style.dim],
-        [index === visible.length - 1 && more > 0 ? `, and ${grouped(more)} more under way` : "", style.dim],
+        [
+          index === visible.length - 1 && more > 0 ? `, and ${grouped(more)} more in progress` : "",
+          style.dim,
+        ],
       ],
       columns,
     ),

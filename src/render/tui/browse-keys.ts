@@ -137,7 +137,9 @@ function fold(state: BrowseState, { rows }: BrowseScene, open: boolean | null): 
 /** Clears the search and filters. */
 function escaped(state: BrowseState): BrowseState {
   const { search, gained, lost, kind } = INITIAL_BROWSE_STATE;
-  return isFiltered(state) ? { ...state, search, gained, lost, kind } : { ...state, note: "q leaves." };
+  return isFiltered(state)
+    ? { ...state, search, gained, lost, kind }
+    : { ...state, note: "Press q to quit." };
 }
 
 function typed(state: BrowseState, typing: Typing, { input, key }: Pressed): BrowseState {
@@ -156,7 +158,7 @@ function typed(state: BrowseState, typing: Typing, { input, key }: Pressed): Bro
 
 /** Leaves the row's changes out, or takes them in again with all that they need. */
 function toggle(state: BrowseState, { rows, leftOut, selects }: BrowseScene): BrowseState {
-  if (!selects) return { ...state, note: "apply --interactive leaves changes out." };
+  if (!selects) return { ...state, note: "Read-only: use apply --interactive to leave changes out." };
   const row = rows[cursorAt(state, rows)];
   const own = row?.type === "detail" ? rows.find(({ key }) => key === row.parent) : row;
   const ids = own?.changes.map(({ id }) => id) ?? [];
@@ -172,7 +174,7 @@ function toggle(state: BrowseState, { rows, leftOut, selects }: BrowseScene): Br
 }
 
 function apply(state: BrowseState, { selects, leftOut, changes }: BrowseScene): BrowseState {
-  if (!selects) return { ...state, note: "This only looks: apply --interactive applies." };
+  if (!selects) return { ...state, note: "Read-only: use apply --interactive to apply." };
   if (leftOut(state.chosen).size >= changes) return { ...state, note: "Nothing is selected." };
   return { ...state, end: "apply" };
 }

@@ -63,7 +63,7 @@ function headline(
 function treeLines(view: BrowseView, height: number, columns: number, style: Style): readonly string[] {
   const { state, rows } = view;
   if (rows.length === 0)
-    return [line([["  Nothing is like that. Escape shows everything again.", style.dim]], columns)];
+    return [line([["  No matches. Escape shows everything again.", style.dim]], columns)];
   const at = cursorAt(state, rows);
   return rows.slice(state.top, state.top + height).map((row, index) => {
     const here = state.top + index === at;
@@ -201,8 +201,8 @@ function bottom({ state, selects }: BrowseView, columns: number, style: Style): 
   }
   if (state.note !== "") return line([[state.note, style.yellow]], columns);
   const keys = selects
-    ? "space leaves out · a applies the selection · / search · ? keys · q leaves"
-    : "→ unfolds · / search · f kind · ? keys · q leaves";
+    ? "space leaves out · a applies the selection · / search · ? keys · q quits"
+    : "→ unfolds · / search · f kind · ? keys · q quits";
   return line([[cutTo(keys, columns), style.dim]], columns);
 }
 
@@ -219,11 +219,11 @@ function helpLines(selects: boolean, columns: number, style: Style): readonly st
     ["Escape", "ends a search or a filter"],
     ...(selects
       ? ([
-          ["space", "leaves out, or takes in again; on a heading, all below it"],
+          ["space", "leaves out, or includes again; on a heading, all below it"],
           ["a", "applies what is selected; it asks first"],
         ] as const)
       : []),
-    ["q  Ctrl-C", selects ? "leaves; nothing is changed" : "leaves; the plan is printed"],
+    ["q  Ctrl-C", selects ? "quits; nothing is changed" : "quits; the plan is printed"],
   ];
   const lines = keys.map(([key, what]) => line([["  "], [padded(key, 18), style.cyan], [what]], columns));
   const marks = "  [x] selected · [ ] left out · [·] left out, too: it needs what is left out";
@@ -232,6 +232,6 @@ function helpLines(selects: boolean, columns: number, style: Style): readonly st
     ...lines,
     "",
     ...(selects ? [line([[marks, style.dim]], columns)] : []),
-    line([["  Any key goes back.", style.dim]], columns),
+    line([["  Press any key to return.", style.dim]], columns),
   ];
 }

@@ -196,7 +196,7 @@ function troubleRows(
   const findings = plan.findings.map(({ severity, message }) => [severity, message] as const);
   return [
     ...textRows("An apply would be refused", refusals, merchant, isOpen, width, "trouble"),
-    ...textRows("To know", findings, merchant, isOpen, width, "plain"),
+    ...textRows("Notes", findings, merchant, isOpen, width, "plain"),
   ];
 }
 
@@ -213,7 +213,7 @@ function waitingRows(
         `${change.name}, when one of these has accepted: ${waitsFor.join(", ")}`,
       ] as const,
   );
-  return textRows("Waits", texts, merchant, isOpen, width, "plain");
+  return textRows("Deferred", texts, merchant, isOpen, width, "plain");
 }
 
 function textRows(

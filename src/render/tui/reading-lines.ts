@@ -86,7 +86,7 @@ function hiddenLine(hidden: readonly ReadingMerchant[], columns: number, style: 
   };
   const parts = [
     ...of("failed", "failed"),
-    ...of("reading", "under way"),
+    ...of("reading", "in progress"),
     ...of("waiting", "waiting"),
     ...of("read", "read"),
   ];

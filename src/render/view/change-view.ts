@@ -2,25 +2,25 @@ import { diffWordsWithSpace } from "diff";
 import type { JsonValue, Metadata } from "../../model/json.ts";
 import type { Change, FieldDiff, MemberImage, RoleImage, RoleRef } from "../../model/plan.ts";
 
-/** One aspect of a row: something set, or something that goes and something that comes. */
+/** One field of a row: its value, or the values that are removed and added. */
 export interface DetailView {
   readonly label: string;
   readonly removed: readonly string[];
   readonly added: readonly string[];
-  /** Neither gone nor come: what a new or removed thing has. */
+  /** The values of a created or removed resource. */
   readonly plain: readonly string[];
-  /** Of a sentence that stays much the same: which of its words go and come. */
+  /** Word diff of a text that changes only a little. */
   readonly words?: readonly WordView[];
 }
 
-/** One change as every format shows it; all texts are raw: a renderer escapes them for its medium. */
+/** The view of one change, the same in every format. Texts are raw: each renderer escapes them. */
 export interface RowView {
   readonly kind: Change["kind"];
-  /** In place of the kind, where it is not a change to come: "added outside git". */
+  /** Replaces the kind for changes that have happened: "added outside git". */
   readonly verb?: string;
   readonly resource: Change["resource"];
   readonly name: string;
-  /** Why, or in which state: "not in the file", "invitation pending"; empty where there is nothing to say. */
+  /** The reason or the state: "not in the file", "pending"; may be empty. */
   readonly remark: string;
   readonly details: readonly DetailView[];
 }
@@ -41,13 +41,11 @@ function remarkOf(change: Change): string {
     case "unlisted":
       return "not in the file";
     case "access-ended":
-      return "its end date is past";
+      return "its end date has passed";
     case "invitation-expired":
-      return kind === "replace" ? "the invitation has expired: a new one" : "an expired invitation";
+      return kind === "replace" ? "renews the expired invitation" : "an expired invitation";
     case "immutable-field":
-      return kind === "replace"
-        ? "a new role takes its place, its holders move along"
-        : "moves to the new role";
+      return kind === "replace" ? "replaced by a new role, with its holders" : "moves to the new role";
     case "declared":
       return declaredRemark(change);
     case "undone":
@@ -71,7 +69,7 @@ function undoneRemark(change: Change): string {
     case "update":
       return declaredRemark(change);
     case "replace":
-      return "a new role takes its place, its holders move along";
+      return "replaced by a new role, with its holders";
     case "delete":
       return "created by that run";
     default:
@@ -99,7 +97,7 @@ function memberDetails({ roles, metadata, managed }: MemberImage): readonly Deta
   ].filter(({ plain }) => plain.length > 0);
 }
 
-/** A predefined role also by its id, since that is what a file calls it. */
+/** Returns the name of a role, with the id of a predefined one, since files use that. */
 function roleLabel({ id, name }: RoleRef): string {
   return id === `role_${name.toLowerCase()}` ? `${name} (${id})` : name;
 }

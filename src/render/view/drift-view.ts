@@ -8,7 +8,7 @@ import { type RiskView, risksOf } from "./risk-view.ts";
 const TITLES: Readonly<Record<DriftCause, string>> = {
   "outside-git": "Changed outside git: live is newer than the file",
   "not-applied": "Merged, but not applied: the file is newer than live",
-  unknown: "Different, and unknown which side changed",
+  unknown: "Different; which side changed is unknown",
 };
 const CAUSES: readonly DriftCause[] = ["outside-git", "not-applied", "unknown"];
 

@@ -132,9 +132,9 @@ export function untouchedText({ unchanged, unmanaged = 0 }: Counts): string {
   return [...kept, ...(unmanaged > 0 ? [`${grouped(unmanaged)} not managed`] : [])].join(", ");
 }
 
-/** "2 problems to solve before it can be applied." */
+/** "2 problems to fix before it can be applied." */
 export function errorsText(errors: readonly Finding[]): string {
-  return `${counted(errors.length, "problem")} to solve before it can be applied.`;
+  return `${counted(errors.length, "problem")} to fix before it can be applied.`;
 }
 
 /** "An apply would be refused, for the 2 reasons above." */
@@ -182,6 +182,6 @@ function joined([first, ...others]: readonly Finding[]): readonly Finding[] {
   const names = others.map(({ name }) => name);
   const more = names.length - NAMES_SHOWN;
   const listed = names.slice(0, NAMES_SHOWN).join(", ") + (more > 0 ? ` and ${grouped(more)} more` : "");
-  const same = `The same goes for ${counted(names.length, `other ${first.resource}`)}: ${listed}.`;
+  const same = `This also applies to ${counted(names.length, `other ${first.resource}`)}: ${listed}.`;
   return [{ ...first, message: `${first.message} ${same}` }];
 }

@@ -3,13 +3,13 @@ import type { Change, MemberChange, Plan, RoleRef } from "../../model/plan.ts";
 import { type ChangeOrigin, originSuffix } from "../report-phrases.ts";
 import { rowOf } from "./change-view.ts";
 
-/** Risks for a reviewer: who becomes an administrator, who gains what does harm, what is removed, what is ignored from now on. */
+/** The kinds of risks: new administrators, sensitive permissions gained, removals, and new entries of `ignore`. */
 export type RiskKind = "administrators" | "sensitive" | "removals" | "ignored";
 
-/** One thing that a reviewer must not miss; texts are raw. */
+/** One risk, with the role or member concerned; texts are raw. */
 export interface RiskItem {
   readonly name: string;
-  /** The role, the permissions, or why it is removed. */
+  /** The role, the permissions, or the reason of the removal. */
   readonly what: string;
   readonly resource: Change["resource"];
 }
@@ -23,7 +23,7 @@ export interface RiskView {
 
 const ADMINISTRATORS: ReadonlySet<string | null> = new Set(["role_owner", "role_admin"]);
 
-/** Tells if a role is an administrator's: one that may do nearly everything. */
+/** Returns whether a role is an administrator's, which may do nearly everything. */
 export function isAdministrator(roleId: string | null): boolean {
   return ADMINISTRATORS.has(roleId);
 }
@@ -37,7 +37,7 @@ export function isSensitive(permission: string): boolean {
   return OVER_ACCESS_OR_MONEY.test(permission) && !ONLY_LOOKS.test(permission);
 }
 
-/** The risks of a plan, the gravest kind first. */
+/** Returns the risks of a plan, the most serious kind first. */
 export function risksOf(plan: Pick<Plan, "changes" | "impact">): readonly RiskView[] {
   const administrators = plan.changes.flatMap((change) =>
     change.resource === "member" ? administratorOf(change) : [],
@@ -68,7 +68,7 @@ function gainedRoles(change: MemberChange): readonly RoleRef[] {
   return change.fields.flatMap((diff) => (diff.field === "roles" ? diff.added : []));
 }
 
-/** An expired invitation that is cleared away takes nothing from anybody. */
+/** Returns whether a change removes access; the removal of an expired invitation does not. */
 function isRemoval({ kind, reason }: Change): boolean {
   return kind === "delete" && reason !== "invitation-expired";
 }
@@ -97,7 +97,7 @@ export function riskTitle(kind: RiskKind, items: readonly RiskItem[], origin: Ch
       return `${text} ${one ? verb("is", "was") : verb("are", "were")} removed${originSuffix(origin)}`;
     }
     case "ignored":
-      return one ? "1 entry of ignore is new" : `${grouped(items.length)} entries of ignore are new`;
+      return one ? "1 new entry of ignore" : `${grouped(items.length)} new entries of ignore`;
     default:
       return kind satisfies never;
   }

@@ -57,7 +57,7 @@ describe.each(nodesUnderTest())("$name", ({ path: node }) => {
     expect(body).toContain("https://github.example/acme/access/actions/runs/1");
     expect(body).toContain("+ create role Cashier");
     expect(body).toContain(
-      "**On merge** a workflow that applies plans again and makes this change; anything that is not listed here is refused.",
+      "**On merge**, the apply workflow plans again and makes this change; anything that is not listed here is refused.",
     );
     expect(end.outputs).toMatchObject({
       result: "changes",

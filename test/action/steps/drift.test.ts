@@ -78,7 +78,7 @@ describe("drift", () => {
     issue().state = "closed";
     await drift();
     expect(issue().state).toBe("open");
-    expect(repository.github.comments.at(-1)?.body).toContain("There are differences again: reopened.");
+    expect(repository.github.comments.at(-1)?.body).toContain("Reopened: there are differences again.");
   });
 
   test("a look that failed neither opens nor closes anything", async () => {
@@ -152,7 +152,7 @@ describe("drift", () => {
     const end = await drift({ "max-comment-size": "20000" });
     expect(end.code).toBe(0);
     expect(issue().body.length).toBeLessThanOrEqual(4_000);
-    expect(issue().body).toContain("### Two remedies");
+    expect(issue().body).toContain("### What to do");
     const again = await drift({ "max-comment-size": "20000" });
     expect(again.code).toBe(0);
     expect(repository.github.comments).toEqual([]);

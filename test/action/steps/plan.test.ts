@@ -49,8 +49,8 @@ describe("plan", () => {
     await plan();
     const body = onlyComment();
     expect(body).toContain("## ⚠️ rolecall plan: no changes, with risks");
-    expect(body).toContain("### ⚠️ 1 entry of ignore is new");
-    expect(body).toContain("+ MC1: member ben@*: members that match are no longer managed");
+    expect(body).toContain("### ⚠️ 1 new entry of ignore");
+    expect(body).toContain("+ MC1: member ben@*: matching members are no longer managed");
     expect(body).toContain("1 live member is ignored: Employee (ben@example.com).");
   });
 
@@ -85,8 +85,10 @@ describe("plan", () => {
     const end = await plan({ "api-key": "" }, { fork: true });
     expect(end.code).toBe(0);
     expect(end.outputs["result"]).toBe("compared");
-    expect(end.log).toContain("::notice::The comment could not be written: this run may not write");
-    expect(end.summary).toContain("**Not compared with what is live.**");
+    expect(end.log).toContain(
+      "::notice::The comment could not be written: this run has no permission to write",
+    );
+    expect(end.summary).toContain("**Not compared with the live state.**");
     expect(end.summary).toContain("+ create role Cashier");
     expect(repository.github.comments).toEqual([]);
   });
@@ -96,7 +98,7 @@ describe("plan", () => {
     const end = await plan({ "api-key": "", "base-url": "" });
     expect(end.outputs).toMatchObject({ result: "compared", creates: "1", deletes: "1" });
     expect(onlyComment()).toContain("- delete member ben@example.com (not in the file)");
-    expect(onlyComment()).toContain("**Not compared with what is live.**");
+    expect(onlyComment()).toContain("**Not compared with the live state.**");
     expect(repository.github.checks).toEqual([]);
     const strict = await plan({ "api-key": "", "without-key": "fail" });
     expect(strict.outputs).toMatchObject({ result: "failed", "failure-reason": "key-missing" });
@@ -138,7 +140,7 @@ describe("plan", () => {
     });
     const other = await plan({}, { env: { DEPLOY_TOKEN: "hunter2-hunter2" } });
     expect(other.outputs["failure-reason"]).toBe("unsafe-access");
-    expect(other.log).toContain("nothing was sent");
+    expect(other.log).toContain("No request was sent");
     expect(await repository.behind("GET", "/requests")).toMatchObject({ items: [] });
     // What the workflow says wins over the file, so nothing is moved.
     await repository.propose(7, { [FILE]: elsewhere });
@@ -217,7 +219,7 @@ describe("plan", () => {
     expect(end.outputs).toMatchObject({ result: "refused", "failure-reason": "refused" });
     expect(end.log).toMatch(/^::error title=guard protect,file=access\/mc1\.yaml,line=5::/m);
     expect(onlyComment()).toContain("⛔ rolecall plan: an apply would be refused");
-    expect(onlyComment()).toContain("**On merge** the apply would be refused");
+    expect(onlyComment()).toContain("**On merge**, the apply would be refused");
   });
 
   test("of many problems the first ten are annotated, and the rest counted", async () => {

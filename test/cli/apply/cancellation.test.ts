@@ -78,7 +78,7 @@ test("output that is lost stops what is to come, and lets what is in flight end"
   lose();
   expect([cancellation.signal.aborted, cancellation.cancelled.aborted]).toEqual([true, true]);
   expect(cancellation.cause()).toEqual({ by: "output", stream: "stdout" });
-  expect(said).toEqual(["stdout is lost: nothing new starts; requests in flight end first."]);
+  expect(said).toEqual(["stdout is closed: nothing new starts; requests in flight finish first."]);
   expect(left).toEqual([]);
 });
 

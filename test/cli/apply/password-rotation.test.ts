@@ -65,7 +65,7 @@ test.each<[what: string, email: string, state: DesiredState, is: LiveState, says
     "till@example.com",
     WANT,
     live(IS.roles, [liveMember("mem_1", "till@example.com", { roles: ["role_1"] })]),
-    "at MC1 this is no user that the merchant manages.",
+    "it is not a managed user at MC1.",
   ],
   [
     "whom the plan removes",
@@ -85,7 +85,7 @@ test("a password that is to be set has to be there, and long enough, before anyt
   const rotations = rotate(["till@example.com"], WANT, IS);
   const plan = planOf(desired(), live());
   expect(() => passwordsFor([plan], rotations, {})).toThrow(
-    "--rotate-password sets passwords from the environment: TILL_7 is not set.",
+    "--rotate-password takes the new passwords from the environment: TILL_7 is not set.",
   );
   expect(() => passwordsFor([plan], rotations, { TILL_7: "seven77" })).toThrow("TILL_7 has fewer than 8");
   expect(passwordsFor([plan], rotations, { TILL_7: "eight888" })("TILL_7")).toBe("eight888");

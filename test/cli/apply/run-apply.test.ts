@@ -92,10 +92,10 @@ test("a merchant that stops only because another one failed says which", async (
   });
   const { code, stdout } = await run([one.due, two.due], testIo());
   expect(stdout).toContain("MC1: stopped. 1 change done, 2 not started.");
-  expect(stdout).toContain("It stopped because MC2 did");
+  expect(stdout).toContain("The run was stopped by the failure at MC2");
   expect(stdout).toContain("MC2: stopped. 0 changes done, 1 failed, 2 not started.");
   expect(stdout).toContain(
-    "error: The key may not do that.\n\nNothing was changed. To continue, solve the problem,",
+    "error: The key may not do that.\n\nNothing was changed. To continue, fix the problem,",
   );
   expect(code).toBe(4);
 });
@@ -106,8 +106,10 @@ test("Ctrl-C lets the change in flight end, starts none after it, and says so", 
   const { code, stdout, stderr } = await run([one.due], world);
   expect(one.calls).toEqual(["create member ada@example.com"]);
   expect(stdout).toContain("MC1: stopped. 1 change done, 2 not started.");
-  expect(stdout).toContain("It was stopped by SIGINT. What was done stays done. To continue, run it again.");
-  expect(stderr).toContain("SIGINT: nothing new starts; requests in flight end first.");
+  expect(stdout).toContain(
+    "The run was stopped by SIGINT. Completed changes remain. To continue, run the\ncommand again.",
+  );
+  expect(stderr).toContain("SIGINT: nothing new starts; requests in flight finish first.");
   expect(code).toBe(4);
 });
 
@@ -202,7 +204,7 @@ test("Ctrl-C while it reads again does not wait for that, and says that it is no
   };
   const due = { ...one.due, session: { ...one.due.session, plan } };
   const { code, stdout } = await run([due], world);
-  expect(stdout).toContain("the changes are done, but not verified: it was stopped by SIGINT.");
+  expect(stdout).toContain("the changes are done, but not verified: the run was stopped by SIGINT.");
   expect(code).toBe(4);
 });
 
@@ -283,7 +285,7 @@ test("an apply that stopped after a first request of several counts as part-way"
     plan: async () => ({ live: service.state(), plan: planOf(state, service.state()) }),
   };
   const { code, stdout } = await run([{ session, plan: planOf(state, is) }], testIo());
-  expect(stdout).toContain("What was done stays done.");
+  expect(stdout).toContain("Completed changes remain.");
   expect(code).toBe(4);
 });
 

@@ -90,7 +90,7 @@ test("a FIFO is written to, and stays one", async () => {
 test.runIf(process.platform === "linux")("a device is written to, and its error is told", async () => {
   await writeAtomically("/dev/null", "gone");
   await expect(writeAtomically("/dev/full", "much")).rejects.toMatchObject({
-    message: "/dev/full cannot be written: no space is left on the device.",
+    message: "/dev/full cannot be written: no space left on the device.",
   });
 });
 
@@ -98,7 +98,7 @@ test("no folder is made; what is in the way is said, and nothing is left", async
   const failing = (path: string) => expect(writeAtomically(at(path), "x", { shown: path })).rejects;
   await failing("none/plan.json").toMatchObject({
     message: "none/plan.json cannot be written: its folder does not exist.",
-    hint: "Make the folder first, or check the path.",
+    hint: "Create the folder first, or check the path.",
   });
   await failing(".").toMatchObject({ message: ". cannot be written: it is a folder." });
   await symlink("loop", at("loop"));

@@ -57,7 +57,7 @@ test("what can be no file is told before the work begins", () => {
   expect(check("none/plan.json")).toThrow("none/plan.json cannot be written: its folder does not exist.");
   expect(check("")).toThrow("The name of a file to write is empty.");
   expect(check("access")).toThrow("access cannot be written: it is a folder.");
-  expect(check("access/shop.yaml/plan.json")).toThrow("its folder is not a folder");
+  expect(check("access/shop.yaml/plan.json")).toThrow("a part of its path is not a folder");
 });
 
 const at = (isTTY: boolean, stdinIsTTY: boolean, env: Record<string, string> = {}) =>

@@ -114,7 +114,6 @@ test.each(FAULTS)(
     const known =
       fault.at === "append" ? [...recorded, ...told] : told.concat(recorded).slice(0, calls.length);
     expect(known.length).toBe(calls.length);
-    if (told.length > 0)
-      expect(stdout).toContain("  not recorded (the journal does not hold the outcome):\n");
+    if (told.length > 0) expect(stdout).toContain("  not recorded (the outcome is not in the journal):\n");
   },
 );

@@ -158,7 +158,7 @@ test("a journal whose first line finds no room leaves no file behind, and the ne
   };
   await expect(fileJournals(io, { undoes: null, create: full })(richPlan())).rejects.toMatchObject({
     code: "journal-unwritable",
-    hint: "The disk is full: make room. Then plan again, to see what is left.",
+    hint: "The disk is full: free some space. Then plan again to see what remains.",
   });
   expect(closed).toHaveLength(1);
   expect(await readdir(folder)).toEqual([]);
@@ -190,7 +190,7 @@ describe("a link in the place of the folder", () => {
     await symlink(elsewhere, join(cwd, link));
     await expect(journals()(richPlan())).rejects.toMatchObject({
       code: "journal-unwritable",
-      message: expect.stringContaining(`${basename(link)} is a link, or no folder.`),
+      message: expect.stringContaining(`${basename(link)} is a link, or not a folder.`),
       hint: expect.stringContaining("move it"),
     });
     expect(await readdir(elsewhere)).toEqual([]);
@@ -234,7 +234,7 @@ describe("entries", () => {
       close: async () => undefined,
     } as unknown as Appendable;
     const journal = appendTo(full, "x.jsonl", () => NOW);
-    const error = { code: "journal-unwritable", hint: expect.stringContaining("make room") };
+    const error = { code: "journal-unwritable", hint: expect.stringContaining("free some space") };
     await expect(journal.write(LEFT)).rejects.toMatchObject(error);
     await expect(journal.write(LEFT)).rejects.toMatchObject(error);
     expect(writes).toHaveLength(1);

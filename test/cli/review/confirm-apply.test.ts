@@ -65,7 +65,7 @@ test("merchants that need no code are summed up beside those that do", () => {
         "2 changes at MC1, 1 of them a removal.",
         "Removed: member old0@example.com.",
         "MC1 is not a test account.",
-        "Besides: 3 changes at 2 merchants, 1 of them a removal.",
+        "Also: 3 changes at 2 merchants, 1 of them a removal.",
       ],
       answer: "MC1",
     },

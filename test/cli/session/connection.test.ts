@@ -129,7 +129,7 @@ describe("the proxy for a service", () => {
     "http://ada:%zzsecret@proxy:1",
     "a b",
   ])("is an error that does not repeat it where it will not do (%s)", (value) => {
-    expect(() => choice({ HTTPS_PROXY: value })).toThrow(/^HTTPS_PROXY (is|holds) (?!.*secret)/);
+    expect(() => choice({ HTTPS_PROXY: value })).toThrow(/^HTTPS_PROXY (is|contains) (?!.*secret)/);
   });
 
   test("is not asked for a service on this machine, unless it is there, too", () => {

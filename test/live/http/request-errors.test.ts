@@ -17,14 +17,14 @@ const LINE = "PATCH /v0.1/merchants/MC1/roles/role_a";
 
 describe("a service that says no", () => {
   test.each<[number, string, string, RegExp]>([
-    [400, "bad-request", "Bad Request", /report it as a bug/],
+    [400, "bad-request", "Bad Request", /report this as a bug/],
     [401, "unauthorized", "Unauthorized", /the API key in RETAIL_API_KEY/],
     [402, "request-failed", "Request Failed", /could not complete it/],
-    [403, "forbidden", "Forbidden", /^Solve what the detail says/],
-    [404, "not-found", "Not Found", /may have been removed meanwhile/],
+    [403, "forbidden", "Forbidden", /^Fix what the detail describes/],
+    [404, "not-found", "Not Found", /may have been removed in the meantime/],
     [409, "conflict", "Conflict", /rolecall plan/],
     [422, "unprocessable", "Unprocessable Entity", /Correct the file/],
-    [418, "unexpected-status", "", /contract does not know/],
+    [418, "unexpected-status", "", /not part of the API contract/],
   ])("with %i is told at once, with its Problem whole", async (status, code, title, hint) => {
     const told = {
       type: "https://example.com/problem/x",
@@ -38,7 +38,7 @@ describe("a service that says no", () => {
       code,
       request: { method: "PATCH", path: LINE.slice(6), status, attempts: 1, problem: told },
     });
-    expect(failure.message).toBe(`${LINE} answered ${status}${title && ` ${title}`}: Because of y.`);
+    expect(failure.message).toBe(`${LINE} returned ${status}${title && ` ${title}`}: Because of y.`);
     expect(failure.hint).toMatch(hint);
     expect(failure.request).not.toHaveProperty("uncertain");
     expect(seen).toHaveLength(1);
@@ -60,7 +60,7 @@ describe("a service that says no", () => {
 
   test("names the permission that the Problem names", async () => {
     const { failure } = await update(() => problem(403, { detail: "missing permission roles_write" }));
-    expect(failure.message).toBe(`${LINE} answered 403 Forbidden: missing permission roles_write`);
+    expect(failure.message).toBe(`${LINE} returned 403 Forbidden: missing permission roles_write`);
     expect(failure.hint).toContain("may lack the permission roles_write to");
   });
 
@@ -78,7 +78,7 @@ describe("a service that says no", () => {
     "with 403 for another reason says that, and nothing of permissions (%s)",
     async (detail) => {
       const { failure } = await update(() => problem(403, { title: "Forbidden", detail }));
-      expect(failure.message).toBe(`${LINE} answered 403 Forbidden: ${detail}`);
+      expect(failure.message).toBe(`${LINE} returned 403 Forbidden: ${detail}`);
       expect(failure.hint).not.toMatch(/permission|key/);
     },
   );
@@ -141,14 +141,14 @@ describe("a service that says no", () => {
       () => new Response(null, { status: 302, headers: { location: "https://evil.example/x" } }),
     );
     expect(failure).toMatchObject({ code: "unexpected-status", request: { status: 302 } });
-    expect(failure.message).toMatch(/answered 302 Redirect: to https:\/\/evil\.example\/x$/);
+    expect(failure.message).toMatch(/returned 302 Redirect: to https:\/\/evil\.example\/x$/);
     expect(failure.hint).toMatch(/not followed/);
     expect(new Set(seen.map(({ path }) => path)).size).toBe(2);
   });
 
   test("by 304 is not told as a redirect", async () => {
     const { failure } = await read(() => new Response(null, { status: 304 }));
-    expect(failure.message).toMatch(/answered 304 Not Modified\.$/);
+    expect(failure.message).toMatch(/returned 304 Not Modified\.$/);
     expect(failure.hint).not.toMatch(/[Rr]edirect/);
   });
 
@@ -161,7 +161,7 @@ describe("a service that says no", () => {
     ["a web page", () => page(400), "Sign in Please sign in."],
   ])("in the form of %s reads well", async (_, answer, said) => {
     const { failure } = await update(answer);
-    expect(failure.message).toBe(`${LINE} answered 400 Bad Request${said ? `: ${said}` : "."}`);
+    expect(failure.message).toBe(`${LINE} returned 400 Bad Request${said ? `: ${said}` : "."}`);
   });
 
   test("at great length is cut short in the message, and shown whole in the Problem", async () => {
@@ -175,10 +175,10 @@ describe("something else than the service", () => {
   test("is suspected where a page of HTML comes back, and not asked again", async () => {
     const { failure, seen } = await read(() => page());
     expect(failure).toMatchObject({ code: "bad-answer", request: { status: 200, attempts: 1 } });
-    expect(failure.message).toMatch(/answered 200, but with an HTML page instead of JSON\.$/);
-    expect(failure.hint).toMatch(/Is the base URL that of the service/);
+    expect(failure.message).toMatch(/returned 200, but with an HTML page instead of JSON\.$/);
+    expect(failure.hint).toMatch(/Check that the base URL is the service/);
     expect(seen).toHaveLength(2);
-    expect((await read(() => page(404))).failure.hint).toMatch(/Is the base URL that of the service/);
+    expect((await read(() => page(404))).failure.hint).toMatch(/Check that the base URL is the service/);
   });
 
   test("does not pass for a write that was done", async () => {
@@ -201,7 +201,7 @@ describe("broken JSON", () => {
   test("is told in the end, without repeating it", async () => {
     const { failure } = await read(broken);
     expect(failure).toMatchObject({ code: "bad-answer", request: { attempts: 10 } });
-    expect(failure.message).toMatch(/answered 200, but with broken JSON\.$/);
+    expect(failure.message).toMatch(/returned 200, but with broken JSON\.$/);
   });
 });
 

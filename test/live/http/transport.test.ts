@@ -107,7 +107,7 @@ describe("over a socket", () => {
     await expect(transport.send(get)).rejects.toMatchObject({
       kind: "network",
       sent: false,
-      message: `nothing listens at ${host}`,
+      message: `nothing is listening at ${host}`,
     });
   });
 
@@ -261,7 +261,7 @@ test("says what to do where this process may open nothing more", () => {
       kind: "network",
       sent: false,
       message:
-        "this process may not open any more files or connections (EMFILE); use a smaller --concurrency, or raise `ulimit -n`",
+        "this process cannot open any more files or connections (EMFILE); use a smaller --concurrency, or raise `ulimit -n`",
     });
   }
 });

@@ -40,7 +40,7 @@ test("requests go through tunnels, with credentials, and a tunnel is used again"
 });
 
 test.each([
-  [407, "untrusted", "asks for other credentials (407)"],
+  [407, "untrusted", "requires other credentials (407)"],
   [403, "untrusted", "refuses a tunnel to api.example.com:443 (403)"],
   [502, "network", "cannot reach api.example.com:443 (502)"],
 ])("a proxy that answers %i is told as that, and nothing has left", async (status, kind, words) => {
@@ -62,7 +62,7 @@ test("a proxy that is not there is told as that", async () => {
   expect(await send().catch((error: unknown) => error)).toMatchObject({
     kind: "network",
     sent: false,
-    message: `nothing listens at ${proxy.host} (the proxy)`,
+    message: `nothing is listening at ${proxy.host} (the proxy)`,
   });
 });
 

@@ -253,7 +253,7 @@ const ofType = (type: string) => ({
 test.each([
   ["service_account", "bot@example.com is a service account that the file does not list; it is left alone."],
   ["system_account", "bot@example.com is a system account that the file does not list; it is left alone."],
-  ["robot", 'bot@example.com is not listed, and its user type "robot" is not known; it is left alone.'],
+  ["robot", 'bot@example.com is not listed, and its user type "robot" is unknown; it is left alone.'],
 ])("an unlisted %s is never removed, and shown", (type, message) => {
   const plan = planOf(desired({ members: [] }), live([], [ofType(type)]));
   expect(brief(plan)).toEqual([]);
@@ -463,6 +463,6 @@ test("a service account that moves along with a replaced role is not said to be 
   );
   expect(brief(plan)).toEqual(["replace role Cashier", "update member sa@example.com"]);
   expect(plan.findings.map(({ message }) => message)).toEqual([
-    "sa@example.com is a service account that the file does not list; it moves along with a replaced role, and is left alone otherwise.",
+    "sa@example.com is a service account that the file does not list; it moves to the successor of a replaced role, and is otherwise left alone.",
   ]);
 });

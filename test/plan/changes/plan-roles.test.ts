@@ -321,7 +321,7 @@ test.each([
     );
     const plan = planOf(desired({ sync: REPLACE, roles: [role("Cashier", { metadata: {} })], ...rest }), is);
     expect(briefRefusals(plan)).toEqual(["guard role-replace-named Cashier"]);
-    expect(plan.refusals[0]?.message).toContain("the file names it by role_1");
+    expect(plan.refusals[0]?.message).toContain("the file refers to it by role_1");
     expect(plan.changes).toEqual([]);
   },
 );

@@ -53,8 +53,10 @@ describe("an expired invitation", () => {
       {
         code: "member-not-accepted",
         severity: "warning",
-        message: expect.stringContaining("ada@example.com has not accepted since 2026-05-16"),
-        hint: "Remove the entry, or send one more with --reinvite ada@example.com.",
+        message: expect.stringContaining(
+          "ada@example.com has not accepted an invitation since the entry was last changed, on 2026-05-16",
+        ),
+        hint: "Remove the entry, or send another one with --reinvite ada@example.com.",
       },
     ]);
   });

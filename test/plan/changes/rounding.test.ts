@@ -39,7 +39,7 @@ test("a change that would write a rounded number back is not made, and said so",
       severity: "warning",
       name: "ada@example.com",
       message:
-        'A number in the metadata of ada@example.com has more digits than can be kept ("order"); it would be written back as another number, so ada@example.com is not changed.',
+        'A number in the metadata of ada@example.com cannot be represented exactly ("order") and would be written back changed, so ada@example.com is not changed.',
     },
   ]);
 });

@@ -44,7 +44,7 @@ describe("removals", () => {
     const plan = planOf(desired({ members: keep(twelve.slice(4)) }), live([], twelve));
     expect(briefRefusals(plan)).toEqual(["guard max-removals"]);
     expect(plan.refusals[0]?.message).toBe(
-      "4 of 12 members would be removed or lose something; 3 at once are allowed.",
+      "4 of 12 members would be removed or lose something; the limit is 3.",
     );
     expect(brief(plan)).toHaveLength(4);
   });

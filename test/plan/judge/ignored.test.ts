@@ -111,7 +111,7 @@ test("those who are ignored and hold several roles are told apart", () => {
   );
   expect(findings.map(({ message, hint }) => `${message} ${hint}`)).toEqual([
     "2 live members are ignored: Admin (eve@auditor.example); Admin, Legacy A (bob@auditor.example). " +
-      "No plan changes or removes what is ignored, but policies and checks judge it all the same.",
+      "No plan changes or removes what is ignored, but policies and checks still apply to it.",
   ]);
 });
 

@@ -70,7 +70,7 @@ test("a policy that live access breaks is told, whichever side moved, and also b
   );
   const { violations } = driftOf({ desired: want, live: is }, planOf(want, is), AT);
   expect(violations).toMatchObject([
-    { code: "max-holders", message: 'The role "Season" has 1 holder, and 0 are allowed: a@example.com.' },
+    { code: "max-holders", message: 'The role "Season" has 1 holder (a@example.com); the limit is 0.' },
   ]);
 });
 

@@ -206,7 +206,7 @@ describe("undo", () => {
     const back = undo(run, service);
     expect(brief(back.plan)).toEqual(["create member cy@example.com", "delete member new@example.com"]);
     expect(codes(back)).toEqual(["invited-again cy@example.com"]);
-    expect(back.notes[0]?.message).toContain("has to accept again");
+    expect(back.notes[0]?.message).toContain("has no access until the invitation is accepted");
   });
 
   test("brings a removed role back under a new id, and gives it to those who held it", async () => {

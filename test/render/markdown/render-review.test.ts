@@ -56,7 +56,7 @@ test("a review begins with the verdict and the risks, and folds the changes", as
 test("a merchant with nothing but a warning has no empty block of changes", () => {
   const { roles: _, ...bare } = member("bob@example.com");
   const markdown = renderReview(review({ views: [planView(planOf(desired({ members: [bare] }), live()))] }));
-  expect(markdown).toContain("warning: bob@example.com is not a member, and is not created");
+  expect(markdown).toContain("warning: bob@example.com is not a member, and cannot be created");
   expect(markdown).not.toContain("```diff");
   expectWellFormed(markdown);
 });
@@ -75,7 +75,7 @@ describe("the verdict", () => {
       planOf(desired({ roles: [], guards: { protect: { roles: ["*"], members: [] } } }), cashier),
     ],
     [
-      "❌ rolecall plan: 1 problem to solve first",
+      "❌ rolecall plan: 1 problem to fix first",
       planOf(desired({ members: [member("ada@example.com", { roles: ["Nobody"] })] }), cashier),
     ],
   ])("is %s", (verdict, plan) => {
@@ -88,7 +88,7 @@ describe("the verdict", () => {
       { merchant: "MC2", failure: { code: "network" as const, message: "No answer came." } },
     ];
     const markdown = renderReview(review({ views, unplanned, fileErrors: 2 }));
-    expect(markdown).toMatch(/^## ❌ rolecall plan: 3 problems to solve first\n/);
+    expect(markdown).toMatch(/^## ❌ rolecall plan: 3 problems to fix first\n/);
     expect(markdown).toContain("The files have 2 errors: `rolecall validate` lists them.");
     expect(markdown.indexOf("MC2</code> | **could not be read**")).toBeLessThan(
       markdown.indexOf("MC1</code>"),
@@ -139,7 +139,7 @@ describe("a review that would be too large leaves out", () => {
     const many = planView(planOf(desired({ roles: [] }), live(roles)));
     const markdown = renderReview(review({ views: [many] }), 5000);
     expect(markdown).toContain("### ⚠️ 3,000 roles are removed");
-    expect(markdown).toContain("the names in 1 list of risks, whose totals stand above");
+    expect(markdown).toContain("the names in 1 list of risks, whose totals are above");
     expect(markdown).toContain("guard max-removals");
     expect(markdown.length).toBeLessThanOrEqual(5000);
   });
@@ -156,7 +156,7 @@ test("whatever the plans and the size, a review fits, is well-formed, and tells 
       const markdown = renderReview(review({ views }), size);
       expect(markdown.length).toBeLessThanOrEqual(size);
       expectWellFormed(markdown);
-      const counted = markdown.includes("whose totals stand above");
+      const counted = markdown.includes("whose totals are above");
       for (const { merchant, risks } of views) {
         for (const { kind, items } of risks) {
           for (const { name, resource } of counted ? [] : items) {

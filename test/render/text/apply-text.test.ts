@@ -13,7 +13,7 @@ import { richPlan } from "../../support/rich-plan.ts";
 
 const CONFLICT = {
   code: "conflict",
-  message: "PUT /v0.1/merchants/MC1/members/mem_1 answered 409 Conflict: The member is being changed.",
+  message: "PUT /v0.1/merchants/MC1/members/mem_1 returned 409 Conflict: The member is being changed.",
   hint: 'Somebody else may have changed it: run "rolecall plan" again.',
   request: {
     method: "PUT",
@@ -69,19 +69,19 @@ test("an apply that stopped lists what failed, what is unknown and what did not 
 
 test("after a failure it says whether anything was changed, and what to do", () => {
   expect(ending(stoppedAfter("done", "failed"))).toBe(
-    'What was done stays done. To continue, solve the problem, then run "rolecall plan" to see what is left, and apply again.',
+    'Completed changes remain. To continue, fix the problem, then run "rolecall plan" to see what remains, and apply again.',
   );
   expect(ending(stoppedAfter("failed"))).toBe(
-    'Nothing was changed. To continue, solve the problem, then run "rolecall plan" to see what is to do, and apply again.',
+    'Nothing was changed. To continue, fix the problem, then run "rolecall plan" to see what would change, and apply again.',
   );
 });
 
 test("where it is unknown whether a change was done, it claims neither", () => {
   expect(ending(stoppedAfter("done", "failed", "unknown"))).toBe(
-    'What was done stays done. To continue, run "rolecall plan" to see what is done and what is left, and apply again.',
+    'Completed changes remain. To continue, run "rolecall plan" to see what remains, and apply again.',
   );
   expect(ending(stoppedAfter("unknown"))).toBe(
-    'It is unknown whether anything was changed. To continue, run "rolecall plan" to see what is done and what is left, and apply again.',
+    'It is unknown whether anything was changed. To continue, run "rolecall plan" to see what remains, and apply again.',
   );
 });
 
@@ -98,10 +98,10 @@ test("of nothing but removed invitations it does not say that no change is done"
 test("after Ctrl-C there is no problem to solve", () => {
   const cause = { by: "signal", signal: "SIGINT" } as const;
   expect(ending(stoppedAfter("done"), cause)).toBe(
-    "It was stopped by SIGINT. What was done stays done. To continue, run it again.",
+    "The run was stopped by SIGINT. Completed changes remain. To continue, run the command again.",
   );
   expect(ending(stoppedAfter(), cause)).toBe(
-    "It was stopped by SIGINT. Nothing was changed. To continue, run it again.",
+    "The run was stopped by SIGINT. Nothing was changed. To continue, run the command again.",
   );
 });
 
@@ -113,7 +113,7 @@ test("several merchants that stop say why once, with the sum of all of them", ()
     renderApplyTotal(ends, cause, PLAIN),
   ].join("");
   expect(text).toContain(
-    `\n2 merchants: stopped. 1 change done, 23 not started.\nIt was stopped by SIGINT. What was done stays done. To continue, run it again.\n`,
+    `\n2 merchants: stopped. 1 change done, 23 not started.\nThe run was stopped by SIGINT. Completed changes remain. To continue, run the\ncommand again.\n`,
   );
   expect(text.match(/SIGINT/g)).toHaveLength(1);
   expect(text).toContain("MC2: stopped. 0 changes done, 12 not started.\n");
@@ -122,7 +122,7 @@ test("several merchants that stop say why once, with the sum of all of them", ()
 test("a merchant that stops because of another one names it", () => {
   const cause = { by: "merchant", merchant: "MC2" } as const;
   expect(ending(stoppedAfter("done"), cause)).toBe(
-    "It stopped because MC2 did: the first failure stops the whole run. What was done stays done. To continue, run it again.",
+    "The run was stopped by the failure at MC2: the first failure stops it at every merchant. Completed changes remain. To continue, run the command again.",
   );
   expect(ending(stoppedAfter("failed"), cause)).not.toContain("MC2");
 });
@@ -133,7 +133,7 @@ test("what somebody else has changed since is stale: it is left, and the message
   expect(text).toContain("  stale (changed since it was planned; left as it is):\n    delete role Legacy\n");
   expect(text).toContain("error: It has other permissions now\n  → Check that the file");
   expect(ending(stoppedAfter("done", "stale"))).toBe(
-    'What was done stays done. To continue, run "rolecall plan" to see what is left, and apply again.',
+    'Completed changes remain. To continue, run "rolecall plan" to see what remains, and apply again.',
   );
 });
 
@@ -149,7 +149,7 @@ test("where all is done and only the record is not whole, it says so", () => {
   const journalFailure = {
     code: "journal-unwritable",
     message: "The journal cannot be written.",
-    hint: "The disk is full: make room.",
+    hint: "The disk is full: free some space.",
   } as const;
   const result = {
     status: "stopped",
@@ -160,15 +160,15 @@ test("where all is done and only the record is not whole, it says so", () => {
   } as const;
   const text = renderApplyResult("MC1", result, null, PLAIN);
   expect(text).toContain("MC1: stopped. 12 changes done.\n");
-  expect(text).toContain("error: The journal cannot be written.\n  → The disk is full: make room.\n");
+  expect(text).toContain("error: The journal cannot be written.\n  → The disk is full: free some space.\n");
   expect(ending(result)).toBe(
-    'What was done stays done. Run "rolecall plan" to verify that no changes remain.',
+    'Completed changes remain. Run "rolecall plan" to verify that no changes remain.',
   );
   expect(text).not.toContain("without a record");
   const unrecorded = outcomes.slice(0, 1).map(({ change }) => change);
   const named = `${unrecorded[0]?.kind} ${unrecorded[0]?.resource} ${unrecorded[0]?.name}: done\n`;
   expect(renderApplyResult("MC1", { ...result, unrecorded }, null, PLAIN)).toContain(
-    `  not recorded (the journal does not hold the outcome):\n    ${named}`,
+    `  not recorded (the outcome is not in the journal):\n    ${named}`,
   );
 });
 
@@ -208,8 +208,8 @@ test("what an expired invitation held is told where it is gone and no new one wa
   };
   const text = renderApplyResult("MC1", result, null, PLAIN);
   expect(text).toContain("MC1: stopped. 1 unfinished.");
-  expect(text).toContain("The expired invitation is gone, and no new one was sent. It held: ");
+  expect(text).toContain("The expired invitation was deleted, and no new one was sent. It held: ");
   for (const { name } of change.before.roles) expect(text).toContain(name);
-  expect(text).toContain("The journal holds that");
-  expect(ending(result)).toContain("What was done stays done.");
+  expect(text).toContain("The journal has this");
+  expect(ending(result)).toContain("Completed changes remain.");
 });

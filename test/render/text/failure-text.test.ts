@@ -5,7 +5,7 @@ import { nextStepFor, renderFailure, renderFailures } from "../../../src/render/
 
 const FAILURE = {
   code: "conflict",
-  message: "PUT /v0.1/merchants/MC1/members/mem_1 answered 409 Conflict",
+  message: "PUT /v0.1/merchants/MC1/members/mem_1 returned 409 Conflict",
   hint: 'Somebody else may have changed it: run "rolecall plan" again.',
   request: {
     method: "PUT",
@@ -25,7 +25,7 @@ const FAILURE = {
 test("a Problem is shown whole, with what to do next", () => {
   expect(renderFailure(FAILURE, PLAIN)).toBe(
     [
-      "error: PUT /v0.1/merchants/MC1/members/mem_1 answered 409 Conflict",
+      "error: PUT /v0.1/merchants/MC1/members/mem_1 returned 409 Conflict",
       "  type     https://rolecall.invalid/problem/conflict",
       "  title    Conflict",
       "  status   409",
@@ -66,7 +66,7 @@ function refused(
   const type = "https://rolecall.invalid/problem/forbidden";
   return {
     code: "forbidden",
-    message: `PUT ${path} answered 403 Forbidden: ${detail}`,
+    message: `PUT ${path} returned 403 Forbidden: ${detail}`,
     request: { method: "PUT", path, status: 403, attempts: 1, problem: { type, detail, instance: request } },
   } as const;
 }
@@ -74,7 +74,7 @@ function refused(
 test("what the Problem says is said once", () => {
   expect(renderFailure(refused("mem_1", "urn:request:1"), PLAIN)).toBe(
     [
-      "error: PUT /v0.1/merchants/MC1/members/mem_1 answered 403 Forbidden.",
+      "error: PUT /v0.1/merchants/MC1/members/mem_1 returned 403 Forbidden.",
       "  type     https://rolecall.invalid/problem/forbidden",
       "  detail   The API key lacks the permission members_update.",
       "  instance urn:request:1",
@@ -95,8 +95,8 @@ test("failures that differ in path and instance only are one, with their number"
   ];
   const text = renderFailures(failures, PLAIN);
   expect(text.match(/^error.*$/gm)).toEqual([
-    "error, 3 times: PUT /v0.1/merchants/MC1/members/mem_1 answered 403 Forbidden.",
-    "error: PUT /v0.1/merchants/MC1/members/mem_2 answered 403 Forbidden.",
+    "error, 3 times: PUT /v0.1/merchants/MC1/members/mem_1 returned 403 Forbidden.",
+    "error: PUT /v0.1/merchants/MC1/members/mem_2 returned 403 Forbidden.",
   ]);
   expect(text.match(/lacks the permission/g)).toHaveLength(1);
 });
@@ -136,7 +136,7 @@ test.each<[code: ErrorCode, says: string]>([
   ["unprocessable", "The service rejected the request as invalid: correct the file as the detail says."],
   ["dependency-failed", "A dependency of the service has failed: wait until it is back."],
   ["rate-limited", HINT],
-  ["service-failed", "The service has an internal problem: wait until it is back."],
+  ["service-failed", "The service has an internal error: wait until it is back."],
   ["unexpected-status", HINT],
   ["network", "Check the network and the base URL, and that the service is up."],
   ["timeout", "Check the network and the base URL, and that the service is up."],

@@ -160,7 +160,7 @@ describe("how much is shown", () => {
       "MC1 · https://service.example\n  Plan: 62 to create; 0 unchanged.\n",
     );
     const rich = renderPlans([planView(richPlan())], PLAIN, "quiet");
-    expect(rich).toContain("error: typo@example.com");
+    expect(rich).toContain('error: The file grants "Cashir" to typo@example.com');
     expect(rich).toContain("guard protect");
     expect(rich).toContain("Plan: 3 to create");
     expect(rich).not.toMatch(/warning|Access|Risks|ada@example.com/);

@@ -159,9 +159,9 @@ test("a run of several merchants is one line, with the changes of all", () => {
 test("a run of several merchants is shown with what all have in common once, then merchant by merchant", () => {
   expect(renderRun(several(), PLAIN)).toMatchInlineSnapshot(`
     "RUN  stopped
-      of       3 merchants
+      at       3 merchants
       service  https://service.example
-      begun    2026-06-15T12:00:00.000Z
+      started  2026-06-15T12:00:00.000Z
       ended    2026-06-15T12:00:00.000Z
       by       ada@till, rolecall 0.0.0, process 4711
       commit   0a1b2c3d4e5f60718293a4b5c6d7e8f901234567

@@ -31,8 +31,8 @@ test("a member who cannot be created is named, though no request could change th
   const { roles: _, ...bare } = member("bob\u001b[2J@example.com");
   expect(renderVerified(planOf(desired({ members: [bare] }), live()), 0, PLAIN)).toBe(
     [
-      "✓ MC1: verified, no changes remain except 1 that cannot be made.",
-      "    member bob\\u{1b}[2J@example.com: not created, since the file does not say which roles to give",
+      "✓ MC1: verified, no changes remain except 1 that cannot be created.",
+      "    member bob\\u{1b}[2J@example.com: not created, since the file declares no roles for it",
       "",
     ].join("\n"),
   );
@@ -82,8 +82,8 @@ test("where it could not be read again, the changes are done all the same", () =
       "",
     ].join("\n"),
   );
-  expect(renderUnverified("MC1", "It was stopped by SIGINT.", PLAIN)).toContain(
-    "but not verified: it was stopped by SIGINT.\n",
+  expect(renderUnverified("MC1", "The run was stopped by SIGINT.", PLAIN)).toContain(
+    "but not verified: the run was stopped by SIGINT.\n",
   );
 });
 

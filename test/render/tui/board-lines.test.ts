@@ -54,7 +54,7 @@ function applying(merchants: number) {
 test("the apply board shows the phase, what is under way, and what is waited for", () => {
   const lines = applyLines(applying(1), SIZE, PLAIN).join("\n");
   expect(lines).toContain("writes members 0/6");
-  expect(lines).toMatch(/more under way$/m);
+  expect(lines).toMatch(/more in progress$/m);
   expect(lines).toContain("  waiting 2 s: the service could not be reached");
 });
 

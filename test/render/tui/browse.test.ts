@@ -117,7 +117,7 @@ describe("browsing a plan", () => {
       "      [x] ▸ ~ update  ada@example.com  gains 2  loses refunds_create",
       "      [x] ▸ + create  bo@example.com (invitation)  gains 2",
       "      [x] ▸ - delete  cy@example.com (not in the file)",
-      "space leaves out · a applies the selection · / search · ? keys · q leaves",
+      "space leaves out · a applies the selection · / search · ? keys · q quits",
     ]);
   });
 
@@ -157,7 +157,7 @@ describe("browsing a plan", () => {
     expect(one.keys("<rub><rub>").join("\n")).toContain("Search: B▏");
     expect(one.keys("<enter>").join("\n")).toContain('shown: "B"');
     expect(one.keys("<esc>")).toHaveLength(13);
-    expect(one.keys("/nobody").join("\n")).toContain("Nothing is like that.");
+    expect(one.keys("/nobody").join("\n")).toContain("No matches.");
   });
 
   test("filters by kind, and by what is gained and lost", () => {
@@ -214,8 +214,8 @@ describe("browsing a plan", () => {
   test("where there is nothing to select, space and a say where there is", () => {
     const one = sit([shop()], { selects: false });
     expect(one.keys("")[0]).toBe("5 changes at 1 merchant");
-    expect(one.keys(" ").at(-1)).toBe("apply --interactive leaves changes out.");
-    expect(one.keys("a").at(-1)).toBe("This only looks: apply --interactive applies.");
+    expect(one.keys(" ").at(-1)).toBe("Read-only: use apply --interactive to leave changes out.");
+    expect(one.keys("a").at(-1)).toBe("Read-only: use apply --interactive to apply.");
   });
 
   test("? tells every key, and any key goes back", () => {

@@ -14,14 +14,14 @@ const warningsOf = (members: ReturnType<typeof bots>): readonly string[] =>
 
 test("three warnings that say the same of members are one, with a count and their names", () => {
   expect(warningsOf(bots(3))).toEqual([
-    "service_account-0000@example.com is a service account that the file does not list; it is left alone. The same goes for 2 other members: service_account-0001@example.com, service_account-0002@example.com.",
+    "service_account-0000@example.com is a service account that the file does not list; it is left alone. This also applies to 2 other members: service_account-0001@example.com, service_account-0002@example.com.",
   ]);
 });
 
 test("of very many the first are named, and the others counted", () => {
   const [message = "", ...others] = warningsOf(bots(1_512));
   expect(others).toEqual([]);
-  expect(message).toContain("The same goes for 1,511 other members: service_account-0001@example.com, ");
+  expect(message).toContain("This also applies to 1,511 other members: service_account-0001@example.com, ");
   expect(message).toMatch(/service_account-0010@example\.com and 1,501 more\.$/);
 });
 

@@ -62,7 +62,7 @@ function notesOf({ errors, refusals, risks, warnings }: PagePlan): readonly HTML
       ? []
       : [h("section", { class: `block ${kind}` }, h("h3", {}, title), h("ul", {}, ...items))];
   return [
-    ...block("error", `${pluralize(errors.length, "problem")} to solve first`, errors.map(note)),
+    ...block("error", `${pluralize(errors.length, "problem")} to fix first`, errors.map(note)),
     ...block(
       "error",
       `An apply would be refused, for ${pluralize(refusals.length, "reason")}`,

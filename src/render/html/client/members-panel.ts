@@ -96,7 +96,7 @@ export function membersPanel(merchant: PageMerchant, now: number): HTMLElement {
 function onlyChanged(onChange: (checked: boolean) => void): HTMLElement {
   const box = h("input", { type: "checkbox" });
   box.addEventListener("change", () => onChange(box.checked));
-  return h("label", { class: "check" }, box, "Only who changes");
+  return h("label", { class: "check" }, box, "Only changed members");
 }
 
 function legend(): HTMLElement {

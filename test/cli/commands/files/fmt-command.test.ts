@@ -131,7 +131,7 @@ describe("fmt", () => {
       code: 0,
       stdout: [
         "formatted access/shop.yaml",
-        "access/large.yaml is too large to format, and stays as it is: it is longer than 700,000 characters. Split it with include.",
+        "access/large.yaml is left alone: it is longer than 700,000 characters. To format it, split it with include.",
         "1 formatted, 1 too large\n",
       ].join("\n"),
     });

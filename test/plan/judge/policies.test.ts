@@ -133,8 +133,8 @@ describe("policies", () => {
     ]);
     const unknown = plan.findings.filter(({ code }) => code === "member-mfa-unknown");
     expect(unknown.map(({ hint }) => hint)).toEqual([
-      "It will be, once the invitation is accepted.",
-      "The service does not tell; look it up there before you rely on the policy.",
+      "It is known once the invitation is accepted.",
+      "The service does not report it; look it up there before you rely on the policy.",
     ]);
   });
 

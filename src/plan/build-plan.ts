@@ -22,7 +22,7 @@ import { ignoredAccess, ignoredEntries } from "./judge/ignored.ts";
 import { detectRenames, impactOf } from "./judge/impact.ts";
 import { declaredViolations, judgePlan } from "./judge/judge-rules.ts";
 import { guardMinHolders } from "./judge/min-holders.ts";
-import { toRefusal } from "./judge/refusals.ts";
+import { refusalOfUndo, toRefusal } from "./judge/refusals.ts";
 import { misspeltInRules, rolesInRules, unknownInRules } from "./judge/rule-roles.ts";
 import { roleResolver } from "./resolve.ts";
 import { type GlobMatch, type Scope, scopeOf } from "./scope.ts";
@@ -166,15 +166,17 @@ export function judgeChanges(
     impact: impactOf(before, after),
     changes: all,
     deferred: [...held.deferred, ...deferred].sort(by(({ change }) => `${change.name} ${change.id}`)),
-    refusals: sortRefusals([
-      ...roles.refusalData.map((data) => toRefusal(data)),
-      ...minHolders.refusals,
-      ...still.refusals,
-      ...still.deferred.map(shortOfHolders),
-      ...held.refusals,
-      ...guarded,
-      ...judged.refusals,
-    ]),
+    refusals: sortRefusals(
+      [
+        ...roles.refusalData.map((data) => toRefusal(data)),
+        ...minHolders.refusals,
+        ...still.refusals,
+        ...still.deferred.map(shortOfHolders),
+        ...held.refusals,
+        ...guarded,
+        ...judged.refusals,
+      ].map((refusal) => (byFile ? refusal : refusalOfUndo(refusal))),
+    ),
     findings: sortFindings([
       ...judged.findings,
       ...[

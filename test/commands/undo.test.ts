@@ -128,6 +128,11 @@ describe("undo", () => {
     const undo = await shop.run(["undo", "latest", "mc1.yaml", "--yes"]);
     expect(undo.stderr).toContain("Refused: nothing was changed.");
     expect(undo.code).toBe(3);
+    expect(undo.stdout).toContain("→ Take the entry out of guards.protect.");
+    const override = /To override: undo --allow (\S+)\n/.exec(undo.stdout)?.[1] ?? "";
+    const allowed = await shop.run(["undo", "latest", "mc1.yaml", "--yes", "--allow", override]);
+    expect(allowed.stdout).toContain("overridden: guard protect");
+    expect(allowed.code).toBe(0);
   });
 
   test("without a file keeps the default guards, and sends no key to another service than the run's", async () => {

@@ -86,7 +86,9 @@ export async function applyPlanned(
   means: Means,
   io: Io,
 ): Promise<ExitCode> {
-  const reporter = applyReporter(options, prepared.placeOf, prepared.progress.io, means.consent.overrides);
+  const { consent, undoes = null } = means;
+  const command = undoes === null ? "apply" : "undo";
+  const reporter = applyReporter(options, prepared.placeOf, prepared.progress.io, consent.overrides, command);
   try {
     const code = await reviewAndApply(prepared, options, means, reporter, io);
     reporter.ended(code);

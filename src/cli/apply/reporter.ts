@@ -13,7 +13,7 @@ import {
 import { renderPlans } from "../../render/text/plan-text.ts";
 import { renderJournals } from "../../render/text/run-notices.ts";
 import { remainingChanges, renderUnverified, renderVerified } from "../../render/text/verified-text.ts";
-import { type PlaceOf, type PlanView, planView } from "../../render/view/plan-view.ts";
+import { type PlaceOf, type PlanCommand, type PlanView, planView } from "../../render/view/plan-view.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { ExitCode, exitCodeFor } from "../exit-code.ts";
 import type { Io } from "../io/io.ts";
@@ -59,9 +59,10 @@ export function applyReporter(
   placeOf: PlaceOf,
   io: Io,
   overrides: readonly Override[] = [],
+  command: PlanCommand = "apply",
 ): ApplyReporter {
   const viewOf = (plan: Plan): PlanView =>
-    planView(plan, placeOf, applyOverrides(plan, overrides).overridden);
+    planView(plan, placeOf, applyOverrides(plan, overrides).overridden, command);
   const say = (text: string): void => io.stderr.write(`${text}\n`);
   return options.format === "json" ? jsonReporter(io, say) : textReporter(options, viewOf, io, say);
 }

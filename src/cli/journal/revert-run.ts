@@ -104,7 +104,7 @@ async function onlyShow(prepared: PlannedUndo, options: UndoCommandOptions, io: 
   }
   const { plans, complete } = showPlans(
     prepared.planned,
-    plansPrinter({ ...prepared, options, sink: shownOn(options, io) }, io),
+    plansPrinter({ ...prepared, options, sink: shownOn(options, io), command: "undo" }, io),
     options,
     io,
   );

@@ -12,7 +12,7 @@ import { renderReview } from "../../render/markdown/render-review.ts";
 import type { UnplannedView } from "../../render/markdown/review-input.ts";
 import { renderFailure } from "../../render/text/failure-text.ts";
 import { renderPlans } from "../../render/text/plan-text.ts";
-import { type PlaceOf, planView } from "../../render/view/plan-view.ts";
+import { type PlaceOf, type PlanCommand, planView } from "../../render/view/plan-view.ts";
 import type { DocumentOptions, OutputOptions } from "../args/options.ts";
 import { writeAtomically } from "../files/atomic-write.ts";
 import { driftTimes } from "../files/git-history.ts";
@@ -62,15 +62,20 @@ export interface Printing {
   readonly fileErrors: number;
   readonly failures: readonly FailureJson[];
   readonly sink: TextWriter;
+  /** The command that applies the plans; `apply` if absent. */
+  readonly command?: PlanCommand;
 }
 
 /** Prints plans, and the merchants without one. */
 export type PrintPlans = (plans: readonly Plan[], unplanned: readonly UnplannedView[]) => void;
 
 /** Returns a printer of plans in the selected format. */
-export function plansPrinter({ options, placeOf, fileErrors, failures, sink }: Printing, io: Io): PrintPlans {
+export function plansPrinter(
+  { options, placeOf, fileErrors, failures, sink, command }: Printing,
+  io: Io,
+): PrintPlans {
   return (plans, unplanned) => {
-    const views = plans.map((plan) => planView(plan, placeOf));
+    const views = plans.map((plan) => planView(plan, placeOf, [], command));
     switch (options.format) {
       case "json":
         return sink.write(plansJson(plans, failures));

@@ -303,6 +303,19 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
   }
 }
 
+/** Hints of guards that speak of the file; an undo has the run instead. */
+const UNDO_HINTS: Readonly<Record<string, string>> = {
+  "max-removals": "Check that this is the run to revert. A part of it can be reverted with --merchant.",
+  protect: "Take the entry out of guards.protect.",
+  "self-lockout": "Use a key that belongs to somebody else.",
+  "role-still-held": "Take the role from them first.",
+};
+
+/** Returns the refusal of an undo's plan, whose changes do not come from the file. */
+export function refusalOfUndo(refusal: Refusal): Refusal {
+  return { ...refusal, hint: UNDO_HINTS[refusal.code] ?? refusal.hint };
+}
+
 function guard(
   code: string,
   resource: Refusal["resource"],

@@ -1,5 +1,4 @@
 import { oneLine } from "../../lib/escape.ts";
-import { shellWord } from "../../lib/text.ts";
 import type { AccessReport, ReportedHolding, ReportedRole } from "../../model/reports.ts";
 import type { DetailView } from "../view/change-view.ts";
 import { countsText, type PlanView } from "../view/plan-view.ts";
@@ -178,10 +177,10 @@ function pagePlan(view: PlanView): PagePlan {
   const changes = view.groups.flatMap(({ rows }) => rows);
   return {
     summary: countsText(view.counts),
-    refusals: view.refusals.map(({ rule, code, message, hint, allow, place }) => {
+    refusals: view.refusals.map(({ rule, code, message, hint, override, place }) => {
       const written = place === null ? "" : ` Written at ${place}.`;
-      const override = allow === null ? "" : ` To override: apply --allow ${shellWord(allow)}`;
-      return note(`${rule} ${code}: ${message}`, `${hint}${written}${override}`);
+      const how = override === null ? "" : ` To override: ${override}`;
+      return note(`${rule} ${code}: ${message}`, `${hint}${written}${how}`);
     }),
     errors: view.errors.map(({ message, hint }) => note(message, hint)),
     warnings: view.warnings.map(({ message, hint }) => note(message, hint)),

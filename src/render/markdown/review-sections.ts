@@ -1,5 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted, shellWord } from "../../lib/text.ts";
+import { counted } from "../../lib/text.ts";
 import type { Impact } from "../../model/plan.ts";
 import type { ChangeOrigin } from "../report-phrases.ts";
 import { PLAIN } from "../style.ts";
@@ -56,11 +56,11 @@ function refusals(input: ReviewInput): readonly RiskBlock[] {
 
 function refusalLines({ views }: ReviewInput): readonly string[] {
   return views.flatMap(({ merchant, refusals: all }) =>
-    all.flatMap(({ rule, code, message, hint, allow, place }) => [
+    all.flatMap(({ rule, code, message, hint, override, place }) => [
       ...hanging(`${oneLine(merchant)}: ${rule} ${code}: ${oneLine(message)}`, "- ", "-   "),
       ...(place === null ? [] : [`    written at ${oneLine(place)}`]),
       ...hanging(oneLine(hint), "    → ", "      "),
-      ...(allow === null ? [] : [`    → To override: apply --allow ${oneLine(shellWord(allow))}`]),
+      ...(override === null ? [] : [`    → To override: ${oneLine(override)}`]),
     ]),
   );
 }

@@ -1,5 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted, shellWord } from "../../lib/text.ts";
+import { counted } from "../../lib/text.ts";
 import type { Finding } from "../../model/plan.ts";
 import { deferredText, moreText } from "../report-phrases.ts";
 import type { Paint, Style, Verbosity } from "../style.ts";
@@ -146,7 +146,7 @@ function renderDeferred(row: DeferredView, style: Style): readonly string[] {
 
 /** Formats a rule's refusal of a plan, or its violation by live access. */
 export function renderRefusal(
-  { rule, code, message, hint, allow, place }: RefusalView,
+  { rule, code, message, hint, override, place }: RefusalView,
   style: Style,
 ): readonly string[] {
   const [first = "", ...rest] = wrapText(`${rule} ${code}: ${oneLine(message)}`, style.columns - 6);
@@ -160,13 +160,13 @@ export function renderRefusal(
           (line) => `      ${style.dim(line)}`,
         )),
     ...renderHint(hint, "      ", style),
-    ...(allow === null ? [] : renderOverride(allow, style)),
+    ...(override === null ? [] : renderOverride(override, style)),
   ];
 }
 
 /** Returns how to override a refusal; the command is kept on one line where it fits. */
-function renderOverride(allow: string, style: Style): readonly string[] {
-  const parts = ["To override:", `apply --allow ${oneLine(shellWord(allow))}`];
+function renderOverride(override: string, style: Style): readonly string[] {
+  const parts = ["To override:", oneLine(override)];
   return wrapList(parts, style.columns - 8, " ").map(
     (line, index) => `      ${index === 0 ? style.cyan("→") : " "} ${line}`,
   );

@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../lib/text.ts";
+import { counted, grouped, shellWord } from "../../lib/text.ts";
 import type { Change, Counts, Finding, Impact, Plan, Refusal } from "../../model/plan.ts";
 import type { ChangeOrigin } from "../report-phrases.ts";
 import { type RowView, rowOf } from "./change-view.ts";
@@ -21,8 +21,8 @@ export interface RefusalView {
   readonly code: string;
   readonly message: string;
   readonly hint: string;
-  /** The value for `--allow`, bound to this plan; `null` if it cannot be overridden. */
-  readonly allow: string | null;
+  /** The command and option that override it for this plan; `null` if nothing does. */
+  readonly override: string | null;
   /** The location of the rule; `null` if unknown. */
   readonly place: string | null;
 }
@@ -55,11 +55,15 @@ const FINGERPRINT_SHOWN = 12;
 /** Tells where the rule behind a refusal is written. */
 export type PlaceOf = (plan: Plan, refusal: Refusal) => string | null;
 
+/** The command that applies a plan. */
+export type PlanCommand = "apply" | "undo";
+
 /** Returns the view of a plan that every format shows; formats differ in style only. */
 export function planView(
   plan: Plan,
   placeOf: PlaceOf = () => null,
   overridden: readonly Refusal[] = [],
+  command: PlanCommand = "apply",
 ): PlanView {
   const { roles, members } = plan.summary;
   const group = (title: string, resource: Change["resource"]): GroupView => ({
@@ -68,9 +72,12 @@ export function planView(
   });
   const fingerprint = plan.fingerprint.slice(0, FINGERPRINT_SHOWN);
   const refusalView = (refusal: Refusal): RefusalView => {
-    const { rule, code, message, hint, override } = refusal;
-    const allow = override === null ? null : `${override}@${fingerprint}`;
-    return { rule, code, message, hint, allow, place: placeOf(plan, refusal) };
+    const { rule, code, message, hint } = refusal;
+    const override =
+      refusal.override === null
+        ? null
+        : `${command} --allow ${shellWord(`${refusal.override}@${fingerprint}`)}`;
+    return { rule, code, message, hint, override, place: placeOf(plan, refusal) };
   };
   return {
     merchant: plan.merchant,

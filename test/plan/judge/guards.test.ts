@@ -35,7 +35,7 @@ function keep(members: readonly LiveMember[]) {
 
 /** What a plan tells to give to `--allow`, by refusal. */
 const printedOverrides = (plan: Plan): readonly (string | null)[] =>
-  planView(plan).refusals.map(({ allow }) => allow);
+  planView(plan).refusals.map(({ override }) => override?.replace(/^apply --allow /, "") ?? null);
 
 describe("removals", () => {
   test("up to three are always allowed, and more than a quarter is refused", () => {

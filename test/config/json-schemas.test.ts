@@ -141,6 +141,7 @@ describe("the JSON Schema that editors use", () => {
     "duplicate-role",
     "duplicate-role-id",
     "holders-contradiction",
+    "ignored-entry",
     "include-not-read",
     "literal-key",
     "merge-key",

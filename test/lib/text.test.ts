@@ -1,6 +1,7 @@
 import fc from "fast-check";
+import picomatch from "picomatch";
 import { expect, test } from "vitest";
-import { counted, grouped } from "../../src/lib/text.ts";
+import { counted, grouped, matchesSimpleGlob } from "../../src/lib/text.ts";
 
 test("a count agrees with its noun", () => {
   expect([
@@ -13,4 +14,25 @@ test("a count agrees with its noun", () => {
 
 test("a number stands in groups of three digits, as in English", () => {
   fc.assert(fc.property(fc.maxSafeInteger(), (n) => grouped(n) === n.toLocaleString("en-US")));
+});
+
+test("a simple glob matches what the plan's globs match, and any other glob is left to the plan", () => {
+  const part = fc.constantFrom("a", "b", "A", " ", ".", "_", "@", "-", "*");
+  const text = fc.array(fc.constantFrom("a", "b", "B", " ", ".", "_", "@", "-"), {
+    minLength: 1,
+    maxLength: 6,
+  });
+  fc.assert(
+    fc.property(fc.array(part, { minLength: 1, maxLength: 6 }), text, (parts, letters) => {
+      const [glob, word] = [parts.join(""), letters.join("")];
+      const options = { bash: true, dot: true, nonegate: true };
+      const matches = picomatch(glob.toLowerCase(), options)(word.toLowerCase());
+      expect(matchesSimpleGlob(glob, word)).toBe(matches && !glob.includes("**") && !word.startsWith("."));
+    }),
+    { numRuns: 5000 },
+  );
+  expect(matchesSimpleGlob("Legacy *", "legacy boss")).toBe(true);
+  expect(
+    ["a?", "[ab]", "{a,b}", "!a", "a/*", "a\\b"].filter((glob) => matchesSimpleGlob(glob, "ab")),
+  ).toEqual([]);
 });

@@ -9,6 +9,13 @@ import { canonical, type Wanted, wantedOf } from "./wanted.ts";
 /** Lists in what the program and the documents disagree. */
 export function disagreements(one: Case, made: Made): readonly string[] {
   const wanted = wantedOf(one);
+  if (wanted !== null && made.plan === null && made.errors.every((code) => code === "ignored-entry")) {
+    // What the files alone tell is what the plan would say.
+    const { errors } = expectedOf(wanted, one);
+    return ["role-ignored", "member-ignored", "member-role-ignored"].some((code) => errors.has(code))
+      ? []
+      : ["files: ignored-entry"];
+  }
   if (wanted === null || made.plan === null) {
     return (wanted === null) === (made.plan === null)
       ? []

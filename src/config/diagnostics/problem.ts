@@ -132,6 +132,7 @@ export type EntryProblem =
   | { readonly code: "duplicate-role-id"; readonly id: string }
   | { readonly code: "duplicate-member"; readonly email: string }
   | { readonly code: "duplicate-member-id"; readonly id: string }
+  | { readonly code: "ignored-entry"; readonly kind: "role" | "member" | "grant"; readonly name: string }
   | { readonly code: "duplicate-permission"; readonly permission: string }
   | { readonly code: "duplicate-member-role"; readonly role: string }
   | { readonly code: "duplicate-previously"; readonly name: string }

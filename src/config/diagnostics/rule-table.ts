@@ -70,6 +70,7 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "file-too-long": error("A file does not have too many tokens to read."),
   "file-unreadable": error("A file is readable."),
   "holders-contradiction": error("`min_holders` of a role does not exceed its `max_holders`."),
+  "ignored-entry": error("What `ignore` matches is not declared, and no member is granted such a role."),
   "include-cycle": error("Files do not include one another in a cycle."),
   "include-identity": error("An included file has neither `environment` nor `api`."),
   "include-merchant": error("An included file has no merchant code."),

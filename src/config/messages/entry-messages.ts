@@ -95,6 +95,13 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
     message: `The role ${quote(name)} is listed twice; the first is at ${first}.`,
     hint: "Merge the two, or rename one of them.",
   }),
+  "ignored-entry": ({ kind, name }, first) => ({
+    message:
+      kind === "grant"
+        ? `The role ${quote(name)} is granted here, and ignored at ${first}: no plan can grant it.`
+        : `The ${kind} ${quote(name)} is declared here, and ignored at ${first}: no plan can follow the entry.`,
+    hint: kind === "grant" ? "Remove the grant, or the pattern." : "Remove the entry, or the pattern.",
+  }),
   "duplicate-role-id": ({ id }, first) => ({
     message: `Two roles are pinned to ${quote(id)}; the other is at ${first}.`,
     hint: "A live role can have only one entry. Remove the id from one of the two.",

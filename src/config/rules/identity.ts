@@ -1,7 +1,15 @@
+import { matchesSimpleGlob } from "../../lib/text.ts";
 import type { FileLocation, LocatedProblem, Problem } from "../diagnostics/problem.ts";
-import { locationOf, memberLocation, type RawFile, type RawRole } from "../raw-file.ts";
+import {
+  grantPath,
+  locationOf,
+  memberLocation,
+  type RawFile,
+  type RawRole,
+  renamedRoles,
+} from "../raw-file.ts";
 import { repeats } from "../values.ts";
-import type { RuleContext } from "./rule-context.ts";
+import { entriesAt, type RuleContext } from "./rule-context.ts";
 
 /** Requires unique names and pinned ids of roles, across files. */
 export function noDuplicateRoles({ roles }: RuleContext): readonly LocatedProblem[] {
@@ -117,3 +125,60 @@ function isCircle(
   }
   return false;
 }
+
+/** Requires that no entry, and no grant that has not ended, is for what `ignore` matches: a plan could not follow it. */
+export function noIgnoredEntries(merchant: RuleContext): readonly LocatedProblem[] {
+  const ignoresRole = openIgnores(merchant, "roles");
+  const ignoresMember = openIgnores(merchant, "members");
+  const renamed = renamedRoles(merchant.roles);
+  return [
+    ...merchant.roles.flatMap((role) => {
+      const first = ignoresRole(role.name, role.id);
+      return ignored("role", role.name, first, () => fieldSite(role, "name"));
+    }),
+    ...merchant.members.flatMap((member) => {
+      const first = ignoresMember(member.email, member.id);
+      return ignored("member", member.email, first, () => memberLocation(member, "email"));
+    }),
+    ...merchant.members.flatMap((member) =>
+      member.grants.flatMap((grant) => {
+        const isOver = [grant.end, member.end].some((end) => (end?.until?.ends ?? Infinity) <= merchant.now);
+        const first = isOver ? null : ignoresRole(renamed.get(grant.role) ?? grant.role, null);
+        return ignored("grant", grant.role, first, () => locationOf(member.file, grantPath(member, grant)));
+      }),
+    ),
+  ];
+}
+
+function ignored(
+  kind: "role" | "member" | "grant",
+  name: string | null,
+  first: FileLocation | null,
+  location: () => FileLocation,
+): readonly LocatedProblem[] {
+  return name === null || first === null
+    ? []
+    : [{ code: "ignored-entry", kind, name, location: location(), first }];
+}
+
+type Ignores = (name: string | null, id: string | null) => FileLocation | null;
+
+/** Returns a search for the pattern that ignores a name or an id; each text is compared once. */
+function openIgnores(merchant: RuleContext, key: "roles" | "members"): Ignores {
+  const patterns = entriesAt(merchant, "ignore", key).flatMap(({ value, location }) =>
+    typeof value === "string" ? [{ value, location }] : [],
+  );
+  if (patterns.length === 0 || patterns.length > MAX_PATTERNS) return () => null;
+  const known = new Map<string, FileLocation | null>();
+  const find = (text: string): FileLocation | null => {
+    const answered = known.get(text);
+    if (answered !== undefined) return answered;
+    const location = patterns.find(({ value }) => matchesSimpleGlob(value, text))?.location ?? null;
+    known.set(text, location);
+    return location;
+  };
+  return (name, id) => (name === null ? null : find(name)) ?? (id === null ? null : find(id));
+}
+
+// Nobody writes so many; comparing more with thousands of members would take long.
+const MAX_PATTERNS = 100;

@@ -7,7 +7,7 @@ import {
   agreeingSettings,
   possibleHolders,
 } from "./agreement.ts";
-import { noDuplicateMembers, noDuplicateRoles, previousNames } from "./identity.ts";
+import { noDuplicateMembers, noDuplicateRoles, noIgnoredEntries, previousNames } from "./identity.ts";
 import {
   currentRoleNames,
   heldRoles,
@@ -24,6 +24,7 @@ type MerchantRule = (merchant: RuleContext) => readonly LocatedProblem[];
 const RULES: readonly MerchantRule[] = [
   noDuplicateRoles,
   noDuplicateMembers,
+  noIgnoredEntries,
   previousNames,
   soundAdjustments,
   agreeingMembers,

@@ -65,8 +65,11 @@ export interface ReportedEnd {
  */
 export type DriftCause = "outside-git" | "not-applied" | "unknown";
 
-/** A change made at the service, which the plan would revert. */
-export type DriftEvent = "added" | "removed" | "changed";
+/**
+ * A change made at the service, which the plan would revert. `missing` is declared and not live: it was removed at the
+ * service, or never applied.
+ */
+export type DriftEvent = "added" | "changed" | "missing";
 
 /** The cause and times of a planned change. */
 export interface DriftedChange {

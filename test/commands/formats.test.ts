@@ -53,7 +53,7 @@ describe("plan --format markdown", () => {
 
 test("drift --format markdown tells by the side that moved", async () => {
   const { stdout, code } = await run("drift", STATION_ROAD, "--format", "markdown");
-  expect(stdout).toMatch(/^## ⚠️ rolecall drift: 4 differences \(3 not applied, 1 not known\)\n/);
+  expect(stdout).toMatch(/^## ⚠️ rolecall drift: 4 differences \(1 declared, not live, 3 not applied\)\n/);
   expect(stdout).toMatch(/^# (Merged, but not applied|Changed outside git|Different, and not known)/m);
   expect(code).toBe(2);
 });

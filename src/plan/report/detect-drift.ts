@@ -41,9 +41,14 @@ export function driftOf(input: DriftInput, planned: Plan, times: DriftTimes): Dr
     const { fingerprint } = change;
     return { fingerprint, cause, event: eventOf(change, cause), fileChangedAt, liveChangedAt };
   });
-  const reverted = plan.changes.filter((_, index) => changes[index]?.event !== null);
+  const reverted = plan.changes.filter((_, index) => isMade(changes[index]?.event ?? null));
   const judged = judgedLive(input, plan, reverted);
   return { plan: { ...plan, findings: findingsOf(plan, judged.violations) }, changes, ...judged };
+}
+
+/** Tells if an event surely happened: nobody has lost anything by what was never applied. */
+function isMade(event: DriftEvent | null): boolean {
+  return event === "added" || event === "changed";
 }
 
 /** Removes findings that repeat a violation or concern only the revert. */
@@ -58,10 +63,10 @@ function findingsOf({ findings }: Plan, violations: readonly Refusal[]): readonl
 /** Precision of a commit's time in ms: the live side has to be later by at least that. */
 const COMMIT_PRECISION = 1000;
 
-function causeOf({ reason }: Change, file: number | null, live: number | null): DriftCause {
+function causeOf({ kind, reason }: Change, file: number | null, live: number | null): DriftCause {
   // Only time has passed.
   if (reason === "access-ended" || reason === "invitation-expired") return "not-applied";
-  if (file === null || live === null) return "unknown";
+  if (file === null || live === null || kind === "create") return "unknown";
   return live >= file + COMMIT_PRECISION ? "outside-git" : "not-applied";
 }
 
@@ -69,7 +74,7 @@ function eventOf({ kind, resource, reason }: Change, cause: DriftCause): DriftEv
   if (cause === "not-applied" || (resource === "member" && reason === "immutable-field")) return null;
   switch (kind) {
     case "create":
-      return "removed";
+      return "missing";
     case "delete":
       return "added";
     case "update":
@@ -139,8 +144,8 @@ const METADATA_REFUSALS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns a plan as a list of differences: with the metadata that the plan refuses to change, and without the moves of
- * members to the successors of replaced roles.
+ * Returns a plan as a list of differences: with the metadata that the plan refuses to change and the members that it
+ * cannot create, and without the moves of members to the successors of replaced roles.
  */
 function differencesOf(plan: Plan, desired: DesiredState, live: LiveState): Plan {
   const refused = plan.refusals.flatMap(({ code, name }) =>
@@ -151,7 +156,10 @@ function differencesOf(plan: Plan, desired: DesiredState, live: LiveState): Plan
       resource === "role" && kind === "replace" ? [[id, name] as const] : [],
     ),
   );
-  if (refused.length + replaced.size === 0) return plan;
+  const uncreated = plan.findings.flatMap(({ code, name }) =>
+    code === "member-needs-roles" ? missingMember(name, desired) : [],
+  );
+  if (refused.length + replaced.size + uncreated.length === 0) return plan;
   const metadata = new Map(
     refused.flatMap((name) => {
       const change = metadataChange(name, plan.changes, desired, live);
@@ -164,6 +172,7 @@ function differencesOf(plan: Plan, desired: DesiredState, live: LiveState): Plan
     changes: [
       ...metadata.values(),
       ...others.map((change) => (change.resource === "member" ? withoutMoves(change, replaced) : change)),
+      ...uncreated,
     ],
   };
 }
@@ -194,6 +203,16 @@ function metadataChange(
     fields: [...(planned?.fields ?? []), field],
     reason: "declared",
   });
+}
+
+/** Returns the creation of a declared member whose roles the file does not say. */
+function missingMember(name: string, { members = [] }: DesiredState): readonly MemberChange[] {
+  const declared = members.find(({ email }) => email === name);
+  if (declared === undefined) return [];
+  const { email, metadata = {} } = declared;
+  const after = { email, roles: [], metadata, managed: null, status: null };
+  const change = { resource: "member", kind: "create", id: null, name, before: null, after } as const;
+  return [withFingerprint<MemberChange>({ ...change, fields: [], reason: "declared" })];
 }
 
 /** Removes the moves to the successors of replaced roles from a member's change. */

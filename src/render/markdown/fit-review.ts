@@ -38,7 +38,7 @@ export interface Parts {
 
 const COLUMNS = {
   plan: "| Merchant | Outcome | Create | Update | Replace | Delete | Unchanged | Risks |",
-  drift: "| Merchant | Outcome | Added | Changed | Removed | Others | Unchanged | Risks |",
+  drift: "| Merchant | Outcome | Added | Changed | Not live | Others | Unchanged | Risks |",
 };
 
 function tableHead(command: Parts["command"]): string {

@@ -1,7 +1,14 @@
 import { counted, grouped } from "../../lib/text.ts";
 import type { Counts } from "../../model/plan.ts";
 import { deferredText } from "../report-phrases.ts";
-import { addSums, type DriftSums, type DriftView, differencesIn, driftText } from "../view/drift-view.ts";
+import {
+  addSums,
+  type DriftSums,
+  type DriftView,
+  differencesIn,
+  driftText,
+  knownDriftText,
+} from "../view/drift-view.ts";
 import { addCounts, changesOf, countsText, type PlanView, untouchedText } from "../view/plan-view.ts";
 import {
   DEFAULT_REVIEW_SIZE,
@@ -51,13 +58,12 @@ function verdictOf(input: ReviewInput): string {
     fileErrors > 0
       ? ` The files have ${counted(fileErrors, "error")}: \`rolecall validate\` lists them.`
       : "";
-  return `## ${said[0]} rolecall ${command}: ${said[1]}\n\n${merchants}: ${sums === null ? countsText(counts) : sumsText(sums, counts)}.${deferredText(deferred)}${files}`;
+  return `## ${said[0]} rolecall ${command}: ${said[1]}\n\n${merchants}: ${sums === null ? countsText(counts) : sumsText(sums, counts, errors > 0)}.${deferredText(deferred)}${files}`;
 }
 
 /** "1 added outside git; 5 unchanged, 412 not managed". */
-function sumsText(sums: DriftSums, counts: Counts): string {
-  const text = differencesIn(sums) + sums.violations === 0 ? "no drift" : driftText(sums);
-  return `${text}; ${untouchedText(counts)}`;
+function sumsText(sums: DriftSums, counts: Counts, hasProblems: boolean): string {
+  return `${knownDriftText(sums, hasProblems, "no drift")}; ${untouchedText(counts)}`;
 }
 
 function rowsOf({ views, unplanned }: ReviewInput): readonly ReviewRow[] {
@@ -72,7 +78,7 @@ function rowsOf({ views, unplanned }: ReviewInput): readonly ReviewRow[] {
     const [rank, outcome] = outcomeOf(view);
     const changed =
       "sums" in view
-        ? [view.sums.added, view.sums.changed, view.sums.removed, view.sums.notApplied + view.sums.unknown]
+        ? [view.sums.added, view.sums.changed, view.sums.missing, view.sums.notApplied + view.sums.unknown]
         : [create, update, replace, remove];
     const numbers = changed.map(grouped);
     const kept = grouped(unchanged) + (unmanaged > 0 ? ` (${grouped(unmanaged)} not managed)` : "");
@@ -98,7 +104,8 @@ function hasFold(view: PlanView): boolean {
 }
 
 function foldOf(view: PlanView | DriftView): Fold {
-  const sums = "sums" in view ? sumsText(view.sums, view.counts) : countsText(view.counts);
+  const sums =
+    "sums" in view ? sumsText(view.sums, view.counts, view.errors.length > 0) : countsText(view.counts);
   const summary = `${inlineCode(view.merchant)} ${sums}`;
   const people = peopleLines(view.impact, view.origin);
   const warnings = warningLines(view);

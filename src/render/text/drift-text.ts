@@ -2,7 +2,7 @@ import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import { deferredText } from "../report-phrases.ts";
 import type { Style, Verbosity } from "../style.ts";
-import { type DriftView, differencesIn, driftText } from "../view/drift-view.ts";
+import { type DriftView, differencesIn, knownDriftText } from "../view/drift-view.ts";
 import { renderImpact } from "./impact-text.ts";
 import { renderFindings, renderHeading, renderRefusal, renderRisks, renderRow } from "./plan-text.ts";
 import { hangingLines, wrapText } from "./wrap.ts";
@@ -46,14 +46,14 @@ function renderDrift(view: DriftView, style: Style, verbosity: Verbosity): strin
     ...renderFindings(verbosity === "quiet" ? { ...view, warnings: [] } : view, style),
   ];
   if (verbosity !== "quiet" || lines.length > 1) lines.push("");
-  lines.push(...hangingLines(`${knownDrift(view)}.`, style.columns, `  ${style.bold("Drift:")} `, "    "));
+  lines.push(
+    ...hangingLines(
+      `${knownDriftText(view.sums, view.errors.length > 0, "none")}.`,
+      style.columns,
+      `  ${style.bold("Drift:")} `,
+      "    ",
+    ),
+  );
   if (view.deferred.length > 0) lines.push(` ${deferredText(view.deferred.length)}`);
   return `${lines.join("\n")}\n`;
-}
-
-/** Returns the totals; entries with an error are not compared, so the rest is unknown. */
-function knownDrift({ sums, errors }: DriftView): string {
-  const text = driftText(sums);
-  if (errors.length === 0) return text;
-  return text === "none" ? "unknown, because of the problems above" : `${text}; the rest is unknown`;
 }

@@ -13,7 +13,11 @@ const TITLES: Readonly<Record<DriftCause, string>> = {
 const CAUSES: readonly DriftCause[] = ["outside-git", "not-applied", "unknown"];
 
 /** The number of differences of each kind, and of rules that live access breaks. */
-export interface DriftSums extends Readonly<Record<DriftEvent, number>> {
+export interface DriftSums {
+  readonly added: number;
+  readonly changed: number;
+  /** Declared and not live, of which nobody knows whether they ever were. */
+  readonly missing: number;
   readonly notApplied: number;
   readonly unknown: number;
   readonly violations: number;
@@ -41,7 +45,7 @@ export function driftView(drift: Drift, placeOf?: PlaceOf): DriftView {
     ...planView({ ...plan, refusals: violations }, placeOf),
     impact,
     risks: driftRisks(drift),
-    origin: changes.some(({ cause, event }) => cause === "unknown" && event !== null)
+    origin: changes.some(({ cause, event }) => cause === "unknown" && isMade(event))
       ? "unknown"
       : "outside-git",
     groups: groups.filter(({ rows }) => rows.length > 0),
@@ -63,7 +67,9 @@ export function withRisks(drift: Drift): RiskyDrift {
 /** Returns the risks of what happened, not of its revert: what is known to be outside git apart from the rest. */
 function driftRisks({ plan, changes, impact }: Drift): readonly RiskView[] {
   const eventsOf = (cause: DriftCause): readonly Change[] =>
-    plan.changes.filter((_, index) => changes[index]?.cause === cause && changes[index].event !== null);
+    plan.changes.filter(
+      (_, index) => changes[index]?.cause === cause && isMade(changes[index]?.event ?? null),
+    );
   const unknown = eventsOf("unknown");
   const names = new Set(unknown.map(({ name }) => name));
   return (["outside-git", "unknown"] as const).flatMap((origin) => {
@@ -74,15 +80,20 @@ function driftRisks({ plan, changes, impact }: Drift): readonly RiskView[] {
   });
 }
 
+/** Tells if an event surely happened, which nobody knows of what is missing. */
+function isMade(event: DriftEvent | null): boolean {
+  return event !== null && event !== "missing";
+}
+
 function driftSums({ changes, violations }: Drift): DriftSums {
   const outside = (event: DriftEvent): number =>
     changes.filter((one) => one.cause === "outside-git" && one.event === event).length;
   return {
     added: outside("added"),
-    removed: outside("removed"),
     changed: outside("changed"),
+    missing: changes.filter(({ event }) => event === "missing").length,
     notApplied: changes.filter(({ cause }) => cause === "not-applied").length,
-    unknown: changes.filter((one) => one.cause === "unknown" && !isConsequence(one)).length,
+    unknown: changes.filter((one) => one.cause === "unknown" && isMade(one.event)).length,
     violations: violations.length,
   };
 }
@@ -92,8 +103,8 @@ export function addSums(all: readonly DriftSums[]): DriftSums {
   const sum = (key: keyof DriftSums): number => all.reduce((total, one) => total + one[key], 0);
   return {
     added: sum("added"),
-    removed: sum("removed"),
     changed: sum("changed"),
+    missing: sum("missing"),
     notApplied: sum("notApplied"),
     unknown: sum("unknown"),
     violations: sum("violations"),
@@ -101,18 +112,19 @@ export function addSums(all: readonly DriftSums[]): DriftSums {
 }
 
 /** Returns the number of differences, without broken rules. */
-export function differencesIn({ added, removed, changed, notApplied, unknown }: DriftSums): number {
-  return added + removed + changed + notApplied + unknown;
+export function differencesIn({ added, changed, missing, notApplied, unknown }: DriftSums): number {
+  return added + changed + missing + notApplied + unknown;
 }
 
 /** "live access breaks 1 rule; 3 differences (1 added, 1 changed outside git, 1 not applied)", or "none". */
 export function driftText(sums: DriftSums): string {
-  const { violations, notApplied, unknown } = sums;
-  const events = (["added", "removed", "changed"] as const)
+  const { violations, missing, notApplied, unknown } = sums;
+  const events = (["added", "changed"] as const)
     .filter((event) => sums[event] > 0)
     .map((event) => `${grouped(sums[event])} ${event}`);
   const sides = [
     ...(events.length > 0 ? [`${events.join(", ")} outside git`] : []),
+    ...(missing > 0 ? [`${grouped(missing)} declared, not live`] : []),
     ...(notApplied > 0 ? [`${grouped(notApplied)} not applied`] : []),
     ...(unknown > 0 ? [`${grouped(unknown)} not known`] : []),
   ];
@@ -121,6 +133,13 @@ export function driftText(sums: DriftSums): string {
     ...(sides.length > 0 ? [`${counted(differencesIn(sums), "difference")} (${sides.join(", ")})`] : []),
   ];
   return parts.length === 0 ? "none" : parts.join("; ");
+}
+
+/** Returns the text of a drift of which a part is not compared, because of problems to solve first. */
+export function knownDriftText(sums: DriftSums, hasProblems: boolean, none: string): string {
+  const isNone = differencesIn(sums) + sums.violations === 0;
+  if (!hasProblems) return isNone ? none : driftText(sums);
+  return isNone ? "unknown, because of the problems" : `${driftText(sums)}; the rest is unknown`;
 }
 
 /** A member who would only move along with a replaced role: nothing has happened to them. */
@@ -132,7 +151,8 @@ function rowOfDrift(change: Change, { event, cause }: DriftedChange): RowView {
   if (event === null) return rowOf(change);
   return {
     ...rowOf(inverted(change)),
-    verb: cause === "outside-git" ? `${event} outside git` : event,
+    verb:
+      event === "missing" ? "declared, not live" : cause === "outside-git" ? `${event} outside git` : event,
   };
 }
 

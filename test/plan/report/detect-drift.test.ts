@@ -163,7 +163,7 @@ test("a role that was renamed outside git is told as what happened, without a wo
   const plan = planOf(want, is);
   expect(plan.findings.map(({ code }) => code)).toEqual(["role-likely-renamed"]);
   const drift = driftOf({ desired: want, live: is }, plan, AT);
-  expect(drift.changes.map(({ event }) => event).sort()).toEqual(["added", "removed"]);
+  expect(drift.changes.map(({ event }) => event).sort()).toEqual(["added", "missing"]);
   expect(drift.plan.findings).toEqual([]);
 });
 
@@ -189,4 +189,32 @@ test("a removal that waits for an acceptance counts as done, as in the plan: a p
   const additive = { ...want, sync: { ...SYNC, members: "additive" } } as const;
   const broken = driftOf({ desired: additive, live: more }, planOf(additive, more), AT).violations;
   expect(broken.map(({ code }) => code)).toEqual(["max-holders"]);
+});
+
+test("what is declared and not live is told as that: nobody has lost what was perhaps never applied", () => {
+  const want = desired({
+    roles: [role("Cashier", { permissions: ["a"] })],
+    members: [member("new@example.com", { roles: ["Cashier"] })],
+  });
+  const drift = driftOf({ desired: want, live: live() }, planOf(want, live()), AT);
+  expect(drift.changes.map(({ cause, event }) => [cause, event])).toEqual([
+    ["unknown", "missing"],
+    ["unknown", "missing"],
+  ]);
+  expect(drift.impact.members).toEqual([]);
+  const { groups, sums, risks } = driftView(drift);
+  expect([driftText(sums), risks]).toEqual(["2 differences (2 declared, not live)", []]);
+  expect(groups.flatMap(({ rows }) => rows.map(({ verb }) => verb))).toEqual([
+    "declared, not live",
+    "declared, not live",
+  ]);
+});
+
+test("a declared member whom the plan cannot create is a difference", () => {
+  const want = desired({ members: [{ email: "new@example.com", origin: { file: "shop.yaml", path: [] } }] });
+  const planned = planOf(want, live());
+  expect(planned.changes).toEqual([]);
+  const { changes, plan } = driftOf({ desired: want, live: live() }, planned, AT);
+  expect(changes.map(({ event }) => event)).toEqual(["missing"]);
+  expect(plan.changes.map(({ name }) => name)).toEqual(["new@example.com"]);
 });

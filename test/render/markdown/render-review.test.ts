@@ -2,9 +2,11 @@ import fc from "fast-check";
 import { micromark } from "micromark";
 import { gfm, gfmHtml } from "micromark-extension-gfm";
 import { describe, expect, test } from "vitest";
+import { driftOf } from "../../../src/plan/report/detect-drift.ts";
 import { MIN_REVIEW_SIZE } from "../../../src/render/markdown/fit-review.ts";
 import { renderReview } from "../../../src/render/markdown/render-review.ts";
 import type { ReviewInput } from "../../../src/render/markdown/review-input.ts";
+import { driftView } from "../../../src/render/view/drift-view.ts";
 import { planView } from "../../../src/render/view/plan-view.ts";
 import { desiredStates, liveStates } from "../../support/arbitrary.ts";
 import { desired, invited, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
@@ -51,6 +53,16 @@ test("a review begins with the verdict and the risks, and folds the changes", as
   const markdown = renderReview(review({ views: [planView(richPlan())] }));
   await expect(markdown).toMatchFileSnapshot("../golden/rich-plan.md");
   expectWellFormed(markdown);
+});
+
+test("a drift with problems is not said to be none, neither in all nor of a merchant", () => {
+  const want = desired({ roles: [role("Till", { id: "role_9" })] });
+  const is = live();
+  const times = { file: () => null, live: () => null };
+  const view = driftView(driftOf({ desired: want, live: is }, planOf(want, is), times));
+  const markdown = renderReview({ command: "drift", views: [view], unplanned: [], fileErrors: 0 });
+  expect(markdown).toContain("1 merchant: unknown, because of the problems; 0 unchanged.");
+  expect(markdown).not.toContain("no drift");
 });
 
 test("a merchant with nothing but a warning has no empty block of changes", () => {

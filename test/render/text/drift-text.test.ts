@@ -15,7 +15,7 @@ test("there is not said to be no drift where an error keeps the files from being
   };
   const pinned = role("Till", { id: "role_2" });
   expect(textOf([])).toContain("Drift: none.");
-  expect(textOf([pinned])).toContain("Drift: unknown, because of the problems above.");
+  expect(textOf([pinned])).toContain("Drift: unknown, because of the problems.");
   expect(textOf([pinned, role("Cashier", { permissions: ["p"] })])).toContain(
     "Drift: 1 difference (1 changed outside git); the rest is unknown.",
   );

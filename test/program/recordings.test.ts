@@ -91,7 +91,7 @@ function steady(screen: string): string {
 function filled(what: RegExp, count: number): (screen: string) => boolean {
   return (screen) => {
     const lines = screen.trimEnd().split("\n");
-    return what.test(screen) && lines.length === count && lines.at(-1)?.includes("q leaves") === true;
+    return what.test(screen) && lines.length === count && lines.at(-1)?.includes("q quits") === true;
   };
 }
 
@@ -176,7 +176,7 @@ describe.each([80, 200])("on a terminal of %i columns", (columns) => {
 
   test("apply --interactive browses, leaves a change out, and applies the rest", async () => {
     const session = await record(["apply", "--interactive"], { columns, rows: 30 });
-    const first = await session.see("q leaves");
+    const first = await session.see("q quits");
     session.type("/shift");
     await session.see("Search: shift");
     session.type("\r");
@@ -193,7 +193,7 @@ describe.each([80, 200])("on a terminal of %i columns", (columns) => {
       golden("interactive"),
     );
     session.type("x");
-    await session.see("q leaves");
+    await session.see("q quits");
     session.type("a");
     await session.see("Type MC4F7K2P to continue");
     session.type("MC4F7K2P\r");
@@ -207,7 +207,7 @@ test("plan --interactive leaves the plan behind, as it would be printed without"
   const plain = await record(["plan"]);
   await plain.end();
   const session = await record(["plan", "--interactive"]);
-  await session.see("q leaves");
+  await session.see("q quits");
   session.type("q");
   expect(await session.end()).toBe(0);
   expect(session.scrollback()).toBe(plain.scrollback());
@@ -215,19 +215,19 @@ test("plan --interactive leaves the plan behind, as it would be printed without"
 
 test("a terminal that is made smaller and larger while somebody browses is filled anew", async () => {
   const session = await record(["plan", "--interactive"], { columns: 120, rows: 40 });
-  await session.see("q leaves");
+  await session.see("q quits");
   await session.resize(60, 20);
   session.type("j");
   await session.see(filled(/^❯ {3}▸ Access/m, 19));
   await session.resize(100, 30);
   session.type("j");
   const large = await session.see(filled(/^❯ {3}▾ Roles/m, 29));
-  expect(large.match(/q leaves/g)).toHaveLength(1);
+  expect(large.match(/q quits/g)).toHaveLength(1);
 });
 
 test("Ctrl-C leaves the browser, and the terminal is as it was", async () => {
   const session = await record(["apply", "--interactive"]);
-  await session.see("q leaves");
+  await session.see("q quits");
   session.type("\u0003");
   expect(await session.end()).toBe(1);
   expect(session.scrollback()).toBe("Nothing was changed.\n");
@@ -236,10 +236,10 @@ test("Ctrl-C leaves the browser, and the terminal is as it was", async () => {
 test("NO_COLOR takes the colours away and nothing else", async () => {
   const colours = /\p{Cc}\[(?:\d+;)*(?:3[0-7]|9[0-7])m/u;
   const session = await record(["plan", "--interactive"], { env: { NO_COLOR: "1" } });
-  const screen = await session.see("q leaves");
+  const screen = await session.see("q quits");
   expect(session.written()).not.toMatch(colours);
   const colourful = await record(["plan", "--interactive"]);
-  expect(await colourful.see("q leaves")).toBe(screen);
+  expect(await colourful.see("q quits")).toBe(screen);
   expect(colourful.written()).toMatch(colours);
 });
 

@@ -86,7 +86,7 @@ test("Ctrl-C during a long wait while it writes ends at once, and tells what was
   const { code, text } = await interrupted("waiting 100.0 s", "SIGINT", APPLY, shop, PASSWORD);
   expect(text).toContain("MC1: stopped. 1 change done, 1 not started.\n");
   expect(text).toContain(
-    "The run was stopped by SIGINT. Completed changes remain. To continue, run the command again.\n",
+    "The run was stopped by SIGINT. Completed changes remain. To continue, run the\ncommand again.\n",
   );
   expect(code).toBe(4);
   await shop.control("DELETE", "/faults");

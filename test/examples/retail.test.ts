@@ -37,7 +37,7 @@ test("the first plan changes a little of everything and leaves most as it is", a
     {
       merchant: "MC4F7K2P",
       roles: { create: 1, update: 2, replace: 0, delete: 1, unchanged: 2 },
-      members: { create: 2, update: 3, replace: 0, delete: 2, unchanged: 20 },
+      members: { create: 2, update: 3, replace: 0, delete: 2, unchanged: 19, unmanaged: 1 },
     },
     {
       merchant: "MC9Q3T8X",

@@ -133,7 +133,7 @@ const counts = described(
     unchanged: count,
     unmanaged: described(z.exactOptional(count), {
       description:
-        "How many are live and not managed: the file has no such section, or an additive one that does not list them. Absent if there are none.",
+        "How many are live and not managed: the file has no such section, or does not list them and leaves them alone. Absent if there are none.",
     }),
   }),
   { id: "counts", description: "How many there are of each kind." },

@@ -12,7 +12,7 @@ import { createMember, deleteMember, moveMember, reinviteMember, updateMember } 
 export interface MemberPlan {
   readonly changes: readonly MemberChange[];
   readonly unchanged: number;
-  /** Number of live members that the file does not list and, under `additive`, does not remove. */
+  /** Number of live members that the file does not list and leaves alone. */
   readonly unlisted: number;
   readonly findingData: readonly FindingData[];
 }
@@ -64,9 +64,8 @@ export function planMembers(
   const moves = planMoves(live, [...declared, ...removals], context.roles);
   const changes = [...declared, ...removals, ...moves];
   const touched = changes.filter(({ kind }) => kind !== "create").length;
-  const moved = new Set(moves.map(({ id }) => id));
-  const isAdditive = desired !== undefined && context.sync.members === "additive";
-  const unlisted = isAdditive ? unclaimed.filter(({ id }) => !moved.has(id)).length : 0;
+  const changed = new Set([...removals, ...moves].map(({ id }) => id));
+  const unlisted = desired ? unclaimed.filter(({ id }) => !changed.has(id)).length : 0;
   return { changes, unchanged: live.length - touched - unlisted, unlisted, findingData };
 }
 

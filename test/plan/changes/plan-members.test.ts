@@ -258,6 +258,7 @@ test.each([
   const plan = planOf(desired({ members: [] }), live([], [ofType(type)]));
   expect(brief(plan)).toEqual([]);
   expect(plan.findings).toMatchObject([{ code: "member-service-account", severity: "warning", message }]);
+  expect(plan.summary.members).toMatchObject({ unchanged: 0, unmanaged: 1 });
 });
 
 test("an account of any type is managed where the file lists it, and removed where its access ends", () => {

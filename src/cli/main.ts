@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { RolecallError } from "../model/errors.ts";
 import { suggestOption } from "./args/options.ts";
 import { applyCommand } from "./commands/account/apply-command.ts";
+import { doctorCommand } from "./commands/account/doctor-command.ts";
 import { driftCommand } from "./commands/account/drift-command.ts";
 import { planCommand } from "./commands/account/plan-command.ts";
 import { reportCommand } from "./commands/account/report-command.ts";
@@ -30,6 +31,7 @@ const COMMANDS: ReadonlyMap<string | undefined, CommandFactory> = new Map([
   ["runs", runsCommand],
   ["undo", undoCommand],
   ["whoami", whoamiCommand],
+  ["doctor", doctorCommand],
   ["fmt", fmtCommand],
   ["list", listCommand],
   ["sandbox", sandboxCommand],

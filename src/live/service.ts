@@ -3,6 +3,7 @@ import type { Membership } from "../model/live.ts";
 import type { LiveLookup, LiveReader, LiveWriter } from "../model/ports.ts";
 import { createClient } from "./http/client.ts";
 import { createLimiter } from "./http/limiter.ts";
+import type { Operation } from "./http/problem-details.ts";
 import { DEFAULT_RETRY, retryFor } from "./http/retry.ts";
 import {
   createTunnel,
@@ -15,6 +16,7 @@ import {
 import { createLookup } from "./lookup.ts";
 import { createCurrentMemberFinder, listMemberships, type MembershipFilter } from "./memberships.ts";
 import { checkBaseUrl } from "./paths.ts";
+import { type ProbedMerchant, probeOperations } from "./probe-operations.ts";
 import { createReader } from "./reader.ts";
 import { createWriter } from "./writer.ts";
 
@@ -51,6 +53,8 @@ export interface Service {
   writer(merchant: string): LiveWriter;
   /** Lists all memberships of the key's user that a filter selects; throws RolecallError. */
   memberships(filter?: MembershipFilter): Promise<readonly Membership[]>;
+  /** Finds out which operations the key may use at a merchant, without changing anything. */
+  probe(merchant: string, operations: ReadonlySet<Operation>): Promise<ProbedMerchant>;
   close(): Promise<void>;
 }
 
@@ -80,6 +84,7 @@ export function connect(options: ConnectOptions): Service {
     lookup: (merchant) => createLookup(client, merchant),
     writer: (merchant) => createWriter(client, merchant),
     memberships: (filter) => listMemberships(client, filter),
+    probe: (merchant, operations) => probeOperations(client, merchant, operations),
     close: async () => {
       closing.abort();
       await transport.close();

@@ -3,6 +3,9 @@ import packageJson from "../../../package.json" with { type: "json" };
 /** rolecall's own version. */
 export const VERSION: string = packageJson.version;
 
+/** The oldest version of Node.js that rolecall runs on, such as `20.19.0`. */
+export const OLDEST_NODE: string = packageJson.engines.node.replace(">=", "");
+
 /** A destination for text. */
 export interface TextWriter {
   write(text: string): void;

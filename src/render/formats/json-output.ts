@@ -1,6 +1,7 @@
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Failure } from "../../model/errors.ts";
 import type { FailureJson, StreamEvent } from "../../model/events.ts";
+import type { HealthReport } from "../../model/health.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { MembershipsView } from "../text/memberships-text.ts";
 import type { ShownRun } from "../text/runs-text.ts";
@@ -44,6 +45,11 @@ export function membershipsJson(
   failures: readonly FailureJson[] = [],
 ): string {
   return `${safeJson({ format: 1, keys, failures }, null, 2)}\n`;
+}
+
+/** Returns the checks of `doctor` as JSON. */
+export function healthJson(report: HealthReport): string {
+  return `${safeJson({ format: 1, ...report }, null, 2)}\n`;
 }
 
 /** Problems in files as JSON. */

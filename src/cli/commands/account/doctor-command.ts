@@ -1,0 +1,54 @@
+import { Command, Option } from "commander";
+import { withMerchantOption, withOutputOptions } from "../../args/options.ts";
+import type { DoctorCommandOptions } from "../../doctor/diagnose.ts";
+import type { ExitCode } from "../../exit-code.ts";
+import type { Io } from "../../io/io.ts";
+
+/** Requests at the same time, for each service and key. */
+const CONCURRENCY = 8;
+
+/** Declares `doctor`. */
+export function doctorCommand(io: Io, done: (code: ExitCode) => void): Command {
+  const command = new Command("doctor")
+    .summary("check machine, files, service, key and permissions; changes nothing")
+    .description(
+      "Checks this machine, the files, the way to the service, the key, and for each merchant every operation that plan, drift and apply need. Says which permissions to grant and what to do next. Changes nothing.",
+    )
+    .argument("[path...]", "files or folders (default: access/, if it exists)")
+    .addOption(
+      new Option("--for <command>", "what the key is for; for plan and drift no write is tried")
+        .choices(["plan", "drift", "apply"])
+        .default("apply"),
+    )
+    .option(
+      "--base-url <url>",
+      "base URL of the service (default: the file's api.base_url, else ROLECALL_BASE_URL)",
+    )
+    .option("--key-env <name>", "check the key in this environment variable, for every merchant")
+    .option("-v, --verbose", "log each request on stderr")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  rolecall doctor                       every merchant below access/
+  rolecall doctor access/shop.yaml      one file
+  rolecall doctor --for plan            a key that only reads
+  rolecall doctor -m MC4F7K2P --key-env RETAIL_API_KEY
+                                        a merchant that may have no file yet
+  rolecall doctor --format json         for other programs
+
+Reads are tried by reading. Updates and deletes are tried on an id that cannot
+exist, and creates with an empty body, so that the service must refuse them: 404
+for such an id and 400 for such a body mean permitted, 403 means not permitted,
+anything else does not tell. Should a service accept one, that is reported. Each
+step waits a few seconds at most. The key itself is never shown.
+
+Exits 0 if nothing failed (unknown is no failure), else 1.
+`,
+    )
+    .action(async (paths: readonly string[], options: Omit<DoctorCommandOptions, "concurrency">) => {
+      const { diagnose } = await import("../../doctor/diagnose.ts");
+      done(await diagnose(paths, { ...options, concurrency: CONCURRENCY }, io));
+    });
+  return withOutputOptions(withMerchantOption(command));
+}

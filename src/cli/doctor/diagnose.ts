@@ -1,0 +1,290 @@
+import { lookup } from "node:dns/promises";
+import { mapConcurrent } from "../../lib/map-concurrent.ts";
+import { askWithoutKey, reachService } from "../../live/http/reach.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { HealthCheck, HealthGroup, HealthReport } from "../../model/health.ts";
+import { healthJson } from "../../render/formats/json-output.ts";
+import { renderHealth } from "../../render/text/health-text.ts";
+import type { OutputOptions, ServiceOptions } from "../args/options.ts";
+import { ExitCode } from "../exit-code.ts";
+import type { Io } from "../io/io.ts";
+import { styleFor } from "../io/output.ts";
+import { serviceLog } from "../progress/log-progress.ts";
+import { type Connection, resolveConnection, resolveOwnConnection } from "../session/connection.ts";
+import { openServices, type Services } from "../session/services.ts";
+import { checkMachine, type ProjectFiles, readProject } from "./machine-checks.ts";
+import {
+  COMMANDS_FOR,
+  type KeyNeed,
+  type KeyUse,
+  neededOperations,
+  neededPermissions,
+  operationChecks,
+} from "./permissions.ts";
+import { checkService, type Network } from "./service-checks.ts";
+
+/** The options of `doctor`. */
+export type DoctorCommandOptions = Pick<ServiceOptions, "baseUrl" | "concurrency" | "merchant" | "verbose"> &
+  OutputOptions & { readonly keyEnv?: string; readonly for: KeyUse };
+
+/** Timeout of each step on the way to a service, and of each request with its retries, in ms. */
+const STEP_TIMEOUT_MS = 5_000;
+
+/** Checks machine, project, services, keys and permissions, and prints what it finds. */
+export async function diagnose(
+  paths: readonly string[],
+  options: DoctorCommandOptions,
+  io: Io,
+  network: Network = openNetwork(io),
+): Promise<ExitCode> {
+  const project = await readProject(paths, io);
+  const subjects = subjectsOf(project, options, io.env);
+  const services = openServices(
+    { ...options, retryFor: STEP_TIMEOUT_MS, emit: serviceLog(io, options.verbose === true) },
+    io,
+  );
+  try {
+    const report = await examine(project, subjects, { services, network, options, io });
+    io.stdout.write(
+      options.format === "json"
+        ? healthJson(report)
+        : renderHealth(report, styleFor(io.stdout, io, options.color)),
+    );
+    const code = isHealthy(report) ? ExitCode.ok : ExitCode.failed;
+    // The system's resolver cannot be cancelled, and may take half a minute.
+    if (network.isLookingUp()) io.exit(code);
+    return code;
+  } finally {
+    await services.close();
+  }
+}
+
+function openNetwork(io: Io): Network {
+  let lookups = 0;
+  return {
+    lookup: (host) => {
+      lookups += 1;
+      const found = lookup(host, { all: true }).finally(() => {
+        lookups -= 1;
+      });
+      return new Promise((resolve, reject) => {
+        const cancel = io.setTimer(STEP_TIMEOUT_MS, () =>
+          reject(Object.assign(new Error("no answer in time"), { code: "ETIMEDOUT" })),
+        );
+        found.then((addresses) => resolve(addresses.map(({ address }) => address)), reject).finally(cancel);
+      });
+    },
+    isLookingUp: () => lookups > 0,
+    reach: (target, proxy) => reachService(target, proxy, STEP_TIMEOUT_MS),
+    ask: (baseUrl, proxy) => askWithoutKey(baseUrl, proxy, STEP_TIMEOUT_MS, io.setTimer),
+  };
+}
+
+/** A merchant to check, or with `null` only a key. */
+interface Subject {
+  readonly merchant: string | null;
+  readonly state: DesiredState | null;
+  readonly connection: Connection | RolecallError;
+}
+
+/** Returns the merchants of `--merchant`, else those of the files, else only the key of the environment. */
+function subjectsOf(
+  { states }: ProjectFiles,
+  options: Pick<DoctorCommandOptions, "merchant" | "baseUrl" | "keyEnv">,
+  env: Io["env"],
+): readonly Subject[] {
+  const own = (): Connection => resolveOwnConnection(options, env, states);
+  const stateOf = new Map(states.map((state) => [state.merchant, state]));
+  const merchants = options.merchant.length > 0 ? options.merchant : [...stateOf.keys()];
+  if (merchants.length === 0) return [{ merchant: null, state: null, connection: toResult(own) }];
+  return [...new Set(merchants)].map((merchant) => {
+    const state = stateOf.get(merchant) ?? null;
+    const isOwn = state === null || options.keyEnv !== undefined;
+    const connect = isOwn ? own : () => resolveConnection(state, options.baseUrl, env);
+    return { merchant, state, connection: toResult(connect) };
+  });
+}
+
+function toResult<T>(work: () => T): T | RolecallError {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof RolecallError) return error;
+    throw error;
+  }
+}
+
+interface Examination {
+  readonly services: Services;
+  readonly network: Network;
+  readonly options: Pick<DoctorCommandOptions, "for">;
+  readonly io: Io;
+}
+
+/** Runs all checks: those of a service before those of its keys, and those of a key before those of its merchants. */
+async function examine(
+  project: ProjectFiles,
+  subjects: readonly Subject[],
+  examination: Examination,
+): Promise<HealthReport> {
+  const connected = subjects.flatMap(({ connection, ...rest }) =>
+    connection instanceof RolecallError ? [] : [{ ...rest, connection }],
+  );
+  const byService = groupBy(connected, ({ connection }) => connection.baseUrl);
+  const examined = await Promise.all(byService.map((own) => examineService(own, examination)));
+  const groups: readonly HealthGroup[] = [
+    { about: "machine", names: [], checks: checkMachine(project, examination.io) },
+    ...unconnected(subjects),
+    ...examined.flatMap((one) => one.groups),
+  ];
+  const commands = COMMANDS_FOR[examination.options.for];
+  const needed = neededPermissions(
+    examined.flatMap(({ needs }) => needs),
+    commands,
+  );
+  const grants = keysMissing(needed);
+  const failed = groups.flatMap(({ checks }) => checks.filter(({ status }) => status === "failed"));
+  return { groups, needed, next: [...new Set([...failed.flatMap(({ next }) => next ?? []), ...grants])] };
+}
+
+/** Returns a group for each failure of connections, with its merchants. */
+function unconnected(subjects: readonly Subject[]): readonly HealthGroup[] {
+  const failed = subjects.flatMap(({ merchant, connection }) =>
+    connection instanceof RolecallError ? [{ merchant, error: connection }] : [],
+  );
+  return groupBy(failed, ({ error }) => JSON.stringify([error.message, error.hint])).map((own) => {
+    const { message: detail = "", hint: next } = own[0]?.error ?? {};
+    const names = own.flatMap(({ merchant }) => merchant ?? []);
+    return {
+      about: names.length > 0 ? "merchant" : "service",
+      names,
+      checks: [{ name: "Connection", status: "failed", detail, ...(next !== undefined && { next }) }],
+    };
+  });
+}
+
+interface Examined {
+  readonly groups: readonly HealthGroup[];
+  readonly needs: readonly KeyNeed[];
+}
+
+type Connected = Subject & { readonly connection: Connection };
+
+async function examineService(subjects: readonly Connected[], examination: Examination): Promise<Examined> {
+  const [first] = subjects;
+  if (!first) return { groups: [], needs: [] };
+  const { baseUrl, baseUrlSource: source } = first.connection;
+  const checks = await checkService({ baseUrl, source }, examination.network, examination.io);
+  const group: HealthGroup = { about: "service", names: [baseUrl], checks };
+  // The clock stands in no way.
+  const isReached = checks.every(({ name, status }) => status !== "failed" || name === "Clock");
+  if (!isReached) return { groups: [group], needs: [] };
+  const byKey = groupBy(subjects, ({ connection }) => connection.key);
+  const keys = await Promise.all(byKey.map((own) => examineKey(own, examination)));
+  return {
+    groups: [group, ...keys.flatMap(({ groups }) => groups)],
+    needs: keys.flatMap(({ needs }) => needs),
+  };
+}
+
+/** Merchants that are checked at the same time. */
+const MERCHANTS_AT_ONCE = 8;
+
+async function examineKey(
+  subjects: readonly Connected[],
+  { services, options }: Examination,
+): Promise<Examined> {
+  const [first] = subjects;
+  if (!first) return { groups: [], needs: [] };
+  const { connection } = first;
+  const { keySource } = connection;
+  const service = services.of(connection);
+  const accepted = await checkAccepted(connection, service);
+  const group: HealthGroup = { about: "key", names: [keySource], checks: [checkForm(connection), accepted] };
+  if (accepted.status === "failed") return { groups: [group], needs: [] };
+  const commands = COMMANDS_FOR[options.for];
+  const merchants = subjects.flatMap(({ merchant, state }) =>
+    merchant === null ? [] : [{ merchant, state }],
+  );
+  const examined = await mapConcurrent(merchants, MERCHANTS_AT_ONCE, async ({ merchant, state }) => {
+    const needed = neededOperations(state, commands);
+    const probed = await service.probe(merchant, new Set(needed.keys()));
+    return {
+      merchant,
+      need: { keySource, needed, probed },
+      checks: operationChecks(probed, needed, keySource),
+    };
+  });
+  const alike = groupBy(examined, ({ checks }) => JSON.stringify(checks));
+  return {
+    groups: [
+      group,
+      ...alike.map(
+        (own): HealthGroup => ({
+          about: "merchant",
+          names: own.map(({ merchant }) => merchant),
+          checks: own[0]?.checks ?? [],
+        }),
+      ),
+    ],
+    needs: examined.map(({ need }) => need),
+  };
+}
+
+function checkForm({ key, environment }: Connection): HealthCheck {
+  const name = "Form";
+  const isNamed = /^sk_(?:live|test)_/.test(key);
+  if (isNamed) return { name, status: "ok", detail: `a ${environment} key` };
+  return { name, status: "unknown", detail: "no sk_live_ or sk_test_ key, so its environment is not known" };
+}
+
+async function checkAccepted(
+  { keySource }: Connection,
+  { memberships }: ReturnType<Services["of"]>,
+): Promise<HealthCheck> {
+  const name = "Accepted";
+  try {
+    const { length } = await memberships();
+    return {
+      name,
+      status: "ok",
+      detail: `yes, of a user with ${length} ${length === 1 ? "membership" : "memberships"}`,
+    };
+  } catch (error) {
+    if (!(error instanceof RolecallError)) throw error;
+    if (error.code === "unauthorized") {
+      const next = `Check the key in ${keySource}, or create a new one.`;
+      return { name, status: "failed", detail: "no, the service rejects it (401)", next };
+    }
+    if (error.code !== "forbidden") return { name, status: "unknown", detail: error.message };
+    const detail =
+      "yes, but not tied to a user or without user.profile_readonly: plans cannot tell whether they lock the key out";
+    return { name, status: "unknown", detail };
+  }
+}
+
+function keysMissing(needed: HealthReport["needed"]): readonly string[] {
+  const byKey = groupBy(
+    needed.filter(({ missing }) => missing.length > 0),
+    ({ keySource }) => keySource,
+  );
+  return byKey.map((own) => {
+    const missing = [...new Set(own.flatMap((one) => one.missing))];
+    return `Grant the key in ${own[0]?.keySource}: ${missing.join(", ")}.`;
+  });
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): readonly (readonly T[])[] {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const own = groups.get(keyOf(item));
+    if (own) own.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return [...groups.values()];
+}
+
+function isHealthy({ groups }: HealthReport): boolean {
+  return groups.every(({ checks }) => checks.every(({ status }) => status !== "failed"));
+}

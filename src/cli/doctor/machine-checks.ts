@@ -1,0 +1,105 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { counted } from "../../lib/text.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { HealthCheck } from "../../model/health.ts";
+import { isFileError, loadStatesIfAny, projectRoot } from "../files/load-states.ts";
+import { type Io, OLDEST_NODE, VERSION } from "../io/io.ts";
+
+/** The project's files, as far as they can be read. */
+export interface ProjectFiles {
+  /** The valid merchants. */
+  readonly states: readonly DesiredState[];
+  /** Number of errors in the files, and the location of the first. */
+  readonly errors: { readonly count: number; readonly first: string } | null;
+  /** Why there are no files; `null` if there are some. */
+  readonly failure: RolecallError | null;
+}
+
+/** Reads the project's files; nothing is thrown for bad or missing ones. */
+export async function readProject(
+  paths: readonly string[],
+  { cwd, now }: Pick<Io, "cwd" | "now">,
+): Promise<ProjectFiles> {
+  try {
+    const loaded = await loadStatesIfAny(paths, { merchants: [], cwd, now: now() });
+    if (loaded === null) return { states: [], errors: null, failure: NO_FILES };
+    const errors = loaded.diagnostics.filter(isFileError);
+    const [first] = errors;
+    return {
+      states: loaded.states,
+      errors: first
+        ? { count: errors.length, first: `${first.file}${first.span ? `:${first.span.line}` : ""}` }
+        : null,
+      failure: null,
+    };
+  } catch (error) {
+    if (!(error instanceof RolecallError)) throw error;
+    return { states: [], errors: null, failure: error };
+  }
+}
+
+const NO_FILES = new RolecallError("no-files", "There is no folder access/ with files.", {
+  hint: "rolecall init writes them from what is live.",
+});
+
+/** The checks that need no network. */
+const MACHINE_CHECKS: readonly (readonly [
+  name: string,
+  run: (project: ProjectFiles, io: Pick<Io, "cwd" | "nodeVersion">) => Omit<HealthCheck, "name">,
+])[] = [
+  ["Node.js", (_, { nodeVersion }) => checkNode(nodeVersion)],
+  ["Project", (_, { cwd }) => checkRoot(cwd)],
+  ["Files", checkFiles],
+];
+
+/** Checks the versions and the files. */
+export function checkMachine(
+  project: ProjectFiles,
+  io: Pick<Io, "cwd" | "nodeVersion">,
+): readonly HealthCheck[] {
+  return MACHINE_CHECKS.map(([name, run]) => ({ name, ...run(project, io) }));
+}
+
+function checkNode(version: string): Omit<HealthCheck, "name"> {
+  const [major = 0, minor = 0] = numbersOf(version);
+  const [oldestMajor = 0, oldestMinor = 0] = numbersOf(OLDEST_NODE);
+  const isEnough = major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
+  if (isEnough) return { status: "ok", detail: `${version}, with rolecall ${VERSION}` };
+  return {
+    status: "failed",
+    detail: `${version}; rolecall ${VERSION} needs ${OLDEST_NODE} or newer`,
+    next: `Install Node.js ${OLDEST_NODE} or newer.`,
+  };
+}
+
+function numbersOf(version: string): readonly number[] {
+  return version.replace(/^v/, "").split(".").map(Number);
+}
+
+function checkRoot(cwd: string): Omit<HealthCheck, "name"> {
+  const root = projectRoot(cwd, cwd);
+  if (existsSync(join(root, ".git"))) return { status: "ok", detail: `${root}, a git repository` };
+  return {
+    status: "unknown",
+    detail: `${root}, no git repository: drift cannot tell which side changed last`,
+  };
+}
+
+function checkFiles({ states, errors, failure }: ProjectFiles): Omit<HealthCheck, "name"> {
+  if (failure !== null) {
+    return {
+      status: "failed",
+      detail: failure.message,
+      ...(failure.hint !== undefined && { next: failure.hint }),
+    };
+  }
+  const merchants = counted(states.length, "valid merchant");
+  if (errors === null) return { status: "ok", detail: merchants };
+  return {
+    status: "failed",
+    detail: `${merchants}, ${counted(errors.count, "error")}, the first in ${errors.first}`,
+    next: "rolecall validate shows every error in the files.",
+  };
+}

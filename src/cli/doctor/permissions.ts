@@ -1,0 +1,127 @@
+import { OPERATIONS, type Operation } from "../../live/http/problem-details.ts";
+import type { ProbedMerchant } from "../../live/probe-operations.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { HealthCheck, NeededPermissions } from "../../model/health.ts";
+
+/** A command that a key is for. */
+export type KeyUse = NeededPermissions["command"];
+
+/** The commands to check for each use of a key: an apply plans first. */
+export const COMMANDS_FOR: Readonly<Record<KeyUse, readonly KeyUse[]>> = {
+  plan: ["plan"],
+  drift: ["drift"],
+  apply: ["plan", "drift", "apply"],
+};
+
+/** What an operation is needed for: always, or where the file manages a section. */
+interface Need {
+  readonly operation: Operation;
+  readonly commands: readonly KeyUse[];
+  readonly when?: (state: Pick<DesiredState, "roles" | "members" | "sync">) => boolean;
+}
+
+const ALWAYS: readonly KeyUse[] = ["plan", "drift", "apply"];
+
+const managesRoles: Need["when"] = ({ roles }) => roles !== undefined;
+const managesMembers: Need["when"] = ({ members }) => members !== undefined;
+
+/** The operations that commands need, in the order in which they are shown. */
+const NEEDS: readonly Need[] = [
+  { operation: "list roles", commands: ALWAYS },
+  { operation: "list members", commands: ALWAYS },
+  // Predefined roles are not listed.
+  { operation: "retrieve a role", commands: ALWAYS },
+  // Each member is read again right before it is changed.
+  { operation: "retrieve a member", commands: ["apply"], when: managesMembers },
+  { operation: "create a role", commands: ["apply"], when: managesRoles },
+  { operation: "update a role", commands: ["apply"], when: managesRoles },
+  {
+    operation: "delete a role",
+    commands: ["apply"],
+    when: ({ roles, sync }) => roles !== undefined && (sync.roles === "authoritative" || sync.replaceRoles),
+  },
+  { operation: "create a member", commands: ["apply"], when: managesMembers },
+  {
+    operation: "update a member",
+    commands: ["apply"],
+    // The holders of a replaced role are moved.
+    when: ({ roles, members, sync }) => members !== undefined || (roles !== undefined && sync.replaceRoles),
+  },
+  { operation: "delete a member", commands: ["apply"], when: managesMembers },
+];
+
+/** Returns the operations that these commands need for a merchant, with the commands; all of them without a file. */
+export function neededOperations(
+  state: Pick<DesiredState, "roles" | "members" | "sync"> | null,
+  commands: readonly KeyUse[],
+): ReadonlyMap<Operation, readonly KeyUse[]> {
+  return new Map(
+    NEEDS.filter(({ when }) => state === null || when === undefined || when(state))
+      .map((need) => [need.operation, commands.filter((one) => need.commands.includes(one))] as const)
+      .filter(([, users]) => users.length > 0),
+  );
+}
+
+/** Returns the checks of a probed merchant. */
+export function operationChecks(
+  { missing, verdicts }: ProbedMerchant,
+  needed: ReadonlyMap<Operation, readonly KeyUse[]>,
+  keySource: string,
+): readonly HealthCheck[] {
+  if (missing) {
+    return [
+      {
+        name: "Merchant",
+        status: "failed",
+        detail: "the service knows no such merchant, or the key does not reach it (404)",
+        next: `Check the merchant code, and that the key in ${keySource} belongs to that merchant.`,
+      },
+    ];
+  }
+  const verdictOf = new Map(verdicts.map((one) => [one.operation, one]));
+  const alarms = verdicts.flatMap(({ alarm }) => alarm ?? []);
+  return [
+    ...alarms.map((detail): HealthCheck => ({ name: "Alarm", status: "failed", detail, next: detail })),
+    ...[...needed].map(([operation, commands]): HealthCheck => {
+      const { verdict = "unknown", reason = "not tried" } = verdictOf.get(operation) ?? {};
+      const detail = `${OPERATIONS[operation]}, for ${commands.join(", ")}`;
+      if (verdict === "permitted") return { name: operation, status: "ok", detail };
+      return verdict === "denied"
+        ? { name: operation, status: "failed", detail: `${detail}: not permitted (403)` }
+        : { name: operation, status: "unknown", detail: `${detail}: ${reason}` };
+    }),
+  ];
+}
+
+/** A merchant's needs, and what its key may do. */
+export interface KeyNeed {
+  readonly keySource: string;
+  readonly needed: ReadonlyMap<Operation, readonly KeyUse[]>;
+  readonly probed: ProbedMerchant;
+}
+
+/** Returns the least permissions that each command needs of each key, over all its merchants. */
+export function neededPermissions(
+  needs: readonly KeyNeed[],
+  commands: readonly KeyUse[],
+): readonly NeededPermissions[] {
+  const keys = [...new Set(needs.map(({ keySource }) => keySource))];
+  return keys.flatMap((keySource) => {
+    const own = needs.filter((one) => one.keySource === keySource);
+    return commands.map((command): NeededPermissions => {
+      const operations = NEEDS.map(({ operation }) => operation).filter((operation) =>
+        own.some(({ needed }) => needed.get(operation)?.includes(command)),
+      );
+      const denied = (operation: Operation): boolean =>
+        own.some(({ probed }) =>
+          probed.verdicts.some((one) => one.operation === operation && one.verdict === "denied"),
+        );
+      return {
+        keySource,
+        command,
+        permissions: operations.map((operation) => OPERATIONS[operation]),
+        missing: operations.filter(denied).map((operation) => OPERATIONS[operation]),
+      };
+    });
+  });
+}

@@ -1,0 +1,198 @@
+import { isIP } from "node:net";
+import type { Reached } from "../../live/http/reach.ts";
+import { isHtml } from "../../live/http/request-errors.ts";
+import { LostAnswer, type ProxyServer, type TransportResponse } from "../../live/http/transport.ts";
+import { checkBaseUrl } from "../../live/paths.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { HealthCheck } from "../../model/health.ts";
+import type { Io } from "../io/io.ts";
+import { proxyFor } from "../session/connection.ts";
+
+/** The network of the checks, so that tests can pass their own. */
+export interface Network {
+  /** Returns the addresses of a host; rejects with an error that has a code. */
+  lookup(host: string): Promise<readonly string[]>;
+  /** Opens a connection, and closes it; rejects with a LostAnswer. */
+  reach(target: URL, proxy: ProxyServer | null): Promise<Reached>;
+  /** Sends a request without a key; rejects with a LostAnswer. */
+  ask(baseUrl: URL, proxy: ProxyServer | null): Promise<TransportResponse>;
+  /** Tells if a lookup still runs, which would keep the process from ending. */
+  isLookingUp(): boolean;
+}
+
+/** The way to a service, as far as it is known. */
+interface Way {
+  readonly baseUrl: string;
+  /** Origin of the base URL. */
+  readonly source: string;
+  readonly url: URL;
+  readonly proxy: ProxyServer | null;
+  readonly answer: TransportResponse | null;
+  readonly network: Network;
+  readonly io: Pick<Io, "env" | "now" | "monotonic">;
+}
+
+/** The result of a check, and what the later ones need of it. */
+type Step = Omit<HealthCheck, "name"> & Partial<Pick<Way, "url" | "proxy" | "answer">>;
+
+/** The checks of the way to a service, in the order in which they build on each other. */
+const SERVICE_CHECKS: readonly (readonly [name: string, run: (way: Way) => Step | Promise<Step>])[] = [
+  ["Base URL", checkAddress],
+  ["Proxy", checkProxy],
+  ["DNS", checkName],
+  ["Connection", checkConnection],
+  ["Answer", checkAnswer],
+  ["Clock", checkClock],
+];
+
+/** Checks the way to a service step by step, until one fails. */
+export async function checkService(
+  { baseUrl, source }: Pick<Way, "baseUrl" | "source">,
+  network: Network,
+  io: Way["io"],
+): Promise<readonly HealthCheck[]> {
+  const checks: HealthCheck[] = [];
+  let way: Way = {
+    baseUrl,
+    source,
+    url: new URL("http://127.0.0.1"),
+    proxy: null,
+    answer: null,
+    network,
+    io,
+  };
+  for (const [name, run] of SERVICE_CHECKS) {
+    const { status, detail, next, ...known } = await run(way);
+    checks.push({ name, status, detail, ...(next !== undefined && { next }) });
+    if (status === "failed") break;
+    way = { ...way, ...known };
+  }
+  return checks;
+}
+
+function checkAddress({ baseUrl, source }: Way): Step {
+  try {
+    return { status: "ok", detail: `from ${source}`, url: checkBaseUrl(baseUrl) };
+  } catch (error) {
+    const { detail, ...rest } = failedBy(error);
+    return { ...rest, detail: `${detail} It comes from ${source}.` };
+  }
+}
+
+function checkProxy({ url, io }: Way): Step {
+  try {
+    const choice = proxyFor(url, io.env);
+    if (choice === null) return { status: "ok", detail: "none" };
+    const { proxy, because } = choice;
+    return proxy === null
+      ? { status: "ok", detail: `not used: ${because}` }
+      : { status: "ok", detail: `${proxy.origin}, from ${because}`, proxy };
+  } catch (error) {
+    return failedBy(error);
+  }
+}
+
+async function checkName({ url, proxy, network }: Way): Promise<Step> {
+  const host = (proxy ? new URL(proxy.origin) : url).hostname.replace(/^\[(.*)\]$/, "$1");
+  const whose = proxy ? `the proxy's name ${host}` : host;
+  if (isIP(host) !== 0) return { status: "ok", detail: `${host} is an address` };
+  try {
+    const [first = "", ...more] = await network.lookup(host);
+    return {
+      status: "ok",
+      detail: `${whose} is ${first}${more.length > 0 ? ` and ${more.length} more` : ""}`,
+    };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const reason = DNS_REASONS[code ?? ""] ?? `cannot be looked up (${code ?? String(error)})`;
+    return {
+      status: "failed",
+      detail: `${whose} ${reason}`,
+      next: `Check the ${proxy ? "proxy" : "base URL"} and the name server of this machine.`,
+    };
+  }
+}
+
+const DNS_REASONS: Readonly<Record<string, string>> = {
+  ENOTFOUND: "does not exist",
+  EAI_AGAIN: "cannot be looked up now: no name server answers",
+  ETIMEDOUT: "is not answered by the name server in time",
+};
+
+async function checkConnection({ url, proxy, network, io }: Way): Promise<Step> {
+  const began = io.monotonic();
+  try {
+    const { tls } = await network.reach(url, proxy);
+    const kind =
+      tls === null ? "TCP, without TLS" : `${tls.version}, certificate until ${dayOf(tls.validUntil)}`;
+    return { status: "ok", detail: `${kind}; ${Math.round(io.monotonic() - began)} ms` };
+  } catch (error) {
+    return lost(error, "Check the base URL, the network and the proxy settings.");
+  }
+}
+
+function dayOf(text: string): string {
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? text : new Date(time).toISOString().slice(0, 10);
+}
+
+async function checkAnswer({ url, proxy, network, io }: Way): Promise<Step> {
+  const began = io.monotonic();
+  try {
+    const answer = await network.ask(url, proxy);
+    const ms = Math.round(io.monotonic() - began);
+    return { ...judgeAnswer(answer, ms), answer };
+  } catch (error) {
+    return lost(error, "Ask the service's operators, or check what is between.");
+  }
+}
+
+/** Judges the answer to a request without a key. */
+function judgeAnswer(answer: TransportResponse, ms: number): Step {
+  const { status } = answer;
+  const next = "Check the base URL, and that no login page or proxy answers instead.";
+  if (isHtml(answer)) return { status: "failed", detail: `a web page (${status}), not the service`, next };
+  if (status >= 300 && status < 400) return { status: "failed", detail: `a redirect (${status})`, next };
+  if (status >= 500) {
+    return { status: "failed", detail: `the service fails (${status})`, next: "Try again later." };
+  }
+  if (status === 401 || status === 403)
+    return { status: "ok", detail: `asks for a key (${status}); ${ms} ms` };
+  if (status === 429) return { status: "ok", detail: `busy (429); ${ms} ms` };
+  return { status: "unknown", detail: `${status} to a request without a key` };
+}
+
+/** Largest difference of the clocks that does no harm, in ms. */
+const MAX_SKEW_MS = 60_000;
+
+function checkClock({ answer, io }: Way): Step {
+  const date = Date.parse(answer?.header("date") ?? "");
+  if (Number.isNaN(date)) return { status: "unknown", detail: "the answer has no Date" };
+  const skew = io.now() - date;
+  const seconds = Math.round(Math.abs(skew) / 1000);
+  // The header has whole seconds.
+  if (seconds <= 1) return { status: "ok", detail: "the same as the service's" };
+  const detail = `${durationOf(seconds)} ${skew > 0 ? "ahead of" : "behind"} the service's`;
+  if (Math.abs(skew) <= MAX_SKEW_MS) return { status: "ok", detail };
+  return {
+    status: "failed",
+    detail: `${detail}: end dates take effect at another time than meant`,
+    next: "Set this machine's clock.",
+  };
+}
+
+function durationOf(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
+}
+
+function failedBy(error: unknown): Step {
+  if (!(error instanceof RolecallError)) throw error;
+  return { status: "failed", detail: error.message, ...(error.hint !== undefined && { next: error.hint }) };
+}
+
+function lost(error: unknown, next: string): Step {
+  if (!(error instanceof LostAnswer)) throw error;
+  return { status: "failed", detail: error.message, next };
+}

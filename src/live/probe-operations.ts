@@ -1,0 +1,297 @@
+import { RolecallError } from "../model/errors.ts";
+import type { OperationVerdict } from "../model/health.ts";
+import type { Call } from "./http/call.ts";
+import type { Client } from "./http/client.ts";
+import type { Operation } from "./http/problem-details.ts";
+import { shortRetry } from "./http/retry.ts";
+import { membersPath, query, rolesPath } from "./paths.ts";
+import { readCreatedId } from "./wire.ts";
+
+/** What a key may do at a merchant. */
+export interface ProbedMerchant {
+  /** Whether the service says that there is no such merchant for this key. */
+  readonly missing: boolean;
+  readonly verdicts: readonly OperationVerdict<Operation>[];
+}
+
+type Step = "list" | "retrieve" | "update" | "delete" | "create";
+
+/** How the operations of one kind of resource are probed. */
+interface Probing {
+  readonly operations: Readonly<Record<Step, Operation>>;
+  readonly path: (merchant: string, id?: string) => string;
+  /** An id of the service's form that it has never given. */
+  readonly impossibleId: string;
+  readonly updateMethod: "PATCH" | "PUT";
+  /** A body of an update that does not fit the contract. */
+  readonly invalidUpdate: object;
+}
+
+const PROBING: readonly Probing[] = [
+  {
+    operations: {
+      list: "list roles",
+      retrieve: "retrieve a role",
+      update: "update a role",
+      delete: "delete a role",
+      create: "create a role",
+    },
+    path: rolesPath,
+    impossibleId: "role_rolecallDoctorNoSuch",
+    updateMethod: "PATCH",
+    invalidUpdate: { permissions: "none" },
+  },
+  {
+    operations: {
+      list: "list members",
+      retrieve: "retrieve a member",
+      update: "update a member",
+      delete: "delete a member",
+      create: "create a member",
+    },
+    path: membersPath,
+    impossibleId: "mem_rolecallDoctorNoSuch",
+    updateMethod: "PUT",
+    invalidUpdate: { roles: "none" },
+  },
+];
+
+/** An answer to a probe; `status` is `null` if there is none, or none of the service's own. */
+interface ProbeAnswer {
+  readonly status: number | null;
+  readonly body: string;
+  readonly reason: string;
+}
+
+/** The answers about one kind of resource; absent if not asked. */
+interface ProbeAnswers {
+  readonly list: ProbeAnswer;
+  /** Retrieves a resource that the list has just named. */
+  readonly known?: ProbeAnswer;
+  /** Retrieves one that cannot exist. */
+  readonly none?: ProbeAnswer;
+  readonly update?: ProbeAnswer;
+  readonly delete?: ProbeAnswer;
+  /** Creates one from an empty object, without the required fields. */
+  readonly create?: ProbeAnswer;
+  /** Updates one that cannot exist with an invalid body. */
+  readonly invalidUpdate?: ProbeAnswer;
+}
+
+/**
+ * Finds out which of the operations a key may use, without changing anything: it reads, it updates and deletes what
+ * cannot exist, with an empty body, and creates from an empty body, which the service must refuse.
+ */
+export async function probeOperations(
+  client: Client,
+  merchant: string,
+  operations: ReadonlySet<Operation>,
+): Promise<ProbedMerchant> {
+  const lists = await Promise.all(
+    PROBING.map(({ operations: { list }, path }) =>
+      ask(client, {
+        operation: list,
+        method: "GET",
+        path: list === "list members" ? `${path(merchant)}${query({ limit: 1 })}` : path(merchant),
+      }),
+    ),
+  );
+  const isStopped = lists.some(({ status }) => status === 401 || status === null);
+  const missing = lists.every(({ status }) => status === 404);
+  const verdicts: OperationVerdict<Operation>[] = [];
+  for (const [index, probing] of PROBING.entries()) {
+    const list = lists[index] ?? NO_ANSWER;
+    const wanted = (step: Step): boolean => operations.has(probing.operations[step]);
+    const mayAsk = !missing && !isStopped && !verdicts.some(({ alarm }) => alarm !== undefined);
+    const answers = mayAsk ? await askAll(client, merchant, probing, list, wanted) : { list };
+    verdicts.push(
+      ...judgeProbes(probing.operations, answers).filter(({ operation }) => operations.has(operation)),
+    );
+  }
+  return { missing, verdicts };
+}
+
+const NO_ANSWER: ProbeAnswer = { status: null, body: "", reason: "not tried" };
+
+/** Asks about one kind of resource: reads first, and writes only where a read shows that they can change nothing. */
+async function askAll(
+  client: Client,
+  merchant: string,
+  { operations, path, impossibleId, updateMethod, invalidUpdate }: Probing,
+  list: ProbeAnswer,
+  wanted: (step: Step) => boolean,
+): Promise<ProbeAnswers> {
+  const about = (step: Step, id: string): Pick<Call<string>, "operation" | "path"> => ({
+    operation: operations[step],
+    path: path(merchant, id),
+  });
+  if (!["retrieve", "update", "delete", "create"].some((step) => wanted(step as Step))) return { list };
+  const listed = firstId(list.body);
+  const none = await ask(client, { ...about("retrieve", impossibleId), method: "GET" });
+  const known =
+    listed === null ? undefined : await ask(client, { ...about("retrieve", listed), method: "GET" });
+  const answers: ProbeAnswers = { list, none, ...(known && { known }) };
+  // Where something is returned for what cannot exist, a write may do more than be refused.
+  if (!isRefusal(none)) return answers;
+  const update = wanted("update")
+    ? await ask(client, { ...about("update", impossibleId), method: updateMethod, body: {} })
+    : undefined;
+  if (update && !isRefusal(update)) return { ...answers, update };
+  const removed = wanted("delete")
+    ? await ask(client, { ...about("delete", impossibleId), method: "DELETE" })
+    : undefined;
+  const create = wanted("create")
+    ? await ask(client, { operation: operations.create, method: "POST", path: path(merchant), body: {} })
+    : undefined;
+  // Where an update is not permitted, an invalid one tells whether the service looks at the body first.
+  const asksBody = create !== undefined && isInvalid(create) && update?.status === 403;
+  const invalid = asksBody
+    ? await ask(client, { ...about("update", impossibleId), method: updateMethod, body: invalidUpdate })
+    : undefined;
+  return {
+    ...answers,
+    ...(update && { update }),
+    ...(removed && { delete: removed }),
+    ...(create && { create }),
+    ...(invalid && { invalidUpdate: invalid }),
+  };
+}
+
+function isRefusal({ status }: ProbeAnswer): boolean {
+  return status === 403 || status === 404;
+}
+
+function isInvalid({ status }: ProbeAnswer): boolean {
+  return status === 400 || status === 422;
+}
+
+/** Timeout of a probe, in ms. */
+const PROBE_WITHIN_MS = 5_000;
+
+async function ask(
+  client: Client,
+  call: Pick<Call<string>, "operation" | "method" | "path" | "body">,
+): Promise<ProbeAnswer> {
+  try {
+    const body = await client.send({
+      ...call,
+      read: (text) => text,
+      retry: shortRetry,
+      withinMs: PROBE_WITHIN_MS,
+    });
+    return { status: 200, body, reason: "permitted" };
+  } catch (error) {
+    if (!(error instanceof RolecallError)) throw error;
+    const { status, problem } = error.request ?? {};
+    if (status === undefined) return { ...NO_ANSWER, reason: error.message };
+    // Accepted all the same, whatever it says.
+    if (status < 300 && call.method !== "GET") return { status: 200, body: "", reason: `${status}` };
+    // A proxy or a gateway may answer the same status, but not with the service's Problem.
+    const isOwn = problem !== undefined && error.code !== "bad-answer";
+    const said = problem?.detail ?? problem?.title;
+    return {
+      status: isOwn || status === 401 ? status : null,
+      body: "",
+      reason: isOwn ? `${status}${said ? `: ${said}` : ""}` : `${status}, but not of the service's form`,
+    };
+  }
+}
+
+function firstId(body: string): string | null {
+  try {
+    const { items } = Object(JSON.parse(body));
+    const id: unknown = Object(Object(items)[0])["id"];
+    return typeof id === "string" && id !== "" ? id : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Judges the operations on one kind of resource. A 404 for what cannot exist, or a 400 for an empty body, means permitted
+ * only if the service checks the permission first; where its own answers contradict that, the verdict is unknown.
+ */
+function judgeProbes(
+  operations: Readonly<Record<Step, Operation>>,
+  answers: ProbeAnswers,
+): readonly OperationVerdict<Operation>[] {
+  const { list, known, none, update, delete: removed, create, invalidUpdate } = answers;
+  const order = permissionOrder(answers);
+  const absent = NO_ANSWER;
+  const judged: readonly (readonly [Step, Judged])[] = [
+    ["list", judgeRead(list)],
+    ["retrieve", known && known.status !== 404 ? judgeRead(known) : judgeSearch(none ?? absent, order)],
+    ["update", judgeSearch(update ?? absent, order)],
+    ["delete", judgeSearch(removed ?? absent, order)],
+    ["create", judgeCreate(create ?? absent, order, invalidUpdate)],
+  ];
+  return judged.map(([step, one]) => ({
+    operation: operations[step],
+    ...one,
+    ...alarmOf(operations[step], step, answers[step as keyof ProbeAnswers]),
+  }));
+}
+
+type Judged = Pick<OperationVerdict, "verdict" | "reason">;
+
+/** Returns why a 404 does not mean that an operation is permitted; `null` if it does. */
+function permissionOrder({
+  list,
+  known,
+  none,
+  update,
+  delete: removed,
+  create,
+}: ProbeAnswers): string | null {
+  if (known?.status === 404) return "the service answers 404 for what the key may not see";
+  const deniedForNone = [none, update, removed].some((one) => one?.status === 403);
+  const denied = [list, known, create].some((one) => one?.status === 403);
+  return deniedForNone || !denied ? null : "the service may look for the resource before the permission";
+}
+
+function judgeRead({ status, reason }: ProbeAnswer): Judged {
+  if (status === 200) return { verdict: "permitted", reason };
+  return { verdict: status === 403 ? "denied" : "unknown", reason };
+}
+
+function judgeSearch({ status, reason }: ProbeAnswer, order: string | null): Judged {
+  if (status === 403) return { verdict: "denied", reason };
+  if (status === 200) return { verdict: "unknown", reason: "accepted for an id that cannot exist" };
+  if (status !== 404) return { verdict: "unknown", reason };
+  return order === null
+    ? { verdict: "permitted", reason: "permitted" }
+    : { verdict: "unknown", reason: `404, but ${order}` };
+}
+
+function judgeCreate(
+  answer: ProbeAnswer,
+  order: string | null,
+  invalidUpdate: ProbeAnswer | undefined,
+): Judged {
+  const { status, reason } = answer;
+  if (status === 403) return { verdict: "denied", reason };
+  if (status === 200) return { verdict: "unknown", reason: "accepted without the required fields" };
+  if (!isInvalid(answer)) return { verdict: "unknown", reason };
+  if (order !== null) return { verdict: "unknown", reason: `${status}, but ${order}` };
+  return invalidUpdate && isInvalid(invalidUpdate)
+    ? { verdict: "unknown", reason: `${status}, but the service looks at the body before the permission` }
+    : { verdict: "permitted", reason: "permitted" };
+}
+
+function alarmOf(
+  operation: Operation,
+  step: Step,
+  answer: ProbeAnswer | undefined,
+): Pick<OperationVerdict, "alarm"> {
+  if (answer?.status !== 200 || (step !== "create" && step !== "update")) return {};
+  const kind = operation.endsWith("role") ? "role" : "member";
+  const id = readCreatedId(answer.body);
+  const which =
+    id === null ? `a ${kind} without ${kind === "role" ? "a name" : "an address"}` : `the ${kind} ${id}`;
+  return {
+    alarm:
+      step === "create"
+        ? `The service accepted a ${kind} without its required fields. It may have created ${which}: remove it.`
+        : `The service accepted an update of a ${kind} that cannot exist. It may have created ${which}: remove it.`,
+  };
+}

@@ -5,6 +5,7 @@ import { applyCommand } from "./commands/account/apply-command.ts";
 import { doctorCommand } from "./commands/account/doctor-command.ts";
 import { driftCommand } from "./commands/account/drift-command.ts";
 import { planCommand } from "./commands/account/plan-command.ts";
+import { pullCommand } from "./commands/account/pull-command.ts";
 import { reportCommand } from "./commands/account/report-command.ts";
 import { runsCommand } from "./commands/account/runs-command.ts";
 import { undoCommand } from "./commands/account/undo-command.ts";
@@ -27,6 +28,7 @@ const COMMANDS: ReadonlyMap<string | undefined, CommandFactory> = new Map([
   ["plan", planCommand],
   ["apply", applyCommand],
   ["drift", driftCommand],
+  ["pull", pullCommand],
   ["report", reportCommand],
   ["runs", runsCommand],
   ["undo", undoCommand],

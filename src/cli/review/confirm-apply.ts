@@ -28,25 +28,36 @@ export async function confirmApply(
   { color, undoes }: { readonly color: boolean; readonly undoes: string | null },
   io: Io,
 ): Promise<boolean> {
-  const { asks, draws } = terminalOf(io);
-  if (!asks) {
-    throw new RolecallError(
-      "confirmation-needed",
-      "Confirmation is required, but there is no terminal to ask on.",
-      {
-        hint: "Review the plan above; to apply it, run the command again with --yes.",
-      },
-    );
-  }
-  const ask = draws
-    ? await drawnQuestion(styleFor(io.stderr, io, color), io.terminal)
-    : plainQuestion(io.terminal);
   const asked = due.map(({ session, plan, passwords = [] }) => ({
     plan,
     environment: session.environment,
     passwords: passwords.length,
   }));
-  for (const question of confirmationsFor(asked, undoes)) if (!(await ask(question))) return false;
+  return confirmAll(
+    confirmationsFor(asked, undoes),
+    { color, review: "Review the plan above; to apply it" },
+    io,
+  );
+}
+
+/** Asks the questions until one is not confirmed; throws RolecallError without a terminal. */
+export async function confirmAll(
+  questions: readonly Confirmation[],
+  { color, review }: { readonly color: boolean; readonly review: string },
+  io: Io,
+): Promise<boolean> {
+  const { asks, draws } = terminalOf(io);
+  if (!asks) {
+    throw new RolecallError(
+      "confirmation-needed",
+      "Confirmation is required, but there is no terminal to ask on.",
+      { hint: `${review}, run the command again with --yes.` },
+    );
+  }
+  const ask = draws
+    ? await drawnQuestion(styleFor(io.stderr, io, color), io.terminal)
+    : plainQuestion(io.terminal);
+  for (const question of questions) if (!(await ask(question))) return false;
   return true;
 }
 

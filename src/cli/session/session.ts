@@ -133,7 +133,7 @@ async function withRolesOf(
 }
 
 /** Returns a matcher of globs over names and addresses, where slashes and leading dots are ordinary letters. */
-function globMatcher(): GlobMatch {
+export function globMatcher(): GlobMatch {
   const known = new Map<string, (text: string) => boolean>();
   return (glob, text) => {
     const matcher = known.get(glob) ?? picomatch(glob, { bash: true, dot: true, nonegate: true });

@@ -38,7 +38,7 @@ export function printMerchantFile(
     const lines = entries.flatMap((entry) => printEntry(entry, key, column, style));
     // Below an empty list at the end of a file, fmt would set the comment off.
     if (isEmpty) return ["", ...lines, `${key}: []`];
-    return ["", `${key}:`, ...lines.map((line) => " ".repeat(column) + line)];
+    return ["", `${key}:`, ...lines.map((line) => (line === "" ? "" : " ".repeat(column) + line))];
   });
   return `${[...head, ...sections, ...lists].join("\n")}\n`;
 }

@@ -2,7 +2,7 @@ import type { DesiredMember, SyncOptions, Until } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { MemberChange } from "../../model/plan.ts";
 import type { FindingData } from "../judge/findings.ts";
-import { type Declared, type Match, matchAll } from "../match.ts";
+import { type Declared, type Match, type Matches, matchAll } from "../match.ts";
 import type { ReportFinding, RoleResolver } from "../resolve.ts";
 import { addressOf, isManaged, isServiceAccount, type Scope } from "../scope.ts";
 import type { LostInvitation } from "./invitations-after.ts";
@@ -78,16 +78,25 @@ function planDeclared(
   context: MemberContext,
   report: ReportFinding,
 ): { readonly changes: readonly MemberChange[]; readonly unclaimed: readonly LiveMember[] } {
-  const candidates = { live, keysOf: addressKeysOf, isLeftover: isExpired, endedAt };
   const standing = ignoredMembers.filter((member) => !isExpired(member));
   const taken = {
     pins: pinsByAddress(desired, live),
     ignoredAddresses: new Set(standing.flatMap(addressKeysOf)),
   };
-  const { results, unclaimed } = matchAll(desired, DECLARED, candidates, (member, match) =>
+  const { results, unclaimed } = matchMembers(desired, live, (member, match) =>
     planMember(activeAt(member, context.now), match, { ...context, ...taken }, report),
   );
   return { changes: results.flat(), unclaimed };
+}
+
+/** Matches declared members with live ones; returns the results of `use` and the unclaimed live ones. */
+export function matchMembers<Result>(
+  desired: readonly DesiredMember[],
+  live: readonly LiveMember[],
+  use: (member: DesiredMember, match: Match<LiveMember>) => Result,
+): Matches<LiveMember, Result> {
+  const candidates = { live, keysOf: addressKeysOf, isLeftover: isExpired, endedAt };
+  return matchAll(desired, DECLARED, candidates, use);
 }
 
 /** A declared member at one time, without the grants that have ended. */
@@ -110,7 +119,8 @@ export function activeAt(member: DesiredMember, now: number): ActiveMember {
   return { member: { ...member, roles: left }, expired: left.length === 0, partlyExpired: true };
 }
 
-function isPast(until: Until | undefined, now: number): boolean {
+/** Tells if an end is past. */
+export function isPast(until: Until | undefined, now: number): boolean {
   return until !== undefined && until.ends <= now;
 }
 
@@ -308,7 +318,8 @@ const DECLARED: Declared<DesiredMember> = {
   nameOf: ({ email }) => email,
 };
 
-function addressKeysOf(live: LiveMember): readonly string[] {
+/** Returns the distinct addresses of a live member, in lower case. */
+export function addressKeysOf(live: LiveMember): readonly string[] {
   const [one, other] = [live.user?.email?.toLowerCase(), live.invite?.email.toLowerCase()];
   if (one === undefined) return other === undefined ? [] : [other];
   return other === undefined || other === one ? [one] : [one, other];

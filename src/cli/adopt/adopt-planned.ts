@@ -1,0 +1,218 @@
+import { adoptionEdits, type FileEdit } from "../../config/adopt/adoption-edits.ts";
+import { findUnwritable } from "../../config/adopt/find-unwritable.ts";
+import { editYaml } from "../../config/edit/edit-yaml.ts";
+import { type RawFile, toRawFile } from "../../config/raw-file.ts";
+import { parseFast } from "../../config/yaml/fast-yaml.ts";
+import { parse } from "../../config/yaml/to-value.ts";
+import { canonicalJson } from "../../lib/json-text.ts";
+import type { Adoption, EntryEdit } from "../../model/adoption.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { LiveState } from "../../model/live.ts";
+import type { Drift } from "../../model/reports.ts";
+import { adoptLive } from "../../plan/adopt/adopt-live.ts";
+import type { FilePatch } from "../../render/text/patch-text.ts";
+import { globMatcher, type PlannedMerchant } from "../session/session.ts";
+
+/** The files of a project, and the merchants whose files include them. */
+export interface ProjectFiles {
+  readonly states: readonly DesiredState[];
+  readonly sources: readonly { readonly file: string; readonly text: string }[];
+}
+
+/** The patches that adopt live states. */
+export interface AdoptedFiles {
+  readonly patches: readonly FilePatch[];
+  /** What is not adopted, and why, one line each. */
+  readonly conflicts: readonly string[];
+}
+
+/** A planned merchant to adopt. */
+export interface AdoptedMerchant {
+  readonly planned: PlannedMerchant;
+  /** Returns whether an edit is wanted. */
+  readonly wants: WantsEdit;
+}
+
+/** Returns the patches of the files that adopt the live states of merchants. */
+export function adoptPlanned(
+  merchants: readonly AdoptedMerchant[],
+  project: ProjectFiles,
+  now: number,
+): AdoptedFiles {
+  const matches = globMatcher();
+  const texts = new Map(project.sources.map(({ file, text }) => [file, text]));
+  const raws = rawFiles(texts);
+  const including = includingMerchants(project.states);
+  const isShared = (file: string): boolean => (including.get(file)?.size ?? 0) > 1;
+  const wanted = merchants.flatMap(({ planned: { session, live, plan }, wants }): readonly WantedEdit[] => {
+    const { state } = session;
+    const adoption = adoptLive({
+      desired: state,
+      live,
+      findings: plan.findings,
+      now,
+      matches,
+      unwritable: findUnwritable(live),
+      wants,
+    });
+    const all = filesOf(state).flatMap((file) => raws.get(file) ?? []);
+    const main = raws.get(state.origin.file);
+    if (main === undefined || adoption.edits.length === 0) return [];
+    const comments = roleComments(adoption);
+    return adoptionEdits(adoption, { main, all, isShared }).map((edit) => ({
+      ...edit,
+      merchant: state.merchant,
+      comments,
+    }));
+  });
+  const { edits, conflicts } = settleShared(wanted, including);
+  const refused: string[] = [];
+  const patches = [...edits].flatMap(([file, all]): readonly FilePatch[] => {
+    const before = texts.get(file) ?? "";
+    const comments = new Map(all.flatMap((one) => [...one.comments]));
+    const result = editYaml(
+      before,
+      all.map(({ edit }) => edit),
+      { comments },
+    );
+    if ("text" in result) return result.text === before ? [] : [{ file, before, after: result.text }];
+    refused.push(
+      `${file} cannot be edited (${result.refused} at ${result.path.join(".") || "its root"}): change it by hand.`,
+    );
+    return [];
+  });
+  return { patches, conflicts: [...conflicts, ...refused] };
+}
+
+type WantedEdit = FileEdit & {
+  readonly merchant: string;
+  readonly comments: ReadonlyMap<string, string>;
+};
+
+function rawFiles(texts: ReadonlyMap<string, string>): ReadonlyMap<string, RawFile> {
+  return new Map(
+    [...texts].map(([file, text]) => [file, toRawFile(file, (parseFast(text) ?? parse(text)).value)]),
+  );
+}
+
+/** Returns the files of a merchant: the included ones, then its own. */
+function filesOf({ origin, included = [] }: DesiredState): readonly string[] {
+  return [...included, origin.file];
+}
+
+function includingMerchants(states: readonly DesiredState[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const including = new Map<string, Set<string>>();
+  for (const state of states) {
+    for (const file of filesOf(state))
+      including.set(file, (including.get(file) ?? new Set()).add(state.merchant));
+  }
+  return including;
+}
+
+/** Returns the names of the roles that entries name by ids which do not say them. */
+function roleComments({ heldRoles }: Adoption): ReadonlyMap<string, string> {
+  return new Map(
+    [...heldRoles].filter(
+      ([id, name]) => name !== id && id !== `role_${name.toLowerCase().replaceAll(/\W+/g, "_")}`,
+    ),
+  );
+}
+
+/** Returns the edits of each file; one of a shared file is done only if all merchants that include it want it. */
+function settleShared(
+  wanted: readonly WantedEdit[],
+  including: ReadonlyMap<string, ReadonlySet<string>>,
+): { readonly edits: ReadonlyMap<string, readonly WantedEdit[]>; readonly conflicts: readonly string[] } {
+  const keyOf = ({ file, edit }: FileEdit): string => canonicalJson([file, edit]);
+  const wanting = new Map<string, Set<string>>();
+  for (const one of wanted) {
+    const key = keyOf(one);
+    wanting.set(key, (wanting.get(key) ?? new Set()).add(one.merchant));
+  }
+  const edits = new Map<string, WantedEdit[]>();
+  const done = new Set<string>();
+  const conflicts = new Map<string, { readonly one: WantedEdit; readonly others: readonly string[] }>();
+  const put = (one: WantedEdit): void => {
+    edits.set(one.file, [...(edits.get(one.file) ?? []), one]);
+  };
+  for (const one of wanted) {
+    const all = including.get(one.file) ?? new Set();
+    const key = keyOf(one);
+    const agreeing = wanting.get(key) ?? new Set();
+    if (all.size <= 1) put(one);
+    else if (agreeing.size === all.size) {
+      if (!done.has(key)) put(one);
+      done.add(key);
+    } else if (one.instead) for (const own of one.instead) put({ ...one, ...own });
+    else conflicts.set(key, { one, others: [...all].filter((code) => !agreeing.has(code)) });
+  }
+  const texts = [...conflicts.values()].map(
+    ({ one: { file, about, merchant }, others }) =>
+      `${merchant}: ${about} stays as it is: ${file} is shared with ${others.join(", ")}, for which it would change too.`,
+  );
+  return { edits, conflicts: [...new Set(texts)] };
+}
+
+/** Returns whether an edit is wanted. */
+export type WantsEdit = (edit: EntryEdit) => boolean;
+
+/** Selects edits by section. */
+export function inSection(section: "roles" | "members"): WantsEdit {
+  return (edit) => (section === "roles") === edit.kind.endsWith("-role");
+}
+
+/** Selects the edits of members by their addresses, in lower case, and the roles that they hold and no file declares. */
+export function ofMembers(emails: ReadonlySet<string>, { members }: LiveState): WantsEdit {
+  const isOne = (email: string | null | undefined): boolean =>
+    email != null && emails.has(email.toLowerCase());
+  const held = new Set(
+    members
+      .filter(({ user, invite }) => isOne(user?.email) || isOne(invite?.email))
+      .flatMap(({ roles }) => roles),
+  );
+  return (edit) => {
+    switch (edit.kind) {
+      case "add-role":
+        return held.has(edit.id);
+      case "add-member":
+        return isOne(edit.entry.email);
+      case "update-member":
+      case "remove-member":
+        return isOne(edit.member.email);
+      case "ignore-member":
+        return isOne(edit.name);
+      case "stop-renewal":
+        return edit.emails.some(isOne);
+      default:
+        return false;
+    }
+  };
+}
+
+/** Selects the edits for what happened outside git. */
+export function ofDrift({ plan, changes }: Drift): WantsEdit {
+  const outside = plan.changes.filter((_, index) => {
+    const { event = null, cause = "unknown" } = changes[index] ?? {};
+    return event !== null && cause === "outside-git";
+  });
+  const ids = new Set(outside.flatMap(({ kind, id }) => (kind === "delete" ? (id ?? []) : [])));
+  const names = new Set(
+    outside.flatMap(({ kind, resource, name }) =>
+      kind === "delete" ? [] : `${resource} ${name.toLowerCase()}`,
+    ),
+  );
+  return (edit) => {
+    switch (edit.kind) {
+      case "update-role":
+      case "remove-role":
+        return names.has(`role ${edit.role.name.toLowerCase()}`);
+      case "update-member":
+      case "remove-member":
+        return names.has(`member ${edit.member.email.toLowerCase()}`);
+      case "stop-renewal":
+        return false;
+      default:
+        return ids.has(edit.id);
+    }
+  };
+}

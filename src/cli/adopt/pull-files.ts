@@ -1,0 +1,151 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { loadMerchants } from "../../config/load-merchants.ts";
+import type { ReadSource } from "../../config/load-sources.ts";
+import { MERCHANT } from "../../config/schema/text-schemas.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { suggest } from "../../lib/suggest.ts";
+import { counted } from "../../lib/text.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import { RolecallError } from "../../model/errors.ts";
+import { buildPlan } from "../../plan/build-plan.ts";
+import { judgeDeclared } from "../../plan/judge/judge-rules.ts";
+import type { FilePatch } from "../../render/text/patch-text.ts";
+import type { OutputOptions } from "../args/options.ts";
+import { defaultPath, isFileError, type Loaded, loadStates, sourceReader } from "../files/load-states.ts";
+import type { Io } from "../io/io.ts";
+import { printDiagnostics } from "../session/plan-merchants.ts";
+import { globMatcher, type PlannedMerchant } from "../session/session.ts";
+import { emptyState } from "./new-file.ts";
+
+/** The merchants to pull, and the files that they may have. */
+export interface PullTargets {
+  readonly states: readonly DesiredState[];
+  /** The merchants of every file of the project. */
+  readonly all: readonly DesiredState[];
+  readonly sources: Loaded["sources"];
+  /** Codes of the merchants that have no file yet. */
+  readonly fresh: ReadonlySet<string>;
+  /** No file has an error. */
+  readonly valid: boolean;
+}
+
+/** Loads the files of the project, and chooses the merchants; one without a file gets `access/<code>.yaml`. */
+export async function loadPullTargets(
+  codes: readonly string[],
+  options: Pick<OutputOptions, "color" | "quiet">,
+  io: Io,
+): Promise<PullTargets> {
+  for (const code of codes) checkCode(code);
+  const loaded = await loadAll(codes, io);
+  printDiagnostics(loaded.diagnostics, { ...options, format: "text" }, io);
+  const { states: all, sources } = loaded;
+  const declared = new Map(all.map((state) => [state.merchant, state]));
+  const wanted = codes.length === 0 ? [...declared.keys()] : [...new Set(codes)];
+  const fresh = wanted.filter((code) => !declared.has(code));
+  const states = wanted.map((code) => declared.get(code) ?? emptyState(code, newFile(code, loaded, io.cwd)));
+  return { states, all, sources, fresh: new Set(fresh), valid: !loaded.diagnostics.some(isFileError) };
+}
+
+function checkCode(code: string): void {
+  if (MERCHANT.test(code)) return;
+  throw new RolecallError("usage", `"${code}" is not the code of a merchant.`, {
+    hint: "Name merchants by their codes, such as MC4F7K2P; files cannot be named here.",
+  });
+}
+
+const NOTHING: Loaded = { sources: [], states: [], diagnostics: [] };
+
+/** Loads every file of the project; without any, a named merchant gets the first one. */
+async function loadAll(codes: readonly string[], io: Io): Promise<Loaded> {
+  const folder = resolve(io.cwd, defaultPath(io.cwd));
+  if (codes.length > 0 && !existsSync(folder)) return NOTHING;
+  try {
+    return await loadStates([], { merchants: [], cwd: io.cwd, now: io.now() });
+  } catch (error) {
+    if (codes.length > 0 && error instanceof RolecallError && error.code === "no-files") return NOTHING;
+    throw error;
+  }
+}
+
+/** Returns the path of a merchant's new file; throws RolecallError if there is a file, or may be one elsewhere. */
+function newFile(code: string, { states, diagnostics }: Loaded, cwd: string): string {
+  const file = join(defaultPath(cwd), `${code.toLowerCase()}.yaml`);
+  if (existsSync(resolve(cwd, file))) {
+    const other = states.find(({ origin }) => origin.file === file)?.merchant;
+    throw new RolecallError(
+      "usage",
+      `No valid file declares merchant ${code}, and ${file} exists${other === undefined ? "" : ` for ${other}`}.`,
+      { hint: `Rename ${file}, or correct its errors.` },
+    );
+  }
+  const near = suggest(
+    code,
+    states.map(({ merchant }) => merchant),
+  );
+  if (near !== null && near.toLowerCase() === code.toLowerCase()) {
+    throw new RolecallError("usage", `No file declares merchant ${code}.`, { hint: `Did you mean ${near}?` });
+  }
+  if (diagnostics.some(isFileError)) {
+    throw new RolecallError(
+      "file-invalid",
+      `No valid file declares merchant ${code}, and some files have errors.`,
+      {
+        hint: "Correct the errors first: one of the files may be that of this merchant.",
+      },
+    );
+  }
+  return file;
+}
+
+/**
+ * Loads the files as the patches would leave them, and plans again: prints the errors that they would have, and what a
+ * plan would still change. Returns false if the files would have errors that they do not have now.
+ */
+export async function checkPatched(
+  patches: readonly FilePatch[],
+  { states, all }: PullTargets,
+  merchants: readonly PlannedMerchant[],
+  options: Pick<OutputOptions, "color" | "quiet">,
+  io: Io,
+): Promise<boolean> {
+  if (patches.length === 0) return true;
+  const now = io.now();
+  const files = [...new Set([...all, ...states].map(({ origin }) => resolve(io.cwd, origin.file)))];
+  const loaded = await loadMerchants(files, patchedReader(patches, io.cwd), { now, judge: judgeDeclared });
+  const errors = loaded.diagnostics.filter(isFileError);
+  if (errors.length > 0) {
+    printDiagnostics(errors, { ...options, format: "text" }, io);
+    io.stderr.write(
+      `The files would have ${counted(errors.length, "error")}, so that nothing is written: change these first.\n`,
+    );
+    return false;
+  }
+  const matches = globMatcher();
+  for (const { state } of loaded.merchants) {
+    const planned = merchants.find(({ live }) => live.merchant === state?.merchant);
+    if (state === null || planned === undefined || options.quiet) continue;
+    const { live, plan } = planned;
+    const next = buildPlan({ desired: state, live, service: plan.service, now, matches });
+    if (next.changes.length === 0) continue;
+    io.stderr.write(
+      `${oneLine(state.merchant)}: the next plan still has ${counted(next.changes.length, "change")}.\n`,
+    );
+  }
+  return true;
+}
+
+/** Reads files as the patches would leave them. */
+function patchedReader(patches: readonly FilePatch[], cwd: string): ReadSource {
+  const read = sourceReader(cwd);
+  const texts = new Map(patches.map(({ file, after }) => [file, after]));
+  const created = new Map(
+    patches.flatMap(({ file, before }) => (before === null ? [[resolve(cwd, file), file] as const] : [])),
+  );
+  return async (path, from) => {
+    const file = created.get(path);
+    if (file !== undefined) return { ok: true, file, text: texts.get(file) ?? "" };
+    const result = await read(path, from);
+    return result.ok ? { ...result, text: texts.get(result.file) ?? result.text } : result;
+  };
+}

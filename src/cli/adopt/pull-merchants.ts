@@ -1,0 +1,161 @@
+import { mkdir } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { oneLine } from "../../lib/escape.ts";
+import { counted } from "../../lib/text.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { LiveState } from "../../model/live.ts";
+import type { Drift } from "../../model/reports.ts";
+import { renderFailure } from "../../render/text/failure-text.ts";
+import { type FilePatch, renderPatch } from "../../render/text/patch-text.ts";
+import type { ServiceOptions } from "../args/options.ts";
+import { ExitCode } from "../exit-code.ts";
+import { writeAtomically } from "../files/atomic-write.ts";
+import type { Io } from "../io/io.ts";
+import { styleFor } from "../io/output.ts";
+import { openProgress } from "../progress/open-progress.ts";
+import { confirmAll } from "../review/confirm-apply.ts";
+import { openServices } from "../session/services.ts";
+import { createSessions, type PlannedMerchant, plannedOnly, planSessions } from "../session/session.ts";
+import { driftsOf } from "../show/show-plans.ts";
+import {
+  type AdoptedFiles,
+  adoptPlanned,
+  inSection,
+  ofDrift,
+  ofMembers,
+  type WantsEdit,
+} from "./adopt-planned.ts";
+import { newFileText } from "./new-file.ts";
+import { checkPatched, loadPullTargets, type PullTargets } from "./pull-files.ts";
+
+/** The options of `pull`. */
+export type PullCommandOptions = Omit<ServiceOptions, "merchant" | "shard"> & {
+  readonly check?: true;
+  readonly yes?: true;
+  readonly only?: "roles" | "members";
+  readonly member: readonly string[];
+  readonly adoptDrift?: true;
+  readonly color: boolean;
+};
+
+/** Writes the live states of merchants into their files. */
+export async function pullMerchants(
+  codes: readonly string[],
+  options: PullCommandOptions,
+  io: Io,
+): Promise<ExitCode> {
+  const targets = await loadPullTargets(codes, options, io);
+  refuseNewFile(targets, options);
+  const progress = openProgress(options, io);
+  const services = openServices({ ...options, emit: progress.live }, io);
+  try {
+    const sessions = createSessions(services, targets.states, options, io);
+    progress.reading(targets.states.map(({ merchant }) => merchant));
+    const planned = await planSessions(sessions, progress.read);
+    await progress.rest();
+    const style = styleFor(io.stderr, io, options.color);
+    const failed = planned.flatMap((one) => (one.status === "failed" ? one : []));
+    for (const { merchant, error } of failed) {
+      io.stderr.write(
+        `\n${style.bold(oneLine(merchant))} could not be pulled.\n${renderFailure(error.failure, style)}`,
+      );
+    }
+    const merchants = plannedOnly(planned);
+    const { patches, conflicts } = await patchesOf(merchants, targets, options, io);
+    for (const conflict of conflicts)
+      io.stderr.write(`${style.yellow("not pulled")}: ${oneLine(conflict)}\n`);
+    const checked = await checkPatched(patches, targets, merchants, options, io);
+    const code = checked ? await finish(patches, options, io) : ExitCode.failed;
+    const isComplete = failed.length + conflicts.length === 0 && targets.valid;
+    return isComplete || code !== ExitCode.ok ? code : ExitCode.failed;
+  } finally {
+    await progress.rest();
+    await services.close();
+  }
+}
+
+/** Throws RolecallError if only a part of a merchant without a file is wanted: a plan would remove the rest. */
+function refuseNewFile({ fresh }: PullTargets, { only, member, adoptDrift }: PullCommandOptions): void {
+  const [code] = fresh;
+  if (code === undefined || (only === undefined && member.length === 0 && !adoptDrift)) return;
+  throw new RolecallError("usage", `${code} has no file yet, so that it can only be pulled whole.`, {
+    hint: `Run "rolecall pull ${code}" first.`,
+  });
+}
+
+/** Returns the patches of the files, new and existing. */
+async function patchesOf(
+  merchants: readonly PlannedMerchant[],
+  targets: PullTargets,
+  options: PullCommandOptions,
+  io: Io,
+): Promise<AdoptedFiles> {
+  const isFresh = ({ live }: PlannedMerchant): boolean => targets.fresh.has(live.merchant);
+  const created = merchants.filter(isFresh).map(({ session, live, plan }): FilePatch => {
+    const { merchant } = live;
+    const { environment, state } = session;
+    const baseUrl = options.baseUrl === undefined ? {} : { baseUrl: plan.service };
+    const after = newFileText(live, { merchant, environment, ...baseUrl }, io.now());
+    return { file: state.origin.file, before: null, after };
+  });
+  const existing = merchants.filter((one) => !isFresh(one));
+  const drifts = options.adoptDrift ? await driftsOf(existing, io) : [];
+  const wanted = existing.map((planned, index) => {
+    const drift = drifts[index];
+    return { planned, wants: filterOf(options, planned.live, drift) };
+  });
+  const { patches, conflicts } = adoptPlanned(
+    wanted,
+    { states: targets.all, sources: targets.sources },
+    io.now(),
+  );
+  return { patches: [...patches, ...created], conflicts };
+}
+
+function filterOf(
+  { only, member }: PullCommandOptions,
+  live: LiveState,
+  drift: Drift | undefined,
+): WantsEdit {
+  const filters = [
+    ...(only === undefined ? [] : [inSection(only)]),
+    ...(member.length === 0 ? [] : [ofMembers(new Set(member.map((email) => email.toLowerCase())), live)]),
+    ...(drift === undefined ? [] : [ofDrift(drift)]),
+  ];
+  return (edit) => filters.every((wants) => wants(edit));
+}
+
+/** Shows the patches, asks, and writes the files. */
+async function finish(
+  patches: readonly FilePatch[],
+  { check, yes, color, quiet }: PullCommandOptions,
+  io: Io,
+): Promise<ExitCode> {
+  if (patches.length === 0) {
+    if (!quiet) io.stdout.write("The files declare what is live: there is nothing to change.\n");
+    return ExitCode.ok;
+  }
+  if (!quiet || !yes) io.stdout.write(renderPatch(patches, styleFor(io.stdout, io, color)));
+  if (check) return ExitCode.differences;
+  const question = {
+    lines: [`Write ${counted(patches.length, "file")}?`, ...patches.map(({ file }) => `  ${oneLine(file)}`)],
+    answer: "yes",
+  };
+  if (!yes && !(await confirmAll([question], { color, review: "Review the patch above; to write it" }, io)))
+    return ExitCode.failed;
+  for (const { file, after, before } of patches) {
+    const path = resolve(io.cwd, file);
+    if (before === null) await makeFolder(dirname(path), file);
+    await writeAtomically(path, after, { shown: oneLine(file) });
+    io.stdout.write(`${before === null ? "created" : "changed"} ${oneLine(file)}\n`);
+  }
+  return ExitCode.ok;
+}
+
+async function makeFolder(folder: string, file: string): Promise<void> {
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw new RolecallError("file-unwritable", `The folder of ${oneLine(file)} cannot be made.`, {
+      cause: error,
+    });
+  });
+}

@@ -1,0 +1,115 @@
+import type { DesiredMember, DesiredRole } from "./desired.ts";
+import type { Metadata } from "./json.ts";
+import type { MemberStatus } from "./live.ts";
+
+/** The parts of live entries that no file can hold, by id: names of fields, or `entry` for the whole entry. */
+export interface Unwritable {
+  readonly roles: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly members: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** The keys of a role's entry; an absent one is not written. */
+export interface RoleEntry {
+  readonly name: string;
+  readonly description?: string;
+  readonly permissions?: readonly string[];
+  readonly metadata?: Metadata;
+  readonly id?: string;
+}
+
+/** The keys of a member's entry; an absent one is not written. */
+export interface MemberEntry {
+  readonly email: string;
+  readonly managed?: { readonly nickname?: string };
+  /** Names of declared roles, and ids of others. */
+  readonly roles?: readonly string[];
+  readonly metadata?: Metadata;
+  readonly id?: string;
+}
+
+/** The values of a role's keys to write into its entry; `null` removes the key, and an absent key stays. */
+export interface RoleEntryUpdate {
+  readonly name?: string;
+  readonly previously?: string | null;
+  readonly description?: string | null;
+  readonly permissions?: readonly string[] | null;
+  readonly metadata?: Metadata | null;
+  readonly id?: string | null;
+}
+
+/** The changes of a member's grants, by the words of the file. */
+export interface GrantUpdate {
+  readonly add: readonly string[];
+  readonly remove: readonly string[];
+  /** Grants to keep without their end, which is past. */
+  readonly unend: readonly string[];
+  /** New words for roles, by those that the file has for them. */
+  readonly rename: ReadonlyMap<string, string>;
+}
+
+/** The values of a member's keys to write into its entries; `null` removes the key, and an absent key stays. */
+export interface MemberEntryUpdate {
+  readonly email?: string;
+  readonly grants?: GrantUpdate;
+  /** Removes every role. */
+  readonly roles?: null;
+  readonly until?: null;
+  readonly metadata?: Metadata | null;
+  readonly nickname?: string | null;
+  readonly id?: string | null;
+}
+
+/**
+ * Why a live entry is ignored instead of listed: a file cannot hold its name, another entry has the name, an invitation
+ * expired beside a membership of the address, or an apply left the role with a temporary name.
+ */
+export type IgnoreCause = "unwritable" | "twin" | "leftover" | "temporary";
+
+/** A live member that is only mentioned in a comment: its plan is always empty. */
+export interface Mention {
+  readonly id: string;
+  /** `null` without an address. */
+  readonly email: string | null;
+  /** The type of its user; `null` if it has none. */
+  readonly type: string | null;
+  readonly roles: readonly string[];
+}
+
+/** One change of what a merchant's files declare, towards the live state. */
+export type EntryEdit =
+  | {
+      readonly kind: "add-role";
+      readonly id: string;
+      readonly entry: RoleEntry;
+      readonly left: readonly string[];
+    }
+  | { readonly kind: "update-role"; readonly role: DesiredRole; readonly fields: RoleEntryUpdate }
+  | { readonly kind: "remove-role"; readonly role: DesiredRole }
+  | {
+      readonly kind: "add-member";
+      readonly id: string;
+      readonly entry: MemberEntry;
+      readonly status: MemberStatus;
+      /** The fields that are not written, because no file can hold them. */
+      readonly left: readonly string[];
+    }
+  | { readonly kind: "update-member"; readonly member: DesiredMember; readonly fields: MemberEntryUpdate }
+  | { readonly kind: "remove-member"; readonly member: DesiredMember }
+  | {
+      readonly kind: "ignore-role" | "ignore-member";
+      readonly id: string;
+      /** The name or address; `null` if none. */
+      readonly name: string | null;
+      readonly cause: IgnoreCause;
+    }
+  /** Turns the renewal of expired invitations off: a plan would renew these. */
+  | { readonly kind: "stop-renewal"; readonly emails: readonly string[] };
+
+/** The changes that make a merchant's files declare its live state. */
+export interface Adoption {
+  readonly merchant: string;
+  readonly edits: readonly EntryEdit[];
+  readonly mentions: readonly Mention[];
+  /** Names of the held roles that are not declared, by id; the id itself if the name is not known. */
+  readonly heldRoles: ReadonlyMap<string, string>;
+}

@@ -1,0 +1,40 @@
+import { structuredPatch } from "diff";
+import { escapeText } from "../../lib/escape.ts";
+import type { Style } from "../style.ts";
+
+/** A file's text before and after; `before` is `null` for a new file. */
+export interface FilePatch {
+  readonly file: string;
+  readonly before: string | null;
+  readonly after: string;
+}
+
+const CONTEXT = 3;
+
+/** Renders the unified diff of files for a reader: in colours, and with nothing in it that could steer a terminal. */
+export function renderPatch(patches: readonly FilePatch[], style: Style): string {
+  const paint = (line: string): string => {
+    const text = escapeText(line).replaceAll("::", ":\\:").replaceAll("##[", "#\\#[");
+    if (/^(?:---|\+\+\+) /.test(line)) return style.bold(text);
+    if (line.startsWith("@@")) return style.cyan(text);
+    if (line.startsWith("+")) return style.green(text);
+    return line.startsWith("-") ? style.red(text) : text;
+  };
+  return patches.map((patch) => `${patchLines(patch).map(paint).join("\n")}\n`).join("");
+}
+
+function patchLines({ file, before, after }: FilePatch): readonly string[] {
+  const head = [`--- ${before === null ? "/dev/null" : `a/${file}`}`, `+++ b/${file}`];
+  if (before === null) {
+    const lines = after.replace(/\n$/, "").split("\n");
+    return [...head, `@@ -0,0 +1,${lines.length} @@`, ...lines.map((line) => `+${line}`)];
+  }
+  const { hunks } = structuredPatch(file, file, before, after, undefined, undefined, { context: CONTEXT });
+  return [
+    ...head,
+    ...hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+      `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+      ...lines,
+    ]),
+  ];
+}

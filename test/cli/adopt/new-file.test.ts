@@ -1,0 +1,44 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { newFileText } from "../../../src/cli/adopt/new-file.ts";
+import { globMatcher } from "../../../src/cli/session/session.ts";
+import { formatFile } from "../../../src/config/format/format-file.ts";
+import { parseFile } from "../../../src/config/parse-file.ts";
+import type { LiveState } from "../../../src/model/live.ts";
+import { buildPlan } from "../../../src/plan/build-plan.ts";
+import { judgeDeclared } from "../../../src/plan/judge/judge-rules.ts";
+import { NOW } from "../../support/build.ts";
+import { runs } from "../../support/property-runs.ts";
+import { wildStates } from "../../support/wild-states.ts";
+
+const matches = globMatcher();
+
+function planOfFile(text: string, live: LiveState) {
+  const { state, diagnostics } = parseFile("access/mc1.yaml", text, { now: NOW, judge: judgeDeclared });
+  expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+  if (state === null) throw new Error("the file is not valid");
+  return buildPlan({ desired: state, live, service: "https://service.example", now: NOW, matches });
+}
+
+test("the plan of a new file has no changes, for every live state", () => {
+  fc.assert(
+    fc.property(wildStates, (live) => {
+      const text = newFileText(live, { merchant: "MC1", environment: "test" }, NOW);
+      const plan = planOfFile(text, live);
+      expect(plan.changes).toEqual([]);
+      expect(plan.refusals).toEqual([]);
+      expect(plan.findings.filter(({ severity }) => severity === "error")).toEqual([]);
+    }),
+    { numRuns: runs(60) },
+  );
+});
+
+test("a new file is formatted", () => {
+  fc.assert(
+    fc.property(wildStates, (live) => {
+      const text = newFileText(live, { merchant: "MC1", environment: "test" }, NOW);
+      expect(formatFile("access/mc1.yaml", text)).toEqual({ text, changed: false });
+    }),
+    { numRuns: runs(30) },
+  );
+});

@@ -1,0 +1,110 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openShop, type Shop } from "../../support/shop.ts";
+
+const SEED = `merchants:
+  - code: MC0DEMO1
+    roles:
+      - { name: Cashier, id: role_c, permissions: [refunds_create, catalog_view], description: "Sells: at the till" }
+      - { name: Lead, id: role_l, permissions: [catalog_view], metadata: { owner: ops } }
+      - { name: role_odd, id: role_o, permissions: [] }
+    members:
+      - { email: owner@example.com, roles: [role_owner] }
+      - { email: bob@example.com, roles: [role_admin, Cashier], metadata: { employee_id: "4711" } }
+      - { email: exp@example.com, roles: [Lead], status: expired }
+      - { email: twin@example.com, id: mem_1, roles: [Lead, role_o] }
+      - { email: TWIN@example.com, id: mem_2, roles: [Cashier] }
+      - { email: twin@example.com, id: mem_3, roles: [Cashier], status: expired }
+      - { email: svc@example.com, roles: [role_admin], service_account: true }
+      - { no_address: true, id: mem_4, roles: [Lead] }
+      - { email: till7@example.com, roles: [Cashier], managed: { nickname: "Till 7" } }
+      - { email: till8@example.com, roles: [], managed: { nickname: "till-7" } }
+keys:
+  - { key: sk_test_sandbox, owner: owner@example.com }
+`;
+
+const FILE = `version: 1
+merchant: MC0DEMO1
+environment: test
+sync: { reinvite: false }
+ignore:
+  roles: [role_o]
+  members: [mem_2, mem_3]
+
+roles:
+  - name: Cashier
+    description: "Sells: at the till"
+    permissions: [catalog_view, refunds_create]
+  - name: Lead
+    permissions: [catalog_view]
+    metadata: { owner: ops }
+  # - name: role_odd # ignored: a file cannot hold its name or address
+  #   id: role_o
+
+members:
+  - email: bob@example.com
+    roles: [Cashier, role_admin] # role_admin: Admin
+    metadata: { employee_id: "4711" }
+  # The invitation has expired. Without sync.reinvite: false, a plan renews it.
+  - email: exp@example.com
+    roles: [Lead]
+  - email: owner@example.com
+    roles: [role_owner] # Owner
+  - email: till7@example.com
+    managed: { nickname: Till 7, password_env: TILL_7_PASSWORD }
+    roles: [Cashier]
+  - email: till8@example.com
+    managed: { nickname: till-7, password_env: TILL_7_2_PASSWORD }
+    roles: []
+  - email: twin@example.com
+    roles: [Lead]
+    id: mem_1
+  # - email: TWIN@example.com # ignored: another entry has its name or address
+  #   id: mem_2
+  # - email: twin@example.com # ignored: its invitation has expired, and another entry has its address
+  #   id: mem_3
+  # - roles: [Lead] # no address, so that no entry can name it
+  #   id: mem_4
+  # - email: svc@example.com # a service account, which plans leave alone
+  #   roles: [role_admin] # Admin
+`;
+
+let shop: Shop;
+
+beforeAll(async () => {
+  shop = await openShop(SEED);
+});
+
+afterAll(() => shop.stop());
+
+test("without a terminal it shows the patch, and says what to do", async () => {
+  const { code, stdout, stderr } = await shop.run(["pull", "MC0DEMO1"]);
+  expect(code).toBe(1);
+  expect(stdout).toContain("+++ b/access/mc0demo1.yaml\n@@ -0,0 +1,44 @@\n+version: 1\n");
+  expect(stderr).toContain("run the command again with --yes");
+});
+
+test("writes a new file, whose plan has no changes", async () => {
+  const { code, stdout } = await shop.run(["pull", "MC0DEMO1", "--yes", "--quiet"]);
+  expect([code, stdout]).toEqual([0, "created access/mc0demo1.yaml\n"]);
+  expect(await readFile(join(shop.folder, "access/mc0demo1.yaml"), "utf8")).toBe(FILE);
+  const plan = await shop.run(["plan", "--detailed-exitcode"]);
+  expect([plan.code, plan.stdout.split("\n").at(-2)]).toEqual([0, "  Plan: no changes; 10 unchanged."]);
+  expect((await shop.run(["fmt", "--check"])).code).toBe(0);
+  const again = await shop.run(["pull", "--check"]);
+  expect([again.code, again.stdout]).toEqual([
+    0,
+    "The files declare what is live: there is nothing to change.\n",
+  ]);
+});
+
+test("a file of another name's merchant is not overwritten", async () => {
+  await mkdir(join(shop.folder, "access"), { recursive: true });
+  await shop.write("access/mc0other.yaml", "version: 1\nmerchant: MC0ELSE\n");
+  const { code, stderr } = await shop.run(["pull", "MC0OTHER", "--yes"]);
+  expect(code).toBe(1);
+  expect(stderr).toContain(
+    "No valid file declares merchant MC0OTHER, and access/mc0other.yaml exists for MC0ELSE.",
+  );
+});

@@ -157,7 +157,7 @@ async function reinvite(
   if (!isConflict(invited)) return invited;
   if (!run.recordable()) return invited;
   const removed = await sendPlanned(step, remove, run);
-  if (removed.status === "unknown") return { ...removed, removed: true };
+  if (removed.status === "unknown") return { ...removed, removed: "unknown" };
   if (removed.status !== "done") return removed;
   if (!run.recordable()) return { status: "unfinished", removed: true };
   const sent = await sendRecorded(step, again, run);
@@ -190,9 +190,10 @@ async function removeExpired(step: Step, invited: Done, remove: Write, run: RunC
     case "unfinished":
       return { status: "unfinished" };
     case "failed":
-      return removed.failure.code === "not-found" ? invited : { ...removed, status: "unfinished" };
     case "unknown":
-      return { status: "unfinished", failure: removed.failure };
+      return removed.failure.code === "not-found"
+        ? invited
+        : { status: "unfinished", failure: removed.failure };
     default:
       return removed satisfies never;
   }

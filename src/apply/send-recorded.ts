@@ -315,7 +315,7 @@ export interface Done {
 export interface Undone {
   readonly status: "failed" | "unknown";
   readonly failure: Failure;
-  readonly removed?: true;
+  readonly removed?: true | "unknown";
 }
 
 /** The result of a step whose resource has changed since it was planned; nothing was sent. */

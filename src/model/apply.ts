@@ -34,8 +34,11 @@ export type Outcome =
   | { readonly status: "not-started"; readonly change: Change };
 
 interface Removal {
-  /** Set if the expired invitation in `change.before` is gone without a known new one. */
-  readonly removed?: true;
+  /**
+   * Set if the expired invitation in `change.before` is gone without a known new one; "unknown" if its removal may have
+   * taken effect, and no new one was sent.
+   */
+  readonly removed?: true | "unknown";
 }
 
 /** A phase of an apply: its changes run concurrently (`free-names` in order), the phases one after the other. */

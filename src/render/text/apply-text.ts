@@ -276,9 +276,12 @@ function removalText(outcome: Outcome): string {
     roles.length === 0 ? "no roles" : roles.map(({ name }) => oneLine(name)).join(", "),
     ...(Object.keys(metadata).length === 0 ? [] : [`metadata ${oneLine(JSON.stringify(metadata))}`]),
   ].join("; ");
-  const sent = status === "unknown" ? "it is unknown whether a new one was sent" : "no new one was sent";
+  const fate =
+    outcome.removed === "unknown"
+      ? "It is unknown whether the expired invitation was deleted; no new one was sent."
+      : `The expired invitation was deleted, and ${status === "unknown" ? "it is unknown whether a new one was sent" : "no new one was sent"}.`;
   return [
-    `      The expired invitation was deleted, and ${sent}. It held: ${held}.\n`,
+    `      ${fate} It held: ${held}.\n`,
     "      The journal has this; the next plan that finds the journal sends a new invitation.\n",
   ].join("");
 }

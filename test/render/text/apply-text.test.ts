@@ -212,4 +212,8 @@ test("what an expired invitation held is told where it is gone and no new one wa
   for (const { name } of change.before.roles) expect(text).toContain(name);
   expect(text).toContain("The journal has this");
   expect(ending(result)).toContain("Completed changes remain.");
+  const unsure = { status: "unknown", change, failure: LOST, removed: "unknown" } as const;
+  expect(renderApplyResult("MC1", { ...result, outcomes: [unsure] }, null, PLAIN)).toContain(
+    "It is unknown whether the expired invitation was deleted; no new one was sent. It held: ",
+  );
 });

@@ -42,6 +42,7 @@ export async function listAll<Item extends Listed>(
 ): Promise<readonly Item[]> {
   const firsts = new Set<string>();
   const firstIds = new Set<string>();
+  let isCounted = false;
   const repeats: Repeats = { pages: 0 };
   const recordFirstPages: ReadPage<Item> = async (offset) => {
     const page = await readPage(offset);
@@ -49,6 +50,7 @@ export async function listAll<Item extends Listed>(
       const ids = JSON.stringify(page.items.map(({ id }) => id));
       firsts.add(`${page.total} ${ids}`);
       firstIds.add(ids);
+      isCounted = page.total !== null;
     }
     return page;
   };
@@ -65,7 +67,7 @@ export async function listAll<Item extends Listed>(
   if (firsts.size === 1 || isRepeating) {
     throw new RolecallError(
       "listing-unstable",
-      `${what} contradicts itself: its pages do not fit its total_count.`,
+      `${what} contradicts itself: its pages ${isCounted ? "do not fit its total_count" : "repeat entries"}.`,
       {
         hint: `All ${LISTINGS} readings began with the same entries, so nobody seems to be changing it. Ask the service's operators.`,
       },

@@ -60,6 +60,16 @@ describe("an invitation that is refused for its address", () => {
     expect(harness.clock.slept).toEqual([]);
   });
 
+  test.each([
+    ["Too many invitations were sent to that user.", "too many invitations were sent to this address"],
+    ["The quota of this key is used up.", "not invited for now: The quota of this key is used up"],
+    [undefined, "too many invitations were sent to this address"],
+  ])("says which limit it was, as the service tells it (%s)", async (detail, limit) => {
+    const refused = problem(429, detail === undefined ? {} : { detail }, { "retry-after": "3600" });
+    const { sent } = invite(() => refused, { stop: AbortSignal.abort() });
+    expect((await failureOf(sent)).message).toBe(`ada@example.com: ${limit}; try again after 13:00 UTC.`);
+  });
+
   test("is given up at once where it is asked to wait for an hour", async () => {
     let held = 0;
     const { harness, sent } = invite(refusing(1, { "retry-after": "3600" }), { held: () => void held++ });

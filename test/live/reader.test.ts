@@ -379,6 +379,13 @@ describe("a list that shifts while it is read", () => {
     );
   });
 
+  test("without a count contradicts itself where its pages repeat entries", async () => {
+    const { reader } = connectTo((one) => json({ items: one.path === MEMBERS ? wireMembers(25) : [] }));
+    expect((await failureOf(reader.read("MC1", []))).message).toBe(
+      "The member list of MC1 contradicts itself: its pages repeat entries.",
+    );
+  });
+
   test("is told as changing where it is another one each time", async () => {
     let read = 0;
     const { reader } = connectTo((one) => {

@@ -52,14 +52,22 @@ export function invitationLimited(
         : `the service asks to wait ${durationText(waitMs)}`;
   return new RolecallError(
     "invitation-limited",
-    `${sanitizeLine(address)}: too many invitations were sent to this address; ${when}.`,
+    `${sanitizeLine(address)}: ${limitOf(request?.problem)}; ${when}.`,
     {
-      hint: "Run apply again then: it continues with the remaining changes.",
+      hint: `Run apply again ${waitMs === null ? "later" : "then"}: it continues with the remaining changes.`,
       ...(request && { request }),
       ...(isKnown && { retryAt: new Date(now + waitMs).toISOString() }),
       cause,
     },
   );
+}
+
+/** Returns the limit that refused an invitation: the documented one, unless the service says something else. */
+function limitOf(problem: ProblemDetails | undefined): string {
+  const detail = problem?.detail;
+  return detail === undefined || /invit/i.test(detail)
+    ? "too many invitations were sent to this address"
+    : `not invited for now: ${sanitizeLine(detail).replace(/\.$/, "")}`;
 }
 
 /** Longest wait that is shown as a date, in ms: a year. */

@@ -210,6 +210,10 @@ test.runIf(process.platform === "linux")("a full disk behind stderr is no crash"
   const { code, text } = await onFullDisk("stderr", ["plan", "mc1.yaml", "--verbose"]);
   expect(text).toContain("Plan: 1 to create, 1 to update");
   expect(code).toBe(1);
+  const apply = await onFullDisk("stderr", APPLY);
+  expect(apply.text).toContain("verified, no changes remain");
+  // Only the path of the journal is lost; 1 would mean that nothing was changed.
+  expect(apply.code).toBe(4);
 });
 
 test("an apply whose reader leaves ends what is in flight, records it, and exits 4", async () => {

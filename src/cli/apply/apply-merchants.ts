@@ -161,15 +161,18 @@ async function reviewAndApply(
   }
   const changes = due.reduce((sum, { plan }) => sum + plan.changes.length, 0);
   progress.applying(due.map(({ plan }) => plan));
+  let code: ExitCode;
   try {
     const watched = withProgress(reporter, progress, changes, options);
     const { concurrency, recheck } = options;
-    const code = await runApply(due, { password, concurrency, recheck, cancellation, openJournal }, watched);
-    return code === ExitCode.ok && isCutOff(io) ? ExitCode.partial : code;
+    code = await runApply(due, { password, concurrency, recheck, cancellation, openJournal }, watched);
   } finally {
     await progress.rest();
     if (allOut > 0) reporter.say(`${leftOutText(allOut)}.`);
   }
+  // The loss of the last output may be noticed only now.
+  await io.sleep(0);
+  return code === ExitCode.ok && isCutOff(io) ? ExitCode.partial : code;
 }
 
 function leftOutText(count: number): string {

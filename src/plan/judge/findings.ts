@@ -396,7 +396,8 @@ export function toFinding(found: FindingData): Finding {
         "This plan sends it. Roles and metadata that the file does not manage come from the journal of that run.",
       );
     case "member-fields-emptied": {
-      const [what, it] = found.fields.length === 1 ? ["is", "it"] : ["are", "them"];
+      const isOne = found.fields.length === 1 && !found.fields.includes("roles");
+      const [what, it] = isOne ? ["is", "it"] : ["are", "them"];
       return warning(
         "member",
         `The ${found.fields.join(" and ")} of ${name} ${what} empty: the service may have emptied ${it} when the apply ${found.run} sent an update without ${it}.`,

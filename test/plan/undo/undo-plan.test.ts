@@ -3,6 +3,7 @@ import type { DesiredState } from "../../../src/model/desired.ts";
 import { RolecallError } from "../../../src/model/errors.ts";
 import type { PastRun } from "../../../src/model/journal.ts";
 import type { LiveMember, LiveState } from "../../../src/model/live.ts";
+import { toFinding } from "../../../src/plan/judge/findings.ts";
 import { stillEmpty, unrestoredMembers } from "../../../src/plan/undo/emptied-fields.ts";
 import { type Undo, undoPlan } from "../../../src/plan/undo/undo-plan.ts";
 import {
@@ -372,4 +373,22 @@ describe("undo", () => {
     const guards = { protect: { roles: [], members: ["ben@*"] } };
     expect(briefRefusals(undo(run, service, { guards }).plan)).toEqual(["guard protect ben@example.com"]);
   });
+});
+
+test.each([
+  [["roles"], "The roles of ada@example.com are empty: the service may have emptied them"],
+  [["metadata"], "The metadata of ada@example.com is empty: the service may have emptied it"],
+  [
+    ["roles", "nickname"],
+    "The roles and nickname of ada@example.com are empty: the service may have emptied them",
+  ],
+] as const)("a warning of emptied fields names them (%s)", (fields, text) => {
+  const data = {
+    code: "member-fields-emptied",
+    name: "ada@example.com",
+    merchant: "MC1",
+    run: "R",
+    fields,
+  } as const;
+  expect(toFinding(data).message).toContain(text);
 });

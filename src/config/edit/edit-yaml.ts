@@ -17,7 +17,7 @@ import {
 } from "./changes.ts";
 import type { EditStyle } from "./edit-style.ts";
 import { insertRemarks, spliceRoot } from "./splice-block.ts";
-import { spliced } from "./splices.ts";
+import { lineBreak, spliced } from "./splices.ts";
 import { readSyntax, type SyntaxNode } from "./syntax-tree.ts";
 
 /** One edit of a YAML text. Paths are keys and indexes of the text as it was before all edits. */
@@ -64,9 +64,12 @@ export function editYaml(
     const expected = applied(value as JsonValue, tree, []) ?? null;
     const change = settleAliases(root, changeOf(root, tree, []));
     const style: EditStyle = { root, comments };
-    const splices = spliceRoot(text, change, style);
+    // A last line without a line break gets one for as long as it takes.
+    const ending = text.endsWith("\n") ? "" : lineBreak(text, text.length);
+    const splices = spliceRoot(text + ending, change, style);
     insertRemarks(splices, remarksOf(tree, []), style, expected);
-    const edited = spliced(splices);
+    const ended = spliced(splices);
+    const edited = ending === "" ? ended : ended.replace(/\r?\n$/, "");
     if (edited === text) return isSameJson(expected, value) ? { text } : { refused: "unsupported", path: [] };
     const after = parseFast(edited) ?? parse(edited);
     const same = after.readable && isSameJson(after.value, expected);

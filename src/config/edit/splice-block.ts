@@ -19,7 +19,6 @@ import {
   blanksBelow,
   columnOf,
   commentsAbove,
-  deleteLines,
   endWithComments,
   insertLines,
   isFirstOnLine,
@@ -57,11 +56,20 @@ function spliceEntry(splices: Splices, at: BlockEntry, change: NodeChange, style
     replaceValue(splices, at, change.value, style);
   } else if (node.flow) {
     spliceFlowValue(splices, at, change, style);
-  } else if (node.entries.every((_, index) => change.removed.has(index)) && isEmpty(change.value)) {
+  } else if (isReplaced(splices.text, node, change)) {
     replaceValue(splices, at, change.value, style);
   } else {
     spliceBlock(splices, at, change, style);
   }
+}
+
+/** Whether nothing stays of a block, and what is new cannot stand on its lines. */
+function isReplaced(
+  text: string,
+  { entries, start }: SyntaxNode,
+  { removed, value }: EntriesChange,
+): boolean {
+  return entries.every((_, index) => removed.has(index)) && (isEmpty(value) || !isFirstOnLine(text, start));
 }
 
 const isEmpty = (value: JsonValue): boolean =>
@@ -83,7 +91,7 @@ function spliceFlowValue(splices: Splices, at: BlockEntry, change: EntriesChange
     const shift = " ".repeat(entry.key === null ? 2 : node.kind === "map" ? print.step : print.listStep);
     const [first = "", ...rest] = pieces.map((piece) => (node.kind === "seq" ? `- ${piece}` : piece));
     const lines = (entry.key === null ? rest : [first, ...rest]).map((line) => shift + line);
-    writeValue(splices, at, entry.key === null ? ` ${first}` : "", lines);
+    writeValue(splices, at, entry.key === null ? ` ${first}` : "", lines, true);
     return;
   }
   splices.deletions.push(...own.deletions);
@@ -120,27 +128,39 @@ function replaceValue(splices: Splices, at: BlockEntry, value: JsonValue, style:
   const print = { ...styleOfScalar(text, node, siblings), inline, comments };
   const lines =
     key === null
-      ? printItem(value, path, column, print)
+      ? printItem(value, path, column, print, dashOf(text, entry))
       : printPair(key, value, path.slice(0, -1), column, print);
   const [first = "", ...rest] = lines;
   const name = key === null ? "-" : `${printKey(key, print)}:`;
-  writeValue(splices, at, first.slice(name.length), rest);
+  const isInline = typeof value !== "object" || value === null || /^ *[[{]/.test(first.slice(name.length));
+  writeValue(splices, at, first.slice(name.length), rest, !isInline);
 }
 
 /** Replaces an entry's value: by what stands on the line of its dash or key, and by lines below that. */
-function writeValue(splices: Splices, at: BlockEntry, head: string, rest: readonly string[]): void {
+function writeValue(
+  splices: Splices,
+  at: BlockEntry,
+  head: string,
+  rest: readonly string[],
+  isBlockHead: boolean,
+): void {
   const { text, insertions, deletions } = splices;
   const { entry, column } = at;
   const { node, slot } = entry;
   const isBlock = !node.flow && (node.kind === "map" || node.kind === "seq");
   const colon = entry.colon ? "" : ":";
+  // Behind an anchor, a block begins on the next line.
+  if (entry.key === null && slot > entry.start + 1 && isBlockHead) {
+    writeValue(splices, at, "", [`  ${head.trimStart()}`, ...rest], false);
+    return;
+  }
   let below = lineEnd(text, node.end);
   if (isBlock && lineEnd(text, slot) <= node.start) {
     insertions.push({ at: slot, text: colon + head });
     const first = node.entries[0]?.start ?? node.start;
     below = lineEnd(text, slot);
     const start = commentsAbove(text, first, below, columnOf(text, first));
-    deleteLines(splices, start, lineEnd(text, node.end));
+    deletions.push([start, lineEnd(text, node.end)]);
   } else if (node.kind === "empty") {
     insertions.push({ at: slot, text: colon + head });
   } else if (node.kind === "block-scalar") {
@@ -249,7 +269,8 @@ function printAddition(
   style: PrintStyle,
 ): readonly string[] {
   const above = comment === undefined ? [] : [`# ${commentText(comment)}`];
-  if (key === null) return [...above, ...printItem(value, [...path, 0], column, style, dashOf(text, node))];
+  if (key === null)
+    return [...above, ...printItem(value, [...path, 0], column, style, dashOf(text, node.entries.at(-1)))];
   const shift = " ".repeat(isEmpty(value) ? 0 : style.listStep);
   const out = remarks.flatMap((remark) =>
     printCommentedItem(remark.value, remark.comment, [...path, key, 0], column + shift.length, style),
@@ -257,10 +278,9 @@ function printAddition(
   return [...above, ...printPair(key, value, path, column, style), ...out.map((line) => shift + line)];
 }
 
-/** Returns the dash of a list's items with the spaces behind it. */
-function dashOf(text: string, { entries }: SyntaxNode): string {
-  const last = entries.at(-1);
-  const dash = last === undefined ? "" : text.slice(last.start, last.node.start);
+/** Returns the dash of a list's item with the spaces behind it. */
+function dashOf(text: string, item: SyntaxEntry | undefined): string {
+  const dash = item === undefined ? "" : text.slice(item.start, item.node.start);
   return /^- +$/.test(dash) ? dash : "- ";
 }
 
@@ -289,13 +309,13 @@ function removeEntry(splices: Splices, { entries }: SyntaxNode, index: number, a
     const from =
       lineStart(text, entry.start) + text.slice(lineStart(text, entry.start), entry.start).trimEnd().length;
     const end = at.end - (text[at.end - 2] === "\r" ? 2 : 1);
-    splices.deletions.push([from, text.endsWith("\n") || at.end < text.length ? end : at.end]);
+    splices.deletions.push([from, end]);
     return;
   }
   const start = commentsAbove(text, entry.start, at.floor, at.column);
   const [above, below] = [blanksAbove(text, start, at.floor), blanksBelow(text, at.end)];
-  if (at.isFirst && above === start) deleteLines(splices, start, at.next === -1 ? at.end : below);
-  else deleteLines(splices, below > at.end || at.next === -1 ? above : start, at.end);
+  if (at.isFirst && above === start) splices.deletions.push([start, at.next === -1 ? at.end : below]);
+  else splices.deletions.push([below > at.end || at.next === -1 ? above : start, at.end]);
 }
 
 /** Adds commented-out items at the ends of lists, unless they are in the text. */

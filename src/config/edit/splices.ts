@@ -1,4 +1,4 @@
-/** A text with the pieces that will be deleted from it and inserted into it. */
+/** A text that ends in a line break, with the pieces that will be deleted from it and inserted into it. */
 export interface Splices {
   readonly text: string;
   readonly deletions: (readonly [from: number, to: number])[];
@@ -63,21 +63,10 @@ export function lineBreak(text: string, at: number): string {
   return near > 0 && text[near - 1] === "\r" ? "\r\n" : "\n";
 }
 
-/** Inserts whole lines at the start of a line, or at the end of a text whose last line has no break. */
-export function insertLines(splices: Splices, at: number, lines: readonly string[]): void {
-  const { text } = splices;
+/** Inserts whole lines at the start of a line, or at the end of the text. */
+export function insertLines({ text, insertions }: Splices, at: number, lines: readonly string[]): void {
   const ends = lineBreak(text, Math.max(0, at - 1));
-  const open = at === text.length && at > 0 && !text.endsWith("\n");
-  const inserted = open ? ends + lines.join(ends) : lines.join(ends) + ends;
-  splices.insertions.push({ at, text: inserted });
-}
-
-/** Deletes whole lines; a text whose last line has no break keeps that. */
-export function deleteLines(splices: Splices, from: number, to: number): void {
-  const { text } = splices;
-  const open = to === text.length && !text.endsWith("\n") && from > 0;
-  const before = open ? from - (text[from - 2] === "\r" ? 2 : 1) : from;
-  splices.deletions.push([Math.max(0, before), to]);
+  insertions.push({ at, text: lines.join(ends) + ends });
 }
 
 /** Returns where the comment lines directly above a line start: from `at` upwards, no further than `floor`. */

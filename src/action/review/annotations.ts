@@ -1,7 +1,7 @@
 import { locate } from "../../config/yaml/locate.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import type { Plan } from "../../model/plan.ts";
+import type { Finding, Plan, Refusal } from "../../model/plan.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
 import type { Annotation } from "../action-log.ts";
 
@@ -31,26 +31,22 @@ export function planAnnotations(
   placeOf: PlaceOf,
 ): readonly Annotation[] {
   const entry = entryPlaces(states, sources);
-  const findings = plans.flatMap(({ merchant, findings: all }) =>
-    all.map(({ severity, message, hint, code, resource, name }): Annotation => {
-      const place = entry(merchant, resource, name);
-      return {
-        level: severity,
-        message: `${merchant}: ${message}`,
-        hint,
-        title: code,
-        ...place,
-      };
+  const placed = (plan: Plan, found: Refusal | Finding): Place => {
+    const written = /^(.*):(\d+):\d+$/.exec(placeOf(plan, found) ?? "");
+    if (written !== null) return { file: written[1] ?? null, line: Number(written[2]) };
+    return entry(plan.merchant, found.resource ?? "role", found.name ?? "");
+  };
+  const findings = plans.flatMap((plan) =>
+    plan.findings.map((finding): Annotation => {
+      const { severity, message, hint, code } = finding;
+      const text = `${plan.merchant}: ${message}`;
+      return { level: severity, message: text, hint, title: code, ...placed(plan, finding) };
     }),
   );
   const refusals = plans.flatMap((plan) =>
     plan.refusals.map((refusal): Annotation => {
-      const { rule, code, message, hint, resource, name } = refusal;
-      const written = /^(.*):(\d+):\d+$/.exec(placeOf(plan, refusal) ?? "");
-      const place =
-        written === null
-          ? entry(plan.merchant, resource ?? "role", name ?? "")
-          : { file: written[1] ?? null, line: Number(written[2]) };
+      const { rule, code, message, hint } = refusal;
+      const place = placed(plan, refusal);
       const text = `${plan.merchant}: an apply would be refused: ${message}`;
       return { level: "error", message: text, hint, title: `${rule} ${code}`, ...place };
     }),

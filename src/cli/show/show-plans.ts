@@ -1,5 +1,9 @@
 import { resolve } from "node:path";
+import type { Path } from "../../config/diagnostics/problem.ts";
+import { fieldsOf } from "../../config/values.ts";
+import { parseFast } from "../../config/yaml/fast-yaml.ts";
 import { locate } from "../../config/yaml/locate.ts";
+import { parse } from "../../config/yaml/to-value.ts";
 import type { DesiredState, Origin } from "../../model/desired.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -150,18 +154,50 @@ export function ruleLocations(
     const span = locate(texts.get(file) ?? "", path);
     return span ? `${file}:${span.line}:${span.column}` : null;
   };
-  return ({ merchant }, { rule, code, check, override }) => {
+  const firstPlace = (files: readonly string[], pathIn: (file: string) => Path | null): string | null => {
+    for (const file of files) {
+      const path = pathIn(file);
+      const found = path === null ? null : place({ file, path });
+      if (found !== null) return found;
+    }
+    return null;
+  };
+  return ({ merchant }, found) => {
     const state = byMerchant.get(merchant);
     if (state === undefined) return null;
+    const files = [state.origin.file, ...(state.included ?? [])];
+    if ("severity" in found) {
+      return found.code === "rule-role-unknown" || found.code === "rule-permission-unknown"
+        ? firstPlace(files, (file) => pathInRules(texts.get(file) ?? "", found.name))
+        : null;
+    }
+    const { rule, code, check, override } = found;
     if (rule === "check") {
       const written = state.checks.find((one) => checkText(one) === check);
       return written ? place(written.origin) : null;
     }
     const path = KEYS[code];
     if (path === undefined || (code === "min-holders" && !namesRole(state, override))) return null;
-    const files = [state.origin.file, ...(state.included ?? [])];
-    return files.map((file) => place({ file, path })).find((found) => found !== null) ?? null;
+    return firstPlace(files, () => path);
   };
+}
+
+const RULES = ["policies", "guards", "checks"] as const;
+
+/** Returns the path at which a rule of a file names a role or a permission; `null` if none does. */
+function pathInRules(text: string, name: string): Path | null {
+  const value = fieldsOf((parseFast(text) ?? parse(text)).value);
+  const find = (inner: unknown, path: Path): Path | null => {
+    if (typeof inner === "string") return inner === name || inner === `role:${name}` ? path : null;
+    if (typeof inner !== "object" || inner === null) return null;
+    for (const [key, each] of Object.entries(inner)) {
+      const to = [...path, Array.isArray(inner) ? Number(key) : key];
+      const found = key === name ? to : find(each, to);
+      if (found !== null) return found;
+    }
+    return null;
+  };
+  return RULES.map((key) => find(value[key], [key])).find((path) => path !== null) ?? null;
 }
 
 /** Tells if a merchant's files set the fewest holders of a role, and not the default, by the override of a refusal. */

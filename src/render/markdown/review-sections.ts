@@ -35,8 +35,9 @@ function problems({ views, unplanned }: ReviewInput): readonly RiskBlock[] {
       .map((line) => `    ${line}`),
   ]);
   const found = views.flatMap(({ merchant, errors }) =>
-    errors.flatMap(({ message, hint }) => [
+    errors.flatMap(({ message, hint, place }) => [
       ...hanging(`${oneLine(merchant)}: ${oneLine(message)}`, "- ", "-   "),
+      ...(place === null ? [] : [`    written at ${oneLine(place)}`]),
       ...(hint === null ? [] : hanging(oneLine(hint), "    → ", "      ")),
     ]),
   );
@@ -142,7 +143,8 @@ export function changeLines(
 /** Returns the warnings, and the variables that an apply reads passwords from. */
 export function warningLines({ warnings, passwords }: PlanView): readonly string[] {
   const texts = warnings.map(
-    ({ severity, message, hint }) => `${severity}: ${message}${hint === null ? "" : ` → ${hint}`}`,
+    ({ severity, message, hint, place }) =>
+      `${severity}: ${message}${place === null ? "" : ` (written at ${place})`}${hint === null ? "" : ` → ${hint}`}`,
   );
   if (passwords.length > 0) texts.push(`An apply reads first passwords from ${passwords.join(", ")}.`);
   return texts.flatMap((text) => hanging(oneLine(text)));

@@ -1,6 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
-import type { Finding } from "../../model/plan.ts";
 import { deferredText, moreText } from "../report-phrases.ts";
 import type { Paint, Style, Verbosity } from "../style.ts";
 import { type DetailView, type RowView, wordDiffText } from "../view/change-view.ts";
@@ -9,6 +8,7 @@ import {
   countsText,
   type DeferredView,
   errorsText,
+  type FindingView,
   type PlanView,
   type RefusalView,
   refusalsText,
@@ -154,14 +154,17 @@ export function renderRefusal(
   return [
     `    ${style.red(head)}${first.slice(head.length)}`,
     ...rest.map((line) => `      ${line}`),
-    ...(place === null
-      ? []
-      : wrapText(`written at ${oneLine(place)}`, style.columns - 6).map(
-          (line) => `      ${style.dim(line)}`,
-        )),
+    ...renderPlace(place, "      ", style),
     ...renderHint(hint, "      ", style),
     ...(override === null ? [] : renderOverride(override, style)),
   ];
+}
+
+function renderPlace(place: string | null, indent: string, style: Style): readonly string[] {
+  if (place === null) return [];
+  return wrapText(`written at ${oneLine(place)}`, style.columns - indent.length).map(
+    (line) => `${indent}${style.dim(line)}`,
+  );
 }
 
 /** Returns how to override a refusal; the command is kept on one line where it fits. */
@@ -256,12 +259,13 @@ export function renderFindings(
   return findings.length === 0 ? [] : ["", ...findings.flatMap((finding) => renderFinding(finding, style))];
 }
 
-function renderFinding({ severity, message, hint }: Finding, style: Style): readonly string[] {
+function renderFinding({ severity, message, hint, place }: FindingView, style: Style): readonly string[] {
   const paint = severity === "error" ? style.red : style.yellow;
   const [first = "", ...rest] = wrapText(`${severity}: ${oneLine(message)}`, style.columns - 4);
   return [
     `  ${paint(severity)}${first.slice(severity.length)}`,
     ...rest.map((line) => `    ${line}`),
+    ...renderPlace(place, "    ", style),
     ...(hint === null ? [] : renderHint(hint, "    ", style)),
   ];
 }

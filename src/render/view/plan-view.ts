@@ -27,6 +27,12 @@ export interface RefusalView {
   readonly place: string | null;
 }
 
+/** A finding, and where what it is about is written. */
+export interface FindingView extends Finding {
+  /** The location of the rule; `null` if the finding is about no rule. */
+  readonly place: string | null;
+}
+
 /** One merchant's plan as every format shows it. */
 export interface PlanView {
   readonly merchant: string;
@@ -43,17 +49,17 @@ export interface PlanView {
   readonly refusals: readonly RefusalView[];
   /** Refusals that are overridden. */
   readonly overridden: readonly RefusalView[];
-  readonly errors: readonly Finding[];
+  readonly errors: readonly FindingView[];
   /** Those that say the same of several roles or members are one. */
-  readonly warnings: readonly Finding[];
+  readonly warnings: readonly FindingView[];
   /** Environment variables that an apply reads first passwords from; by name. */
   readonly passwords: readonly string[];
 }
 
 const FINGERPRINT_SHOWN = 12;
 
-/** Tells where the rule behind a refusal is written. */
-export type PlaceOf = (plan: Plan, refusal: Refusal) => string | null;
+/** Tells where the rule behind a refusal or a finding is written. */
+export type PlaceOf = (plan: Plan, found: Refusal | Finding) => string | null;
 
 /** The command that applies a plan. */
 export type PlanCommand = "apply" | "undo";
@@ -79,6 +85,7 @@ export function planView(
         : `${command} --allow ${shellWord(`${refusal.override}@${fingerprint}`)}`;
     return { rule, code, message, hint, override, place: placeOf(plan, refusal) };
   };
+  const findingView = (finding: Finding): FindingView => ({ ...finding, place: placeOf(plan, finding) });
   return {
     merchant: plan.merchant,
     environment: plan.environment,
@@ -95,8 +102,8 @@ export function planView(
     })),
     refusals: plan.refusals.filter((refusal) => !overridden.includes(refusal)).map(refusalView),
     overridden: overridden.map(refusalView),
-    errors: plan.findings.filter(({ severity }) => severity === "error"),
-    warnings: joinSame(plan.findings.filter(({ severity }) => severity === "warning")),
+    errors: plan.findings.filter(({ severity }) => severity === "error").map(findingView),
+    warnings: joinSame(plan.findings.filter(({ severity }) => severity === "warning")).map(findingView),
     passwords: [...new Set(plan.changes.flatMap(passwordOf))].sort(),
   };
 }

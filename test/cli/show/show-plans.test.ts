@@ -3,6 +3,9 @@ import { ruleLocations } from "../../../src/cli/show/show-plans.ts";
 import { loadMerchants } from "../../../src/config/load-merchants.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
 import { judgeDeclared } from "../../../src/plan/judge/judge-rules.ts";
+import { PLAIN } from "../../../src/render/style.ts";
+import { renderPlans } from "../../../src/render/text/plan-text.ts";
+import { planView } from "../../../src/render/view/plan-view.ts";
 import { live, liveMember, liveRole, matches, NOW } from "../../support/build.ts";
 
 const FILES: Readonly<Record<string, string>> = {
@@ -73,4 +76,33 @@ members: []
     ["MC2", "own.yaml:3:25", "own.yaml:3:41"],
     ["MC3", "guards.yaml:2:25", null],
   ]);
+});
+
+test("a rule that names an unknown role or a misspelt permission is told with its place, too", async () => {
+  const files: Readonly<Record<string, string>> = {
+    "shop.yaml": `version: 1
+merchant: MC1
+include: [rules.yaml]
+sync: { roles: additive }
+roles: [{ name: Cashier, permissions: [catalog_view] }]
+checks:
+  - { can: catalog_vew, only: ["role:Cashier", "role:Boss"] }
+`,
+    "rules.yaml": "version: 1\npolicies:\n  max_holders: { Cleark: 2 }\n  require_mfa: [Boss]\n",
+  };
+  const read = async (path: string) => ({ ok: true as const, file: path, text: files[path] ?? "" });
+  const { merchants, sources } = await loadMerchants(["shop.yaml"], read, { now: NOW, judge: judgeDeclared });
+  const states = merchants.flatMap(({ state }) => state ?? []);
+  const [desired] = states;
+  if (!desired) throw new Error("the file is not valid");
+  const is = live([liveRole("role_1", "Clerk")]);
+  const plan = buildPlan({ desired, live: is, service: "https://one.example", now: NOW, matches });
+  const view = planView(plan, ruleLocations(states, sources));
+  const placed = [...view.errors, ...view.warnings].map(({ name, place }) => [name, place]);
+  expect(placed).toEqual([
+    ["Boss", "shop.yaml:7:48"],
+    ["Cleark", "rules.yaml:3:26"],
+    ["catalog_vew", "shop.yaml:7:12"],
+  ]);
+  expect(renderPlans([view], PLAIN)).toContain("    written at shop.yaml:7:48\n");
 });

@@ -15,7 +15,7 @@ import {
   normalisePatterns,
   normalisePolicies,
   normaliseSync,
-  sharedRuleRoles,
+  sharedRuleNames,
   type ValidFile,
 } from "./desired-settings.ts";
 import type { LocatedProblem } from "./diagnostics/problem.ts";
@@ -128,7 +128,7 @@ function normalise(main: ValidFile, all: readonly ValidFile[]): DesiredState | n
     ignore: normalisePatterns(all.map(({ content }) => content.ignore)),
     guards: normaliseGuards(all, currentName),
     policies: normalisePolicies(all, currentName),
-    sharedRuleRoles: sharedRuleRoles(main, all)?.map(currentName),
+    sharedRuleNames: sharedRuleNames(main, all)?.map(currentName),
     included: all.length > 1 ? all.flatMap(({ file }) => (file === main.file ? [] : file)) : undefined,
     checks: all.flatMap(({ file, content }) =>
       (content.checks ?? []).map((check, index) =>

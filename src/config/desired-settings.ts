@@ -108,19 +108,19 @@ export function normalisePolicies(
   });
 }
 
-/** Returns the roles that rules of included files name, and no rule of the merchant's own; undefined if there are none. */
-export function sharedRuleRoles(main: ValidFile, all: readonly ValidFile[]): readonly string[] | undefined {
-  const own = new Set(ruleRoles(main));
+/** Returns the roles and members that rules of included files name, and no rule of the merchant's own; undefined if there are none. */
+export function sharedRuleNames(main: ValidFile, all: readonly ValidFile[]): readonly string[] | undefined {
+  const own = new Set(ruleNames(main));
   const shared = all
     .filter(({ file }) => file !== main.file)
-    .flatMap(ruleRoles)
+    .flatMap(ruleNames)
     .filter((role) => !own.has(role));
   return shared.length === 0 ? undefined : unique(shared);
 }
 
-function ruleRoles({ content: { guards, policies, checks } }: ValidFile): readonly string[] {
+function ruleNames({ content: { guards, policies, checks } }: ValidFile): readonly string[] {
   return [
-    ...(guards?.protect?.roles ?? []).filter(isLiteralGlob),
+    ...[...(guards?.protect?.roles ?? []), ...(guards?.protect?.members ?? [])].filter(isLiteralGlob),
     ...Object.keys(guards?.min_holders ?? {}),
     ...(policies?.separate?.flat() ?? []),
     ...Object.keys(policies?.max_holders ?? {}),

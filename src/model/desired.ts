@@ -135,8 +135,8 @@ export interface DesiredState extends Addressed {
   readonly guards: GuardSettings;
   readonly policies: Policies;
   readonly checks: readonly Check[];
-  /** Roles that only rules of included files name: another merchant that includes them may have these. Absent: none. */
-  readonly sharedRuleRoles?: readonly string[];
+  /** Roles and members that only rules of included files name: another merchant may have these. Absent: none. */
+  readonly sharedRuleNames?: readonly string[];
   /** Roles that rules of included files name and another merchant that includes them declares. Absent: none. */
   readonly rolesElsewhere?: readonly string[];
   /** The files that the merchant's own includes, directly or not. Absent: none. */

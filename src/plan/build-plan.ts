@@ -23,7 +23,7 @@ import { detectRenames, impactOf } from "./judge/impact.ts";
 import { declaredViolations, judgePlan } from "./judge/judge-rules.ts";
 import { guardMinHolders } from "./judge/min-holders.ts";
 import { refusalOfUndo, toRefusal } from "./judge/refusals.ts";
-import { misspeltInRules, rolesInRules, unknownInRules } from "./judge/rule-roles.ts";
+import { misspeltInRules, rolesInRules, unknownInRules, unknownMembersInRules } from "./judge/rule-roles.ts";
 import { roleResolver } from "./resolve.ts";
 import { type GlobMatch, type Scope, scopeOf } from "./scope.ts";
 import { roundingChanges, withoutLeftOut } from "./select.ts";
@@ -184,6 +184,7 @@ export function judgeChanges(
         ...(byFile
           ? [
               ...unknownInRules(desired, scope, roles),
+              ...unknownMembersInRules(desired, scope),
               ...misspeltInRules(desired, scope),
               ...ignoredAccess(scope),
             ]

@@ -336,6 +336,12 @@ checks: [{ can: q, only: ["role:Seasonal"] }]
     expect(await elsewhere(["a.yaml"])).toEqual([undefined]);
   });
 
+  test("tells the plan which names another merchant may have, also those of protected members", async () => {
+    const protect = "guards: { protect: { roles: [Lead], members: [a@example.com, '*@b.co'] } }\n";
+    const { merchants } = await load({ ...files, "shared.yaml": protect }, [...roots]);
+    expect(merchants[0]?.state?.sharedRuleNames).toEqual(["Lead", "a@example.com"]);
+  });
+
   test("may name roles of merchants whose roles the files do not tell; a likely slip is warned of", async () => {
     const { diagnostics } = await load(
       { ...files, "c.yaml": "merchant: C\ninclude: [shared.yaml]\n" },

@@ -32,7 +32,10 @@ export type FindingData =
       readonly near: string | null;
       /** Only rules of included files name it. */
       readonly shared: boolean;
+      /** The name of the live role with this id, which the plan removes. */
+      readonly removed: string | null;
     }
+  | { readonly code: "rule-member-unknown"; readonly name: string; readonly near: string | null }
   | { readonly code: "rule-permission-unknown"; readonly name: string; readonly near: string }
   | { readonly code: "role-likely-renamed"; readonly name: string; readonly previously: string }
   | {
@@ -239,13 +242,15 @@ export function toFinding(found: FindingData): Finding {
         `If the live role is meant, write "${found.live}", or add "previously: ${found.live}" to rename it. If it is another role, list "${found.live}" as well, or choose another name.`,
       );
     case "rule-role-unknown": {
-      const message = `A policy, guard or check names "${name}", which is neither declared nor live: it has no effect.`;
-      const correct = found.shared
-        ? "If another merchant that includes the rule has the role, leave it; else correct the name."
-        : "Correct the name, or remove it.";
-      const hint = found.near === null ? correct : `Did you mean "${found.near}"?`;
+      const { message, hint } = unknownRoleTexts(found);
       return found.shared ? warning("role", message, hint) : error("role", message, hint);
     }
+    case "rule-member-unknown":
+      return warning(
+        "member",
+        `A guard or check names ${name}, who is neither declared nor a member: it has no effect.`,
+        found.near === null ? "Correct the address, or remove it." : `Did you mean "${found.near}"?`,
+      );
     case "rule-permission-unknown":
       return warning(
         "role",
@@ -419,4 +424,25 @@ export function toFinding(found: FindingData): Finding {
     default:
       return found satisfies never;
   }
+}
+
+function unknownRoleTexts({
+  name,
+  near,
+  shared,
+  removed,
+}: Extract<FindingData, { code: "rule-role-unknown" }>): Readonly<Record<"message" | "hint", string>> {
+  if (removed !== null) {
+    return {
+      message: `A policy, guard or check names "${name}", the role "${removed}", which this plan removes: it would have no effect.`,
+      hint: "Remove the rule as well, or list the role.",
+    };
+  }
+  const correct = shared
+    ? "If another merchant that includes the rule has the role, leave it; else correct the name."
+    : "Correct the name, or remove it.";
+  return {
+    message: `A policy, guard or check names "${name}", which is neither declared nor live: it has no effect.`,
+    hint: near === null ? correct : `Did you mean "${near}"?`,
+  };
 }

@@ -3,7 +3,7 @@ import { isLiteralGlob } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { PREDEFINED_ROLES } from "../../model/live.ts";
 import type { RolePlan } from "../changes/plan-roles.ts";
-import type { Scope } from "../scope.ts";
+import { addressesOf, type Scope } from "../scope.ts";
 import type { FindingData } from "./findings.ts";
 
 /** Returns the roles that guards, policies and checks name, each once. */
@@ -30,9 +30,9 @@ export function rolesInRules({
 }
 
 /**
- * Reports roles that rules name and that are neither declared nor live, so that the rules would have no effect; but not
- * those of a shared rule that another merchant has. Names
- * are known from the files alone where those list all roles; ids are not.
+ * Reports roles that rules name and that are neither declared nor live after the plan, so that the rules would have no
+ * effect; but not those of a shared rule that another merchant has. Names are known from the files alone where those
+ * list all roles; ids are not.
  */
 export function unknownInRules(
   desired: DesiredState,
@@ -42,13 +42,15 @@ export function unknownInRules(
   const named = rolesInRules(desired);
   const guarded = desired.guards.protect.roles.filter(isLiteralGlob);
   if (named.length + guarded.length === 0) return [];
-  const gone = new Set(changes.flatMap(({ kind, id }) => (kind === "delete" && id !== null ? [id] : [])));
+  const gone = new Map(
+    changes.flatMap(({ kind, id, name }) => (kind === "delete" && id !== null ? [[id, name] as const] : [])),
+  );
   const staying = live.filter(({ id }) => !gone.has(id));
   const names = [...(desired.roles ?? []), ...staying].map(({ name }) => name);
   const known = new Set([...names, ...staying.map(({ id }) => id), ...ignoredRoles]);
   const namesComplete = desired.roles !== undefined && desired.sync.roles === "authoritative";
   const suggest = openSuggester([...new Set([...names, ...PREDEFINED_ROLES])]);
-  const shared = new Set(desired.sharedRuleRoles);
+  const shared = new Set(desired.sharedRuleNames);
   const elsewhere = new Set(desired.rolesElsewhere?.filter((role) => shared.has(role)));
   const unknown = named.filter((role) => !known.has(role) && (role.startsWith("role_") || !namesComplete));
   const silent = new Set([...unknown, ...unprotected(guarded, desired, live, known)]);
@@ -58,6 +60,7 @@ export function unknownInRules(
       code: "rule-role-unknown",
       name: role,
       near: PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? suggest(role),
+      removed: gone.get(role) ?? null,
       shared: shared.has(role),
     }));
 }
@@ -81,6 +84,34 @@ function unprotected(
     ].map((role) => role.toLowerCase()),
   );
   return guarded.filter((role) => !meant.has(role.toLowerCase()));
+}
+
+/**
+ * Reports members whom a check of the merchant's own file or `protect` names and who are neither declared nor live. Where
+ * the file lists all members, the checks are known from the files alone.
+ */
+export function unknownMembersInRules(
+  { checks, guards, sharedRuleNames = [], sync, members, origin }: DesiredState,
+  { members: live, ignoredMembers }: Scope,
+): readonly FindingData[] {
+  const isComplete = members !== undefined && sync.members === "authoritative";
+  const shared = new Set(sharedRuleNames);
+  const checked = isComplete
+    ? []
+    : checks.flatMap((check) =>
+        check.kind === "cannot" && check.origin.file === origin.file ? check.member : [],
+      );
+  const named = [...new Set([...checked, ...guards.protect.members.filter(isLiteralGlob)])].filter(
+    (name) => !shared.has(name),
+  );
+  if (named.length === 0) return [];
+  const all = [...live, ...ignoredMembers];
+  const addresses = [...all.flatMap(addressesOf), ...(members ?? []).map(({ email }) => email)];
+  const known = new Set([...addresses, ...all.map(({ id }) => id)].map((name) => name.toLowerCase()));
+  const suggest = openSuggester([...new Set(addresses)]);
+  return named
+    .filter((name) => !known.has(name.toLowerCase()))
+    .map((name) => ({ code: "rule-member-unknown", name, near: suggest(name) }));
 }
 
 // Beyond it, nobody has typed them.

@@ -370,14 +370,27 @@ describe("a role that a rule names and nobody has", () => {
     expect(found({ sync: { ...SYNC, roles: "additive" }, roles: [] })).toEqual([unknown, gone]);
   });
 
+  test("is told of as removed where its id is that of a role which the plan removes", () => {
+    const policies = { ...desired().policies, maxHolders: { role_1: 2 } };
+    const { findings } = planOf(desired({ policies, roles: [] }), is);
+    expect(findings).toMatchObject([
+      {
+        severity: "error",
+        message:
+          'A policy, guard or check names "role_1", the role "Seasonal", which this plan removes: it would have no effect.',
+        hint: "Remove the rule as well, or list the role.",
+      },
+    ]);
+  });
+
   test("is only warned of where a shared file names it, since another merchant may have it", () => {
-    const [first, second] = found({ sharedRuleRoles: ["Seasonl"] });
+    const [first, second] = found({ sharedRuleNames: ["Seasonl"] });
     expect([first?.severity, first?.name]).toEqual(["error", "role_7Kq2Zz91"]);
     expect(second).toEqual({ ...unknown, severity: "warning" });
   });
 
   test("is nothing to tell where another merchant that includes the rule has it", () => {
-    const elsewhere = { sharedRuleRoles: ["Seasonl"], rolesElsewhere: ["Seasonl"] };
+    const elsewhere = { sharedRuleNames: ["Seasonl"], rolesElsewhere: ["Seasonl"] };
     expect(found(elsewhere).map(({ name }) => name)).toEqual(["role_7Kq2Zz91"]);
     expect(found({ rolesElsewhere: ["Seasonl"] }).map(({ name }) => name)).toContain("Seasonl");
   });
@@ -398,6 +411,38 @@ describe("a role that a rule names and nobody has", () => {
   });
 });
 
+describe("a member whom a rule names and who is neither declared nor live", () => {
+  const check = (email: string, file = "shop.yaml") =>
+    ({ kind: "cannot", member: email, cannot: ["p"], origin: { file, path: ["checks", 0] } }) as const;
+  const is = live([], [liveMember("mem_1", "ada@example.com"), liveMember("mem_2", "till@example.com")]);
+  const told = (rest: Partial<DesiredState>) =>
+    planOf(
+      desired({ sync: { ...SYNC, members: "additive" }, members: [member("bob@example.com")], ...rest }),
+      is,
+    )
+      .findings.filter(({ code }) => code === "rule-member-unknown")
+      .map(({ severity, name, hint }) => `${severity} ${name}: ${hint}`);
+  const protect = (...members: readonly string[]) => ({ guards: { protect: { roles: [], members } } });
+
+  test("is warned of, with a suggestion", () => {
+    const checks = [check("adaa@example.com"), check("ADA@example.com"), check("bob@example.com")];
+    expect(told({ checks })).toEqual(['warning adaa@example.com: Did you mean "ada@example.com"?']);
+    expect(
+      told({ ...protect("zoe@example.com", "*@old.example", "Ada@example.com", "mem_2", "mem_3") }),
+    ).toEqual([
+      "warning mem_3: Correct the address, or remove it.",
+      "warning zoe@example.com: Correct the address, or remove it.",
+    ]);
+    expect(told({ ...protect("ada@example.com"), ignore: { roles: [], members: ["ada@*"] } })).toEqual([]);
+  });
+
+  test("may be another merchant's where the rule is shared, and is known from the file where that lists everybody", () => {
+    expect(told({ checks: [check("zoe@example.com", "shared.yaml")] })).toEqual([]);
+    expect(told({ ...protect("zoe@example.com"), sharedRuleNames: ["zoe@example.com"] })).toEqual([]);
+    expect(told({ checks: [check("zoe@example.com")], sync: SYNC })).toEqual([]);
+  });
+});
+
 describe("the name of a role that is to be protected", () => {
   const is = live([liveRole("role_1", "Cashier"), liveRole("role_2", "Till")]);
   const unknown = (name: string, rest: Partial<DesiredState> = {}) => {
@@ -410,8 +455,8 @@ describe("the name of a role that is to be protected", () => {
   test("is an error where no such role is declared or live, since it would protect nothing", () => {
     expect(unknown("Cashir")).toEqual(['error: Did you mean "Cashier"?']);
     expect(unknown("role_3")).toEqual(["error: Correct the name, or remove it."]);
-    expect(unknown("Cashir", { sharedRuleRoles: ["Cashir"] })).toEqual(['warning: Did you mean "Cashier"?']);
-    expect(unknown("Seasonal", { sharedRuleRoles: ["Seasonal"] })).toEqual([
+    expect(unknown("Cashir", { sharedRuleNames: ["Cashir"] })).toEqual(['warning: Did you mean "Cashier"?']);
+    expect(unknown("Seasonal", { sharedRuleNames: ["Seasonal"] })).toEqual([
       "warning: If another merchant that includes the rule has the role, leave it; else correct the name.",
     ]);
   });

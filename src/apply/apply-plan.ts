@@ -16,7 +16,7 @@ export interface ApplyPorts {
   readonly lookup: LiveLookup;
   /** Whether each resource is rechecked before it is written. */
   readonly recheck: boolean;
-  /** What is known about the service's PUT, shared by all its merchants in a run. */
+  /** The known semantics of the service's PUT, shared by all its merchants in a run. */
   readonly putSemantics: PutSemantics;
   /** Records each write before it is sent and when it has ended. */
   readonly journal: Journal;

@@ -37,12 +37,12 @@ export interface BuiltMerchant {
   readonly main: SourceFile;
   /** `null` if any of the files has an error. */
   readonly state: DesiredState | null;
-  /** Problems between the files; each source has its own besides. */
+  /** Problems between the files, without those of each source. */
   readonly problems: readonly LocatedProblem[];
   readonly sources: readonly SourceFile[];
 }
 
-/** Puts a merchant's file together with what it includes. */
+/** Combines a merchant's file with its includes into the desired state. */
 export function buildDesiredState(
   main: SourceFile,
   resolve: ResolveInclude,
@@ -73,7 +73,7 @@ function judged(
     : breachProblems(breaches, merchant);
 }
 
-/** What can be read of files with errors, which is judged, too: one mistake does not hide the others. */
+/** Returns the readable part of files with errors, to judge it too: one mistake must not hide the others. */
 function readableState({ file }: SourceFile, rawFiles: readonly RawFile[]): DeclaredAccess | null {
   const contents = rawFiles.map(readableContent);
   const own = contents.find((content) => content.file === file);
@@ -92,7 +92,7 @@ function missingMerchant({ file, raw, problems }: SourceFile): readonly LocatedP
   const misspelt = problems.some(
     (problem) => problem.code === "unknown-key" && problem.path.length === 0 && problem.near === "merchant",
   );
-  // A file that is no mapping has no keys at all.
+  // A file that is not a mapping has no keys.
   const shapeless = problems.some((problem) => problem.code === "wrong-type" && problem.path.length === 0);
   return missing && !misspelt && !shapeless
     ? [{ code: "missing-key", key: "merchant", path: [], location: { at: "first-key", file, path: [] } }]
@@ -167,7 +167,7 @@ function normaliseCheck(check: FileCheck, origin: Origin, currentName: (role: st
   return { kind: "cannot", member, cannot: unique(cannot), origin };
 }
 
-/** `role: Name` is `role:Name`. */
+/** Normalises `role: Name` to `role:Name`, with the current name. */
 function normaliseHolder(holder: string, currentName: (role: string) => string): string {
   return holder.startsWith("role:") ? `role:${currentName(holder.slice("role:".length).trim())}` : holder;
 }
@@ -220,7 +220,7 @@ function normaliseMembers(all: readonly ValidFile[]): readonly DesiredMember[] |
     return undefined;
   }
   if (all.length === 1) {
-    // In one file nobody stands twice: that is refused.
+    // A single file has no duplicates: those are errors.
     return entries;
   }
   const members = new Map<string, DesiredMember>();
@@ -237,7 +237,7 @@ function joinMembers(first: DesiredMember, second: DesiredMember): DesiredMember
     first.roles === undefined && second.roles === undefined
       ? {}
       : { roles: uniqueGrants([...(first.roles ?? []), ...(second.roles ?? [])]) };
-  // Without roles it matters whether the merchant's own file, which comes last, says anything of the member.
+  // An entry without roles takes its location from the merchant's own file, which comes last.
   const origin = first.roles === undefined ? { origin: second.origin } : {};
   return { ...second, ...first, ...roles, ...origin };
 }
@@ -245,7 +245,7 @@ function joinMembers(first: DesiredMember, second: DesiredMember): DesiredMember
 function normaliseMember(member: FileMember, origin: Origin): DesiredMember {
   const { email, id, roles, until, metadata, managed, ...rest } = member;
   rest satisfies Record<string, never>;
-  // Not by `present`, which takes twice as long: there may be very many.
+  // Not by `omitUndefined`, which takes twice as long: there may be very many.
   const there: { -readonly [Key in keyof DesiredMember]: DesiredMember[Key] } = { email, origin };
   if (id !== undefined) there.id = id;
   if (roles !== undefined) there.roles = uniqueGrants(roles.map(normaliseGrant));
@@ -281,7 +281,7 @@ function asMetadata(metadata: Record<string, unknown>): Metadata {
   return metadata as Metadata;
 }
 
-/** Concatenates a list of all files; undefined if no file has it. */
+/** Concatenates a list of all files; `undefined` if no file has it. */
 function joined<T>(
   all: readonly ValidFile[],
   pick: (content: ValidFile) => readonly T[] | undefined,

@@ -16,7 +16,7 @@ export interface ValidFile {
   readonly content: MerchantFile;
 }
 
-/** How the files want to be brought together with what is live. */
+/** Combines the `sync` sections of all files. */
 export function normaliseSync(all: readonly ValidFile[]): SyncOptions {
   const { roles, members, reinvite, replace_roles, ...rest } = merged(all.map(({ content }) => content.sync));
   rest satisfies Record<string, never>;
@@ -35,7 +35,7 @@ function period(text: string): Exclude<Reinvite, boolean> {
   return { text, ms: Number.parseInt(text, 10) * (UNITS[text.slice(-1)] ?? Number.NaN) };
 }
 
-/** The globs of all files. */
+/** Combines the `ignore` globs of all files. */
 export function normalisePatterns(
   all: readonly (Partial<Record<"roles" | "members", string[] | undefined>> | undefined)[],
 ): IgnorePatterns {
@@ -45,7 +45,7 @@ export function normalisePatterns(
   };
 }
 
-/** The guards of all files. */
+/** Combines the guards of all files. */
 export function normaliseGuards(
   all: readonly ValidFile[],
   currentName: (role: string) => string,
@@ -67,7 +67,7 @@ export function normaliseGuards(
   });
 }
 
-/** A role that is protected by its previous name stays so under the new one. */
+/** Returns the protected names, with the new names of renamed roles. */
 function protectedPatterns(
   { roles, members }: IgnorePatterns,
   currentName: (role: string) => string,
@@ -79,7 +79,7 @@ function removalLimit(limit: number | string): RemovalLimit {
   return typeof limit === "number" ? { count: limit } : { percent: Number.parseInt(limit, 10) };
 }
 
-/** The policies of all files. */
+/** Combines the policies of all files. */
 export function normalisePolicies(
   all: readonly ValidFile[],
   currentName: (role: string) => string,
@@ -136,12 +136,15 @@ function ruleNames({ content: { guards, policies, checks } }: ValidFile): readon
   ];
 }
 
-/** One record of several that agree wherever two of them speak. */
+/** Merges records that have no conflicting fields. */
 function merged<T extends object>(records: readonly (T | undefined)[]): Partial<T> {
   return Object.assign({}, ...records) as Partial<T>;
 }
 
-/** Holders by role; of a role's previous and its current name, the stricter number counts. */
+/**
+ * Combines numbers of holders by role; if a role has entries under its previous and its current name, the stricter one
+ * counts.
+ */
 function holders(
   records: readonly (Record<string, number> | undefined)[],
   currentName: (role: string) => string,

@@ -12,31 +12,33 @@ import {
 import { locationOf } from "./raw-file.ts";
 import { omitUndefined, repeats } from "./values.ts";
 
-/** A merchant's file; `state` is null exactly when it or a file that it includes has an error that is no refusal. */
+/** A merchant's file; `state` is `null` if it or an included file has an error other than a refusal. */
 export interface LoadedMerchant {
   readonly file: string;
   readonly state: DesiredState | null;
 }
 
-/** What a set of files says, and everything that is wrong with it. */
+/** The merchants of a set of files, and all diagnostics. */
 export interface LoadedMerchants {
-  /** The files that are not only included by others, in the order in which they were given. */
+  /** The files that are not only included by others, in the given order. */
   readonly merchants: readonly LoadedMerchant[];
-  /** Sorted by file, line and column; a problem of a file that several merchants include is there once. */
+  /** Distinct diagnostics, sorted by file, line and column. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Every file that was read, each once. */
+  /** The distinct files that were read. */
   readonly sources: readonly { readonly file: string; readonly text: string }[];
 }
 
-/** What loading depends on besides the files. */
+/** Options of loading. */
 export interface LoadingOptions extends Judging {
-  /** Whether the files are all of the project's, so that no other merchant can have what a shared rule names. */
+  /**
+   * Whether these are all files of the project, so that no other merchant can have a role that a shared rule names.
+   */
   readonly wholeProject?: boolean;
   /** Hooks that run while files are read; absent: none. */
   readonly hooks?: LoadHooks;
 }
 
-/** Reads merchants' files with all that they include, each file once; nothing is thrown for a bad one. */
+/** Reads merchants' files with their includes, each file once; never throws for an invalid one. */
 export async function loadMerchants(
   files: readonly string[],
   read: ReadSource,
@@ -85,7 +87,7 @@ export async function loadMerchants(
   };
 }
 
-/** Every file that stands for itself, and of those that only include one another the first. */
+/** Builds the merchants of all root files; of files that only include one another, the first is a root. */
 function buildAll(library: LoadedSources, judging: Judging): readonly BuiltMerchant[] {
   const included = new Set(library.targets.values());
   const alone = library.roots.filter(
@@ -111,7 +113,7 @@ function buildAll(library: LoadedSources, judging: Judging): readonly BuiltMerch
 
 type UnknownSharedRole = LocatedProblem & { readonly code: "unknown-shared-role" };
 
-/** The merchants that do not know a role which a shared rule names. */
+/** The merchants without a role that a shared rule names. */
 interface SharedReport {
   readonly all: readonly UnknownSharedRole[];
   /** Tells if another merchant that includes the rule knows the role. */
@@ -132,7 +134,9 @@ function sharedReports(assembled: readonly BuiltMerchant[]): readonly SharedRepo
   });
 }
 
-/** Roles that shared rules name and none of the merchants knows that include them; errors if there are no others. */
+/**
+ * Reports roles of shared rules that none of the including merchants has; as errors if there are no other merchants.
+ */
 function unknownToAll(reports: readonly SharedReport[], wholeProject: boolean): readonly LocatedProblem[] {
   return reports.flatMap(({ all, elsewhere }): readonly LocatedProblem[] => {
     const complete = all.filter(({ open }) => !open);
@@ -162,7 +166,7 @@ function unreadable({ code, name, limit, location: included }: FailedRead): Loca
   return code === "file-too-large" ? { code, limit, location } : { code, name, location };
 }
 
-/** A problem once, though several merchants have it through the same file; the first of them stands for all. */
+/** Removes duplicates of problems that several merchants have through the same file. */
 function withoutRepeats(problems: readonly LocatedProblem[]): readonly LocatedProblem[] {
   const seen = new Set<string>();
   return problems.filter(({ via, ...problem }) => {
@@ -176,7 +180,7 @@ function withoutRepeats(problems: readonly LocatedProblem[]): readonly LocatedPr
   });
 }
 
-/** Every file of a merchant after its first. */
+/** Reports each file of a merchant after the first. */
 function duplicateMerchants(
   files: readonly { readonly file: string; readonly merchant: unknown }[],
 ): readonly LocatedProblem[] {

@@ -99,12 +99,12 @@ export type ReadResult =
 export type ReadFailure = "missing" | "not-a-file" | "not-utf8" | "outside-root" | "too-large" | "unreadable";
 
 /**
- * Reads a file by a path as somebody wrote it: from the file that includes it, whose name `from` is, or given by the
- * user, where `from` is null. Two paths to one file give one name. It does not throw.
+ * Reads a file by a path as written: in the including file `from`, or by the user if `from` is `null`. Two paths to one
+ * file give one name. Never throws.
  */
 export type ReadSource = (path: string, from: string | null) => Promise<ReadResult>;
 
-/** A file that could not be read, and where it is included. */
+/** A file that could not be read, with the location of its include. */
 export interface FailedRead {
   readonly code: FileCode | "file-too-large";
   readonly name: string;
@@ -126,11 +126,11 @@ export interface LoadedSources {
 export interface LoadHooks {
   /** Called with the header of each file before the file is parsed; the rest may still have errors. */
   readonly onHeader: (head: FileHeader) => Promise<void>;
-  /** Called before the files are read whole, before they are judged together, and after that. */
+  /** Called before the files are parsed, before they are judged together, and after that. */
   readonly pause: () => Promise<void>;
 }
 
-/** Reads files and what they include, round by round, each file once. */
+/** Reads files and their includes in rounds, each file once. */
 export async function loadSources(
   files: readonly string[],
   read: ReadSource,
@@ -153,7 +153,7 @@ export async function loadSources(
     if (known !== undefined) {
       return known;
     }
-    // The thorough reader is loaded only for a file that needs it.
+    // The full parser is loaded only for a file that needs it.
     const parsed = parseFast(result.text) ?? (await import("./yaml/to-value.ts")).parse(result.text);
     const source = analyzeSource(result.file, result.text, parsed, now);
     sources.set(result.file, source);
@@ -215,8 +215,8 @@ export interface FileHeader extends Addressed {
 }
 
 /**
- * Reads the head of a file from the first part of its text; null where that does not certainly tell whose file it is and
- * how its service is reached. What may still come must not mean another address or key than the one that is asked with.
+ * Reads the header of a file from the first part of its text; `null` if the rest of the file could still change the
+ * merchant, the base URL or the key.
  */
 function readHeader(file: string, text: string): FileHeader | null {
   const first = firstChunk(text);

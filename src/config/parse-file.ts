@@ -7,16 +7,16 @@ import { analyzeSource } from "./load-sources.ts";
 import { parseFast } from "./yaml/fast-yaml.ts";
 import { parse } from "./yaml/to-value.ts";
 
-/** The desired state and diagnostics of a merchant's file; the state is null if there is an error other than a refusal. */
+/**
+ * The desired state and diagnostics of a merchant's file; `state` is `null` if there is an error other than a refusal.
+ */
 export interface ParsedMerchantFile {
   readonly state: DesiredState | null;
   /** Sorted by line and column. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/**
- * Reads one merchant's file; nothing is thrown for a bad one. A file with includes needs `loadMerchants`.
- */
+/** Reads one merchant's file; never throws for an invalid one. A file with includes needs `loadMerchants`. */
 export function parseFile(file: string, text: string, { now, judge }: Judging): ParsedMerchantFile {
   const source = analyzeSource(file, text, parseFast(text) ?? parse(text), now);
   const unread = source.includes.map(

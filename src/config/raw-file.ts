@@ -3,13 +3,13 @@ import type { FileLocation, Path } from "./diagnostics/problem.ts";
 import { parseUntil } from "./until.ts";
 import { fieldsOf, listOf, textOf } from "./values.ts";
 
-/** An end as far as it can be read; null where nobody can say when it is. */
+/** An end date as far as it is readable; `until` is `null` if it is invalid. */
 export interface RawEnd {
   readonly until: Until | null;
   readonly path: Path;
 }
 
-/** A role as far as it can be read; null where a field is absent or not text. */
+/** A role as far as it is readable; a field is `null` if absent or not text. */
 export interface RawRole {
   readonly file: string;
   readonly path: Path;
@@ -20,7 +20,7 @@ export interface RawRole {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** An adjustment of an included role as far as it can be read; `name` is null if absent or not text. */
+/** An adjustment of an included role as far as it is readable; `name` is `null` if absent or not text. */
 export interface RawAdjustment {
   readonly file: string;
   readonly path: Path;
@@ -33,42 +33,46 @@ export interface RawAdjustment {
 /** A grant of a role to a member, at `grantPath`; `end` is `null` if it has none. */
 export interface RawGrant {
   readonly role: string;
-  /** Its number among the member's roles. */
+  /** Its index in the member's `roles`. */
   readonly index: number;
-  /** Whether it stands there as its name alone. */
+  /** Whether it is written as a name alone. */
   readonly bare: boolean;
   readonly end: RawEnd | null;
 }
 
-/** A member as far as it can be read; null where a field is absent or not text. `memberSite` leads to it. */
+/**
+ * A member as far as it is readable; a field is `null` if absent or not text. `memberLocation` locates it.
+ */
 export interface RawMember {
   readonly file: string;
-  /** Its number among the file's members. */
+  /** Its index in the file's `members`. */
   readonly index: number;
   readonly email: string | null;
-  /** Its address as it is compared: in lower case. */
+  /** Its address in lower case, for comparison. */
   readonly address: string | null;
   readonly id: string | null;
   readonly end: RawEnd | null;
-  /** Whether every role that it is to hold can be read. */
+  /** Whether all of its roles are readable. */
   readonly rolesComplete: boolean;
   readonly grants: readonly RawGrant[];
-  /** Whether some role stands among the grants more than once. */
+  /** Whether a role is granted more than once. */
   readonly repeated: boolean;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** What can be read of one file, also where the schema found it wrong, so that one mistake does not hide the others. */
+/**
+ * The readable content of one file, even if the schema rejects it, so that one mistake does not hide the others.
+ */
 export interface RawFile {
   readonly file: string;
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Without the entries that only adjust a role. */
+  /** The declared roles, without adjustments. */
   readonly roles: readonly RawRole[];
   readonly adjustments: readonly RawAdjustment[];
   readonly members: readonly RawMember[];
 }
 
-/** Takes from a plain value what can be taken. */
+/** Converts a plain value, skipping what is unreadable. */
 export function toRawFile(file: string, value: unknown): RawFile {
   const fields = fieldsOf(value);
   const roles = listOf(fields["roles"]).map((entry, index) => ({ index, role: fieldsOf(entry) }));
@@ -83,22 +87,22 @@ export function toRawFile(file: string, value: unknown): RawFile {
   };
 }
 
-/** The place of a value in a file. */
+/** Returns the location of a value in a file. */
 export function locationOf(file: string, path: Path): FileLocation {
   return { at: "value", file, path };
 }
 
-/** The place of one of a member's fields. */
+/** Returns the location of a member's field. */
 export function memberLocation(member: RawMember, field: string): FileLocation {
   return locationOf(member.file, memberPath(member, field));
 }
 
-/** The path to one of a member's fields. */
+/** Returns the path of a member's field. */
 export function memberPath({ index }: RawMember, field: string): Path {
   return ["members", index, field];
 }
 
-/** The path to the name of a role that a member is to hold. */
+/** Returns the path of the role's name in a grant. */
 export function grantPath(member: RawMember, { index, bare }: RawGrant): Path {
   const path = ["members", member.index, "roles", index];
   return bare ? path : [...path, "role"];
@@ -154,7 +158,7 @@ function rawMember(file: string, index: number, fields: Readonly<Record<string, 
   };
 }
 
-// So few are compared with one another faster than they are collected.
+// Below this, comparing pairs is faster than building a Set.
 const LINEAR_SEARCH_LIMIT = 8;
 
 function isAnyTwice(grants: readonly RawGrant[]): boolean {
@@ -183,13 +187,13 @@ function rawEnd(fields: Readonly<Record<string, unknown>>, path: () => Path): Ra
   return { until: typeof until === "string" ? parseUntil(until) : null, path: [...path(), "until"] };
 }
 
-/** A role with its name and the one it had, as far as the files say them. */
+/** A role with its current and previous name, as far as readable. */
 interface NamedRole {
   readonly name: string | null;
   readonly previously?: string | null | undefined;
 }
 
-/** Returns the names of roles by the other words for them: the names that they had, and the ids that they are pinned to. */
+/** Returns the names of roles by their previous names and pinned ids. */
 export function rolesByOtherNames(
   roles: readonly (NamedRole & { readonly id: string | null })[],
 ): ReadonlyMap<string, string> {
@@ -197,7 +201,9 @@ export function rolesByOtherNames(
   return new Map([...renamedRoles(roles), ...pinned]);
 }
 
-/** Returns the current names of roles by the names that they had; a name that a declared role has now means that role. */
+/**
+ * Returns the current names of roles by their previous names; a previous name that a declared role has now is left out.
+ */
 export function renamedRoles(roles: readonly NamedRole[]): ReadonlyMap<string, string> {
   const names = new Set(roles.map(({ name }) => name));
   return new Map(

@@ -5,16 +5,16 @@ import { locationOf, type RawFile } from "./raw-file.ts";
 /** Returns the file that an include leads to, `null` if it could not be read. */
 export type ResolveInclude = (include: Include) => SourceFile | null;
 
-/** A merchant's file with all that it includes, each file once: included ones come first, as if written in its place. */
+/** A merchant's file with all its includes, each once; included files come first. */
 export interface IncludeGraph {
   readonly main: SourceFile;
   readonly sources: readonly SourceFile[];
-  /** Whether every file could be read, so that nothing is unknown. */
+  /** Whether every included file could be read. */
   readonly complete: boolean;
   readonly problems: readonly LocatedProblem[];
 }
 
-/** Follows the includes of a file; a cycle, and a file that belongs to a merchant of its own, are left out. */
+/** Follows the includes of a file; leaves out cycles and files of other merchants. */
 export function resolveIncludes(main: SourceFile, resolve: ResolveInclude): IncludeGraph {
   const done = new Set<SourceFile>();
   const problems: LocatedProblem[] = [];

@@ -1,13 +1,13 @@
 /**
- * Control characters, line separators, bidirectional overrides, invisible and private marks, and lone surrogates:
- * whatever could make a terminal show something else than what is there.
+ * Matches control characters, line separators, bidirectional overrides, invisible and private characters, and lone
+ * surrogates: all that can make a terminal show something other than the text.
  */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu;
 
 /** Format characters that scripts and emoji need. */
 const JOINER = /[\u200c\u200d]/;
 
-/** Matches what nearly all texts are: printable ASCII, nothing of which has to be escaped. */
+/** Matches printable ASCII, which needs no escapes; nearly all texts are. */
 const PLAIN_TEXT = /^[\x20-\x7e]*$/;
 
 /** Returns a text from a file or the service as one line that is safe for a terminal and for a CI log. */

@@ -1,8 +1,8 @@
 import { byCodeUnit } from "./order.ts";
 
 /**
- * Returns the one text of a JSON value: keys sorted, no white space. Two values are equal exactly if their texts are.
- * What JSON cannot hold counts as `null`.
+ * Returns the canonical text of a JSON value: keys sorted, no white space. Two values are equal exactly if their texts
+ * are. Values that JSON cannot represent count as `null`.
  */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";

@@ -1,6 +1,6 @@
 /**
- * Maps items in their order, at most `width` at once; items are only taken when their turn comes. Rejects with the
- * first error as soon as it is thrown: nothing new starts then, and what is running is not waited for.
+ * Maps items in order, at most `width` at once; takes each item only when it starts. Rejects with the first error at
+ * once: nothing new starts, and running work is not awaited.
  */
 export async function mapConcurrent<Item, Result>(
   items: Iterable<Item>,

@@ -1,9 +1,9 @@
-/** "1 change", "2 changes". */
+/** Returns a number with its noun: "1 change", "2 changes". */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
-/** "9,980"; not by toLocaleString, which loads the tables of all languages, in a third of a short run's time. */
+/** Formats a number as "9,980"; `toLocaleString` would take a third of a short run's time to load. */
 export function grouped(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 }
@@ -13,12 +13,14 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Tells if a glob matches nothing but its own text, whatever the case of its letters. */
+/** Returns whether a glob matches only its own text, ignoring case. */
 export function isLiteralGlob(glob: string): boolean {
   return !/[*?[{(!\\]/.test(glob);
 }
 
-/** Tells if a glob surely matches a text, ignoring case; a glob of more than words and `*` is not tried. */
+/**
+ * Returns whether a glob certainly matches a text, ignoring case; false for a glob with more than words and `*`.
+ */
 export function matchesSimpleGlob(glob: string, text: string): boolean {
   if (!/^[\p{L}\p{N} _.@*'&,-]+$/u.test(glob) || glob.includes("**") || text.startsWith(".")) return false;
   const [first = "", ...others] = glob.toLowerCase().split("*");

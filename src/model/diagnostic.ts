@@ -19,7 +19,7 @@ export interface Diagnostic {
   /** Set if the file is valid but violates its own policies or checks. */
   readonly refusal?: true;
   readonly message: string;
-  /** What to do next, if the message does not tell. */
+  /** What to do next, if the message does not say. */
   readonly hint?: string;
   readonly file: string;
   /** Absent if the problem has no location in the text (a file that cannot be read). */
@@ -28,7 +28,7 @@ export interface Diagnostic {
   readonly frame?: string;
 }
 
-/** What a merchant's files declare, as far as policies and checks are judged on it. */
+/** The part of a merchant's files that policies and checks depend on. */
 export type DeclaredAccess = Pick<DesiredState, "policies" | "checks" | "roles" | "members" | "origin">;
 
 /** The codes of diagnostics about broken policies and checks. */
@@ -71,7 +71,7 @@ export interface Breach {
 /** Judges declarations at a moment, in ms since the epoch; null where that takes too much work. */
 export type JudgeDeclared = (declared: DeclaredAccess, now: number) => readonly Breach[] | null;
 
-/** What files are judged by. */
+/** The functions that judge files. */
 export interface Judging {
   /** In ms since the epoch: says which ends are past. */
   readonly now: number;

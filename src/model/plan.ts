@@ -101,7 +101,7 @@ export type RoleChange = { readonly resource: "role"; readonly name: string } & 
 /** A change of one member; `name` is its e-mail address, else its id. */
 export type MemberChange = { readonly resource: "member"; readonly name: string } & ChangeOf<MemberImage>;
 
-/** One thing that an apply would do. */
+/** A change that an apply would make. */
 export type Change = RoleChange | MemberChange;
 
 /** A removal that waits, so that a role keeps enough accepted holders. */
@@ -124,7 +124,7 @@ export interface MemberImpact {
 
 /** The effect of a plan on people. */
 export interface Impact {
-  /** Only those who gain or lose something; by name. */
+  /** Only affected members, sorted by name. */
   readonly members: readonly MemberImpact[];
   /** Number of members that gain and lose each permission, by permission. */
   readonly permissions: readonly {
@@ -146,7 +146,7 @@ export interface Refusal {
   readonly code: string;
   readonly resource: "role" | "member" | null;
   readonly name: string | null;
-  /** Of a check: which one, in one line. */
+  /** The check in one line; `null` if it is not one. */
   readonly check: string | null;
   readonly message: string;
   readonly hint: string;

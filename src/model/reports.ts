@@ -73,7 +73,7 @@ export type DriftEvent = "added" | "changed" | "missing";
 
 /** The cause and times of a planned change. */
 export interface DriftedChange {
-  /** Of the plan's change. */
+  /** Fingerprint of the plan's change. */
   readonly fingerprint: string;
   readonly cause: DriftCause;
   /** `null` if the file changed, and for a member that only follows a replaced role. */

@@ -18,7 +18,7 @@ export type Verbosity = "quiet" | "normal" | "verbose";
 
 const plain: Paint = (text) => text;
 
-/** No colours, 80 columns: what goes into a file or a pipe. */
+/** The style for files and pipes: no colours, 80 columns. */
 export const PLAIN: Style = {
   bold: plain,
   dim: plain,

@@ -28,7 +28,7 @@ export interface LoadOptions {
   /** Paths of results, which must be neither any of the files nor one of `inputs`. */
   readonly outputs?: readonly (string | undefined)[];
   readonly inputs?: readonly string[];
-  /** What else goes on while files are read; absent: nothing. */
+  /** Hooks that run while files are read; absent: none. */
   readonly hooks?: LoadHooks;
 }
 

@@ -25,7 +25,7 @@ export interface Run extends ShownRun {
 
 type World = Pick<Io, "cwd" | "now">;
 
-/** How many runs a message names. */
+/** Number of runs that a message names. */
 const MAX_NAMED = 5;
 
 const HINT = '"rolecall runs" lists them.';

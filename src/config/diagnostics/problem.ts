@@ -15,7 +15,7 @@ export type FileLocation = Location & { readonly file: string };
 /** The kinds of YAML values. */
 export type Kind = "text" | "number" | "boolean" | "null" | "list" | "mapping";
 
-/** The codes that the schema gives its own checks. */
+/** The codes of the schema's custom checks. */
 export type FormatCode =
   | "bad-base-url"
   | "bad-check-entry"

@@ -24,7 +24,7 @@ const BOM = "\uFEFF";
 // Each round may make another change possible; no known file needs more than two.
 const MAX_ROUNDS = 4;
 
-/** Puts a file in canonical order and style; what it means, its comments, line ends and byte order mark stay. */
+/** Puts a file in canonical order and style; keeps its meaning, comments, line ends and byte order mark. */
 export function formatFile(file: string, text: string, entries: EntryOrder = "kept"): FormattedFile {
   if (text.length > LONGEST) return { longest: LONGEST };
   const { problems } = analyzeSource(file, text, parse(text), Number.NEGATIVE_INFINITY);
@@ -169,7 +169,7 @@ function commentsOf(text: string): readonly string[] {
   const comments: string[] = [];
   let previous = "";
   for (const lexeme of new Lexer().lex(text)) {
-    // Behind that mark it is text.
+    // After that token it is text.
     if (lexeme.startsWith("#") && previous !== CST.SCALAR) {
       comments.push(lexeme.trimEnd());
     }

@@ -83,7 +83,7 @@ function placeItem(item: unknown, flow: boolean, { text, indent }: Position): vo
   place(key, { text, indent, column: indent });
   place(value, { text, indent: indent + 2, column: indent + width });
   if (!flow && before && !wasFlow(value) && isNode(value) && value.comment) {
-    // What stood behind the bracket goes to where the block begins.
+    // A comment behind the bracket moves to the beginning of the block.
     if (isScalar(key) && !key.comment && !value.comment.includes("\n")) {
       key.comment = value.comment;
     } else {
@@ -96,7 +96,7 @@ function placeItem(item: unknown, flow: boolean, { text, indent }: Position): vo
   }
 }
 
-/** Whether a list in brackets has comments in it, or would make a long line. */
+/** Returns whether a list in brackets has comments, or would make the line too long. */
 function tooMuchForALine(node: YAMLMap | YAMLSeq, { text, column }: Position): boolean {
   const [start, end] = node.range ?? [0, 0];
   const written = text.slice(start, end);
@@ -114,7 +114,7 @@ function hasComment(item: unknown): boolean {
   return Boolean(item.comment) || Boolean(item.commentBefore) || inside;
 }
 
-/** Spaces inside braces, none inside brackets. */
+/** Puts spaces inside braces, and none inside brackets. */
 function pad(node: YAMLMap | YAMLSeq): void {
   const print = node.toString;
   const flowCollectionPadding = isMap(node) ? " " : "";
@@ -136,7 +136,7 @@ function keepScalar(node: Scalar, text: string): void {
   }
 }
 
-/** A block of text whose header says no more than how its last line ends. */
+/** Prints a block scalar as written if its header has nothing but a chomping indicator. */
 function keepBlock(node: Scalar): void {
   const source = node.srcToken;
   if (source?.type !== "block-scalar") {

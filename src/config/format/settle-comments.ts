@@ -5,7 +5,7 @@ export type Entry = Node | Pair;
 
 type Block = CST.BlockMap | CST.BlockSequence;
 
-/** Gives comments that end a block but stand further left than it to what follows the block. */
+/** Moves comments at the end of a block that are indented less than the block to what follows it. */
 export function liftComments(document: CST.Document): void {
   const rest = document.value === undefined ? [] : lift(document.value, -1);
   if (rest.length > 0) {
@@ -13,7 +13,7 @@ export function liftComments(document: CST.Document): void {
   }
 }
 
-/** Takes from a block, and returns, the tokens that are not its own. */
+/** Removes the tokens that do not belong to a block, and returns them. */
 function lift(token: CST.Token, parentIndent: number): CST.SourceToken[] {
   if (token.type !== "block-map" && token.type !== "block-seq") {
     return [];
@@ -31,7 +31,7 @@ function lift(token: CST.Token, parentIndent: number): CST.SourceToken[] {
   if (last === undefined || last.key || last.sep || last.value) {
     return [];
   }
-  // A list may stand right below its key, where a comment is the mapping's.
+  // A list may have the indentation of its key; a comment there belongs to the mapping.
   const moved = last.start.splice(ownEnd(last.start, Math.max(block.indent, parentIndent + 1)));
   if (last.start.length === 0) {
     block.items.pop();
@@ -53,7 +53,9 @@ function ownEnd(tokens: readonly CST.SourceToken[], indent: number): number {
   return end;
 }
 
-/** Puts every comment where it moves with its entry: those above a list's first entry, and those beside a key. */
+/**
+ * Attaches comments to the entries that they move with: those above a list's first entry, and those beside a key.
+ */
 export function settleComments(document: Document): void {
   settle(document.contents);
 }
@@ -105,7 +107,7 @@ function besideKey(source: Pair["srcToken"]): boolean {
   return first?.type === "comment";
 }
 
-/** The comment that ends a block keeps its distance. */
+/** Keeps the blank line before a comment that ends a block. */
 function keepBlankLine(node: Node): void {
   const source = node.srcToken;
   if (node.comment && (source?.type === "block-map" || source?.type === "block-seq")) {

@@ -5,7 +5,7 @@ import { fieldsOf, listOf } from "../values.ts";
 import { keyText } from "../yaml/document.ts";
 import { type Entry, headOf, joinComments, setHead } from "./settle-comments.ts";
 
-/** Who a member is and how it signs in stands before what it may do. */
+/** Identity and sign-in come before access. */
 const MEMBER_KEYS: readonly string[] = ["email", "managed", "roles", "until", "metadata", "id"];
 
 /** Returns the keys of the mapping at a path in canonical order; empty if the user chooses them. */
@@ -13,7 +13,7 @@ export function canonicalKeys(path: Path): readonly string[] {
   return path[0] === "members" && path.length === 2 ? MEMBER_KEYS : keysAt(path);
 }
 
-/** The entries of lists that are sorted: those of each group of entries, or none. */
+/** Whether the entries of lists are sorted within their groups, or keep their order. */
 export type EntryOrder = "sorted" | "kept";
 
 /**
@@ -22,14 +22,14 @@ export type EntryOrder = "sorted" | "kept";
  */
 export function sortDocument(document: Document, value: unknown, entries: EntryOrder): void {
   const names = anchorNames(document.contents);
-  // A name that is given twice stands for whatever came last.
+  // An anchor that is defined twice refers to its last definition.
   if (new Set(names).size < names.length) {
     return;
   }
   const root = document.contents;
   const first = isMap(root) ? headOf(root.items[0] as Entry) : null;
   const comment = first?.commentBefore ?? "";
-  // Below the file's own comment and a blank line stands that of the first section.
+  // After the file's own comment and a blank line comes that of the first section.
   const blank = comment.endsWith("\n") ? -1 : comment.lastIndexOf("\n\n");
   const top = blank < 0 ? comment : comment.slice(0, blank + 1);
   if (first !== null) {
@@ -54,7 +54,7 @@ function sortNode(node: unknown, value: unknown, path: Path, entries: EntryOrder
 
 function sortMap(map: YAMLMap, value: unknown, path: Path, entries: EntryOrder): void {
   const keys = canonicalKeys(path);
-  // Names that the user chose stand in the user's order.
+  // Keys that the user chose keep their order.
   if (keys.length === 0) {
     return;
   }
@@ -73,8 +73,8 @@ function sortMap(map: YAMLMap, value: unknown, path: Path, entries: EntryOrder):
 }
 
 /**
- * Takes the comments that stand directly below an entry, with a blank line after them, from the heads of the entries
- * that follow; returns them by the entry that they end.
+ * Detaches comments directly below an entry, with a blank line after them, from the next entry; returns them by the
+ * entry that they belong to.
  */
 function takeTrailing(entries: readonly Entry[]): ReadonlyMap<Entry, string> {
   const trailing = new Map<Entry, string>();
@@ -114,7 +114,7 @@ function sortSeq(seq: YAMLSeq, value: unknown, path: Path, entries: EntryOrder):
     sortNode(item, values[index], [...path, index], entries);
   }
   const order = entries === "sorted" ? orderAt(path) : null;
-  // The same list may stand for another one elsewhere, whose order counts.
+  // An alias may use the same list elsewhere, where the order matters.
   if (order === null || seq.anchor !== undefined) {
     return;
   }
@@ -135,15 +135,15 @@ function sortSeq(seq: YAMLSeq, value: unknown, path: Path, entries: EntryOrder):
   seq.items = all;
 }
 
-/** Entries that stand together; a pinned one stays ahead of the others, because the comment above it is its own. */
+/** A group of adjacent entries; a pinned one stays first, because the comment above it is its own. */
 interface Group {
   readonly pinned: readonly Entry[];
   readonly movable: readonly Entry[];
 }
 
 /**
- * Divides a list's entries at comments and blank lines. Where some entries have a blank line above and others none, a
- * comment at the beginning of a group is its heading; any other comment belongs to its entry.
+ * Divides a list's entries at comments and blank lines. If only some entries have a blank line above, a comment at the
+ * beginning of a group is its heading; any other comment belongs to its entry.
  */
 function groupsOf(entries: readonly Entry[]): readonly Group[] {
   const spaced = entries.map((entry, index) => index > 0 && headOf(entry)?.spaceBefore === true);
@@ -179,7 +179,7 @@ function moveHead(before: Entry | undefined, after: Entry | undefined): void {
 
 type SortKey = readonly (string | number)[];
 
-/** What the list at a path is sorted by; null where its order is the user's. */
+/** Returns the sort key of the list at a path; `null` if the user chooses its order. */
 function orderAt(path: Path): ((value: unknown) => SortKey) | null {
   const [section, , key] = path;
   if (path.length === 1 && section === "roles") {
@@ -265,7 +265,7 @@ function namesIn(root: unknown, nameOf: (node: unknown) => string | undefined): 
   return names;
 }
 
-/** Blank lines between entries: where most had one before they moved, all have one; the first never has. */
+/** Puts a blank line between all entries if most had one before; the first has none. */
 function spread(before: readonly Entry[], after: readonly Entry[]): void {
   const spaced = before.slice(1).filter((entry) => headOf(entry)?.spaceBefore === true).length;
   const most = spaced * 2 > before.length - 1;

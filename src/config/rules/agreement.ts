@@ -50,7 +50,7 @@ export function agreeingGrants({
   const names = rolesByOtherNames(roles);
   const nameOf = (role: string): string => names.get(role) ?? role;
   const byAddress = new Map<string, RawMember[]>();
-  // Only whoever stands there twice, or is given a role twice, can be given it with two ends.
+  // Only a repeated member, or one with a repeated role, can have conflicting ends.
   for (const member of members) {
     const { address, grants, repeated } = member;
     const isGivenTwice = repeated || (grants.length > 1 && grants.some(({ role }) => names.has(role)));
@@ -173,7 +173,7 @@ export function agreeingSettings({ rawFiles }: RuleContext): readonly LocatedPro
   );
 }
 
-/** No role needs more holders than it may have. */
+/** Requires that `min_holders` of a role does not exceed its `max_holders`. */
 export function possibleHolders(merchant: RuleContext): readonly LocatedProblem[] {
   const limits = new Map(
     pairsAt(merchant, "policies", "max_holders").map((pair) => [pair.name, pair] as const),

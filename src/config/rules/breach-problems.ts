@@ -11,7 +11,7 @@ import {
 import { countOf, listOf, valueAt } from "../values.ts";
 import { pairsAt, type RuleContext } from "./rule-context.ts";
 
-/** Returns what the judge found at its places in the files: one problem of a kind at each. */
+/** Converts breaches to problems at their locations in the files; one of each kind per location. */
 export function breachProblems(breaches: readonly Breach[], view: RuleContext): readonly LocatedProblem[] {
   if (breaches.length === 0) return [];
   const places = openPlaces(view);
@@ -99,7 +99,7 @@ function sitesOf(subject: BreachSubject, places: Places): readonly FileLocation[
   }
 }
 
-/** Returns the place of the first grant of a role that has not ended; null where there is none. */
+/** Returns the location of the first grant of a role that has not ended; `null` if there is none. */
 function grantSite(
   { email }: GrantSubject,
   role: string,

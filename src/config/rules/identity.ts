@@ -126,7 +126,7 @@ function isCircle(
   return false;
 }
 
-/** Requires that no entry, and no grant that has not ended, is for what `ignore` matches: a plan could not follow it. */
+/** Requires that no entry and no current grant matches `ignore`: a plan could not apply it. */
 export function noIgnoredEntries(merchant: RuleContext): readonly LocatedProblem[] {
   const ignoresRole = openIgnores(merchant, "roles");
   const ignoresMember = openIgnores(merchant, "members");
@@ -180,5 +180,5 @@ function openIgnores(merchant: RuleContext, key: "roles" | "members"): Ignores {
   return (name, id) => (name === null ? null : find(name)) ?? (id === null ? null : find(id));
 }
 
-// Nobody writes so many; comparing more with thousands of members would take long.
+// More than anyone writes: matching them with thousands of members would take too long.
 const MAX_PATTERNS = 100;

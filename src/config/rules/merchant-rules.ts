@@ -40,7 +40,7 @@ const RULES: readonly MerchantRule[] = [
   possibleHolders,
 ];
 
-/** Returns the problems between the files of one merchant, but for violations of policies and checks. */
+/** Returns the problems between the files of one merchant, without violations of policies and checks. */
 export function checkMerchant(merchant: RuleContext): readonly LocatedProblem[] {
   return RULES.flatMap((rule) => rule(merchant));
 }

@@ -4,13 +4,13 @@ import type { MerchantFile } from "../schema/merchant-schema.ts";
 import { countOf, fieldsOf, listOf, textOf } from "../values.ts";
 
 /**
- * Returns what can be read of a file that has errors, so that its policies and checks are judged all the same: without
- * whatever cannot be read, and without access whose end cannot.
+ * Returns the readable content of a file with errors, for its policies and checks; leaves out access whose end date is
+ * unreadable.
  */
 export function readableContent({ file, fields, roles, adjustments, members }: RawFile): ValidFile {
   const content: MerchantFile = {
     version: 1,
-    // Nobody is told its name.
+    // Never shown.
     merchant: "-",
     policies: readablePolicies(fieldsOf(fields["policies"])),
     checks: listOf(fields["checks"]).map((check) => readableCheck(fieldsOf(check))),
@@ -51,7 +51,7 @@ function readablePolicies(fields: Readonly<Record<string, unknown>>): NonNullabl
   };
 }
 
-/** A check that cannot be read forbids nothing, and keeps its place. */
+/** Returns a check; one that is unreadable forbids nothing, but keeps its index. */
 function readableCheck(
   fields: Readonly<Record<string, unknown>>,
 ): NonNullable<MerchantFile["checks"]>[number] {

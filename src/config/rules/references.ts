@@ -179,7 +179,7 @@ function checkedMembers({ file, fields }: RawFile): readonly Reference[] {
 export function heldRoles(merchant: RuleContext): readonly LocatedProblem[] {
   const { membersComplete, roles, members, main, referencedRoles: named } = merchant;
   const known = new Set(roles.flatMap(({ name, id, previously }) => [name, id, previously]));
-  // A role that nobody knows may be a misspelling of the one that nobody holds.
+  // An unknown role may be a misspelling of the unheld one.
   const clear =
     !merchant.rolesComplete || [...named].every((role) => role.startsWith("role_") || known.has(role));
   if (!membersComplete || !clear || !members.every(({ rolesComplete }) => rolesComplete)) {
@@ -192,7 +192,7 @@ export function heldRoles(merchant: RuleContext): readonly LocatedProblem[] {
   );
 }
 
-// So many roles have a permission before a spelling of its own is taken for a slip.
+// From so many uses on, a similar permission that is used once counts as a misspelling.
 const MIN_COMMON_USES = 3;
 
 /** Warns of a permission used once that resembles a frequent one. */
@@ -217,7 +217,7 @@ export function usualPermissions(merchant: RuleContext): readonly LocatedProblem
   });
 }
 
-// Beyond it, nobody has typed them.
+// Larger names are not typed by hand.
 const MAX_COMPARED = 100_000_000;
 
 function declaredPermissions({

@@ -8,8 +8,8 @@ export class TooManyTokens extends Error {}
 class TooManyErrors extends Error {}
 
 /**
- * The one way in which this layer reads YAML: the 1.2 core types, no merge keys, no tags of one's own.
- * Bounded in memory and in depth: throws `TooManyTokens`, or a `RangeError` for what is nested too deep.
+ * Parses YAML 1.2 with core types, without merge keys and custom tags. Bounded in memory and depth: throws
+ * `TooManyTokens`, or a `RangeError` if nested too deep.
  */
 export function readDocument(text: string, maxTokens = MAX_TOKENS): Document.Parsed {
   const composer = new Composer({
@@ -20,7 +20,7 @@ export function readDocument(text: string, maxTokens = MAX_TOKENS): Document.Par
     // The library compares every key with every other; the converter does it with a set.
     uniqueKeys: false,
     prettyErrors: false,
-    // "silent" would also keep quiet about a second document.
+    // "silent" would also hide a second document.
     logLevel: "error",
   });
   const { errors, warnings } = composer.streamInfo();

@@ -5,13 +5,13 @@ import { MAX_DEPTH, MAX_LENGTH } from "../schema/limits.ts";
 import { fieldsOf, listOf } from "../values.ts";
 
 /**
- * What only the thorough reader judges: tabs and rare line breaks, anchors, aliases, tags, merges, directives, several documents, keys that
- * are no words, and plain values that it warns of (numbers that lose digits, words that once were booleans).
+ * Matches what needs the full parser: tabs and rare line breaks, anchors, aliases, tags, merges, directives, several
+ * documents, keys that are not words, and values that it warns of (numbers that lose digits, former booleans).
  */
 const SPECIAL =
   /[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|__proto__|\\(?:x|u00|U000000)5f|[\]}] *:|<<|^[%?]|^(?:---|\.\.\.)|(?:^|[\s,[{:-])[&*!?]|(?:^|[\s,{[-]):(?=\s|$)|(?:^|[\s,{])(?:null|~|true|false) *:|(?:^|[\s,[{:-])[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$)|(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])/im;
 
-/** The size of a chunk, in UTF-16 units; small, so that the reader needs little memory. */
+/** Size of a chunk, in UTF-16 units; small, to save memory. */
 const CHUNK_SIZE = 32_000;
 
 /** A file's plain value and its YAML problems; if `readable` is false, the value is meaningless. */
@@ -28,8 +28,8 @@ export interface YamlChunk {
 }
 
 /**
- * Reads plain YAML much faster than the thorough reader does, and means the same by it; or gives it back as null: because
- * it has anything special in it, or is not right, which only the thorough reader can explain.
+ * Parses plain YAML much faster than the full parser, with the same result. Returns `null` for text with special
+ * features or errors, which need the full parser.
  */
 export function parseFast(text: string, size: number = CHUNK_SIZE): ParsedYaml | null {
   const chunks = parseChunks(text, size);
@@ -66,7 +66,7 @@ function loadPlain(text: string): unknown {
   }
 }
 
-/** Puts the pieces together: more members, and after the last of them perhaps other keys. */
+/** Merges chunks: further members, and after the last of them perhaps other keys. */
 function mergeChunks(chunks: readonly YamlChunk[]): object | null {
   const [first, ...more] = chunks.map(({ value }) => value as Readonly<Record<string, unknown>>);
   if (first === undefined || more.length === 0) return first ?? null;
@@ -75,7 +75,7 @@ function mergeChunks(chunks: readonly YamlChunk[]): object | null {
   const others = more.flatMap(({ members, ...rest }) => Object.entries(rest));
   const whole: Record<string, unknown> = { ...first, members: lists.flat() };
   for (const [key, value] of others) {
-    // A key that is there twice is for the thorough reader to tell of.
+    // The full parser reports a duplicate key.
     if (Object.hasOwn(whole, key)) return null;
     whole[key] = value;
   }
@@ -160,14 +160,14 @@ export function pathsIn(
   const [key, index, ...rest] = path;
   const [first, last] = [parts[0], parts.at(-1)];
   if (first === undefined || last === undefined || key === undefined) return null;
-  // What stands beside the members stands before the first or after the last of them.
+  // Other keys come before the first or after the last member.
   if (key !== "members") return [...new Set([first, last])].map((part) => ({ part, path }));
   if (typeof index !== "number") return null;
   const part = parts.find(({ from, to }) => from <= index && index < to);
   return part === undefined ? [] : [{ part, path: [key, index - part.from, ...rest] }];
 }
 
-// What YAML does not allow to stand in a text, and halves of characters; tabs and line breaks are allowed.
+// Matches characters that YAML does not allow, and lone surrogates.
 const CONTROL = /(?![\t\n\r\u0085])\p{Cc}|[\ufffe\uffff]|\p{Cs}/gu;
 
 /** Reports the first control character of a text, and the number of further ones. */

@@ -16,7 +16,7 @@ import type { TextRange } from "../diagnostics/secrets.ts";
 import { keyText, readDocument, TooManyTokens } from "./document.ts";
 import { partsOf, pathsIn, type TextPart } from "./fast-yaml.ts";
 
-/** Finds the stretch of text that a place stands for; null where the text has no such place. */
+/** Finds the text range of a location; `null` if there is none. */
 export type Locator = (location: Location) => TextRange | null;
 
 /** Returns the span of the value at a path of a YAML text, following aliases; null if there is none. */
@@ -25,12 +25,12 @@ export function locate(text: string, path: Path): Span | null {
   return found === null ? null : indexPositions(text).span(found.start, found.end);
 }
 
-/** In UTF-16 units. */
+/** Size of a part, in UTF-16 units. */
 const PART = 32_000;
 
 /**
- * Reads a text once more, now for its positions; nothing is read until the first place that needs it. A long one is read
- * in parts, as far as a place is in one: as a whole a file of 100,000 members takes seconds, and a gigabyte.
+ * Creates a locator, which parses the text again for positions when the first one is needed. A long text is parsed in
+ * parts where possible: as a whole, 100,000 members take seconds and a gigabyte.
  */
 export function createLocator(text: string, size: number = PART): Locator {
   let parts: readonly TextPart[] | null | undefined;

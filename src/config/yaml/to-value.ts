@@ -15,7 +15,7 @@ import { keyText, readDocument, TooManyTokens } from "./document.ts";
 import { controlProblems, type ParsedYaml } from "./fast-yaml.ts";
 import { syntaxProblems } from "./syntax-problems.ts";
 
-/** Reads YAML into plain values, thoroughly: what is wrong comes back as problems, nothing is thrown. */
+/** Parses YAML into plain values with the full parser; returns errors as problems, and never throws. */
 export function parse(text: string, maxTokens = MAX_TOKENS): ParsedYaml {
   if (text.length > MAX_LENGTH) {
     return unreadable([{ code: "file-too-large", limit: MAX_LENGTH, location: textPlace(0, 0) }]);
@@ -26,7 +26,7 @@ export function parse(text: string, maxTokens = MAX_TOKENS): ParsedYaml {
     if (error instanceof TooManyTokens) {
       return unreadable([{ code: "file-too-long", limit: maxTokens, location: textPlace(0, 0) }]);
     }
-    // The library reads nested values by calling itself, until the stack ends.
+    // The library is recursive and may exhaust the stack.
     if (error instanceof RangeError) {
       return unreadable([{ code: "yaml-too-deep", limit: MAX_DEPTH, location: textPlace(0, 0) }]);
     }
@@ -36,11 +36,11 @@ export function parse(text: string, maxTokens = MAX_TOKENS): ParsedYaml {
 
 function parseChecked(text: string, maxTokens: number): ParsedYaml {
   const controls = controlProblems(text);
-  // With the character 0 in it, it is no text at all.
+  // A file with NUL characters is not text.
   if (text.includes("\0")) {
     return unreadable(controls);
   }
-  // To the library a CR alone ends no line: everything after a comment would be part of it.
+  // The library does not end a line at a lone CR: everything after a comment would be part of it.
   const carriageReturn = text.search(/\r(?!\n)/);
   if (carriageReturn !== -1) {
     const location = textPlace(carriageReturn, carriageReturn + 1);
@@ -110,10 +110,10 @@ function convert(node: unknown, at: Position, converter: Converter): Converted {
   return converted;
 }
 
-// Digits that a number does not keep: leading zeros, zeros after the point, other bases, powers of ten.
+// Matches forms that a number does not keep: leading and trailing zeros, other bases, exponents.
 const LOSSY_NUMBER = /^[-+]?(?:0[0-9ox]|[0-9]*\.[0-9]*0$|[0-9.]+e)/i;
 
-// What YAML 1.1 took for true or false.
+// Booleans of YAML 1.1.
 const OLD_BOOLEAN = /^(?:yes|no|on|off)$/i;
 
 function convertScalar(node: Scalar, { metadata }: Position, converter: Converter): Converted {

@@ -134,7 +134,7 @@ interface RoleContext {
   /** Live names that no entry pins. */
   readonly free: ReadonlySet<string>;
   readonly temporarilyNamed: ReadonlySet<string>;
-  /** Returns the name that was probably meant, of the live roles that no entry stands for. */
+  /** Returns the closest name among live roles without an entry. */
   readonly nearest: (name: string) => string | null;
 }
 

@@ -6,45 +6,47 @@ import { addressOf, isServiceAccount, type Scope } from "../scope.ts";
 export interface RoleAccess {
   readonly id: string | null;
   readonly name: string;
-  /** Null where the service does not tell: a predefined role without any, or one that is gone. */
+  /**
+   * `null` if the service does not report them: for a predefined role without any, or a role that no longer exists.
+   */
   readonly permissions: readonly string[] | null;
   readonly custom: boolean;
 }
 
-/** A member and what it holds. */
+/** A member with its roles. */
 export interface PersonAccess {
   readonly id: string | null;
-  /** The address, or the id where there is none. */
+  /** The address, else the id. */
   readonly name: string;
   readonly email: string | null;
-  /** `invited` for somebody whom the plan invites. */
+  /** `invited` for a member whom the plan invites. */
   readonly status: MemberStatus | "invited";
   /** Keys of `Access.roles`. */
   readonly roles: readonly string[];
-  /** A service or system account; null for a type of user that is not known. */
+  /** Whether it is a service or system account; `null` for an unknown type of user. */
   readonly serviceAccount: boolean | null;
-  /** Kept out of the plan: nothing is done with them, but what is done to a role reaches them. */
+  /** Whether the file ignores the member; changes of its roles still affect it. */
   readonly ignored: boolean;
-  /** Null where it is not known: there is no user yet, or the service does not tell. */
+  /** `null` if unknown: there is no user yet, or the service does not report it. */
   readonly mfa: boolean | null;
 }
 
-/** Who holds what, and what that grants, at one moment; a replaced role keeps its key. */
+/** The roles and members at one moment; a replaced role keeps its key. */
 export interface Access {
   readonly roles: ReadonlyMap<string, RoleAccess>;
-  /** Keys of the roles that are gone, and grant nothing any more. */
+  /** Keys of removed roles, which grant nothing. */
   readonly removed: ReadonlySet<string>;
-  /** Each once, those who are there in the order of the live state, and behind them whoever the plan adds. */
+  /** The distinct members: live ones in their order, then those that the plan adds. */
   readonly people: readonly PersonAccess[];
 }
 
-/** Changes as far as access depends on them. */
+/** The changes that access depends on, by resource. */
 export interface AccessChanges {
   readonly roles: readonly RoleChange[];
   readonly members: readonly MemberChange[];
 }
 
-/** Returns changes as access depends on them. */
+/** Splits changes into those of roles and those of members. */
 export function splitByResource(changes: readonly Change[]): AccessChanges {
   return {
     roles: changes.flatMap((change) => (change.resource === "role" ? [change] : [])),
@@ -54,13 +56,13 @@ export function splitByResource(changes: readonly Change[]): AccessChanges {
 
 /** Options of access before and after changes. */
 interface AccessOptions {
-  /** Takes a replaced role and the successor that an interrupted run has created for one role. */
+  /** Counts a replaced role and the successor that an interrupted run has created as one role. */
   readonly mergeReplacedRoles: boolean;
 }
 
 /**
- * The access that is live. After an interrupted replacement there are two roles for one; merged they are one,
- * which is right for counting holders; apart they are right for what each grants.
+ * Returns the live access. After an interrupted replacement there are two roles in place of one: merge them to count
+ * holders, keep them apart to see what each grants.
  */
 export function accessBefore(
   { roles, ignoredLiveRoles, members, ignoredMembers }: Scope,
@@ -79,17 +81,17 @@ export function accessBefore(
   };
 }
 
-/** Whether a replacement was cut short: only then it matters whether replaced roles are merged. */
+/** Returns whether a replacement was interrupted: merging replaced roles makes a difference only then. */
 export function hasSuccessors({ roles }: AccessChanges): boolean {
   return successorsOf(roles).size > 0;
 }
 
-/** The access that changes leave behind. */
+/** Returns the access after changes. */
 export function accessAfter(before: Access, changes: AccessChanges, options: AccessOptions): Access {
   const keyOf = roleKeys(changes.roles, options);
   const roles = rolesAfter(before.roles, changes.roles, options);
   const removed = new Set([...before.removed, ...before.roles.keys()].filter((key) => !roles.has(key)));
-  // Where nobody changes, nobody has to be compared either.
+  // Without changes of members there is nobody to compare.
   if (changes.members.length === 0) return { roles, removed, people: before.people };
   // A new role that is not created grants nothing, and has no holders.
   const keysOf = (refs: readonly RoleRef[]): readonly string[] => [
@@ -116,14 +118,14 @@ export function accessAfter(before: Access, changes: AccessChanges, options: Acc
   return { roles, removed, people: [...people, ...added.values()] };
 }
 
-/** Somebody as a change leaves them; null where it removes them. */
+/** Returns a member after a change; `null` if it is removed. */
 function personAfter(
   { kind, id, name, after }: MemberChange,
   was: PersonAccess | null,
   keysOf: (refs: readonly RoleRef[]) => readonly string[],
 ): PersonAccess | null {
   if (after === null) return null;
-  // A user whom the merchant manages is there at once, and has turned nothing on yet.
+  // A managed user exists at once, without MFA.
   const isMade = kind !== "update" && after.managed !== null;
   return {
     id,
@@ -137,13 +139,13 @@ function personAfter(
   };
 }
 
-/** Somebody before and after some changes; undefined where not there. */
+/** A member before and after changes; `undefined` if absent. */
 export interface BeforeAndAfter {
   readonly was: PersonAccess | undefined;
   readonly is: PersonAccess | undefined;
 }
 
-/** Everybody of one access and of the one that `accessAfter` makes of it, whose order is the same. */
+/** Yields the members of an access and of the result of `accessAfter`, which has the same order. */
 export function* beforeAndAfter(before: Access, after: Access): Generator<BeforeAndAfter> {
   let at = 0;
   for (const was of before.people) {
@@ -178,12 +180,12 @@ function rolesAfter(
   return roles;
 }
 
-/** Whether a member can use what it holds, now or on accepting. */
+/** Returns whether a member can use its roles, now or once it has accepted. */
 export function isActive({ status }: PersonAccess): boolean {
   return status !== "expired" && status !== "disabled";
 }
 
-/** What a set of roles grants; the names of those that do not tell apart. */
+/** The permissions of a set of roles, and the names of roles whose permissions are unknown. */
 export interface Granted {
   readonly permissions: ReadonlySet<string>;
   readonly unknown: readonly string[];
@@ -191,7 +193,7 @@ export interface Granted {
 
 const NOTHING: Granted = { permissions: new Set(), unknown: [] };
 
-/** What people have through their roles; people with the same roles share one answer. */
+/** Returns a function that gives a member's permissions; members with the same roles share one result. */
 export function granting(
   { roles, removed }: Access,
   counts: (person: PersonAccess) => boolean = isActive,
@@ -239,7 +241,7 @@ function roleKeys(
   return ({ id, name }) => (id === null ? (byName.get(name) ?? `new ${name}`) : (successors.get(id) ?? id));
 }
 
-/** Id of a role that has taken the place of another one already → id of that one. */
+/** Id of a successor → id of the role that it replaces. */
 type Successors = ReadonlyMap<string, string>;
 
 const NO_SUCCESSORS: Successors = new Map();
@@ -286,10 +288,10 @@ function hasRepeats(roles: readonly string[]): boolean {
   return false;
 }
 
-/** Finds the key of a role by the name or id that a file uses for it; undefined where there is no such role. */
+/** Returns a function that finds a role's key by the name or id in a file; `undefined` if there is none. */
 export function roleFinder({ roles }: Access): (nameOrId: string) => string | undefined {
   const keys = new Map<string, string>();
-  // A custom role's name goes before a predefined one's, and an id before both: nobody can take it for a name.
+  // Later entries take precedence: predefined names, custom names, then ids.
   for (const [key, { name, custom }] of roles) if (!custom) keys.set(name, key);
   for (const [key, { name, custom }] of roles) if (custom) keys.set(name, key);
   for (const [key, { id }] of roles) if (id !== null) keys.set(id, key);

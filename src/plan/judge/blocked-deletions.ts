@@ -5,14 +5,14 @@ import { addressOf } from "../scope.ts";
 import type { AccessChanges } from "./access.ts";
 import { toRefusal } from "./refusals.ts";
 
-/** The role changes that are due, those that wait for a deferred removal, and why some of the due cannot be made. */
+/** The role changes that can be made now, those that wait for a deferred removal, and refusals. */
 export interface BlockedDeletions {
   readonly changes: readonly RoleChange[];
   readonly deferred: readonly Deferred[];
   readonly refusals: readonly Refusal[];
 }
 
-/** Looks for roles that would be removed while somebody still holds them when everything else is done: the service refuses that. */
+/** Finds roles that would be removed while a member still holds them, which the service rejects. */
 export function blockHeldRoles(
   changes: AccessChanges,
   waiting: readonly Deferred[],
@@ -41,7 +41,7 @@ export function blockHeldRoles(
   return { changes: changes.roles.filter(({ id }) => id === null || !later.has(id)), deferred, refusals };
 }
 
-/** Nobody waits for the removal: not the holders of its successor, and no role that takes its name. */
+/** Returns whether a removal can be postponed: no holder moves to a successor, and no role takes its name. */
 function canWait(change: RoleChange, roles: readonly RoleChange[]): boolean {
   const name = change.before?.name;
   return (

@@ -4,15 +4,15 @@ import { type Granted, granting, type PersonAccess, rolesGranting } from "./acce
 import type { RefusalData } from "./refusals.ts";
 import {
   type AccessIndex,
+  countWork,
   indexAccess,
   type Judged,
   peopleWith,
-  spend,
   subjectOf,
   type Violation,
 } from "./violation.ts";
 
-/** Returns everything in an access that the file's checks do not allow; everybody counts, whatever the status. */
+/** Returns the violations of the file's checks in an access; members count whatever their status. */
 export function checkViolations(checks: readonly Check[], judged: Judged): readonly Violation[] {
   if (checks.length === 0) return [];
   const context = contextOf(judged);
@@ -28,7 +28,7 @@ export function checkViolations(checks: readonly Check[], judged: Judged): reado
   });
 }
 
-/** Returns the roles of which the service does not tell what they grant, so that a check cannot be sure: each once. */
+/** Returns the distinct roles of unknown permissions, because of which a check may be wrong. */
 export function unknownToChecks(
   checks: readonly Check[],
   judged: Judged,
@@ -53,7 +53,7 @@ type Found = Pick<Violation, "data" | "subject" | "extent">;
 interface Context extends Judged {
   readonly granted: (person: PersonAccess) => Granted;
   readonly index: AccessIndex;
-  /** That of `settled`, for numbers. */
+  /** The index of `settled`, for counting. */
   readonly counted: AccessIndex;
 }
 
@@ -68,7 +68,7 @@ function permissionsOf(check: Check): readonly string[] {
   return check.kind === "cannot" ? check.cannot : [check.can];
 }
 
-/** Returns those of the people whom a check forbids something. */
+/** Returns the people who break a check, of those with its permission. */
 function subjectsOf(
   check: Check,
   people: readonly PersonAccess[],
@@ -99,7 +99,7 @@ function violationsOf(check: Check, context: Context): readonly Found[] {
   if (check.kind === "at-most") {
     const { can, atMost } = check;
     const holders = peopleWith(counted, can);
-    spend(context, holders.length);
+    countWork(context, holders.length);
     if (holders.length <= atMost) return [];
     const data: RefusalData = {
       code: "check-at-most",
@@ -111,7 +111,7 @@ function violationsOf(check: Check, context: Context): readonly Found[] {
   }
   const code = check.kind === "only" ? "check-only" : "check-cannot";
   const people = check.kind === "only" ? peopleWith(index, check.can) : [];
-  spend(context, people.length);
+  countWork(context, people.length);
   return subjectsOf(check, people, context).flatMap((person) => {
     const has = permissionsOf(check).filter((permission) => granted(person).permissions.has(permission));
     return has.map((permission): Found => {
@@ -125,7 +125,7 @@ function violationsOf(check: Check, context: Context): readonly Found[] {
   });
 }
 
-/** A check in one line, the same for every order in which it can be written: its name, as it has none of its own. */
+/** Returns a check in one line, in a fixed order of keys, to serve as its name. */
 export function checkText(check: Check): string {
   switch (check.kind) {
     case "only":

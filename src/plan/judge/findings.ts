@@ -30,7 +30,7 @@ export type FindingData =
       readonly code: "rule-role-unknown";
       readonly name: string;
       readonly near: string | null;
-      /** Only rules of included files name it. */
+      /** Whether only rules of included files name it. */
       readonly shared: boolean;
       /** The name of the live role with this id, which the plan removes. */
       readonly removed: string | null;
@@ -68,7 +68,7 @@ export type FindingData =
       readonly code: "member-service-account";
       readonly name: string;
       readonly type: string;
-      /** Holds a role that is replaced, and moves to its successor. */
+      /** Whether it holds a replaced role, and moves to its successor. */
       readonly moves: boolean;
     }
   | {
@@ -90,7 +90,7 @@ export type FindingData =
       readonly code: "members-ignored";
       readonly name: string;
       readonly count: number;
-      /** Members by what they hold. */
+      /** Members by their roles. */
       readonly groups: readonly { readonly held: string; readonly members: readonly string[] }[];
     }
   | { readonly code: "member-role-ignored"; readonly name: string; readonly role: string }
@@ -117,7 +117,7 @@ export type FindingData =
       readonly code: "member-mfa-unknown";
       readonly name: string;
       readonly role: string;
-      /** There is no user yet whom the service could tell it of. */
+      /** Whether the member has not accepted, so that the service has no user to report it for. */
       readonly invited: boolean;
     };
 

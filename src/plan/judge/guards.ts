@@ -4,10 +4,10 @@ import { addressesOf, type GlobMatch, matchesAny, type Scope } from "../scope.ts
 import { type Access, type AccessChanges, granting } from "./access.ts";
 import { toRefusal } from "./refusals.ts";
 
-/** What the guards look at. */
+/** The input of the guards. */
 export interface Guarded {
   readonly settings: GuardSettings;
-  /** The declared members: an entry that is pinned protects its member under the address in the file, too. */
+  /** The declared members: `protect` also matches a pinned member by the address in its entry. */
   readonly entries: readonly DesiredMember[];
   readonly scope: Scope;
   readonly changes: AccessChanges;
@@ -20,7 +20,7 @@ export interface Guarded {
   readonly matches: GlobMatch;
 }
 
-/** Returns what the guards refuse, but for `min_holders`, which can also defer. */
+/** Returns the refusals of all guards except `min_holders`, which can also defer. */
 export function guardPlan(guarded: Guarded): readonly Refusal[] {
   return [...guardRemovals(guarded), ...guardProtected(guarded), ...guardCaller(guarded)];
 }
@@ -28,7 +28,10 @@ export function guardPlan(guarded: Guarded): readonly Refusal[] {
 const DEFAULT_LIMIT: RemovalLimit = { percent: 25 };
 const ALWAYS_ALLOWED = 3;
 
-/** Removals and demotions, roles and members apart: many at once are more often a mistake than meant. */
+/**
+ * Refuses too many removals and demotions at once, which are usually a mistake; roles and members are counted
+ * separately.
+ */
 function guardRemovals({ settings, scope, changes }: Guarded): readonly Refusal[] {
   const limit = settings.maxRemovals ?? DEFAULT_LIMIT;
   const replaced = replacedBy(changes);
@@ -60,26 +63,26 @@ function takesPermissions({ kind, fields }: RoleChange): boolean {
   return kind === "delete" || fields.some((diff) => diff.field === "permissions" && diff.removed.length > 0);
 }
 
-/** A member who leaves, also one whose invitation has expired, or who loses a role without getting its successor. */
+/** Returns whether a member is removed, or loses a role without gaining its successor. */
 function takesRoles({ kind, fields }: MemberChange, replaced: ReadonlySet<string>): boolean {
   if (kind === "delete") return true;
   if (kind !== "update") return false;
   return fields.some(
     (diff) =>
       diff.field === "roles" &&
-      // The successor of a replaced role is the same role; another one of its name is not.
+      // The successor of a replaced role counts as the same role; another role of that name does not.
       diff.removed.some(
         ({ id, name }) => !(replaced.has(id ?? "") && diff.added.some((added) => added.name === name)),
       ),
   );
 }
 
-/** Ids of the roles that others take the place of. */
+/** Returns the ids of replaced roles. */
 function replacedBy({ roles }: AccessChanges): ReadonlySet<string> {
   return new Set(roles.flatMap(({ kind, id }) => (kind === "replace" && id !== null ? id : [])));
 }
 
-/** A member to whom nothing happens but that replaced roles become their successors. */
+/** Returns whether a member only moves from replaced roles to their successors. */
 function movesAlong(change: MemberChange, replaced: ReadonlySet<string>): boolean {
   return (
     change.kind === "update" &&
@@ -125,7 +128,7 @@ function nameOf(image: RoleChange["before"] | MemberChange["before"]): string | 
   return "permissions" in image ? image.name : image.email;
 }
 
-/** What a key needs to read everything and to set it right again. */
+/** The permissions that the next run needs, to read everything and to undo a change. */
 const NEEDED = [
   "roles_list",
   "roles_view",

@@ -4,7 +4,7 @@ import type { LiveMember } from "../../model/live.ts";
 import { addressesOf, addressOf, type GlobMatch, matchesAny, type Scope } from "../scope.ts";
 import type { FindingData } from "./findings.ts";
 
-/** Says which live roles and members are ignored, and which roles those members hold. */
+/** Reports the ignored live roles and members, with the roles of those members. */
 export function ignoredAccess({ roles, ignoredLiveRoles, ignoredMembers }: Scope): readonly FindingData[] {
   const names = new Map([...ignoredLiveRoles, ...roles].map(({ id, name }) => [id, name]));
   const holders = new Map<string, string[]>();
@@ -28,15 +28,15 @@ export function ignoredAccess({ roles, ignoredLiveRoles, ignoredMembers }: Scope
   return found;
 }
 
-/** Names of declared roles and addresses of declared members that are ignored. */
+/** The names of declared roles and addresses of declared members that are ignored. */
 export interface IgnoredEntries {
   readonly roles: ReadonlySet<string>;
   readonly members: ReadonlySet<string>;
 }
 
 /**
- * Finds what is declared and ignored at once, by its name or by the id of what is live: it would be created beside what
- * is there already.
+ * Finds entries that are both declared and ignored, by name or by live id: they would be created next to the existing
+ * ones.
  */
 export function ignoredEntries(
   { roles = [], members = [], ignore }: DesiredState,
@@ -52,7 +52,7 @@ export function ignoredEntries(
     new Set(live.flatMap(addressesOf).map((address) => address.toLowerCase()));
   const ignoredIds = new Set(scope.ignoredMembers.map(({ id }) => id));
   const ignoredAddresses = addressesIn(scope.ignoredMembers);
-  // Beside somebody ignored an expired invitation cannot be renewed, so that an entry has to stand for another one.
+  // An expired invitation of an ignored address cannot be renewed, so the entry must match another member.
   const addresses = addressesIn(
     ignoredAddresses.size === 0 ? [] : scope.members.filter(({ status }) => status !== "expired"),
   );
@@ -65,7 +65,7 @@ export function ignoredEntries(
           ({ name, id, previously }) =>
             matchesAny(ignore.roles, [name, id ?? name], matches) ||
             (id !== undefined && scope.ignoredRoles.has(id)) ||
-            // A pinned role is renamed to its name, which an ignored one would still have.
+            // A pinned role is renamed to the name in its entry, which an ignored role may still have.
             isIgnoredRole(name) ||
             (id === undefined &&
               previously !== undefined &&
@@ -87,7 +87,10 @@ export function ignoredEntries(
   };
 }
 
-/** Whether an entry stands for its previous name: no live role is free under its own, or an entry of a chain takes that. */
+/**
+ * Returns whether an entry matches by its previous name: no live role with its own name is free, or a chain of renames
+ * takes that role.
+ */
 function isRenamed(name: string, roles: readonly DesiredRole[], free: ReadonlySet<string>): boolean {
   const next = new Map(
     roles.flatMap(({ id, previously, name: to }) =>

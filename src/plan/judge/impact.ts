@@ -10,7 +10,7 @@ import {
 } from "./access.ts";
 import type { FindingData } from "./findings.ts";
 
-/** What people gain and lose between two states of access, whichever change it comes from. */
+/** Returns the permissions that members gain and lose between two states of access. */
 export function impactOf(before: Access, after: Access): Impact {
   const touched = touchedBy(before, after);
   const members = memberImpacts(before, after, touched).sort(
@@ -19,7 +19,9 @@ export function impactOf(before: Access, after: Access): Impact {
   return { members, permissions: permissionSums(members), roles: roleSums(before, after, touched) };
 }
 
-/** Whoever may have something else after than before: all but those who hold the same roles, which grant the same. */
+/**
+ * Returns the members whose permissions may differ: all except those with the same roles, which grant the same.
+ */
 function touchedBy(before: Access, after: Access): readonly BeforeAndAfter[] {
   const other = rolesThatDiffer(before, after);
   const touched: BeforeAndAfter[] = [];
@@ -50,7 +52,7 @@ function memberImpacts(before: Access, after: Access, touched: readonly BeforeAn
   return impacts;
 }
 
-/** Roles that may grant something else after than before, or are there only once. */
+/** Returns the roles whose permissions may differ, or that exist only before or after. */
 function rolesThatDiffer(before: Access, after: Access): ReadonlySet<string> {
   const keys = [...before.roles.keys(), ...after.roles.keys()];
   return new Set(
@@ -113,12 +115,14 @@ function countRoles(
   for (const key of person.roles) if (!removed.has(key)) counts.set(key, (counts.get(key) ?? 0) + by);
 }
 
-/** The people who hold a role, in the order of their names. */
+/** Returns the holders of a role, sorted by name. */
 export function holdersOf({ people }: Access, roleKey: string): readonly PersonAccess[] {
   return people.filter(({ roles }) => roles.includes(roleKey)).sort(by(({ name }) => name));
 }
 
-/** A role that goes and one that comes with the same permissions or the same holders: a rename, more often than not. */
+/**
+ * Finds pairs of a removed and a created role with the same permissions or holders, which are likely renames.
+ */
 export function detectRenames(
   changes: readonly RoleChange[],
   before: Access,

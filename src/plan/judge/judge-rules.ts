@@ -11,25 +11,25 @@ import { type Budget, type Judged, type Rules, TooMuchWork, type Violation } fro
 /** The verdict of policies and checks on a plan. */
 export interface Judgement {
   readonly refusals: readonly Refusal[];
-  /** Rules that are broken already and do not get worse. */
+  /** Existing violations that the plan does not make worse. */
   readonly findings: readonly Finding[];
   readonly findingData: readonly FindingData[];
 }
 
-/** Returns everything in an access that the rules do not allow. */
+/** Returns all violations of the rules in an access. */
 function violationsIn(rules: Rules, judged: Judged): readonly Violation[] {
   return [...policyViolations(rules, judged), ...checkViolations(rules.checks, judged)];
 }
 
-/** Access that a plan is compared with; `declared` returns what the files break by themselves. */
+/** The access that a plan is compared with; `declared` returns the violations in the files themselves. */
 export interface Comparison {
   readonly before: Access;
   readonly declared: () => readonly Violation[];
 }
 
 /**
- * Judges what a plan leaves behind: what it makes worse, and what the files break by themselves, is refused; what is
- * live already, and not touched or improved, is only a warning.
+ * Judges the access after a plan. Violations that it makes worse, and those in the files themselves, are refused;
+ * existing violations that it leaves or improves are warnings.
  */
 export function judgePlan(rules: Rules, after: Judged, { before, declared }: Comparison): Judgement {
   const findingData = [
@@ -54,7 +54,7 @@ export function judgePlan(rules: Rules, after: Judged, { before, declared }: Com
   };
 }
 
-/** Returns what is live and not allowed, as refusals in the words of what is so. */
+/** Returns the violations of live access, as refusals in the present tense. */
 export function judgeLive(rules: Rules, judged: Judged): readonly Refusal[] {
   return violationsIn(rules, judged).map((violation) => refusalOf(violation, "live"));
 }
@@ -71,7 +71,7 @@ function byKey(violations: readonly Violation[]): ReadonlyMap<string, Violation>
   return new Map(violations.flatMap((one) => keysOf(one).map((key) => [key, one] as const)));
 }
 
-/** Somebody who is not there yet has no id; somebody whom only the files know, neither. */
+/** Returns the key of a violation by its subject's id, else by its name: whoever is only in the files has no id. */
 function keyOf(violation: Violation): string {
   return keysOf(violation)[0] ?? "";
 }
@@ -82,17 +82,17 @@ function keysOf({ rule, subject }: Violation): readonly string[] {
   return keys.map((key) => `${rule}\n${key}`);
 }
 
-// A few seconds.
+// Takes a few seconds.
 const MAX_STEPS = 20_000_000;
 
-/** Returns what the files break by themselves at a moment, whatever is live. */
+/** Returns the violations in the files themselves at a moment, regardless of the live state. */
 export function declaredViolations(declared: DeclaredAccess, now: number): readonly Violation[] {
   return violationsIn(declared, openDeclared(declared, now));
 }
 
 /**
- * Judges the files by themselves at a moment: by the same rules and in the same words as a plan. Returns null where
- * that takes too much work.
+ * Judges the files by themselves at a moment, with the rules and messages of a plan. Returns `null` if that takes too
+ * much work.
  */
 export function judgeDeclared(declared: DeclaredAccess, now: number): readonly Breach[] | null {
   const judged = openDeclared(declared, now, { steps: MAX_STEPS });
@@ -117,7 +117,7 @@ function openDeclared(declared: DeclaredAccess, now: number, budget?: Budget): J
   return { access, settled: access, find, ...(budget && { budget }) };
 }
 
-/** Who holds what by the files alone; a role that they only name stands under that name, and grants nothing known. */
+/** Returns the access in the files alone; a role that they only name has unknown permissions. */
 function declaredAccess({ roles = [], members = [], origin }: DeclaredAccess, now: number): Access {
   const keys = new Map<string, string>();
   const access = new Map<string, RoleAccess>();
@@ -146,7 +146,7 @@ function declaredAccess({ roles = [], members = [], origin }: DeclaredAccess, no
   return { roles: access, removed: new Set(), people };
 }
 
-/** Joins all who have a permission that one check allows to others only: they share its place in the file. */
+/** Combines the violations of one `only` check, which share its location in the file. */
 function oneForEachOnly(violations: readonly Violation[]): readonly Violation[] {
   const joined = new Map<unknown, { readonly first: Violation; names: string[]; through: Set<string> }>();
   for (const violation of violations) {
@@ -172,7 +172,7 @@ interface BreachContext extends Judged {
   readonly held: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Returns a violation as what is told of each of its places in the files. */
+/** Returns a violation as one breach for each of its locations in the files. */
 function breachesOf({ data, check }: Violation, { find, held }: BreachContext): readonly Breach[] {
   const origin = check?.origin ?? { file: "", path: [] };
   switch (data.code) {
@@ -211,7 +211,7 @@ function breachesOf({ data, check }: Violation, { find, held }: BreachContext): 
     case "check-cannot":
       return [breach("check-cannot", { kind: "cannot", origin, permission: data.permission }, data)];
     default:
-      // Guards, and what only the live state tells, are not judged here.
+      // Guards, and rules that need the live state, are not judged here.
       return [];
   }
 }

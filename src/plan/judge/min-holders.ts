@@ -6,21 +6,21 @@ import type { FindingData } from "./findings.ts";
 import { holdersOf } from "./impact.ts";
 import { toRefusal } from "./refusals.ts";
 
-/** Without an owner nobody can set anything right again. */
+/** Without an owner, nobody can restore access. */
 const OWNER = "role_owner";
 const OWNERS = 1;
 
-/** What the guard over the fewest holders makes of a plan. */
+/** The result of the guard `min_holders`. */
 export interface MinHolders {
-  /** Removals that wait until others have accepted. */
+  /** Removals that are deferred until others have accepted. */
   readonly deferred: readonly Deferred[];
   readonly refusals: readonly Refusal[];
   readonly findingData: readonly FindingData[];
 }
 
 /**
- * Keeps enough accepted holders of a role. Where invitations that are still open would make up for a removal, the
- * removal waits for them; else it is refused. What was too little before, and gets no less, is only reported.
+ * Keeps enough accepted holders of each role. A removal is deferred if open invitations would make up for it, and
+ * refused otherwise. A role that already has too few holders and loses none is only reported.
  */
 export function guardMinHolders(
   settings: GuardSettings["minHolders"],
@@ -29,8 +29,8 @@ export function guardMinHolders(
   changes: readonly MemberChange[],
 ): MinHolders {
   const [findBefore, findAfter] = [roleFinder(before), roleFinder(after)];
-  // A name can move from one role to another: both are looked at. Holders stand by id, also of a role that is
-  // ignored, or that the service does not tell.
+  // A name can move from one role to another, so both are checked. Holders are indexed by id, which also covers
+  // ignored and unreported roles.
   const findKeys = (role: string): readonly string[] => {
     const named = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
     return named.length > 0 ? [...new Set(named)] : isHeld(before, role) ? [role] : [];
@@ -52,7 +52,7 @@ export function guardMinHolders(
   };
 }
 
-/** Whoever writes about other roles does not mean to give up the owners; `{}` asks for none, and so does a 0. */
+/** Returns the rules, with the default for owners unless the file sets it, or sets `{}`. */
 function rulesOf(
   settings: GuardSettings["minHolders"],
   keysOf: (role: string) => readonly string[],
@@ -70,14 +70,16 @@ interface Rule {
   readonly role: string;
   readonly key: string;
   readonly min: number;
-  /** In a file: the default is about a merchant that has an owner. */
+  /** Whether a file sets it; the default applies only to a merchant that has an owner. */
   readonly isWritten: boolean;
   readonly before: Access;
   readonly after: Access;
   readonly changes: readonly MemberChange[];
 }
 
-/** Nobody can log in as a service account: enough have to be left without those, and with them. */
+/**
+ * Checks one role. Nobody can log in as a service account, so the minimum applies both without and with them.
+ */
 function guardRole(rule: Rule): MinHolders {
   const judged = [judgeRole(rule, isPerson), judgeRole(rule, () => true)];
   return (
@@ -140,7 +142,7 @@ function isAccepted({ status }: PersonAccess): boolean {
   return status === "accepted";
 }
 
-/** The changes that take the role from somebody who has it and would use it; in the order of their names. */
+/** Returns the changes that remove the role from an active holder, sorted by name. */
 function removalsOf(
   had: readonly PersonAccess[],
   has: readonly PersonAccess[],

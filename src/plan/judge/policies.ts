@@ -2,15 +2,15 @@ import { by } from "../../lib/order.ts";
 import type { PersonAccess } from "./access.ts";
 import {
   type AccessIndex,
+  countWork,
   indexAccess,
   type Judged,
   type Rules,
-  spend,
   subjectOf,
   type Violation,
 } from "./violation.ts";
 
-/** Returns everything in an access that a policy does not allow. */
+/** Returns the violations of policies in an access. */
 export function policyViolations(rules: Rules, judged: Judged): readonly Violation[] {
   if (!hasPolicies(rules)) return [];
   const context = contextOf(judged);
@@ -26,7 +26,7 @@ export function policyViolations(rules: Rules, judged: Judged): readonly Violati
 
 interface Context extends Judged {
   readonly index: AccessIndex;
-  /** That of `settled`, for numbers. */
+  /** The index of `settled`, for counting. */
   readonly counted: AccessIndex;
 }
 
@@ -43,11 +43,11 @@ function hasPolicies({ policies }: Rules): boolean {
   return domains !== undefined || lists.some((list) => list.length > 0);
 }
 
-/** Returns the people who hold a role by one of its names. */
+/** Returns the holders of a role, by its name or id. */
 function holdersBy(role: string, { holders }: AccessIndex, judged: Judged): readonly PersonAccess[] {
   const key = judged.find(role);
   const found = (key === undefined ? undefined : holders.get(key)) ?? [];
-  spend(judged, 1 + found.length);
+  countWork(judged, 1 + found.length);
   return found;
 }
 
@@ -79,7 +79,7 @@ function domainTest(domains: readonly string[]): (email: string) => boolean {
   };
 }
 
-// The longest that a name can be.
+// Longest domain name.
 const MAX_DOMAIN = 253;
 
 function separateRoles({ policies }: Rules, context: Context): readonly Violation[] {
@@ -151,7 +151,7 @@ function requireUntil({ policies, members = [] }: Rules, context: Context): read
   });
 }
 
-/** Nobody logs in as a service account, so it has no MFA to turn on. */
+/** Returns the holders of roles that require MFA, without service accounts: nobody logs in as one. */
 function mfaHolders({ policies }: Rules, context: Context) {
   return policies.requireMfa.flatMap((role) =>
     holdersBy(role, context.index, context)
@@ -174,7 +174,7 @@ function requireMfa(rules: Rules, context: Context): readonly Violation[] {
 
 const UNACCEPTED: ReadonlySet<PersonAccess["status"]> = new Set(["invited", "pending", "expired"]);
 
-/** Returns those who are to have MFA on login, and of whom it is not known. */
+/** Returns the holders of roles that require MFA whose MFA is unknown. */
 export function mfaUnknown(
   rules: Rules,
   judged: Judged,

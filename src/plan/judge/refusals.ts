@@ -24,7 +24,7 @@ export type RefusalData =
       readonly before: number;
       readonly after: number;
       readonly min: number;
-      /** Service accounts that hold it as well, and do not count. */
+      /** Number of service accounts that hold it, which do not count. */
       readonly uncounted: number;
     }
   | { readonly code: "min-holders-wait"; readonly name: string; readonly member: string }
@@ -140,7 +140,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         name,
         `The role "${name}" would ${keptOf(after, before)}${besides}; it needs ${min}.`,
         "Grant the role to somebody else first, and wait until they have accepted.",
-        // What is live can lower the number while the changes, and with them the fingerprint, stay the same.
+        // The live state can lower the number while the changes, and so the fingerprint, stay the same.
         `min-holders=${role}:${after}`,
       );
     }
@@ -303,7 +303,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
   }
 }
 
-/** Hints of guards that speak of the file; an undo has the run instead. */
+/** Hints of guards for an undo, whose changes come from a run instead of the file. */
 const UNDO_HINTS: Readonly<Record<string, string>> = {
   "max-removals": "Check that this is the run to revert. A part of it can be reverted with --merchant.",
   protect: "Take the entry out of guards.protect.",
@@ -351,7 +351,7 @@ function check(code: string, name: string | null, message: string): Refusal {
   };
 }
 
-/** Returns what becomes of the accepted holders of a role that loses some. */
+/** Returns how many accepted holders a role would keep, as part of a sentence. */
 function keptOf(after: number, before: number): string {
   if (before === 1) return "lose its only accepted holder";
   return `keep ${after === 0 ? "none" : after} of its ${before} accepted holders`;

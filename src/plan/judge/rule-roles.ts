@@ -66,8 +66,8 @@ export function unknownInRules(
 }
 
 /**
- * Returns the names that protect nothing. Unlike other rules, protection is about live roles that no file lists, too:
- * it refuses their removal.
+ * Returns the names under `protect` that match no role. Unlike other rules, `protect` also covers live roles that no
+ * file lists.
  */
 function unprotected(
   guarded: readonly string[],
@@ -114,7 +114,7 @@ export function unknownMembersInRules(
     .map((name) => ({ code: "rule-member-unknown", name, near: suggest(name) }));
 }
 
-// Beyond it, nobody has typed them.
+// Bounds the work; nobody writes so many names by hand.
 const MAX_COMPARED = 100_000_000;
 
 /** Reports permissions of rules that no role has, and that are one typing error away from one that a role has. */

@@ -3,49 +3,49 @@ import type { Check, DesiredState } from "../../model/desired.ts";
 import type { Access, PersonAccess } from "./access.ts";
 import type { RefusalData } from "./refusals.ts";
 
-/** The rules of a file on access, and what it says of members, for their end dates. */
+/** The policies and checks of a file, with its members for their end dates. */
 export type Rules = Pick<DesiredState, "policies" | "checks" | "members">;
 
-/** An access that rules are judged on. */
+/** The input of policies and checks. */
 export interface Judged {
   readonly access: Access;
   /** The access that the numbers of holders are taken from: without removals that are deferred. */
   readonly settled: Access;
-  /** Finds the key of a role by the name or id that a rule uses for it; undefined where there is no such role. */
+  /** Finds a role's key by the name or id in a rule; `undefined` if there is none. */
   readonly find: (nameOrId: string) => string | undefined;
-  /** Absent: judging may take as long as it takes. */
+  /** Absent: unlimited. */
   readonly budget?: Budget;
 }
 
-/** The steps that judging may still take. */
+/** The remaining steps of work. */
 export interface Budget {
   steps: number;
 }
 
-/** An error that says that judging takes more steps than any real access needs. */
+/** Thrown when judging takes more steps than any realistic access needs. */
 export class TooMuchWork extends Error {}
 
-/** Takes steps from the budget; throws `TooMuchWork` when there are too few. */
-export function spend({ budget }: Judged, steps: number): void {
+/** Subtracts steps of work from the budget; throws `TooMuchWork` if it is used up. */
+export function countWork({ budget }: Judged, steps: number): void {
   if (budget === undefined) return;
   budget.steps -= steps;
   if (budget.steps < 0) throw new TooMuchWork();
 }
 
-/** One thing in an access that a policy or a check does not allow. */
+/** A violation of a policy or a check. */
 export interface Violation {
   readonly data: RefusalData;
-  /** Tells the rule apart from all others of the file. */
+  /** Unique key of the rule within the file. */
   readonly rule: string;
-  /** The member or role that breaks it; null where it is all together. */
+  /** The member or role that breaks it; `null` if it is about all holders together. */
   readonly subject: Subject | null;
-  /** The items that break the rule: it gets worse with any new item, unless they become fewer. */
+  /** The items that break the rule: a new item makes the violation worse, unless there are fewer in total. */
   readonly extent: readonly string[];
-  /** The check that is not met; null for a policy. */
+  /** The failed check; `null` for a policy. */
   readonly check: Check | null;
 }
 
-/** A member or role; its id is null where it is not there yet, and the name is an address or that of the role. */
+/** A member or role; `id` is `null` before it exists, `name` is the address or the role's name. */
 export interface Subject {
   readonly id: string | null;
   readonly name: string | null;
@@ -56,7 +56,7 @@ export function subjectOf({ id, email }: PersonAccess): Subject {
   return { id, name: email };
 }
 
-/** The people of an access by what they hold; every list is in the order of their names. */
+/** An index of the members of an access; every list is sorted by name. */
 export interface AccessIndex {
   readonly people: readonly PersonAccess[];
   /** Role key → holders. */
@@ -65,11 +65,11 @@ export interface AccessIndex {
   readonly byAddress: ReadonlyMap<string, readonly PersonAccess[]>;
   /** Permission → keys of the roles that grant it. */
   readonly granting: ReadonlyMap<string, readonly string[]>;
-  /** Permission → those who have it, as far as asked for. */
+  /** Permission → members who have it, filled on demand. */
   readonly answers: Map<string, readonly PersonAccess[]>;
 }
 
-/** Indexes an access, so that a rule looks only at those whom it concerns. */
+/** Indexes an access, so that a rule visits only the members that it concerns. */
 export function indexAccess({ roles, people: unsorted }: Access): AccessIndex {
   const people = [...unsorted].sort(by(({ name }) => name));
   const holders = new Map<string, PersonAccess[]>();
@@ -85,7 +85,7 @@ export function indexAccess({ roles, people: unsorted }: Access): AccessIndex {
   return { people, holders, byAddress, granting, answers: new Map() };
 }
 
-/** Returns the people who have a permission through some role; several checks of one permission share the answer. */
+/** Returns the members with a permission through any role; cached for several checks of one permission. */
 export function peopleWith(
   { holders, granting, answers }: AccessIndex,
   permission: string,

@@ -6,9 +6,9 @@ const MAX_ANNOTATIONS = 10;
 
 const MAX_CHARACTERS = 4000;
 
-/** Problems in files as workflow commands, which GitHub shows beside the lines of a pull request. */
+/** Formats diagnostics as workflow commands, which GitHub shows beside the lines of a pull request. */
 export function renderDiagnosticsGithub(diagnostics: readonly Diagnostic[]): string {
-  // What keeps a file from being read comes before what it refuses.
+  // Errors that make a file unreadable come before refusals.
   const errors = bySeverity(diagnostics, "error").toSorted((a, b) => rank(a) - rank(b));
   const warnings = bySeverity(diagnostics, "warning");
   const shown = [...errors.slice(0, MAX_ANNOTATIONS), ...warnings.slice(0, MAX_ANNOTATIONS)];
@@ -75,11 +75,11 @@ export interface SarifRule {
 export interface SarifTool {
   /** The program's own version. */
   readonly version: string;
-  /** Every rule that there is, whether or not a file breaks it. */
+  /** All rules, broken or not. */
   readonly rules: readonly SarifRule[];
 }
 
-/** Problems in files as a SARIF 2.1.0 log, for code scanning and other tools. */
+/** Returns diagnostics as a SARIF 2.1.0 log, for code scanning and other tools. */
 export function diagnosticsSarif(diagnostics: readonly Diagnostic[], { version, rules }: SarifTool): string {
   const indexes = new Map(rules.map(({ code }, index) => [code, index]));
   const log = {
@@ -129,12 +129,12 @@ function region({ line, column, endLine, endColumn }: Span): object {
   return { startLine: line, startColumn: column, endLine, endColumn };
 }
 
-/** Text in which nothing acts as a link. */
+/** Escapes text so that nothing acts as a link. */
 function plain(text: string): string {
   return oneLine(text).replaceAll("](", "\\](");
 }
 
-/** A path as a relative URI; an absolute path as one of a file. */
+/** Returns a path as a relative URI; an absolute path as a `file:` URI. */
 function uriOf(path: string): string {
   const encoded = path
     .replace(/\p{Cs}/gu, "\uFFFD")

@@ -18,10 +18,10 @@ export function diagnosticFailure({ code, message, hint, file, span }: Diagnosti
   return { merchant: null, file: place, code, message, hint: hint ?? null };
 }
 
-/** Controls beyond ASCII, and marks that change the direction of text. */
+/** Matches controls beyond ASCII, and marks that change the direction of text. */
 const UNSAFE = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** JSON that is safe to look at in a terminal, and means the same. */
+/** Returns equivalent JSON that is safe to print to a terminal. */
 function safeJson(value: unknown, replacer: null = null, indent = 0): string {
   return JSON.stringify(value, replacer, indent).replaceAll(
     UNSAFE,
@@ -29,17 +29,17 @@ function safeJson(value: unknown, replacer: null = null, indent = 0): string {
   );
 }
 
-/** The plans as JSON, one object for all merchants, and why others have none. */
+/** Returns the plans of all merchants as JSON, with the failures of the others. */
 export function plansJson(plans: readonly Plan[], failures: readonly FailureJson[] = []): string {
   return `${safeJson({ format: 1, plans, failures }, null, 2)}\n`;
 }
 
-/** Returns how merchants differ from their files, and the risks of what happened, as JSON. */
+/** Returns the drift of merchants as JSON, with its risks. */
 export function driftsJson(drifts: readonly RiskyDrift[], failures: readonly FailureJson[] = []): string {
   return `${safeJson({ format: 1, drifts, failures }, null, 2)}\n`;
 }
 
-/** Returns the memberships of each key as JSON, and why others have none. */
+/** Returns the memberships of each key as JSON, with the failures of the others. */
 export function membershipsJson(
   keys: readonly MembershipsView[],
   failures: readonly FailureJson[] = [],
@@ -52,12 +52,12 @@ export function healthJson(report: HealthReport): string {
   return `${safeJson({ format: 1, ...report }, null, 2)}\n`;
 }
 
-/** Problems in files as JSON. */
+/** Returns diagnostics as JSON. */
 export function diagnosticsJson(diagnostics: readonly Diagnostic[]): string {
   return `${safeJson({ format: 1, diagnostics }, null, 2)}\n`;
 }
 
-/** Past runs as JSON: what the journal of each merchant holds, and how the run stands. */
+/** Returns past runs as JSON: the journal of each merchant, and the status of the run. */
 export function runsJson(runs: readonly ShownRun[]): string {
   const shown = runs.map(({ name, status, journals }) => ({
     name,

@@ -130,7 +130,7 @@ export function pageMerchant({ report, view }: PageMerchantInput): PageMerchant 
       ...(nickname !== null && { nickname: oneLine(nickname) }),
       notes: [
         ...typeNotes(member.type),
-        // Of everybody it would be said too often to be read.
+        // Noted only for holders of everything: for all members it would be noise.
         ...(member.mfa === false && holdsAll(after ?? before) ? ["no MFA on login"] : []),
       ],
       ...(member.mfa !== null && { mfa: member.mfa }),

@@ -1,8 +1,8 @@
 import { oneLine } from "../../lib/escape.ts";
 
 /**
- * Lines as a fenced block, inside which Markdown, HTML, links and mentions mean nothing; the fence is longer than any
- * run of backticks in it. Each line has to be one line already.
+ * Returns lines as a fenced block, inside which Markdown, HTML, links and mentions have no effect; the fence is longer
+ * than any run of backticks in it. Each item must be a single line.
  */
 export function fenced(info: string, lines: readonly string[]): string {
   const longest = lines.reduce((most, line) => {
@@ -14,8 +14,8 @@ export function fenced(info: string, lines: readonly string[]): string {
 }
 
 /**
- * A text as inline code that can stand anywhere: in a sentence, a table or an HTML element. Whatever is neither letter
- * nor digit is an entity, so that nothing of it can be read as Markdown, HTML, a link or a mention.
+ * Returns a text as inline code for a sentence, a table or an HTML element. Everything but letters and digits becomes
+ * an entity, so that nothing is read as Markdown, HTML, a link or a mention.
  */
 export function inlineCode(text: string): string {
   const safe = oneLine(text).replaceAll(

@@ -22,7 +22,10 @@ import { fenced, folded, inlineCode } from "./markdown-blocks.ts";
 import type { ReviewInput } from "./review-input.ts";
 import { changeLines, groupRisks, peopleLines, warningLines } from "./review-sections.ts";
 
-/** Plans or drifts as Markdown of at most `maxSize` UTF-16 units, which leaves out whole parts and says so, and never cuts one. */
+/**
+ * Renders plans or drifts as Markdown of at most `maxSize` UTF-16 units; parts that do not fit are left out whole and
+ * named.
+ */
 export function renderReview(input: ReviewInput, maxSize: number = DEFAULT_REVIEW_SIZE): string {
   const parts: Parts = {
     verdict: verdictOf(input),

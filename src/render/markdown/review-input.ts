@@ -2,7 +2,7 @@ import type { Failure } from "../../model/errors.ts";
 import type { DriftView } from "../view/drift-view.ts";
 import type { PlanView } from "../view/plan-view.ts";
 
-/** A merchant that could not be read, and why. */
+/** A merchant that could not be read, with the reason. */
 export interface UnplannedView {
   readonly merchant: string;
   readonly failure: Failure;

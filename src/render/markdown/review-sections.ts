@@ -87,7 +87,7 @@ function block(title: string, lines: readonly string[]): readonly RiskBlock[] {
   return lines.length === 0 ? [] : [{ title, whole: `### ${title}\n\n${fenced("diff", lines)}` }];
 }
 
-/** Wider than a terminal, and still without a scroll bar in a comment. */
+/** Width of lines in a comment: wider than a terminal, but without a scroll bar. */
 const COLUMNS = 100;
 
 /** A `diff` fence paints a line by its first character. */
@@ -172,7 +172,7 @@ function detailLines({ kind, details }: RowView): readonly string[] {
 
 function labelled(sign: string, { label }: DetailView, items: readonly string[]): readonly string[] {
   const safe = items.map(oneLine);
-  // A description or a metadata value is a sentence of its own; names stand side by side.
+  // A description or a metadata value has a line of its own; names are listed on one line.
   const listed = label === "permissions" || label === "roles";
   const rows = listed ? wrapList(safe, COLUMNS) : safe.flatMap((item) => wrapText(item, COLUMNS));
   return signed(`${sign}     ${label}: `, rows, `${sign}       `);

@@ -59,7 +59,7 @@ function capped(rows: readonly (readonly string[])[], shown: number, style: Styl
   return rows.length <= shown ? lines : [...lines, `${INDENT}${style.dim(moreText(rows.length - shown))}`];
 }
 
-/** Names with what is said of each, side by side; a name that is very long moves its own line only. */
+/** Lays out names with their texts in two columns; a very long name shifts only its own line. */
 function table(
   rows: readonly (readonly [name: string, text: string])[],
   { columns }: Style,

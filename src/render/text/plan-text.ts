@@ -227,7 +227,7 @@ function renderDetail(detail: DetailView, style: Style): readonly string[] {
   const isNarrow = style.columns < NARROW;
   const margin = isNarrow ? NARROW_INDENT.length + 2 : DETAIL_INDENT.length + LABEL_WIDTH;
   const width = Math.max(style.columns - margin - 2, 1);
-  // A description or a metadata value is a sentence of its own; names stand side by side.
+  // A description or a metadata value has a line of its own; names are listed on one line.
   const listed = label === "permissions" || label === "roles";
   const lay = (items: readonly string[], sign: string, paint: Paint): readonly string[] => {
     const safe = items.map(oneLine);

@@ -11,7 +11,7 @@ const MOST_IN_FLIGHT = 4;
 const WIDEST_CODE = 24;
 const BAR = 16;
 
-/** Returns the board of an apply: totals, each merchant's phase, changes under way, and waits. */
+/** Returns the board of an apply: totals, each merchant's phase, changes in progress, and waits. */
 export function applyLines(view: ApplyView, { columns, rows }: Size, style: Style): readonly string[] {
   const flying = Math.max(Math.min(MOST_IN_FLIGHT, rows - 6), 0);
   const most = Math.max(Math.min(MOST_ROWS, rows - flying - 5), 1);

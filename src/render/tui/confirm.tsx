@@ -38,7 +38,7 @@ export interface PromptProps {
   readonly question: Question;
   /** Ink's own colours know nothing of NO_COLOR and `--no-color`. */
   readonly style: Style;
-  /** Takes what was typed, or null when it was left without an answer; called once. */
+  /** Receives the typed text, or `null` if the dialog was closed; called once. */
   readonly onAnswer: (text: string | null) => void;
 }
 

@@ -31,7 +31,7 @@ export function readingLines(view: ReadingView, { columns, rows }: Size, style: 
   ];
 }
 
-/** The sort order of merchants: failures first, then those under way. */
+/** Sort order of merchants: failures first, then those in progress. */
 const RANK: Readonly<Record<ReadingMerchant["state"], number>> = {
   failed: 0,
   reading: 1,

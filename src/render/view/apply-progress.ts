@@ -9,21 +9,21 @@ export interface ApplyingMerchant {
   readonly merchant: string;
   readonly state: "waiting" | "applying" | "stopped" | "incomplete" | "done";
   readonly phase: Phase | null;
-  /** Of the phase: how many of its changes have ended, and how many there are. */
+  /** Number of changes of the phase that have ended. */
   readonly phaseEnded: number;
   readonly phaseChanges: number;
   readonly changes: number;
   readonly done: number;
   /** Failed, stale or unknown. */
   readonly failed: number;
-  /** Members read again so far, once everything is applied; null before. */
+  /** Members read again so far for the verification; `null` before it. */
   readonly readAgain: { readonly members: number; readonly total: number | null } | null;
 }
 
 /** The progress of an apply. */
 export interface ApplyView {
   readonly merchants: readonly ApplyingMerchant[];
-  /** The changes that are under way now, in the order they began. */
+  /** The changes in progress, in the order in which they started. */
   readonly inFlight: readonly { readonly merchant: string; readonly change: Change }[];
   /** Recent changes per second. */
   readonly perSecond: number;

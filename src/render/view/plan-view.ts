@@ -172,7 +172,9 @@ const MANY = 3;
 
 const NAMES_SHOWN = 10;
 
-/** Joins findings that say the same of several roles or members: the first stands for all, and names the others. */
+/**
+ * Combines findings with the same message about several roles or members into the first, which names the others.
+ */
 export function joinSame(findings: readonly Finding[]): readonly Finding[] {
   if (findings.length < MANY) return findings;
   const groups = new Map<string, Finding[]>();

@@ -22,7 +22,7 @@ export interface ReadingView {
 /** Follows how live states are read; times in milliseconds. */
 export interface ReadingProgress {
   live(event: LiveEvent, now: number): void;
-  /** A merchant is read, or cannot be: `problem` says why. */
+  /** Records that a merchant was read, or the `problem` that prevented it. */
   ended(merchant: string, problem: string | null): void;
   view(now: number): ReadingView;
 }
@@ -55,7 +55,7 @@ export function readingProgress(codes: readonly string[]): ReadingProgress {
   };
 }
 
-/** The merchant that a request's path is about; null where it is about none. */
+/** Returns the merchant in a request's path; `null` if there is none. */
 function merchantIn(path: string): string | null {
   const code = /\/merchants\/([^/?]+)/.exec(path)?.[1];
   return code === undefined ? null : decodeURIComponent(code);
@@ -79,7 +79,7 @@ export function readingText(view: ReadingView): string {
   ].join("");
 }
 
-/** ", 42 a second"; empty where hardly anything happens. */
+/** Returns the rate as ", 42 a second"; empty if it is below one. */
 export function rateText(perSecond: number): string {
   return perSecond < 1 ? "" : `, ${grouped(Math.round(perSecond))} a second`;
 }

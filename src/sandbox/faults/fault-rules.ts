@@ -54,7 +54,7 @@ const shift = z
   .strictObject({
     kind: z.literal("shift"),
     ...aim,
-    /** Whether a member is removed, added in front or moved to the front. */
+    /** Whether a member is removed, added at the front or moved to the front. */
     change: z.enum(SHIFTS).default("remove"),
   })
   .refine(({ operation }) => operation === undefined || operation === "members.list", {

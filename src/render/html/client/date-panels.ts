@@ -50,7 +50,7 @@ function opener(member: PageMember, merchant: PageMerchant, now: number): HTMLEl
   return button;
 }
 
-/** The stretch of time, with as many months or years as there is room for. */
+/** Makes the time axis, with as many months or years as there is room for. */
 function axis(first: number, last: number, at: (moment: number) => number): HTMLElement {
   const start = new Date(first);
   const months = (last - first) / (30 * DAY);

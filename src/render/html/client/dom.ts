@@ -14,17 +14,17 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A name in its own reading direction, so that it cannot turn the text around it. */
+/** Makes a name with its own reading direction, so that it cannot affect the text around it. */
 export function name(text: string): HTMLElement {
   return h("bdi", {}, text);
 }
 
-/** A small mark with words for everybody: symbols are never alone. */
+/** Makes a symbol with a text alternative. */
 export function mark(kind: string, symbol: string, words: string): HTMLElement {
   return h("span", { class: `mark ${kind}`, role: "img", "aria-label": words, title: words }, symbol);
 }
 
-/** A word in a box. */
+/** Makes a badge. */
 export function badge(kind: string, text: string): HTMLElement {
   return h("span", { class: `badge ${kind}` }, text);
 }
@@ -34,12 +34,12 @@ export function pluralize(count: number, one: string, many = `${one}s`): string 
   return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
 }
 
-/** The day of a moment, UTC. */
+/** Returns the day of a moment, in UTC. */
 export function day(moment: number): string {
   return new Date(moment).toISOString().slice(0, 10);
 }
 
-/** A choice among many, with its label. */
+/** Makes a labelled select. */
 export function select(
   label: string,
   options: readonly (readonly [value: string, text: string])[],
@@ -50,7 +50,7 @@ export function select(
   return h("label", { class: "field" }, h("span", {}, label), control);
 }
 
-/** A search field with its label. */
+/** Makes a labelled search field. */
 export function search(label: string, placeholder: string, onInput: (text: string) => void): HTMLElement {
   const control = h("input", { type: "search", placeholder, autocomplete: "off", spellcheck: "false" });
   control.addEventListener("input", () => onInput(control.value.trim().toLowerCase()));

@@ -4,7 +4,7 @@ import { effective, holdingOf, isActiveHolding } from "./page-access.ts";
 
 let opened: HTMLDialogElement | null = null;
 
-/** Shows something over the page, until Escape or its button closes it; the focus goes back to where it was. */
+/** Opens a dialog, which Escape or its button closes; the focus then returns. */
 export function openDialog(title: string, ...content: readonly (Node | null)[]): void {
   opened?.remove();
   const close = h("button", { type: "button", class: "close" }, "Close");
@@ -133,7 +133,7 @@ function separated(texts: readonly string[]): readonly (HTMLElement | string)[] 
 
 /** "in 12 days", "12 days ago". */
 export function inDays(moment: number, now: number): string {
-  // An end is the first moment without access: what ends with a day is told by that day.
+  // An end is the first moment without access, so one at midnight is shown as the day before.
   const days = Math.floor((moment - 1) / 86_400_000) - Math.floor(now / 86_400_000);
   if (days === 0) return "today";
   const text = `${Math.abs(days).toLocaleString("en-US")} ${Math.abs(days) === 1 ? "day" : "days"}`;

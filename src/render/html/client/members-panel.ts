@@ -127,7 +127,7 @@ function textOf(member: PageMember, merchant: PageMerchant): string {
     .toLowerCase();
 }
 
-/** A column's name from bottom to top, so that many columns fit. */
+/** Makes a vertical column heading, so that many columns fit. */
 export function upright(text: string): HTMLElement {
   return h("span", { class: "upright", title: text }, name(text));
 }

@@ -1,6 +1,6 @@
 import type { PageGrants, PageHolding, PageMember, PageMerchant, PageRole } from "../page-data.ts";
 
-/** One moment: what is there now, and what the plan would leave. */
+/** A moment: before or after the plan. */
 export type Side = "before" | "after";
 
 /** Returns the roles of a member at one moment; `null` if it is no member. */

@@ -77,7 +77,7 @@ function tiles(merchant: PageMerchant, now: number): HTMLElement {
   );
 }
 
-/** A part of the page behind a tab; it is made when it is first opened, or printed. */
+/** A tab of the page; its content is made when it is first opened or printed. */
 interface Tab {
   readonly id: string;
   readonly title: string;

@@ -1,13 +1,13 @@
 import { h, pluralize } from "./dom.ts";
 
-/** A table of any length of which only the rows in sight are in the page. */
+/** A table of any length that has only its visible rows in the page. */
 export interface VirtualTable {
   readonly element: HTMLElement;
   /** Shows other rows, from the top. */
   show(rows: readonly RowMaker[]): void;
 }
 
-/** A row that is made when it comes into sight. */
+/** Makes a row when it becomes visible. */
 export type RowMaker = () => HTMLTableRowElement;
 
 /** The parts of a table. */
@@ -28,12 +28,12 @@ let allRows = printing.matches;
 function layAll(all: boolean): void {
   allRows = all;
   for (const [element, lay] of tables) {
-    // Of a merchant that is no longer shown.
+    // The merchant is no longer shown.
     if (!element.isConnected) tables.delete(element);
     else lay();
   }
 }
-// On paper nobody can scroll.
+// Print all rows.
 printing.addEventListener("change", () => layAll(printing.matches));
 addEventListener("beforeprint", () => layAll(true));
 addEventListener("afterprint", () => layAll(false));
@@ -85,7 +85,7 @@ export function virtualTable({ label, heads, what, className = "" }: TableOption
     if (!body.contains(before)) body.replaceChildren(before, after);
     setHeight(before, first * ROW_HEIGHT);
     setHeight(after, (rows.length - last) * ROW_HEIGHT);
-    // Only what comes and goes is touched, so that the focus stays where it is.
+    // Other rows are not touched, so that the focus stays.
     for (const [index, row] of shown) if (!wanted.has(index)) remove(row);
     let place: Element = before;
     for (const row of wanted.values()) {

@@ -72,8 +72,12 @@ function driftRisks({ plan, changes, impact }: Drift): readonly RiskView[] {
     );
   const unknown = eventsOf("unknown");
   const names = new Set(unknown.map(({ name }) => name));
+  // Whoever holds a role has gained by its change.
+  const isUnknownRole = unknown.some(({ resource }) => resource === "role");
   return (["outside-git", "unknown"] as const).flatMap((origin) => {
-    const members = impact.members.filter(({ name }) => names.has(name) === (origin === "unknown"));
+    const members = impact.members.filter(
+      ({ name }) => (isUnknownRole || names.has(name)) === (origin === "unknown"),
+    );
     const happened = origin === "unknown" ? unknown : eventsOf(origin);
     const risks = risksOf({ changes: happened.map(inverted), impact: { ...impact, members } });
     return risks.map((risk) => ({ ...risk, origin }));

@@ -3,7 +3,7 @@ import { driftOf } from "../../../src/plan/report/detect-drift.ts";
 import { PLAIN } from "../../../src/render/style.ts";
 import { renderDrifts } from "../../../src/render/text/drift-text.ts";
 import { driftView } from "../../../src/render/view/drift-view.ts";
-import { desired, live, liveRole, planOf, role } from "../../support/build.ts";
+import { desired, live, liveMember, liveRole, planOf, role } from "../../support/build.ts";
 
 test("there is not said to be no drift where an error keeps the files from being compared", () => {
   const is = live([liveRole("role_1", "Cashier")]);
@@ -18,5 +18,21 @@ test("there is not said to be no drift where an error keeps the files from being
   expect(textOf([pinned])).toContain("Drift: unknown, because of the problems.");
   expect(textOf([pinned, role("Cashier", { permissions: ["p"] })])).toContain(
     "Drift: 1 difference (1 changed outside git); the rest is unknown.",
+  );
+});
+
+test("what holders gain by a role is not said to be from outside git where the side is not known that changed it", () => {
+  const is = live(
+    [liveRole("role_1", "Cashier", { permissions: ["payouts_edit"] })],
+    [liveMember("mem_1", "ada@example.com", { roles: ["role_1"] })],
+  );
+  const want = desired({ roles: [role("Cashier")] });
+  const textOf = (file: number | null): string => {
+    const times = { file: () => file, live: () => 1_000_000 };
+    return renderDrifts([driftView(driftOf({ desired: want, live: is }, planOf(want, is), times))], PLAIN);
+  };
+  expect(textOf(0)).toContain("! 1 member gained sensitive permissions outside git\n");
+  expect(textOf(null)).toContain(
+    "! 1 member gained sensitive permissions (outside git, or not applied yet)\n",
   );
 });

@@ -4,7 +4,7 @@ import { activeAt, isMention } from "../changes/plan-members.ts";
 import { type Access, type PersonAccess, type RoleAccess, roleFinder } from "./access.ts";
 import { checkText, checkViolations, unknownToChecks } from "./checks.ts";
 import type { FindingData } from "./findings.ts";
-import { mfaUnknown, policyViolations } from "./policies.ts";
+import { hasPolicies, mfaUnknown, policyViolations } from "./policies.ts";
 import { list, type RefusalData, type Tense, toExistingViolation, toRefusal } from "./refusals.ts";
 import { type Budget, type Judged, type Rules, TooMuchWork, type Violation } from "./violation.ts";
 
@@ -95,6 +95,8 @@ export function declaredViolations(declared: DeclaredAccess, now: number): reado
  * much work.
  */
 export function judgeDeclared(declared: DeclaredAccess, now: number): readonly Breach[] | null {
+  // Without rules, who holds what does not matter: a table of it is as large as the file.
+  if (!hasPolicies(declared) && declared.checks.length === 0) return [];
   const judged = openDeclared(declared, now, { steps: MAX_STEPS });
   try {
     const violations = violationsIn(declared, judged);

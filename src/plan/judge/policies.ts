@@ -36,7 +36,8 @@ function contextOf(judged: Judged): Context {
   return { ...judged, index, counted: settled === access ? index : indexAccess(settled) };
 }
 
-function hasPolicies({ policies }: Rules): boolean {
+/** Tells if any policy is set. */
+export function hasPolicies({ policies }: Rules): boolean {
   const { emailDomains: domains, separate, maxHolders: most, requireUntil: until } = policies;
   const { requireMfa: mfa, forbidPermissions: forbidden } = policies;
   const lists = [separate, Object.keys(most), until, mfa, forbidden];

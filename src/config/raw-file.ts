@@ -139,11 +139,8 @@ function rawAdjustment(
 function rawMember(file: string, index: number, fields: Readonly<Record<string, unknown>>): RawMember {
   const email = textOf(fields["email"]);
   const roles = fields["roles"];
-  const grants: RawGrant[] = [];
-  for (const [number, value] of listOf(roles).entries()) {
-    const grant = rawGrant(value, number, index);
-    if (grant !== null) grants.push(grant);
-  }
+  const read = listOf(roles).map((value, number) => rawGrant(value, number, index));
+  const grants = read.every((grant) => grant !== null) ? read : read.filter((grant) => grant !== null);
   return {
     file,
     index,

@@ -11,7 +11,7 @@ import { type RawFile, toRawFile } from "./raw-file.ts";
 import { checkSource } from "./rules/source-rules.ts";
 import { MAX_LENGTH } from "./schema/limits.ts";
 import { type MerchantFile, merchantSchema } from "./schema/merchant-schema.ts";
-import { schemaProblems } from "./schema/schema-problems.ts";
+import { checkSchema } from "./schema/schema-problems.ts";
 import { includeMistake, isYamlName } from "./schema/text-schemas.ts";
 import { fieldsOf, listOf, omitUndefined } from "./values.ts";
 import { endsWithMembers, firstChunk, type ParsedYaml, parseFast } from "./yaml/fast-yaml.ts";
@@ -49,22 +49,17 @@ export function analyzeSource(
   if (!readable) {
     return { file, text, content: null, raw: null, includes: [], problems: located(file, found) };
   }
-  const checked = merchantSchema.safeParse(value);
-  const read = toRawFile(file, value);
-  const broken = checkSource(read, now);
+  const { content, problems } = checkSchema(value);
+  const raw = toRawFile(file, value);
+  const broken = checkSource(raw, now);
   return {
     file,
     text,
-    content: checked.success ? withMembersOf(value as MerchantFile, checked.data) : null,
-    raw: read,
-    includes: includesOf(read),
-    problems: located(file, [...found, checked.success ? [] : schemaProblems(value, checked.error), broken]),
+    content,
+    raw,
+    includes: includesOf(raw),
+    problems: located(file, [...found, problems, broken]),
   };
-}
-
-/** Returns a validated file with the members as they were read: the schema's equal copies would only take memory. */
-function withMembersOf({ members }: MerchantFile, file: MerchantFile): MerchantFile {
-  return members === undefined ? file : { ...file, members };
 }
 
 /** Detects a seed of the sandbox, which lists many merchants. */

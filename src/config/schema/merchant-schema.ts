@@ -171,6 +171,9 @@ const member = described(
   },
 );
 
+/** The schema of `members` by itself. */
+export const membersSchema = z.array(member);
+
 const includePath = described(
   z.string().check(z.refine((value) => includeMistake(value) === null, "bad-include" satisfies FormatCode)),
   { pattern: "^(?![/~])[^\\\\:*?]*\\.[yY][aA]?[mM][lL]$" },
@@ -221,7 +224,7 @@ export const merchantSchema = described(
       description: "The custom roles. If absent, roles are not managed; [] means none.",
       examples: [[{ name: "Shift Lead", permissions: ["catalog_view"] }]],
     }),
-    members: optional(z.array(member), {
+    members: optional(membersSchema, {
       title: "Members",
       description: "The members. If absent, members are not managed; [] means none.",
       examples: [[{ email: "ada@example.com", roles: ["Shift Lead"] }]],

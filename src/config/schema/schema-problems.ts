@@ -1,13 +1,43 @@
 import type * as z from "zod/mini";
 import type { FormatCode, Kind, Location, Path, Problem } from "../diagnostics/problem.ts";
-import { kindOf, valueAt } from "../values.ts";
-import { keysAt } from "./merchant-schema.ts";
+import { fieldsOf, kindOf, valueAt } from "../values.ts";
+import { keysAt, type MerchantFile, membersSchema, merchantSchema } from "./merchant-schema.ts";
 import { nearKey, nearValue } from "./synonyms.ts";
 
-/** Returns what the schema finds wrong with a plain value. */
-export function schemaProblems(value: unknown, { issues }: z.core.$ZodError): readonly Problem[] {
+/** A file's content, `null` if the schema rejects it, and what is wrong with it. */
+interface CheckedFile {
+  readonly content: MerchantFile | null;
+  readonly problems: readonly Problem[];
+}
+
+/** Checks a plain value against the schema. */
+export function checkSchema(value: unknown): CheckedFile {
+  const fields = fieldsOf(value);
+  const members = Array.isArray(fields["members"])
+    ? (fields["members"] as MerchantFile["members"])
+    : undefined;
+  const checked = merchantSchema.safeParse(members ? { ...fields, members: [] } : value);
+  const issues = [...(checked.error?.issues ?? []), ...(members ? memberIssues(members) : [])];
+  if (checked.success && issues.length === 0) {
+    return { content: { ...checked.data, ...(members && { members }) }, problems: [] };
+  }
   const context: Context = { root: value, suggestions: MAX_SUGGESTIONS };
-  return withoutEchoes(issues.flatMap((issue) => describe(issue, [], context)));
+  return { content: null, problems: withoutEchoes(issues.flatMap((issue) => describe(issue, [], context))) };
+}
+
+/** The number of members that are checked at once: the schema makes a copy of them. */
+const BATCH = 1000;
+
+function memberIssues(members: readonly unknown[]): readonly z.core.$ZodIssue[] {
+  const issues: z.core.$ZodIssue[] = [];
+  for (let from = 0; from < members.length; from += BATCH) {
+    const { error } = membersSchema.safeParse(members.slice(from, from + BATCH));
+    for (const issue of error?.issues ?? []) {
+      const [index, ...path] = issue.path;
+      issues.push({ ...issue, path: ["members", from + Number(index), ...path] });
+    }
+  }
+  return issues;
 }
 
 // More than are shown; each one costs a comparison with every key.

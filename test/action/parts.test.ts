@@ -4,7 +4,6 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { annotate, type RunnerLog, safeSink } from "../../src/action/action-log.ts";
-import { suggestedYaml } from "../../src/action/commands/run-drift.ts";
 import { readApprovals, storeApproval } from "../../src/action/github/approval-store.ts";
 import { withRetries } from "../../src/action/github/connect-github.ts";
 import {
@@ -25,7 +24,7 @@ import type { Plan } from "../../src/model/plan.ts";
 import { approvalRecord, approve, approveByRecord } from "../../src/plan/approve.ts";
 import { planView } from "../../src/render/view/plan-view.ts";
 import { desiredStates, liveStates } from "../support/arbitrary.ts";
-import { desired, live, liveMember, liveRole, member, planOf, role } from "../support/build.ts";
+import { desired, live, member, planOf, role } from "../support/build.ts";
 import { createClock } from "../support/clock.ts";
 import { testIo } from "../support/io.ts";
 import { richPlan } from "../support/rich-plan.ts";
@@ -281,25 +280,6 @@ describe("what an issue remembers", () => {
       true,
     );
   });
-});
-
-test("the YAML that adopts what is live makes the next plan find nothing", () => {
-  const is = live(
-    [liveRole("role_1", "Lead", { permissions: ["a"] })],
-    [liveMember("mem_1", "eve@example.com", { roles: ["role_1"] })],
-  );
-  const plan = planOf(desired({ roles: [role("Gone", { permissions: ["b"] })], members: [] }), is);
-  expect(suggestedYaml(plan)).toBe(`# Remove these:
-#   role "Gone"
-# Add these, or replace what is there:
-roles:
-  - name: Lead
-    permissions:
-      - a
-members:
-  - email: eve@example.com
-    roles:
-      - Lead`);
 });
 
 describe("files against files", () => {

@@ -1,21 +1,21 @@
-import { stringify } from "yaml";
+import { adoptPlanned, ofDrift, type ProjectFiles } from "../../cli/adopt/adopt-planned.ts";
+import { type PlannedMerchant, plannedOnly } from "../../cli/session/session.ts";
 import { driftsOf, ruleLocations, unplannedOf } from "../../cli/show/show-plans.ts";
 import { counted } from "../../lib/text.ts";
-import type { JsonValue } from "../../model/json.ts";
-import type { Change, MemberImage, Plan, RoleImage } from "../../model/plan.ts";
 import type { Drift } from "../../model/reports.ts";
 import { driftsJson } from "../../render/formats/json-output.ts";
 import { fenced, folded, inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import { PLAIN } from "../../render/style.ts";
 import { renderDrifts } from "../../render/text/drift-text.ts";
 import { renderFailure } from "../../render/text/failure-text.ts";
+import { patchText } from "../../render/text/patch-text.ts";
 import { driftView, withRisks } from "../../render/view/drift-view.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../action-context.ts";
 import { annotate } from "../action-log.ts";
 import { differenceKeys, type FirstSeen, updateDriftIssue } from "../github/drift-issue.ts";
 import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
 import { diagnosticAnnotations } from "../review/annotations.ts";
-import { maskAddresses, maskedAnnotations } from "../review/mask-addresses.ts";
+import { maskAddresses, maskedAnnotations, maskText } from "../review/mask-addresses.ts";
 import {
   planOutputs,
   type ReviewPage,
@@ -67,10 +67,12 @@ async function drift(context: ActionContext): Promise<ActionResult> {
       loaded.valid &&
       unplanned.length === 0 &&
       allDrifts.every(({ plan }) => plan.findings.every(({ severity }) => severity !== "error"));
+    const patch = adoptingPatch(plannedOnly(planned), allDrifts, loaded, io.now());
+    const adopt = masked ? maskText(patch) : patch;
     const url = await updateDriftIssue(context, {
       differences: differenceKeys(allDrifts),
       complete,
-      render: (seen, size) => renderIssue(page, drifts, seen, size),
+      render: (seen, size) => renderIssue(page, { drifts, adopt }, seen, size),
     });
     await context.appendSummary(renderReviewSummary(page));
     const plans = allDrifts.map(({ plan }) => plan);
@@ -122,22 +124,21 @@ function verdictOf(
 }
 
 /** Renders the issue; the longest parts are left out if they do not fit. */
-function renderIssue(page: ReviewPage, drifts: readonly Drift[], seen: FirstSeen, size: number): string {
+function renderIssue(
+  page: ReviewPage,
+  { drifts, adopt }: { readonly drifts: readonly Drift[]; readonly adopt: string },
+  seen: FirstSeen,
+  size: number,
+): string {
   const drifted = drifts.filter(({ changes, violations }) => changes.length + violations.length > 0);
   const since = drifted.map((drift) => sinceText(drift, seen)).join("\n");
-  const adopt = drifted
-    .filter(({ changes }) => changes.length > 0)
-    .map(
-      ({ plan }) =>
-        `${inlineCode(plan.merchant)}\n\n${fenced("yaml", suggestedYaml(plan).split("\n").map(visible))}`,
-    );
-  const adoptText = folded("Changes to the files", adopt);
+  const adoptText = folded("The patch", [fenced("diff", adopt.trimEnd().split("\n").map(visible))]);
   const ways = (long: boolean): string =>
     [
       "### What to do",
-      `1. **Keep the live state:** change the files in a pull request. ${long ? "The changes are below." : "`rolecall drift` shows them."}`,
+      `1. **Keep the live state:** change the files in a pull request: \`rolecall pull\` does it${long && adopt !== "" ? ", with the patch below" : ""}.`,
       "2. **Keep the files:** run the apply workflow once with `on-plan-change: apply`. It reverts the differences.",
-      ...(long ? [adoptText] : []),
+      ...(long && adopt !== "" ? [adoptText] : []),
     ].join("\n\n");
   const whole = [since, ways(true)].join("\n\n").length < size / 2;
   const after = [...(whole || since.length < size / 4 ? [`### Since when\n\n${since}`] : []), ways(whole)];
@@ -175,54 +176,16 @@ function visible(line: string): string {
   return line.replaceAll(/[\u2028\u2029\p{Cf}]/gu, (one) => `\\u${(one.codePointAt(0) ?? 0).toString(16)}`);
 }
 
-/** Returns the YAML that would make a file match the live state: entries to add and entries to remove. */
-export function suggestedYaml({ changes }: Plan): string {
-  const roles = changes.flatMap((change) => (change.resource === "role" ? liveEntry(change) : []));
-  const members = changes.flatMap((change) => (change.resource === "member" ? liveEntry(change) : []));
-  const gone = changes.filter(({ before }) => before === null);
-  const entries = {
-    ...(roles.length > 0 && { roles }),
-    ...(members.length > 0 && { members }),
-  };
-  const parts = [
-    ...(gone.length > 0
-      ? ["# Remove these:", ...gone.map(({ resource, name }) => `#   ${resource} ${JSON.stringify(name)}`)]
-      : []),
-    ...(roles.length + members.length > 0
-      ? ["# Add these, or replace what is there:", stringify(entries, { lineWidth: 0 }).trimEnd()]
-      : []),
-  ];
-  return parts.join("\n");
-}
-
-function liveEntry({ before, name }: Change): readonly Readonly<Record<string, JsonValue>>[] {
-  if (before === null) return [];
-  return ["permissions" in before ? roleEntry(before) : memberEntry(before, name)];
-}
-
-function roleEntry({
-  name,
-  description,
-  permissions,
-  metadata,
-}: RoleImage): Readonly<Record<string, JsonValue>> {
-  return {
-    name,
-    ...(description && { description }),
-    permissions: [...permissions],
-    ...(Object.keys(metadata).length > 0 && { metadata }),
-  };
-}
-
-function memberEntry(
-  { email, roles, metadata }: MemberImage,
-  name: string,
-): Readonly<Record<string, JsonValue>> {
-  return {
-    email: email ?? name,
-    roles: roles.map((role) =>
-      role.id !== null && role.id === `role_${role.name.toLowerCase()}` ? role.id : role.name,
-    ),
-    ...(Object.keys(metadata).length > 0 && { metadata }),
-  };
+/** Returns the patch of the files that adopts what happened at the service, or may have happened there. */
+function adoptingPatch(
+  planned: readonly PlannedMerchant[],
+  drifts: readonly Drift[],
+  project: ProjectFiles,
+  now: number,
+): string {
+  const wanted = planned.flatMap((one, index) => {
+    const drift = drifts[index];
+    return drift === undefined ? [] : [{ planned: one, wants: ofDrift(drift, ["outside-git", "unknown"]) }];
+  });
+  return patchText(adoptPlanned(wanted, project, now).patches);
 }

@@ -8,14 +8,14 @@ import { canonicalJson } from "../../lib/json-text.ts";
 import type { Adoption, EntryEdit } from "../../model/adoption.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";
-import type { Drift } from "../../model/reports.ts";
+import type { Drift, DriftCause } from "../../model/reports.ts";
 import { adoptLive } from "../../plan/adopt/adopt-live.ts";
 import type { FilePatch } from "../../render/text/patch-text.ts";
 import { globMatcher, type PlannedMerchant } from "../session/session.ts";
 
 /** The files of a project, and the merchants whose files include them. */
 export interface ProjectFiles {
-  readonly states: readonly DesiredState[];
+  readonly all: readonly DesiredState[];
   readonly sources: readonly { readonly file: string; readonly text: string }[];
 }
 
@@ -42,7 +42,7 @@ export function adoptPlanned(
   const matches = globMatcher();
   const texts = new Map(project.sources.map(({ file, text }) => [file, text]));
   const raws = rawFiles(texts);
-  const including = includingMerchants(project.states);
+  const including = includingMerchants(project.all);
   const isShared = (file: string): boolean => (including.get(file)?.size ?? 0) > 1;
   const wanted = merchants.flatMap(({ planned: { session, live, plan }, wants }): readonly WantedEdit[] => {
     const { state } = session;
@@ -189,11 +189,11 @@ export function ofMembers(emails: ReadonlySet<string>, { members }: LiveState): 
   };
 }
 
-/** Selects the edits for what happened outside git. */
-export function ofDrift({ plan, changes }: Drift): WantsEdit {
+/** Selects the edits for what happened at the service, of these causes. */
+export function ofDrift({ plan, changes }: Drift, causes: readonly DriftCause[]): WantsEdit {
   const outside = plan.changes.filter((_, index) => {
     const { event = null, cause = "unknown" } = changes[index] ?? {};
-    return event !== null && cause === "outside-git";
+    return event !== null && causes.includes(cause);
   });
   const ids = new Set(outside.flatMap(({ kind, id }) => (kind === "delete" ? (id ?? []) : [])));
   const names = new Set(

@@ -38,7 +38,7 @@ export async function loadPullTargets(
 ): Promise<PullTargets> {
   for (const code of codes) checkCode(code);
   const loaded = await loadAll(codes, io);
-  printDiagnostics(loaded.diagnostics, { ...options, format: "text" }, io);
+  printDiagnostics(loaded.diagnostics.filter(isFileError), { ...options, format: "text" }, io);
   const { states: all, sources } = loaded;
   const declared = new Map(all.map((state) => [state.merchant, state]));
   const wanted = codes.length === 0 ? [...declared.keys()] : [...new Set(codes)];
@@ -54,7 +54,7 @@ function checkCode(code: string): void {
   });
 }
 
-const NOTHING: Loaded = { sources: [], states: [], diagnostics: [] };
+const NOTHING: Loaded = { sources: [], states: [], all: [], diagnostics: [] };
 
 /** Loads every file of the project; without any, a named merchant gets the first one. */
 async function loadAll(codes: readonly string[], io: Io): Promise<Loaded> {

@@ -104,11 +104,7 @@ async function patchesOf(
     const drift = drifts[index];
     return { planned, wants: filterOf(options, planned.live, drift) };
   });
-  const { patches, conflicts } = adoptPlanned(
-    wanted,
-    { states: targets.all, sources: targets.sources },
-    io.now(),
-  );
+  const { patches, conflicts } = adoptPlanned(wanted, targets, io.now());
   return { patches: [...patches, ...created], conflicts };
 }
 
@@ -120,7 +116,7 @@ function filterOf(
   const filters = [
     ...(only === undefined ? [] : [inSection(only)]),
     ...(member.length === 0 ? [] : [ofMembers(new Set(member.map((email) => email.toLowerCase())), live)]),
-    ...(drift === undefined ? [] : [ofDrift(drift)]),
+    ...(drift === undefined ? [] : [ofDrift(drift, ["outside-git"])]),
   ];
   return (edit) => filters.every((wants) => wants(edit));
 }

@@ -81,7 +81,7 @@ type Means = Pick<RunOptions, "cancellation" | "openJournal"> & {
 
 /** Shows plans, lets the user select changes with `--interactive`, asks, and applies them unless they are refused. */
 export async function applyPlanned(
-  prepared: Omit<PlannedMerchants, "close" | "declared">,
+  prepared: Omit<PlannedMerchants, "close" | "declared" | "project">,
   options: ApplyOptions,
   means: Means,
   io: Io,
@@ -100,7 +100,7 @@ export async function applyPlanned(
 }
 
 async function reviewAndApply(
-  prepared: Omit<PlannedMerchants, "close" | "declared">,
+  prepared: Omit<PlannedMerchants, "close" | "declared" | "project">,
   options: ApplyOptions,
   { cancellation, openJournal, consent, undoes = null }: Means,
   reporter: ApplyReporter,
@@ -186,7 +186,7 @@ function isCutOff({ outputLost }: Io): boolean {
 
 /** Returns what the user selects with `--interactive`; without it, or with a problem to solve first, everything. */
 async function select(
-  { planned, valid, progress }: Omit<PlannedMerchants, "close" | "declared">,
+  { planned, valid, progress }: Omit<PlannedMerchants, "close" | "declared" | "project">,
   options: ApplyOptions,
   io: Io,
 ): Promise<Selection | null> {

@@ -15,6 +15,8 @@ export interface Loaded {
   readonly sources: readonly { readonly file: string; readonly text: string }[];
   /** The selected valid merchants, sorted by code. */
   readonly states: readonly DesiredState[];
+  /** All valid merchants. */
+  readonly all: readonly DesiredState[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -45,7 +47,7 @@ export async function loadStates(paths: readonly string[], options: LoadOptions)
     .flatMap(({ state }) => state ?? [])
     .sort((a, b) => (a.merchant < b.merchant ? -1 : 1));
   const { diagnostics, sources } = loaded;
-  return { sources, states: pick(states, merchants, diagnostics), diagnostics };
+  return { sources, states: pick(states, merchants, diagnostics), all: states, diagnostics };
 }
 
 /** Reads the files as `loadStates` does; `null` if no path is given and the default folder has no file. */

@@ -116,7 +116,7 @@ async function onlyShow(prepared: PlannedUndo, options: UndoCommandOptions, io: 
 }
 
 /** The plans that revert a run, and notes on what cannot be fully restored. */
-interface PlannedUndo extends Omit<PlannedMerchants, "declared"> {
+interface PlannedUndo extends Omit<PlannedMerchants, "declared" | "project"> {
   /** The id of the run. */
   readonly run: string;
   readonly notes: readonly MerchantNote[];
@@ -209,7 +209,7 @@ async function settingsFor(
   options: OutputOptions & { readonly out?: string },
   io: Io,
 ): Promise<{ readonly states: readonly DesiredState[]; readonly loaded: Loaded }> {
-  const without: Loaded = { sources: [], states: [], diagnostics: [] };
+  const without: Loaded = { sources: [], states: [], all: [], diagnostics: [] };
   const anyFile = paths.length > 0 || (await isThere(resolve(io.cwd, defaultPath(io.cwd))));
   const loaded = anyFile
     ? await loadStates(paths, {

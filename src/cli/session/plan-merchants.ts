@@ -30,6 +30,8 @@ export interface PlannedMerchants {
   /** Errors of the files, and reasons why merchants have no plan. */
   readonly failures: readonly FailureJson[];
   readonly placeOf: PlaceOf;
+  /** The files of these and all other merchants. */
+  readonly project: Pick<Loaded, "all" | "sources">;
   /** The display, at rest. */
   readonly progress: ProgressDisplay;
   close(): Promise<void>;
@@ -69,6 +71,7 @@ export async function planMerchants(
       failures: failuresOf(loaded, planned),
       declared: loaded.states.map(({ merchant }) => merchant),
       placeOf: ruleLocations(loaded.states, loaded.sources),
+      project: loaded,
       progress,
       close: services.close,
     };

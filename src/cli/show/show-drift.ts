@@ -1,19 +1,26 @@
+import { oneLine } from "../../lib/escape.ts";
 import type { Drift } from "../../model/reports.ts";
 import { driftsJson } from "../../render/formats/json-output.ts";
 import { renderReview } from "../../render/markdown/render-review.ts";
 import { renderDrifts } from "../../render/text/drift-text.ts";
+import { patchText, renderPatch } from "../../render/text/patch-text.ts";
 import { driftView, withRisks } from "../../render/view/drift-view.ts";
+import { adoptPlanned, ofDrift } from "../adopt/adopt-planned.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io, TextWriter } from "../io/io.ts";
 import { outputTo, styleFor, verbosityOf } from "../io/output.ts";
 import { type PlannedMerchants, planMerchants } from "../session/plan-merchants.ts";
+import { plannedOnly } from "../session/session.ts";
 import { driftsOf, showPlans, unplannedOf } from "./show-plans.ts";
 
 /** The options of `drift`. */
 export type DriftCommandOptions = ServiceOptions &
   OutputOptions<"text" | "json" | "markdown"> &
-  DocumentOptions;
+  DocumentOptions & {
+    /** Shows the patch of the files that adopts what happened outside git, instead of the differences. */
+    readonly patch?: true;
+  };
 
 /** Shows the drift of the files' merchants; returns `differences` if there is any. */
 export async function showDrift(
@@ -25,7 +32,8 @@ export async function showDrift(
   try {
     const drifts = await driftsOf(merchants.planned, io);
     const output = outputTo(options.output, io);
-    printDrifts(drifts, merchants, { options, sink: output.sink }, io);
+    if (options.patch) printPatch(drifts, merchants, { options, sink: output.sink }, io);
+    else printDrifts(drifts, merchants, { options, sink: output.sink }, io);
     await output.end();
     const { plans, complete } = showPlans(merchants.planned, () => undefined, options, io);
     const blocked = plans.some(({ findings }) => findings.some(({ severity }) => severity === "error"));
@@ -60,4 +68,21 @@ function printDrifts(
     default:
       format satisfies never;
   }
+}
+
+/** Prints the patch that adopts what happened outside git, as `git apply` takes it; in colours on a terminal. */
+function printPatch(
+  drifts: readonly Drift[],
+  { planned, project }: PlannedMerchants,
+  { options, sink }: { readonly options: DriftCommandOptions; readonly sink: TextWriter },
+  io: Io,
+): void {
+  const wanted = plannedOnly(planned).flatMap((one, index) => {
+    const drift = drifts[index];
+    return drift === undefined ? [] : [{ planned: one, wants: ofDrift(drift, ["outside-git"]) }];
+  });
+  const { patches, conflicts } = adoptPlanned(wanted, project, io.now());
+  for (const conflict of conflicts) io.stderr.write(`not adopted: ${oneLine(conflict)}\n`);
+  const style = styleFor(sink, io, options.color);
+  sink.write(sink.isTTY ? renderPatch(patches, style) : patchText(patches));
 }

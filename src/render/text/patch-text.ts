@@ -11,6 +11,11 @@ export interface FilePatch {
 
 const CONTEXT = 3;
 
+/** Returns the unified diff of files, as `git apply` takes it. */
+export function patchText(patches: readonly FilePatch[]): string {
+  return patches.map((patch) => `${patchLines(patch).join("\n")}\n`).join("");
+}
+
 /** Renders the unified diff of files for a reader: in colours, and with nothing in it that could steer a terminal. */
 export function renderPatch(patches: readonly FilePatch[], style: Style): string {
   const paint = (line: string): string => {

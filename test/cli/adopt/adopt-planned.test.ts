@@ -33,7 +33,7 @@ function pulled(text: string, live: LiveState): string {
   const merchant = { planned: planned(state, live), wants: () => true };
   const { patches, conflicts } = adoptPlanned(
     [merchant],
-    { states: [state], sources: [{ file: FILE, text }] },
+    { all: [state], sources: [{ file: FILE, text }] },
     NOW,
   );
   expect(conflicts).toEqual([]);

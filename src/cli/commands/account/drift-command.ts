@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import {
   warnWithoutEffect,
   withDocumentOptions,
@@ -22,6 +22,11 @@ export function driftCommand(io: Io, done: (code: ExitCode) => void): Command {
         "permissions, and which policies and checks the live access breaks. Changes nothing.",
     )
     .argument("[path...]", "files or folders (default: access/)")
+    .addOption(
+      new Option("--patch", "print the patch of the files that adopts what changed outside git").conflicts(
+        "format",
+      ),
+    )
     .addHelpText(
       "after",
       `
@@ -29,6 +34,8 @@ Examples:
   rolecall drift                        every merchant below access/
   rolecall drift --format json          for other programs
   rolecall drift --format markdown      for a report or an issue
+  rolecall drift --patch | git apply    takes over what was changed outside git,
+                                        as rolecall pull --adopt-drift does
 
 The time of a file's entry is that of the last commit that changed its lines.
 Without git, or for an entry that no longer exists, the side that changed last

@@ -1,0 +1,154 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openShop, type Shop } from "../../support/shop.ts";
+
+const SEED = `merchants:
+  - code: MC0A
+    roles:
+      - { name: Cashier, id: role_c, permissions: [catalog_view, refunds_create, stock_edit], description: Till }
+      - { name: Night, id: role_n, permissions: [catalog_view] }
+      - { name: Added, id: role_a, permissions: [catalog_view] }
+    members:
+      - { email: owner@example.com, roles: [role_owner] }
+      - { email: bob@example.com, roles: [role_admin, Added], metadata: { employee_id: "9", team: x } }
+      - { email: new@example.com, id: mem_new, roles: [Cashier, role_employee] }
+  - code: MC0B
+    roles:
+      - { name: Cashier, id: role_cb, permissions: [catalog_view, refunds_create] }
+    members:
+      - { email: owner@example.com, roles: [role_owner, Cashier] }
+keys:
+  - { key: sk_test_sandbox, owner: owner@example.com }
+`;
+
+const SHARED = `version: 1
+# What every shop has.
+roles:
+  - name: Cashier   # at the till
+    permissions: [refunds_create, catalog_view]
+`;
+
+const A = `# The shop at the harbour.
+version: 1
+merchant: MC0A
+include: [../shared/retail.yaml]
+
+roles:
+  # Nights only.
+  - {name: 'Late', id: role_n, permissions: [catalog_view]}
+  - name: Gone
+    permissions: []   # nothing
+
+members:
+  - email: "owner@example.com"
+    roles: [role_owner]
+
+  # Bob came back.
+  - email: bob@example.com
+    roles:
+      - role_admin # keep
+      - role: Late # for the nights
+        until: 2099-01-01
+    metadata: { employee_id: "4711" }
+  - email: left@example.com
+    roles: [Cashier]
+  # the end
+`;
+
+const B = `version: 1
+merchant: MC0B
+include: [../shared/retail.yaml]
+members:
+  - email: owner@example.com
+    roles: [role_owner, Cashier]
+`;
+
+let shop: Shop;
+
+beforeEach(async () => {
+  shop = await openShop(SEED);
+  await mkdir(join(shop.folder, "access"));
+  await mkdir(join(shop.folder, "shared"));
+  await shop.write("shared/retail.yaml", SHARED);
+  await shop.write("access/a.yaml", A);
+  await shop.write("access/b.yaml", B);
+});
+
+afterEach(() => shop.stop());
+
+const read = (file: string): Promise<string> => readFile(join(shop.folder, file), "utf8");
+
+test("changes only what differs, and adjusts a shared role in the merchant's own file", async () => {
+  const { code, stdout, stderr } = await shop.run(["pull", "--yes"]);
+  expect(stderr).toBe("");
+  expect([code, stdout.split("\n").at(-2)]).toEqual([0, "changed access/a.yaml"]);
+  expect(await read("shared/retail.yaml")).toBe(SHARED);
+  expect(await read("access/b.yaml")).toBe(B);
+  expect(await read("access/a.yaml")).toMatchInlineSnapshot(`
+    "# The shop at the harbour.
+    version: 1
+    merchant: MC0A
+    include: [../shared/retail.yaml]
+
+    roles:
+      # Nights only.
+      - {name: 'Night', id: role_n, permissions: [catalog_view], previously: Late}
+      - name: Cashier
+        adjust:
+          add: [stock_edit]
+      - name: Added
+        permissions: [catalog_view]
+
+    members:
+      - email: "owner@example.com"
+        roles: [role_owner]
+
+      # Bob came back.
+      - email: bob@example.com
+        roles:
+          - role_admin # keep
+          - Added
+        metadata: { employee_id: "9", team: "x" }
+      - email: new@example.com
+        roles: [Cashier, role_employee]
+      # the end
+    "
+  `);
+  const plan = await shop.run(["plan", "--detailed-exitcode"]);
+  expect(plan.code).toBe(0);
+  expect((await shop.run(["pull", "--check"])).code).toBe(0);
+});
+
+test("a shared file is changed if all of its merchants agree", async () => {
+  for (const id of ["role_c", "role_cb"]) {
+    const merchant = id === "role_c" ? "MC0A" : "MC0B";
+    await shop.control("PATCH", `/v0.1/merchants/${merchant}/roles/${id}`, {
+      permissions: ["catalog_view", "payouts_view"],
+    });
+  }
+  const { code, stdout } = await shop.run(["pull", "--only", "roles", "--check"]);
+  expect(code).toBe(2);
+  expect(stdout).toContain("+++ b/shared/retail.yaml");
+  expect(stdout).toContain("+    permissions: [catalog_view, payouts_view]");
+});
+
+test("what several merchants share and differ in stays, and is named", async () => {
+  await shop.write("shared/retail.yaml", SHARED.replace("  - name", "  - description: Other\n    name"));
+  const { code, stderr } = await shop.run(["pull", "MC0A", "--yes"]);
+  expect(code).toBe(1);
+  expect(stderr).toContain(
+    "not pulled: MC0A: role Cashier stays as it is: shared/retail.yaml is shared with MC0B",
+  );
+  expect(await read("shared/retail.yaml")).toContain("description: Other");
+});
+
+test("one member is taken over with the roles that it needs, and nobody else", async () => {
+  const { code } = await shop.run(["pull", "MC0A", "--yes", "--member", "NEW@example.com"]);
+  expect(code).toBe(0);
+  const expected = A.replace(
+    "  # the end",
+    "  - email: new@example.com\n    roles: [Cashier, role_employee]\n  # the end",
+  );
+  expect(await read("access/a.yaml")).toBe(expected);
+});

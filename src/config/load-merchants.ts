@@ -10,7 +10,7 @@ import {
   type ReadSource,
 } from "./load-sources.ts";
 import { locationOf } from "./raw-file.ts";
-import { omitUndefined, repeats } from "./values.ts";
+import { omitUndefined, repeats, textOf } from "./values.ts";
 
 /** A merchant's file; `state` is `null` if it or an included file has an error other than a refusal. */
 export interface LoadedMerchant {
@@ -34,6 +34,8 @@ export interface LoadingOptions extends Judging {
    * Whether these are all files of the project, so that no other merchant can have a role that a shared rule names.
    */
   readonly wholeProject?: boolean;
+  /** Codes of the merchants whose problems are reported; absent or empty: all, with files of no merchant. */
+  readonly selected?: readonly string[];
   /** Hooks that run while files are read; absent: none. */
   readonly hooks?: LoadHooks;
 }
@@ -42,7 +44,7 @@ export interface LoadingOptions extends Judging {
 export async function loadMerchants(
   files: readonly string[],
   read: ReadSource,
-  { now, judge, wholeProject = false, hooks }: LoadingOptions,
+  { now, judge, wholeProject = false, selected = [], hooks }: LoadingOptions,
 ): Promise<LoadedMerchants> {
   const library = await loadSources(files, read, now, hooks);
   await hooks?.pause();
@@ -58,20 +60,23 @@ export async function loadMerchants(
   const mistaken = new Set(
     shared.flatMap(({ location, code }) => (code === "unknown-role" ? location.file : [])),
   );
-  const problems = withoutRepeats([
+  const all = [
     ...library.failures.map(unreadable),
     ...library.sources.flatMap((source) => source.problems),
     ...assembled.flatMap((one) => one.problems.filter(({ code }) => code !== "unknown-shared-role")),
     ...shared,
     ...duplicates,
-  ]);
+  ];
+  const problems = withoutRepeats(
+    selected.length === 0 ? all : all.filter(concerns(new Set(selected), assembled)),
+  );
   const texts = new Map(library.sources.map(({ file, text }) => [file, text]));
   return {
     merchants: [
-      ...assembled.map(({ main: { file }, state, sources: all }) => ({
+      ...assembled.map(({ main: { file }, state, sources }) => ({
         file,
         state:
-          state === null || again.has(file) || all.some((source) => mistaken.has(source.file))
+          state === null || again.has(file) || sources.some((source) => mistaken.has(source.file))
             ? null
             : omitUndefined({ ...state, rolesElsewhere: elsewhere.get(file) }),
       })),
@@ -159,6 +164,26 @@ function knownElsewhere(reports: readonly SharedReport[]): ReadonlyMap<string, r
     if (via !== undefined) roles.set(via, [...(roles.get(via) ?? []), role]);
   }
   return roles;
+}
+
+/**
+ * Returns a test whether a problem concerns the selected merchants: it is in one of their files. Where no file has the
+ * code of one of them, a file that cannot be read could be its.
+ */
+function concerns(
+  selected: ReadonlySet<string>,
+  assembled: readonly BuiltMerchant[],
+): (problem: LocatedProblem) => boolean {
+  const codeOf = ({ main }: BuiltMerchant): string | null => textOf(main.raw?.fields["merchant"]);
+  const chosen = assembled.filter((one) => selected.has(codeOf(one) ?? ""));
+  const isMissing = new Set(chosen.map(codeOf)).size < selected.size;
+  const filesOf = (some: readonly BuiltMerchant[]): ReadonlySet<string> =>
+    new Set(some.flatMap(({ sources }) => sources.map(({ file }) => file)));
+  const mains = new Set(chosen.map(({ main }) => main.file));
+  const files = filesOf(chosen);
+  const knownFiles = filesOf(assembled.filter((one) => codeOf(one) !== null));
+  return ({ via, location: { file } }) =>
+    (via === undefined ? files.has(file) : mains.has(via)) || (isMissing && !knownFiles.has(via ?? file));
 }
 
 function unreadable({ code, name, limit, location: included }: FailedRead): LocatedProblem {

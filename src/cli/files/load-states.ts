@@ -22,7 +22,7 @@ export interface Loaded {
 
 /** Options for loading files. */
 export interface LoadOptions {
-  /** Selects merchants by code; empty selects all. */
+  /** Selects merchants by code, whose problems alone are reported; empty selects all. */
   readonly merchants: readonly string[];
   readonly cwd: string;
   /** Time against which end dates are compared, in ms since the epoch. */
@@ -68,12 +68,13 @@ export async function loadStatesIfAny(
 async function load(
   files: readonly string[],
   wholeProject: boolean,
-  { cwd, now, hooks }: LoadOptions,
+  { merchants, cwd, now, hooks }: LoadOptions,
 ): Promise<LoadedMerchants> {
   return loadMerchants(files, sourceReader(cwd), {
     now,
     judge: judgeDeclared,
     wholeProject,
+    selected: merchants,
     ...(hooks && { hooks }),
   });
 }

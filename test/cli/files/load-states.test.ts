@@ -27,3 +27,31 @@ test("a merchant of no file gets some of those that there are, not all", async (
     hint: 'The files declare ALPHA, BRAVO, CHARLIE, DELTA, ECHO, and 2 more: "rolecall list" lists them.',
   });
 });
+
+test("a selection is judged alone: files of others do not fail it, but one that could be its own does", async () => {
+  const project = await mkdtemp(join(tmpdir(), "rolecall-select-"));
+  await mkdir(join(project, "access"));
+  await mkdir(join(project, "shared"));
+  const files = {
+    "access/a.yaml": "version: 1\nmerchant: A1\ninclude: [../shared/all.yaml]\nroles: []\n",
+    "access/b.yaml": "version: 1\nmerchant: B1\ninclude: [../shared/all.yaml]\nrole: []\nroles: []\n",
+    "access/c.yaml": "version: 1\nmerchant: [\n",
+    "shared/all.yaml": "version: 1\nsync: { roles: sometimes }\n",
+  };
+  for (const [file, text] of Object.entries(files)) await writeFile(join(project, file), text);
+  const told = async (...merchants: readonly string[]) => {
+    const { diagnostics, states } = await loadStates([], { merchants, cwd: project, now: 0 });
+    return [...new Set(diagnostics.map(({ file }) => file)), ...states.map(({ merchant }) => merchant)];
+  };
+  expect(await told()).toEqual(["access/b.yaml", "access/c.yaml", "shared/all.yaml"]);
+  expect(await told("A1")).toEqual(["shared/all.yaml"]);
+  expect(await told("B1")).toEqual(["access/b.yaml", "shared/all.yaml"]);
+  expect(await told("C1")).toEqual(["access/c.yaml"]);
+  await writeFile(join(project, "shared/all.yaml"), "version: 1\n");
+  expect(await told("A1")).toEqual(["A1"]);
+  await rm(join(project, "access/c.yaml"));
+  await expect(told("C1")).rejects.toMatchObject({ code: "usage" });
+  await writeFile(join(project, "access/d.yaml"), "version: 1\nmerchant: A1\n");
+  expect(await told("A1")).toContain("access/d.yaml");
+  await rm(project, { recursive: true });
+});

@@ -110,7 +110,12 @@ function undoReplacedRole(replaced: RoleReplacement, context: RoleRevertContext)
   if (old && scope.temporarilyNamed.has(id)) {
     return revertRole(old, before, { ...before, name: `${name}${TEMPORARY_SUFFIX}` }, context);
   }
-  if (old === undefined && after === null) return noteHalfReplaced(before.name, context);
+  if (old === undefined && after === null) {
+    // An earlier run created the successor. It stays, and so do the holders that this run moved to it.
+    const stays = findRoleByName(context, name);
+    if (stays) context.refs.setRef(id, { id: stays.id, name: stays.name });
+    return noteHalfReplaced(before.name, context);
+  }
   if (now && after) return revertReplacement(id, before, after, now, context);
   return old === undefined ? recreateRole(id, before, context) : null;
 }

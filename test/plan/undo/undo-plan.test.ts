@@ -247,6 +247,18 @@ describe("undo", () => {
     expect(undo(run, service).plan.changes).toEqual([]);
   });
 
+  test("leaves who was moved to a role's successor with it, where the run only ended its replacement", async () => {
+    const cashier = role("Cashier", { permissions: ["catalog_view"], metadata: { owner: "b" } });
+    const want = { roles: [cashier, ROLES[1] ?? role("Clerk")] };
+    // Renamed and created; the answer to the update of its holder is lost.
+    const { service } = await ran(want, IS, { at: 3, did: false });
+    const second = planOf(desired({ sync: { ...SYNC, replaceRoles: true }, ...want }), service.state());
+    expect(brief(second)).toEqual(["replace role Cashier", "update member ben@example.com"]);
+    const back = undo(await runOf(second, service), service);
+    expect(back.plan.changes).toEqual([]);
+    expect(codes(back)).toEqual(["half-replaced Cashier"]);
+  });
+
   test("keeps a role that the run made and that somebody else was given since", async () => {
     const { run, service } = await ran({ roles: [...ROLES, role("Auditor")] });
     const auditor = service.state().roles.find(({ name }) => name === "Auditor");

@@ -115,10 +115,25 @@ function undoMember(effect: Effect<MemberImage>, context: MemberRevertContext): 
   }
   const live = id === null ? findMaybeCreated(effect, context) : context.byId.get(id);
   if (before === null) return live && after ? remove(live, after, context) : null;
-  if (after === null) return live ? null : recreateMember(effect, before, context);
+  if (after === null) return live ? null : recreateMember(withoutRenewal(effect, context), before, context);
   if (live) return revertMember(live, before, emptiedWhereLiveIs(effect, live, after, context), context);
   note("gone-since", name, `${name} is no longer a member, so nothing is restored.`);
   return null;
+}
+
+/** Returns the removal of an expired invitation as lost only if its renewal, of unknown outcome, is not there either. */
+function withoutRenewal(effect: Effect<MemberImage>, context: MemberRevertContext): Effect<MemberImage> {
+  const { lost, ...renewed } = effect;
+  const isRenewed =
+    lost &&
+    context.effects.members.some(
+      (other) =>
+        other.id === null &&
+        other.before === null &&
+        other.name === effect.name &&
+        findMaybeCreated(other, { ...context, note: () => undefined }) !== undefined,
+    );
+  return isRenewed ? renewed : effect;
 }
 
 /** Returns the image after the run, without fields that the service may have emptied and that are empty now. */

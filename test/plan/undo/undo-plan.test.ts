@@ -210,6 +210,22 @@ describe("undo", () => {
     expect(back.notes[0]?.message).toContain("has no access until the invitation is accepted");
   });
 
+  test.each([
+    [true, ["delete member ben@example.com"], ["invitation-expired ben@example.com"]],
+    [false, ["create member ben@example.com"], ["invited-again ben@example.com"]],
+  ] as const)(
+    "of a renewal whose last answer was lost goes by what is there (renewed: %s)",
+    async (did, changes, notes) => {
+      const expired = { status: "expired", roles: ["role_2"] } as const;
+      const is = live(IS.roles, [invited("mem_2", "ben@example.com", expired)]);
+      const service = modelService(is, "conflict");
+      const want = desired({ members: [member("ben@example.com", { roles: ["Clerk"] })] });
+      const back = undo(await runOf(planOf(want, is), service, { at: 3, did }), service);
+      expect(brief(back.plan)).toEqual(changes);
+      expect(codes(back)).toEqual(notes);
+    },
+  );
+
   test("brings a removed role back under a new id, and gives it to those who held it", async () => {
     const { run, service } = await ran({
       roles: [ROLES[0] ?? role("Cashier")],

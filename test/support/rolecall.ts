@@ -19,6 +19,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Multiplies every wait, such as the one before a retry. */
   readonly waitFactor?: number;
+  /** The clock, in ms since the epoch; by default the real one. */
+  readonly now?: () => number;
 }
 
 /** A sandbox that listens on a port of this machine. */
@@ -79,13 +81,13 @@ export async function startSandbox(
 
 /** The world of a run within this process: time and waits are real, output is kept. */
 export function realIo(
-  { cwd = ROOT, env = {}, waitFactor = 1 }: RunOptions,
+  { cwd = ROOT, env = {}, waitFactor = 1, now = Date.now }: RunOptions,
   rest: Partial<TestIo["io"]> = {},
 ): TestIo {
   return testIo({
     cwd: resolve(cwd),
     env: { PATH: process.env["PATH"], ...env },
-    now: () => Date.now(),
+    now: () => now(),
     monotonic: () => performance.now(),
     sleep: async (ms, signal) => {
       await delay(ms * waitFactor, undefined, signal ? { signal } : {});

@@ -22,16 +22,22 @@ export interface MembershipFilter {
   readonly roles?: readonly string[];
 }
 
-/** Lists all memberships of the caller that a filter selects, in the service's order; throws RolecallError. */
+/** Options of requests that must not delay the rest. */
+const QUICK: Pick<Call<unknown>, "retry" | "withinMs"> = { retry: shortRetry, withinMs: 5_000 };
+
+/**
+ * Lists all memberships of the caller that a filter selects, in the service's order; `quick` gives up within seconds.
+ * Throws RolecallError.
+ */
 export async function listMemberships(
   client: Client,
   filter: MembershipFilter = {},
-  call: Pick<Call<unknown>, "retry" | "withinMs" | "signal"> = {},
+  quick = false,
 ): Promise<readonly Membership[]> {
   const parameters = filterParameters(filter);
   const all = await listAll("The list of the caller's memberships", (offset) =>
     client.send({
-      ...call,
+      ...(quick && QUICK),
       operation: "list memberships",
       method: "GET",
       path: `${MEMBERSHIPS_PATH}${query({ offset, limit: PAGE_SIZE, ...parameters })}`,
@@ -72,9 +78,6 @@ function isSelected(membership: Membership, { type, status, roles = [] }: Member
   );
 }
 
-/** Timeout of a request about the current member, in ms: it must not delay the rest. */
-const ANSWER_WITHIN_MS = 5_000;
-
 /** Finds the member of a merchant that the key belongs to, if any, or that it is unknown. */
 export type FindCurrentMember = (merchant: string) => Promise<Pick<LiveState, "callerId" | "callerUnknown">>;
 
@@ -84,8 +87,7 @@ export function createCurrentMemberFinder(
   emit: (event: LiveEvent) => void,
 ): FindCurrentMember {
   let asked: Promise<readonly Membership[] | null> | undefined;
-  const ask = (): Promise<readonly Membership[]> =>
-    listMemberships(client, { type: "merchant" }, { retry: shortRetry, withinMs: ANSWER_WITHIN_MS });
+  const ask = (): Promise<readonly Membership[]> => listMemberships(client, { type: "merchant" }, true);
   return async (merchant) => {
     asked ??= ask().catch((error: unknown) => {
       if (!(error instanceof RolecallError)) throw error;

@@ -51,8 +51,8 @@ export interface Service {
   readonly reader: LiveReader;
   lookup(merchant: string): LiveLookup;
   writer(merchant: string): LiveWriter;
-  /** Lists all memberships of the key's user that a filter selects; throws RolecallError. */
-  memberships(filter?: MembershipFilter): Promise<readonly Membership[]>;
+  /** Lists all memberships of the key's user that a filter selects; `quick` gives up within seconds. Throws RolecallError. */
+  memberships(filter?: MembershipFilter, quick?: boolean): Promise<readonly Membership[]>;
   /** Finds out which operations the key may use at a merchant, without changing anything. */
   probe(merchant: string, operations: ReadonlySet<Operation>): Promise<ProbedMerchant>;
   close(): Promise<void>;
@@ -83,7 +83,7 @@ export function connect(options: ConnectOptions): Service {
     reader: createReader(client, createCurrentMemberFinder(client, emit), emit),
     lookup: (merchant) => createLookup(client, merchant),
     writer: (merchant) => createWriter(client, merchant),
-    memberships: (filter) => listMemberships(client, filter),
+    memberships: (filter, quick) => listMemberships(client, filter, quick),
     probe: (merchant, operations) => probeOperations(client, merchant, operations),
     close: async () => {
       closing.abort();

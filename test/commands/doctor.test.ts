@@ -116,12 +116,14 @@ describe("a key", () => {
     expect(section(stdout, "Merchant MC1")).toContain(
       "✗ create a role      roles_create, for apply: not permitted (403)",
     );
-    expect(stdout).toContain("6 checks failed.\n  → Grant the key in ROLECALL_API_KEY: roles_create,");
+    expect(stdout).toContain(
+      "6 checks failed, 1 unknown.\n  → Grant the key in ROLECALL_API_KEY: roles_create,",
+    );
     expect(stdout).toContain("? Accepted           yes, but not tied to a user");
     expect(code).toBe(1);
     const before = sandbox.log().length;
     const plan = await doctor(["--for", "plan"], env);
-    expect(plan.stdout).toContain("All is well.");
+    expect(plan.stdout).toContain("Nothing failed, 1 unknown.\n  → rolecall plan");
     expect(plan.stdout).not.toContain("apply");
     expect(plan.code).toBe(0);
     expect(sandbox.log().slice(before)).not.toMatch(/POST|PUT|PATCH|DELETE/);
@@ -136,7 +138,7 @@ describe("a key", () => {
       "→ Set the environment variable ROLECALL_API_KEY_MC1, or ROLECALL_API_KEY.",
     );
     const live = await doctor([], { ROLECALL_API_KEY: "sk_live_secret" });
-    expect(live.stdout).toContain("ROLECALL_API_KEY holds");
+    expect(live.stdout).toContain("a live key.");
     for (const { stdout, stderr, code } of [rejected, missing, live]) {
       expect(stdout + stderr).not.toMatch(/sk_test_wrong|sk_live_secret/);
       expect(code).toBe(1);
@@ -225,7 +227,7 @@ describe("the way to the service", () => {
 
   test("ends at a port where nothing listens, and at an address that is none", async () => {
     const closed = await doctor([], { ROLECALL_BASE_URL: "http://127.0.0.1:9" });
-    expect(closed.stdout).toContain("✗ Connection  nothing listens at 127.0.0.1:9");
+    expect(closed.stdout).toContain("✗ Connection  nothing is listening at 127.0.0.1:9");
     const none = await doctor([], { ROLECALL_BASE_URL: "nowhere" });
     expect(flat(none.stdout)).toContain(
       "✗ Base URL The base URL is not a web address. It comes from ROLECALL_BASE_URL.",
@@ -245,6 +247,19 @@ describe("the way to the service", () => {
     server.close();
     expect(stdout).toContain("✗ Answer      a web page (200), not the service");
     expect(seen).toEqual([undefined]);
+    expect(code).toBe(1);
+  });
+
+  test("is red where the service asks for a key, and then does not answer", async () => {
+    const server = await serve(({ headers, socket }, response) => {
+      if (headers.authorization !== undefined) return void socket.destroy();
+      response.writeHead(401).end();
+    });
+    const { stdout, code } = await doctor([], { ROLECALL_BASE_URL: server.url });
+    server.close();
+    expect(stdout).toContain("✗ list roles");
+    expect(stdout).toContain("? delete a member    members_delete, for apply: not tried");
+    expect(stdout).toContain("2 checks failed, 9 unknown.\n  → Try again later");
     expect(code).toBe(1);
   });
 
@@ -299,6 +314,7 @@ describe("the way to the service", () => {
     expect(stdout).toContain(`✓ Proxy       http://${proxy.host}, from HTTPS_PROXY`);
     expect(stdout).toContain("✗ Connection  the certificate of service.test cannot be trusted");
     const refused = await doctor([], { ...env, ROLECALL_BASE_URL: "https://other.test" });
+    expect(stdout).toContain("NODE_EXTRA_CA_CERTS");
     expect(flat(refused.stdout)).toContain(
       `✗ Connection the proxy ${proxy.host} refuses a tunnel to other.test:443 (403)`,
     );

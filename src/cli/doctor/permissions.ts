@@ -86,9 +86,14 @@ export function operationChecks(
       const { verdict = "unknown", reason = "not tried" } = verdictOf.get(operation) ?? {};
       const detail = `${OPERATIONS[operation]}, for ${commands.join(", ")}`;
       if (verdict === "permitted") return { name: operation, status: "ok", detail };
-      return verdict === "denied"
-        ? { name: operation, status: "failed", detail: `${detail}: not permitted (403)` }
-        : { name: operation, status: "unknown", detail: `${detail}: ${reason}` };
+      if (verdict === "denied") {
+        return { name: operation, status: "failed", detail: `${detail}: not permitted (403)` };
+      }
+      const unclear = { name: operation, detail: `${detail}: ${reason}` };
+      // Without the lists there is no plan, whatever the reason.
+      return operation === "list roles" || operation === "list members"
+        ? { ...unclear, status: "failed", next: "Try again later, or ask the service's operators." }
+        : { ...unclear, status: "unknown" };
     }),
   ];
 }

@@ -16,8 +16,6 @@ export interface Network {
   reach(target: URL, proxy: ProxyServer | null): Promise<Reached>;
   /** Sends a request without a key; rejects with a LostAnswer. */
   ask(baseUrl: URL, proxy: ProxyServer | null): Promise<TransportResponse>;
-  /** Tells if a lookup still runs, which would keep the process from ending. */
-  isLookingUp(): boolean;
 }
 
 /** The way to a service, as far as it is known. */
@@ -192,7 +190,11 @@ function failedBy(error: unknown): Step {
   return { status: "failed", detail: error.message, ...(error.hint !== undefined && { next: error.hint }) };
 }
 
+const CERTIFICATE =
+  "Check the base URL. If the certificate is your own, name its file in NODE_EXTRA_CA_CERTS.";
+
 function lost(error: unknown, next: string): Step {
   if (!(error instanceof LostAnswer)) throw error;
-  return { status: "failed", detail: error.message, next };
+  const isCertificate = /certificate/.test(error.message);
+  return { status: "failed", detail: error.message, next: isCertificate ? CERTIFICATE : next };
 }

@@ -12,7 +12,8 @@ const MAX_COLUMNS = 120;
  */
 export function styleFor(sink: TextWriter, io: Io, color: boolean): Style {
   const { isTTY, columns } = sink;
-  const width = isTTY ? Math.min(columns ?? PLAIN.columns, MAX_COLUMNS) : PLAIN.columns;
+  // A pseudo-terminal whose size nobody has set has no columns.
+  const width = isTTY ? Math.min(columns || PLAIN.columns, MAX_COLUMNS) : PLAIN.columns;
   return { ...(color && wantsColor(io.env, isTTY) ? ANSI : PLAIN), columns: width };
 }
 

@@ -94,7 +94,11 @@ function nextLines(groups: readonly HealthGroup[], next: readonly string[], styl
   const steps = next.flatMap((step) =>
     hangingLines(oneLine(step), style.columns, `  ${style.cyan("→")} `, "    "),
   );
-  const failed = groups.flatMap(({ checks }) => checks.filter(({ status }) => status === "failed")).length;
-  if (failed > 0) return [style.red(`${counted(failed, "check")} failed.`), ...steps];
-  return [style.green("All is well."), `  ${style.cyan("→")} rolecall plan`];
+  const count = (wanted: CheckStatus): number =>
+    groups.flatMap(({ checks }) => checks.filter(({ status }) => status === wanted)).length;
+  const [failed, unknown] = [count("failed"), count("unknown")];
+  const rest = unknown > 0 ? `, ${unknown} unknown` : "";
+  if (failed > 0) return [style.red(`${counted(failed, "check")} failed${rest}.`), ...steps];
+  const all = unknown > 0 ? style.yellow(`Nothing failed${rest}.`) : style.green("All is well.");
+  return [all, `  ${style.cyan("→")} rolecall plan`];
 }

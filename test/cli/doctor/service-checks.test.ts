@@ -12,7 +12,6 @@ const answer = (status: number, headers: Readonly<Record<string, string>> = {}, 
 
 const NETWORK: Network = {
   lookup: async () => ["192.0.2.1", "192.0.2.2"],
-  isLookingUp: () => false,
   reach: async () => ({ tls: { version: "TLSv1.3", validUntil: "Jan  2 03:04:05 2027 GMT" } }),
   ask: async () => answer(401, { date: new Date(NOW).toUTCString() }),
 };

@@ -54,7 +54,7 @@ test("a narrow terminal gets the details below the names", () => {
       apply, with B
         roles_list, roles_create
 
-    1 check failed.
+    1 check failed, 1 unknown.
       → Grant the key in B: roles_create.
     "
   `);
@@ -66,7 +66,7 @@ test("a mark, its colour and missing permissions stand out", () => {
   expect(text).toContain("  [✓] list roles         roles_list, for plan\n");
   expect(text).toContain("  <✗> create a role");
   expect(text).toContain("    roles_list, <roles_create>\n");
-  expect(text).toContain("<1 check failed.>");
+  expect(text).toContain("<1 check failed, 1 unknown.>");
 });
 
 test("what files and the service say is shown on one line, without control characters", () => {

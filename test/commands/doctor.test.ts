@@ -323,3 +323,22 @@ describe("the way to the service", () => {
     server.close();
   });
 });
+
+test("a command that finds no files names init, and one that cannot read names doctor", async () => {
+  const { env } = sandbox;
+  const inFolder = (folder: string, args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+    rolecall(args, { cwd: join(cwd, folder), env: { ...env, ...more } });
+  const none = await inFolder("empty", ["plan"]);
+  expect(flat(none.stderr)).toContain(
+    'There is no folder access/. → "rolecall init" writes it from what is live.',
+  );
+  const keyless = await inFolder("shop", ["plan"], { ROLECALL_API_KEY: "" });
+  const denied = await inFolder("shop", ["whoami"], { ROLECALL_API_KEY: "sk_test_readonly" });
+  const down = await inFolder("shop", ["plan", "--retry-for", "0"], {
+    ROLECALL_BASE_URL: "http://127.0.0.1:9",
+  });
+  for (const { stderr, code } of [keyless, denied, down]) {
+    expect(flat(stderr)).toContain('Run "rolecall doctor" to find out what is wrong.');
+    expect(code).toBe(1);
+  }
+});

@@ -55,8 +55,6 @@ export async function loadStatesIfAny(
   paths: readonly string[],
   options: LoadOptions,
 ): Promise<Loaded | null> {
-  const isThere = paths.length > 0 || existsSync(resolve(options.cwd, defaultPath(options.cwd)));
-  if (!isThere) return null;
   try {
     return await loadStates(paths, options);
   } catch (error) {
@@ -124,10 +122,18 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** Finds the YAML files at the paths and below folders; absolute, sorted, each once. */
 export async function findYamlFiles(paths: readonly string[], cwd: string): Promise<readonly string[]> {
   const wanted = paths.length > 0 ? paths : [defaultPath(cwd)];
+  if (paths.length === 0 && !existsSync(resolve(cwd, defaultPath(cwd)))) {
+    throw new RolecallError("no-files", `There is no folder ${DEFAULT_PATH}/.`, {
+      hint: '"rolecall init" writes it from what is live. If your files are elsewhere, name their path.',
+    });
+  }
   const files = [...new Set(wanted.flatMap((path) => expand(path, cwd)))].sort();
   if (files.length === 0) {
     throw new RolecallError("no-files", `There is no YAML file in ${wanted.join(", ")}.`, {
-      hint: "Write one file per merchant, ending in .yaml, or name the path where they are.",
+      hint:
+        paths.length === 0
+          ? '"rolecall init" writes one for each merchant. If your files are elsewhere, name their path.'
+          : "Write one file per merchant, ending in .yaml, or name the path where they are.",
     });
   }
   return files;

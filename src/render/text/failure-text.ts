@@ -43,10 +43,31 @@ export function renderFailure(failure: Failure, style: Style, times = 1): string
   if (request && request.attempts > 1) {
     lines.push(`  ${style.dim("sent".padEnd(9))}${counted(request.attempts, "time")}`);
   }
-  if (hint !== undefined) {
-    lines.push(...hangingLines(oneLine(hint), style.columns, `  ${style.cyan("→")} `, "    "));
+  const next = [...(hint === undefined ? [] : [hint]), ...(isConnectionProblem(failure) ? [DOCTOR] : [])];
+  if (next.length > 0) {
+    lines.push(...hangingLines(oneLine(next.join(" ")), style.columns, `  ${style.cyan("→")} `, "    "));
   }
   return `${lines.join("\n")}\n`;
+}
+
+const DOCTOR = 'Run "rolecall doctor" to find out what is wrong.';
+
+/** The kinds of failures before the first request. */
+const SETUP_PROBLEMS: ReadonlySet<ErrorCode> = new Set([
+  "base-url-missing",
+  "key-missing",
+  "key-malformed",
+  "key-environment",
+]);
+
+/** The kinds of failures of reads that `doctor` can say more about. */
+const READ_PROBLEMS: ReadonlySet<ErrorCode> = new Set(["unauthorized", "forbidden", "network", "timeout"]);
+
+/** Tells if `doctor` can say more; after a write it comes first to see what has become of it. */
+function isConnectionProblem({ code, request }: Failure): boolean {
+  return request === undefined
+    ? SETUP_PROBLEMS.has(code)
+    : request.method === "GET" && READ_PROBLEMS.has(code);
 }
 
 /** Removes the detail from the end of a message, since the Problem follows. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ErrorCode } from "../../../src/model/errors.ts";
+import type { ErrorCode, Failure } from "../../../src/model/errors.ts";
 import { PLAIN } from "../../../src/render/style.ts";
 import { nextStepFor, renderFailure, renderFailures } from "../../../src/render/text/failure-text.ts";
 
@@ -159,4 +159,17 @@ test("what may have been done is not called a failure, whatever kept the answer 
 
 test("a failure that has no hint, where the hint would say it, says nothing more", () => {
   expect(nextStepFor("failed", { code: "forbidden", message: "No." })).toBeNull();
+});
+
+test.each<[Failure, boolean]>([
+  [{ code: "key-missing", message: "There is no API key for MC1." }, true],
+  [{ code: "base-url-missing", message: "No base URL is configured." }, true],
+  [{ code: "network", message: "No.", request: { method: "GET", path: "/x", attempts: 1 } }, true],
+  [{ code: "forbidden", message: "No.", request: { method: "GET", path: "/x", attempts: 1 } }, true],
+  [{ code: "forbidden", message: "No.", request: { method: "PUT", path: "/x", attempts: 1 } }, false],
+  [{ code: "conflict", message: "No.", request: { method: "GET", path: "/x", attempts: 1 } }, false],
+])("a failure on the way to the service names doctor: %#", (failure, named) => {
+  expect(
+    renderFailure({ ...failure, hint: "Do this." }, PLAIN).includes('Do this. Run "rolecall doctor"'),
+  ).toBe(named);
 });

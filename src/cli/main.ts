@@ -4,6 +4,7 @@ import { suggestOption } from "./args/options.ts";
 import { applyCommand } from "./commands/account/apply-command.ts";
 import { doctorCommand } from "./commands/account/doctor-command.ts";
 import { driftCommand } from "./commands/account/drift-command.ts";
+import { initCommand } from "./commands/account/init-command.ts";
 import { planCommand } from "./commands/account/plan-command.ts";
 import { pullCommand } from "./commands/account/pull-command.ts";
 import { reportCommand } from "./commands/account/report-command.ts";
@@ -24,6 +25,7 @@ import { styleFor } from "./io/output.ts";
 type CommandFactory = (io: Io, done: (code: ExitCode) => void) => Command;
 
 const COMMANDS: ReadonlyMap<string | undefined, CommandFactory> = new Map([
+  ["init", initCommand],
   ["validate", validateCommand],
   ["plan", planCommand],
   ["apply", applyCommand],

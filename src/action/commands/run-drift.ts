@@ -1,4 +1,4 @@
-import { adoptPlanned, ofDrift, type ProjectFiles } from "../../cli/adopt/adopt-planned.ts";
+import { adoptPlanned, type LoadedProject, ofDrift } from "../../cli/adopt/adopt-planned.ts";
 import { type PlannedMerchant, plannedOnly } from "../../cli/session/session.ts";
 import { driftsOf, ruleLocations, unplannedOf } from "../../cli/show/show-plans.ts";
 import { counted } from "../../lib/text.ts";
@@ -180,7 +180,7 @@ function visible(line: string): string {
 function adoptingPatch(
   planned: readonly PlannedMerchant[],
   drifts: readonly Drift[],
-  project: ProjectFiles,
+  project: LoadedProject,
   now: number,
 ): string {
   const wanted = planned.flatMap((one, index) => {

@@ -14,7 +14,7 @@ import type { FilePatch } from "../../render/text/patch-text.ts";
 import { globMatcher, type PlannedMerchant } from "../session/session.ts";
 
 /** The files of a project, and the merchants whose files include them. */
-export interface ProjectFiles {
+export interface LoadedProject {
   readonly all: readonly DesiredState[];
   readonly sources: readonly { readonly file: string; readonly text: string }[];
 }
@@ -36,7 +36,7 @@ export interface AdoptedMerchant {
 /** Returns the patches of the files that adopt the live states of merchants. */
 export function adoptPlanned(
   merchants: readonly AdoptedMerchant[],
-  project: ProjectFiles,
+  project: LoadedProject,
   now: number,
 ): AdoptedFiles {
   const matches = globMatcher();

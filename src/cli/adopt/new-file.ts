@@ -1,9 +1,11 @@
 import { adoptionEdits } from "../../config/adopt/adoption-edits.ts";
 import { mentionValues } from "../../config/adopt/entry-texts.ts";
 import { findUnwritable } from "../../config/adopt/find-unwritable.ts";
+import type { RoleAdjustment } from "../../config/adopt/share-roles.ts";
 import type { YamlEdit } from "../../config/edit/edit-yaml.ts";
 import { type NewEntry, printMerchantFile } from "../../config/edit/print-merchant-file.ts";
 import { toRawFile } from "../../config/raw-file.ts";
+import type { Adoption, RoleEntry } from "../../model/adoption.ts";
 import type { DesiredState, Environment, SyncMode } from "../../model/desired.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { LiveState } from "../../model/live.ts";
@@ -24,20 +26,28 @@ export interface NewFileHeader {
   readonly schema?: string;
 }
 
-/**
- * Returns the text of a new file that declares a merchant's live state, in canonical order and style: a plan of it has
- * no changes.
- */
-export function newFileText(live: LiveState, header: NewFileHeader, now: number): string {
-  const { merchant, environment, baseUrl, keyEnv, include = [], sync, schema } = header;
-  const adoption = adoptLive({
-    desired: emptyState(merchant, ""),
+/** Returns the adoption of a live state by a file that declares nothing yet. */
+export function adoptNew(live: LiveState, now: number): Adoption {
+  return adoptLive({
+    desired: emptyState(live.merchant, ""),
     live,
     findings: [],
     now,
     matches: () => false,
     unwritable: findUnwritable(live),
   });
+}
+
+/**
+ * Returns the text of a new file that declares a merchant's live state, in canonical order and style: a plan of it has
+ * no changes. `adjustments` are those of the roles that the file includes.
+ */
+export function newFileText(
+  adoption: Adoption,
+  header: NewFileHeader,
+  adjustments: readonly RoleAdjustment[] = [],
+): string {
+  const { merchant, environment, baseUrl, keyEnv, include = [], sync, schema } = header;
   const main = toRawFile("", {});
   const edits = adoptionEdits(adoption, { main, all: [main], isShared: () => false }).map(({ edit }) => edit);
   const api = {
@@ -49,6 +59,7 @@ export function newFileText(live: LiveState, header: NewFileHeader, now: number)
     ...(adoption.edits.some(({ kind }) => kind === "stop-renewal") && { reinvite: false }),
   };
   const ignore = ignoredIn(edits);
+  const roles = [...adjustments.map(adjustmentEntry), ...entriesIn("roles", edits)];
   const mentions = adoption.mentions.map(
     (mention): NewEntry => ({ ...mentionValues(mention), remark: true }),
   );
@@ -64,11 +75,22 @@ export function newFileText(live: LiveState, header: NewFileHeader, now: number)
         ...(Object.keys(modes).length > 0 && { sync: modes }),
         ...(Object.keys(ignore).length > 0 && { ignore }),
       },
-      roles: entriesIn("roles", edits),
+      ...((include.length === 0 || roles.length > 0) && { roles }),
       members: [...entriesIn("members", edits), ...mentions],
     },
     new Map([...adoption.heldRoles].filter(([id, name]) => id !== name)),
   );
+}
+
+function adjustmentEntry({ name, add, remove }: RoleAdjustment): NewEntry {
+  const adjust = { ...(add.length > 0 && { add }), ...(remove.length > 0 && { remove }) };
+  return { value: { name, adjust } };
+}
+
+/** Returns the text of a file that declares roles for several merchants to include. */
+export function sharedFileText(roles: readonly RoleEntry[], schema: string): string {
+  const entries = roles.map((role): NewEntry => ({ value: { ...role } }));
+  return printMerchantFile({ schema, settings: { version: 1 }, roles: entries });
 }
 
 type Mapping = Readonly<Record<string, JsonValue>>;

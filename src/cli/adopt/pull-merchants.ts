@@ -1,5 +1,3 @@
-import { mkdir } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
@@ -9,7 +7,6 @@ import { renderFailure } from "../../render/text/failure-text.ts";
 import { type FilePatch, renderPatch } from "../../render/text/patch-text.ts";
 import type { ServiceOptions } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
-import { writeAtomically } from "../files/atomic-write.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { openProgress } from "../progress/open-progress.ts";
@@ -25,7 +22,8 @@ import {
   ofMembers,
   type WantsEdit,
 } from "./adopt-planned.ts";
-import { newFileText } from "./new-file.ts";
+import { adoptNew, newFileText } from "./new-file.ts";
+import { writePatches } from "./project-files.ts";
 import { checkPatched, loadPullTargets, type PullTargets } from "./pull-files.ts";
 
 /** The options of `pull`. */
@@ -95,7 +93,7 @@ async function patchesOf(
     const { merchant } = live;
     const { environment, state } = session;
     const baseUrl = options.baseUrl === undefined ? {} : { baseUrl: plan.service };
-    const after = newFileText(live, { merchant, environment, ...baseUrl }, io.now());
+    const after = newFileText(adoptNew(live, io.now()), { merchant, environment, ...baseUrl });
     return { file: state.origin.file, before: null, after };
   });
   const existing = merchants.filter((one) => !isFresh(one));
@@ -139,19 +137,6 @@ async function finish(
   };
   if (!yes && !(await confirmAll([question], { color, review: "Review the patch above; to write it" }, io)))
     return ExitCode.failed;
-  for (const { file, after, before } of patches) {
-    const path = resolve(io.cwd, file);
-    if (before === null) await makeFolder(dirname(path), file);
-    await writeAtomically(path, after, { shown: oneLine(file) });
-    io.stdout.write(`${before === null ? "created" : "changed"} ${oneLine(file)}\n`);
-  }
+  await writePatches(patches, io);
   return ExitCode.ok;
-}
-
-async function makeFolder(folder: string, file: string): Promise<void> {
-  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-    throw new RolecallError("file-unwritable", `The folder of ${oneLine(file)} cannot be made.`, {
-      cause: error,
-    });
-  });
 }

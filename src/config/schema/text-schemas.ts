@@ -56,7 +56,8 @@ const NOT_BLANK = /\S/;
 const ONE_LINE = /^[^\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]*$/u;
 
 /** The name of an environment variable. */
-const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** The name of an environment variable. */
+export const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** A merchant's code. */
 export const MERCHANT = /^[A-Za-z0-9_-]{1,64}$/;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { adoptPlanned } from "../../../src/cli/adopt/adopt-planned.ts";
-import { newFileText } from "../../../src/cli/adopt/new-file.ts";
+import { adoptNew, newFileText } from "../../../src/cli/adopt/new-file.ts";
 import { globMatcher, type PlannedMerchant } from "../../../src/cli/session/session.ts";
 import { parseFile } from "../../../src/config/parse-file.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
@@ -43,7 +43,7 @@ function pulled(text: string, live: LiveState): string {
 test("the plan is empty after a pull into an existing file, and a second pull changes nothing", () => {
   fc.assert(
     fc.property(wildStates, wildStates, (before, after) => {
-      const text = newFileText(before, { merchant: "MC1", environment: "test" }, NOW);
+      const text = newFileText(adoptNew(before, NOW), { merchant: "MC1", environment: "test" });
       const result = pulled(text, after);
       const { plan } = planned(stateOf(result), after);
       expect(plan.changes).toEqual([]);

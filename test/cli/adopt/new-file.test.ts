@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { newFileText } from "../../../src/cli/adopt/new-file.ts";
+import { adoptNew, newFileText } from "../../../src/cli/adopt/new-file.ts";
 import { globMatcher } from "../../../src/cli/session/session.ts";
 import { formatFile } from "../../../src/config/format/format-file.ts";
 import { parseFile } from "../../../src/config/parse-file.ts";
@@ -23,7 +23,7 @@ function planOfFile(text: string, live: LiveState) {
 test("the plan of a new file has no changes, for every live state", () => {
   fc.assert(
     fc.property(wildStates, (live) => {
-      const text = newFileText(live, { merchant: "MC1", environment: "test" }, NOW);
+      const text = newFileText(adoptNew(live, NOW), { merchant: "MC1", environment: "test" });
       const plan = planOfFile(text, live);
       expect(plan.changes).toEqual([]);
       expect(plan.refusals).toEqual([]);
@@ -36,7 +36,7 @@ test("the plan of a new file has no changes, for every live state", () => {
 test("a new file is formatted", () => {
   fc.assert(
     fc.property(wildStates, (live) => {
-      const text = newFileText(live, { merchant: "MC1", environment: "test" }, NOW);
+      const text = newFileText(adoptNew(live, NOW), { merchant: "MC1", environment: "test" });
       expect(formatFile("access/mc1.yaml", text)).toEqual({ text, changed: false });
     }),
     { numRuns: runs(30) },

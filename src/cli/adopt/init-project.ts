@@ -1,0 +1,323 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type SharedRoles, shareRoles } from "../../config/adopt/share-roles.ts";
+import { MERCHANT } from "../../config/schema/text-schemas.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { counted } from "../../lib/text.ts";
+import type { Adoption } from "../../model/adoption.ts";
+import type { SyncMode } from "../../model/desired.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { LiveState, Membership } from "../../model/live.ts";
+import { renderFailure } from "../../render/text/failure-text.ts";
+import type { FilePatch } from "../../render/text/patch-text.ts";
+import type { ServiceOptions } from "../args/options.ts";
+import { ExitCode } from "../exit-code.ts";
+import { defaultPath, loadStatesIfAny } from "../files/load-states.ts";
+import type { Io } from "../io/io.ts";
+import { styleFor } from "../io/output.ts";
+import { openProgress } from "../progress/open-progress.ts";
+import { type Connection, resolveOwnConnection } from "../session/connection.ts";
+import { openServices, type Services } from "../session/services.ts";
+import { previewPlans } from "../show/preview-plans.ts";
+import { askBaseUrl, askKeyVariable, type Interview, openInterview } from "./init-questions.ts";
+import { adoptNew, type NewFileHeader, newFileText, sharedFileText } from "./new-file.ts";
+import { projectFiles, SCHEMA_FILE, writePatches } from "./project-files.ts";
+
+/** The options of `init`. */
+export type InitCommandOptions = Omit<ServiceOptions, "shard"> & {
+  readonly all?: true;
+  readonly keyEnv?: string;
+  readonly sync?: SyncMode;
+  readonly shareRoles?: true;
+  readonly workflows?: true;
+  readonly codeowners?: string;
+  readonly yes?: true;
+  readonly color: boolean;
+};
+
+const SYNC_MODES = [
+  { mode: "authoritative", note: "what a file does not list is removed by the next apply" },
+  { mode: "additive", note: "what a file does not list is left alone; for the first weeks" },
+] as const;
+
+/** Writes the files of merchants that are live, and shows their plans, which have no changes. */
+export async function initProject(options: InitCommandOptions, io: Io): Promise<ExitCode> {
+  const interview = openInterview(options, io);
+  const connection = await chooseConnection(options, interview, io);
+  const progress = openProgress(options, io);
+  const services = openServices({ ...options, emit: progress.live }, io);
+  try {
+    const declared = await declaredMerchants(io);
+    const codes = await chooseMerchants({ options, interview, connection, services, declared }, io);
+    progress.reading(codes);
+    const reads = await Promise.all(
+      codes.map((code) => readMerchant(code, { connection, services, progress })),
+    );
+    await progress.rest();
+    const style = styleFor(io.stderr, io, options.color);
+    const lives = reads.flatMap((read) => ("live" in read ? read.live : []));
+    for (const read of reads) {
+      if ("error" in read) {
+        io.stderr.write(`${style.bold(oneLine(read.merchant))} could not be read.\n`);
+        io.stderr.write(renderFailure(read.error.failure, style));
+      }
+    }
+    if (lives.length === 0) return ExitCode.failed;
+    const files = await chooseFiles(lives, { options, interview, connection }, io);
+    await writePatches(files, io);
+    const merchants = lives.map(({ merchant }) => merchant);
+    const paths = files.slice(0, merchants.length).map(({ file }) => file);
+    const planned = await previewPlans(paths, { ...options, merchant: [], format: "text", reinvite: [] }, io);
+    if (planned === ExitCode.ok) showNextSteps(merchants, options, io);
+    return lives.length < reads.length ? ExitCode.failed : planned;
+  } finally {
+    await progress.rest();
+    await services.close();
+  }
+}
+
+async function chooseConnection(
+  options: InitCommandOptions,
+  interview: Interview | null,
+  io: Io,
+): Promise<Connection> {
+  const { baseUrl: givenUrl, keyEnv: givenVariable } = options;
+  const needsUrl = givenUrl === undefined && !io.env["ROLECALL_BASE_URL"];
+  const needsKey = givenVariable === undefined && !io.env["ROLECALL_API_KEY"];
+  const baseUrl = needsUrl && interview ? await askBaseUrl(interview) : givenUrl;
+  const keyEnv = needsKey && interview ? await askKeyVariable(interview, io.env) : givenVariable;
+  return resolveOwnConnection(
+    { ...(baseUrl !== undefined && { baseUrl }), ...(keyEnv !== undefined && { keyEnv }) },
+    io.env,
+  );
+}
+
+/** Returns the merchants that have a file, by code, with the file. */
+async function declaredMerchants(io: Io): Promise<ReadonlyMap<string, string>> {
+  const loaded = await loadStatesIfAny([], { merchants: [], cwd: io.cwd, now: io.now() });
+  return new Map((loaded?.states ?? []).map(({ merchant, origin }) => [merchant, origin.file]));
+}
+
+interface Choosing {
+  readonly options: InitCommandOptions;
+  readonly interview: Interview | null;
+  readonly connection: Connection;
+  readonly services: Services;
+  /** Merchant → its file. */
+  readonly declared: ReadonlyMap<string, string>;
+}
+
+async function chooseMerchants(choosing: Choosing, io: Io): Promise<readonly string[]> {
+  const { options, interview, declared } = choosing;
+  const wanted = options.merchant.length > 0 ? [...new Set(options.merchant)] : await offered(choosing, io);
+  for (const code of wanted) {
+    if (!MERCHANT.test(code)) {
+      throw new RolecallError("usage", `"${oneLine(code)}" is not the code of a merchant.`, {
+        hint: "A code has 1 to 64 letters, digits, hyphens and underscores, such as MC4F7K2P.",
+      });
+    }
+  }
+  const taken = wanted.filter((code) => declared.has(code));
+  for (const code of taken) {
+    io.stderr.write(`${code} has a file already: ${oneLine(declared.get(code) ?? "")}.\n`);
+  }
+  const fresh = wanted.filter((code) => !declared.has(code));
+  if (fresh.length > 0) return fresh;
+  throw new RolecallError("usage", "There is nothing to write: every merchant has a file.", {
+    hint: `rolecall pull ${interview === null ? taken.join(" ") : "CODE"} updates a file from what is live.`,
+  });
+}
+
+/** Returns the merchants that the key reaches, as chosen; without memberships, those that are typed. */
+async function offered(
+  { options, interview, connection, services, declared }: Choosing,
+  io: Io,
+): Promise<readonly string[]> {
+  const found = await listMerchants(connection, services, io);
+  const open = found.filter(({ resource }) => !declared.has(resource.id));
+  if (options.all && open.length > 0) return open.map(({ resource }) => resource.id);
+  if (interview === null) {
+    throw new RolecallError("usage", "No merchant is named, and there is no terminal to ask on.", {
+      hint:
+        open.length === 0
+          ? "Name one with --merchant CODE."
+          : `Pass --all, or --merchant CODE: the key reaches ${counted(open.length, "merchant")}, such as ${oneLine(open[0]?.resource.id ?? "")}.`,
+    });
+  }
+  if (open.length === 0) {
+    if (found.length > 0) return found.map(({ resource }) => resource.id);
+    const text = await interview.text({
+      title: "Merchant codes, with spaces between them:",
+      initial: "",
+      problem: (codes) =>
+        codes.split(/[\s,]+/).every((code) => MERCHANT.test(code)) ? null : "Type codes such as MC4F7K2P.",
+    });
+    return [...new Set(text.split(/[\s,]+/))];
+  }
+  const chosen = await interview.several({
+    title: "Which merchants shall have a file?",
+    choices: open.map(({ resource }) => ({
+      label: resource.id,
+      note: [resource.name, resource.sandbox ? "test account" : ""].filter((part) => part !== "").join(", "),
+    })),
+    ...(open.length === 1 && { ticked: [0] }),
+  });
+  return chosen.flatMap((index) => open[index]?.resource.id ?? []);
+}
+
+/** Lists the merchants among the key's memberships, by code; none if the key is not tied to a user. */
+async function listMerchants(
+  connection: Connection,
+  services: Services,
+  io: Io,
+): Promise<readonly Membership[]> {
+  try {
+    const all = await services.of(connection).memberships({ type: "merchant" });
+    const byCode = new Map(all.map((one) => [one.resource.id, one]));
+    return [...byCode.values()].sort((a, b) => (a.resource.id < b.resource.id ? -1 : 1));
+  } catch (error) {
+    if (!(error instanceof RolecallError) || ["network", "timeout", "unauthorized"].includes(error.code))
+      throw error;
+    io.stderr.write(`The key's merchants cannot be listed: ${oneLine(error.message)}\n`);
+    return [];
+  }
+}
+
+type ReadMerchant =
+  | { readonly live: LiveState }
+  | { readonly merchant: string; readonly error: RolecallError };
+
+async function readMerchant(
+  merchant: string,
+  {
+    connection,
+    services,
+    progress,
+  }: Pick<Choosing, "connection" | "services"> & { readonly progress: ReturnType<typeof openProgress> },
+): Promise<ReadMerchant> {
+  try {
+    const live = await services.of(connection).reader.read(merchant, []);
+    progress.read(merchant, null);
+    return { live };
+  } catch (error) {
+    if (!(error instanceof RolecallError)) throw error;
+    progress.read(merchant, error.message);
+    return { merchant, error };
+  }
+}
+
+/** Returns the files to write; asks how, if there is a terminal. */
+async function chooseFiles(
+  lives: readonly LiveState[],
+  { options, interview, connection }: Pick<Choosing, "options" | "interview" | "connection">,
+  io: Io,
+): Promise<readonly FilePatch[]> {
+  const adoptions = lives.map((live) => adoptNew(live, io.now()));
+  const sync = options.sync ?? (await chooseSync(interview));
+  const folder = defaultPath(io.cwd);
+  const root = join(folder, "..");
+  const sharedFile = newSharedFile(root, io.cwd);
+  const shared = await chooseShared(adoptions, sharedFile, options, interview);
+  const fileOf = fileNames(
+    folder,
+    lives.map(({ merchant }) => merchant),
+  );
+  const header = headerOf(connection, options, io);
+  const merchants = adoptions.map((adoption) => {
+    const sharing = shared?.merchants.get(adoption.merchant);
+    const text = newFileText(
+      sharing?.adoption ?? adoption,
+      {
+        ...header,
+        merchant: adoption.merchant,
+        sync,
+        ...(sharing && { include: [`../${sharedFile}`] }),
+        schema: `../${SCHEMA_FILE}`,
+      },
+      sharing?.adjustments,
+    );
+    return { file: fileOf(adoption.merchant), before: null, after: text };
+  });
+  const workflows = options.workflows ?? (await agrees(interview, "Write workflows for GitHub Actions?"));
+  return [
+    ...merchants,
+    ...(shared === null ? [] : [sharedPatch(join(root, sharedFile), shared)]),
+    ...projectFiles(root, { workflows, owner: options.codeowners ?? null }, io.cwd),
+  ];
+}
+
+function sharedPatch(file: string, { roles }: SharedRoles): FilePatch {
+  return { file, before: null, after: sharedFileText(roles, `../${SCHEMA_FILE}`) };
+}
+
+/** Returns the path, from the project's root, of a file for shared roles that does not exist yet. */
+function newSharedFile(root: string, cwd: string): string {
+  for (let nth = 1; ; nth += 1) {
+    const file = `shared/roles${nth === 1 ? "" : `-${nth}`}.yaml`;
+    if (!existsSync(resolve(cwd, root, file))) return file;
+  }
+}
+
+async function chooseSync(interview: Interview | null): Promise<SyncMode> {
+  const choices = SYNC_MODES.map(({ mode, note }) => ({ label: mode, note }));
+  const chosen = interview === null ? 0 : await interview.one("How do the files begin?", choices);
+  return SYNC_MODES[chosen]?.mode ?? "authoritative";
+}
+
+async function chooseShared(
+  adoptions: readonly Adoption[],
+  sharedFile: string,
+  { shareRoles: wanted }: InitCommandOptions,
+  interview: Interview | null,
+): Promise<SharedRoles | null> {
+  const shared = wanted || interview !== null ? shareRoles(adoptions) : null;
+  if (shared === null || wanted) return shared;
+  const { roles, merchants } = shared;
+  const adjusted = [...merchants.values()].filter(({ adjustments }) => adjustments.length > 0).length;
+  const but = adjusted === 0 ? "" : ` (${adjusted} with adjustments)`;
+  const title = `Share ${counted(roles.length, "role")} of ${counted(merchants.size, "merchant")}${but} in ${sharedFile}?`;
+  return (await agrees(interview, title)) ? shared : null;
+}
+
+async function agrees(interview: Interview | null, title: string): Promise<boolean> {
+  if (interview === null) return false;
+  return (await interview.one(title, [{ label: "no" }, { label: "yes" }])) === 1;
+}
+
+/** Returns the paths of the merchants' files: by their codes in lower case, unless that makes two of them one. */
+function fileNames(folder: string, codes: readonly string[]): (code: string) => string {
+  const lower = codes.map((code) => code.toLowerCase());
+  const isUnique = new Set(lower).size === lower.length;
+  return (code) => join(folder, `${isUnique ? code.toLowerCase() : code}.yaml`);
+}
+
+/** Returns what every file says of its connection: only what the environment does not already say. */
+function headerOf(
+  { baseUrl, environment, keySource }: Connection,
+  options: InitCommandOptions,
+  io: Io,
+): Pick<NewFileHeader, "environment" | "baseUrl" | "keyEnv"> {
+  const fromEnvironment = io.env["ROLECALL_BASE_URL"] && options.baseUrl === undefined;
+  return {
+    environment,
+    ...(!fromEnvironment && { baseUrl }),
+    ...(keySource !== "ROLECALL_API_KEY" && { keyEnv: keySource }),
+  };
+}
+
+function showNextSteps(merchants: readonly string[], { workflows }: InitCommandOptions, io: Io): void {
+  const [first = ""] = merchants;
+  const only = merchants.length === 1 ? "" : ` -m ${first}`;
+  io.stdout.write(`
+Commit the files. Then change one, and look at what would happen:
+  rolecall plan${only}
+What has changed outside git since then:
+  rolecall drift${only}
+`);
+  if (workflows) {
+    io.stdout.write(`
+The workflows need rolecall's action in .github/actions/rolecall, a variable and
+two secrets: see docs/github.md.
+`);
+  }
+}

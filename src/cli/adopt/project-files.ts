@@ -1,0 +1,110 @@
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { jsonSchema } from "../../config/json-schemas.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { FilePatch } from "../../render/text/patch-text.ts";
+import { writeAtomically } from "../files/atomic-write.ts";
+import type { Io } from "../io/io.ts";
+
+/** The schema that the first line of each merchant's file names, relative to the project. */
+export const SCHEMA_FILE = "schemas/merchant.schema.json";
+
+/** Returns the files of a project besides those of its merchants: without any that exist, but for lines of .gitignore. */
+export function projectFiles(
+  root: string,
+  { workflows, owner }: { readonly workflows: boolean; readonly owner: string | null },
+  cwd: string,
+): readonly FilePatch[] {
+  const isNew = ({ file }: FilePatch): boolean => !existsSync(resolve(cwd, file));
+  const schema = {
+    file: join(root, SCHEMA_FILE),
+    before: null,
+    after: `${JSON.stringify(jsonSchema("merchant"), null, 2)}\n`,
+  };
+  return [
+    ...[schema].filter(isNew),
+    ...ignoreLines(join(root, ".gitignore"), cwd),
+    ...(workflows ? workflowFiles(root) : []).filter(isNew),
+    ...(owner === null ? [] : ownersFile(root, owner, cwd)),
+  ];
+}
+
+/** The journals of applies hold addresses; they stay on the machine that wrote them. */
+const IGNORED = ".rolecall/";
+
+function ignoreLines(file: string, cwd: string): readonly FilePatch[] {
+  const before = existsSync(resolve(cwd, file)) ? readFileSync(resolve(cwd, file), "utf8") : null;
+  if (before === null) return [{ file, before, after: `${IGNORED}\n` }];
+  if (/^\/?\.rolecall\/?\s*$/m.test(before)) return [];
+  const lineEnd = before.includes("\r\n") ? "\r\n" : "\n";
+  const gap = before === "" || before.endsWith("\n") ? "" : lineEnd;
+  return [{ file, before, after: `${before}${gap}${IGNORED}${lineEnd}` }];
+}
+
+const WORKFLOWS = ["rolecall-plan.yml", "rolecall-apply.yml", "rolecall-drift.yml"];
+
+/** Returns the workflows of the package's examples. */
+function workflowFiles(root: string): readonly FilePatch[] {
+  const examples = join(packageFolder(), "examples/github");
+  return WORKFLOWS.map((name) => ({
+    file: join(root, ".github/workflows", name),
+    before: null,
+    after: readFileSync(join(examples, name), "utf8"),
+  }));
+}
+
+/** Returns the folder of rolecall's own package, whether this runs from the sources or from the build. */
+function packageFolder(): string {
+  for (let at = import.meta.dirname; ; at = dirname(at)) {
+    if (existsSync(join(at, "examples/github"))) return at;
+    if (dirname(at) === at) {
+      throw new RolecallError("file-unreadable", "The workflows are not in this installation of rolecall.", {
+        hint: "Install the package again, or leave out --workflows.",
+      });
+    }
+  }
+}
+
+/** Where GitHub looks for code owners, in its order. */
+const OWNERS_FILES = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
+
+/** Returns a file of code owners, if there is none yet. */
+function ownersFile(root: string, owner: string, cwd: string): readonly FilePatch[] {
+  if (!/^@[\w./-]+$|^[^\s@]+@[^\s@]+$/.test(owner)) {
+    throw new RolecallError("usage", `"${oneLine(owner)}" is not a code owner.`, {
+      hint: "Name a team such as @org/team, a user such as @name, or an e-mail address.",
+    });
+  }
+  if (OWNERS_FILES.some((file) => existsSync(resolve(cwd, join(root, file))))) return [];
+  const paths = ["/access/", "/shared/", "/.github/workflows/rolecall-*.yml", "/.github/CODEOWNERS"];
+  const after = paths.map((path) => `${path} ${owner}\n`).join("");
+  return [{ file: join(root, ".github/CODEOWNERS"), before: null, after }];
+}
+
+/** Writes the files, each whole or not at all, and names them; a new one that exists by now is an error. */
+export async function writePatches(patches: readonly FilePatch[], io: Io): Promise<void> {
+  for (const { file, before } of patches) {
+    if (before === null && existsSync(resolve(io.cwd, file))) {
+      throw new RolecallError("file-unwritable", `${oneLine(file)} exists already, and is not overwritten.`, {
+        hint: "Move it away, or update the file of a merchant with rolecall pull.",
+      });
+    }
+  }
+  for (const { file, before, after } of patches) {
+    const path = resolve(io.cwd, file);
+    if (before === null) await makeFolder(dirname(path), file);
+    await writeAtomically(path, after, { shown: oneLine(file) });
+    io.stdout.write(`${before === null ? "created" : "changed"} ${oneLine(file)}\n`);
+  }
+}
+
+async function makeFolder(folder: string, file: string): Promise<void> {
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw new RolecallError("file-unwritable", `The folder of ${oneLine(file)} cannot be created.`, {
+      hint: "Check that the project's folder may be written to.",
+      cause: error,
+    });
+  });
+}

@@ -1,0 +1,212 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type RunningSandbox, rolecall, startSandbox } from "../support/rolecall.ts";
+
+const MEMBERS = `
+      - { email: ada@example.com, roles: [role_owner], mfa: true }
+      - { email: bob@example.com, roles: [Cashier, role_employee] }
+      - { email: late@example.com, roles: [Cashier], status: expired }
+      - { email: till-5@harbour.example, roles: [Cashier], managed: { nickname: Till 5 } }
+      - { email: bot@example.com, type: system_account }`;
+
+const ROLES = `
+      - { name: Cashier, permissions: [catalog_view, checkout_create, orders_view] }
+      - { name: Lead, permissions: [refunds_create], description: Refunds }`;
+
+const SEED = `merchants:
+  - code: MC1
+    name: Harbour Street
+    roles: ${ROLES}
+    members: ${MEMBERS}
+  - code: MC2
+    roles: ${ROLES.replace("orders_view", "orders_view, payouts_view")}
+    members: ${MEMBERS}
+  - { code: MC3, roles: [{ name: Other, permissions: [a] }], members: [{ email: ada@example.com, roles: [role_owner] }] }
+keys:
+  - { key: sk_test_sandbox, owner: ada@example.com }
+  - { key: sk_test_nobody }
+  - { key: sk_test_blind, owner: ada@example.com, permissions: [user.profile] }
+`;
+
+let folder = "";
+let cwd = "";
+let sandbox: RunningSandbox;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rolecall-init-"));
+  await writeFile(join(folder, "seed.yaml"), SEED);
+  sandbox = await startSandbox(["--seed", join(folder, "seed.yaml")]);
+});
+
+beforeEach(async () => {
+  cwd = await mkdtemp(join(folder, "project-"));
+});
+
+afterAll(async () => {
+  await sandbox.stop();
+  await rm(folder, { recursive: true });
+});
+
+const init = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  rolecall(["init", ...args], { cwd, env: { ...sandbox.env, ...env } });
+
+const read = (file: string) => readFile(join(cwd, file), "utf8");
+
+const filesHere = async () =>
+  (await readdir(cwd, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(cwd.length + 1))
+    .sort();
+
+/** Returns the exit code of a plan: 2 where it has changes. */
+const plan = async () =>
+  (await rolecall(["plan", "--detailed-exitcode", "-q"], { cwd, env: sandbox.env })).code;
+
+test("init writes a file for a merchant, for which a plan has no changes, and says what to do next", async () => {
+  const { code, stdout, stderr } = await init(["--merchant", "MC1", "--yes"]);
+  expect(stderr).not.toMatch(/error/);
+  expect(code).toBe(0);
+  expect(stdout).toContain("Plan: no changes");
+  expect(stdout).toMatch(/rolecall plan\n.*\n {2}rolecall drift\n$/);
+  expect(await filesHere()).toEqual([".gitignore", "access/mc1.yaml", "schemas/merchant.schema.json"]);
+  expect(await read("access/mc1.yaml")).toBe(`# yaml-language-server: $schema=../schemas/merchant.schema.json
+version: 1
+merchant: MC1
+environment: test
+sync: { reinvite: false }
+
+roles:
+  - name: Cashier
+    permissions: [catalog_view, checkout_create, orders_view]
+  - name: Lead
+    description: Refunds
+    permissions: [refunds_create]
+
+members:
+  - email: ada@example.com
+    roles: [role_owner] # Owner
+  - email: bob@example.com
+    roles: [Cashier, role_employee] # role_employee: Employee
+  # The invitation has expired. Without sync.reinvite: false, a plan renews it.
+  - email: late@example.com
+    roles: [Cashier]
+  - email: till-5@harbour.example
+    managed: { nickname: Till 5, password_env: TILL_5_PASSWORD }
+    roles: [Cashier]
+  # - email: bot@example.com # a system account, which plans leave alone
+  #   roles: []
+`);
+  expect(await plan()).toBe(0);
+  expect((await rolecall(["fmt", "--check"], { cwd })).code).toBe(0);
+});
+
+test("init names the key's variable and the service where the environment alone does not say them", async () => {
+  const { url } = sandbox;
+  const env = { ROLECALL_BASE_URL: "", ROLECALL_API_KEY: "", SHOP_KEY: "sk_test_sandbox" };
+  const { code } = await init(
+    ["-m", "MC3", "-y", "-q", "--base-url", url, "--key-env", "SHOP_KEY", "--sync", "additive"],
+    env,
+  );
+  expect(code).toBe(0);
+  expect(await read("access/mc3.yaml")).toContain(
+    `environment: test\napi:\n  base_url: ${url}\n  key_env: SHOP_KEY\nsync: { roles: additive, members: additive }\n`,
+  );
+});
+
+test("init shares equal roles, and adjusts those that differ a little", async () => {
+  const { code } = await init(["--all", "--yes", "--share-roles", "-q"]);
+  expect(code).toBe(0);
+  expect(await read("shared/roles.yaml")).toContain("  - name: Lead\n    description: Refunds\n");
+  expect(await read("access/mc2.yaml")).toContain(
+    "include: [../shared/roles.yaml]\nsync: { reinvite: false }\n\nroles:\n  - name: Cashier\n    adjust:\n      add: [payouts_view]\n",
+  );
+  expect(await read("access/mc1.yaml")).not.toContain("\nroles:");
+  expect(await read("access/mc3.yaml")).not.toContain("include");
+  expect(await plan()).toBe(0);
+});
+
+test("init adds merchants to a project, and overwrites nothing", async () => {
+  await init(["-m", "MC1", "-y", "-q"]);
+  await writeFile(join(cwd, "access/mc1.yaml"), "version: 1\nmerchant: MC1\n");
+  await writeFile(join(cwd, ".gitignore"), "node_modules");
+  const again = await init(["-m", "MC1", "-m", "MC3", "-y", "-q"]);
+  expect(again.stderr).toContain("MC1 has a file already: access/mc1.yaml.");
+  expect(again.code).toBe(0);
+  expect(await read("access/mc1.yaml")).toBe("version: 1\nmerchant: MC1\n");
+  expect(await read(".gitignore")).toBe("node_modules\n.rolecall/\n");
+  const none = await init(["-m", "MC1", "-y"]);
+  expect(none.code).toBe(1);
+  expect(none.stderr).toContain("rolecall pull MC1 updates a file");
+});
+
+test("init does not take the file of another merchant", async () => {
+  await mkdir(join(cwd, "access"));
+  await writeFile(join(cwd, "access/mc1.yaml"), "version: 1\nmerchant: MCX\n");
+  const { code, stderr } = await init(["-m", "MC1", "-y", "-q"]);
+  expect(code).toBe(1);
+  expect(stderr).toContain("access/mc1.yaml exists already, and is not overwritten.");
+  expect(await filesHere()).toEqual(["access/mc1.yaml"]);
+});
+
+test("init writes workflows and code owners on request, unless they exist", async () => {
+  await mkdir(join(cwd, ".github/workflows"), { recursive: true });
+  await writeFile(join(cwd, ".github/workflows/rolecall-plan.yml"), "mine\n");
+  const { code } = await init(["-m", "MC3", "-y", "-q", "--workflows", "--codeowners", "@acme/access"]);
+  expect(code).toBe(0);
+  expect(await filesHere()).toEqual([
+    ".github/CODEOWNERS",
+    ".github/workflows/rolecall-apply.yml",
+    ".github/workflows/rolecall-drift.yml",
+    ".github/workflows/rolecall-plan.yml",
+    ".gitignore",
+    "access/mc3.yaml",
+    "schemas/merchant.schema.json",
+  ]);
+  expect(await read(".github/workflows/rolecall-plan.yml")).toBe("mine\n");
+  expect(await read(".github/CODEOWNERS")).toContain("/access/ @acme/access\n");
+});
+
+test.each([
+  [
+    "no merchant and no terminal",
+    ["--yes"],
+    {},
+    /Pass --all, or --merchant CODE: the key reaches 3 merchants/,
+  ],
+  [
+    "a key without memberships",
+    ["--yes"],
+    { ROLECALL_API_KEY: "sk_test_nobody" },
+    /Name one with --merchant CODE/,
+  ],
+  [
+    "no base URL",
+    ["-y", "-m", "MC1"],
+    { ROLECALL_BASE_URL: "" },
+    /Set ROLECALL_BASE_URL, or pass --base-url/,
+  ],
+  ["no key", ["-y", "-m", "MC1"], { ROLECALL_API_KEY: "" }, /Set the environment variable ROLECALL_API_KEY/],
+  ["no code of a merchant", ["-y", "-m", "a/b"], {}, /"a\/b" is not the code of a merchant/],
+  ["no code owner", ["-y", "-m", "MC1", "--codeowners", "me and you"], {}, /is not a code owner/],
+  ["an unknown merchant", ["-y", "-m", "MC9"], {}, /MC9 could not be read/],
+  [
+    "a key that may not read",
+    ["-y", "-m", "MC1"],
+    { ROLECALL_API_KEY: "sk_test_blind" },
+    /MC1 could not be read. .* 403 Forbidden/,
+  ],
+])("init writes nothing with %s", async (_, args, env, message) => {
+  const { code, stderr } = await init(args, env);
+  expect(stderr.replaceAll(/\s+/g, " ")).toMatch(message);
+  expect(code).toBe(1);
+  expect(await filesHere()).toEqual([]);
+});
+
+test("init writes the merchants that it could read, and fails for the others", async () => {
+  const { code, stderr, stdout } = await init(["-y", "-m", "MC9", "-m", "MC3", "-q"]);
+  expect(stderr).toContain("MC9 could not be read.");
+  expect(stdout).toContain("created access/mc3.yaml");
+  expect(code).toBe(1);
+});

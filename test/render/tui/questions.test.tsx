@@ -1,0 +1,165 @@
+import { render } from "ink-testing-library";
+import { describe, expect, test } from "vitest";
+import { PLAIN } from "../../../src/render/style.ts";
+import {
+  initialListState,
+  List,
+  type ListKey,
+  type ListQuestion,
+  type ListState,
+  listLines,
+  pressInList,
+  TextPrompt,
+} from "../../../src/render/tui/questions.tsx";
+import { eventually } from "../../support/eventually.ts";
+
+const MERCHANTS: ListQuestion = {
+  title: "Which merchants?",
+  choices: [
+    { label: "MC1", note: "Harbour" },
+    { label: "MC2", note: "Station" },
+    { label: "MC3", note: "Airport" },
+  ],
+};
+
+const NONE: ListKey = {
+  ctrl: false,
+  escape: false,
+  backspace: false,
+  delete: false,
+  upArrow: false,
+  downArrow: false,
+  pageUp: false,
+  pageDown: false,
+  return: false,
+};
+
+const DOWN = { ...NONE, downArrow: true };
+const UP = { ...NONE, upArrow: true };
+const ENTER = { ...NONE, return: true };
+const ESCAPE = { ...NONE, escape: true };
+
+/** Presses keys one after another: a letter, or a special key. */
+function pressed(question: ListQuestion, ...keys: readonly (string | ListKey)[]): ListState {
+  return keys.reduce<ListState>(
+    (state, key) =>
+      typeof key === "string"
+        ? pressInList(question, state, key, NONE)
+        : pressInList(question, state, "", key),
+    initialListState(question),
+  );
+}
+
+describe("a list to tick", () => {
+  test("answers with what is ticked", () => {
+    expect(pressed(MERCHANTS, " ", DOWN, DOWN, " ", ENTER).answer).toEqual([0, 2]);
+    expect(pressed(MERCHANTS, DOWN, " ", " ", " ", ENTER).answer).toEqual([1]);
+    expect(pressed(MERCHANTS, "a", UP, " ", ENTER).answer).toEqual([1, 2]);
+    expect(pressed(MERCHANTS, "a", "a", " ", ENTER).answer).toEqual([0]);
+  });
+
+  test("begins with what is ticked already", () => {
+    expect(pressed({ ...MERCHANTS, ticked: [1] }, ENTER).answer).toEqual([1]);
+  });
+
+  test("does not end with nothing ticked, and says why", () => {
+    const state = pressed(MERCHANTS, ENTER);
+    expect(state.answer).toBeUndefined();
+    expect(listLines(MERCHANTS, state, { columns: 80, rows: 24 }, PLAIN).at(-1)).toContain(
+      "Nothing is ticked",
+    );
+  });
+
+  test("ticks all that a filter leaves, and keeps the others", () => {
+    const filtered = pressed(MERCHANTS, " ", "/", "a", "i", "r", ENTER);
+    expect(listLines(MERCHANTS, filtered, { columns: 80, rows: 24 }, PLAIN)).toEqual([
+      "Which merchants? (1 of 3 ticked)",
+      "> [ ] MC3  Airport",
+      "/air",
+      "space tick · a all · / filter · enter continue · q leave",
+    ]);
+    const all = pressInList(MERCHANTS, filtered, "a", NONE);
+    expect(pressInList(MERCHANTS, all, "", ENTER).answer).toEqual([0, 2]);
+  });
+
+  test("shows everything again when the filter is left", () => {
+    const state = pressed(MERCHANTS, "/", "zzz", ESCAPE);
+    expect(state.filter).toBe("");
+    expect(
+      listLines(MERCHANTS, pressed(MERCHANTS, "/", "zzz"), { columns: 80, rows: 24 }, PLAIN)[1],
+    ).toContain("Nothing matches");
+  });
+
+  test.each([["q"], [ESCAPE]])("is left with %j", (key) => {
+    expect(pressed(MERCHANTS, " ", key).answer).toBeNull();
+  });
+
+  test("is left with Ctrl-C, also while filtering", () => {
+    const state = pressed(MERCHANTS, "/", "a");
+    expect(pressInList(MERCHANTS, state, "c", { ...NONE, ctrl: true }).answer).toBeNull();
+  });
+
+  test.each([
+    [120, 30],
+    [80, 24],
+    [40, 10],
+    [12, 6],
+  ])("keeps below the height of the window and within its width (%i × %i)", (columns, rows) => {
+    const choices = Array.from({ length: 60 }, (_, index) => ({
+      label: `MC${index}`,
+      note: `Shop ${index} \u{1f600} with a long name`,
+    }));
+    const question = { title: "Which merchants?", choices };
+    const state = pressed(question, ...Array.from({ length: 45 }, () => DOWN));
+    const lines = listLines(question, state, { columns, rows }, PLAIN);
+    expect(lines.length).toBeLessThan(rows);
+    expect(lines.some((text) => text.startsWith("> [ ] MC45"))).toBe(true);
+    expect(Math.max(...lines.map((text) => [...text].length))).toBeLessThanOrEqual(columns);
+  });
+
+  test("makes hostile names harmless", () => {
+    const question = { title: "?", choices: [{ label: "MC1", note: "\u001b[31mred\u202e" }] };
+    const lines = listLines(question, initialListState(question), { columns: 80, rows: 24 }, PLAIN);
+    expect(lines.join("")).not.toContain("\u001b");
+    expect(lines.join("")).not.toContain("\u202e");
+  });
+});
+
+test("a list to choose one of answers with the item under the cursor", () => {
+  const question: ListQuestion = { title: "Start", choices: MERCHANTS.choices, single: true, ticked: [1] };
+  expect(pressed(question, ENTER).answer).toEqual([1]);
+  expect(pressed(question, DOWN, " ", ENTER).answer).toEqual([2]);
+});
+
+test("the list on a screen hands its answer on once, and shows it", async () => {
+  const answers: (readonly number[] | null)[] = [];
+  const { stdin, lastFrame } = render(
+    <List question={MERCHANTS} style={PLAIN} onAnswer={(chosen) => answers.push(chosen)} />,
+  );
+  await eventually(() => {
+    if (!lastFrame()?.includes("3 of 3 ticked")) stdin.write("a");
+    expect(lastFrame()).toContain("3 of 3 ticked");
+  });
+  stdin.write("\r");
+  await eventually(() => expect(answers).toEqual([[0, 1, 2]]));
+  await eventually(() => expect(lastFrame()).toContain("Which merchants? MC1, MC2, MC3"));
+});
+
+test("a question for text begins with a proposal, and asks again for what is no answer", async () => {
+  const answers: (string | null)[] = [];
+  const question = {
+    title: "Base URL:",
+    initial: "http",
+    problem: (text: string) => (text === "https" ? null : "That is no URL."),
+  };
+  const { stdin, lastFrame } = render(
+    <TextPrompt question={question} style={PLAIN} onAnswer={(text) => answers.push(text)} />,
+  );
+  await eventually(() => {
+    stdin.write("\r");
+    expect(lastFrame()).toContain("That is no URL.");
+  });
+  stdin.write("s");
+  stdin.write("\r");
+  await eventually(() => expect(answers).toEqual(["https"]));
+});

@@ -187,6 +187,8 @@ members:
   const waiting = await shop.run(["plan", "shop.yaml"]);
   expect(waiting.stdout).toContain(`  Deferred
     ~ update ada@example.com
+             roles        - Owner (role_owner)
+                          + Manager (role_manager)
              waits until bea@example.com has accepted: "Owner" would have too
              few holders
 `);

@@ -135,7 +135,10 @@ export function changeLines(
       ...(hidden > 0 ? [`  ${counted(hidden, "change")} of members`] : []),
     ];
   });
-  const waiting = deferred.map((row) => `  ${row.kind} ${oneLine(row.name)} (${oneLine(row.until)})`);
+  const waiting = deferred.flatMap((row) => [
+    `  ${row.kind} ${oneLine(row.name)} (${oneLine(row.until)})`,
+    ...(details && row.kind !== "delete" ? detailLines(row) : []),
+  ]);
   if (deferred.length === 0) return lines;
   return [...lines, "# Deferred", ...(members ? waiting : [`  ${counted(deferred.length, "removal")}`])];
 }

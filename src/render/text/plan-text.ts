@@ -139,7 +139,8 @@ function renderPasswords(variables: readonly string[], style: Style): readonly s
 }
 
 function renderDeferred(row: DeferredView, style: Style): readonly string[] {
-  const head = renderRow({ ...row, details: [] }, style);
+  // What somebody who goes has held stands in the plan that removes them.
+  const head = renderRow(row.kind === "delete" ? { ...row, details: [] } : row, style);
   const indent = style.columns < NARROW ? NARROW_INDENT : DETAIL_INDENT;
   return [...head, ...hangingLines(oneLine(row.until), style.columns, indent, indent).map(style.dim)];
 }

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import xterm from "@xterm/headless";
 import { describe, expect, test } from "vitest";
+import { changeLines } from "../../../src/render/markdown/review-sections.ts";
 import { PLAIN } from "../../../src/render/style.ts";
 import { renderPlans } from "../../../src/render/text/plan-text.ts";
 import { planView } from "../../../src/render/view/plan-view.ts";
@@ -126,6 +127,34 @@ test("a removal that waits says for whom, apart from the changes", () => {
   Plan: no changes; 1 unchanged.
   1 removal deferred.
 `);
+});
+
+test("a deferred change of somebody who stays says what will change", () => {
+  const plan = planOf(
+    desired({
+      members: [
+        member("ada@example.com", { roles: ["role_employee"] }),
+        member("bob@example.com", { roles: ["role_owner"] }),
+      ],
+    }),
+    live(
+      [
+        liveRole("role_owner", "Owner", { predefined: true }),
+        liveRole("role_employee", "Employee", { predefined: true }),
+      ],
+      [
+        liveMember("mem_1", "ada@example.com", { roles: ["role_owner"] }),
+        invited("mem_2", "bob@example.com", { roles: ["role_owner"] }),
+      ],
+    ),
+  );
+  expect(renderPlans([planView(plan)], PLAIN)).toContain(`  Deferred
+    ~ update ada@example.com
+             roles        - Owner (role_owner)
+                          + Employee (role_employee)
+             waits until bob@example.com has accepted`);
+  const [, , ...fields] = changeLines(planView(plan), { details: true, members: true });
+  expect(fields).toEqual(["-     roles: Owner (role_owner)", "+     roles: Employee (role_employee)"]);
 });
 
 describe("how much is shown", () => {

@@ -133,9 +133,14 @@ function matchLeftover<Live>(known: MatchState<Live>, pinned: Live, free: readon
  */
 function matchKey<Live>(known: MatchState<Live>, key: string): Match<Live> {
   const { pinned, claimed, isLeftover, endedAt } = known;
-  const same = (known.byKey.get(key) ?? []).filter((one) => !pinned.has(one));
+  const all = known.byKey.get(key) ?? [];
+  const same = pinned.size === 0 ? all : all.filter((one) => !pinned.has(one));
   const [first] = same;
   if (first === undefined) return { found: "none" };
+  if (same.length === 1 && !claimed.has(first)) {
+    claimed.add(first);
+    return { found: "one", live: first, leftovers: [] };
+  }
   const isContested = same.some((one) => claimed.has(one));
   claim(known, same);
   const latest = (a: Live, b: Live): Live => (endedAt(b) > endedAt(a) ? b : a);

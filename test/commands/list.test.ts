@@ -131,5 +131,10 @@ describe("a merchant whose file is gone", () => {
     expect(plan.stderr).toContain(warning("MC2", "access/MC2.yaml"));
     const quiet = await rolecall(["plan", "--retry-for", "0", "-q"], { cwd: project, env });
     expect(quiet.stderr).not.toContain("no longer managed");
+    const args = ["plan", "--retry-for", "0", "--format", "markdown"];
+    const { stdout } = await rolecall(args, { cwd: project, env });
+    expect(stdout).toContain(
+      "### ⚠️ 1 merchant no longer managed; the live state stays as it is\n\n- <code>MC2</code>",
+    );
   });
 });

@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import { parse } from "../../config/yaml/to-value.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { DesiredState } from "../../model/desired.ts";
+import type { UnmanagedMerchant } from "../../render/markdown/review-input.ts";
 import { renderDiagnostics } from "../../render/text/diagnostics-text.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { emptyShard, isInShard, jobMatrix, type Shard } from "../args/shard.ts";
@@ -124,18 +125,23 @@ async function baseCommit(git: (...args: readonly string[]) => Promise<string>):
   return (await resolved("rev-parse", "--verify", "--quiet", "HEAD^")) ?? head.trim();
 }
 
-/** Warns of merchants that are no longer managed, a line each; `present` are the merchants of the files. */
+/** Warns of merchants that are no longer managed, a line each; `present` are the merchants of the files. Returns them. */
 export async function warnRemovedMerchants(
   paths: readonly string[],
   present: readonly string[],
-  { shard }: { readonly shard?: Shard },
+  { shard, quiet }: { readonly shard?: Shard; readonly quiet?: boolean },
   io: Pick<Io, "cwd" | "stderr">,
-): Promise<void> {
-  for (const { merchant, file, exists } of await removedMerchants(paths, present, io.cwd)) {
-    if (shard !== undefined && !isInShard(merchant, shard)) continue;
-    const reason = `${oneLine(file)} ${exists ? "now names another merchant" : "was removed"}`;
+): Promise<readonly UnmanagedMerchant[]> {
+  const removed = (await removedMerchants(paths, present, io.cwd))
+    .filter(({ merchant }) => shard === undefined || isInShard(merchant, shard))
+    .map(({ merchant, file, exists }) => ({
+      merchant,
+      reason: `${file} ${exists ? "now names another merchant" : "was removed"}`,
+    }));
+  for (const { merchant, reason } of quiet ? [] : removed) {
     io.stderr.write(
-      `warning: ${oneLine(merchant)} is no longer managed: ${reason}. Its live state stays as it is.\n`,
+      `warning: ${oneLine(merchant)} is no longer managed: ${oneLine(reason)}. Its live state stays as it is.\n`,
     );
   }
+  return removed;
 }

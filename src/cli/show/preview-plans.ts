@@ -1,4 +1,5 @@
 import { renderPage } from "../../render/html/html-page.ts";
+import type { UnmanagedMerchant } from "../../render/markdown/review-input.ts";
 import { planView } from "../../render/view/plan-view.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
@@ -32,14 +33,15 @@ export async function previewPlans(
   const merchants = await planMerchants(paths, options, io);
   try {
     await warnUnfinishedRuns(plannedOnly(merchants.planned), options, io);
-    if (options.merchant.length === 0 && !options.quiet) {
-      await warnRemovedMerchants(paths, merchants.declared, options, io);
-    }
+    const unmanaged =
+      options.merchant.length === 0 && (!options.quiet || options.format === "markdown")
+        ? await warnRemovedMerchants(paths, merchants.declared, options, io)
+        : [];
     if (options.interactive) await browse(merchants, options, io);
     const output = outputTo(options.output ?? streamBeside(options.out), io);
     const { plans, complete } = showPlans(
       merchants.planned,
-      printerFor(merchants, options, output.sink, io),
+      printerFor({ ...merchants, unmanaged }, options, output.sink, io),
       options,
       io,
     );
@@ -61,7 +63,7 @@ function streamBeside(out: string | undefined): string | undefined {
 }
 
 function printerFor(
-  merchants: PlannedMerchants,
+  merchants: PlannedMerchants & { readonly unmanaged: readonly UnmanagedMerchant[] },
   options: PlanCommandOptions,
   sink: TextWriter,
   io: Io,

@@ -13,7 +13,7 @@ import { liveReport } from "../../plan/report/build-access-report.ts";
 import { type DriftTimes, driftOf } from "../../plan/report/detect-drift.ts";
 import { plansJson } from "../../render/formats/json-output.ts";
 import { renderReview } from "../../render/markdown/render-review.ts";
-import type { UnplannedView } from "../../render/markdown/review-input.ts";
+import type { UnmanagedMerchant, UnplannedView } from "../../render/markdown/review-input.ts";
 import { renderFailure } from "../../render/text/failure-text.ts";
 import { renderPlans } from "../../render/text/plan-text.ts";
 import { type PlaceOf, type PlanCommand, planView } from "../../render/view/plan-view.ts";
@@ -65,6 +65,7 @@ export interface Printing {
   /** Number of errors in the files. */
   readonly fileErrors: number;
   readonly failures: readonly FailureJson[];
+  readonly unmanaged?: readonly UnmanagedMerchant[];
   readonly sink: TextWriter;
   /** The command that applies the plans; `apply` if absent. */
   readonly command?: PlanCommand;
@@ -75,7 +76,7 @@ export type PrintPlans = (plans: readonly Plan[], unplanned: readonly UnplannedV
 
 /** Returns a printer of plans in the selected format. */
 export function plansPrinter(
-  { options, placeOf, fileErrors, failures, sink, command }: Printing,
+  { options, placeOf, fileErrors, failures, unmanaged = [], sink, command }: Printing,
   io: Io,
 ): PrintPlans {
   return (plans, unplanned) => {
@@ -84,7 +85,9 @@ export function plansPrinter(
       case "json":
         return sink.write(plansJson(plans, failures));
       case "markdown":
-        return sink.write(renderReview({ command: "plan", views, unplanned, fileErrors }, options.maxSize));
+        return sink.write(
+          renderReview({ command: "plan", views, unplanned, fileErrors, unmanaged }, options.maxSize),
+        );
       case "text":
         if (plans.length === 0) return;
         return sink.write(renderPlans(views, styleFor(sink, io, options.color), verbosityOf(options)));

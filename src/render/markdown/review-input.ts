@@ -17,4 +17,12 @@ interface ReviewOf<Command, View> {
   readonly unplanned: readonly UnplannedView[];
   /** The number of errors in the files. */
   readonly fileErrors: number;
+  /** Merchants that are no longer managed; absent if it is not known. */
+  readonly unmanaged?: readonly UnmanagedMerchant[];
+}
+
+/** A merchant whose file is gone, and why; plain text. */
+export interface UnmanagedMerchant {
+  readonly merchant: string;
+  readonly reason: string;
 }

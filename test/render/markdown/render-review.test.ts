@@ -55,6 +55,17 @@ test("a review begins with the verdict and the risks, and folds the changes", as
   expectWellFormed(markdown);
 });
 
+test("merchants that are no longer managed are listed, many of them counted", () => {
+  const unmanaged = Array.from({ length: 12 }, (_, index) => ({
+    merchant: `MC${index}`,
+    reason: `access/${HOSTILE}.yaml was removed`,
+  }));
+  const markdown = renderReview(review({ unmanaged }));
+  expect(markdown).toContain("### ⚠️ 12 merchants no longer managed");
+  expect(markdown).toContain("- and 2 more merchants");
+  expect(structure(markdown).filter((tag) => !/^<\/?(h2|h3|p|code|ul|li)>$/.test(tag))).toEqual([]);
+});
+
 test("a drift with problems is not said to be none, neither in all nor of a merchant", () => {
   const want = desired({ roles: [role("Till", { id: "role_9" })] });
   const is = live();

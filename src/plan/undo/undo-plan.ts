@@ -113,27 +113,44 @@ function undoMember(effect: Effect<MemberImage>, context: MemberRevertContext): 
     note("ignored", name, `${name} is ignored by the file, so the member is left as it is.`);
     return null;
   }
+  const isRenewal = context.effects.members.some((other) => other.lost && other.name === name);
+  // Reverted with the invitation that it was to replace.
+  if (isRenewal && isMaybeCreated(effect)) return null;
   const live = id === null ? findMaybeCreated(effect, context) : context.byId.get(id);
   if (before === null) return live && after ? remove(live, after, context) : null;
-  if (after === null) return live ? null : recreateMember(withoutRenewal(effect, context), before, context);
+  if (after === null) {
+    if (live) return null;
+    const reverted = revertRenewal(effect, before, context);
+    return reverted === undefined ? recreateMember(effect, before, context) : reverted;
+  }
   if (live) return revertMember(live, before, emptiedWhereLiveIs(effect, live, after, context), context);
   note("gone-since", name, `${name} is no longer a member, so nothing is restored.`);
   return null;
 }
 
-/** Returns the removal of an expired invitation as lost only if its renewal, of unknown outcome, is not there either. */
-function withoutRenewal(effect: Effect<MemberImage>, context: MemberRevertContext): Effect<MemberImage> {
-  const { lost, ...renewed } = effect;
-  const isRenewed =
-    lost &&
-    context.effects.members.some(
-      (other) =>
-        other.id === null &&
-        other.before === null &&
-        other.name === effect.name &&
-        findMaybeCreated(other, { ...context, note: () => undefined }) !== undefined,
-    );
-  return isRenewed ? renewed : effect;
+/**
+ * Returns the change to the invitation that a renewal of unknown outcome has left in the place of the one it removed:
+ * it stays, with the content of the removed one. `undefined` if there is none.
+ */
+function revertRenewal(
+  { name, lost }: Effect<MemberImage>,
+  before: MemberImage,
+  context: MemberRevertContext,
+): MemberChange | null | undefined {
+  const renewal = context.effects.members.find((effect) => effect.name === name && isMaybeCreated(effect));
+  if (!lost || !renewal?.after) return undefined;
+  const live = findMaybeCreated(renewal, { ...context, note: () => undefined });
+  if (live === undefined) return undefined;
+  context.note(
+    "invited-again",
+    name,
+    `The run removed the expired invitation of ${name} and sent a new one, which is kept, with the roles and metadata that the expired one held.`,
+  );
+  return revertMember(live, before, renewal.after, context);
+}
+
+function isMaybeCreated({ id, before }: Effect<MemberImage>): boolean {
+  return id === null && before === null;
 }
 
 /** Returns the image after the run, without fields that the service may have emptied and that are empty now. */

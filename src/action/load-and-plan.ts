@@ -126,7 +126,7 @@ function withKeys(
   return { states: keyed, env: { ...env, ...general, ...variables } };
 }
 
-/** Matches globs as the planner needs it without a session. */
+/** Matches globs for the planner, without a session. */
 export const matchGlob = (glob: string, text: string): boolean =>
   picomatch(glob, { bash: true, dot: true, nonegate: true })(text);
 

@@ -262,7 +262,7 @@ export interface PutSemantics {
   probe: Promise<void> | null;
 }
 
-/** Returns the initial knowledge: none. */
+/** Returns the state in which nothing is known yet. */
 export function unknownPutSemantics(): PutSemantics {
   return { kept: new Set(), replaces: false, probe: null };
 }

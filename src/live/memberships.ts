@@ -18,7 +18,7 @@ export interface MembershipFilter {
   readonly name?: string;
   /** The resource that the resource belongs to; `null` for resources without one. */
   readonly parent?: { readonly type: string; readonly id: string } | null;
-  /** Role ids of which a membership has at least one. */
+  /** Role ids; a membership must have at least one of them. */
   readonly roles?: readonly string[];
 }
 
@@ -69,7 +69,7 @@ function filterParameters({
   };
 }
 
-/** Applies the filters whose meaning leaves no doubt: a service may ignore a parameter that it does not know. */
+/** Applies the unambiguous filters again: a service may ignore unknown query parameters. */
 function isSelected(membership: Membership, { type, status, roles = [] }: MembershipFilter): boolean {
   return (
     (type === undefined || [type, "unknown"].includes(membership.resource.type)) &&
@@ -78,7 +78,7 @@ function isSelected(membership: Membership, { type, status, roles = [] }: Member
   );
 }
 
-/** Finds the member of a merchant that the key belongs to, if any, or that it is unknown. */
+/** Finds the member of a merchant that the key belongs to; the result tells none from unknown. */
 export type FindCurrentMember = (merchant: string) => Promise<Pick<LiveState, "callerId" | "callerUnknown">>;
 
 /** Creates a finder that asks the service once for all merchants; a failure is reported once. */

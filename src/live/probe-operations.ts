@@ -79,8 +79,8 @@ interface ProbeAnswers {
 }
 
 /**
- * Finds out which of the operations a key may use, without changing anything: it reads, it updates and deletes what
- * cannot exist, with an empty body, and creates from an empty body, which the service must refuse.
+ * Finds out which operations a key may use, without changing anything: reads; updates and deletes resources that cannot
+ * exist; and creates from an empty body, which the service must reject.
  */
 export async function probeOperations(
   client: Client,
@@ -131,7 +131,7 @@ async function askAll(
   const known =
     listed === null ? undefined : await ask(client, { ...about("retrieve", listed), method: "GET" });
   const answers: ProbeAnswers = { list, none, ...(known && { known }) };
-  // Where something is returned for what cannot exist, a write may do more than be refused.
+  // If the service returns a resource that cannot exist, a write might take effect.
   if (!isRefusal(none)) return answers;
   const update = wanted("update")
     ? await ask(client, { ...about("update", impossibleId), method: updateMethod, body: {} })
@@ -184,7 +184,7 @@ async function ask(
     if (!(error instanceof RolecallError)) throw error;
     const { status, problem } = error.request ?? {};
     if (status === undefined) return { ...NO_ANSWER, reason: error.message };
-    // Accepted all the same, whatever it says.
+    // Accepted, whatever the body says.
     if (status < 300 && call.method !== "GET") return { status: 200, body: "", reason: `${status}` };
     // A proxy or a gateway may answer the same status, but not with the service's Problem.
     const isOwn = problem !== undefined && error.code !== "bad-answer";

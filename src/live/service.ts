@@ -64,7 +64,7 @@ export function connect(options: ConnectOptions): Service {
   const transport = options.transport ?? openTransport(checkBaseUrl(options.baseUrl), options);
   const closing = new AbortController();
   const cancelled = AbortSignal.any(signal ? [signal, closing.signal] : [closing.signal]);
-  // After closing nobody listens.
+  // There are no listeners after closing.
   const emit = (event: LiveEvent): void => {
     if (!closing.signal.aborted) options.emit(event);
   };

@@ -75,7 +75,7 @@ export interface Mention {
   readonly roles: readonly string[];
 }
 
-/** One change of what a merchant's files declare, towards the live state. */
+/** A change of a merchant's files towards the live state. */
 export type EntryEdit =
   | {
       readonly kind: "add-role";

@@ -18,8 +18,8 @@ export type Outcome =
       readonly change: Change;
       readonly id: string | null;
       /**
-       * The answer to its create was lost, and what it made was found and taken over; or that to a new password, which the
-       * service then refused as used before.
+       * Whether the response to a create was lost and the resource was found and adopted, or the response to a new
+       * password was lost and the retry was refused as a reused password.
        */
       readonly adopted: boolean;
       /** Set if the recheck found it applied already, so that nothing was sent. */

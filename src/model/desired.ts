@@ -95,7 +95,7 @@ export interface GuardSettings {
 export interface Policies {
   /** Domains that members' addresses may have; `*.example.com` means every subdomain. Absent: any. */
   readonly emailDomains?: readonly string[];
-  /** Sets of roles of which nobody may hold two. */
+  /** Sets of roles; nobody may hold two of a set. */
   readonly separate: readonly (readonly string[])[];
   /** Role → most holders. */
   readonly maxHolders: Readonly<Record<string, number>>;

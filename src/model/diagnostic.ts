@@ -42,7 +42,7 @@ export type BreachCode =
   | "policy-require-until"
   | "policy-separate";
 
-/** One of a member's grants; a role goes by its declared name, or else by what the grant says. */
+/** A grant of a member; the role by its declared name, else as written in the grant. */
 export interface GrantSubject {
   readonly kind: "grant";
   readonly email: string;
@@ -51,7 +51,7 @@ export interface GrantSubject {
   readonly beside?: string;
 }
 
-/** The declaration that breaks a rule, or the rule itself where several declarations break it together. */
+/** The declaration that breaks a rule, or the rule itself if several declarations break it together. */
 export type BreachSubject =
   | { readonly kind: "member"; readonly email: string }
   | GrantSubject
@@ -68,7 +68,7 @@ export interface Breach {
   readonly hint: string;
 }
 
-/** Judges declarations at a moment, in ms since the epoch; null where that takes too much work. */
+/** Judges declarations at a moment, in ms since the epoch; `null` if that takes too much work. */
 export type JudgeDeclared = (declared: DeclaredAccess, now: number) => readonly Breach[] | null;
 
 /** The functions that judge files. */

@@ -24,7 +24,7 @@ export interface EventRegistry {
   readonly service: EventEntries<LiveEvent>;
   /** To the JSON stream, the log and the progress display. */
   readonly apply: EventEntries<ApplyEvent>;
-  /** To the JSON stream; as text they are part of what is printed. */
+  /** Events of the JSON stream, which are part of the output in text. */
   readonly report: EventEntries<ReportEvent>;
   /** To the journal of a run. */
   readonly journal: EventEntries<JournalEntry>;

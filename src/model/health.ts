@@ -42,6 +42,6 @@ export interface OperationVerdict<Operation extends string = string> {
   readonly verdict: "permitted" | "denied" | "unknown";
   /** What the service answered. */
   readonly reason: string;
-  /** What may have been created or changed, against all expectation; absent: nothing. */
+  /** A resource that may have been created or changed unexpectedly; absent: none. */
   readonly alarm?: string;
 }

@@ -38,7 +38,7 @@ export interface RunStarted {
   readonly undoes: string | null;
 }
 
-/** A write that is about to be sent; recorded before it is. */
+/** A write that is about to be sent, recorded before. */
 export interface WriteIntended {
   readonly type: "intent";
   /** Number of the write in its run, from 1. */

@@ -53,7 +53,7 @@ export type FieldDiff =
 
 interface ChangeBase {
   readonly reason: Reason;
-  /** Hash of what the change is, without times and order: equal changes have equal fingerprints. */
+  /** Hash of the change, without times and order: equal changes have equal fingerprints. */
   readonly fingerprint: string;
 }
 
@@ -104,7 +104,7 @@ export type MemberChange = { readonly resource: "member"; readonly name: string 
 /** A change that an apply would make. */
 export type Change = RoleChange | MemberChange;
 
-/** A removal that waits, so that a role keeps enough accepted holders. */
+/** A removal that is deferred, so that a role keeps enough accepted holders. */
 export interface Deferred {
   readonly change: Change;
   /** The role that would have too few. */
@@ -173,7 +173,10 @@ export interface Counts {
   readonly replace: number;
   readonly delete: number;
   readonly unchanged: number;
-  /** Number of live ones that the file does not manage: it has no such section, or an additive one without them. */
+  /**
+   * Number of live resources that the file does not manage: it has no such section, or an additive one that does not
+   * list them.
+   */
   readonly unmanaged?: number;
 }
 
@@ -196,7 +199,7 @@ export interface Plan {
 }
 
 /**
- * The suffix of a role's temporary name, which frees its name for another role, since the service allows no
- * two roles of one name. Whoever sees it at the service finds here what it means.
+ * Suffix of a role's temporary name, which frees its name for another role, since the service requires unique names. It
+ * explains itself to anyone who sees it at the service.
  */
 export const TEMPORARY_SUFFIX = " (set aside by rolecall)";

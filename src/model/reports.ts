@@ -60,8 +60,8 @@ export interface ReportedEnd {
 }
 
 /**
- * Which side moved: the live one after the last commit that touched its entry (`outside-git`), the file after the last
- * change of the live one (`not-applied`), or nobody can tell (`unknown`).
+ * The side that changed last: the live state, after the last commit that changed the entry (`outside-git`), or the
+ * file, after the last live change (`not-applied`); `unknown` if it cannot be determined.
  */
 export type DriftCause = "outside-git" | "not-applied" | "unknown";
 
@@ -84,7 +84,7 @@ export interface DriftedChange {
   readonly liveChangedAt: number | null;
 }
 
-/** A policy or check that what is live breaks; equal violations have equal fingerprints. */
+/** A policy or check that live access breaks; equal violations have equal fingerprints. */
 export interface DriftViolation extends Refusal {
   readonly fingerprint: string;
 }
@@ -96,6 +96,6 @@ export interface Drift {
   readonly changes: readonly DriftedChange[];
   /** Permissions that people gained and lost by the events. */
   readonly impact: Impact;
-  /** Every policy and check that what is live breaks. */
+  /** The policies and checks that live access breaks. */
   readonly violations: readonly DriftViolation[];
 }

@@ -68,7 +68,7 @@ function findMismatch(fresh: Plan, approved: ApprovalRecord): Approval | null {
 
 const isSameTarget = {
   merchant: (a: string, b: string) => a === b,
-  // Empty if neither the file nor the prefix of the API key told it.
+  // Empty if neither the file nor the API key's prefix names it.
   environment: (a: string, b: string) => a === b || a === "" || b === "",
   service: (a: string, b: string) => normalizeServiceUrl(a) === normalizeServiceUrl(b),
 };
@@ -150,7 +150,7 @@ export interface ApprovalRecord {
   readonly fingerprint: string;
   /** Fingerprints of the plan's changes. */
   readonly due: readonly string[];
-  /** Fingerprints of the deferred changes, and of what remains of a change that is half done. */
+  /** Fingerprints of the deferred changes, and of the remainders of changes that are half done. */
   readonly seen: readonly string[];
   /** Ids of the roles that a member is to hold, by the change's fingerprint; `null` for a role without an id yet. */
   readonly held: Readonly<Record<string, readonly (string | null)[]>>;

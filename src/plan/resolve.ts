@@ -26,7 +26,10 @@ export interface RoleResolver {
   isIgnored(id: string): boolean;
 }
 
-/** A reference, or the finding about a member who is to hold a role that cannot be resolved, if nothing has reported that yet. */
+/**
+ * A reference, or for a role that cannot be resolved the finding about the member, `null` if it has been reported
+ * already.
+ */
 type Resolved = RoleRef | ((member: string) => FindingData | null);
 
 /** Creates a resolver; it looks among the declared names first, then among the live ids, then among the live names. */

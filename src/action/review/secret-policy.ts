@@ -58,7 +58,7 @@ function text({ baseUrl, keyEnv }: Said): string {
 /** Events that run with the repository's secrets, whoever triggers them. */
 const UNSAFE = new Set(["workflow_run", "issue_comment", "discussion_comment", "issues"]);
 
-/** Rejects events where somebody without access to the keys may have chosen the files. */
+/** Rejects events whose files somebody without access to the keys may have chosen. */
 export function guardPlanEvent({ name, pull }: EventContext, keys: boolean): void {
   if (!keys) return;
   const fork = name === "pull_request_target" && (pull?.fork ?? true);

@@ -20,8 +20,8 @@ export interface Cancellation {
 }
 
 /**
- * Listens to SIGINT, SIGTERM and SIGHUP. Until something is changed, the first of them ends the process at once. A
- * terminal that is closed may send SIGHUP twice, by way of its shell; the second one is ignored.
+ * Listens to SIGINT, SIGTERM and SIGHUP. Before any change, the first of them ends the process at once. A closed
+ * terminal may send SIGHUP twice, through its shell; the second one is ignored.
  */
 export function createCancellation(say: (text: string) => void, io: Io): Cancellation {
   const [stopping, cancelling] = [new AbortController(), new AbortController()];

@@ -104,7 +104,7 @@ async function applyAll(
       try {
         result = await applyPlan(plan, ports, passwords);
       } finally {
-        // One merchant that stops, stops the run: nothing new starts elsewhere either.
+        // A stop at one merchant stops the run at all of them.
         if (result === undefined || result.status === "stopped")
           cancellation.stop({ by: "merchant", merchant: plan.merchant });
       }
@@ -136,7 +136,9 @@ function targetOf({ resource, name }: Change): string {
   return `${resource} ${name}`;
 }
 
-/** Waits for all; a bug in one is thrown only after the others have ended, so that their journals are complete. */
+/**
+ * Waits for all; rethrows a bug in one only after the others have ended, so that their journals are complete.
+ */
 async function allEnded<T>(all: readonly Promise<T>[]): Promise<readonly T[]> {
   const settled = await Promise.allSettled(all);
   return settled.map((one) => {

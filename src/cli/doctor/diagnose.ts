@@ -170,7 +170,7 @@ async function examineService(subjects: readonly Connected[], examination: Exami
   const { baseUrl, baseUrlSource: source } = first.connection;
   const checks = await checkService({ baseUrl, source }, examination.network, examination.io);
   const group: HealthGroup = { about: "service", names: [baseUrl], checks };
-  // The clock stands in no way.
+  // The clock does not affect reachability.
   const isReached = checks.every(({ name, status }) => status !== "failed" || name === "Clock");
   if (!isReached) return { groups: [group], needs: [] };
   const byKey = groupBy(subjects, ({ connection }) => connection.key);

@@ -13,7 +13,7 @@ export const COMMANDS_FOR: Readonly<Record<KeyUse, readonly KeyUse[]>> = {
   apply: ["plan", "drift", "apply"],
 };
 
-/** What an operation is needed for: always, or where the file manages a section. */
+/** The condition under which an operation is needed: always, or if the file manages a section. */
 interface Need {
   readonly operation: Operation;
   readonly commands: readonly KeyUse[];

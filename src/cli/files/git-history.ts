@@ -129,7 +129,7 @@ export async function driftTimes(
     live: ({ id }) => known(id === null ? undefined : updated.get(id)),
     file: (change) => {
       const origin = origins.get(keyOf(change));
-      // An entry that is gone has no line, so the time of the merchant's files stands for it.
+      // A removed entry has no lines, so the time of the merchant's files is used.
       if (origin === undefined) return known(newest);
       const history = files.get(origin.file);
       return history ? entryTime(history, origin) : null;

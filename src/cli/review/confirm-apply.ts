@@ -167,7 +167,7 @@ function changesAt(asked: readonly ConfirmationInput[]): string {
   return `${what} at ${where}${removalsAmong(all, removals(plans))}`;
 }
 
-/** Names what is removed, and who loses permissions. */
+/** Names the removed resources, and the members who lose permissions. */
 function whatGoes({ changes, impact }: Plan): readonly string[] {
   const removed = changes.filter(({ kind }) => kind === "delete");
   const losers = impact.members.filter(({ lost, unknownLost }) => lost.length + unknownLost.length > 0);

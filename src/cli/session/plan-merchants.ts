@@ -30,7 +30,7 @@ export interface PlannedMerchants {
   /** Errors of the files, and reasons why merchants have no plan. */
   readonly failures: readonly FailureJson[];
   readonly placeOf: PlaceOf;
-  /** The files of these and all other merchants. */
+  /** All files of the project, of these merchants and of others. */
   readonly project: Pick<Loaded, "all" | "sources">;
   /** The display, at rest. */
   readonly progress: ProgressDisplay;

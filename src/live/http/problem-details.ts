@@ -87,7 +87,7 @@ function objectIn(body: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** Shortens a text that is kept as it is; whoever shows it escapes it. */
+/** Shortens a text, unescaped: renderers escape it. */
 function bounded(text: string): string {
   return text.length > MAX_FIELD ? `${text.slice(0, MAX_FIELD)}…` : text;
 }

@@ -84,7 +84,7 @@ export function undiciTransport(
   });
   const prefix = baseUrl.pathname.replace(/\/+$/, "");
   return {
-    // Whoever closes has all responses that matter; requests in flight would only delay the end.
+    // Callers close only when they have all responses; requests in flight would only delay the end.
     close: async () => {
       await Promise.all([pool.destroy(), tunnel?.close()]);
     },
@@ -181,7 +181,7 @@ export function lostAnswer(error: unknown, host: string): LostAnswer | null {
   const code = textOf(first, "code");
   const lost = (kind: LostAnswer["kind"], message: string, sent: boolean): LostAnswer =>
     new LostAnswer(kind, message, sent, error);
-  // It has no code; the request has arrived somewhere, whatever the response.
+  // It has no code; the request has arrived, whatever the response.
   if (first instanceof Error && first.name === "HTTPParserError") {
     return lost("network", `${host} did not respond in HTTP`, true);
   }

@@ -20,7 +20,7 @@ export interface RolePlan {
   readonly refusalData: readonly RefusalData[];
   /** Live ids by declared name; `null` for a role that this plan creates. */
   readonly declared: ReadonlyMap<string, string | null>;
-  /** Declared names of which it is not known which live role they stand for: an error. */
+  /** Declared names whose live role is ambiguous, which is an error. */
   readonly unmatched: ReadonlySet<string>;
   /** Names of the successors by the replaced role's id. */
   readonly replaced: ReadonlyMap<string, string>;

@@ -208,7 +208,7 @@ export function granting(
   };
 }
 
-/** The roles among those a person holds that grant a permission; by name. */
+/** Returns the names of a member's roles that grant a permission. */
 export function rolesGranting(
   { roles }: Access,
   person: PersonAccess,

@@ -28,7 +28,7 @@ export interface LiveReportInput {
   readonly plan: Plan | null;
 }
 
-/** Reports who holds which roles at the service, ignored members included; with a plan also the state after it. */
+/** Reports the live roles and their holders, with ignored members; with a plan also the state after it. */
 export function liveReport({ live, desired, service, environment, plan }: LiveReportInput): AccessReport {
   const changes = plan === null ? NO_CHANGES : split(plan);
   const scope = scopeOf(live, { roles: [], members: [] }, () => false);
@@ -149,7 +149,7 @@ function endsOf(member: DesiredMember | undefined): readonly ReportedEnd[] {
   return member.until ? [{ role: null, ...member.until }, ...ends] : ends;
 }
 
-/** Reports who holds which roles according to the file; `now` in ms since the epoch. */
+/** Reports the declared roles and their holders; `now` in ms since the epoch. */
 export function declaredReport(desired: DesiredState, now: number): AccessReport {
   const { merchant, environment = null, roles = [], members = [] } = desired;
   const declared = new Map(roles.map((role) => [role.name, role]));

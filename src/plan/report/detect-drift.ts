@@ -99,7 +99,7 @@ function judgedLive(
   const base = { roles: [...new Set([...created, ...some.roles])], members: some.members };
   const apart = accessBefore(scope, base, { mergeReplacedRoles: false });
   const access = accessBefore(scope, all, { mergeReplacedRoles: true });
-  // As in a plan, what waits for an acceptance counts as done where holders are counted.
+  // As in a plan, deferred changes count as done for numbers of holders.
   const waiting = splitByResource(plan.deferred.map(({ change }) => change));
   const settled = accessAfter(access, waiting, { mergeReplacedRoles: true });
   const [findLive, findPlanned] = [
@@ -113,7 +113,7 @@ function judgedLive(
   };
 }
 
-/** Turns the impact of a revert into the impact of what it reverts. */
+/** Inverts the impact of a revert into that of the reverted changes. */
 function inverted({ members, permissions, roles }: Impact): Impact {
   return {
     members: members.map(({ name, gained, lost, unknownGained, unknownLost, ...rest }) => {
@@ -131,7 +131,7 @@ function inverted({ members, permissions, roles }: Impact): Impact {
 
 function toDriftViolation(refusal: Refusal): DriftViolation {
   const { rule, code, resource, name, check, message } = refusal;
-  // Not the holders, or each holder who comes or goes would make another violation.
+  // Without the holders, or each new holder would make it a different violation.
   const what = name === null && check === null ? message : null;
   return { ...refusal, fingerprint: hash({ rule, code, resource, name, check, what }) };
 }

@@ -139,7 +139,7 @@ export function driftText(sums: DriftSums): string {
   return parts.length === 0 ? "none" : parts.join("; ");
 }
 
-/** Returns the text of a drift of which a part is not compared, because of problems to solve first. */
+/** Returns the text of a drift; with problems, its total is incomplete. */
 export function knownDriftText(sums: DriftSums, hasProblems: boolean, none: string): string {
   const isNone = differencesIn(sums) + sums.violations === 0;
   if (!hasProblems) return isNone ? none : driftText(sums);

@@ -27,7 +27,7 @@ export interface RefusalView {
   readonly place: string | null;
 }
 
-/** A finding, and where what it is about is written. */
+/** A finding, with the location of its subject in the files. */
 export interface FindingView extends Finding {
   /** The location of the rule; `null` if the finding is about no rule. */
   readonly place: string | null;

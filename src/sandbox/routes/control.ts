@@ -167,7 +167,7 @@ export function overview(world: World): object {
   return { merchants };
 }
 
-/** Creates the routes under `/_sandbox/`, for what the contract has no operation. */
+/** Creates the routes under `/_sandbox/`, which do what the contract has no operation for. */
 export function controlRoutes(world: World): Hono<HonoEnv> {
   const app = new Hono<HonoEnv>();
   app.get("/", (c) => c.json(overview(world)));

@@ -85,7 +85,7 @@ export interface DocumentForm<T> {
   readonly schema: z.ZodType<T>;
   /** Message for an empty document. */
   readonly empty: string;
-  /** Recognises a document of another kind by one of its keys; `null` if it is none. */
+  /** Recognises a document of another kind by one of its keys; `null` if it is not one. */
   readonly mistaken?: (value: unknown) => { readonly key: string; readonly message: string } | null;
   /** Returns the problems that the schema cannot find. */
   readonly check?: (value: T) => readonly DocumentIssue[];

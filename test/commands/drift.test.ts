@@ -72,6 +72,25 @@ test("with git it is told what changed outside it, and what is merged but not ap
   );
 });
 
+test("the patch takes over what changed outside git, and nothing else", async () => {
+  const { code, stdout } = await rolecall(["drift", "--patch"], { cwd, env: sandbox.env });
+  expect(code).toBe(2);
+  expect(stdout).toBe(`--- a/access/shop.yaml
++++ b/access/shop.yaml
+@@ -3,6 +3,6 @@
+ sync: { roles: additive }
+ roles:
+   - name: Cashier
+-    permissions: [a, b]
++    permissions: [b]
+   - name: Lead
+     permissions: [a, b]
+`);
+  const pull = await rolecall(["pull", "--adopt-drift", "--check"], { cwd, env: sandbox.env });
+  expect([pull.code, pull.stdout]).toEqual([2, stdout]);
+  execFileSync("git", ["apply", "--check"], { cwd, input: stdout, env: { PATH: process.env["PATH"] } });
+});
+
 const SHOP = `version: 1
 merchant: MC0DEMO2
 checks:

@@ -49,7 +49,7 @@ describe("a file that has lost most of its members", () => {
     guard max-removals: 5 of 6 members would be removed or lose something; the
       limit is 3.
       → Check that the file is complete: the usual cause is a part that was left
-        out by mistake.
+        out by mistake. To write what is live into the file: "rolecall pull".
       → To override: apply --allow max-removals=5@FINGERPRINT
 
   Plan: 5 to delete; 1 unchanged, 1 not managed.

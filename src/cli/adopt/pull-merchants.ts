@@ -1,5 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted } from "../../lib/text.ts";
+import { counted, grouped } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Drift } from "../../model/reports.ts";
@@ -59,12 +59,14 @@ export async function pullMerchants(
       );
     }
     const merchants = plannedOnly(planned);
+    if (failed.length === 0) checkMembers(merchants, options);
     const { patches, conflicts } = await patchesOf(merchants, targets, options, io);
     for (const conflict of conflicts)
       io.stderr.write(`${style.yellow("not pulled")}: ${oneLine(conflict)}\n`);
     const checked = await checkPatched(patches, targets, merchants, options, io);
-    const code = checked ? await finish(patches, options, io) : ExitCode.failed;
     const isComplete = failed.length + conflicts.length === 0 && targets.valid;
+    if (patches.length === 0 && isComplete && !options.quiet) io.stdout.write(nothingToDo(options));
+    const code = checked ? await finish(patches, options, io) : ExitCode.failed;
     return isComplete || code !== ExitCode.ok ? code : ExitCode.failed;
   } finally {
     await progress.rest();
@@ -81,13 +83,31 @@ function refuseNewFile({ fresh }: PullTargets, { only, member, adoptDrift }: Pul
   });
 }
 
+/** Throws RolecallError for an address of `--member` that is neither live nor declared. */
+function checkMembers(merchants: readonly PlannedMerchant[], { member }: PullCommandOptions): void {
+  if (member.length === 0) return;
+  const known = new Set(
+    merchants.flatMap(({ live, session }) =>
+      [
+        ...live.members.flatMap(({ user, invite }) => [user?.email, invite?.email]),
+        ...(session.state.members ?? []).map(({ email }) => email),
+      ].map((email) => email?.toLowerCase()),
+    ),
+  );
+  const unknown = member.filter((email) => !known.has(email.toLowerCase()));
+  if (unknown.length === 0) return;
+  throw new RolecallError("usage", `No member has the address ${unknown.join(", ")}, live or in the files.`, {
+    hint: "Check the address, and that the right merchants are pulled.",
+  });
+}
+
 /** Returns the patches of the files, new and existing. */
 async function patchesOf(
   merchants: readonly PlannedMerchant[],
   targets: PullTargets,
   options: PullCommandOptions,
   io: Io,
-): Promise<AdoptedFiles> {
+): Promise<AdoptedFiles & { readonly notes: readonly string[] }> {
   const isFresh = ({ live }: PlannedMerchant): boolean => targets.fresh.has(live.merchant);
   const created = merchants.filter(isFresh).map(({ session, live, plan }): FilePatch => {
     const { merchant } = live;
@@ -103,7 +123,7 @@ async function patchesOf(
     return { planned, wants: filterOf(options, planned.live, drift) };
   });
   const { patches, conflicts } = adoptPlanned(wanted, targets, io.now());
-  return { patches: [...patches, ...created], conflicts };
+  return { patches: [...patches, ...created], conflicts, notes: drifts.flatMap(unknownNote) };
 }
 
 function filterOf(
@@ -119,16 +139,30 @@ function filterOf(
   return (edit) => filters.every((wants) => wants(edit));
 }
 
+/** Says how many differences are left, because it is not known which side changed. */
+function unknownNote({ plan, changes }: Drift): readonly string[] {
+  const unknown = changes.filter(({ cause, event }) => event !== null && cause === "unknown").length;
+  if (unknown === 0) return [];
+  const what = unknown === 1 ? "1 difference stays" : `${grouped(unknown)} differences stay`;
+  return [
+    `${plan.merchant}: ${what}, since it is not known which side changed; "rolecall drift" shows them.`,
+  ];
+}
+
+function nothingToDo({ only, member, adoptDrift }: PullCommandOptions): string {
+  const isPart = only !== undefined || member.length > 0 || adoptDrift;
+  return isPart
+    ? "There is nothing to adopt.\n"
+    : "The files declare what is live: there is nothing to change.\n";
+}
+
 /** Shows the patches, asks, and writes the files. */
 async function finish(
   patches: readonly FilePatch[],
   { check, yes, color, quiet }: PullCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
-  if (patches.length === 0) {
-    if (!quiet) io.stdout.write("The files declare what is live: there is nothing to change.\n");
-    return ExitCode.ok;
-  }
+  if (patches.length === 0) return ExitCode.ok;
   if (!quiet || !yes) io.stdout.write(renderPatch(patches, styleFor(io.stdout, io, color)));
   if (check) return ExitCode.differences;
   const question = {

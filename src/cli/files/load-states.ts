@@ -101,7 +101,8 @@ function hintFor(missing: readonly string[], known: readonly string[]): string {
   if (near.length > 0) return `Did you mean ${near.join(", ")}?`;
   const more = known.length - MAX_NAMED;
   const rest = more > 0 ? `, and ${more} more: "rolecall list" lists them` : "";
-  return `The files declare ${known.slice(0, MAX_NAMED).join(", ") || "none"}${rest}.`;
+  const declared = `The files declare ${known.slice(0, MAX_NAMED).join(", ") || "none"}${rest}.`;
+  return `${declared} To write a file from what is live: rolecall pull ${missing.join(" ")}`;
 }
 
 /** Returns whether a diagnostic makes its file unusable; a refusal does not. */

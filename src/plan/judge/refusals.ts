@@ -116,7 +116,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         resource,
         null,
         `${removals} of ${live} ${resource}s would be removed or lose something; the limit is ${allowed}.`,
-        "Check that the file is complete: the usual cause is a part that was left out by mistake.",
+        'Check that the file is complete: the usual cause is a part that was left out by mistake. To write what is live into the file: "rolecall pull".',
         `max-removals=${removals}`,
       );
     }

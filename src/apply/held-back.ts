@@ -41,7 +41,7 @@ export function createHeldBackQueue(stop: AbortSignal): HeldBackQueue {
   };
 }
 
-/** Tells if a failure concerns one invited address only, and does not stop the run. */
+/** Returns whether a failure concerns one invited address only, and does not stop the run. */
 export function isHeldBack(failure: Failure | undefined): boolean {
   return failure?.code === "invitation-limited";
 }

@@ -70,8 +70,8 @@ export async function checkPrecondition(
 }
 
 /**
- * Tells if a change is complete when its resource is gone: not the replacement of an invitation, since somebody may have
- * removed it on purpose or sent a new one.
+ * Returns whether a change is complete when its resource is gone: not the replacement of an invitation, since somebody
+ * may have removed it on purpose or sent a new one.
  */
 function isDoneIfGone({ resource, kind }: Change): boolean {
   return kind === "delete" || (kind === "replace" && resource === "role");

@@ -163,7 +163,7 @@ function isNotFound({ code, request }: Failure): boolean {
   return code === "not-found" && request?.method === "DELETE";
 }
 
-/** Tells if a resource to be removed is gone since it was checked. */
+/** Returns whether a resource to be removed is gone since it was checked. */
 async function isGone(step: Step, write: Write, run: RunContext): Promise<boolean> {
   try {
     return (await checkPrecondition(step, write, run, false)).status === "done";
@@ -173,7 +173,7 @@ async function isGone(step: Step, write: Write, run: RunContext): Promise<boolea
   }
 }
 
-/** Tells if a resource that the service answered not to have is absent; without a look the answer counts. */
+/** Returns whether a resource that the service answered not to have is absent; without a look the answer counts. */
 async function isAbsent({ id }: Write, { recheck, lookup }: RunContext): Promise<boolean> {
   if (!recheck || id === null) return true;
   try {
@@ -184,7 +184,7 @@ async function isAbsent({ id }: Write, { recheck, lookup }: RunContext): Promise
   }
 }
 
-/** Tells if a password was refused on a retry because the lost first attempt has set it. */
+/** Returns whether a password was refused on a retry because the lost first attempt has set it. */
 function isRepeatedPassword({ request }: Failure): boolean {
   const { type, title, detail } = request?.problem ?? {};
   if (!request?.uncertain || request.status !== 403) return false;
@@ -197,7 +197,7 @@ function undone(failure: Failure): Undone | Stale {
   return { status: "failed", failure: isCheckFailure(failure) ? checkFailed(failure) : failure };
 }
 
-/** Tells if a failure is that of the recheck, so that the write itself was not sent or was refused. */
+/** Returns whether a failure is that of the recheck, so that the write itself was not sent or was refused. */
 function isCheckFailure({ request }: Failure): boolean {
   return request?.method === "GET";
 }
@@ -288,7 +288,7 @@ export interface RunContext extends WriteContext {
   readonly emit: (event: ApplyEvent) => void;
   readonly createdRoles: Map<string, string>;
   readonly renamedRoles: Map<string, string>;
-  /** Tells if nothing new may start. */
+  /** Returns whether nothing new may start. */
   stopped(): boolean;
   /** Returns the number of the next write, from 1. */
   nextWrite(): number;
@@ -298,7 +298,7 @@ export interface RunContext extends WriteContext {
   written(): void;
   /** Notes that the journal failed, and the change if it was sent; nothing new starts afterwards. */
   unrecorded(failure: Failure, sent: Step["change"] | null): void;
-  /** Tells if everything so far was recorded. */
+  /** Returns whether everything so far was recorded. */
   recordable(): boolean;
 }
 

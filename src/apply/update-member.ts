@@ -99,7 +99,7 @@ async function stillEmptyFields(
   return now === null ? [] : emptyIn(now);
 }
 
-/** Tells if a response shows what was sent; otherwise it is not the state after the update. */
+/** Returns whether a response shows what was sent; otherwise it is not the state after the update. */
 function showsUpdate({ roles, metadata, user }: LiveMember, sent: MemberUpdate): boolean {
   const sorted = (ids: readonly string[]): readonly string[] => [...new Set(ids)].sort();
   return (
@@ -206,7 +206,7 @@ export type MemberUpdateChange = (MemberChange | PasswordChange) & { readonly ki
 /** A field of a member that an update can send. */
 export type MemberField = "roles" | "metadata" | "nickname";
 
-/** Tells if a change is sent as an update of a member. */
+/** Returns whether a change is sent as an update of a member. */
 export function isMemberUpdate(change: Change): change is MemberUpdateChange {
   return change.resource === "member" && change.kind === "update";
 }
@@ -267,7 +267,7 @@ export function unknownPutSemantics(): PutSemantics {
   return { kept: new Set(), replaces: false, probe: null };
 }
 
-/** Tells if the service is known to keep absent fields. */
+/** Returns whether the service is known to keep absent fields. */
 function isKept({ kept }: PutSemantics, omitted: readonly MemberField[]): boolean {
   return omitted.every((field) => kept.has(field));
 }

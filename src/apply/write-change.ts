@@ -64,12 +64,12 @@ export interface Write {
 /** A change that replaces an expired invitation. */
 export type Reinvitation = MemberChange & { readonly kind: "replace" };
 
-/** Tells if a change replaces an expired invitation. */
+/** Returns whether a change replaces an expired invitation. */
 export function isReinvitation(change: Change | PasswordChange): change is Reinvitation {
   return change.resource === "member" && change.kind === "replace";
 }
 
-/** Tells if a change only sets a new password. */
+/** Returns whether a change only sets a new password. */
 export function isPasswordChange(change: Change | PasswordChange): change is PasswordChange {
   return "passwordEnv" in change;
 }

@@ -121,7 +121,7 @@ type UnknownSharedRole = LocatedProblem & { readonly code: "unknown-shared-role"
 /** The merchants without a role that a shared rule names. */
 interface SharedReport {
   readonly all: readonly UnknownSharedRole[];
-  /** Tells if another merchant that includes the rule knows the role. */
+  /** Returns whether another merchant that includes the rule knows the role. */
   readonly elsewhere: boolean;
 }
 

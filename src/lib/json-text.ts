@@ -11,7 +11,7 @@ export function canonicalJson(value: unknown): string {
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(",")}}`;
 }
 
-/** Tells if two JSON values have the same canonical text, without writing it. */
+/** Returns whether two JSON values have the same canonical text, without writing it. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   if (a === null || b === null || typeof a !== "object" || typeof b !== "object") return a === b;
   if (Array.isArray(a) || Array.isArray(b)) {
@@ -91,7 +91,7 @@ function mapNumbers(value: unknown, onMark: () => void): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapNumbers(item, onMark)]));
 }
 
-/** Tells if a number survives JSON.parse and JSON.stringify unchanged. */
+/** Returns whether a number survives JSON.parse and JSON.stringify unchanged. */
 function isExact(token: string): boolean {
   if (token.length > MOST_DIGITS) return false;
   const value = Number(token);

@@ -50,7 +50,7 @@ function commonForm(a: string, b: string): number {
   return b.endsWith(domain) ? domain.length : 0;
 }
 
-/** Tells if two words differ by a typing error: one edit, or two in long words. */
+/** Returns whether two words differ by a typing error: one edit, or two in long words. */
 export function isSlip(a: string, b: string): boolean {
   // Numbered names, such as till_1 and till_2, are meant to differ.
   if (a.replace(/\d+/g, "") === b.replace(/\d+/g, "") || Math.max(a.length, b.length) > MAX_LENGTH) {

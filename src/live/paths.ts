@@ -36,7 +36,10 @@ function path(merchant: string, collection: string, id?: string): string {
   return `/${whole.map(segment).join("/")}`;
 }
 
-/** Tells if a text would leave its segment: servers take "." and ".." for a way up, an empty id for the collection. */
+/**
+ * Returns whether a text would leave its segment: servers take "." and ".." for a way up, an empty id for the
+ * collection.
+ */
 function isUnsafe(text: string): boolean {
   return text === "" || text === "." || text === "..";
 }

@@ -178,7 +178,7 @@ function parse<T>(schema: z.ZodType<T>, body: string): Parsed<T> {
 /** Maximum nesting of JSON from the service. */
 export const MAX_LEVELS = 100;
 
-/** Tells if a value is nested deeper than a number of levels. */
+/** Returns whether a value is nested deeper than a number of levels. */
 export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));

@@ -47,7 +47,7 @@ export function approveByRecord(
   return isRecordTampered(record) ? { status: "tampered" } : judge(fresh, record, live);
 }
 
-/** Tells if a fresh plan is for the recorded merchant, environment and service, and has the recorded changes. */
+/** Returns whether a fresh plan is for the recorded merchant, environment and service, and has the recorded changes. */
 export function isRecordedPlan(fresh: Plan, record: ApprovalRecord): boolean {
   const due = (fingerprints: readonly string[]): string => sortedSet(fingerprints).join("\n");
   return (
@@ -90,7 +90,7 @@ function judge(fresh: Plan, approved: ApprovalRecord, live?: Pick<LiveState, "ro
   return { status: "dropped", changes: dropped.map(({ kind, name }) => ({ kind, resource: "role", name })) };
 }
 
-/** Tells if a change gives the approved roles: fingerprints hold their names only, so known ids are compared. */
+/** Returns whether a change gives the approved roles: fingerprints hold their names only, so known ids are compared. */
 function givesApprovedRoles(fresh: Change, ids: readonly (string | null)[]): boolean {
   if (fresh.resource !== "member") return true;
   return (fresh.after?.roles ?? []).every(({ id }, index) => {
@@ -99,7 +99,7 @@ function givesApprovedRoles(fresh: Change, ids: readonly (string | null)[]): boo
   });
 }
 
-/** Tells if a live role has the permissions of an approved change; `true` without a live state. */
+/** Returns whether a live role has the permissions of an approved change; `true` without a live state. */
 function isDone(
   { id, name, permissions }: RecordedRole,
   live: Pick<LiveState, "roles"> | undefined,
@@ -132,7 +132,7 @@ function membersGainingMore(fresh: Plan, approved: ApprovalRecord): ReadonlySet<
   );
 }
 
-/** Tells if a plan was edited after it was made: its fingerprints do not match its content. */
+/** Returns whether a plan was edited after it was made: its fingerprints do not match its content. */
 function isTampered(plan: Plan): boolean {
   const deferred = plan.deferred.map(({ change }) => change);
   return (
@@ -198,7 +198,7 @@ export function approvalRecord(plan: Plan): ApprovalRecord {
   };
 }
 
-/** Tells if a record was edited: its changes' fingerprints do not give its plan's. */
+/** Returns whether a record was edited: its changes' fingerprints do not give its plan's. */
 function isRecordTampered(record: ApprovalRecord): boolean {
   const { merchant, service, fingerprint } = record;
   const environment = record.environment as Plan["environment"];

@@ -149,7 +149,7 @@ function matchKey<Live>(known: MatchState<Live>, key: string): Match<Live> {
   return { found: "one", live: current, leftovers: same.filter((other) => other !== current) };
 }
 
-/** Tells if no entry is pinned to a live one, and none has claimed it. */
+/** Returns whether no entry is pinned to a live one, and none has claimed it. */
 function isFree<Live>({ pinned, claimed }: MatchState<Live>, one: Live): boolean {
   return !pinned.has(one) && !claimed.has(one);
 }

@@ -41,7 +41,7 @@ export function applyOverrides(
   return { refusals, overridden, used };
 }
 
-/** Tells if an override is for a refusal; one for a count is for every smaller count, too. */
+/** Returns whether an override is for a refusal; one for a count is for every smaller count, too. */
 function covers(given: string, needed: string): boolean {
   if (given === needed) return true;
   const [guard, count] = needed.split("=");

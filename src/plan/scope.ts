@@ -40,7 +40,7 @@ export function scopeOf(live: LiveState, ignore: IgnorePatterns, matches: GlobMa
   };
 }
 
-/** Tells if one of the globs matches one of the texts, ignoring case. */
+/** Returns whether one of the globs matches one of the texts, ignoring case. */
 export function matchesAny(globs: readonly string[], texts: readonly string[], matches: GlobMatch): boolean {
   return globs.some((glob) => texts.some((text) => matches(glob.toLowerCase(), text.toLowerCase())));
 }
@@ -56,12 +56,12 @@ export function addressOf({ user, invite }: LiveMember): string | null {
   return user?.email ?? invite?.email ?? null;
 }
 
-/** Tells if a member is a user that the merchant manages. */
+/** Returns whether a member is a user that the merchant manages. */
 export function isManaged({ user }: LiveMember): boolean {
   return user?.type === "managed_user";
 }
 
-/** Tells if a member is no person; `null` if its type is unknown. */
+/** Returns whether a member is no person; `null` if its type is unknown. */
 export function isServiceAccount({ user }: LiveMember): boolean | null {
   switch (user?.type) {
     case undefined:

@@ -175,7 +175,10 @@ function sendsMetadata({ kind, fields }: Change): boolean {
   return kind === "update" ? fields.some(({ field }) => field === "metadata") : kind !== "delete";
 }
 
-/** Tells if a value was rounded: known for a live value; one from a journal counts if it is too large to be exact. */
+/**
+ * Returns whether a value was rounded: known for a live value; one from a journal counts if it is too large to be
+ * exact.
+ */
 function isRounded(key: string, value: JsonValue, live: LiveRole | LiveMember | undefined): boolean {
   const is = live?.metadata[key];
   if (is !== undefined && isSameJson(is, value)) return live?.rounded?.includes(key) ?? false;

@@ -203,7 +203,10 @@ function pathInRules(text: string, name: string): Path | null {
   return RULES.map((key) => find(value[key], [key])).find((path) => path !== null) ?? null;
 }
 
-/** Tells if a merchant's files set the fewest holders of a role, and not the default, by the override of a refusal. */
+/**
+ * Returns whether a merchant's files set the fewest holders of a role, and not the default, by the override of a
+ * refusal.
+ */
 function namesRole({ guards }: DesiredState, override: string | null): boolean {
   return Object.keys(guards.minHolders ?? {}).some((role) => override?.startsWith(`min-holders=${role}:`));
 }

@@ -82,7 +82,7 @@ function partsOf(
 /** Maximum length of a key; YAML takes 1024 characters, escapes and all. */
 const MAX_KEY_LENGTH = 128;
 
-/** Tells if a value has a long key, an API key or broken Unicode in it, or is nested too deep. */
+/** Returns whether a value has a long key, an API key or broken Unicode in it, or is nested too deep. */
 function isRisky(value: unknown, levels: number): boolean {
   if (typeof value === "string") return findKeys(value).length > 0 || /\p{Cs}/u.test(value);
   if (typeof value !== "object" || value === null) return false;

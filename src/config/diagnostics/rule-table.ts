@@ -138,7 +138,7 @@ export function severityOf(code: Code): Severity {
   return RULES[code].severity;
 }
 
-/** Tells if a problem makes its file unusable; a broken policy or check does not. */
+/** Returns whether a problem makes its file unusable; a broken policy or check does not. */
 export function isError({ code }: { readonly code: Code }): boolean {
   return RULES[code].severity === "error" && RULES[code].refusal !== true;
 }

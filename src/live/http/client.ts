@@ -56,7 +56,7 @@ export function createClient(options: ClientOptions): Client {
     return nextWait(policyOf(call), retryReason, { attempts: state.attempts, ms: now() - since }, random());
   };
 
-  /** Tells if the last recheck is too old to rely on. */
+  /** Returns whether the last recheck is too old to rely on. */
   const needsRecheck = ({ recheck }: Call<unknown>, { recheckedAt, rechecks }: CallState): boolean => {
     if (recheck === undefined || now() - recheckedAt <= RECHECK_MAX_AGE_MS) return false;
     // If the service is so slow that the next turn takes that long too, another recheck would be no fresher.
@@ -310,7 +310,7 @@ function isWrite({ method }: Call<unknown>): boolean {
   return method !== "GET";
 }
 
-/** Tells if a call must not be repeated blindly: only a create is not idempotent. */
+/** Returns whether a call must not be repeated blindly: only a create is not idempotent. */
 function isOnce(call: { readonly method: string }): boolean {
   return call.method === "POST";
 }

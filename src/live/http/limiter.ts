@@ -23,7 +23,7 @@ export interface Permit {
 export interface Limiter {
   /** Waits in line for a permit, behind all `urgent` requests; rejects with the signal's reason. */
   acquire(urgent: boolean, signal?: AbortSignal): Promise<Permit>;
-  /** Tells if all requests were paused after a time of the clock. */
+  /** Returns whether all requests were paused after a time of the clock. */
   pausedAfter(time: number): boolean;
   /** Returns how many requests may be in flight now. */
   width(): number;
@@ -136,7 +136,7 @@ export function createLimiter({ concurrency, now, sleep, closing }: LimiterOptio
     if (isBlocked || isLong(refusal)) block(refusal);
   };
 
-  /** Tells if a refusal concerns one address only: nothing else was refused lately. */
+  /** Returns whether a refusal concerns one address only: nothing else was refused lately. */
   const isAlone = ({ address }: Refused): boolean => {
     const last = lastRefused;
     lastRefused = { address, at: now() };

@@ -12,7 +12,7 @@ export interface Pacer {
   refused(sentAt: number): boolean;
   /** Notes that all requests are paused until a time. */
   blocked(until: number): void;
-  /** Tells if there is a pace. */
+  /** Returns whether there is a pace. */
   isPacing(): boolean;
 }
 

@@ -55,7 +55,7 @@ function extensionsOf(
   return shown.length === 0 ? {} : { extensions: shown };
 }
 
-/** Tells if a 403 may be about a permission: its Problem says so, or gives no reason. */
+/** Returns whether a 403 may be about a permission: its Problem says so, or gives no reason. */
 function mayLackPermission(problem: ProblemDetails | undefined): boolean {
   const said = problem?.detail ?? "";
   return said === "" || /permission|scope|privilege|forbidden|denied|authori[sz]/i.test(said);
@@ -234,7 +234,7 @@ export const OPERATIONS = {
 /** An operation of the contract. */
 export type Operation = keyof typeof OPERATIONS;
 
-/** Tells if an operation is about an existing role or member. */
+/** Returns whether an operation is about an existing role or member. */
 function isAboutOne(operation: Operation): boolean {
   return /^(?:retrieve|update|delete) /.test(operation);
 }

@@ -152,7 +152,7 @@ function redirectTarget(answer: TransportResponse, clean: (text: string) => stri
   return location && `to ${sanitizeLine(clean(location))}`;
 }
 
-/** Tells if a response is HTML, as from a wrong address, a login page or a proxy. */
+/** Returns whether a response is HTML, as from a wrong address, a login page or a proxy. */
 export function isHtml(answer: TransportResponse): boolean {
   // An empty body is a valid response to a write, whatever its content type.
   if (answer.body === "") return false;

@@ -134,7 +134,7 @@ function byStanding(a: LiveMember, b: LiveMember): number {
   return rank(a) - rank(b) || byCodeUnit(endOf(b), endOf(a)) || byCodeUnit(a.id, b.id);
 }
 
-/** Tells if an entry has ended, so that a plan creates nobody for it. */
+/** Returns whether an entry has ended, so that a plan creates nobody for it. */
 function hasEnded({ until, roles }: DesiredMember, now: number): boolean {
   if (isPast(until, now)) return true;
   return roles !== undefined && roles.length > 0 && roles.every((grant) => isPast(grant.until, now));

@@ -39,7 +39,7 @@ export function invitationsAfter({
   return after;
 }
 
-/** Tells if a write invites an address or removes it for good; the removal of a leftover does neither. */
+/** Returns whether a write invites an address or removes it for good; the removal of a leftover does neither. */
 function settles({ kind, part, reason }: PastWrite["intent"]): boolean {
   if (kind === "delete") return reason !== "invitation-expired";
   return kind === "create" || (kind === "replace" && part === "create");

@@ -148,8 +148,8 @@ export function moveMember(live: LiveMember, resolver: RoleResolver): MemberChan
 }
 
 /**
- * Tells if nothing differs, without building images, since most members of a large merchant are unchanged. If unsure, it
- * returns `false`, and `memberFields` decides.
+ * Returns whether nothing differs, without building images, since most members of a large merchant are unchanged. If
+ * unsure, it returns `false`, and `memberFields` decides.
  */
 function isAsDeclared(
   { roles, metadata, managed }: DesiredMember,

@@ -119,7 +119,7 @@ export function activeAt(member: DesiredMember, now: number): ActiveMember {
   return { member: { ...member, roles: left }, expired: left.length === 0, partlyExpired: true };
 }
 
-/** Tells if an end is past. */
+/** Returns whether an end is past. */
 export function isPast(until: Until | undefined, now: number): boolean {
   return until !== undefined && until.ends <= now;
 }
@@ -239,7 +239,7 @@ function takenAddress(
   return isSent && context.ignoredAddresses.has(key) ? { code: "member-ignored", name } : null;
 }
 
-/** Tells if an entry only adds to a member that exists: it comes from an included file and grants no roles. */
+/** Returns whether an entry only adds to a member that exists: it comes from an included file and grants no roles. */
 export function isMention({ roles, managed, origin }: DesiredMember, file: string): boolean {
   return roles === undefined && managed === undefined && origin.file !== file;
 }
@@ -261,7 +261,7 @@ function needsInvitation(name: string, match: Match<LiveMember>, context: Member
   return isExpired(match.live) && obstacleToRenewal(name, context) === null;
 }
 
-/** Tells if the invitation that an entry is pinned to was lost by an earlier run, and is sent again. */
+/** Returns whether the invitation that an entry is pinned to was lost by an earlier run, and is sent again. */
 function isRecreated(match: Match<LiveMember>, lost: LostInvitation | undefined): boolean {
   return match.found === "pin-missing" && lost?.id === match.id && match.sameKey === 0;
 }

@@ -120,7 +120,7 @@ export function* roleFields(before: RoleImage, after: RoleImage): Generator<Fiel
   }
 }
 
-/** Tells if the declared metadata differ from the live ones. */
+/** Returns whether the declared metadata differ from the live ones. */
 export function metadataDiffers(role: DesiredRole, live: LiveRole): boolean {
   return role.metadata !== undefined && canonicalJson(role.metadata) !== canonicalJson(live.metadata);
 }

@@ -36,7 +36,7 @@ function contextOf(judged: Judged): Context {
   return { ...judged, index, counted: settled === access ? index : indexAccess(settled) };
 }
 
-/** Tells if any policy is set. */
+/** Returns whether any policy is set. */
 export function hasPolicies({ policies }: Rules): boolean {
   const { emailDomains: domains, separate, maxHolders: most, requireUntil: until } = policies;
   const { requireMfa: mfa, forbidPermissions: forbidden } = policies;

@@ -46,7 +46,7 @@ export function driftOf(input: DriftInput, planned: Plan, times: DriftTimes): Dr
   return { plan: { ...plan, findings: findingsOf(plan, judged.violations) }, changes, ...judged };
 }
 
-/** Tells if an event surely happened: nobody has lost anything by what was never applied. */
+/** Returns whether an event surely happened: nobody has lost anything by what was never applied. */
 function isMade(event: DriftEvent | null): boolean {
   return event === "added" || event === "changed";
 }

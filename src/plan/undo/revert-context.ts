@@ -46,7 +46,7 @@ export interface RoleRevertContext extends UndoContext {
   readonly note: AddNote;
 }
 
-/** Tells if the file ignores a role, and adds a note if so. */
+/** Returns whether the file ignores a role, and adds a note if so. */
 export function isRoleIgnored(
   { id, name }: { readonly id: string | null; readonly name: string },
   { ignore, matches, note }: RoleRevertContext,
@@ -56,7 +56,7 @@ export function isRoleIgnored(
   return true;
 }
 
-/** Tells if the run changed or created a role. */
+/** Returns whether the run changed or created a role. */
 export function isChangedByRun(id: string, { effects: { roles, replaced } }: RoleRevertContext): boolean {
   return roles.some((effect) => effect.id === id) || replaced.some(({ successor }) => successor === id);
 }
@@ -66,7 +66,7 @@ export function noteNameTaken(name: string, wanted: string, { note }: RoleRevert
   note("name-taken", name, `The role "${wanted}" is not restored: another role has that name now.`);
 }
 
-/** Tells if a live role equals an image, except for the name. */
+/** Returns whether a live role equals an image, except for the name. */
 export function matchesImage(live: LiveRole, image: RoleImage): boolean {
   const is = roleImageOf(live);
   const same = [
@@ -141,7 +141,7 @@ export interface MemberRevertContext extends UndoContext {
   refOf(id: string): RoleRef;
 }
 
-/** Tells if a live member's roles or metadata differ from an image. */
+/** Returns whether a live member's roles or metadata differ from an image. */
 export function differsFromImage(
   live: LiveMember,
   after: MemberImage,

@@ -63,7 +63,7 @@ const SETUP_PROBLEMS: ReadonlySet<ErrorCode> = new Set([
 /** The kinds of failures of reads that `doctor` can say more about. */
 const READ_PROBLEMS: ReadonlySet<ErrorCode> = new Set(["unauthorized", "forbidden", "network", "timeout"]);
 
-/** Tells if `doctor` can say more; after a write it comes first to see what has become of it. */
+/** Returns whether `doctor` can say more; after a write it comes first to see what has become of it. */
 function isConnectionProblem({ code, request }: Failure): boolean {
   return request === undefined
     ? SETUP_PROBLEMS.has(code)

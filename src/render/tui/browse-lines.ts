@@ -12,7 +12,7 @@ import { cutTo, line, type Piece, padded, type Size, shown } from "./cells.ts";
 export interface BrowseView {
   readonly state: BrowseState;
   readonly rows: readonly BrowseRow[];
-  /** Id of a change → why it is left out; null where it was chosen to be. */
+  /** Id of a change → why it is left out; `null` if it was chosen to be. */
   readonly out: ReadonlyMap<string, string | null>;
   readonly changes: number;
   readonly merchants: number;

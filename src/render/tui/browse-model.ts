@@ -109,7 +109,7 @@ export function foldKey(state: BrowseState, key: string): string {
   return isFiltered(state) ? `filtered ${key}` : key;
 }
 
-/** Tells if a search or filter is active. */
+/** Returns whether a search or filter is active. */
 export function isFiltered({ search, gained, lost, kind }: BrowseState): boolean {
   return search !== "" || gained !== "" || lost !== "" || kind !== null;
 }

@@ -81,7 +81,7 @@ export function browseRows(
 
 type IsOpen = (key: string, usual: boolean) => boolean;
 
-/** Tells if a change passes the search and filters. */
+/** Returns whether a change passes the search and filters. */
 function isShown({ change, text, gained, lost }: BrowsedChange, state: BrowseState): boolean {
   if (state.kind !== null && change.kind !== state.kind) return false;
   if (state.search !== "" && !text.includes(state.search.toLowerCase())) return false;

@@ -84,7 +84,7 @@ function driftRisks({ plan, changes, impact }: Drift): readonly RiskView[] {
   });
 }
 
-/** Tells if an event surely happened, which nobody knows of what is missing. */
+/** Returns whether an event surely happened, which nobody knows of what is missing. */
 function isMade(event: DriftEvent | null): boolean {
   return event !== null && event !== "missing";
 }

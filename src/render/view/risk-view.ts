@@ -32,7 +32,7 @@ const OVER_ACCESS_OR_MONEY =
   /(^|[._:-])(members?|roles?|api_keys?|keys?|owners?|merchants?|payouts?|bank_accounts?)([._:-]|$)/i;
 const ONLY_LOOKS = /(^|[._:-])(view|read|list|export|get|readonly)$/i;
 
-/** Tells if a permission controls access, keys, the account itself, or payouts. */
+/** Returns whether a permission controls access, keys, the account itself, or payouts. */
 export function isSensitive(permission: string): boolean {
   return OVER_ACCESS_OR_MONEY.test(permission) && !ONLY_LOOKS.test(permission);
 }

@@ -13,7 +13,7 @@ export function grantsOf(role: PageRole, side: Side): PageGrants {
   return side === "before" && role.before !== undefined ? role.before : role.after;
 }
 
-/** Tells if a member can use its roles, now or on accepting. */
+/** Returns whether a member can use its roles, now or on accepting. */
 export function isActiveHolding(holding: PageHolding | null): holding is PageHolding {
   return holding !== null && holding.status !== "expired" && holding.status !== "disabled";
 }
@@ -40,7 +40,7 @@ export function effective(member: PageMember, { roles }: PageMerchant, side: Sid
   return { permissions, unknown };
 }
 
-/** Tells if the plan changes the roles or permissions of a member. */
+/** Returns whether the plan changes the roles or permissions of a member. */
 export function isMemberChanged(member: PageMember, merchant: PageMerchant): boolean {
   if (member.before !== undefined) return true;
   return (member.after?.roles ?? []).some((index) => merchant.roles[index]?.before !== undefined);

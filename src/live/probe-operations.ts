@@ -1,5 +1,5 @@
 import { RolecallError } from "../model/errors.ts";
-import type { OperationVerdict } from "../model/health.ts";
+import type { OperationVerdict } from "../model/reports.ts";
 import type { Call } from "./http/call.ts";
 import type { Client } from "./http/client.ts";
 import type { Operation } from "./http/problem-details.ts";

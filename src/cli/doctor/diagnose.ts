@@ -3,7 +3,7 @@ import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import { askWithoutKey, reachService } from "../../live/http/reach.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { HealthCheck, HealthGroup, HealthReport } from "../../model/health.ts";
+import type { HealthGroup, HealthReport } from "../../model/reports.ts";
 import { healthJson } from "../../render/formats/json-output.ts";
 import { renderHealth } from "../../render/text/health-text.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
@@ -13,7 +13,7 @@ import { styleFor } from "../io/output.ts";
 import { serviceLog } from "../progress/log-progress.ts";
 import { type Connection, resolveConnection, resolveOwnConnection } from "../session/connection.ts";
 import { openServices, type Services } from "../session/services.ts";
-import { checkMachine, type ProjectFiles, readProject } from "./machine-checks.ts";
+import { type CheckedFiles, checkMachine, readProject } from "./machine-checks.ts";
 import {
   COMMANDS_FOR,
   type KeyNeed,
@@ -22,7 +22,7 @@ import {
   neededPermissions,
   operationChecks,
 } from "./permissions.ts";
-import { checkService, type Network } from "./service-checks.ts";
+import { checkAccepted, checkForm, checkService, type Network } from "./service-checks.ts";
 
 /** The options of `doctor`. */
 export type DoctorCommandOptions = Pick<ServiceOptions, "baseUrl" | "concurrency" | "merchant" | "verbose"> &
@@ -83,7 +83,7 @@ interface Subject {
 
 /** Returns the merchants of `--merchant`, else those of the files, else only the key of the environment. */
 function subjectsOf(
-  { states }: ProjectFiles,
+  { states }: CheckedFiles,
   options: Pick<DoctorCommandOptions, "merchant" | "baseUrl" | "keyEnv">,
   env: Io["env"],
 ): readonly Subject[] {
@@ -117,7 +117,7 @@ interface Examination {
 
 /** Runs all checks: those of a service before those of its keys, and those of a key before those of its merchants. */
 async function examine(
-  project: ProjectFiles,
+  project: CheckedFiles,
   subjects: readonly Subject[],
   examination: Examination,
 ): Promise<HealthReport> {
@@ -223,38 +223,6 @@ async function examineKey(
     ],
     needs: examined.map(({ need }) => need),
   };
-}
-
-function checkForm({ key, environment }: Connection): HealthCheck {
-  const name = "Form";
-  const isNamed = /^sk_(?:live|test)_/.test(key);
-  if (isNamed) return { name, status: "ok", detail: `a ${environment} key` };
-  return { name, status: "unknown", detail: "no sk_live_ or sk_test_ key, so its environment is not known" };
-}
-
-async function checkAccepted(
-  { keySource }: Connection,
-  { memberships }: ReturnType<Services["of"]>,
-): Promise<HealthCheck> {
-  const name = "Accepted";
-  try {
-    const { length } = await memberships({}, true);
-    return {
-      name,
-      status: "ok",
-      detail: `yes, of a user with ${length} ${length === 1 ? "membership" : "memberships"}`,
-    };
-  } catch (error) {
-    if (!(error instanceof RolecallError)) throw error;
-    if (error.code === "unauthorized") {
-      const next = `Check the key in ${keySource}, or create a new one.`;
-      return { name, status: "failed", detail: "no, the service rejects it (401)", next };
-    }
-    if (error.code !== "forbidden") return { name, status: "unknown", detail: error.message };
-    const detail =
-      "yes, but not tied to a user or without user.profile_readonly: plans cannot tell whether they lock the key out";
-    return { name, status: "unknown", detail };
-  }
 }
 
 function keysMissing(needed: HealthReport["needed"]): readonly string[] {

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { HealthCheck } from "../../model/health.ts";
+import type { HealthCheck } from "../../model/reports.ts";
 import { isFileError, loadStatesIfAny, projectRoot } from "../files/load-states.ts";
 import { type Io, OLDEST_NODE, VERSION } from "../io/io.ts";
 
 /** The project's files, as far as they can be read. */
-export interface ProjectFiles {
+export interface CheckedFiles {
   /** The valid merchants. */
   readonly states: readonly DesiredState[];
   /** Number of errors in the files, and the location of the first. */
@@ -21,7 +21,7 @@ export interface ProjectFiles {
 export async function readProject(
   paths: readonly string[],
   { cwd, now }: Pick<Io, "cwd" | "now">,
-): Promise<ProjectFiles> {
+): Promise<CheckedFiles> {
   try {
     const loaded = await loadStatesIfAny(paths, { merchants: [], cwd, now: now() });
     if (loaded === null) return { states: [], errors: null, failure: NO_FILES };
@@ -47,7 +47,7 @@ const NO_FILES = new RolecallError("no-files", "There is no folder access/ with 
 /** The checks that need no network. */
 const MACHINE_CHECKS: readonly (readonly [
   name: string,
-  run: (project: ProjectFiles, io: Pick<Io, "cwd" | "nodeVersion">) => Omit<HealthCheck, "name">,
+  run: (project: CheckedFiles, io: Pick<Io, "cwd" | "nodeVersion">) => Omit<HealthCheck, "name">,
 ])[] = [
   ["Node.js", (_, { nodeVersion }) => checkNode(nodeVersion)],
   ["Project", (_, { cwd }) => checkRoot(cwd)],
@@ -56,7 +56,7 @@ const MACHINE_CHECKS: readonly (readonly [
 
 /** Checks the versions and the files. */
 export function checkMachine(
-  project: ProjectFiles,
+  project: CheckedFiles,
   io: Pick<Io, "cwd" | "nodeVersion">,
 ): readonly HealthCheck[] {
   return MACHINE_CHECKS.map(([name, run]) => ({ name, ...run(project, io) }));
@@ -87,7 +87,7 @@ function checkRoot(cwd: string): Omit<HealthCheck, "name"> {
   };
 }
 
-function checkFiles({ states, errors, failure }: ProjectFiles): Omit<HealthCheck, "name"> {
+function checkFiles({ states, errors, failure }: CheckedFiles): Omit<HealthCheck, "name"> {
   if (failure !== null) {
     return {
       status: "failed",

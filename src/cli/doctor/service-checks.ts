@@ -3,10 +3,11 @@ import type { Reached } from "../../live/http/reach.ts";
 import { isHtml } from "../../live/http/request-errors.ts";
 import { LostAnswer, type ProxyServer, type TransportResponse } from "../../live/http/transport.ts";
 import { checkBaseUrl } from "../../live/paths.ts";
+import type { Service } from "../../live/service.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { HealthCheck } from "../../model/health.ts";
+import type { HealthCheck } from "../../model/reports.ts";
 import type { Io } from "../io/io.ts";
-import { proxyFor } from "../session/connection.ts";
+import { type Connection, proxyFor } from "../session/connection.ts";
 
 /** The network of the checks, so that tests can pass their own. */
 export interface Network {
@@ -197,4 +198,38 @@ function lost(error: unknown, next: string): Step {
   if (!(error instanceof LostAnswer)) throw error;
   const isCertificate = /certificate/.test(error.message);
   return { status: "failed", detail: error.message, next: isCertificate ? CERTIFICATE : next };
+}
+
+/** Checks the form of a key, which is never shown. */
+export function checkForm({ key, environment }: Connection): HealthCheck {
+  const name = "Form";
+  const isNamed = /^sk_(?:live|test)_/.test(key);
+  if (isNamed) return { name, status: "ok", detail: `a ${environment} key` };
+  return { name, status: "unknown", detail: "no sk_live_ or sk_test_ key, so its environment is not known" };
+}
+
+/** Checks that the service accepts a key, and whose it is. */
+export async function checkAccepted(
+  { keySource }: Connection,
+  { memberships }: Pick<Service, "memberships">,
+): Promise<HealthCheck> {
+  const name = "Accepted";
+  try {
+    const { length } = await memberships({}, true);
+    return {
+      name,
+      status: "ok",
+      detail: `yes, of a user with ${length} ${length === 1 ? "membership" : "memberships"}`,
+    };
+  } catch (error) {
+    if (!(error instanceof RolecallError)) throw error;
+    if (error.code === "unauthorized") {
+      const next = `Check the key in ${keySource}, or create a new one.`;
+      return { name, status: "failed", detail: "no, the service rejects it (401)", next };
+    }
+    if (error.code !== "forbidden") return { name, status: "unknown", detail: error.message };
+    const detail =
+      "yes, but not tied to a user or without user.profile_readonly: plans cannot tell whether they lock the key out";
+    return { name, status: "unknown", detail };
+  }
 }

@@ -1,8 +1,8 @@
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Failure } from "../../model/errors.ts";
 import type { FailureJson, StreamEvent } from "../../model/events.ts";
-import type { HealthReport } from "../../model/health.ts";
 import type { Plan } from "../../model/plan.ts";
+import type { HealthReport } from "../../model/reports.ts";
 import type { MembershipsView } from "../text/memberships-text.ts";
 import type { ShownRun } from "../text/runs-text.ts";
 import type { RiskyDrift } from "../view/drift-view.ts";

@@ -6,7 +6,7 @@ import type {
   HealthGroup,
   HealthReport,
   NeededPermissions,
-} from "../../model/health.ts";
+} from "../../model/reports.ts";
 import type { Paint, Style } from "../style.ts";
 import { hangingLines, padTo, wrapList } from "./wrap.ts";
 

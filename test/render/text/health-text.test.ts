@@ -1,6 +1,6 @@
 import stringWidth from "string-width";
 import { expect, test } from "vitest";
-import type { HealthReport } from "../../../src/model/health.ts";
+import type { HealthReport } from "../../../src/model/reports.ts";
 import { PLAIN } from "../../../src/render/style.ts";
 import { renderHealth } from "../../../src/render/text/health-text.ts";
 import { HOSTILE_TEXTS } from "../../support/hostile.ts";

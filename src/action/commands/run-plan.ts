@@ -17,7 +17,7 @@ import { GithubError } from "../github/github-api.ts";
 import { findComment, NO_COMMENT, type PullComment } from "../github/pull-comment.ts";
 import { keysNamedBy, lacksKeys, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
 import { diagnosticAnnotations, planAnnotations } from "../review/annotations.ts";
-import { baseStates, withNewIgnores } from "../review/base-states.ts";
+import { baseStates, goneMerchants, readableBase, withNewIgnores } from "../review/base-states.ts";
 import { compared, compareFiles } from "../review/compare-files.ts";
 import { maskAddresses, maskedAnnotations, maskText, publishable } from "../review/mask-addresses.ts";
 import { aboutRun, isNewest, planOutputs, publish, type ReviewPage } from "../review/publish-plan.ts";
@@ -68,15 +68,19 @@ async function plan(context: ActionContext, comment: PullComment): Promise<Actio
       log,
     );
     const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
+    const base = await readableBase(context);
+    const unmanaged = goneMerchants(loaded, base, context);
     const review: ReviewInput = {
       command: "plan",
-      views: await withNewIgnores(
+      views: withNewIgnores(
         publishable(context, plans).map((one) => planView(one, placeOf)),
         loaded.states,
+        base,
         context,
       ),
       unplanned: context.masked ? maskAddresses(unplanned) : unplanned,
       fileErrors: fileErrors.length,
+      unmanaged,
     };
     const stored = await keepApproval(context, plans, github);
     const page: ReviewPage = {
@@ -85,7 +89,8 @@ async function plan(context: ActionContext, comment: PullComment): Promise<Actio
       about: [aboutRun(context)],
       after: onMerge(context, plans, stored),
     };
-    const worth = plans.some((one) => one.changes.length > 0 || one.deferred.length > 0);
+    const changes = plans.some((one) => one.changes.length > 0 || one.deferred.length > 0);
+    const worth = changes || unmanaged.length > 0;
     const outputs = { ...planOutputs(plans), ...(await publish(context, page, plans, comment, worth)) };
     return { ...verdictOf(context, plans, unplanned.length, fileErrors.length), outputs };
   } finally {

@@ -5,11 +5,13 @@ import { loadMerchants } from "../../config/load-merchants.ts";
 import type { ReadSource } from "../../config/load-sources.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { judgeDeclared } from "../../plan/judge/judge-rules.ts";
+import type { UnmanagedMerchant } from "../../render/markdown/review-input.ts";
 import type { PlanView } from "../../render/view/plan-view.ts";
 import type { RiskItem } from "../../render/view/risk-view.ts";
 import type { ActionContext } from "../action-context.ts";
 import type { EventContext, PullContext } from "../github/event-context.ts";
 import { type Github, GithubError } from "../github/github-api.ts";
+import type { LoadedFiles } from "../load-and-plan.ts";
 import { maskAddresses } from "./mask-addresses.ts";
 
 /**
@@ -81,16 +83,17 @@ function isBelow(folder: string, file: string): boolean {
 
 /**
  * Adds the entries of `ignore` that a pull request introduces to the risks of each merchant: what they match is no longer
- * managed. If the base branch cannot be read, every entry counts as new.
+ * managed. If the base branch cannot be read (`null`), every entry counts as new.
  */
-export async function withNewIgnores(
+export function withNewIgnores(
   views: readonly PlanView[],
   head: readonly DesiredState[],
+  base: readonly DesiredState[] | null,
   context: ActionContext,
-): Promise<readonly PlanView[]> {
+): readonly PlanView[] {
   const ignoring = head.filter(({ ignore }) => ignore.roles.length + ignore.members.length > 0);
   if (context.event.pull === null || ignoring.length === 0) return views;
-  const risks = newIgnores(ignoring, await baseOf(context));
+  const risks = newIgnores(ignoring, base ?? []);
   return views.map((view) => {
     const items = risks.get(view.merchant) ?? [];
     const shown = context.masked ? maskAddresses(items) : items;
@@ -100,15 +103,37 @@ export async function withNewIgnores(
   });
 }
 
-async function baseOf({ inputs, event, github, io, log }: ActionContext): Promise<readonly DesiredState[]> {
+/** Returns the merchants of the base branch that no file of the pull request declares; none if some are left out. */
+export function goneMerchants(
+  { states, valid }: Pick<LoadedFiles, "states" | "valid">,
+  base: readonly DesiredState[] | null,
+  { inputs }: ActionContext,
+): readonly UnmanagedMerchant[] {
+  if (!valid || inputs.merchants.length > 0 || inputs.shard !== null) return [];
+  const head = new Set(states.map(({ merchant }) => merchant));
+  return (base ?? []).flatMap(({ merchant, origin }) =>
+    head.has(merchant) ? [] : { merchant, reason: `was declared in ${origin.file}` },
+  );
+}
+
+/** Loads the files of the base branch; `null` without a pull request, or if they cannot be read. */
+export async function readableBase({
+  inputs,
+  event,
+  github,
+  io,
+  log,
+}: ActionContext): Promise<readonly DesiredState[] | null> {
   const { pull } = event;
-  if (pull === null) return [];
+  if (pull === null) return null;
   try {
     return await baseStates(inputs.paths, pull, event, github, io.now());
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
-    log.notice("The base branch could not be read (contents: read): every entry of ignore is shown as new.");
-    return [];
+    log.notice(
+      "The base branch could not be read (contents: read): every entry of ignore is shown as new, and removed merchants are not shown.",
+    );
+    return null;
   }
 }
 

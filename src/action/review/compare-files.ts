@@ -4,14 +4,13 @@ import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
 import { buildPlan } from "../../plan/build-plan.ts";
 import type { GlobMatch } from "../../plan/scope.ts";
-import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import { planView } from "../../render/view/plan-view.ts";
 import { type ActionContext, type ActionResult, failed, markerOf, passed } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
 import { GithubError } from "../github/github-api.ts";
 import type { PullComment } from "../github/pull-comment.ts";
 import { type LoadedFiles, matchGlob } from "../load-and-plan.ts";
-import { baseStates, withNewIgnores } from "./base-states.ts";
+import { baseStates, goneMerchants, withNewIgnores } from "./base-states.ts";
 import { publishable } from "./mask-addresses.ts";
 import { aboutRun, planOutputs, publish, type ReviewPage } from "./publish-plan.ts";
 
@@ -34,26 +33,21 @@ export async function compareFiles(
   const plans = configDiff(loaded.states, base, matchGlob, io.now());
   log.notice("This run has no API key: the files are only compared with those of the base branch.");
   const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
-  const views = await withNewIgnores(
+  const views = withNewIgnores(
     publishable(context, plans).map((one) => planView(one)),
     loaded.states,
+    base,
     context,
   );
-  const head = new Set(loaded.states.map(({ merchant }) => merchant));
-  const gone =
-    loaded.valid && inputs.merchants.length === 0 && inputs.shard === null
-      ? base.filter(({ merchant }) => !head.has(merchant))
-      : [];
+  const unmanaged = goneMerchants(loaded, base, context);
   const page: ReviewPage = {
     marker: markerOf("plan", context.scope),
-    review: { command: "plan", views, unplanned: [], fileErrors: fileErrors.length },
+    review: { command: "plan", views, unplanned: [], fileErrors: fileErrors.length, unmanaged },
     about: [
       aboutRun(context),
       "> [!IMPORTANT]\n> **Not compared with the live state.** This run has no API key, like every run for a fork or by Dependabot. It shows the differences between the files of this pull request and those of its base branch; an apply may do more or less.",
     ],
-    after: gone.map(
-      ({ merchant }) => `${inlineCode(merchant)} no longer has a file, so it will no longer be managed.`,
-    ),
+    after: [],
   };
   const changes = plans.some((one) => one.changes.length > 0);
   const outputs = { ...planOutputs(plans), ...(await publish(context, page, null, comment, changes)) };

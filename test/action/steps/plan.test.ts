@@ -105,6 +105,25 @@ describe("plan", () => {
     expect(onlyComment()).toContain("There is no API key for any merchant.");
   });
 
+  test("a merchant that no file declares any more is named, with and without a key", async () => {
+    await repository.stop();
+    const other = "access/mc2.yaml";
+    repository = await openRepository(SEED, {
+      [FILE]: BASE,
+      [other]: "version: 1\nmerchant: MC2\nmembers: []\n",
+    });
+    await repository.propose(7, {
+      [FILE]: BASE.replace("merchant: MC1\n", ""),
+      [other]: "version: 1\nmerchant: MC1\ninclude: [mc1.yaml]\n",
+    });
+    const told = "- <code>MC2</code>: <code>was declared in ";
+    const end = await plan();
+    expect(end.outputs["result"]).toBe("no-changes");
+    expect(onlyComment()).toContain(told);
+    await plan({ "api-key": "", "base-url": "" });
+    expect(onlyComment()).toContain(told);
+  });
+
   test("a pull request that changes nothing gets no comment, unless always", async () => {
     await repository.propose(7, { [FILE]: `# a remark\n${BASE}` });
     const end = await plan();

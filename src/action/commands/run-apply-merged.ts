@@ -120,6 +120,7 @@ async function apply(
       recheck: true,
       cancellation,
       openJournal: fileJournals(io),
+      sleep: io.sleep,
     };
     const code = await runApply(due, options, captured.reporter);
     await mark(

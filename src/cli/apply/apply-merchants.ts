@@ -165,7 +165,8 @@ async function reviewAndApply(
   try {
     const watched = withProgress(reporter, progress, changes, options);
     const { concurrency, recheck } = options;
-    code = await runApply(due, { password, concurrency, recheck, cancellation, openJournal }, watched);
+    const { sleep } = io;
+    code = await runApply(due, { password, concurrency, recheck, cancellation, openJournal, sleep }, watched);
   } finally {
     await progress.rest();
     if (allOut > 0) reporter.say(`${leftOutText(allOut)}.`);

@@ -9,6 +9,7 @@ import { remainingChanges, summaryOf } from "../../render/text/verified-text.ts"
 import { ExitCode } from "../exit-code.ts";
 import type { OpenJournal } from "../journal/write-journal.ts";
 import type { PendingApply } from "../review/confirm-apply.ts";
+import type { PlanResult } from "../session/session.ts";
 import type { Cancellation } from "./cancellation.ts";
 import type { Passwords } from "./passwords.ts";
 import type { ApplyReporter } from "./reporter.ts";
@@ -22,6 +23,8 @@ export interface RunOptions {
   /** Throws RolecallError if the journal cannot be written. */
   readonly openJournal: (plan: Plan) => Promise<OpenJournal>;
   readonly cancellation: Cancellation;
+  /** Waits for some ms, or until the signal is aborted. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 type Running = PendingApply & { readonly journal: OpenJournal };
@@ -65,7 +68,7 @@ export async function runApply(
 
 async function applyAll(
   running: readonly Running[],
-  { password, concurrency, recheck, cancellation }: RunOptions,
+  { password, concurrency, recheck, cancellation, sleep }: RunOptions,
   reporter: ApplyReporter,
   note: (entry: JournalEntry) => void,
 ): Promise<ExitCode> {
@@ -119,16 +122,22 @@ async function applyAll(
   if (results.some(({ status }) => status === "stopped")) return stoppedCode(results);
   const stopped = aborted(cancellation.cancelled);
   const verified = await Promise.all(
-    running.map((one, at) => verify(one, refusedBy(results[at]), cancellation, stopped, reporter)),
+    running.map((one, at) => {
+      const pause = async (): Promise<void> => sleep(LAG_MS, cancellation.cancelled).catch(() => undefined);
+      return verify(one, results[at], { cause: cancellation.cause, stopped, pause }, reporter);
+    }),
   );
   if (!verified.every((clean) => clean)) return ExitCode.partial;
   return results.every(({ status }) => status === "done") ? ExitCode.ok : stoppedCode(results);
 }
 
-/** Summarises the changes that were not made because an address was refused. */
-function refusedBy(result: ApplyResult | undefined): ReadonlySet<string> {
-  const undone = (result?.outcomes ?? []).filter(({ status }) => status !== "done");
-  return new Set(undone.map(({ change }) => targetOf(change)));
+/** Pause before a verification reads once more, in ms: the lists of a service may lag behind its writes. */
+const LAG_MS = 2_000;
+
+/** Returns the targets of the changes that are done, or of those that were refused for their address. */
+function targetsOf(result: ApplyResult | undefined, isDone: boolean): ReadonlySet<string> {
+  const outcomes = (result?.outcomes ?? []).filter(({ status }) => (status === "done") === isDone);
+  return new Set(outcomes.map(({ change }) => targetOf(change)));
 }
 
 /** Identifies a change by its resource: its kind may differ by now. */
@@ -151,15 +160,28 @@ function stoppedCode(results: readonly ApplyResult[]): ExitCode {
   return results.some(({ writes }) => writes > 0) ? ExitCode.partial : ExitCode.failed;
 }
 
+/** What ends or delays a verification. */
+interface Waits extends Pick<Cancellation, "cause"> {
+  readonly stopped: Promise<null>;
+  readonly pause: () => Promise<void>;
+}
+
 /** Plans again and returns whether only deferred and refused changes remain. */
 async function verify(
   { session, plan: { merchant }, leftOut = 0, journal }: Running,
-  refused: ReadonlySet<string>,
-  { cause }: Cancellation,
-  stopped: Promise<null>,
+  result: ApplyResult | undefined,
+  { cause, stopped, pause }: Waits,
   reporter: ApplyReporter,
 ): Promise<boolean> {
-  const looked = await toResult(Promise.race([stopped, session.plan()]));
+  const refused = targetsOf(result, false);
+  const done = targetsOf(result, true);
+  const planAgain = async (): Promise<PlanResult> => {
+    const first = await session.plan();
+    if (!remainingChanges(first.plan).left.some((change) => done.has(targetOf(change)))) return first;
+    await pause();
+    return session.plan();
+  };
+  const looked = await toResult(Promise.race([stopped, planAgain()]));
   if (looked === null || "failure" in looked) {
     const why = looked?.failure ?? stoppedBy(cause());
     reporter.unverified(merchant, why);

@@ -54,7 +54,16 @@ async function run(
     write: journal.write,
     close: async () => undefined,
   });
-  const options = { password: () => "", concurrency: 1, recheck: true, openJournal, cancellation, ...rest };
+  const { sleep } = io;
+  const options = {
+    password: () => "",
+    concurrency: 1,
+    recheck: true,
+    openJournal,
+    cancellation,
+    sleep,
+    ...rest,
+  };
   const code = await runApply(due, options, reporter);
   return { code, ...written, entries: journal.entries };
 }
@@ -98,6 +107,25 @@ test("a merchant that stops only because another one failed says which", async (
     "error: The key may not do that.\n\nNothing was changed. To continue, fix the problem,",
   );
   expect(code).toBe(4);
+});
+
+test("a verification reads once more where a list lags behind the changes that were just made", async () => {
+  for (const lag of [1, 2]) {
+    const one = merchant("MC1");
+    const before = one.due.plan;
+    const slept: number[] = [];
+    const world = testIo({ sleep: async (ms) => void slept.push(ms) });
+    let looks = 0;
+    const plan: PendingApply["session"]["plan"] = async () => {
+      looks += 1;
+      return looks <= lag ? { live: one.service.state(), plan: before } : one.due.session.plan();
+    };
+    const { code, stdout } = await run([{ ...one.due, session: { ...one.due.session, plan } }], world);
+    expect(slept).toEqual([2000]);
+    expect(looks).toBe(2);
+    expect(stdout).toContain(lag === 1 ? "MC1: verified, no changes remain." : "found 3 remaining changes");
+    expect(code).toBe(lag === 1 ? 0 : 4);
+  }
 });
 
 test("Ctrl-C lets the change in flight end, starts none after it, and says so", async () => {

@@ -77,7 +77,14 @@ async function applyWith(fault: Fault) {
   const merchants = CODES.map(merchant);
   const reporter = applyReporter({ format: "text", color: false }, () => null, io);
   const cancellation = createCancellation(reporter.say, io);
-  const options = { password: () => "", concurrency: 2, recheck: true, cancellation, openJournal };
+  const options = {
+    password: () => "",
+    concurrency: 2,
+    recheck: true,
+    cancellation,
+    openJournal,
+    sleep: io.sleep,
+  };
   const code = await runApply(
     merchants.map(({ due }) => due),
     options,

@@ -24,13 +24,11 @@ import type { SourceFile } from "./load-sources.ts";
 import { type RawFile, renamedRoles } from "./raw-file.ts";
 import { type IncludeGraph, type ResolveInclude, resolveIncludes } from "./resolve-includes.ts";
 import { adjustedPermissions } from "./rules/adjustments.ts";
-import { breachProblems } from "./rules/breach-problems.ts";
+import { breachProblems, readableContent } from "./rules/judging.ts";
 import { checkMerchant } from "./rules/merchant-rules.ts";
-import { readableContent } from "./rules/readable-content.ts";
 import { createRuleContext, type RuleContext } from "./rules/rule-context.ts";
 import type { MerchantFile } from "./schema/merchant-schema.ts";
-import { parseUntil } from "./until.ts";
-import { joinLists, omitUndefined, unique } from "./values.ts";
+import { joinLists, omitUndefined, parseUntil, unique } from "./values.ts";
 
 /** The result of combining a merchant's file with its includes. */
 export interface BuiltMerchant {

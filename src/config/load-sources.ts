@@ -9,10 +9,9 @@ import {
 import { keyProblems } from "./diagnostics/secrets.ts";
 import { type RawFile, toRawFile } from "./raw-file.ts";
 import { checkSource } from "./rules/source-rules.ts";
-import { MAX_LENGTH } from "./schema/limits.ts";
 import { type MerchantFile, merchantSchema } from "./schema/merchant-schema.ts";
 import { checkSchema } from "./schema/schema-problems.ts";
-import { includeMistake, isYamlName } from "./schema/text-schemas.ts";
+import { includeMistake, isYamlName, MAX_LENGTH } from "./schema/text-schemas.ts";
 import { fieldsOf, listOf, omitUndefined } from "./values.ts";
 import { endsWithMembers, firstChunk, type ParsedYaml, parseFast } from "./yaml/fast-yaml.ts";
 

@@ -1,7 +1,6 @@
 import type { Until } from "../model/desired.ts";
 import type { FileLocation, Path } from "./diagnostics/problem.ts";
-import { parseUntil } from "./until.ts";
-import { fieldsOf, listOf, textOf } from "./values.ts";
+import { fieldsOf, listOf, parseUntil, textOf } from "./values.ts";
 
 /** An end date as far as it is readable; `until` is `null` if it is invalid. */
 export interface RawEnd {

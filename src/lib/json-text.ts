@@ -1,4 +1,4 @@
-import { byCodeUnit } from "./order.ts";
+import { byCodeUnit } from "./text.ts";
 
 /**
  * Returns the canonical text of a JSON value: keys sorted, no white space. Two values are equal exactly if their texts

@@ -13,11 +13,10 @@ import {
   type ProxyServer,
   undiciTransport,
 } from "./http/transport.ts";
-import { createLookup } from "./lookup.ts";
 import { createCurrentMemberFinder, listMemberships, type MembershipFilter } from "./memberships.ts";
 import { checkBaseUrl } from "./paths.ts";
 import { type ProbedMerchant, probeOperations } from "./probe-operations.ts";
-import { createReader } from "./reader.ts";
+import { createLookup, createReader } from "./reader.ts";
 import { createWriter } from "./writer.ts";
 
 /** The options of a connection to a service. */

@@ -1,5 +1,5 @@
 import { isSameJson } from "../lib/json-text.ts";
-import { isSameSet } from "../lib/order.ts";
+import { isSameSet } from "../lib/text.ts";
 import { RolecallError } from "../model/errors.ts";
 import type { LiveMember, LiveRole } from "../model/live.ts";
 import type {

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { sortedSet } from "../lib/order.ts";
-import { normalizeServiceUrl } from "../lib/text.ts";
+import { normalizeServiceUrl, sortedSet } from "../lib/text.ts";
 import type { LiveState } from "../model/live.ts";
 import type { Change, MemberChange, Plan, RoleChange } from "../model/plan.ts";
 import { changeFingerprint, planFingerprint, withFingerprint } from "./fingerprint.ts";

@@ -1,5 +1,4 @@
-import { by, byCodeUnit } from "../lib/order.ts";
-import { isLiteralGlob } from "../lib/text.ts";
+import { by, byCodeUnit, isLiteralGlob } from "../lib/text.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { LiveState } from "../model/live.ts";
 import type { Change, Counts, Deferred, Finding, Plan, Refusal } from "../model/plan.ts";
@@ -15,13 +14,12 @@ import {
   roleFinder,
   splitByResource,
 } from "./judge/access.ts";
-import { blockHeldRoles } from "./judge/blocked-deletions.ts";
 import { type FindingData, toFinding } from "./judge/findings.ts";
 import { guardPlan } from "./judge/guards.ts";
+import { blockHeldRoles, guardMinHolders } from "./judge/holders.ts";
 import { ignoredAccess, ignoredEntries } from "./judge/ignored.ts";
 import { detectRenames, impactOf } from "./judge/impact.ts";
 import { declaredViolations, judgePlan } from "./judge/judge-rules.ts";
-import { guardMinHolders } from "./judge/min-holders.ts";
 import { refusalOfUndo, toRefusal } from "./judge/refusals.ts";
 import { misspeltInRules, rolesInRules, unknownInRules, unknownMembersInRules } from "./judge/rule-roles.ts";
 import { roleResolver } from "./resolve.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../lib/json-text.ts";
-import { byCodeUnit } from "../lib/order.ts";
+import { byCodeUnit } from "../lib/text.ts";
 import type { JsonValue } from "../model/json.ts";
 import type { Change, MemberImage, Plan, RoleImage } from "../model/plan.ts";
 

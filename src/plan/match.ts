@@ -1,4 +1,4 @@
-import { by, byCodeUnit } from "../lib/order.ts";
+import { by, byCodeUnit } from "../lib/text.ts";
 
 /** The live entry that a declared entry matches, if it is one. */
 export type Match<Live> =

@@ -1,5 +1,5 @@
-import { byCodeUnit } from "../lib/order.ts";
 import { openSuggester } from "../lib/suggest.ts";
+import { byCodeUnit } from "../lib/text.ts";
 import { PREDEFINED_ROLES } from "../model/live.ts";
 import type { RoleRef } from "../model/plan.ts";
 import type { RolePlan } from "./changes/plan-roles.ts";

@@ -1,7 +1,6 @@
 import { Hono } from "hono";
 import { ConnectionLost, ProblemError, problemAnswer, toResponse } from "./answer.ts";
-import type { FaultSettings } from "./faults/fault-rules.ts";
-import { createFaults } from "./faults/faults.ts";
+import { createFaults, type FaultSettings } from "./faults/faults.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { controlRoutes, guardControl, overview } from "./routes/control.ts";
 import { buildSeed, DEFAULT_SEED, generateMembers } from "./seed/build-seed.ts";

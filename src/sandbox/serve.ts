@@ -4,8 +4,7 @@ import type { AdminRequest } from "./faults/concurrent-edits.ts";
 import { type FaultPorts, injectAfter, injectBefore } from "./faults/fault-injection.ts";
 import { retryAfterHeaders } from "./rate-limit.ts";
 import { admit, authenticate, CONTRACT_OPERATIONS, keyLabel } from "./routes/authorize.ts";
-import type { ContractOperation, OperationCall } from "./routes/operation.ts";
-import { readJson } from "./routes/request-body.ts";
+import { type ContractOperation, type OperationCall, readJson } from "./routes/operation.ts";
 import type { ApiKey } from "./state/snapshot.ts";
 import { type HonoEnv, noteChange, type SandboxContext, type Trace, type World } from "./world.ts";
 

@@ -11,8 +11,12 @@ import {
   renderPasswords,
 } from "../../render/text/apply-text.ts";
 import { renderPlans } from "../../render/text/plan-text.ts";
-import { renderJournals } from "../../render/text/run-notices.ts";
-import { remainingChanges, renderUnverified, renderVerified } from "../../render/text/verified-text.ts";
+import {
+  remainingChanges,
+  renderJournals,
+  renderUnverified,
+  renderVerified,
+} from "../../render/text/verified-text.ts";
 import { type PlaceOf, type PlanCommand, type PlanView, planView } from "../../render/view/plan-view.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { ExitCode, exitCodeFor } from "../exit-code.ts";

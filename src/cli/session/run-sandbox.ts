@@ -3,7 +3,7 @@ import { open, readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { RolecallError } from "../../model/errors.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import { type FaultSettings, parseFaults } from "../../sandbox/faults/fault-rules.ts";
+import { type FaultSettings, parseFaults } from "../../sandbox/faults/faults.ts";
 import { listen } from "../../sandbox/listen.ts";
 import type { RateLimit } from "../../sandbox/rate-limit.ts";
 import { isLoopback } from "../../sandbox/routes/control.ts";

@@ -4,8 +4,8 @@ import type { Path } from "../diagnostics/problem.ts";
 import { findKeys } from "../diagnostics/secrets.ts";
 import { toRawFile } from "../raw-file.ts";
 import { checkSource } from "../rules/source-rules.ts";
-import { MAX_DEPTH } from "../schema/limits.ts";
 import { merchantSchema } from "../schema/merchant-schema.ts";
+import { MAX_DEPTH } from "../schema/text-schemas.ts";
 import { unique } from "../values.ts";
 
 /** Finds the parts of a live state that a file cannot hold, because the schema or a rule of files would refuse them. */

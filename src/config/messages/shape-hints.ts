@@ -1,6 +1,6 @@
 import type { Kind, Path } from "../diagnostics/problem.ts";
 import { PERIOD } from "../schema/text-schemas.ts";
-import { daysInMonth, untilMistake } from "../until.ts";
+import { daysInMonth, untilMistake } from "../values.ts";
 import { BEGINNING } from "./yaml-messages.ts";
 
 /** A hint on the syntax of `separate`. */

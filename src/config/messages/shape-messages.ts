@@ -1,6 +1,11 @@
 import type { ShapeProblem } from "../diagnostics/problem.ts";
-import { MAX_CHECKS, MAX_INCLUDES, MAX_METADATA, MAX_PERMISSIONS } from "../schema/limits.ts";
-import { includeMistake } from "../schema/text-schemas.ts";
+import {
+  includeMistake,
+  MAX_CHECKS,
+  MAX_INCLUDES,
+  MAX_METADATA,
+  MAX_PERMISSIONS,
+} from "../schema/text-schemas.ts";
 import {
   asWritten,
   capital,

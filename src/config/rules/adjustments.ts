@@ -1,7 +1,7 @@
 import { openSuggester } from "../../lib/suggest.ts";
 import type { FileLocation, LocatedProblem, Problem } from "../diagnostics/problem.ts";
 import { locationOf, type RawAdjustment, type RawFile, type RawRole, renamedRoles } from "../raw-file.ts";
-import { MAX_PERMISSIONS } from "../schema/limits.ts";
+import { MAX_PERMISSIONS } from "../schema/text-schemas.ts";
 import { kindOf, repeats, textOf } from "../values.ts";
 import type { RuleContext } from "./rule-context.ts";
 

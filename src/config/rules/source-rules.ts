@@ -7,7 +7,7 @@ import {
   type RawMember,
   type RawRole,
 } from "../raw-file.ts";
-import { MAX_ADDRESS, MAX_NICKNAME, MAX_ROLES } from "../schema/limits.ts";
+import { MAX_ADDRESS, MAX_NICKNAME, MAX_ROLES } from "../schema/text-schemas.ts";
 import { fieldsOf, listOf, repeats, textOf, valueAt } from "../values.ts";
 import { plainAdjustments } from "./adjustments.ts";
 import { clearRoleNames } from "./identity.ts";

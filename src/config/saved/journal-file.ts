@@ -12,7 +12,7 @@ import type {
   WriteIntended,
 } from "../../model/journal.ts";
 import type { Metadata } from "../../model/json.ts";
-import { MAX_DEPTH } from "../schema/limits.ts";
+import { MAX_DEPTH } from "../schema/text-schemas.ts";
 
 /**
  * Reads a journal. A last line that was not written whole is left out, as a crash leaves it; any other line that

@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import type { FormatCode, Path } from "../diagnostics/problem.ts";
-import { parseUntil, UNTIL_PATTERN } from "../until.ts";
-import { MAX_CHECKS, MAX_INCLUDES, MAX_METADATA, MAX_PERMISSIONS } from "./limits.ts";
+import { parseUntil, UNTIL_PATTERN } from "../values.ts";
 import { check, policies } from "./policy-schemas.ts";
 import { api, guards, ignore, sync } from "./setting-schemas.ts";
 import {
@@ -9,6 +8,10 @@ import {
   emailAddress,
   environmentVariable,
   includeMistake,
+  MAX_CHECKS,
+  MAX_INCLUDES,
+  MAX_METADATA,
+  MAX_PERMISSIONS,
   MEMBER_ID,
   MERCHANT,
   matching,

@@ -10,10 +10,9 @@ import {
   type YAMLSeq,
 } from "yaml";
 import type { Location, Problem } from "../diagnostics/problem.ts";
-import { MAX_ALIASED, MAX_DEPTH, MAX_LENGTH, MAX_TOKENS } from "../schema/limits.ts";
-import { keyText, readDocument, TooManyTokens } from "./document.ts";
+import { MAX_ALIASED, MAX_DEPTH, MAX_LENGTH, MAX_TOKENS } from "../schema/text-schemas.ts";
+import { keyText, readDocument, syntaxProblems, TooManyTokens } from "./document.ts";
 import { controlProblems, type ParsedYaml } from "./fast-yaml.ts";
-import { syntaxProblems } from "./syntax-problems.ts";
 
 /** Parses YAML into plain values with the full parser; returns errors as problems, and never throws. */
 export function parse(text: string, maxTokens = MAX_TOKENS): ParsedYaml {

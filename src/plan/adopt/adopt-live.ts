@@ -1,5 +1,5 @@
 import { isSameJson } from "../../lib/json-text.ts";
-import { by, sortedSet } from "../../lib/order.ts";
+import { by, sortedSet } from "../../lib/text.ts";
 import type { Adoption, EntryEdit, RoleEntry, RoleEntryUpdate, Unwritable } from "../../model/adoption.ts";
 import type { DesiredRole, DesiredState } from "../../model/desired.ts";
 import type { LiveRole, LiveState } from "../../model/live.ts";

@@ -1,5 +1,5 @@
 import { isSameJson } from "../../lib/json-text.ts";
-import { byCodeUnit } from "../../lib/order.ts";
+import { byCodeUnit } from "../../lib/text.ts";
 import type {
   EntryEdit,
   GrantUpdate,

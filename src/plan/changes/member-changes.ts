@@ -1,5 +1,5 @@
 import { isSameJson } from "../../lib/json-text.ts";
-import { byCodeUnit } from "../../lib/order.ts";
+import { byCodeUnit } from "../../lib/text.ts";
 import type { DesiredMember } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { FieldDiff, MemberChange, MemberImage, Reason, RoleRef } from "../../model/plan.ts";

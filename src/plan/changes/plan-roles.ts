@@ -1,5 +1,5 @@
-import { by } from "../../lib/order.ts";
 import { openSuggester } from "../../lib/suggest.ts";
+import { by } from "../../lib/text.ts";
 import type { DesiredRole, SyncOptions } from "../../model/desired.ts";
 import type { LiveRole } from "../../model/live.ts";
 import { type RoleChange, TEMPORARY_SUFFIX } from "../../model/plan.ts";

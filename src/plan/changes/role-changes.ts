@@ -1,5 +1,5 @@
 import { canonicalJson } from "../../lib/json-text.ts";
-import { sortedSet } from "../../lib/order.ts";
+import { sortedSet } from "../../lib/text.ts";
 import type { DesiredRole } from "../../model/desired.ts";
 import type { LiveRole } from "../../model/live.ts";
 import { type FieldDiff, type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";

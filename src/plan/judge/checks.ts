@@ -1,4 +1,4 @@
-import { sortedSet } from "../../lib/order.ts";
+import { sortedSet } from "../../lib/text.ts";
 import type { Check } from "../../model/desired.ts";
 import { type Granted, granting, type PersonAccess, rolesGranting } from "./access.ts";
 import type { RefusalData } from "./refusals.ts";

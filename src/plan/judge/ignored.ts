@@ -1,4 +1,4 @@
-import { byCodeUnit } from "../../lib/order.ts";
+import { byCodeUnit } from "../../lib/text.ts";
 import type { DesiredRole, DesiredState } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
 import { addressesOf, addressOf, type GlobMatch, matchesAny, type Scope } from "../scope.ts";

@@ -1,4 +1,4 @@
-import { by, byCodeUnit } from "../../lib/order.ts";
+import { by, byCodeUnit } from "../../lib/text.ts";
 import type { Impact, MemberImpact, RoleChange } from "../../model/plan.ts";
 import {
   type Access,

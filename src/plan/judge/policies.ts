@@ -1,4 +1,4 @@
-import { by } from "../../lib/order.ts";
+import { by } from "../../lib/text.ts";
 import type { PersonAccess } from "./access.ts";
 import {
   type AccessIndex,

@@ -1,4 +1,4 @@
-import { by } from "../../lib/order.ts";
+import { by } from "../../lib/text.ts";
 import type { Check, DesiredState } from "../../model/desired.ts";
 import type { Access, PersonAccess } from "./access.ts";
 import type { RefusalData } from "./refusals.ts";

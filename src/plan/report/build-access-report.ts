@@ -1,4 +1,4 @@
-import { byCodeUnit } from "../../lib/order.ts";
+import { byCodeUnit } from "../../lib/text.ts";
 import type { DesiredMember, DesiredState, Environment } from "../../model/desired.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
 import type { MemberChange, Plan, RoleChange } from "../../model/plan.ts";

@@ -1,5 +1,5 @@
 import { canonicalJson } from "../../lib/json-text.ts";
-import { sortedSet } from "../../lib/order.ts";
+import { sortedSet } from "../../lib/text.ts";
 import type { DesiredMember, IgnorePatterns } from "../../model/desired.ts";
 import type { UndoNote, UndoNoteCode } from "../../model/journal.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";

@@ -1,4 +1,4 @@
-import { sortedSet } from "../../lib/order.ts";
+import { sortedSet } from "../../lib/text.ts";
 import type { LiveRole } from "../../model/live.ts";
 import { type RoleChange, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
 import { roleFields, roleImageOf } from "../changes/role-changes.ts";

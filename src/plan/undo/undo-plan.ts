@@ -7,7 +7,6 @@ import { withFingerprint } from "../fingerprint.ts";
 import { addressesOf, addressOf, isManaged, matchesAny, scopeOf } from "../scope.ts";
 import { emptyFields, withoutFields } from "./emptied-fields.ts";
 import { type Effect, netEffects } from "./net-effects.ts";
-import { recreateMember } from "./recreate-member.ts";
 import {
   createNotes,
   differsFromImage,
@@ -15,7 +14,7 @@ import {
   type MemberRevertContext,
   type UndoContext,
 } from "./revert-context.ts";
-import { revertMember } from "./revert-member.ts";
+import { recreateMember, revertMember } from "./revert-member.ts";
 import { type RevertedRoles, undoRoles } from "./undo-roles.ts";
 
 /** The plan that undoes a run, with notes on what it does not restore. */

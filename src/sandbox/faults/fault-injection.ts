@@ -9,8 +9,7 @@ import {
   withUnknownFields,
 } from "./altered-answers.ts";
 import { type AdminRequest, editRequest, type HitRequest } from "./concurrent-edits.ts";
-import type { FaultRule } from "./fault-rules.ts";
-import type { FaultHit } from "./faults.ts";
+import type { FaultHit, FaultRule } from "./faults.ts";
 
 /** Effects that faults need to act on a request. */
 export interface FaultPorts {

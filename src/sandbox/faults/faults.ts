@@ -1,7 +1,195 @@
+import { z } from "zod";
 import { createInvitationLimiter, type InvitationLimiter } from "../rate-limit.ts";
-import { isLaterPage } from "./altered-answers.ts";
-import { editFits } from "./concurrent-edits.ts";
-import type { FaultRule, FaultSettings } from "./fault-rules.ts";
+import { CONTRACT_OPERATIONS } from "../routes/authorize.ts";
+import { EXPIRED_ANSWERS } from "../routes/operation.ts";
+import { type DocumentForm, parseDocumentAs } from "../seed/parse-document.ts";
+import { isLaterPage, NOT_HTTP_ANSWERS, PREDEFINED_ANSWERS, SHIFTS } from "./altered-answers.ts";
+import { EDITS, editFits } from "./concurrent-edits.ts";
+
+/** Conditions on the requests that a rule hits; absent: every request. */
+const aim = {
+  /** Name of an operation, such as `members.create`. */
+  operation: z.enum(CONTRACT_OPERATIONS.map((operation) => operation.name)).optional(),
+  /** Probability of a hit, drawn from the seeded generator. */
+  probability: z.number().min(0).max(1).optional(),
+  /** Hits only the nth matching request, counted from 1. */
+  nth: z.number().int().min(1).optional(),
+  /** Hits every nth matching request. */
+  every: z.number().int().min(1).optional(),
+  /** Maximum number of hits. */
+  times: z.number().int().min(1).optional(),
+};
+
+const effect = z.enum(["before", "after"]).default("before");
+const ms = z.number().int().min(0).max(3_600_000);
+const headerText = z.string().regex(/^[\x20-\x7e]+$/, "must be printable ASCII");
+
+const concurrentEdit = z
+  .strictObject({
+    kind: z.literal("concurrent-edit"),
+    ...aim,
+    /** A concurrent edit of the request's target. */
+    edit: z.enum(EDITS).optional(),
+    /** A concurrent request, instead of an edit. */
+    request: z
+      .strictObject({
+        method: z.enum(["POST", "PATCH", "PUT", "DELETE"]),
+        path: z.string().regex(/^\/(v0\.1|merchants)\//, "must begin with /v0.1/ or /merchants/"),
+        body: z.unknown().optional(),
+      })
+      .optional(),
+  })
+  .refine((rule) => (rule.edit === undefined) !== (rule.request === undefined), {
+    path: ["edit"],
+    message: "exactly one of edit and request is required",
+  })
+  .refine(
+    ({ edit, operation }) => edit === undefined || operation === undefined || editFits(edit, operation),
+    {
+      path: ["edit"],
+      message: "does not apply to this operation",
+    },
+  );
+
+const shift = z
+  .strictObject({
+    kind: z.literal("shift"),
+    ...aim,
+    /** Whether a member is removed, added at the front or moved to the front. */
+    change: z.enum(SHIFTS).default("remove"),
+  })
+  .refine(({ operation }) => operation === undefined || operation === "members.list", {
+    path: ["operation"],
+    message: "must be members.list, the only list that a shift affects",
+  });
+
+/** Predefined roles cannot be retrieved; the contract guarantees it for custom ones only. */
+const predefinedRole = z
+  .strictObject({
+    kind: z.literal("predefined-role"),
+    ...aim,
+    answer: z.enum(PREDEFINED_ANSWERS).default("not-found"),
+  })
+  .refine(({ operation }) => operation === undefined || operation === "roles.retrieve", {
+    path: ["operation"],
+    message: "must be roles.retrieve, the only operation that returns a predefined role",
+  });
+
+const ruleSchema = z.discriminatedUnion("kind", [
+  /** Answers with a Problem, before or after the write took effect. */
+  z.strictObject({
+    kind: z.literal("status"),
+    ...aim,
+    status: z.number().int().min(400).max(599),
+    effect,
+    detail: z.string().optional(),
+    /** Sent verbatim: seconds or an HTTP date. */
+    retry_after: headerText.optional(),
+  }),
+  /** Waits `ms` plus a random time of up to `jitter_ms`. */
+  z.strictObject({ kind: z.literal("latency"), ...aim, ms, jitter_ms: ms.default(0) }),
+  /** Waits `ms`, then breaks the connection. */
+  z.strictObject({ kind: z.literal("stall"), ...aim, ms: ms.default(600_000), effect }),
+  /** Answers with an HTML page instead of JSON. */
+  z.strictObject({
+    kind: z.literal("html"),
+    ...aim,
+    effect,
+    status: z.number().int().min(200).max(599).default(200),
+  }),
+  /** Sends the answer with another content type; null: without one. */
+  z.strictObject({
+    kind: z.literal("content-type"),
+    ...aim,
+    type: headerText.nullable().default("text/plain"),
+  }),
+  /** Handles a second invitation after an expired one: refuses it, or replaces the first under a new or its own id. */
+  z.strictObject({
+    kind: z.literal("expired-invitation"),
+    ...aim,
+    operation: z.literal("members.create").optional(),
+    answer: z.enum(EXPIRED_ANSWERS),
+  }),
+  /** Makes a PUT replace the whole member: fields that are absent from its body are emptied. */
+  z.strictObject({
+    kind: z.literal("replacing-put"),
+    ...aim,
+    operation: z.literal("members.update").optional(),
+  }),
+  /** Limits the invitations of an address across merchants; further ones are answered with 429. */
+  z.strictObject({
+    kind: z.literal("invitation-limit"),
+    ...aim,
+    operation: z.literal("members.create").optional(),
+    limit: z.number().int().min(0).default(1),
+    /** Length of the window, in seconds. */
+    window: z.number().int().min(1).max(86_400).default(3600),
+    /** The only address to limit; absent: every address. */
+    email: z.string().min(1, "must not be empty").optional(),
+  }),
+  /** Adds unknown fields to each resource. */
+  z.strictObject({ kind: z.literal("unknown-fields"), ...aim }),
+  /** Removes fields from each resource, as a service of another version might. */
+  z.strictObject({
+    kind: z.literal("without-fields"),
+    ...aim,
+    fields: z.array(z.string().min(1, "must not be empty")).min(1, "must name a field"),
+  }),
+  /** Adds a number beyond 2^53 to all metadata. */
+  z.strictObject({ kind: z.literal("large-numbers"), ...aim }),
+  predefinedRole,
+  /** Sends an answer that is not HTTP, then breaks the connection. */
+  z.strictObject({
+    kind: z.literal("not-http"),
+    ...aim,
+    effect,
+    answer: z.enum(NOT_HTTP_ANSWERS).default("garbage"),
+  }),
+  z.strictObject({ kind: z.literal("reset-before"), ...aim }),
+  z.strictObject({ kind: z.literal("reset-after"), ...aim }),
+  /** Sends half of the body, then breaks the connection. */
+  z.strictObject({ kind: z.literal("truncate"), ...aim }),
+  /** Sends half of the body as a complete one. */
+  z.strictObject({ kind: z.literal("partial-json"), ...aim }),
+  /** Makes a concurrent request just before this one. */
+  concurrentEdit,
+  /** Changes the member list between two of its pages. */
+  shift,
+]);
+
+/** A fault and the requests that it hits. */
+export type FaultRule = Readonly<z.infer<typeof ruleSchema>>;
+
+/** The body that replaces all fault rules. */
+export const faultsBody = z.strictObject({
+  seed: z.number().int().min(0).optional(),
+  rules: z.array(ruleSchema).max(100, "must have at most 100 rules"),
+});
+
+/** Fault rules and the seed of their random numbers. */
+export interface FaultSettings {
+  readonly seed: number;
+  readonly rules: readonly FaultRule[];
+}
+
+/** The body that adds a fault rule. */
+export const faultRuleBody = ruleSchema;
+
+/** The content of a fault file; an absent seed leaves the choice to the caller. */
+export interface FaultsText {
+  readonly seed?: number | undefined;
+  readonly rules: FaultSettings["rules"];
+}
+
+const FORM: DocumentForm<FaultsText> = {
+  schema: faultsBody,
+  empty: 'the file is empty; faults begin with "rules:"',
+};
+
+/** Parses faults from YAML or JSON; throws `DocumentInvalid` with every problem and its position. */
+export function parseFaults(text: string): FaultsText {
+  return parseDocumentAs(text, FORM);
+}
 
 /** A rule that applies to a request. */
 export interface FaultHit {
@@ -33,7 +221,7 @@ function matches(rule: FaultRule, operation: string, query: URLSearchParams): bo
 }
 
 /** Creates a function that decides for each matching request in turn whether a rule hits it. */
-function aim(rule: FaultRule, random: () => number): () => FaultHit | null {
+function createAim(rule: FaultRule, random: () => number): () => FaultHit | null {
   let seen = 0;
   let hits = 0;
   const counted = rule.kind === "invitation-limit" && { invitations: createInvitationLimiter(rule) };
@@ -51,7 +239,7 @@ function aim(rule: FaultRule, random: () => number): () => FaultHit | null {
 /** Creates the faults of a list of rules; counters start at zero. */
 export function createFaults({ seed, rules }: FaultSettings): Faults {
   // A stream for each rule, so that adding a rule does not change what the others draw.
-  const aimed = rules.map((rule, at) => ({ rule, next: aim(rule, createRandom(seed, at + 1)) }));
+  const aimed = rules.map((rule, at) => ({ rule, next: createAim(rule, createRandom(seed, at + 1)) }));
   return {
     seed,
     rules,

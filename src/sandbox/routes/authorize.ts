@@ -1,8 +1,8 @@
 import { type Answer, ProblemError } from "../answer.ts";
 import type { ApiKey } from "../state/snapshot.ts";
 import type { Account, Store } from "../state/store.ts";
+import { MEMBERSHIP_OPERATIONS } from "./lists.ts";
 import { MEMBER_OPERATIONS } from "./member-operations.ts";
-import { MEMBERSHIP_OPERATIONS } from "./membership-operations.ts";
 import type { ContractOperation, OperationCall } from "./operation.ts";
 import { ROLE_OPERATIONS } from "./role-operations.ts";
 

@@ -1,14 +1,13 @@
 import { Hono } from "hono";
 import { z } from "zod";
 import { ProblemError } from "../answer.ts";
-import { faultRuleBody, faultsBody } from "../faults/fault-rules.ts";
-import { createFaults } from "../faults/faults.ts";
+import { createFaults, faultRuleBody, faultsBody } from "../faults/faults.ts";
 import { createRateLimiter, RATE_LIMIT_KINDS, RETRY_AFTER_FORMS } from "../rate-limit.ts";
 import { type Member, STATUSES, type Status } from "../state/snapshot.ts";
 import { type Account, membersByEmail, moveToFront, replaceMember, statusOf, touch } from "../state/store.ts";
 import { type HonoEnv, noteChange, type SandboxContext, type World } from "../world.ts";
 import { INVITATION_MS, userAt } from "./member-operations.ts";
-import { checkBody, readJson } from "./request-body.ts";
+import { checkBody, readJson } from "./operation.ts";
 import { memberResource } from "./resources.ts";
 
 const perSecond = z.number().int().min(1).max(1_000_000);

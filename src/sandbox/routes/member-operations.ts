@@ -1,21 +1,28 @@
 import { type Answer, ProblemError } from "../answer.ts";
 import { retryAfterHeaders } from "../rate-limit.ts";
-import { classicId, passwordDigest, userId } from "../state/ids.ts";
 import type { Member, User } from "../state/snapshot.ts";
 import {
   type Account,
   addMember,
+  classicId,
   findAccountRole,
   membersByEmail,
   nextId,
+  passwordDigest,
   removeMember,
   replaceMember,
   statusOf,
   touch,
+  userId,
 } from "../state/store.ts";
-import { memberList } from "./member-list.ts";
-import type { MerchantOperation, OperationCall } from "./operation.ts";
-import { checkBody, createMemberBody, updateMemberBody } from "./request-body.ts";
+import { memberList } from "./lists.ts";
+import {
+  checkBody,
+  createMemberBody,
+  type MerchantOperation,
+  type OperationCall,
+  updateMemberBody,
+} from "./operation.ts";
 import { memberResource } from "./resources.ts";
 
 /** Lifetime of an invitation, in ms. */

@@ -2,8 +2,13 @@ import { type Answer, ProblemError } from "../answer.ts";
 import { PREDEFINED_ROLES_BY_ID } from "../state/predefined-roles.ts";
 import type { Role } from "../state/snapshot.ts";
 import { type Account, findAccountRole, nextId, putRole, removeRole, touch } from "../state/store.ts";
-import type { MerchantOperation, OperationCall } from "./operation.ts";
-import { checkBody, createRoleBody, updateRoleBody } from "./request-body.ts";
+import {
+  checkBody,
+  createRoleBody,
+  type MerchantOperation,
+  type OperationCall,
+  updateRoleBody,
+} from "./operation.ts";
 import { roleResource } from "./resources.ts";
 
 function existing(merchant: Account, id: string): Role {

@@ -1,6 +1,6 @@
 import { INVITATION_MS, userAt } from "../routes/member-operations.ts";
-import { stableId } from "../state/ids.ts";
 import type { AccountData, ApiKey, Member, Role, Snapshot } from "../state/snapshot.ts";
+import { stableId } from "../state/store.ts";
 import { resolveRole, type Seed, type SeedMember, type SeedMerchant, seedSchema } from "./parse-seed.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { KEY_PERMISSIONS } from "../routes/authorize.ts";
-import { emailSchema, metadataSchema, permissionsSchema } from "../routes/request-body.ts";
+import { emailSchema, metadataSchema, permissionsSchema } from "../routes/operation.ts";
 import { PREDEFINED_ROLES_BY_ID } from "../state/predefined-roles.ts";
 import { STATUSES } from "../state/snapshot.ts";
 import {

@@ -1,10 +1,11 @@
-import { ProblemError } from "../answer.ts";
+import { type Answer, ProblemError } from "../answer.ts";
 import { type Member, STATUSES } from "../state/snapshot.ts";
-import { type Account, memberAddress, membersByPrefix, statusOf } from "../state/store.ts";
-import { memberResource } from "./resources.ts";
+import { type Account, memberAddress, membersByEmail, membersByPrefix, statusOf } from "../state/store.ts";
+import type { OperationCall, UserOperation } from "./operation.ts";
+import { memberResource, membershipResource } from "./resources.ts";
 
 /** Returns the value of a query parameter; throws a 400 if it is repeated. */
-export function single(query: URLSearchParams, name: string): string | undefined {
+function single(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name);
   if (values.length > 1) throw new ProblemError(400, `The query parameter ${name} may be given only once.`);
   return values[0];
@@ -27,7 +28,7 @@ function integer(
 }
 
 /** Parses `true` or `false`. */
-export function boolean(query: URLSearchParams, name: string): boolean | undefined {
+function boolean(query: URLSearchParams, name: string): boolean | undefined {
   const text = single(query, name);
   if (text === undefined) return undefined;
   if (text === "true" || text === "false") return text === "true";
@@ -35,7 +36,7 @@ export function boolean(query: URLSearchParams, name: string): boolean | undefin
 }
 
 /** Parses one of a set of words. */
-export function oneOf<Word extends string>(
+function oneOf<Word extends string>(
   query: URLSearchParams,
   name: string,
   words: readonly Word[],
@@ -56,7 +57,7 @@ function uuid(query: URLSearchParams, name: string): string | undefined {
 }
 
 /** Returns the values of a repeatable query parameter; undefined if absent. */
-export function anyOf(query: URLSearchParams, name: string): ReadonlySet<string> | undefined {
+function anyOf(query: URLSearchParams, name: string): ReadonlySet<string> | undefined {
   return query.has(name) ? new Set(query.getAll(name)) : undefined;
 }
 
@@ -67,17 +68,17 @@ export interface PageRange {
 }
 
 /** Parses the paging parameters. */
-export function page(query: URLSearchParams): PageRange {
+function page(query: URLSearchParams): PageRange {
   return {
     offset: integer(query, "offset", { default: 0, min: 0 }),
     limit: integer(query, "limit", { default: 10, min: 1, max: 25 }),
   };
 }
 
-type Filter = (member: Member) => boolean;
+type MemberFilter = (member: Member) => boolean;
 
-function filters(query: URLSearchParams, now: number): Filter[] {
-  const chosen: Filter[] = [];
+function memberFilters(query: URLSearchParams, now: number): MemberFilter[] {
+  const chosen: MemberFilter[] = [];
   const prefix = single(query, "email")?.toLowerCase();
   if (prefix !== undefined) chosen.push((member) => memberAddress(member)?.startsWith(prefix) ?? false);
   const user = uuid(query, "user.id");
@@ -104,7 +105,7 @@ function slice(account: Account, { offset, limit }: PageRange): FoundMembers {
 function search(
   among: Iterable<Member>,
   { offset, limit }: PageRange,
-  filter: Filter,
+  filter: MemberFilter,
   counted: boolean,
 ): FoundMembers {
   const members: Member[] = [];
@@ -128,7 +129,7 @@ function candidates(account: Account, query: URLSearchParams): Iterable<Member> 
 export function memberList(account: Account, query: URLSearchParams, now: number): object {
   const wanted = page(query);
   const counted = boolean(query, "scroll") !== true;
-  const chosen = filters(query, now);
+  const chosen = memberFilters(query, now);
   const found =
     chosen.length === 0
       ? slice(account, wanted)
@@ -143,3 +144,79 @@ export function memberList(account: Account, query: URLSearchParams, now: number
     total_count: counted ? found.total : undefined,
   };
 }
+
+interface Held {
+  readonly account: Account;
+  readonly member: Member;
+}
+
+type MembershipFilter = (held: Held) => boolean;
+
+function kindFilter(query: URLSearchParams): MembershipFilter {
+  const kind = single(query, "kind");
+  const type = single(query, "resource.type");
+  if (kind !== undefined && type !== undefined && kind !== type) {
+    throw new ProblemError(400, "The query parameters kind and resource.type contradict each other.");
+  }
+  const wanted = kind ?? type;
+  return ({ account }) => wanted === undefined || account.type === wanted;
+}
+
+function parentFilter(query: URLSearchParams): MembershipFilter {
+  const id = single(query, "resource.parent.id");
+  const type = single(query, "resource.parent.type");
+  if (id === undefined && type === undefined) return () => true;
+  if (id === undefined || type === undefined) {
+    throw new ProblemError(400, "resource.parent.id and resource.parent.type must be given together.");
+  }
+  if (isNone(id) !== isNone(type)) {
+    throw new ProblemError(400, "resource.parent.id and resource.parent.type must be null together.");
+  }
+  if (isNone(id)) return ({ account }) => account.parent === undefined;
+  return ({ account }) => account.parent?.id === id && account.parent.type === type;
+}
+
+/** Checks for the notation of "no parent" in a query. */
+function isNone(text: string): boolean {
+  return text === "null" || text === "";
+}
+
+function membershipFilters(query: URLSearchParams, now: number): MembershipFilter[] {
+  const status = oneOf(query, "status", STATUSES);
+  const sandbox = boolean(query, "resource.attributes.sandbox");
+  const name = single(query, "resource.name");
+  const roles = anyOf(query, "roles");
+  return [
+    kindFilter(query),
+    parentFilter(query),
+    ({ member }) => status === undefined || statusOf(member, now) === status,
+    ({ account }) => sandbox === undefined || account.sandbox === sandbox,
+    ({ account }) => name === undefined || account.name === name,
+    ({ member }) => roles === undefined || member.roles.some((role) => roles.has(role)),
+  ];
+}
+
+function list(call: OperationCall, owner: string): Answer {
+  const { offset, limit } = page(call.query);
+  const chosen = membershipFilters(call.query, call.now);
+  const accounts = [...call.store.merchants.values(), ...call.store.organizations.values()];
+  const found = accounts
+    .flatMap((account) => membersByEmail(account, owner).map((member): Held => ({ account, member })))
+    .filter((held) => chosen.every((filter) => filter(held)));
+  const items = found
+    .slice(offset, offset + limit)
+    .map(({ account, member }) => membershipResource(member, account, call.now));
+  return { status: 200, body: { items, total_count: found.length } };
+}
+
+/** The operations on the memberships of the key's owner. */
+export const MEMBERSHIP_OPERATIONS: readonly UserOperation[] = [
+  {
+    name: "memberships.list",
+    method: "GET",
+    path: "/v0.1/memberships",
+    permissions: ["user.profile", "user.profile_readonly"],
+    scope: "user",
+    handle: list,
+  },
+];

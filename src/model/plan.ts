@@ -109,7 +109,7 @@ export interface Deferred {
   readonly change: Change;
   /** The role that would have too few. */
   readonly role: string;
-  /** Addresses of those whose acceptance it waits for. */
+  /** Addresses of the members who have to accept first. */
   readonly waitsFor: readonly string[];
 }
 
@@ -154,7 +154,7 @@ export interface Refusal {
   readonly override: string | null;
 }
 
-/** Something about one role or member that the plan's reader has to know; an error keeps the plan from being applied. */
+/** A warning or an error about a role or member; an error prevents an apply. */
 export interface Finding {
   /** Stable, kebab-case. */
   readonly code: string;

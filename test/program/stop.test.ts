@@ -150,7 +150,7 @@ test("a managed user's password is set on request, and stands nowhere", async ()
   const rotate = [...APPLY, "--rotate-password", "till-7@example.com"];
   const unset = await shop.run(rotate);
   expect(unset.stderr).toContain(
-    "--rotate-password takes the new passwords from the environment: TILL_7 is not set.",
+    "Passwords of --rotate-password come from the environment: TILL_7 is not set.",
   );
   expect(unset.code).toBe(1);
   const { stdout, stderr, code } = await shop.run(rotate, { TILL_7: "s3cr3t-of-till" });

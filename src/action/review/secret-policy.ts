@@ -65,7 +65,7 @@ export function guardPlanEvent({ name, pull }: EventContext, keys: boolean): voi
   if (!fork && !UNSAFE.has(name)) return;
   throw new ActionError(
     "unsafe-event",
-    `With the event ${name}, files of anybody could be planned with the keys of this repository.`,
+    `The event ${name} could plan anybody's files with the keys of this repository.`,
     "Use the event pull_request: for a fork it has no keys, so only the files are compared.",
   );
 }

@@ -130,9 +130,9 @@ export function passwordsFor(
 }
 
 function purpose(creates: boolean, rotates: boolean): string {
-  if (!rotates) return "The plan creates managed users, which take their first passwords";
-  if (!creates) return "--rotate-password takes the new passwords";
-  return "The plan creates managed users, and --rotate-password sets passwords; both take them";
+  if (!rotates) return "First passwords of managed users come";
+  if (!creates) return "Passwords of --rotate-password come";
+  return "First passwords of managed users, and those of --rotate-password, come";
 }
 
 function passwordVariables({ changes }: Plan): readonly string[] {

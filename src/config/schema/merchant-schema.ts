@@ -42,7 +42,7 @@ const adjust = described(
   {
     title: "Adjustment",
     description:
-      "Changes the permissions of an included role for this merchant alone. The entry has no other key but name.",
+      "Changes the permissions of an included role for this merchant alone. The entry may have no other key but name.",
     examples: [{ add: ["refunds_create"], remove: ["catalog_edit"] }],
   },
 );

@@ -29,7 +29,7 @@ const ROUND_REFUSALS = 3;
 /** Share of the measured rate that is used, to allow for requests of different latency. */
 const MARGIN = 0.97;
 
-/** Share of refusals above the usual one that leads to a cut. */
+/** Increase in the share of refusals that leads to a cut. */
 const TOLERATED = 0.015;
 
 /** Steps up after a cut, as shares of the pace; the last one repeats. */

@@ -187,7 +187,7 @@ export function toFinding(found: FindingData): Finding {
       return error(
         "role",
         `Role "${name}" is pinned to ${found.id}, a predefined role, which cannot be changed.`,
-        'Remove it from "roles:"; members can be granted it by its id.',
+        'Remove it from "roles:"; grant it to members by its id.',
       );
     case "caller-unknown":
       return warning(

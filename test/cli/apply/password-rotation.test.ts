@@ -85,7 +85,7 @@ test("a password that is to be set has to be there, and long enough, before anyt
   const rotations = rotate(["till@example.com"], WANT, IS);
   const plan = planOf(desired(), live());
   expect(() => passwordsFor([plan], rotations, {})).toThrow(
-    "--rotate-password takes the new passwords from the environment: TILL_7 is not set.",
+    "Passwords of --rotate-password come from the environment: TILL_7 is not set.",
   );
   expect(() => passwordsFor([plan], rotations, { TILL_7: "seven77" })).toThrow("TILL_7 has fewer than 8");
   expect(passwordsFor([plan], rotations, { TILL_7: "eight888" })("TILL_7")).toBe("eight888");

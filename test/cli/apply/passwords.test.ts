@@ -10,7 +10,7 @@ const plan = planOf(desired({ members: tills }), live());
 test("passwords that are missing are told apart from passwords that are too short, and none is printed", () => {
   const env = { TILL_1: "s3cr3t7", TILL_2: "", TILL_4: "long enough" };
   expect(() => passwordsFor([plan], [], env)).toThrow(
-    "The plan creates managed users, which take their first passwords from the environment: " +
+    "First passwords of managed users come from the environment: " +
       "TILL_2, TILL_3 are not set; TILL_1 has fewer than 8 characters.",
   );
 });

@@ -11,7 +11,7 @@ export function endsPanel(merchant: PageMerchant, now: number): HTMLElement {
   const ends = merchant.members
     .flatMap((member) => (member.ends ?? []).map((end) => ({ member, end })))
     .sort((a, b) => a.end.ends - b.end.ends);
-  if (ends.length === 0) return h("p", { class: "empty" }, "No file sets an end here.");
+  if (ends.length === 0) return h("p", { class: "empty" }, "No file sets an end date.");
   const first = Math.min(now, ends[0]?.end.ends ?? now);
   const last = Math.max(now + SOON, ends.at(-1)?.end.ends ?? now);
   const at = (moment: number): number => ((moment - first) / (last - first)) * 100;

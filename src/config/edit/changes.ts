@@ -10,7 +10,9 @@ export interface Addition {
   readonly key: string | null;
   readonly value: JsonValue;
   readonly comment?: string | undefined;
-  /** Items that are commented out, at the end of the value. */
+  /** Of a new list, its items. */
+  readonly items?: readonly Addition[];
+  /** Of a new list, items that are commented out. */
   readonly remarks?: readonly Remark[];
 }
 

@@ -48,15 +48,17 @@ const quoteAt = (text: string, at: number): '"' | "'" | null => {
   return mark === '"' || mark === "'" ? mark : null;
 };
 
-/** Returns the quotes that all texts in some nodes have, null if some have none or others. */
+/** Returns the quotes that all texts in some nodes have, null if some have none or others, or there are too few. */
 function commonQuote(text: string, nodes: readonly SyntaxNode[]): '"' | "'" | null {
-  const texts = nodes.flatMap((node) => [node, ...node.entries.map((entry) => entry.node)]);
-  const quotes = texts
-    .filter(({ kind, value }) => kind === "scalar" && typeof value === "string")
-    .map(({ start }) => quoteAt(text, start));
+  const texts = nodes.flatMap(scalarsIn).filter(({ value }) => typeof value === "string");
+  const quotes = texts.map(({ start }) => quoteAt(text, start));
   const [first = null] = quotes;
-  return quotes.every((quote) => quote === first) ? first : null;
+  const isEnough = quotes.length > 1 || nodes[0]?.kind === "scalar";
+  return isEnough && quotes.every((quote) => quote === first) ? first : null;
 }
+
+const scalarsIn = (node: SyntaxNode): readonly SyntaxNode[] =>
+  node.kind === "scalar" ? [node] : node.entries.flatMap((entry) => scalarsIn(entry.node));
 
 function commonKeyQuote(text: string, { kind, entries }: SyntaxNode): '"' | "'" | null {
   const quotes = kind === "map" ? entries.map(({ start }) => quoteAt(text, start)) : [];

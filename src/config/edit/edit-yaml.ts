@@ -178,7 +178,8 @@ function entriesChangeOf(node: SyntaxNode, tree: EditTree, path: Path, value: Js
     const entry = node.entries[index];
     if (entry === undefined) {
       const item = applied(undefined, child, inner);
-      if (item !== undefined) fresh.push({ key: name, value: item, remarks: child.remarks });
+      if (item !== undefined)
+        fresh.push({ key: name, value: item, items: child.added, remarks: child.remarks });
     } else if (child.removed) {
       removed.add(index);
     } else {

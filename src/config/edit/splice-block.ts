@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../model/json.ts";
 import type { Path } from "../diagnostics/problem.ts";
 import { listOf, valueAt } from "../values.ts";
-import type { Addition, ListRemarks, NodeChange } from "./changes.ts";
+import type { Addition, ListRemarks, NodeChange, Remark } from "./changes.ts";
 import { type EditStyle, siblingStyle } from "./edit-style.ts";
 import {
   commentText,
@@ -80,6 +80,10 @@ function spliceFlowValue(splices: Splices, at: BlockEntry, change: EntriesChange
   const { text } = splices;
   const { entry, path } = at;
   const { node } = entry;
+  if (node.entries.length === 0 && path.length > 0) {
+    fillEmpty(splices, at, change, style);
+    return;
+  }
   const print = siblingStyle(text, style, path, node.entries);
   const own: Splices = { text, deletions: [], insertions: [] };
   spliceFlow(own, node, change, path, print);
@@ -87,16 +91,41 @@ function spliceFlowValue(splices: Splices, at: BlockEntry, change: EntriesChange
   const isLong = (length: number) => column + length > MAX_COLUMNS;
   const result = spliced(own, node.start, node.end);
   if (!result.includes("\n") && isLong(result.length) && !isLong(node.end - node.start) && path.length > 0) {
-    const pieces = flowPieces(text, node, change, path, print);
-    const shift = " ".repeat(entry.key === null ? 2 : node.kind === "map" ? print.step : print.listStep);
-    const [first = "", ...rest] = pieces.map((piece) => (node.kind === "seq" ? `- ${piece}` : piece));
-    const lines = (entry.key === null ? rest : [first, ...rest]).map((line) => shift + line);
-    writeValue(splices, at, entry.key === null ? ` ${first}` : "", lines, true);
+    unfold(splices, at, change, style);
     return;
   }
   splices.deletions.push(...own.deletions);
   splices.insertions.push(...own.insertions);
   if (node.kind === "seq") updateNote(splices, entry, listOf(change.value), print);
+}
+
+/** Fills an empty list or mapping, as if it had not been there. */
+function fillEmpty(splices: Splices, at: BlockEntry, change: EntriesChange, style: EditStyle): void {
+  const { entry, path, column } = at;
+  const items = [...change.added.values()].flat();
+  if (entry.key === null || entry.node.kind === "map" || !isBlockList(items)) {
+    replaceValue(splices, at, change.value, style);
+    return;
+  }
+  const print = siblingStyle(splices.text, style, path, []);
+  const lines = printNewList(items, [], path, column + print.listStep, print);
+  writeValue(splices, at, "", indented(lines, print.listStep), false);
+}
+
+/** Turns a list or mapping in brackets into a block whose entries stay as they are. */
+function unfold(splices: Splices, at: BlockEntry, change: EntriesChange, style: EditStyle): void {
+  const { entry, path, column } = at;
+  const { node, key } = entry;
+  const print = siblingStyle(splices.text, style, path, node.entries);
+  const pieces = flowPieces(splices.text, node, change, path, print);
+  const shift = key === null ? 2 : node.kind === "map" ? print.step : print.listStep;
+  if (pieces.some((piece) => column + shift + 2 + piece.length > MAX_COLUMNS)) {
+    replaceValue(splices, at, change.value, style, true);
+    return;
+  }
+  const [first = "", ...rest] = pieces.map((piece) => (node.kind === "seq" ? `- ${piece}` : piece));
+  const lines = indented(key === null ? rest : [first, ...rest], shift);
+  writeValue(splices, at, key === null ? ` ${first}` : "", lines, true);
 }
 
 /** Updates the comment behind a list in brackets if it says what its items are called. */
@@ -116,12 +145,18 @@ function updateNote(
 }
 
 /** Writes another value in the place of an entry's value. */
-function replaceValue(splices: Splices, at: BlockEntry, value: JsonValue, style: EditStyle): void {
+function replaceValue(
+  splices: Splices,
+  at: BlockEntry,
+  value: JsonValue,
+  style: EditStyle,
+  unfolds = false,
+): void {
   const { text } = splices;
   const { entry, path, column } = at;
   const { node, key } = entry;
   const siblings = siblingStyle(text, style, path, node.entries);
-  const isBlock = !node.flow && (node.kind === "map" || node.kind === "seq");
+  const isBlock = unfolds || (!node.flow && (node.kind === "map" || node.kind === "seq"));
   const inline = new Map([...siblings.inline, ...(isBlock ? [[String(key ?? "-"), false] as const] : [])]);
   const hasComment = restOfLine(text, node.end).includes("#");
   const comments = hasComment ? new Map<string, string>() : siblings.comments;
@@ -159,8 +194,9 @@ function writeValue(
     insertions.push({ at: slot, text: colon + head });
     const first = node.entries[0]?.start ?? node.start;
     below = lineEnd(text, slot);
-    const start = commentsAbove(text, first, below, columnOf(text, first));
-    deletions.push([start, lineEnd(text, node.end)]);
+    const inner = columnOf(text, first);
+    const end = endWithComments(text, node.end, inner);
+    deletions.push([commentsAbove(text, first, below, inner), end], ...indentationBelow(text, end, column));
   } else if (node.kind === "empty") {
     insertions.push({ at: slot, text: colon + head });
   } else if (node.kind === "block-scalar") {
@@ -176,6 +212,21 @@ function writeValue(
   if (rest.length > 0) insertLines(splices, below, indented(rest, column));
 }
 
+/** Returns the indentation of comments below a block that is gone, as far as it exceeds a column. */
+function indentationBelow(
+  text: string,
+  start: number,
+  column: number,
+): readonly (readonly [number, number])[] {
+  const found: (readonly [number, number])[] = [];
+  for (let at = start; at < text.length; at = lineEnd(text, at)) {
+    const [, indentation = "", mark] = /^([ \t]*)(#|\r?$)/.exec(restOfLine(text, at)) ?? [];
+    if (mark === undefined || (mark === "#" && indentation.length <= column)) break;
+    if (mark === "#") found.push([at + column, at + indentation.length]);
+  }
+  return found;
+}
+
 const indented = (lines: readonly string[], column: number): readonly string[] =>
   lines.map((line) => (line === "" ? "" : " ".repeat(column) + line));
 
@@ -187,17 +238,20 @@ function spliceBlock(splices: Splices, at: BlockEntry, change: EntriesChange, st
   const column = columnOf(text, entries[0]?.start ?? node.start);
   const isSeq = node.kind === "seq";
   const isKept = (index: number) => index < entries.length && !change.removed.has(index);
+  const firstKept = entries.findIndex((_, index) => isKept(index));
+  const lastKept = entries.findLastIndex((_, index) => isKept(index));
   const floorOf = (index: number) =>
     index === 0
       ? at.path.length === 0
         ? lineStart(text, node.start)
         : lineEnd(text, at.entry.slot)
-      : lineEnd(text, entries[index - 1]?.end ?? 0);
+      : endWithComments(text, entries[index - 1]?.end ?? 0, column);
   const printed = (after: number): readonly string[] => {
+    if (!change.added.has(after)) return [];
     const print = siblingStyle(text, style, at.path, entries);
     const isSpaced = isSpacedAt(text, node, after);
     return (change.added.get(after) ?? []).flatMap((addition, number) => {
-      const blank = isSpaced && (number > 0 || entries.some((_, index) => index <= after && isKept(index)));
+      const blank = isSpaced && (number > 0 || (firstKept >= 0 && firstKept <= after));
       const lines = printAddition(text, addition, node, at.path, column, print);
       return [...(blank ? [""] : []), ...indented(lines, column)];
     });
@@ -206,18 +260,18 @@ function spliceBlock(splices: Splices, at: BlockEntry, change: EntriesChange, st
   const [first] = entries;
   if (front.length > 0 && first !== undefined)
     insertInFront(splices, first, front, isSeq, floorOf(0), column);
+  let isTop = true;
   for (const [index, entry] of entries.entries()) {
     const inner = change.changed.get(index);
+    if (isKept(index)) isTop = false;
+    const isChanged = inner !== undefined || change.removed.has(index) || change.added.has(index);
+    if (!isChanged) continue;
     const end = endWithComments(text, entry.end, column);
     if (change.removed.has(index)) {
-      const next = entries.findIndex((_, other) => other > index && isKept(other));
-      removeEntry(splices, node, index, {
-        floor: floorOf(index),
-        column,
-        end,
-        next,
-        isFirst: !entries.some((_, other) => other < index && isKept(other)),
-      });
+      const floor = floorOf(index);
+      const start = commentsAbove(text, entry.start, floor, column);
+      if (text.slice(floor, start).includes("#")) isTop = false;
+      removeEntry(splices, node, index, { floor, start, end, isTop, isLast: index > lastKept });
     } else if (inner !== undefined) {
       spliceEntry(splices, { entry, path: [...at.path, entry.key ?? index], column }, inner, style);
     }
@@ -262,20 +316,52 @@ function isSpacedAt(text: string, { entries }: SyntaxNode, after: number): boole
 
 function printAddition(
   text: string,
-  { key, value, comment, remarks = [] }: Addition,
+  addition: Addition,
   node: SyntaxNode,
   path: Path,
   column: number,
   style: PrintStyle,
 ): readonly string[] {
+  const { key, value, items = [], remarks = [] } = addition;
+  if (key === null) return printNewItem(addition, path, column, style, dashOf(text, node.entries.at(-1)));
+  const inner = [...path, key];
+  // Above an empty list, as a comment below it is the next key's.
+  if (isEmpty(value) || (!isBlockList(items) && remarks.length === 0)) {
+    const pair = printPair(key, value, path, column, style);
+    return [...printNewList([], remarks, inner, column, style), ...pair];
+  }
+  const lines = printNewList(items, remarks, inner, column + style.listStep, style);
+  return [`${printKey(key, style)}:`, ...indented(lines, style.listStep)];
+}
+
+/** Whether a new list is more than a few words. */
+const isBlockList = (items: readonly Addition[]): boolean =>
+  items.some(({ value, comment }) => (typeof value === "object" && value !== null) || comment !== undefined);
+
+function printNewList(
+  items: readonly Addition[],
+  remarks: readonly Remark[],
+  path: Path,
+  column: number,
+  style: PrintStyle,
+): readonly string[] {
+  return [
+    ...items.flatMap((item) => printNewItem(item, path, column, style)),
+    ...remarks.flatMap(({ value, comment }) =>
+      printCommentedItem(value, comment, [...path, 0], column, style),
+    ),
+  ];
+}
+
+function printNewItem(
+  { value, comment }: Addition,
+  path: Path,
+  column: number,
+  style: PrintStyle,
+  dash?: string,
+): readonly string[] {
   const above = comment === undefined ? [] : [`# ${commentText(comment)}`];
-  if (key === null)
-    return [...above, ...printItem(value, [...path, 0], column, style, dashOf(text, node.entries.at(-1)))];
-  const shift = " ".repeat(isEmpty(value) ? 0 : style.listStep);
-  const out = remarks.flatMap((remark) =>
-    printCommentedItem(remark.value, remark.comment, [...path, key, 0], column + shift.length, style),
-  );
-  return [...above, ...printPair(key, value, path, column, style), ...out.map((line) => shift + line)];
+  return [...above, ...printItem(value, [...path, 0], column, style, dash)];
 }
 
 /** Returns the dash of a list's item with the spaces behind it. */
@@ -286,39 +372,40 @@ function dashOf(text: string, item: SyntaxEntry | undefined): string {
 
 interface Removal {
   readonly floor: number;
-  readonly column: number;
+  /** The start of its first line, or of the comments above it. */
+  readonly start: number;
   /** The end of its last line and of its comments. */
   readonly end: number;
-  /** The index of the next entry that stays, -1 if there is none. */
-  readonly next: number;
-  /** Whether no entry above it stays. */
-  readonly isFirst: boolean;
+  /** Whether nothing above it in its block stays. */
+  readonly isTop: boolean;
+  /** Whether no entry below it stays. */
+  readonly isLast: boolean;
 }
 
 function removeEntry(splices: Splices, { entries }: SyntaxNode, index: number, at: Removal): void {
-  const { text } = splices;
+  const { text, deletions } = splices;
+  const { start, end, isTop, isLast } = at;
   const entry = entries[index];
   if (entry === undefined) return;
   if (!isFirstOnLine(text, entry.start)) {
     const next = entries[index + 1];
-    const gap = next === undefined ? "" : text.slice(entry.end, next.start);
-    if (next !== undefined && !gap.includes("#") && isFirstOnLine(text, next.start)) {
-      splices.deletions.push([entry.start, next.start]);
+    const gap = next === undefined ? "#" : text.slice(entry.end, next.start);
+    if (next !== undefined && !gap.includes("#")) {
+      deletions.push([entry.start, next.start]);
       return;
     }
-    const from =
-      lineStart(text, entry.start) + text.slice(lineStart(text, entry.start), entry.start).trimEnd().length;
-    const end = at.end - (text[at.end - 2] === "\r" ? 2 : 1);
-    splices.deletions.push([from, end]);
+    // Only the dash stays on the line, for the comments below.
+    const line = lineStart(text, entry.start);
+    const from = line + text.slice(line, entry.start).trimEnd().length;
+    deletions.push([from, end - (text[end - 2] === "\r" ? 2 : 1)]);
     return;
   }
-  const start = commentsAbove(text, entry.start, at.floor, at.column);
-  const [above, below] = [blanksAbove(text, start, at.floor), blanksBelow(text, at.end)];
-  if (at.isFirst && above === start) splices.deletions.push([start, at.next === -1 ? at.end : below]);
-  else splices.deletions.push([below > at.end || at.next === -1 ? above : start, at.end]);
+  const [above, below] = [blanksAbove(text, start, at.floor), blanksBelow(text, end)];
+  if (isTop) deletions.push([start, index === entries.length - 1 ? end : below]);
+  else deletions.push([below > end || isLast ? above : start, end]);
 }
 
-/** Adds commented-out items at the ends of lists, unless they are in the text. */
+/** Adds commented-out items at the ends of lists, or above empty ones, unless they are in the text. */
 export function insertRemarks(
   splices: Splices,
   lists: readonly ListRemarks[],
@@ -329,21 +416,37 @@ export function insertRemarks(
   for (const { path, remarks } of lists) {
     const found = entryAt(style.root, path);
     if (found === null) continue;
-    const { node } = found;
-    const print = siblingStyle(text, style, path, node.entries);
-    const last =
-      node.kind === "seq" && !node.flow && !isEmpty((valueAt(expected, path) ?? []) as JsonValue)
-        ? node.entries.at(-1)
-        : undefined;
-    const column = columnOf(text, last?.start ?? found.start);
-    const known = new Set(text.split(/\r?\n/).map((line) => line.trim()));
-    const lines = remarks.flatMap(({ value, comment }) => {
-      const printed = printCommentedItem(value, comment, [...path, 0], column, print);
-      return known.has(printed[0] ?? "") ? [] : printed;
+    const print = siblingStyle(text, style, path, found.node.entries);
+    const { at, column } = placeOfRemarks(text, found, isEmpty(valueAt(expected, path) as JsonValue), print);
+    const known = new Set(text.split(/\r?\n/).map(subjectOf));
+    const fresh = remarks.filter(({ value, comment }) => {
+      const [first = ""] = printCommentedItem(value, comment, [...path, 0], column, print);
+      return !known.has(subjectOf(first));
     });
-    if (lines.length === 0) continue;
-    insertLines(splices, endWithComments(text, (last ?? found).end, column), indented(lines, column));
+    const lines = printNewList([], fresh, path, column, print);
+    if (lines.length > 0) insertLines(splices, at, indented(lines, column));
   }
+}
+
+/** Returns what a commented-out item is about: its first key and value, however they are written. */
+function subjectOf(line: string): string {
+  const found = /^\s*#\s*- *(?:\{ *)?["']?(\w+)["']?: *["']?([^\s"',]+)/.exec(line);
+  return found === null ? line.trim() : `${found[1]}: ${found[2]}`;
+}
+
+function placeOfRemarks(
+  text: string,
+  list: SyntaxEntry,
+  isEmptied: boolean,
+  { listStep }: PrintStyle,
+): { at: number; column: number } {
+  const { node } = list;
+  const own = columnOf(text, list.start);
+  const last = node.entries.at(-1);
+  // Below a list in brackets, a comment is the next key's.
+  if (isEmptied || (node.flow && last !== undefined)) return { at: lineStart(text, list.start), column: own };
+  const column = last === undefined ? own + listStep : columnOf(text, last.start);
+  return { at: endWithComments(text, (last ?? list).end, column), column };
 }
 
 function entryAt(root: SyntaxNode, path: Path): SyntaxEntry | null {

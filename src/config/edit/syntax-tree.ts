@@ -48,47 +48,62 @@ export function readSyntax(text: string, value: unknown): SyntaxNode | null {
 type Props = readonly CST.SourceToken[];
 
 function nodeOf(token: CST.Token, props: Props, slot: number, value: unknown): SyntaxNode {
-  const anchor = props.findLast(({ type }) => type === "anchor")?.source.slice(1) ?? null;
-  const base = { flow: false, anchor, alias: null, value, entries: [], headerEnd: 0, start: slot, end: slot };
+  const anchor = anchorIn(props);
   switch (token.type) {
     case "alias":
-      return { ...base, kind: "alias", alias: token.source.slice(1), ...rangeOf(token) };
     case "scalar":
     case "single-quoted-scalar":
-    case "double-quoted-scalar":
-      return token.source === ""
-        ? { ...base, kind: "empty" }
-        : { ...base, kind: "scalar", ...rangeOf(token) };
-    case "block-scalar":
-      return { ...base, kind: "block-scalar", ...blockScalarRange(token) };
+    case "double-quoted-scalar": {
+      const { type, offset: start, source } = token;
+      const end = start + source.length;
+      if (type === "alias") return makeNode("alias", start, end, { value, alias: source.slice(1) });
+      return source === ""
+        ? makeNode("empty", slot, slot, { value, anchor })
+        : makeNode("scalar", start, end, { value, anchor });
+    }
+    case "block-scalar": {
+      const { start, end, headerEnd } = blockScalarRange(token);
+      return makeNode("block-scalar", start, end, { value, anchor, headerEnd });
+    }
     case "block-map":
     case "block-seq": {
       const entries = blockEntries(token, value);
-      const range = { start: entries[0]?.start ?? slot, end: entries.at(-1)?.end ?? slot };
-      return { ...base, kind: token.type === "block-map" ? "map" : "seq", entries, ...range };
+      const [start, end] = [entries[0]?.start ?? slot, entries.at(-1)?.end ?? slot];
+      return makeNode(token.type === "block-map" ? "map" : "seq", start, end, { value, anchor, entries });
     }
     case "flow-collection": {
       const isMap = token.start.type === "flow-map-start";
       const close = token.end[0];
-      return {
-        ...base,
-        kind: isMap ? "map" : "seq",
-        flow: true,
-        start: token.offset,
-        end: close === undefined ? token.offset : close.offset + close.source.length,
-        entries: flowEntries(token, isMap, value),
-      };
+      const end = close === undefined ? token.offset : close.offset + close.source.length;
+      const entries = flowEntries(token, isMap, value);
+      return makeNode(isMap ? "map" : "seq", token.offset, end, { value, anchor, entries, flow: true });
     }
     default:
-      return { ...base, kind: "empty" };
+      return makeNode("empty", slot, slot, { value, anchor });
   }
 }
 
-function rangeOf(token: { readonly offset: number; readonly source: string }): {
-  start: number;
-  end: number;
-} {
-  return { start: token.offset, end: token.offset + token.source.length };
+/** Makes a node; what is not said is as for a scalar without an anchor. */
+function makeNode(
+  kind: SyntaxNode["kind"],
+  start: number,
+  end: number,
+  {
+    value,
+    anchor = null,
+    alias = null,
+    entries = NO_ENTRIES,
+    flow = false,
+    headerEnd = start,
+  }: Pick<SyntaxNode, "value"> & Partial<SyntaxNode>,
+): SyntaxNode {
+  return { kind, flow, start, end, anchor, alias, value, entries, headerEnd };
+}
+
+const NO_ENTRIES: readonly SyntaxEntry[] = [];
+
+function anchorIn(props: Props): string | null {
+  return props.findLast(({ type }) => type === "anchor")?.source.slice(1) ?? null;
 }
 
 function blockScalarRange({ offset, props, source }: CST.BlockScalar) {
@@ -117,15 +132,8 @@ function flowEntries(token: CST.FlowCollection, isMap: boolean, value: unknown):
     if (isMap) return pairOf(item, value);
     if (!item.sep) return itemOf(item, listOf(value)[index]);
     const { start, end, slot } = pairOf(item, {});
-    const node = { kind: "opaque", flow: true, start, end, anchor: null, alias: null } as const;
-    return {
-      key: null,
-      start,
-      slot,
-      end,
-      colon: true,
-      node: { ...node, value: listOf(value)[index], entries: [], headerEnd: 0 },
-    };
+    const inner = makeNode("opaque", start, end, { value: listOf(value)[index], flow: true });
+    return { key: null, start, slot, end, colon: true, node: inner };
   });
 }
 

@@ -10,8 +10,16 @@ const MEMBER_KEYS: readonly string[] = ["email", "managed", "roles", "until", "m
 
 /** Returns the keys of the mapping at a path in canonical order; empty if the user chooses them. */
 export function canonicalKeys(path: Path): readonly string[] {
-  return path[0] === "members" && path.length === 2 ? MEMBER_KEYS : keysAt(path);
+  if (path[0] === "members" && path.length === 2) return MEMBER_KEYS;
+  // The keys of one item are those of all.
+  const shape = path.map((segment) => (typeof segment === "number" ? 0 : segment));
+  const name = JSON.stringify(shape);
+  const keys = knownKeys.get(name) ?? keysAt(shape);
+  knownKeys.set(name, keys);
+  return keys;
 }
+
+const knownKeys = new Map<string, readonly string[]>();
 
 /** Whether the entries of lists are sorted within their groups, or keep their order. */
 export type EntryOrder = "sorted" | "kept";

@@ -94,8 +94,9 @@ describe("removing", () => {
       -      - role: Cashier
       -        until: 2099-01-31
       -      - role_employee
+      -  # end
       +members: []
-         # end
+      +# end
       "
     `);
   });

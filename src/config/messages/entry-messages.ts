@@ -177,7 +177,10 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
       what === "grant"
         ? `This grant has ended: ${until} is in the past. It is treated as absent.`
         : `This membership has ended: ${until} is in the past. The member is treated as absent.`,
-    hint: "Remove the entry, or set an end in the future.",
+    hint:
+      what === "grant"
+        ? "Remove the entry, or set an end in the future."
+        : "Remove the entry once an apply has removed the member, or set an end in the future.",
   }),
 };
 

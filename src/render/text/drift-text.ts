@@ -4,7 +4,7 @@ import { deferredText } from "../report-phrases.ts";
 import type { Style, Verbosity } from "../style.ts";
 import { type DriftView, differencesIn, knownDriftText } from "../view/drift-view.ts";
 import { renderImpact } from "./impact-text.ts";
-import { renderFindings, renderHeading, renderRefusal, renderRisks, renderRow } from "./plan-text.ts";
+import { renderFindings, renderGroups, renderHeading, renderRefusal, renderRisks } from "./plan-text.ts";
 import { hangingLines, wrapText } from "./wrap.ts";
 
 /** Formats drifts: the rules that live access breaks, the differences, and the side that changed. */
@@ -37,11 +37,7 @@ function renderDrift(view: DriftView, style: Style, verbosity: Verbosity): strin
       : [
           ...renderImpact(view.impact, style, verbosity, origin),
           ...renderRisks(view.risks, style, verbosity),
-          ...view.groups.flatMap(({ title, rows }) => [
-            "",
-            `  ${style.bold(title)}`,
-            ...rows.flatMap((row) => renderRow(row, style)),
-          ]),
+          ...renderGroups(view, style),
         ]),
     ...renderFindings(verbosity === "quiet" ? { ...view, warnings: [] } : view, style),
   ];

@@ -88,14 +88,19 @@ function renderBody(view: PlanView, style: Style, verbosity: Verbosity): readonl
   return [
     ...renderImpact(view.impact, style, verbosity),
     ...renderRisks(view.risks, style, verbosity),
-    ...view.groups.flatMap(({ title, rows }) => [
-      "",
-      `  ${style.bold(title)}`,
-      ...rows.flatMap((row) => renderRow(row, style)),
-    ]),
+    ...renderGroups(view, style),
     ...(view.deferred.length > 0 ? ["", `  ${style.bold("Deferred")}`] : []),
     ...view.deferred.flatMap((row) => renderDeferred(row, style)),
   ];
+}
+
+/** Formats the changes, below the title of their group. */
+export function renderGroups({ groups }: PlanView, style: Style): readonly string[] {
+  return groups.flatMap(({ title, rows }) => [
+    "",
+    ...wrapText(title, style.columns - 2).map((line) => `  ${style.bold(line)}`),
+    ...rows.flatMap((row) => renderRow(row, style)),
+  ]);
 }
 
 /** Formats risks, in a few lines each. */
@@ -201,10 +206,7 @@ export function renderHeading({ merchant, environment, service }: PlanView, styl
 }
 
 /** Formats a change with its details. */
-export function renderRow(
-  { kind, verb = kind, name, remark, details }: RowView,
-  style: Style,
-): readonly string[] {
+function renderRow({ kind, verb = kind, name, remark, details }: RowView, style: Style): readonly string[] {
   const paint = paintOf(kind, style);
   const label = paint(`${SYMBOLS[kind]} ${verb}`);
   const line = `    ${label} ${oneLine(name)}`;

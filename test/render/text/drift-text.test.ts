@@ -21,6 +21,18 @@ test("there is not said to be no drift where an error keeps the files from being
   );
 });
 
+test("no line is longer than a narrow terminal", () => {
+  const is = live([liveRole("role_1", "Cashier")]);
+  const want = desired({ roles: [] });
+  const drift = driftOf({ desired: want, live: is }, planOf(want, is), {
+    file: () => null,
+    live: () => null,
+  });
+  const text = renderDrifts([driftView(drift)], { ...PLAIN, columns: 36 });
+  expect(text).toContain("Different;");
+  expect(text.split("\n").filter((line) => line.length > 36)).toEqual([]);
+});
+
 test("what holders gain by a role is not said to be from outside git where the side is not known that changed it", () => {
   const is = live(
     [liveRole("role_1", "Cashier", { permissions: ["payouts_edit"] })],

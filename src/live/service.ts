@@ -1,3 +1,4 @@
+import { buildConnector } from "undici";
 import type { LiveEvent } from "../model/events.ts";
 import type { Membership } from "../model/live.ts";
 import type { LiveLookup, LiveReader, LiveWriter } from "../model/ports.ts";
@@ -9,12 +10,15 @@ import {
   createTunnel,
   type Later,
   LIMITS,
+  LostAnswer,
+  lostAnswer,
   type OpenTransport,
   type ProxyServer,
+  type TransportResponse,
   undiciTransport,
 } from "./http/transport.ts";
 import { createCurrentMemberFinder, listMemberships, type MembershipFilter } from "./memberships.ts";
-import { checkBaseUrl } from "./paths.ts";
+import { checkBaseUrl, MEMBERSHIPS_PATH } from "./paths.ts";
 import { type ProbedMerchant, probeOperations } from "./probe-operations.ts";
 import { createLookup, createReader } from "./reader.ts";
 import { createWriter } from "./writer.ts";
@@ -97,4 +101,67 @@ function openTransport(
 ): OpenTransport {
   const tunnel = proxy ? createTunnel(baseUrl, proxy, LIMITS.connectTimeoutMs) : null;
   return undiciTransport(baseUrl, concurrency, later, LIMITS, tunnel);
+}
+
+/** A connection that was opened to try it. */
+export interface Reached {
+  /** `null` for a connection without TLS. */
+  readonly tls: { readonly version: string; readonly validUntil: string } | null;
+}
+
+/** Opens a connection to a service as the client does, and closes it; rejects with a LostAnswer. */
+export async function reachService(
+  target: URL,
+  proxy: ProxyServer | null,
+  timeoutMs: number,
+): Promise<Reached> {
+  const tunnel = proxy && createTunnel(target, proxy, timeoutMs);
+  const connect = tunnel?.connect ?? buildConnector({ timeout: timeoutMs });
+  const { hostname, protocol, port, host } = target;
+  const options = { hostname: hostname.replace(/^\[(.*)\]$/, "$1"), host, protocol, port };
+  try {
+    return await new Promise((resolve, reject) => {
+      connect(options, (error, socket) => {
+        if (error) return reject(error);
+        // A TLS socket knows its protocol and certificate, another one does not.
+        const tls = "getPeerCertificate" in socket ? socket : null;
+        const reached = tls && {
+          version: tls.getProtocol() ?? "TLS",
+          validUntil: tls.getPeerCertificate().valid_to,
+        };
+        resolve({ tls: reached });
+        socket.destroy();
+      });
+    });
+  } catch (error) {
+    throw error instanceof LostAnswer ? error : (lostAnswer(error, host) ?? error);
+  } finally {
+    await tunnel?.close();
+  }
+}
+
+/** Asks a service something without a key, which it must refuse; rejects with a LostAnswer. */
+export async function askWithoutKey(
+  baseUrl: URL,
+  proxy: ProxyServer | null,
+  timeoutMs: number,
+  later: Later,
+): Promise<TransportResponse> {
+  const limits = {
+    ...LIMITS,
+    connectTimeoutMs: timeoutMs,
+    answerTimeoutMs: timeoutMs,
+    wholeTimeoutMs: timeoutMs,
+  };
+  const tunnel = proxy && createTunnel(baseUrl, proxy, timeoutMs);
+  const transport = undiciTransport(baseUrl, 1, later, limits, tunnel);
+  try {
+    return await transport.send({
+      method: "GET",
+      path: MEMBERSHIPS_PATH,
+      headers: { accept: "application/problem+json, application/json", "user-agent": "rolecall" },
+    });
+  } finally {
+    await transport.close();
+  }
 }

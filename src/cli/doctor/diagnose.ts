@@ -1,6 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
-import { askWithoutKey, reachService } from "../../live/http/reach.ts";
+import { grouped } from "../../lib/text.ts";
+import { askWithoutKey, reachService } from "../../live/service.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { HealthGroup, HealthReport } from "../../model/reports.ts";
@@ -31,6 +32,9 @@ export type DoctorCommandOptions = Pick<ServiceOptions, "baseUrl" | "concurrency
 /** Timeout of each step on the way to a service, and of each request with its retries, in ms. */
 const STEP_TIMEOUT_MS = 5_000;
 
+/** Number of merchants that takes so long that it is announced. */
+const MANY = 20;
+
 /** Checks machine, project, services, keys and permissions, and prints what it finds. */
 export async function diagnose(
   paths: readonly string[],
@@ -45,6 +49,9 @@ export async function diagnose(
     io,
   );
   try {
+    if (subjects.length > MANY && io.stderr.isTTY) {
+      io.stderr.write(`Checking ${grouped(subjects.length)} merchants.\n`);
+    }
     const report = await examine(project, subjects, { services, network, options, io });
     io.stdout.write(
       options.format === "json"

@@ -1,9 +1,8 @@
 import { isIP } from "node:net";
-import type { Reached } from "../../live/http/reach.ts";
 import { isHtml } from "../../live/http/request-errors.ts";
 import { LostAnswer, type ProxyServer, type TransportResponse } from "../../live/http/transport.ts";
 import { checkBaseUrl } from "../../live/paths.ts";
-import type { Service } from "../../live/service.ts";
+import type { Reached, Service } from "../../live/service.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { HealthCheck } from "../../model/reports.ts";
 import type { Io } from "../io/io.ts";

@@ -47,7 +47,7 @@ afterAll(async () => {
 test("without git the differences are told, and that nobody knows which side moved", async () => {
   const { code, stdout } = await rolecall(["drift"], { cwd, env: sandbox.env });
   expect(code).toBe(2);
-  expect(stdout).toContain("Drift: 2 differences (2 not known).");
+  expect(stdout).toContain("Drift: 2 differences (2 unknown).");
 });
 
 test("with git it is told what changed outside it, and what is merged but not applied", async () => {

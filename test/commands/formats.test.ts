@@ -54,7 +54,7 @@ describe("plan --format markdown", () => {
 test("drift --format markdown tells by the side that moved", async () => {
   const { stdout, code } = await run("drift", STATION_ROAD, "--format", "markdown");
   expect(stdout).toMatch(/^## ⚠️ rolecall drift: 4 differences \(1 declared, not live, 3 not applied\)\n/);
-  expect(stdout).toMatch(/^# (Merged, but not applied|Changed outside git|Different, and not known)/m);
+  expect(stdout).toMatch(/^# (Merged, but not applied|Changed outside git|Different; which side)/m);
   expect(code).toBe(2);
 });
 
@@ -87,7 +87,7 @@ describe("a page", () => {
 
   test("of what the files say needs neither service nor key", async () => {
     const { stdout, code } = await rolecall(["report", "--declared", STATION_ROAD]);
-    expect(stdout).toContain("Declared in files, not looked up");
+    expect(stdout).toContain("Declared in the files; not compared with the live state");
     expect(dataOf(stdout).merchants[0].members[0].after.status).toBe("declared");
     expect(code).toBe(0);
   });

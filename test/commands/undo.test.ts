@@ -128,7 +128,7 @@ describe("undo", () => {
     const undo = await shop.run(["undo", "latest", "mc1.yaml", "--yes"]);
     expect(undo.stderr).toContain("Refused: nothing was changed.");
     expect(undo.code).toBe(3);
-    expect(undo.stdout).toContain("→ Take the entry out of guards.protect.");
+    expect(undo.stdout).toContain("→ Remove the entry from guards.protect.");
     const override = /To override: undo --allow (\S+)\n/.exec(undo.stdout)?.[1] ?? "";
     const allowed = await shop.run(["undo", "latest", "mc1.yaml", "--yes", "--allow", override]);
     expect(allowed.stdout).toContain("overridden: guard protect");

@@ -306,9 +306,9 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
 /** Hints of guards for an undo, whose changes come from a run instead of the file. */
 const UNDO_HINTS: Readonly<Record<string, string>> = {
   "max-removals": "Check that this is the run to revert. A part of it can be reverted with --merchant.",
-  protect: "Take the entry out of guards.protect.",
+  protect: "Remove the entry from guards.protect.",
   "self-lockout": "Use a key that belongs to somebody else.",
-  "role-still-held": "Take the role from them first.",
+  "role-still-held": "Remove the role from them first.",
 };
 
 /** Returns the refusal of an undo's plan, whose changes do not come from the file. */

@@ -53,7 +53,7 @@ export function renderPage(input: PageInput, assets: PageAssets = ASSETS): strin
 ${noticesOf(input)}
 ${merchants.length > 1 ? merchantTable(input) : ""}
 <div id="app"></div>
-<noscript><p class="notice error">This page needs its own script, which this browser does not run. rolecall plan --format markdown shows a plan without one.</p></noscript>
+<noscript><p class="notice error">This page needs JavaScript, which is turned off in this browser. rolecall plan --format markdown shows a plan without it.</p></noscript>
 </main>
 <script type="application/json" id="data">${scriptJson(data)}</script>
 <script>${assets.script}</script>
@@ -91,7 +91,7 @@ function factsOf({ about, merchants, now }: PageInput): string {
   const source = {
     plan: "Live state and plan",
     live: "Live state",
-    declared: "Declared in files, not looked up",
+    declared: "Declared in the files; not compared with the live state",
   };
   const services = [...new Set(merchants.flatMap(({ report }) => report.service ?? []))];
   const environments = [...new Set(merchants.flatMap(({ report }) => report.environment ?? []))];

@@ -130,7 +130,7 @@ export function driftText(sums: DriftSums): string {
     ...(events.length > 0 ? [`${events.join(", ")} outside git`] : []),
     ...(missing > 0 ? [`${grouped(missing)} declared, not live`] : []),
     ...(notApplied > 0 ? [`${grouped(notApplied)} not applied`] : []),
-    ...(unknown > 0 ? [`${grouped(unknown)} not known`] : []),
+    ...(unknown > 0 ? [`${grouped(unknown)} unknown`] : []),
   ];
   const parts = [
     ...(violations > 0 ? [`live access breaks ${counted(violations, "rule")}`] : []),

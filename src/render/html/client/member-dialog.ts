@@ -87,20 +87,18 @@ export function openMember(member: PageMember, merchant: PageMerchant, now: numb
     member.mfa === undefined ? null : h("p", {}, `MFA on login: ${member.mfa ? "yes" : "no"}.`),
     h("h3", {}, "Effective permissions"),
     rows.length === 0
-      ? h("p", {}, "None that is known.")
+      ? h("p", {}, "None known.")
       : h(
           "table",
           { class: "plain-table" },
           h(
             "thead",
             {},
-            h("tr", {}, h("th", { scope: "col" }, "Permission"), h("th", { scope: "col" }, "Comes from")),
+            h("tr", {}, h("th", { scope: "col" }, "Permission"), h("th", { scope: "col" }, "Granted by")),
           ),
           h("tbody", {}, ...rows),
         ),
-    unknown.length === 0
-      ? null
-      : h("p", {}, "And whatever ", ...separated(unknown), " grants: that is not known here."),
+    unknown.length === 0 ? null : h("p", {}, "Unknown: the permissions of ", ...separated(unknown), "."),
   );
 }
 

@@ -108,7 +108,7 @@ function legend(): HTMLElement {
     entry("held", "●", "holds"),
     entry("gained", "+", "gains"),
     entry("lost", "−", "loses"),
-    entry("edited", "~", "holds, and the role changes"),
+    entry("edited", "~", "holds; the role changes"),
   );
 }
 

@@ -57,7 +57,7 @@ export function rolesPanel(merchant: PageMerchant): HTMLElement {
       : h(
           "p",
           { class: "count" },
-          "What these roles grant is not known here: ",
+          "Roles of unknown permissions: ",
           ...silent.flatMap((one, index) => [index === 0 ? "" : ", ", name(one)]),
           ".",
         ),
@@ -71,7 +71,7 @@ function granted(role: PageMerchant["roles"][number], side: Side): ReadonlySet<n
 }
 
 function unknown(role: string): HTMLElement {
-  return mark("unknown", "?", `what ${role} grants is not known here`);
+  return mark("unknown", "?", `the permissions of ${role} are unknown`);
 }
 
 function cell(role: string, had: boolean, has: boolean): HTMLElement | string {

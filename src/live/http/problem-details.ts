@@ -55,10 +55,11 @@ function extensionsOf(
   return shown.length === 0 ? {} : { extensions: shown };
 }
 
-/** Returns whether a 403 may be about a permission: its Problem says so, or gives no reason. */
-function mayLackPermission(problem: ProblemDetails | undefined): boolean {
+/** Returns whether a 403 may be about a permission: its Problem says so or names it, or gives no reason. */
+function mayLackPermission(operation: Operation, problem: ProblemDetails | undefined): boolean {
   const said = problem?.detail ?? "";
-  return said === "" || /permission|scope|privilege|forbidden|denied|authori[sz]/i.test(said);
+  const isNamed = said === "" || said.includes(OPERATIONS[operation]);
+  return isNamed || /permission|scope|privilege|forbidden|denied|authori[sz]/i.test(said);
 }
 
 /** Returns the missing permission or scope that a Problem names; `undefined` if none. */
@@ -156,7 +157,7 @@ const STATUS_MESSAGES: Readonly<Record<number, StatusMessage>> = {
     code: "forbidden",
     title: "Forbidden",
     hint: ({ operation, keySource }, problem) =>
-      mayLackPermission(problem)
+      mayLackPermission(operation, problem)
         ? `The key in ${keySource} may lack the ${neededFor(operation, problem)} to ${operation}.`
         : "Fix what the detail describes, then run the command again.",
   },

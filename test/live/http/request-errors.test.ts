@@ -64,15 +64,17 @@ describe("a service that says no", () => {
     expect(failure.hint).toContain("may lack the permission roles_write to");
   });
 
-  test.each([{}, { title: "Forbidden" }, { detail: "Access denied" }])(
-    "with 403 and no other reason names the permission that may be missing (%j)",
-    async (told) => {
-      const { failure } = await update(() => problem(403, told));
-      expect(failure.hint).toBe(
-        "The key in RETAIL_API_KEY may lack the permission roles_update to update a role.",
-      );
-    },
-  );
+  test.each([
+    {},
+    { title: "Forbidden" },
+    { detail: "Access denied" },
+    { detail: "The key lacks roles_update." },
+  ])("with 403 and no other reason names the permission that may be missing (%j)", async (told) => {
+    const { failure } = await update(() => problem(403, told));
+    expect(failure.hint).toBe(
+      "The key in RETAIL_API_KEY may lack the permission roles_update to update a role.",
+    );
+  });
 
   test.each(["The last accepted owner cannot be removed.", "This password was used before."])(
     "with 403 for another reason says that, and nothing of permissions (%s)",

@@ -56,6 +56,10 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
       io.stderr.write(renderFailure(error.failure, style));
       return exitCodeFor(error);
     }
+    if (isOutOfFiles(error)) {
+      io.stderr.write("error: Too many files are open for rolecall to run. Raise the limit (ulimit -n).\n");
+      return ExitCode.failed;
+    }
     io.stderr.write(bugReport(error, io));
     return ExitCode.bug;
   }
@@ -141,6 +145,12 @@ and see what it would change:
 Exit codes: 0 done, 1 failed, 2 differences (drift, and
 plan --detailed-exitcode), 3 refused, 4 apply stopped part-way, 70 a bug.
 `;
+
+/** Tells if this process, or the machine, may open no more files: even a part of rolecall may fail to load then. */
+function isOutOfFiles(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  return code === "EMFILE" || code === "ENFILE";
+}
 
 function bugReport(error: unknown, { nodeVersion }: Pick<Io, "nodeVersion">): string {
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -70,3 +70,23 @@ test.each([
   expect(stdout).toBe("");
   expect(code).toBe(1);
 });
+
+test("where no more files may be opened, that is told, and not as a bug", async () => {
+  for (const [thrown, code, told] of [
+    [
+      Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" }),
+      1,
+      "Raise the limit (ulimit -n)",
+    ],
+    [new Error("Oh."), 70, "This is a bug in rolecall"],
+  ] as const) {
+    const { io, written } = testIo();
+    const broken = Object.defineProperty({ ...io }, "cwd", {
+      get: () => {
+        throw thrown;
+      },
+    });
+    expect(await main(["validate"], broken)).toBe(code);
+    expect(written.stderr).toContain(told);
+  }
+});

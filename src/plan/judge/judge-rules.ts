@@ -42,14 +42,17 @@ export function judgePlan(rules: Rules, after: Judged, { before, declared }: Com
   if (violations.length === 0) return { refusals: [], findings: [], findingData };
   const was = byKey(violationsIn(rules, { access: before, settled: before, find: after.find }));
   const own = byKey(declared());
-  const isOld = (violation: Violation): boolean => {
+  const existing = (violation: Violation): Violation | null => {
     const old = was.get(keyOf(violation));
     const isOwn = keysOf(violation).some((key) => own.has(key));
-    return old !== undefined && !isOwn && isNoWorse(violation, old);
+    return old !== undefined && !isOwn && isNoWorse(violation, old) ? old : null;
   };
   return {
-    refusals: violations.flatMap((one) => (isOld(one) ? [] : [refusalOf(one, "plan")])),
-    findings: violations.flatMap((one) => (isOld(one) ? [toExistingViolation(refusalOf(one, "live"))] : [])),
+    refusals: violations.flatMap((one) => (existing(one) === null ? [refusalOf(one, "plan")] : [])),
+    findings: violations.flatMap((one) => {
+      const old = existing(one);
+      return old === null ? [] : [toExistingViolation(refusalOf(one, isSame(one, old) ? "live" : "plan"))];
+    }),
     findingData,
   };
 }
@@ -65,6 +68,10 @@ function refusalOf({ data, check }: Violation, tense: Tense): Refusal {
 
 function isNoWorse({ extent }: Violation, old: Violation): boolean {
   return extent.length < old.extent.length || extent.every((item) => old.extent.includes(item));
+}
+
+function isSame({ extent }: Violation, old: Violation): boolean {
+  return extent.length === old.extent.length && extent.every((item) => old.extent.includes(item));
 }
 
 function byKey(violations: readonly Violation[]): ReadonlyMap<string, Violation> {

@@ -65,6 +65,10 @@ describe("what is broken already", () => {
       refusals: [],
       findings: ["warning max-holders role_admin"],
     });
+    const told = (members: DesiredState["members"]) =>
+      judge({ policies, ...(members && { members }) }, live).plan.findings[0]?.message;
+    expect(told(members)).toContain('The role "role_admin" would have 3 holders, and');
+    expect(told([])).toContain('The role "role_admin" has 4 holders, and');
   });
 
   test("one in the place of another is no improvement where there are too many", () => {

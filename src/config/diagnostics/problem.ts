@@ -169,7 +169,7 @@ export type EntryProblem =
 
 /** Violations of policies and checks. */
 export type PolicyProblem =
-  /** The judge's own words. */
+  /** A violation, as worded by the planner. */
   | { readonly code: BreachCode; readonly message: string; readonly hint: string }
   | {
       readonly code: "holders-contradiction";

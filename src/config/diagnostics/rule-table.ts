@@ -79,7 +79,7 @@ const RULES: Readonly<Record<Code, Rule>> = {
   "merge-key": error("Metadata has no merge key (`<<`). Elsewhere `<<` is an `unknown-key`."),
   "missing-key": error("Required keys are present."),
   "null-value": error('A key has a value; empty is written `[]`, `{}` or `""`.'),
-  "number-form": warning("A number in metadata keeps its form: `007` and `1e3` do not."),
+  "number-form": warning("A number in metadata is in canonical form, unlike `007` and `1e3`."),
   "policy-email-domain": refusal("Members' addresses are in the allowed domains (`email_domains`)."),
   "policy-forbidden-permission": refusal(
     "No custom role grants a forbidden permission (`forbid_permissions`).",

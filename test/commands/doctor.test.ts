@@ -179,6 +179,13 @@ describe("a key", () => {
   });
 });
 
+test("a key from another variable is held against the file's environment too", async () => {
+  const { stdout, code } = await doctor(["--key-env", "OTHER"], { OTHER: "sk_live_other" });
+  expect(flat(stdout)).toContain('MC1 is declared "environment: test", but OTHER');
+  expect(stdout).not.toContain("sk_live_other");
+  expect(code).toBe(1);
+});
+
 describe("what a file does not manage", () => {
   test("needs no permission", async () => {
     await writeFile(

@@ -94,14 +94,17 @@ function subjectsOf(
   options: Pick<DoctorCommandOptions, "merchant" | "baseUrl" | "keyEnv">,
   env: Io["env"],
 ): readonly Subject[] {
+  const { baseUrl, keyEnv } = options;
   const own = (): Connection => resolveOwnConnection(options, env, states);
   const stateOf = new Map(states.map((state) => [state.merchant, state]));
   const merchants = options.merchant.length > 0 ? options.merchant : [...stateOf.keys()];
   if (merchants.length === 0) return [{ merchant: null, state: null, connection: toResult(own) }];
   return [...new Set(merchants)].map((merchant) => {
     const state = stateOf.get(merchant) ?? null;
-    const isOwn = state === null || options.keyEnv !== undefined;
-    const connect = isOwn ? own : () => resolveConnection(state, options.baseUrl, env);
+    const connect =
+      state === null
+        ? own
+        : () => resolveConnection({ ...state, ...(keyEnv !== undefined && { keyEnv }) }, baseUrl, env);
     return { merchant, state, connection: toResult(connect) };
   });
 }

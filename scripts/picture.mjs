@@ -1,18 +1,18 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import xterm from "@xterm/headless";
 
 /**
- * Draws the README's picture: runs a session of the built program on a terminal, against the sandbox with the example's
- * seed, and renders the screen's cells as SVG. With --check it only reports whether the picture is out of date. Run it
- * with "npm run picture"; it needs script(1) of util-linux.
+ * Draws the README's pictures: runs sessions of the built program on a terminal, against sandboxes, and renders the
+ * screen's cells as SVG. With --check it only reports whether a picture is out of date. Run it with "npm run picture";
+ * it needs script(1) of util-linux.
  */
 const root = resolve(import.meta.dirname, "..");
 const program = join(root, "dist", "bin.js");
-const picture = join(root, "docs", "interactive.svg");
-const [COLUMNS, ROWS] = [92, 25];
+const COLUMNS = 104;
 const PATIENCE_MS = 60_000;
 /** A screen that has not changed for so long is complete. */
 const QUIET_MS = 3_000;
@@ -21,36 +21,66 @@ const [BACKGROUND, PLAIN] = ["#16181d", "#e6e6e6"];
 /** The terminal colours that rolecall uses: red, green, yellow, cyan. */
 const COLORS = { 1: "#ff7b72", 2: "#7ee787", 3: "#e3b341", 6: "#76e3ea" };
 
-/** The keys to press, each after a text appears on the screen. */
 const [LEFT, RIGHT] = ["\u001b[D", "\u001b[C"];
-const STEPS = [
-  [/\? keys/, RIGHT],
-  [/▾ Members/, "j"],
-  [/❯ .*\(4\)/, LEFT],
-  [/▸ .*\(4\)/, "jjjjj"],
-  [/❯ .*Refund Approver/, " "],
-  [/left out too/, "jjjjj"],
-  [/❯ .*hana\.sato/, RIGHT],
-  [/❯ .*▾ ~ update/, null],
+const empty = mkdtempSync(join(tmpdir(), "rolecall-picture-"));
+
+/** Each picture: its sandbox, the commands to run in a folder, and the keys to press, each after a text appears. */
+const PICTURES = [
+  {
+    file: "interactive.svg",
+    label: "apply --interactive: a plan is looked through, and a change is left out",
+    rows: 25,
+    sandbox: ["--seed", "examples/retail/live.yaml"],
+    cwd: root,
+    commands: ["apply --interactive examples/retail/access"],
+    steps: [
+      [/\? keys/, RIGHT],
+      [/▾ Members/, "j"],
+      [/❯ .*\(4\)/, LEFT],
+      [/▸ .*\(4\)/, "jjjjj"],
+      [/❯ .*Refund Approver/, " "],
+      [/left out too/, "jjjjj"],
+      [/❯ .*hana\.sato/, RIGHT],
+      [/❯ .*▾ ~ update/, null],
+    ],
+  },
+  {
+    file: "init.svg",
+    label: "init writes the files of an existing account, and a plan has no changes",
+    rows: 16,
+    sandbox: ["--generate", "400"],
+    cwd: empty,
+    commands: ["init --merchant MC0DEMO1 --yes", "plan"],
+    prompt: true,
+    steps: [[/\$ rolecall plan *\n(?:.*\n){2}.*Plan: no changes/, null]],
+  },
 ];
 
-const sandbox = spawn(
-  process.execPath,
-  [program, "sandbox", "--port", "0", "--seed", "examples/retail/live.yaml"],
-  { cwd: root, stdio: ["ignore", "pipe", "ignore"] },
-);
 try {
-  const url = await listening(sandbox);
-  const expected = process.argv.includes("--check") ? readFileSync(picture, "utf8") : null;
-  const drawn = svg(await session(["apply", "--interactive", "examples/retail/access"], url, expected));
-  if (expected === null) {
-    writeFileSync(picture, drawn);
-  } else if (drawn !== expected) {
-    console.error("docs/interactive.svg is out of date: run npm run picture.");
-    process.exitCode = 1;
-  }
+  for (const picture of PICTURES) await draw(picture);
 } finally {
-  sandbox.kill();
+  rmSync(empty, { recursive: true });
+}
+
+async function draw(picture) {
+  const path = join(root, "docs", picture.file);
+  const sandbox = spawn(process.execPath, [program, "sandbox", "--port", "0", ...picture.sandbox], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  try {
+    const url = await listening(sandbox);
+    const expected = process.argv.includes("--check") ? readFileSync(path, "utf8") : null;
+    const drawn = svg(await session(picture, url, expected), picture);
+    if (expected === null) {
+      writeFileSync(path, drawn);
+    } else if (drawn !== expected) {
+      console.error(`docs/${picture.file} is out of date: run npm run picture.`);
+      process.exitCode = 1;
+    }
+  } finally {
+    sandbox.kill();
+  }
 }
 
 async function listening(child) {
@@ -67,11 +97,17 @@ async function listening(child) {
  * Runs the program through the steps on a terminal; returns the screen as rows of cells, once it looks as expected or
  * has not changed for a while: a screen may arrive in parts.
  */
-async function session(args, url, expected) {
-  const terminal = new xterm.Terminal({ cols: COLUMNS, rows: ROWS, allowProposedApi: true });
-  const command = `stty cols ${COLUMNS} rows ${ROWS} && exec '${process.execPath}' '${program}' ${args.join(" ")}`;
+async function session(picture, url, expected) {
+  const { rows, cwd, commands, prompt, steps } = picture;
+  const terminal = new xterm.Terminal({ cols: COLUMNS, rows, allowProposedApi: true });
+  const runs = commands.map((args, index) => {
+    // The last one takes the place of the shell, and so is the one to end.
+    const run = `${index === commands.length - 1 ? "exec " : ""}'${process.execPath}' '${program}' ${args}`;
+    return prompt ? `echo '$ rolecall ${args}' && ${run}` : run;
+  });
+  const command = [`stty cols ${COLUMNS} rows ${rows}`, ...runs].join(" && ");
   const child = spawn("script", ["--quiet", "--flush", "--command", command, "/dev/null"], {
-    cwd: root,
+    cwd,
     env: {
       PATH: process.env.PATH,
       TERM: "xterm-256color",
@@ -82,15 +118,16 @@ async function session(args, url, expected) {
     },
     stdio: ["pipe", "pipe", "inherit"],
   });
+  const closed = once(child, "close");
   const changed = new EventTarget();
   child.stdout.on("data", (chunk) => terminal.write(chunk, () => changed.dispatchEvent(new Event("drawn"))));
   try {
-    for (const [wanted, keys] of STEPS) {
+    for (const [wanted, keys] of steps) {
       await seen(terminal, wanted, changed);
       if (keys !== null) child.stdin.write(keys);
     }
     let changes = true;
-    while (changes && svg(cellsOf(terminal)) !== expected) {
+    while (changes && svg(cellsOf(terminal), picture) !== expected) {
       changes = await once(changed, "drawn", { signal: AbortSignal.timeout(QUIET_MS) }).then(
         () => true,
         () => false,
@@ -99,7 +136,7 @@ async function session(args, url, expected) {
     return cellsOf(terminal);
   } finally {
     child.kill("SIGKILL");
-    await once(child, "close");
+    await closed;
   }
 }
 
@@ -118,8 +155,8 @@ function textOf(terminal) {
     .join("\n");
 }
 
-function cellsOf({ buffer: { active } }) {
-  return Array.from({ length: ROWS }, (_, y) => {
+function cellsOf({ rows, buffer: { active } }) {
+  return Array.from({ length: rows }, (_, y) => {
     const line = active.getLine(active.baseY + y);
     return Array.from({ length: COLUMNS }, (_, x) => {
       const cell = line?.getCell(x);
@@ -133,7 +170,9 @@ function cellsOf({ buffer: { active } }) {
   });
 }
 
-function svg(rows) {
+function svg(cells, { label }) {
+  const rows = cells.map(withDefaultPort);
+
   const [cell, line, margin] = [8.4, 19, 16];
   const width = Math.ceil(COLUMNS * cell + 2 * margin);
   const height = rows.length * line + 2 * margin;
@@ -145,7 +184,7 @@ function svg(rows) {
     }),
   );
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="apply --interactive: a plan is looked through, and a change is left out">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${label}">`,
     `<rect width="${width}" height="${height}" rx="10" fill="${BACKGROUND}"/>`,
     `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14">`,
     ...texts,
@@ -153,6 +192,17 @@ function svg(rows) {
     "</svg>",
     "",
   ].join("\n");
+}
+
+/** Shows the sandbox's default port instead of a free one, so that a picture is the same each time. */
+function withDefaultPort(row) {
+  const found = /127\.0\.0\.1:\d+/.exec(row.map(({ text }) => text || " ").join(""));
+  if (found === null) return row;
+  const shown = "127.0.0.1:4010".padEnd(found[0].length);
+  return row.map((cell, x) => {
+    const at = x - found.index;
+    return at >= 0 && at < found[0].length ? { ...cell, text: shown[at] } : cell;
+  });
 }
 
 /** Groups cells of equal style; each group is positioned, so that a font cannot shift it. */

@@ -164,9 +164,9 @@ const NONE: ReadonlySet<string> = new Set();
 function matchDeclared(
   declared: readonly DesiredRole[],
   custom: readonly LiveRole[],
-  { plan, ignored }: RoleAdoption,
+  { plan, ignored, unwritable }: RoleAdoption,
 ): ReadonlyMap<DesiredRole, string> {
-  const ids = new Set(custom.map(({ id }) => id));
+  const ids = new Set(custom.flatMap(({ id }) => (unwritable.get(id)?.has("entry") ? [] : id)));
   const matched = new Map<DesiredRole, string>();
   for (const role of declared) {
     const id = plan.declared.get(role.name);
@@ -182,7 +182,24 @@ function matchDeclared(
     matched.set(role, first.id);
     claimed.add(first.id);
   }
-  return matched;
+  return withoutTwins(matched, new Map(custom.map(({ id, name }) => [id, name])));
+}
+
+/** Leaves out the entries of roles that have the name of another one's, since a file can list a name once. */
+function withoutTwins(
+  matched: ReadonlyMap<DesiredRole, string>,
+  names: ReadonlyMap<string, string>,
+): ReadonlyMap<DesiredRole, string> {
+  const isNamed = ([role, id]: readonly [DesiredRole, string]): boolean => names.get(id) === role.name;
+  const seen = new Set<string | undefined>();
+  const kept = [...matched].sort((a, b) => Number(isNamed(b)) - Number(isNamed(a)));
+  return new Map(
+    kept.filter(([, id]) => {
+      const isFirst = !seen.has(names.get(id));
+      seen.add(names.get(id));
+      return isFirst;
+    }),
+  );
 }
 
 /** A live role that is ignored from now on. */
@@ -260,7 +277,9 @@ function roleUpdate(
       }),
     ...(metadata !== undefined &&
       !isSameJson(metadata, live.metadata) && { metadata: parts.has("metadata") ? null : live.metadata }),
-    ...(role.id === undefined ? pin && { id: live.id } : role.id !== live.id && { id: live.id }),
+    ...(role.id === undefined
+      ? pin && { id: live.id }
+      : role.id !== live.id && { id: parts.has("id") ? null : live.id }),
   };
 }
 

@@ -52,10 +52,9 @@ export function adoptMembers(declared: readonly DesiredMember[], input: MemberAd
   const listed = new Set([...matched.values(), ...leftovers]);
   const unlisted = live.filter((member) => !listed.has(member));
   const { adds, ignores, mentions } = divideUnlisted(unlisted, matched, isShared, input);
-  const emails = new Set(declared.map(({ email }) => email.toLowerCase()));
+  const emails = newEmails(matched, input);
   const updates = [...matched].flatMap(([member, at]): readonly EntryEdit[] => {
-    const fields = memberUpdate(member, at, { isShared: isShared(at), emails }, input);
-    if (fields.email !== undefined) emails.add(fields.email.toLowerCase());
+    const fields = memberUpdate(member, at, { isShared: isShared(at), email: emails.get(member) }, input);
     return Object.keys(fields).length === 0 ? [] : [{ kind: "update-member", member, fields }];
   });
   const edits = [
@@ -192,13 +191,8 @@ function nameOf(member: LiveMember): string {
 
 /** Returns a test whether another live member has one of a member's addresses, so that its entry has to be pinned. */
 function sharedAddresses(live: readonly LiveMember[]): (member: LiveMember) => boolean {
-  const seen = new Set<string>();
-  const shared = new Set<string>();
-  for (const key of live.flatMap(addressKeysOf)) {
-    if (seen.has(key)) shared.add(key);
-    seen.add(key);
-  }
-  return (member) => addressKeysOf(member).some((key) => shared.has(key));
+  const isShared = repeatedKeys(live.flatMap(addressKeysOf));
+  return (member) => addressKeysOf(member).some(isShared);
 }
 
 function ignoreMember(member: LiveMember, cause: IgnoreCause): EntryEdit {
@@ -224,29 +218,61 @@ function addMember(
   return { kind: "add-member", id, entry, status, left: [...parts].filter((part) => part !== "id") };
 }
 
+/** Returns the addresses of pinned entries whose member has another one, unless two entries would have it. */
+function newEmails(
+  matched: ReadonlyMap<DesiredMember, LiveMember>,
+  { unwritable }: MemberAdoption,
+): ReadonlyMap<DesiredMember, string> {
+  const wanted = new Map(
+    [...matched].flatMap(([member, live]) => {
+      const address = addressOf(live);
+      const isOther = member.id !== undefined && !addressKeysOf(live).includes(member.email.toLowerCase());
+      // An expired invitation is renewed under the address of its entry.
+      const isFit = live.status !== "expired" && !unwritable.get(live.id)?.has("entry");
+      return address !== null && isOther && isFit ? [[member, address] as const] : [];
+    }),
+  );
+  for (;;) {
+    const isTaken = repeatedKeys([...matched.keys()].map((member) => wanted.get(member) ?? member.email));
+    const refused = [...wanted].filter(([, address]) => isTaken(address));
+    if (refused.length === 0) return wanted;
+    for (const [member] of refused) wanted.delete(member);
+  }
+}
+
+/** Returns a test whether a text is in a list more than once, in whatever case. */
+function repeatedKeys(texts: readonly string[]): (text: string) => boolean {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const key of texts.map((text) => text.toLowerCase())) {
+    if (seen.has(key)) repeated.add(key);
+    seen.add(key);
+  }
+  return (text) => repeated.has(text.toLowerCase());
+}
+
 function memberUpdate(
   member: DesiredMember,
   live: LiveMember,
-  { isShared, emails }: { readonly isShared: boolean; readonly emails: ReadonlySet<string> },
+  { isShared, email }: { readonly isShared: boolean; readonly email: string | undefined },
   input: MemberAdoption,
 ): MemberEntryUpdate {
   const { now, unwritable } = input;
   const parts = unwritable.get(live.id) ?? NONE;
-  const { email, id, roles, until, metadata, managed } = member;
+  const { id, roles, until, metadata, managed } = member;
   const grants = roles === undefined ? null : grantUpdate(roles, live, input);
   const nickname = live.user?.nickname;
   const wantsNickname = managed?.nickname !== undefined && isManaged(live) && managed.nickname !== nickname;
-  const address = addressOf(live);
-  const isOther = id !== undefined && address !== null && !addressKeysOf(live).includes(email.toLowerCase());
-  const isFree = address !== null && !emails.has(address.toLowerCase());
   return {
-    ...(isOther && isFree && !parts.has("entry") && { email: address }),
+    ...(email !== undefined && { email }),
     ...(grants !== null && (parts.has("roles") ? { roles: null } : { grants })),
     ...(isPast(until, now) && { until: null }),
     ...(metadata !== undefined &&
       !isSameJson(metadata, live.metadata) && { metadata: parts.has("metadata") ? null : live.metadata }),
     ...(wantsNickname && { nickname: parts.has("managed") ? null : (nickname ?? null) }),
-    ...(id === undefined ? isShared && { id: live.id } : id !== live.id && { id: live.id }),
+    ...(id === undefined
+      ? isShared && { id: live.id }
+      : id !== live.id && { id: parts.has("id") ? null : live.id }),
   };
 }
 

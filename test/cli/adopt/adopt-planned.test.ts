@@ -36,7 +36,7 @@ function pulled(text: string, live: LiveState): string {
     { all: [state], sources: [{ file: FILE, text }] },
     NOW,
   );
-  expect(conflicts).toEqual([]);
+  expect({ text, conflicts }).toEqual({ text, conflicts: [] });
   return patches[0]?.after ?? text;
 }
 
@@ -46,7 +46,7 @@ test("the plan is empty after a pull into an existing file, and a second pull ch
       const text = newFileText(adoptNew(before, NOW), { merchant: "MC1", environment: "test" });
       const result = pulled(text, after);
       const { plan } = planned(stateOf(result), after);
-      expect(plan.changes).toEqual([]);
+      expect({ text, result, changes: plan.changes }).toMatchObject({ changes: [] });
       expect(plan.refusals).toEqual([]);
       expect(plan.findings.filter(({ severity }) => severity === "error")).toEqual([]);
       expect(pulled(result, after)).toBe(result);

@@ -5,7 +5,7 @@ import { cyclesOf, exportsOf, sourceFiles } from "./support/source-files.ts";
 const FILES = sourceFiles();
 
 /** May only shrink, to 300. */
-const MOST_FILES = 304;
+const MOST_FILES = 300;
 
 /** Returns the paths by a name, of the names that several have. */
 function several(

@@ -2,7 +2,6 @@ import { by, byCodeUnit, isLiteralGlob } from "../lib/text.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { LiveState } from "../model/live.ts";
 import type { Change, Counts, Deferred, Finding, Plan, Refusal } from "../model/plan.ts";
-import type { LostInvitation } from "./changes/invitations-after.ts";
 import { type MemberPlan, planMembers, type Renewal } from "./changes/plan-members.ts";
 import { planRoles, type RolePlan } from "./changes/plan-roles.ts";
 import { planFingerprint } from "./fingerprint.ts";
@@ -25,7 +24,7 @@ import { misspeltInRules, rolesInRules, unknownInRules, unknownMembersInRules } 
 import { roleResolver } from "./resolve.ts";
 import { type GlobMatch, type Scope, scopeOf } from "./scope.ts";
 import { roundingChanges, withoutLeftOut } from "./select.ts";
-import type { UnrestoredMember } from "./undo/emptied-fields.ts";
+import type { LostInvitation, UnrestoredMember } from "./undo/lost-state.ts";
 
 /** The input of a plan. */
 export interface PlanInput {

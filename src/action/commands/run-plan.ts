@@ -4,7 +4,7 @@ import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
 import { fenced, inlineCode } from "../../render/markdown/markdown-blocks.ts";
-import type { ReviewInput } from "../../render/markdown/review-input.ts";
+import type { ReviewInput } from "../../render/markdown/review-sections.ts";
 import { PLAIN } from "../../render/style.ts";
 import { renderFailure } from "../../render/text/failure-text.ts";
 import { renderPlans } from "../../render/text/plan-text.ts";

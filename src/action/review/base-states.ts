@@ -5,7 +5,7 @@ import { loadMerchants } from "../../config/load-merchants.ts";
 import type { ReadSource } from "../../config/load-sources.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { judgeDeclared } from "../../plan/judge/judge-rules.ts";
-import type { UnmanagedMerchant } from "../../render/markdown/review-input.ts";
+import type { UnmanagedMerchant } from "../../render/markdown/review-sections.ts";
 import type { PlanView } from "../../render/view/plan-view.ts";
 import type { RiskItem } from "../../render/view/risk-view.ts";
 import type { ActionContext } from "../action-context.ts";

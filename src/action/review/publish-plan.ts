@@ -3,7 +3,7 @@ import type { Plan } from "../../model/plan.ts";
 import { plansJson } from "../../render/formats/json-output.ts";
 import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import { renderReview } from "../../render/markdown/render-review.ts";
-import type { ReviewInput } from "../../render/markdown/review-input.ts";
+import type { ReviewInput } from "../../render/markdown/review-sections.ts";
 import { addCounts, planView } from "../../render/view/plan-view.ts";
 import type { ActionContext, ActionResult, Outputs } from "../action-context.ts";
 import { GithubError } from "../github/github-api.ts";

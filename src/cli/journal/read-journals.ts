@@ -11,9 +11,9 @@ import {
   type UnrestoredMember,
   unrestoredMembers,
   withoutSettled,
-} from "../../plan/undo/emptied-fields.ts";
+} from "../../plan/undo/lost-state.ts";
 import type { Io } from "../io/io.ts";
-import { isAlive } from "../io/process-alive.ts";
+import { isAlive } from "../io/node-io.ts";
 import { runsFolder } from "./write-journal.ts";
 
 /** A journal file. */

@@ -3,8 +3,8 @@ import { normalizeServiceUrl } from "../../lib/text.ts";
 import type { DesiredState, Origin } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
-import { invitationsAfter, type LostInvitation } from "../../plan/changes/invitations-after.ts";
 import type { Committed, Renewal } from "../../plan/changes/plan-members.ts";
+import { invitationsAfter, type LostInvitation } from "../../plan/undo/lost-state.ts";
 import type { Io } from "../io/io.ts";
 import { isOf, listRuns, mentions, readRun } from "../journal/read-journals.ts";
 

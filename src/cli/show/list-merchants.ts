@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { parse } from "../../config/yaml/to-value.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import type { UnmanagedMerchant } from "../../render/markdown/review-input.ts";
+import type { UnmanagedMerchant } from "../../render/markdown/review-sections.ts";
 import { renderDiagnostics } from "../../render/text/diagnostics-text.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { emptyShard, isInShard, jobMatrix, type Shard } from "../args/shard.ts";

@@ -1,5 +1,5 @@
 import { renderPage } from "../../render/html/html-page.ts";
-import type { UnmanagedMerchant } from "../../render/markdown/review-input.ts";
+import type { UnmanagedMerchant } from "../../render/markdown/review-sections.ts";
 import { planView } from "../../render/view/plan-view.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";

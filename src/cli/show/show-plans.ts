@@ -13,7 +13,7 @@ import { liveReport } from "../../plan/report/build-access-report.ts";
 import { type DriftTimes, driftOf } from "../../plan/report/detect-drift.ts";
 import { plansJson } from "../../render/formats/json-output.ts";
 import { renderReview } from "../../render/markdown/render-review.ts";
-import type { UnmanagedMerchant, UnplannedView } from "../../render/markdown/review-input.ts";
+import type { UnmanagedMerchant, UnplannedView } from "../../render/markdown/review-sections.ts";
 import { renderFailure } from "../../render/text/failure-text.ts";
 import { renderPlans } from "../../render/text/plan-text.ts";
 import { type PlaceOf, type PlanCommand, planView } from "../../render/view/plan-view.ts";

@@ -6,7 +6,7 @@ import type { FieldDiff, MemberChange, MemberImage, Reason, RoleRef } from "../.
 import { withFingerprint } from "../fingerprint.ts";
 import type { ReportFinding, RoleResolver } from "../resolve.ts";
 import { addressOf, isManaged } from "../scope.ts";
-import type { LostInvitation } from "./invitations-after.ts";
+import type { LostInvitation } from "../undo/lost-state.ts";
 
 /** Returns the change that invites or creates a member; `null` if its roles are not known. */
 export function createMember(

@@ -5,7 +5,7 @@ import type { FindingData } from "../judge/findings.ts";
 import { type Declared, type Match, type Matches, matchAll } from "../match.ts";
 import type { ReportFinding, RoleResolver } from "../resolve.ts";
 import { addressOf, isManaged, isServiceAccount, type Scope } from "../scope.ts";
-import type { LostInvitation } from "./invitations-after.ts";
+import type { LostInvitation } from "../undo/lost-state.ts";
 import { createMember, deleteMember, moveMember, reinviteMember, updateMember } from "./member-changes.ts";
 
 /** The planned changes of members. */

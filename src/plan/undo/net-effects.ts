@@ -1,6 +1,6 @@
 import type { PastRun, PastWrite } from "../../model/journal.ts";
 import { type MemberImage, type RoleImage, TEMPORARY_SUFFIX } from "../../model/plan.ts";
-import { type OmittableField, unrestoredWrites } from "./emptied-fields.ts";
+import { type OmittableField, unrestoredWrites } from "./lost-state.ts";
 
 /** The net effect of a run's writes on one resource; `before` is `null` if it was created, `after` if it was removed. */
 export interface Effect<Image> {

@@ -5,7 +5,7 @@ import { judgeChanges, type PlanInput } from "../build-plan.ts";
 import { memberImageOf } from "../changes/member-changes.ts";
 import { withFingerprint } from "../fingerprint.ts";
 import { addressesOf, addressOf, isManaged, matchesAny, scopeOf } from "../scope.ts";
-import { emptyFields, withoutFields } from "./emptied-fields.ts";
+import { emptyFields, withoutFields } from "./lost-state.ts";
 import { type Effect, netEffects } from "./net-effects.ts";
 import {
   createNotes,

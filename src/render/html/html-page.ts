@@ -1,7 +1,7 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped } from "../../lib/text.ts";
 import type { AccessReport } from "../../model/reports.ts";
-import type { UnplannedView } from "../markdown/review-input.ts";
+import type { UnplannedView } from "../markdown/review-sections.ts";
 import { addCounts, countsText, type PlanView } from "../view/plan-view.ts";
 import { ASSETS, type PageAssets } from "./assets.ts";
 import { type PageData, pageMerchant } from "./page-data.ts";

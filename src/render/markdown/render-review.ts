@@ -19,8 +19,7 @@ import {
   type ReviewRow,
 } from "./fit-review.ts";
 import { fenced, folded, inlineCode } from "./markdown-blocks.ts";
-import type { ReviewInput } from "./review-input.ts";
-import { changeLines, groupRisks, peopleLines, warningLines } from "./review-sections.ts";
+import { changeLines, groupRisks, peopleLines, type ReviewInput, warningLines } from "./review-sections.ts";
 
 /**
  * Renders plans or drifts as Markdown of at most `maxSize` UTF-16 units; parts that do not fit are left out whole and

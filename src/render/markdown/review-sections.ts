@@ -1,5 +1,6 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
+import type { Failure } from "../../model/errors.ts";
 import type { Impact } from "../../model/plan.ts";
 import type { ChangeOrigin } from "../report-phrases.ts";
 import { PLAIN } from "../style.ts";
@@ -7,11 +8,11 @@ import { renderFailure } from "../text/failure-text.ts";
 import { accessText, sameImpact } from "../text/impact-text.ts";
 import { wrapList, wrapText } from "../text/wrap.ts";
 import { type DetailView, type RowView, wordDiffText } from "../view/change-view.ts";
+import type { DriftView } from "../view/drift-view.ts";
 import type { PlanView } from "../view/plan-view.ts";
 import { type RiskKind, riskTitle } from "../view/risk-view.ts";
 import type { RiskBlock } from "./fit-review.ts";
 import { fenced } from "./markdown-blocks.ts";
-import type { ReviewInput } from "./review-input.ts";
 
 const ORIGINS: readonly ChangeOrigin[] = ["plan", "outside-git", "unknown"];
 const KINDS: readonly RiskKind[] = ["administrators", "sensitive", "removals", "ignored"];
@@ -183,4 +184,29 @@ function labelled(sign: string, { label }: DetailView, items: readonly string[])
 
 function signed(first: string, lines: readonly string[], rest = first): readonly string[] {
   return lines.map((line, index) => `${index === 0 ? first : rest}${line}`);
+}
+
+/** A merchant that could not be read, with the reason. */
+export interface UnplannedView {
+  readonly merchant: string;
+  readonly failure: Failure;
+}
+
+/** The input of a review. */
+export type ReviewInput = ReviewOf<"plan", PlanView> | ReviewOf<"drift", DriftView>;
+
+interface ReviewOf<Command, View> {
+  readonly command: Command;
+  readonly views: readonly View[];
+  readonly unplanned: readonly UnplannedView[];
+  /** The number of errors in the files. */
+  readonly fileErrors: number;
+  /** Merchants that are no longer managed; absent if it is not known. */
+  readonly unmanaged?: readonly UnmanagedMerchant[];
+}
+
+/** A merchant whose file is gone, and why; plain text. */
+export interface UnmanagedMerchant {
+  readonly merchant: string;
+  readonly reason: string;
 }

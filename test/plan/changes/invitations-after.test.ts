@@ -5,7 +5,7 @@ import type { PastRun } from "../../../src/model/journal.ts";
 import type { LiveState } from "../../../src/model/live.ts";
 import { approve } from "../../../src/plan/approve.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
-import { invitationsAfter, type LostInvitation } from "../../../src/plan/changes/invitations-after.ts";
+import { invitationsAfter, type LostInvitation } from "../../../src/plan/undo/lost-state.ts";
 import { undoPlan } from "../../../src/plan/undo/undo-plan.ts";
 import {
   brief,

@@ -4,7 +4,7 @@ import { RolecallError } from "../../../src/model/errors.ts";
 import type { PastRun } from "../../../src/model/journal.ts";
 import type { LiveMember, LiveState } from "../../../src/model/live.ts";
 import { toFinding } from "../../../src/plan/judge/findings.ts";
-import { stillEmpty, unrestoredMembers } from "../../../src/plan/undo/emptied-fields.ts";
+import { stillEmpty, unrestoredMembers } from "../../../src/plan/undo/lost-state.ts";
 import { type Undo, undoPlan } from "../../../src/plan/undo/undo-plan.ts";
 import {
   brief,

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { driftOf } from "../../../src/plan/report/detect-drift.ts";
 import { MIN_REVIEW_SIZE } from "../../../src/render/markdown/fit-review.ts";
 import { renderReview } from "../../../src/render/markdown/render-review.ts";
-import type { ReviewInput } from "../../../src/render/markdown/review-input.ts";
+import type { ReviewInput } from "../../../src/render/markdown/review-sections.ts";
 import { driftView } from "../../../src/render/view/drift-view.ts";
 import { planView } from "../../../src/render/view/plan-view.ts";
 import { desiredStates, liveStates } from "../../support/arbitrary.ts";

@@ -31,16 +31,23 @@ export function siblingStyle(
   };
 }
 
-/** Returns by how much the text indents its blocks. */
+/** Returns by how much the text indents its blocks, as the first ones of them tell. */
 function stepsOf(text: string, root: SyntaxNode): Pick<PrintStyle, "step" | "listStep"> {
-  const found = { step: DEFAULT_STYLE.step, listStep: -1 };
-  for (const { node } of root.entries) {
-    if (node.flow || node.entries.length === 0) continue;
-    const column = columnOf(text, node.start);
-    if (node.kind === "map") found.step = Math.max(1, column);
-    else if (found.listStep < 0) found.listStep = column;
+  const step = firstStep(text, root, "map") ?? firstStep(text, root, "seq") ?? DEFAULT_STYLE.step;
+  return { step: Math.max(1, step), listStep: firstStep(text, root, "seq") ?? step };
+}
+
+/** Returns by how much a mapping or list is indented further than its key, null if there is none. */
+function firstStep(text: string, node: SyntaxNode, kind: "map" | "seq"): number | null {
+  if (node.flow) return null;
+  for (const { key, start, node: inner } of node.entries.slice(0, MAX_SIBLINGS)) {
+    const isBlock = key !== null && inner.kind === kind && !inner.flow && inner.entries.length > 0;
+    const found = isBlock
+      ? columnOf(text, inner.start) - columnOf(text, start)
+      : firstStep(text, inner, kind);
+    if (found !== null) return found;
   }
-  return { step: found.step, listStep: found.listStep < 0 ? found.step : found.listStep };
+  return null;
 }
 
 const quoteAt = (text: string, at: number): '"' | "'" | null => {

@@ -26,7 +26,15 @@ export function createNotes(resource: UndoNote["resource"]): {
   readonly note: AddNote;
 } {
   const notes: UndoNote[] = [];
-  return { notes, note: (code, name, message) => void notes.push({ code, resource, name, message }) };
+  const messages = new Set<string>();
+  return {
+    notes,
+    note: (code, name, message) => {
+      // Several memberships may have one address, and then the same note.
+      if (!messages.has(message)) notes.push({ code, resource, name, message });
+      messages.add(message);
+    },
+  };
 }
 
 /** Returns a key that is unique among the changes of an undo. */

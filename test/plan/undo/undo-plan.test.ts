@@ -76,6 +76,20 @@ describe("undo", () => {
     expect(plan.impact.roles).toMatchObject([{ name: "Cashier", before: 0, after: 1 }]);
   });
 
+  test("says once what it does not restore of two expired invitations of one address", async () => {
+    const expired = { status: "expired", roles: ["role_2"] } as const;
+    const is = live(IS.roles, [
+      ...IS.members,
+      invited("mem_8", "dee@example.com", expired),
+      invited("mem_9", "dee@example.com", expired),
+    ]);
+    const listed = ["ada", "ben", "cy"].map((name) => member(`${name}@example.com`));
+    const { run, service } = await ran({ members: listed }, is);
+    expect(codes(undo(run, service)).filter((code) => code.endsWith("dee@example.com"))).toEqual([
+      "invitation-expired dee@example.com",
+    ]);
+  });
+
   test("leaves alone what was so already when the run came to it", async () => {
     const { run, service } = await ran({
       roles: ROLES,

@@ -233,7 +233,6 @@ function causeText(cause: StopCause | null): string {
 }
 
 function howToGoOn({ outcomes, writes }: Carried, hasFailures: boolean): string {
-  const has = (status: Outcome["status"]): boolean => outcomes.some((outcome) => outcome.status === status);
   const unknown = outcomes.filter(({ status }) => status === "unknown").length;
   const plan = 'run "rolecall plan"';
   if (unknown > 0) {
@@ -245,7 +244,9 @@ function howToGoOn({ outcomes, writes }: Carried, hasFailures: boolean): string 
   if (!hasFailures) return `${what} To continue, run the command again.`;
   if (outcomes.every(({ status }) => status === "done"))
     return `${what} ${capital(plan)} to verify that no changes remain.`;
-  const first = has("failed") ? "fix the problem, then " : "";
+  // A refused invitation only needs time.
+  const isToFix = outcomes.some((outcome) => outcome.status === "failed" && refusalOf(outcome) === null);
+  const first = isToFix ? "fix the problem, then " : "";
   return `${what} To continue, ${first}${plan} to see what ${writes > 0 ? "remains" : "would change"}, and apply again.`;
 }
 

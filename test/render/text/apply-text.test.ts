@@ -76,6 +76,15 @@ test("after a failure it says whether anything was changed, and what to do", () 
   );
 });
 
+test("after a stop, an invitation that is refused for the time being is no problem to fix", () => {
+  const stopped = stoppedAfter("done", "failed");
+  const failure = { code: "invitation-limited", message: "ada@example.com: try again later." } as const;
+  const outcomes = stopped.outcomes.map((one) => (one.status === "failed" ? { ...one, failure } : one));
+  expect(ending({ ...stopped, outcomes }, { by: "signal", signal: "SIGINT" })).toContain(
+    'Completed changes remain. To continue, run "rolecall plan"',
+  );
+});
+
 test("where it is unknown whether a change was done, it claims neither", () => {
   expect(ending(stoppedAfter("done", "failed", "unknown"))).toBe(
     'Completed changes remain. To continue, run "rolecall plan" to see what remains, and apply again.',

@@ -4,7 +4,7 @@ import type { Path } from "../diagnostics/problem.ts";
 import { listOf } from "../values.ts";
 import { parseFast } from "../yaml/fast-yaml.ts";
 import { parse } from "../yaml/to-value.ts";
-import { settleAliases } from "./aliases.ts";
+import { insertRemarks } from "./block-entries.ts";
 import {
   type Addition,
   changeTo,
@@ -14,9 +14,10 @@ import {
   type NodeChange,
   placeKeys,
   type Remark,
+  settleAliases,
 } from "./changes.ts";
 import type { EditStyle } from "./edit-style.ts";
-import { insertRemarks, spliceRoot } from "./splice-block.ts";
+import { spliceRoot } from "./splice-block.ts";
 import { lineBreak, spliced } from "./splices.ts";
 import { readSyntax, type SyntaxNode } from "./syntax-tree.ts";
 

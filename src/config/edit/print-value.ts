@@ -142,7 +142,7 @@ export function noteOn(items: readonly unknown[], { comments }: PrintStyle): str
   return named.map(([item, name]) => `${commentText(item)}: ${name}`).join(", ");
 }
 
-/** Whether a list or mapping stands on its key's line: a short one does, of scalars unless its neighbours do. */
+/** Returns whether a list or mapping stands on its key's line: a short one does, of scalars unless its neighbours do. */
 function fits(value: JsonValue, line: string, path: Path, column: number, style: PrintStyle): boolean {
   if (line.length === 2) return true;
   const key = path.at(-1);

@@ -1,19 +1,18 @@
-import type { JsonValue } from "../../model/json.ts";
-import type { Path } from "../diagnostics/problem.ts";
-import { listOf, valueAt } from "../values.ts";
-import type { Addition, ListRemarks, NodeChange, Remark } from "./changes.ts";
-import { type EditStyle, siblingStyle } from "./edit-style.ts";
+import { listOf } from "../values.ts";
 import {
-  commentText,
-  MAX_COLUMNS,
-  noteOn,
-  type PrintStyle,
-  printCommentedItem,
-  printItem,
-  printKey,
-  printPair,
-} from "./print-value.ts";
-import { flowPieces, spliceFlow, styleOfScalar } from "./splice-flow.ts";
+  type BlockEntry,
+  indented,
+  isBlockList,
+  isEmpty,
+  printAddition,
+  printNewList,
+  replaceValue,
+  writeValue,
+} from "./block-entries.ts";
+import type { NodeChange } from "./changes.ts";
+import { type EditStyle, siblingStyle } from "./edit-style.ts";
+import { MAX_COLUMNS, noteOn, type PrintStyle } from "./print-value.ts";
+import { flowPieces, spliceFlow } from "./splice-flow.ts";
 import {
   blanksAbove,
   blanksBelow,
@@ -32,13 +31,6 @@ import {
 import type { SyntaxEntry, SyntaxNode } from "./syntax-tree.ts";
 
 type EntriesChange = NodeChange & { readonly kind: "entries" };
-
-/** An entry of a block with its path. */
-interface BlockEntry {
-  readonly entry: SyntaxEntry;
-  readonly path: Path;
-  readonly column: number;
-}
 
 /** Returns the splices that change a text's root. */
 export function spliceRoot(text: string, change: NodeChange | null, style: EditStyle): Splices {
@@ -63,7 +55,7 @@ function spliceEntry(splices: Splices, at: BlockEntry, change: NodeChange, style
   }
 }
 
-/** Whether nothing stays of a block, and what is new cannot stand on its lines. */
+/** Returns whether nothing stays of a block, and what is new cannot stand on its lines. */
 function isReplaced(
   text: string,
   { entries, start }: SyntaxNode,
@@ -71,9 +63,6 @@ function isReplaced(
 ): boolean {
   return entries.every((_, index) => removed.has(index)) && (isEmpty(value) || !isFirstOnLine(text, start));
 }
-
-const isEmpty = (value: JsonValue): boolean =>
-  typeof value === "object" && value !== null && Object.keys(value).length === 0;
 
 /** Changes a collection in brackets that is an entry of a block; one that gets too long for its line becomes a block. */
 function spliceFlowValue(splices: Splices, at: BlockEntry, change: EntriesChange, style: EditStyle): void {
@@ -143,92 +132,6 @@ function updateNote(
   splices.deletions.push([node.end, node.end + rest.length]);
   splices.insertions.push({ at: node.end, text: after === null ? "" : ` # ${after}` });
 }
-
-/** Writes another value in the place of an entry's value. */
-function replaceValue(
-  splices: Splices,
-  at: BlockEntry,
-  value: JsonValue,
-  style: EditStyle,
-  unfolds = false,
-): void {
-  const { text } = splices;
-  const { entry, path, column } = at;
-  const { node, key } = entry;
-  const siblings = siblingStyle(text, style, path, node.entries);
-  const isBlock = unfolds || (!node.flow && (node.kind === "map" || node.kind === "seq"));
-  const inline = new Map([...siblings.inline, ...(isBlock ? [[String(key ?? "-"), false] as const] : [])]);
-  const hasComment = restOfLine(text, node.end).includes("#");
-  const comments = hasComment ? new Map<string, string>() : siblings.comments;
-  const print = { ...styleOfScalar(text, node, siblings), inline, comments };
-  const lines =
-    key === null
-      ? printItem(value, path, column, print, dashOf(text, entry))
-      : printPair(key, value, path.slice(0, -1), column, print);
-  const [first = "", ...rest] = lines;
-  const name = key === null ? "-" : `${printKey(key, print)}:`;
-  const isInline = typeof value !== "object" || value === null || /^ *[[{]/.test(first.slice(name.length));
-  writeValue(splices, at, first.slice(name.length), rest, !isInline);
-}
-
-/** Replaces an entry's value: by what stands on the line of its dash or key, and by lines below that. */
-function writeValue(
-  splices: Splices,
-  at: BlockEntry,
-  head: string,
-  rest: readonly string[],
-  isBlockHead: boolean,
-): void {
-  const { text, insertions, deletions } = splices;
-  const { entry, column } = at;
-  const { node, slot } = entry;
-  const isBlock = !node.flow && (node.kind === "map" || node.kind === "seq");
-  const colon = entry.colon ? "" : ":";
-  // Behind an anchor, a block begins on the next line.
-  if (entry.key === null && slot > entry.start + 1 && isBlockHead) {
-    writeValue(splices, at, "", [`  ${head.trimStart()}`, ...rest], false);
-    return;
-  }
-  let below = lineEnd(text, node.end);
-  if (isBlock && lineEnd(text, slot) <= node.start) {
-    insertions.push({ at: slot, text: colon + head });
-    const first = node.entries[0]?.start ?? node.start;
-    below = lineEnd(text, slot);
-    const inner = columnOf(text, first);
-    const end = endWithComments(text, node.end, inner);
-    deletions.push([commentsAbove(text, first, below, inner), end], ...indentationBelow(text, end, column));
-  } else if (node.kind === "empty") {
-    insertions.push({ at: slot, text: colon + head });
-  } else if (node.kind === "block-scalar") {
-    const header = node.headerEnd + restOfLine(text, node.headerEnd).length;
-    deletions.push([slot, node.headerEnd], [Math.min(header, node.end), node.end]);
-    insertions.push({ at: slot, text: head });
-  } else if (head !== "" || text.slice(slot, node.start).trim() !== "") {
-    deletions.push([node.start, node.end]);
-    insertions.push({ at: node.start, text: head.trimStart() });
-  } else {
-    deletions.push([slot, node.end]);
-  }
-  if (rest.length > 0) insertLines(splices, below, indented(rest, column));
-}
-
-/** Returns the indentation of comments below a block that is gone, as far as it exceeds a column. */
-function indentationBelow(
-  text: string,
-  start: number,
-  column: number,
-): readonly (readonly [number, number])[] {
-  const found: (readonly [number, number])[] = [];
-  for (let at = start; at < text.length; at = lineEnd(text, at)) {
-    const [, indentation = "", mark] = /^([ \t]*)(#|\r?$)/.exec(restOfLine(text, at)) ?? [];
-    if (mark === undefined || (mark === "#" && indentation.length <= column)) break;
-    if (mark === "#") found.push([at + column, at + indentation.length]);
-  }
-  return found;
-}
-
-const indented = (lines: readonly string[], column: number): readonly string[] =>
-  lines.map((line) => (line === "" ? "" : " ".repeat(column) + line));
 
 /** Changes the entries of a block, at least one of which stays or is new. */
 function spliceBlock(splices: Splices, at: BlockEntry, change: EntriesChange, style: EditStyle): void {
@@ -302,7 +205,7 @@ function insertInFront(
   });
 }
 
-/** Whether the entries around a place stand apart by blank lines; behind the last one, as the last two do. */
+/** Returns whether the entries around a place stand apart by blank lines; behind the last one, as the last two do. */
 function isSpacedAt(text: string, { entries }: SyntaxNode, after: number): boolean {
   const index = after + 1 < entries.length ? after + 1 : after;
   const [above, below] = [entries[index - 1], entries[index]];
@@ -312,62 +215,6 @@ function isSpacedAt(text: string, { entries }: SyntaxNode, after: number): boole
       text.slice(lineEnd(text, above.end), lineStart(text, below.start)).replace(/\n$/, ""),
     ) && lineEnd(text, above.end) < lineStart(text, below.start)
   );
-}
-
-function printAddition(
-  text: string,
-  addition: Addition,
-  node: SyntaxNode,
-  path: Path,
-  column: number,
-  style: PrintStyle,
-): readonly string[] {
-  const { key, value, items = [], remarks = [] } = addition;
-  if (key === null) return printNewItem(addition, path, column, style, dashOf(text, node.entries.at(-1)));
-  const inner = [...path, key];
-  // Above an empty list, as a comment below it is the next key's.
-  if (isEmpty(value) || (!isBlockList(items) && remarks.length === 0)) {
-    const pair = printPair(key, value, path, column, style);
-    return [...printNewList([], remarks, inner, column, style), ...pair];
-  }
-  const lines = printNewList(items, remarks, inner, column + style.listStep, style);
-  return [`${printKey(key, style)}:`, ...indented(lines, style.listStep)];
-}
-
-/** Whether a new list is more than a few words. */
-const isBlockList = (items: readonly Addition[]): boolean =>
-  items.some(({ value, comment }) => (typeof value === "object" && value !== null) || comment !== undefined);
-
-function printNewList(
-  items: readonly Addition[],
-  remarks: readonly Remark[],
-  path: Path,
-  column: number,
-  style: PrintStyle,
-): readonly string[] {
-  return [
-    ...items.flatMap((item) => printNewItem(item, path, column, style)),
-    ...remarks.flatMap(({ value, comment }) =>
-      printCommentedItem(value, comment, [...path, 0], column, style),
-    ),
-  ];
-}
-
-function printNewItem(
-  { value, comment }: Addition,
-  path: Path,
-  column: number,
-  style: PrintStyle,
-  dash?: string,
-): readonly string[] {
-  const above = comment === undefined ? [] : [`# ${commentText(comment)}`];
-  return [...above, ...printItem(value, [...path, 0], column, style, dash)];
-}
-
-/** Returns the dash of a list's item with the spaces behind it. */
-function dashOf(text: string, item: SyntaxEntry | undefined): string {
-  const dash = item === undefined ? "" : text.slice(item.start, item.node.start);
-  return /^- +$/.test(dash) ? dash : "- ";
 }
 
 interface Removal {
@@ -403,62 +250,4 @@ function removeEntry(splices: Splices, { entries }: SyntaxNode, index: number, a
   const [above, below] = [blanksAbove(text, start, at.floor), blanksBelow(text, end)];
   if (isTop) deletions.push([start, index === entries.length - 1 ? end : below]);
   else deletions.push([below > end || isLast ? above : start, end]);
-}
-
-/** Adds commented-out items at the ends of lists, or above empty ones, unless they are in the text. */
-export function insertRemarks(
-  splices: Splices,
-  lists: readonly ListRemarks[],
-  style: EditStyle,
-  expected: JsonValue,
-): void {
-  const { text } = splices;
-  for (const { path, remarks } of lists) {
-    const found = entryAt(style.root, path);
-    if (found === null) continue;
-    const print = siblingStyle(text, style, path, found.node.entries);
-    const { at, column } = placeOfRemarks(text, found, isEmpty(valueAt(expected, path) as JsonValue), print);
-    const known = new Set(text.split(/\r?\n/).map(subjectOf));
-    const fresh = remarks.filter(({ value, comment }) => {
-      const [first = ""] = printCommentedItem(value, comment, [...path, 0], column, print);
-      return !known.has(subjectOf(first));
-    });
-    const lines = printNewList([], fresh, path, column, print);
-    if (lines.length > 0) insertLines(splices, at, indented(lines, column));
-  }
-}
-
-/** Returns what a commented-out item is about: its first key and value, however they are written. */
-function subjectOf(line: string): string {
-  const found = /^\s*#\s*- *(?:\{ *)?["']?(\w+)["']?: *["']?([^\s"',]+)/.exec(line);
-  return found === null ? line.trim() : `${found[1]}: ${found[2]}`;
-}
-
-function placeOfRemarks(
-  text: string,
-  list: SyntaxEntry,
-  isEmptied: boolean,
-  { listStep }: PrintStyle,
-): { at: number; column: number } {
-  const { node } = list;
-  const own = columnOf(text, list.start);
-  const last = node.entries.at(-1);
-  // Below a list in brackets, a comment is the next key's.
-  if (isEmptied || (node.flow && last !== undefined)) return { at: lineStart(text, list.start), column: own };
-  const column = last === undefined ? own + listStep : columnOf(text, last.start);
-  return { at: endWithComments(text, (last ?? list).end, column), column };
-}
-
-function entryAt(root: SyntaxNode, path: Path): SyntaxEntry | null {
-  let found: SyntaxEntry | undefined;
-  let node = root;
-  for (const segment of path) {
-    found =
-      node.kind === "map"
-        ? node.entries.find(({ key }) => key === String(segment))
-        : node.entries[Number(segment)];
-    if (found === undefined) return null;
-    node = found.node;
-  }
-  return found ?? null;
 }

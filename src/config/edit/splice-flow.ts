@@ -95,7 +95,7 @@ function rewrite(
   splices.insertions.push({ at: node.start + 1, text: pad + texts.join(", ") + pad });
 }
 
-/** Whether an entry has its lines for itself, but for a comma and a comment. */
+/** Returns whether an entry has its lines for itself, but for a comma and a comment. */
 function hasOwnLines(text: string, entry: SyntaxEntry): boolean {
   return isFirstOnLine(text, entry.start) && /^[ \t]*,?[ \t]*(?:#.*)?$/.test(restOfLine(text, entry.end));
 }

@@ -48,7 +48,7 @@ export function lineEnd(text: string, at: number): number {
 
 export const columnOf = (text: string, at: number): number => at - lineStart(text, at);
 
-/** Whether nothing but white space stands before an offset on its line. */
+/** Returns whether nothing but white space stands before an offset on its line. */
 export const isFirstOnLine = (text: string, at: number): boolean =>
   text.slice(lineStart(text, at), at).trim() === "";
 

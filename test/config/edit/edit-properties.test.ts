@@ -188,7 +188,7 @@ function without(value: unknown): unknown {
   );
 }
 
-/** Whether an edit may change a line of an entry. */
+/** Returns whether an edit may change a line of an entry. */
 function isTouched(
   owner: Keys,
   kind: string,

@@ -6,7 +6,7 @@ import { locate } from "../../config/yaml/locate.ts";
 import { parse } from "../../config/yaml/to-value.ts";
 import type { DesiredState, Origin } from "../../model/desired.ts";
 import type { FailureJson } from "../../model/events.ts";
-import type { Plan } from "../../model/plan.ts";
+import type { Finding, Plan } from "../../model/plan.ts";
 import type { AccessReport, Drift } from "../../model/reports.ts";
 import { checkText } from "../../plan/judge/checks.ts";
 import { liveReport } from "../../plan/report/build-access-report.ts";
@@ -165,15 +165,22 @@ export function ruleLocations(
     }
     return null;
   };
+  const ofFinding = (
+    { code, name, message }: Finding,
+    { checks }: DesiredState,
+    files: readonly string[],
+  ): string | null => {
+    if (NAMING_CODES.has(code)) return firstPlace(files, (file) => pathInRules(texts.get(file) ?? "", name));
+    // An existing violation.
+    const failed = checks.find((one) => message.includes(`(check: ${checkText(one)})`));
+    if (failed) return place(failed.origin);
+    return firstPlace(files, () => KEYS[code] ?? null);
+  };
   return ({ merchant }, found) => {
     const state = byMerchant.get(merchant);
     if (state === undefined) return null;
     const files = [state.origin.file, ...(state.included ?? [])];
-    if ("severity" in found) {
-      return found.code === "rule-role-unknown" || found.code === "rule-permission-unknown"
-        ? firstPlace(files, (file) => pathInRules(texts.get(file) ?? "", found.name))
-        : null;
-    }
+    if ("severity" in found) return ofFinding(found, state, files);
     const { rule, code, check, override } = found;
     if (rule === "check") {
       const written = state.checks.find((one) => checkText(one) === check);
@@ -184,6 +191,13 @@ export function ruleLocations(
     return firstPlace(files, () => path);
   };
 }
+
+/** The findings about a name in a rule. */
+const NAMING_CODES: ReadonlySet<string> = new Set([
+  "rule-member-unknown",
+  "rule-permission-unknown",
+  "rule-role-unknown",
+]);
 
 const RULES = ["policies", "guards", "checks"] as const;
 

@@ -106,3 +106,33 @@ checks:
   ]);
   expect(renderPlans([view], PLAIN)).toContain("    written at shop.yaml:7:48\n");
 });
+
+test("an existing violation and a member who is not known are told with the place of the rule", async () => {
+  const files: Readonly<Record<string, string>> = {
+    "shop.yaml": `version: 1
+merchant: MC1
+sync: { members: additive }
+guards: { protect: { members: [zoe@example.com] } }
+policies: { max_holders: { role_1: 0 } }
+checks:
+  - { can: sell, at_most: 0 }
+members: []
+`,
+  };
+  const read = async (path: string) => ({ ok: true as const, file: path, text: files[path] ?? "" });
+  const { merchants, sources } = await loadMerchants(["shop.yaml"], read, { now: NOW, judge: judgeDeclared });
+  const states = merchants.flatMap(({ state }) => state ?? []);
+  const [desired] = states;
+  if (!desired) throw new Error("the file is not valid");
+  const is = live(
+    [liveRole("role_1", "Cashier", { permissions: ["sell"] })],
+    [liveMember("mem_1", "ada@example.com", { roles: ["role_1"] })],
+  );
+  const plan = buildPlan({ desired, live: is, service: "https://one.example", now: NOW, matches });
+  const placeOf = ruleLocations(states, sources);
+  expect(plan.findings.map((finding) => [finding.code, placeOf(plan, finding)])).toEqual([
+    ["check-at-most", "shop.yaml:7:5"],
+    ["rule-member-unknown", "shop.yaml:4:32"],
+    ["max-holders", "shop.yaml:5:26"],
+  ]);
+});

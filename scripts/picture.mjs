@@ -47,7 +47,7 @@ const PICTURES = [
   {
     file: "init.svg",
     label: "init writes the files of an existing account, and a plan has no changes",
-    rows: 16,
+    rows: 18,
     sandbox: ["--generate", "400"],
     cwd: empty,
     commands: ["init --merchant MC0DEMO1 --yes", "plan"],

@@ -139,14 +139,12 @@ function filterOf(
   return (edit) => filters.every((wants) => wants(edit));
 }
 
-/** Says how many differences are left, because it is not known which side changed. */
+/** Says how many differences are left, because it is unknown which side changed. */
 function unknownNote({ plan, changes }: Drift): readonly string[] {
   const unknown = changes.filter(({ cause, event }) => event !== null && cause === "unknown").length;
   if (unknown === 0) return [];
   const what = unknown === 1 ? "1 difference stays" : `${grouped(unknown)} differences stay`;
-  return [
-    `${plan.merchant}: ${what}, since it is not known which side changed; "rolecall drift" shows them.`,
-  ];
+  return [`${plan.merchant}: ${what}, since it is unknown which side changed; "rolecall drift" shows them.`];
 }
 
 function nothingToDo({ only, member, adoptDrift }: PullCommandOptions): string {

@@ -204,7 +204,7 @@ export function checkForm({ key, environment }: Connection): HealthCheck {
   const name = "Form";
   const isNamed = /^sk_(?:live|test)_/.test(key);
   if (isNamed) return { name, status: "ok", detail: `a ${environment} key` };
-  return { name, status: "unknown", detail: "no sk_live_ or sk_test_ key, so its environment is not known" };
+  return { name, status: "unknown", detail: "no sk_live_ or sk_test_ key, so its environment is unknown" };
 }
 
 /** Checks that the service accepts a key, and whose it is. */

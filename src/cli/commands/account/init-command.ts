@@ -12,7 +12,7 @@ export function initCommand(io: Io, done: (code: ExitCode) => void): Command {
       "Writes a file for each chosen merchant from its live roles and members, such that a plan has no changes. Asks what it needs to know; existing files stay as they are. Changes nothing at the service.",
     )
     .addOption(
-      new Option("-m, --merchant <code>", "this merchant; repeatable (default: asks)")
+      new Option("-m, --merchant <code>", "this merchant; repeatable")
         .argParser((code: string, all: readonly string[]) => [...all, code])
         .default([], "asks"),
     )

@@ -22,7 +22,7 @@ export function pullCommand(io: Io, done: (code: ExitCode) => void): Command {
         .argParser((email: string, all: readonly string[]) => [...all, email])
         .default([], "all"),
     )
-    .option("--adopt-drift", "only what changed outside git, as drift tells it")
+    .option("--adopt-drift", "only what drift reports as changed outside git")
     .option("--no-color", "print without colours (also: NO_COLOR)")
     .addHelpText(
       "after",

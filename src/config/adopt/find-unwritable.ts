@@ -11,12 +11,11 @@ import { unique } from "../values.ts";
 /** Finds the parts of a live state that a file cannot hold, because the schema or a rule of files would refuse them. */
 export function findUnwritable({ roles, members }: LiveState): Unwritable {
   const custom = roles.filter(({ predefined }) => !predefined);
-  const addressed = members.filter(({ user, invite }) => (user?.email ?? invite?.email) !== undefined);
-  const file = { version: 1, roles: custom.map(roleValues), members: addressed.map(memberValues) };
+  const file = { version: 1, roles: custom.map(roleValues), members: members.map(memberValues) };
   const refused = refusedPaths(file);
   return {
     roles: partsOf("roles", custom, file.roles, refused),
-    members: partsOf("members", addressed, file.members, refused),
+    members: partsOf("members", members, file.members, refused),
   };
 }
 
@@ -35,7 +34,8 @@ function roleValues({ id, name, description, permissions, metadata }: LiveRole):
 function memberValues({ id, user, invite, roles, metadata }: LiveMember): Values {
   const nickname = user?.nickname;
   return {
-    email: user?.email ?? invite?.email,
+    // A pinned entry may have an address where its member has none.
+    email: user?.email ?? invite?.email ?? "nobody@example.com",
     ...(nickname !== undefined && { managed: { nickname, password_env: "PASSWORD" } }),
     roles: unique(roles),
     metadata,

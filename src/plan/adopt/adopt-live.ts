@@ -278,7 +278,7 @@ function roleUpdate(
     ...(metadata !== undefined &&
       !isSameJson(metadata, live.metadata) && { metadata: parts.has("metadata") ? null : live.metadata }),
     ...(role.id === undefined
-      ? pin && { id: live.id }
+      ? pin && !parts.has("id") && { id: live.id }
       : role.id !== live.id && { id: parts.has("id") ? null : live.id }),
   };
 }

@@ -104,12 +104,20 @@ function matchDeclared(
       claimed.add(found);
     } else if (!isMention(member, file) && !hasEnded(member, now)) gone.push(member);
   }
-  for (const [member, found] of matched) {
-    // Without a pin a plan could not tell it from the others with its address.
-    if (member.id === found.id || !unwritable.get(found.id)?.has("id") || !isShared(found)) continue;
-    matched.delete(member);
-    gone.push(member);
-  }
+  const drop = (isWrong: (member: DesiredMember, found: LiveMember) => boolean): void => {
+    for (const [member, found] of matched) {
+      if (!isWrong(member, found)) continue;
+      matched.delete(member);
+      gone.push(member);
+    }
+  };
+  // Without a pin a plan could not tell it from the others with its address.
+  drop(({ id }, found) => id !== found.id && unwritable.get(found.id)?.has("id") === true && isShared(found));
+  // A plan takes an expired invitation for a leftover of the member who stands beside it.
+  const taken = new Set(matched.values());
+  const others = live.filter((member) => member.status !== "expired" && !taken.has(member));
+  const standing = new Set(others.flatMap(addressKeysOf));
+  drop(({ email }, { status }) => status === "expired" && standing.has(email.toLowerCase()));
   return { matched, gone, leftovers };
 }
 
@@ -123,13 +131,15 @@ function bestOf(
   if (match.found === "none") return null;
   const key = email.toLowerCase();
   const same = live.filter((member) => !claimed.has(member) && addressKeysOf(member).includes(key));
-  return [...same].sort(byStanding)[0] ?? null;
+  const people = same.filter((member) => isServiceAccount(member) === false);
+  return [...(people.length > 0 ? people : same)].sort(byStanding)[0] ?? null;
 }
 
 /** Sorts accepted members first, and expired invitations last, the latest first; then by id. */
 function byStanding(a: LiveMember, b: LiveMember): number {
   const rank = ({ status }: LiveMember): number => (status === "accepted" ? 0 : status === "expired" ? 2 : 1);
-  const endOf = ({ invite }: LiveMember): string => invite?.expiresAt ?? "";
+  const endOf = ({ status, invite }: LiveMember): string =>
+    status === "expired" ? (invite?.expiresAt ?? "") : "";
   return rank(a) - rank(b) || byCodeUnit(endOf(b), endOf(a)) || byCodeUnit(a.id, b.id);
 }
 

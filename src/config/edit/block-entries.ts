@@ -84,6 +84,14 @@ export function writeValue(
     const inner = columnOf(text, first);
     const end = endWithComments(text, node.end, inner);
     deletions.push([commentsAbove(text, first, below, inner), end], ...indentationBelow(text, end, column));
+    // As fmt has it: what ends a file stands apart.
+    if (
+      head !== "" &&
+      /^[ \t]*#/.test(text.slice(end)) &&
+      /^(?:[ \t]*(?:#.*)?\r?\n)*$/.test(text.slice(end))
+    ) {
+      insertLines(splices, end, [""]);
+    }
   } else if (node.kind === "empty") {
     insertions.push({ at: slot, text: colon + head });
   } else if (node.kind === "block-scalar") {

@@ -27,7 +27,7 @@ export type YamlEdit =
   | { readonly kind: "set"; readonly path: Path; readonly value: JsonValue }
   /** Removes a key or item with the comments that belong to it; the last one leaves `[]` or `{}`. */
   | { readonly kind: "remove"; readonly path: Path }
-  /** Adds an item at the end of a list, below a comment; creates the list if it is absent. */
+  /** Adds an item at the end of a list, below a comment unless that is in brackets; creates the list if it is absent. */
   | { readonly kind: "append"; readonly path: Path; readonly value: JsonValue; readonly comment?: string }
   /** Adds a commented-out item at the end of a list, unless one with the same first line is in the text. */
   | { readonly kind: "remark"; readonly path: Path; readonly value: JsonValue; readonly comment?: string };

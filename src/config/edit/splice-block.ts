@@ -139,7 +139,6 @@ function spliceBlock(splices: Splices, at: BlockEntry, change: EntriesChange, st
   const { node } = at.entry;
   const { entries } = node;
   const column = columnOf(text, entries[0]?.start ?? node.start);
-  const isSeq = node.kind === "seq";
   const isKept = (index: number) => index < entries.length && !change.removed.has(index);
   const firstKept = entries.findIndex((_, index) => isKept(index));
   const lastKept = entries.findLastIndex((_, index) => isKept(index));
@@ -162,7 +161,11 @@ function spliceBlock(splices: Splices, at: BlockEntry, change: EntriesChange, st
   const front = printed(-1);
   const [first] = entries;
   if (front.length > 0 && first !== undefined)
-    insertInFront(splices, first, front, isSeq, floorOf(0), column);
+    insertInFront(splices, node, front, {
+      floor: floorOf(0),
+      column,
+      leavesDash: leavesDash(text, node, change),
+    });
   let isTop = true;
   for (const [index, entry] of entries.entries()) {
     const inner = change.changed.get(index);
@@ -174,7 +177,8 @@ function spliceBlock(splices: Splices, at: BlockEntry, change: EntriesChange, st
       const floor = floorOf(index);
       const start = commentsAbove(text, entry.start, floor, column);
       if (text.slice(floor, start).includes("#")) isTop = false;
-      removeEntry(splices, node, index, { floor, start, end, isTop, isLast: index > lastKept });
+      const hasFront = index === 0 && front.length > 0;
+      removeEntry(splices, node, index, { floor, start, end, isTop, isLast: index > lastKept, hasFront });
     } else if (inner !== undefined) {
       spliceEntry(splices, { entry, path: [...at.path, entry.key ?? index], column }, inner, style);
     }
@@ -183,25 +187,38 @@ function spliceBlock(splices: Splices, at: BlockEntry, change: EntriesChange, st
   }
 }
 
+/** Returns whether the removal of a first entry behind a dash leaves the line to the dash, for the comments below. */
+function leavesDash(
+  text: string,
+  { entries: [first, next] }: SyntaxNode,
+  { removed }: EntriesChange,
+): boolean {
+  const gap = first === undefined || next === undefined ? "#" : text.slice(first.end, next.start);
+  return removed.has(0) && gap.includes("#");
+}
+
 function insertInFront(
   splices: Splices,
-  first: SyntaxEntry,
+  { kind, entries: [first] }: SyntaxNode,
   lines: readonly string[],
-  isSeq: boolean,
-  floor: number,
-  column: number,
+  at: { readonly floor: number; readonly column: number; readonly leavesDash: boolean },
 ): void {
   const { text } = splices;
+  if (first === undefined) return;
   if (isFirstOnLine(text, first.start)) {
     const start = lineStart(text, first.start);
-    insertLines(splices, isSeq ? commentsAbove(text, first.start, floor, column) : start, lines);
+    insertLines(
+      splices,
+      kind === "seq" ? commentsAbove(text, first.start, at.floor, at.column) : start,
+      lines,
+    );
     return;
   }
   // The first entry stands behind the dash of the list that it is in.
   const ends = lineBreak(text, first.start);
   splices.insertions.push({
     at: first.start,
-    text: `${lines.join(ends).trimStart()}${ends}${" ".repeat(column)}`,
+    text: lines.join(ends).trimStart() + (at.leavesDash ? "" : ends + " ".repeat(at.column)),
   });
 }
 
@@ -227,6 +244,8 @@ interface Removal {
   readonly isTop: boolean;
   /** Whether no entry below it stays. */
   readonly isLast: boolean;
+  /** Whether new entries stand in front of it. */
+  readonly hasFront: boolean;
 }
 
 function removeEntry(splices: Splices, { entries }: SyntaxNode, index: number, at: Removal): void {
@@ -243,7 +262,8 @@ function removeEntry(splices: Splices, { entries }: SyntaxNode, index: number, a
     }
     // Only the dash stays on the line, for the comments below.
     const line = lineStart(text, entry.start);
-    const from = line + text.slice(line, entry.start).trimEnd().length;
+    const dash = line + text.slice(line, entry.start).trimEnd().length;
+    const from = at.hasFront ? entry.start : dash;
     deletions.push([from, end - (text[end - 2] === "\r" ? 2 : 1)]);
     return;
   }

@@ -136,6 +136,12 @@ test.each<[name: string, text: string, edits: readonly YamlEdit[], expected: str
     "a:\n  - { b: [1], c: 2 }\nd: [1]\n",
   ],
   [
+    "a new first key in the place of one that a comment follows",
+    "members:\n  - roles: [a]\n    # of id\n    id: b\n",
+    [set(["members", 0, "email"], "c"), remove("members", 0, "roles")],
+    "members:\n  - email: c\n    # of id\n    id: b\n",
+  ],
+  [
     "an anchored block is replaced below its anchor",
     "a:\n  - &x [1]\n  - *x\n",
     [set(["a", 0], [{ b: 1, c: [{ d: 1 }] }])],

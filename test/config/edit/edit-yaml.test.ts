@@ -79,12 +79,13 @@ describe("removing", () => {
   test("all entries leaves an empty list", () => {
     const edits = [0, 1, 2].map((index): YamlEdit => ({ kind: "remove", path: ["members", index] }));
     expect(diffOf(edits)).toMatchInlineSnapshot(`
-      "@@ -16,15 +16,3 @@
+      "@@ -16,15 +16,4 @@
        
       -members:
       -  - email: ada@example.com
       -    roles: [Cashier, role_employee]
-      -
+      +members: []
+       
       -  # Bob
       -  - email: bob@example.com # tmp
       -    roles: [role_employee] # Employee
@@ -95,7 +96,6 @@ describe("removing", () => {
       -        until: 2099-01-31
       -      - role_employee
       -  # end
-      +members: []
       +# end
       "
     `);

@@ -99,7 +99,8 @@ function block(hand: Hand, value: JsonValue, path: Keys, column: number, lead: s
     }
     entry(hand, item, owner, column, index === 0 && lead !== "" ? lead : pad);
   }
-  if (hand.random(6) === 0 && column > 0) {
+  // At the indentation of a list that has none, a comment is the next key's.
+  if (hand.random(6) === 0 && column > 0 && !(Array.isArray(value) && hand.listStep === 0)) {
     hand.lines.push({ text: pad + comment(hand), owner: path, kind: "free" });
   }
 }

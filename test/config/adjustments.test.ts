@@ -118,6 +118,11 @@ describe("an adjustment", () => {
       "{ name: Cashier, adjust: { add: [x] } }, { name: Cashier, adjust: { add: [y] } }",
       ["4:58 duplicate-role"],
     ],
+    [
+      "comes again under the former name",
+      "{ name: Cashier, adjust: { add: [x] } }, { name: Teller, adjust: { add: [y] } }",
+      ["4:58 duplicate-role", "4:58 previous-role-name"],
+    ],
     ["repeats a permission", "{ name: Cashier, adjust: { add: [x, x] } }", ["4:45 duplicate-permission"]],
     ["has no value", "{ name: Cashier, adjust: }", ["4:26 null-value"]],
     [

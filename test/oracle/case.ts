@@ -54,6 +54,8 @@ export type Data = Readonly<Record<string, string>>;
 
 export interface RoleValue {
   readonly name: string;
+  /** Of an entry that only adjusts an included role. */
+  readonly adjust?: { readonly add?: readonly string[]; readonly remove?: readonly string[] };
   readonly id?: string;
   readonly previously?: string;
   readonly description?: string;
@@ -397,10 +399,14 @@ const files = (world: World): fc.Arbitrary<Readonly<Record<string, FileValue>>> 
             sync: rarely(1, sync),
             ignore: rarely(5, ignore),
             ruled: rules(declared),
+            adjusted: rarely(3, fc.subarray([...shared, "Nobody"], { minLength: 1 })),
+            lists: fc.record({ add: fc.subarray([...PERMISSIONS]), remove: fc.subarray([...PERMISSIONS]) }),
+            plain: fc.nat(5).map((lot) => lot > 0),
           })
-          .map(({ main, other, sync: how, ignore: hidden, ruled: { guards, policies, checks } }) => {
-            const put = (of: typeof main) => ({
-              ...(managesRoles && { roles: of.roles }),
+          .map(({ main, other, sync: how, ignore: hidden, ruled: { guards, policies, checks }, ...rest }) => {
+            const adjustments = includes ? adjustmentsOf(rest, other.roles) : [];
+            const put = (of: typeof main, added: readonly RoleValue[] = []) => ({
+              ...(managesRoles && { roles: [...of.roles, ...added] }),
               ...(managesMembers && { members: of.members }),
             });
             const file: FileValue = present({
@@ -412,7 +418,7 @@ const files = (world: World): fc.Arbitrary<Readonly<Record<string, FileValue>>> 
               guards,
               policies: includes ? undefined : policies,
               checks,
-              ...put(main),
+              ...put(main, adjustments),
             });
             return {
               "access/shop.yaml": file,
@@ -428,6 +434,31 @@ const files = (world: World): fc.Arbitrary<Readonly<Record<string, FileValue>>> 
           });
       });
     });
+
+/** Adjusts roles of an included file: mostly (`plain`) such that each permission changes something. */
+function adjustmentsOf(
+  {
+    adjusted = [],
+    lists,
+    plain,
+  }: {
+    readonly adjusted: readonly string[] | undefined;
+    readonly lists: { readonly add: readonly string[]; readonly remove: readonly string[] };
+    readonly plain: boolean;
+  },
+  roles: readonly RoleValue[],
+): readonly RoleValue[] {
+  return adjusted.flatMap((wanted) => {
+    const role = roles.find(({ name }) => name === wanted);
+    if (plain && role?.permissions === undefined) return [];
+    const has = (one: string): boolean => role?.permissions?.includes(one) === true;
+    const add = lists.add.filter((one) => !plain || !has(one));
+    const remove = lists.remove.filter((one) => !plain || has(one));
+    if (plain && add.length + remove.length === 0) return [];
+    const name = add.length % 2 === 0 ? (role?.previously ?? wanted) : wanted;
+    return [{ name, adjust: present({ add, remove: remove.length > 0 ? remove : undefined }) }];
+  });
+}
 
 /** Moments around the ends of `DAYS`: one is a date's last moment, one the first after it. */
 const now = fc.constantFrom(

@@ -39,7 +39,9 @@ export function wantedOf({ files, now }: Pick<Case, "files" | "now">): Wanted | 
   const all = Object.values(files);
   const main = all[0];
   if (main === undefined) return null;
-  const roles = joined(all.map((file) => file.roles));
+  const declared = joined(all.map((file) => file.roles?.filter(({ adjust }) => adjust === undefined)));
+  const roles = declared && withAdjustments(declared, all);
+  if (roles === "wrong") return null;
   const entries = all.map((file) => file.members);
   const members = entries.every((one) => one === undefined)
     ? null
@@ -71,6 +73,35 @@ export function wantedOf({ files, now }: Pick<Case, "files" | "now">): Wanted | 
       checks: all.flatMap((file) => file.checks ?? []),
     },
   };
+}
+
+/** Changes the permissions of included roles as the merchant's own file says; "wrong" where it may not say that. */
+function withAdjustments(
+  roles: readonly RoleValue[],
+  [main, ...others]: readonly FileValue[],
+): readonly RoleValue[] | "wrong" {
+  const adjusting = (file: FileValue | undefined) => (file?.roles ?? []).filter(({ adjust }) => adjust);
+  if (others.some((file) => adjusting(file).length > 0)) return "wrong";
+  const entries = adjusting(main).map((entry) => ({ ...entry, name: declaredName(entry.name, roles) }));
+  if (new Set(entries.map(({ name }) => name)).size < entries.length) return "wrong";
+  const included = others.flatMap((file) => file.roles ?? []);
+  const isWrong = entries.some(({ name, adjust: { add = [], remove = [] } = {} }) => {
+    const permissions = included.find((role) => role.name === name)?.permissions;
+    return (
+      permissions === undefined ||
+      add.length + remove.length === 0 ||
+      add.some((one) => permissions.includes(one)) ||
+      remove.some((one) => !permissions.includes(one))
+    );
+  });
+  if (isWrong) return "wrong";
+  return roles.map((role) => {
+    const { add = [], remove = [] } = entries.find(({ name }) => name === role.name)?.adjust ?? {};
+    const { permissions } = role;
+    return permissions === undefined
+      ? role
+      : { ...role, permissions: [...permissions, ...add].filter((one) => !remove.includes(one)) };
+  });
 }
 
 function joined<T>(lists: readonly (readonly T[] | undefined)[]): readonly T[] | null {

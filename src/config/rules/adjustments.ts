@@ -22,8 +22,10 @@ export function soundAdjustments(merchant: RuleContext): readonly LocatedProblem
   const { adjustments, main, complete } = merchant;
   if (adjustments.length === 0) return [];
   const own = adjustments.filter(({ file }) => file === main);
+  const renamed = renamedRoles(merchant.roles);
+  const currentName = ({ name }: RawAdjustment): string | null => name && (renamed.get(name) ?? name);
   return [
-    ...repeats(own, ({ name }) => name).map(
+    ...repeats(own, currentName).map(
       ({ text, item, first }): LocatedProblem => ({
         code: "duplicate-role",
         name: text,

@@ -41,7 +41,7 @@ export function adoptPlanned(
 ): AdoptedFiles {
   const matches = globMatcher();
   const texts = new Map(project.sources.map(({ file, text }) => [file, text]));
-  const raws = rawFiles(texts);
+  const rawOf = rawFileReader(texts);
   const including = includingMerchants(project.all);
   const isShared = (file: string): boolean => (including.get(file)?.size ?? 0) > 1;
   const wanted = merchants.flatMap(({ planned: { session, live, plan }, wants }): readonly WantedEdit[] => {
@@ -55,9 +55,9 @@ export function adoptPlanned(
       unwritable: findUnwritable(live),
       wants,
     });
-    const all = filesOf(state).flatMap((file) => raws.get(file) ?? []);
-    const main = raws.get(state.origin.file);
-    if (main === undefined || adoption.edits.length === 0) return [];
+    if (adoption.edits.length === 0) return [];
+    const all = filesOf(state).map(rawOf);
+    const main = rawOf(state.origin.file);
     const comments = roleComments(adoption);
     return adoptionEdits(adoption, { main, all, isShared }).map((edit) => ({
       ...edit,
@@ -89,10 +89,15 @@ type WantedEdit = FileEdit & {
   readonly comments: ReadonlyMap<string, string>;
 };
 
-function rawFiles(texts: ReadonlyMap<string, string>): ReadonlyMap<string, RawFile> {
-  return new Map(
-    [...texts].map(([file, text]) => [file, toRawFile(file, (parseFast(text) ?? parse(text)).value)]),
-  );
+/** Returns a function that reads the entries of a file, each file once. */
+function rawFileReader(texts: ReadonlyMap<string, string>): (file: string) => RawFile {
+  const known = new Map<string, RawFile>();
+  return (file) => {
+    const text = texts.get(file) ?? "";
+    const raw = known.get(file) ?? toRawFile(file, (parseFast(text) ?? parse(text)).value);
+    known.set(file, raw);
+    return raw;
+  };
 }
 
 /** Returns the files of a merchant: the included ones, then its own. */

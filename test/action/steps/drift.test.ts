@@ -137,6 +137,13 @@ describe("drift", () => {
     expect(off.log).not.toContain("::warning::");
   });
 
+  test("the issue has the patch that keeps the live state", async () => {
+    await invite("eve@example.com");
+    await drift();
+    expect(issue().body).toContain("+++ b/access/mc1.yaml\n@@");
+    expect(issue().body).toContain("+  - { email: eve@example.com, roles: [role_employee] }\n");
+  });
+
   test("in a public repository the issue shows nobody's address", async () => {
     repository.github.isPrivate = false;
     await invite("eve@example.com");

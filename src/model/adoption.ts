@@ -110,6 +110,6 @@ export interface Adoption {
   readonly merchant: string;
   readonly edits: readonly EntryEdit[];
   readonly mentions: readonly Mention[];
-  /** Names of the held roles that are not declared, by id; the id itself if the name is not known. */
+  /** Names of the held roles that are not declared, by id. */
   readonly heldRoles: ReadonlyMap<string, string>;
 }

@@ -5,7 +5,7 @@ import { type RawFile, toRawFile } from "../../config/raw-file.ts";
 import { parseFast } from "../../config/yaml/fast-yaml.ts";
 import { parse } from "../../config/yaml/to-value.ts";
 import { canonicalJson } from "../../lib/json-text.ts";
-import type { Adoption, EntryEdit } from "../../model/adoption.ts";
+import type { EntryEdit } from "../../model/adoption.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Drift, DriftCause } from "../../model/reports.ts";
@@ -58,11 +58,10 @@ export function adoptPlanned(
     if (adoption.edits.length === 0) return [];
     const all = filesOf(state).map(rawOf);
     const main = rawOf(state.origin.file);
-    const comments = roleComments(adoption);
     return adoptionEdits(adoption, { main, all, isShared }).map((edit) => ({
       ...edit,
       merchant: state.merchant,
-      comments,
+      comments: adoption.heldRoles,
     }));
   });
   const { edits, conflicts } = settleShared(wanted, including);
@@ -112,15 +111,6 @@ function includingMerchants(states: readonly DesiredState[]): ReadonlyMap<string
       including.set(file, (including.get(file) ?? new Set()).add(state.merchant));
   }
   return including;
-}
-
-/** Returns the names of the roles that entries name by ids which do not say them. */
-function roleComments({ heldRoles }: Adoption): ReadonlyMap<string, string> {
-  return new Map(
-    [...heldRoles].filter(
-      ([id, name]) => name !== id && id !== `role_${name.toLowerCase().replaceAll(/\W+/g, "_")}`,
-    ),
-  );
 }
 
 /** Returns the edits of each file; one of a shared file is done only if all merchants that include it want it. */

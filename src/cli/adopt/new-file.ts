@@ -78,7 +78,7 @@ export function newFileText(
       ...((include.length === 0 || roles.length > 0) && { roles }),
       members: [...entriesIn("members", edits), ...mentions],
     },
-    new Map([...adoption.heldRoles].filter(([id, name]) => id !== name)),
+    adoption.heldRoles,
   );
 }
 

@@ -72,7 +72,9 @@ export function adoptLive(input: AdoptionInput): Adoption {
     merchant: desired.merchant,
     edits: [...roles.edits, ...members.edits],
     mentions: members.mentions,
-    heldRoles: new Map(scope.roles.flatMap(({ id, name }) => (wordOf(id) === id ? [[id, name]] : []))),
+    heldRoles: new Map(
+      scope.roles.flatMap(({ id, name }) => (wordOf(id) === id && id !== name ? [[id, name]] : [])),
+    ),
   };
 }
 

@@ -111,7 +111,7 @@ test("changes only what differs, and adjusts a shared role in the merchant's own
           - Added
         metadata: { employee_id: "9", team: "x" }
       - email: new@example.com
-        roles: [Cashier, role_employee]
+        roles: [Cashier, role_employee] # role_employee: Employee
       # the end
     "
   `);
@@ -148,7 +148,7 @@ test("one member is taken over with the roles that it needs, and nobody else", a
   expect(code).toBe(0);
   const expected = A.replace(
     "  # the end",
-    "  - email: new@example.com\n    roles: [Cashier, role_employee]\n  # the end",
+    "  - email: new@example.com\n    roles: [Cashier, role_employee] # role_employee: Employee\n  # the end",
   );
   expect(await read("access/a.yaml")).toBe(expected);
 });

@@ -50,6 +50,17 @@ test("without git the differences are told, and that nobody knows which side mov
   expect(stdout).toContain("Drift: 2 differences (2 unknown).");
 });
 
+test("without git no patch is known, which drift and pull say", async () => {
+  const note =
+    'MC0DEMO1: 2 differences stay, since it is unknown which side changed. "rolecall drift" shows them; "rolecall pull MC0DEMO1" takes over all that is live.\n';
+  const drift = await rolecall(["drift", "--patch"], { cwd, env: sandbox.env });
+  expect([drift.code, drift.stdout]).toEqual([2, ""]);
+  expect(drift.stderr).toContain(`${note}The patch is empty: there is nothing to adopt.\n`);
+  const pull = await rolecall(["pull", "--adopt-drift", "--yes"], { cwd, env: sandbox.env });
+  expect([pull.code, pull.stdout]).toEqual([0, "There is nothing to adopt.\n"]);
+  expect(pull.stderr).toContain(note);
+});
+
 test("with git it is told what changed outside it, and what is merged but not applied", async () => {
   const date = "2026-02-01T00:00:00Z";
   const env = { PATH: process.env["PATH"], GIT_COMMITTER_DATE: date, GIT_AUTHOR_DATE: date, HOME: cwd };

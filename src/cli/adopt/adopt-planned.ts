@@ -5,6 +5,7 @@ import { type RawFile, toRawFile } from "../../config/raw-file.ts";
 import { parseFast } from "../../config/yaml/fast-yaml.ts";
 import { parse } from "../../config/yaml/to-value.ts";
 import { canonicalJson } from "../../lib/json-text.ts";
+import { grouped } from "../../lib/text.ts";
 import type { EntryEdit } from "../../model/adoption.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";
@@ -210,4 +211,14 @@ export function ofDrift({ plan, changes }: Drift, causes: readonly DriftCause[])
         return ids.has(edit.id);
     }
   };
+}
+
+/** Says how many differences are not adopted, because it is unknown which side changed. */
+export function undecidedNote({ plan, changes }: Drift): readonly string[] {
+  const undecided = changes.filter(({ cause, event }) => event !== null && cause === "unknown").length;
+  if (undecided === 0) return [];
+  const what = undecided === 1 ? "1 difference stays" : `${grouped(undecided)} differences stay`;
+  return [
+    `${plan.merchant}: ${what}, since it is unknown which side changed. "rolecall drift" shows them; "rolecall pull ${plan.merchant}" takes over all that is live.`,
+  ];
 }

@@ -1,5 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted, grouped } from "../../lib/text.ts";
+import { counted } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Drift } from "../../model/reports.ts";
@@ -20,6 +20,7 @@ import {
   inSection,
   ofDrift,
   ofMembers,
+  undecidedNote,
   type WantsEdit,
 } from "./adopt-planned.ts";
 import { adoptNew, newFileText } from "./new-file.ts";
@@ -60,9 +61,10 @@ export async function pullMerchants(
     }
     const merchants = plannedOnly(planned);
     if (failed.length === 0) checkMembers(merchants, options);
-    const { patches, conflicts } = await patchesOf(merchants, targets, options, io);
+    const { patches, conflicts, notes } = await patchesOf(merchants, targets, options, io);
     for (const conflict of conflicts)
       io.stderr.write(`${style.yellow("not pulled")}: ${oneLine(conflict)}\n`);
+    for (const note of notes) io.stderr.write(`${oneLine(note)}\n`);
     const checked = await checkPatched(patches, targets, merchants, options, io);
     const isComplete = failed.length + conflicts.length === 0 && targets.valid;
     if (patches.length === 0 && isComplete && !options.quiet) io.stdout.write(nothingToDo(options));
@@ -123,7 +125,7 @@ async function patchesOf(
     return { planned, wants: filterOf(options, planned.live, drift) };
   });
   const { patches, conflicts } = adoptPlanned(wanted, targets, io.now());
-  return { patches: [...patches, ...created], conflicts, notes: drifts.flatMap(unknownNote) };
+  return { patches: [...patches, ...created], conflicts, notes: drifts.flatMap(undecidedNote) };
 }
 
 function filterOf(
@@ -137,14 +139,6 @@ function filterOf(
     ...(drift === undefined ? [] : [ofDrift(drift, ["outside-git"])]),
   ];
   return (edit) => filters.every((wants) => wants(edit));
-}
-
-/** Says how many differences are left, because it is unknown which side changed. */
-function unknownNote({ plan, changes }: Drift): readonly string[] {
-  const unknown = changes.filter(({ cause, event }) => event !== null && cause === "unknown").length;
-  if (unknown === 0) return [];
-  const what = unknown === 1 ? "1 difference stays" : `${grouped(unknown)} differences stay`;
-  return [`${plan.merchant}: ${what}, since it is unknown which side changed; "rolecall drift" shows them.`];
 }
 
 function nothingToDo({ only, member, adoptDrift }: PullCommandOptions): string {

@@ -5,7 +5,7 @@ import { renderReview } from "../../render/markdown/render-review.ts";
 import { renderDrifts } from "../../render/text/drift-text.ts";
 import { patchText, renderPatch } from "../../render/text/patch-text.ts";
 import { driftView, withRisks } from "../../render/view/drift-view.ts";
-import { adoptPlanned, ofDrift } from "../adopt/adopt-planned.ts";
+import { adoptPlanned, ofDrift, undecidedNote } from "../adopt/adopt-planned.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/options.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io, TextWriter } from "../io/io.ts";
@@ -83,6 +83,8 @@ function printPatch(
   });
   const { patches, conflicts } = adoptPlanned(wanted, project, io.now());
   for (const conflict of conflicts) io.stderr.write(`not adopted: ${oneLine(conflict)}\n`);
+  for (const note of drifts.flatMap(undecidedNote)) io.stderr.write(`${oneLine(note)}\n`);
+  if (patches.length === 0) io.stderr.write("The patch is empty: there is nothing to adopt.\n");
   const style = styleFor(sink, io, options.color);
   sink.write(sink.isTTY ? renderPatch(patches, style) : patchText(patches));
 }

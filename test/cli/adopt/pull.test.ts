@@ -20,6 +20,7 @@ const SEED = `merchants:
       - { no_address: true, id: mem_4, roles: [Lead] }
       - { email: till7@example.com, roles: [Cashier], managed: { nickname: "Till 7" } }
       - { email: till8@example.com, roles: [], managed: { nickname: "till-7" } }
+      - { email: till9@example.com, roles: [], managed: { nickname: "Till\\u202e9" } }
 keys:
   - { key: sk_test_sandbox, owner: owner@example.com }
 `;
@@ -57,6 +58,10 @@ members:
   - email: till8@example.com
     managed: { nickname: till-7, password_env: TILL_7_2_PASSWORD }
     roles: []
+  # Not managed here, since a file cannot hold it: nickname.
+  - email: till9@example.com
+    managed: { password_env: TILL9_PASSWORD }
+    roles: []
   - email: twin@example.com
     roles: [Lead]
     id: mem_1
@@ -81,7 +86,7 @@ afterAll(() => shop.stop());
 test("without a terminal it shows the patch, and says what to do", async () => {
   const { code, stdout, stderr } = await shop.run(["pull", "MC0DEMO1"]);
   expect(code).toBe(1);
-  expect(stdout).toContain("+++ b/access/mc0demo1.yaml\n@@ -0,0 +1,44 @@\n+version: 1\n");
+  expect(stdout).toContain("+++ b/access/mc0demo1.yaml\n@@ -0,0 +1,48 @@\n+version: 1\n");
   expect(stderr).toContain("run the command again with --yes");
 });
 
@@ -92,7 +97,7 @@ test("writes a new file, whose plan has no changes", async () => {
   const plan = await shop.run(["plan", "--detailed-exitcode"]);
   expect([plan.code, plan.stdout.split("\n").at(-2)]).toEqual([
     0,
-    "  Plan: no changes; 8 unchanged, 2 not managed.",
+    "  Plan: no changes; 9 unchanged, 2 not managed.",
   ]);
   expect((await shop.run(["fmt", "--check"])).code).toBe(0);
   const again = await shop.run(["pull", "--check"]);

@@ -153,8 +153,10 @@ test("init does not take the file of another merchant", async () => {
 test("init writes workflows and code owners on request, unless they exist", async () => {
   await mkdir(join(cwd, ".github/workflows"), { recursive: true });
   await writeFile(join(cwd, ".github/workflows/rolecall-plan.yml"), "mine\n");
-  const { code } = await init(["-m", "MC3", "-y", "-q", "--workflows", "--codeowners", "@acme/access"]);
+  const wanted = ["--workflows", "--codeowners", "@acme/access"];
+  const { code, stdout } = await init(["-m", "MC3", "-y", "-q", ...wanted]);
   expect(code).toBe(0);
+  expect(stdout).toContain("The workflows need rolecall's action");
   expect(await filesHere()).toEqual([
     ".github/CODEOWNERS",
     ".github/workflows/rolecall-apply.yml",
@@ -166,6 +168,21 @@ test("init writes workflows and code owners on request, unless they exist", asyn
   ]);
   expect(await read(".github/workflows/rolecall-plan.yml")).toBe("mine\n");
   expect(await read(".github/CODEOWNERS")).toContain("/access/ @acme/access\n");
+});
+
+test("init refuses workflows and code owners where GitHub does not look for them", async () => {
+  await mkdir(join(cwd, ".git"));
+  const shops = join(cwd, "shops");
+  await mkdir(shops);
+  for (const wanted of [["--workflows"], ["--codeowners", "@acme/access"]]) {
+    const { code, stderr } = await rolecall(["init", "-m", "MC3", "-y", ...wanted], {
+      cwd: shops,
+      env: sandbox.env,
+    });
+    expect(code).toBe(1);
+    expect(stderr.replaceAll(/\s+/g, " ")).toContain("only work at the root of the repository");
+    expect(await filesHere()).toEqual([]);
+  }
 });
 
 test.each([

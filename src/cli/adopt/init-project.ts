@@ -21,7 +21,13 @@ import { openServices, type Services } from "../session/services.ts";
 import { previewPlans } from "../show/preview-plans.ts";
 import { askBaseUrl, askKeyVariable, type Interview, openInterview } from "./init-questions.ts";
 import { adoptNew, type NewFileHeader, newFileText, sharedFileText } from "./new-file.ts";
-import { projectFiles, SCHEMA_FILE, writePatches } from "./project-files.ts";
+import {
+  isRepositoryRoot,
+  projectFiles,
+  refuseUnusedFiles,
+  SCHEMA_FILE,
+  writePatches,
+} from "./project-files.ts";
 
 /** The options of `init`. */
 export type InitCommandOptions = Omit<ServiceOptions, "shard"> & {
@@ -42,6 +48,7 @@ const SYNC_MODES = [
 
 /** Writes the files of merchants that are live, and shows their plans, which have no changes. */
 export async function initProject(options: InitCommandOptions, io: Io): Promise<ExitCode> {
+  refuseUnusedFiles(options, io.cwd);
   const interview = openInterview(options, io);
   const connection = await chooseConnection(options, interview, io);
   const progress = openProgress(options, io);
@@ -68,7 +75,7 @@ export async function initProject(options: InitCommandOptions, io: Io): Promise<
     const merchants = lives.map(({ merchant }) => merchant);
     const paths = files.slice(0, merchants.length).map(({ file }) => file);
     const planned = await previewPlans(paths, { ...options, merchant: [], format: "text", reinvite: [] }, io);
-    if (planned === ExitCode.ok) showNextSteps(merchants, options, io);
+    if (planned === ExitCode.ok) showNextSteps(merchants, files, io);
     return lives.length < reads.length ? ExitCode.failed : planned;
   } finally {
     await progress.rest();
@@ -238,7 +245,8 @@ async function chooseFiles(
     );
     return { file: fileOf(adoption.merchant), before: null, after: text };
   });
-  const workflows = options.workflows ?? (await agrees(interview, "Write workflows for GitHub Actions?"));
+  const offers = isRepositoryRoot(io.cwd) ? interview : null;
+  const workflows = options.workflows ?? (await agrees(offers, "Write workflows for GitHub Actions?"));
   return [
     ...merchants,
     ...(shared === null ? [] : [sharedPatch(join(root, sharedFile), shared)]),
@@ -305,7 +313,7 @@ function headerOf(
   };
 }
 
-function showNextSteps(merchants: readonly string[], { workflows }: InitCommandOptions, io: Io): void {
+function showNextSteps(merchants: readonly string[], files: readonly FilePatch[], io: Io): void {
   const [first = ""] = merchants;
   const only = merchants.length === 1 ? "" : ` -m ${first}`;
   io.stdout.write(`
@@ -314,7 +322,7 @@ Commit the files. Then change one, and look at what would happen:
 What has changed outside git since then:
   rolecall drift${only}
 `);
-  if (workflows) {
+  if (files.some(({ file }) => file.includes(".github/workflows"))) {
     io.stdout.write(`
 The workflows need rolecall's action in .github/actions/rolecall, a variable and
 two secrets: see docs/github.md.

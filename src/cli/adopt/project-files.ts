@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { jsonSchema } from "../../config/json-schemas.ts";
@@ -6,6 +6,7 @@ import { oneLine } from "../../lib/escape.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { FilePatch } from "../../render/text/patch-text.ts";
 import { writeAtomically } from "../files/atomic-write.ts";
+import { defaultPath, projectRoot } from "../files/load-states.ts";
 import type { Io } from "../io/io.ts";
 
 /** The schema that the first line of each merchant's file names, relative to the project. */
@@ -81,6 +82,26 @@ function ownersFile(root: string, owner: string, cwd: string): readonly FilePatc
   const paths = ["/access/", "/shared/", "/.github/workflows/rolecall-*.yml", "/.github/CODEOWNERS"];
   const after = paths.map((path) => `${path} ${owner}\n`).join("");
   return [{ file: join(root, ".github/CODEOWNERS"), before: null, after }];
+}
+
+/** Throws RolecallError if files for GitHub are wanted in a folder where GitHub does not look for them. */
+export function refuseUnusedFiles(
+  { workflows, codeowners }: { readonly workflows?: true; readonly codeowners?: string },
+  cwd: string,
+): void {
+  if ((workflows !== true && codeowners === undefined) || isRepositoryRoot(cwd)) return;
+  throw new RolecallError(
+    "usage",
+    "Workflows and code owners only work at the root of the repository, and this project is in a folder of it.",
+    {
+      hint: `Run init in ${oneLine(projectRoot(cwd, cwd))}, or leave out --workflows and --codeowners.`,
+    },
+  );
+}
+
+/** Returns whether the project is at the root of its repository, or there is no repository. */
+export function isRepositoryRoot(cwd: string): boolean {
+  return realpathSync.native(resolve(cwd, defaultPath(cwd), "..")) === projectRoot(cwd, cwd);
 }
 
 /** Writes the files, each whole or not at all, and names them; a new one that exists by now is an error. */

@@ -42,8 +42,8 @@ export type InitCommandOptions = Omit<ServiceOptions, "shard"> & {
 };
 
 const SYNC_MODES = [
-  { mode: "authoritative", note: "what a file does not list is removed by the next apply" },
-  { mode: "additive", note: "what a file does not list is left alone; for the first weeks" },
+  { mode: "authoritative", note: "an apply removes what is not listed" },
+  { mode: "additive", note: "what is not listed is left alone" },
 ] as const;
 
 /** Writes the files of merchants that are live, and shows their plans, which have no changes. */
@@ -162,7 +162,7 @@ async function offered(
     return [...new Set(text.split(/[\s,]+/))];
   }
   const chosen = await interview.several({
-    title: "Which merchants shall have a file?",
+    title: "Which merchants?",
     choices: open.map(({ resource }) => ({
       label: resource.id,
       note: [resource.name, resource.sandbox ? "test account" : ""].filter((part) => part !== "").join(", "),
@@ -268,7 +268,7 @@ function newSharedFile(root: string, cwd: string): string {
 
 async function chooseSync(interview: Interview | null): Promise<SyncMode> {
   const choices = SYNC_MODES.map(({ mode, note }) => ({ label: mode, note }));
-  const chosen = interview === null ? 0 : await interview.one("How do the files begin?", choices);
+  const chosen = interview === null ? 0 : await interview.one("How strict are the files?", choices);
   return SYNC_MODES[chosen]?.mode ?? "authoritative";
 }
 

@@ -152,23 +152,26 @@ export function listLines(
   const first = Math.min(Math.max(state.cursor - height + 1, 0), Math.max(found.length - height, 0));
   const visible = found.slice(first, first + height);
   const widest = Math.max(0, ...choices.map(({ label }) => widthOf(shown(label))));
+  const isBelow = single === true && columns < NARROW;
   const labelColumns = Math.min(widest, Math.max(Math.floor(columns / 2), 12));
-  const items = visible.map((index, row) => {
+  const items = visible.flatMap((index, row) => {
     const { label, note = "" } = choices[index] as Choice;
     const isCursor = first + row === state.cursor;
     const box = single ? "" : state.ticked.has(index) ? "[x] " : "[ ] ";
-    return line(
+    const isBeside = note !== "" && !isBelow;
+    const item = line(
       [
         [isCursor ? "> " : "  ", style.cyan],
         [box, state.ticked.has(index) ? style.green : undefined],
-        [note === "" ? shown(label) : padded(shown(label), labelColumns), isCursor ? style.bold : undefined],
-        [note === "" ? "" : `  ${shown(note)}`, style.dim],
+        [isBeside ? padded(shown(label), labelColumns) : shown(label), isCursor ? style.bold : undefined],
+        [isBeside ? `  ${shown(note)}` : "", style.dim],
       ],
       columns,
     );
+    return isBelow && note !== "" ? [item, line([["    "], [shown(note), style.dim]], columns)] : [item];
   });
   const count = single ? "" : ` (${state.ticked.size} of ${choices.length} ticked)`;
-  const keys = single ? SINGLE_KEYS : LIST_KEYS;
+  const keys = single ? SINGLE_KEYS : columns < NARROW ? NARROW_LIST_KEYS : LIST_KEYS;
   return [
     line([[title, style.bold], [count]], columns),
     ...(found.length === 0 ? [cutTo("  Nothing matches the filter.", columns)] : items),
@@ -179,7 +182,11 @@ export function listLines(
   ];
 }
 
-const LIST_KEYS = "space tick · a all · / filter · enter continue · q leave";
+/** Below this, the notes of a list to choose one of stand on lines of their own. */
+const NARROW = 60;
+
+const LIST_KEYS = "space tick · a all · / filter · enter · q leave";
+const NARROW_LIST_KEYS = "space tick, a all, / filter, enter, q";
 const SINGLE_KEYS = "↑↓ move · enter choose · q leave";
 
 /** Asks for items of a list; resolves to their indexes, or null if the list was left. */

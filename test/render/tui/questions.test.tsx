@@ -76,7 +76,7 @@ describe("a list to tick", () => {
       "Which merchants? (1 of 3 ticked)",
       "> [ ] MC3  Airport",
       "/air",
-      "space tick · a all · / filter · enter continue · q leave",
+      "space tick · a all · / filter · enter · q leave",
     ]);
     const all = pressInList(MERCHANTS, filtered, "a", NONE);
     expect(pressInList(MERCHANTS, all, "", ENTER).answer).toEqual([0, 2]);
@@ -129,6 +129,18 @@ test("a list to choose one of answers with the item under the cursor", () => {
   const question: ListQuestion = { title: "Start", choices: MERCHANTS.choices, single: true, ticked: [1] };
   expect(pressed(question, ENTER).answer).toEqual([1]);
   expect(pressed(question, DOWN, " ", ENTER).answer).toEqual([2]);
+});
+
+test("a narrow list to choose one of has its notes on lines of their own", () => {
+  const question: ListQuestion = { title: "Start", choices: MERCHANTS.choices.slice(0, 2), single: true };
+  expect(listLines(question, initialListState(question), { columns: 40, rows: 24 }, PLAIN)).toEqual([
+    "Start",
+    "> MC1",
+    "    Harbour",
+    "  MC2",
+    "    Station",
+    "↑↓ move · enter choose · q leave",
+  ]);
 });
 
 test("the list on a screen hands its answer on once, and shows it", async () => {

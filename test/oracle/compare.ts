@@ -4,17 +4,14 @@ import type { Case } from "./case.ts";
 import { type Expected, expectedOf } from "./expected.ts";
 import { refusedBy, shortages } from "./rules.ts";
 import type { Made } from "./run-program.ts";
-import { canonical, type Wanted, wantedOf } from "./wanted.ts";
+import { canonical, declaresIgnored, type Wanted, wantedOf } from "./wanted.ts";
 
 /** Lists in what the program and the documents disagree. */
 export function disagreements(one: Case, made: Made): readonly string[] {
   const wanted = wantedOf(one);
-  if (wanted !== null && made.plan === null && made.errors.every((code) => code === "ignored-entry")) {
-    // What the files alone tell is what the plan would say.
-    const { errors } = expectedOf(wanted, one);
-    return ["role-ignored", "member-ignored", "member-role-ignored"].some((code) => errors.has(code))
-      ? []
-      : ["files: ignored-entry"];
+  if (wanted !== null && declaresIgnored(one)) {
+    const isReported = made.plan === null && made.errors.every((code) => code === "ignored-entry");
+    return isReported ? [] : [`files: expected ignored-entry, found ${made.errors.join(", ") || "no error"}`];
   }
   if (wanted === null || made.plan === null) {
     return (wanted === null) === (made.plan === null)

@@ -75,6 +75,36 @@ export function wantedOf({ files, now }: Pick<Case, "files" | "now">): Wanted | 
   };
 }
 
+/** Whether the files themselves show that they declare, or grant at the moment, what they ignore. */
+export function declaresIgnored({ files, now }: Pick<Case, "files" | "now">): boolean {
+  const all = Object.values(files);
+  const roles = all.flatMap((file) => file.roles ?? []).filter(({ adjust }) => adjust === undefined);
+  const isIgnored = (key: "roles" | "members", texts: readonly (string | undefined)[]): boolean =>
+    all
+      .flatMap((file) => file.ignore?.[key] ?? [])
+      .some((glob) => texts.some((text) => text !== undefined && matches(glob, text)));
+  const nameOf = (role: string): string =>
+    roles.some(({ name }) => name === role)
+      ? role
+      : (roles.find(({ previously }) => previously === role)?.name ?? role);
+  const isOver = (until: string | undefined): boolean => until !== undefined && endOf(until) <= now;
+  return (
+    roles.some(({ name, id }) => isIgnored("roles", [name, id])) ||
+    all.some(({ members = [] }) =>
+      members.some(
+        ({ email, id, until, roles: held = [] }) =>
+          isIgnored("members", [email.toLowerCase(), id]) ||
+          (!isOver(until) &&
+            held.some(
+              (grant) =>
+                !(typeof grant !== "string" && isOver(grant.until)) &&
+                isIgnored("roles", [nameOf(roleOf(grant))]),
+            )),
+      ),
+    )
+  );
+}
+
 /** Changes the permissions of included roles as the merchant's own file says; "wrong" where it may not say that. */
 function withAdjustments(
   roles: readonly RoleValue[],

@@ -290,7 +290,7 @@ function metadataOf({ random }: Organisation): Metadata {
 function newTeam(organisation: Organisation, path: string): Team {
   const { random, teams } = organisation;
   const team: Team = { merchant: `TEAM-${teams.length}`, path, roles: [], members: [] };
-  for (const [name, count] of ROLES) if (random(8) > 0) addRole(organisation, team, name, count);
+  for (const [name, count] of ROLES) if (random(12) > 0) addRole(organisation, team, name, count);
   for (const { path: other } of teams) {
     if (path.startsWith(`${other}/`) || random(25) === 0) addRole(organisation, team, other);
   }
@@ -304,9 +304,13 @@ function addRole(organisation: Organisation, team: Team, name: string, permissio
   team.roles.push({
     id: newId(organisation, "role"),
     name: freeName(team, name),
-    description: random(3) === 0 ? `Access of ${name}` : undefined,
-    permissions: PERMISSIONS.filter((_, at) => at % 2 === 0 || random(4) === 0).slice(0, count),
-    metadata: random(9) === 0 ? { owner: name } : {},
+    description: random(permissions === undefined ? 3 : 20) === 0 ? `Access of ${name}` : undefined,
+    // Most teams have what a template says.
+    permissions: PERMISSIONS.filter((_, at) => (at % 2 === 0) !== (random(5) === 0 && random(9) === 0)).slice(
+      0,
+      count,
+    ),
+    metadata: random(25) === 0 ? { owner: name } : {},
   });
 }
 

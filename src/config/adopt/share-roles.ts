@@ -26,16 +26,15 @@ export interface SharedRoles {
  * `null` if no two merchants share a role.
  */
 export function shareRoles(adoptions: readonly Adoption[]): SharedRoles | null {
-  const bases = commonVariants(adoptions);
+  const bases = [...commonVariants(adoptions).values()];
   const users = new Map(
-    [...bases.values()].map((base) => [base.name, adoptions.filter((one) => fits(one, base))] as const),
+    bases.map((base) => [base.name, new Set(adoptions.filter((one) => fits(one, base)))] as const),
   );
   let best: { roles: readonly RoleEntry[]; merchants: readonly Adoption[] } | null = null;
-  for (const merchants of users.values()) {
-    if (merchants.length < 2) continue;
-    const roles = [...bases.values()].filter(({ name }) => {
-      const all = users.get(name) ?? [];
-      return merchants.every((one) => all.includes(one));
+  for (const merchants of sharingGroups([...users.values()])) {
+    const roles = bases.filter(({ name }) => {
+      const all = users.get(name);
+      return all !== undefined && merchants.every((one) => all.has(one));
     });
     const saved = (merchants.length - 1) * roles.length;
     if (best === null || saved > (best.merchants.length - 1) * best.roles.length) best = { roles, merchants };
@@ -43,6 +42,17 @@ export function shareRoles(adoptions: readonly Adoption[]): SharedRoles | null {
   if (best === null) return null;
   const { roles, merchants } = best;
   return { roles, merchants: new Map(merchants.map((one) => [one.merchant, withoutShared(one, roles)])) };
+}
+
+/** Returns groups of merchants that may share roles: those that have a role, and those that have all of the most common. */
+function sharingGroups(users: readonly ReadonlySet<Adoption>[]): readonly (readonly Adoption[])[] {
+  const byCount = users.filter(({ size }) => size > 1).toSorted((a, b) => b.size - a.size);
+  let together = [...(byCount[0] ?? [])];
+  const groups = byCount.flatMap((merchants) => {
+    together = together.filter((one) => merchants.has(one));
+    return [[...merchants], together];
+  });
+  return groups.filter(({ length }) => length > 1);
 }
 
 type RoleAddition = Extract<EntryEdit, { readonly kind: "add-role" }>;

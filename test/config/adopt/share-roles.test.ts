@@ -75,6 +75,14 @@ test("a merchant without one of the roles does not include them", () => {
   });
 });
 
+test("merchants that lack one role each do not keep the others from sharing all of them", () => {
+  const [a, b, c] = [role("Cashier", "a"), role("Lead", "b"), role("Cook", "c")];
+  const all = ["A", "B", "C", "D"].map((code) => merchant(code, a, b, c));
+  const found = shareRoles([...all, merchant("E", a, b), merchant("F", b, c), merchant("G", a, c)]);
+  expect(found?.roles.map(({ name }) => name)).toEqual(["Cashier", "Lead", "Cook"]);
+  expect([...(found?.merchants.keys() ?? [])]).toEqual(["A", "B", "C", "D"]);
+});
+
 test.each([
   ["no role of the same name", role("Lead", "a")],
   ["other permissions", role("Cashier", "x", "y")],

@@ -33,8 +33,10 @@ export function siblingStyle(
 
 /** Returns by how much the text indents its blocks, as the first ones of them tell. */
 function stepsOf(text: string, root: SyntaxNode): Pick<PrintStyle, "step" | "listStep"> {
-  const step = firstStep(text, root, "map") ?? firstStep(text, root, "seq") ?? DEFAULT_STYLE.step;
-  return { step: Math.max(1, step), listStep: firstStep(text, root, "seq") ?? step };
+  const list = firstStep(text, root, "seq");
+  // A list may stand right below its key, which tells nothing about mappings.
+  const step = firstStep(text, root, "map") ?? (list || DEFAULT_STYLE.step);
+  return { step: Math.max(1, step), listStep: list ?? step };
 }
 
 /** Returns by how much a mapping or list is indented further than its key, null if there is none. */

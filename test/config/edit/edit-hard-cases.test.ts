@@ -56,6 +56,12 @@ test.each<[name: string, text: string, edits: readonly YamlEdit[], expected: str
   ],
   ["a list that is not indented", "a:\n- x\n- y\n", [append(["a"], "z"), remove("a", 0)], "a:\n- y\n- z\n"],
   [
+    "a list that is not indented does not tell how far a mapping is",
+    "a:\n- x\n",
+    [append(["a"], { b: { c: { d: 1 } } })],
+    "a:\n- x\n- b:\n    c: { d: 1 }\n",
+  ],
+  [
     "an indentation of four, and wide dashes",
     "a:\n    -   b: 1\n        c:\n            d: 2\n",
     [append(["a"], { b: 1, c: { d: [{ e: 1 }] } }), set(["a", 0, "c", "e"], 3)],

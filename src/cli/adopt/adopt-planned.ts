@@ -127,7 +127,7 @@ function settleShared(
   }
   const edits = new Map<string, WantedEdit[]>();
   const done = new Set<string>();
-  const conflicts = new Map<string, { readonly one: WantedEdit; readonly others: readonly string[] }>();
+  const conflicts = new Map<string, { readonly one: WantedEdit; readonly agreeing: ReadonlySet<string> }>();
   const put = (one: WantedEdit): void => {
     edits.set(one.file, [...(edits.get(one.file) ?? []), one]);
   };
@@ -140,12 +140,12 @@ function settleShared(
       if (!done.has(key)) put(one);
       done.add(key);
     } else if (one.instead) for (const own of one.instead) put({ ...one, ...own });
-    else conflicts.set(key, { one, others: [...all].filter((code) => !agreeing.has(code)) });
+    else conflicts.set(key, { one, agreeing });
   }
-  const texts = [...conflicts.values()].map(
-    ({ one: { file, about, merchant }, others }) =>
-      `${merchant}: ${about} stays as it is: ${file} is shared with ${others.join(", ")}, for which it would change too.`,
-  );
+  const texts = [...conflicts.values()].map(({ one: { file, about }, agreeing }) => {
+    const others = [...(including.get(file) ?? [])].filter((code) => !agreeing.has(code));
+    return `${[...agreeing].join(", ")}: ${about} stays as it is: ${file} is shared with ${others.join(", ")}, for which it would change too.`;
+  });
   return { edits, conflicts: [...new Set(texts)] };
 }
 

@@ -18,6 +18,10 @@ const SEED = `merchants:
       - { name: Cashier, id: role_cb, permissions: [catalog_view, refunds_create] }
     members:
       - { email: owner@example.com, roles: [role_owner, Cashier] }
+  - code: MC0C
+    roles:
+      - { name: Cashier, permissions: [catalog_view, refunds_create] }
+      - { name: Extra, permissions: [] }
 keys:
   - { key: sk_test_sandbox, owner: owner@example.com }
 `;
@@ -141,6 +145,16 @@ test("what several merchants share and differ in stays, and is named", async () 
     "not pulled: MC0A: role Cashier stays as it is: shared/retail.yaml is shared with MC0B",
   );
   expect(await read("shared/retail.yaml")).toContain("description: Other");
+});
+
+test("all merchants that want a change of a shared file are named", async () => {
+  await shop.write("shared/retail.yaml", `${SHARED}  - { name: Extra, permissions: [] }\n`);
+  await shop.write("access/c.yaml", "version: 1\nmerchant: MC0C\ninclude: [../shared/retail.yaml]\n");
+  const { code, stderr } = await shop.run(["pull", "--check"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(
+    "not pulled: MC0A, MC0B: role Extra stays as it is: shared/retail.yaml is shared with MC0C, for",
+  );
 });
 
 test("one member is taken over with the roles that it needs, and nobody else", async () => {

@@ -67,7 +67,7 @@ export async function pullMerchants(
     for (const note of notes) io.stderr.write(`${oneLine(note)}\n`);
     const checked = await checkPatched(patches, targets, merchants, options, io);
     const isComplete = failed.length + conflicts.length === 0 && targets.valid;
-    if (patches.length === 0 && isComplete && !options.quiet) io.stdout.write(nothingToDo(options));
+    if (patches.length === 0 && isComplete && !options.quiet) io.stdout.write(nothingToDo(options, notes));
     const code = checked ? await finish(patches, options, io) : ExitCode.failed;
     return isComplete || code !== ExitCode.ok ? code : ExitCode.failed;
   } finally {
@@ -125,7 +125,11 @@ async function patchesOf(
     return { planned, wants: filterOf(options, planned.live, drift) };
   });
   const { patches, conflicts } = adoptPlanned(wanted, targets, io.now());
-  return { patches: [...patches, ...created], conflicts, notes: drifts.flatMap(undecidedNote) };
+  return {
+    patches: [...patches, ...created],
+    conflicts,
+    notes: [...drifts.flatMap(undecidedNote), ...existing.flatMap(unmanagedNote)],
+  };
 }
 
 function filterOf(
@@ -141,8 +145,17 @@ function filterOf(
   return (edit) => filters.every((wants) => wants(edit));
 }
 
-function nothingToDo({ only, member, adoptDrift }: PullCommandOptions): string {
-  const isPart = only !== undefined || member.length > 0 || adoptDrift;
+/** Says that a file manages nothing, so that there is nothing to pull into it. */
+function unmanagedNote({ session: { state } }: PlannedMerchant): readonly string[] {
+  const { merchant, origin, roles, members } = state;
+  if (roles !== undefined || members !== undefined) return [];
+  return [
+    `${merchant}: ${origin.file} has neither "roles:" nor "members:", so that nothing is managed. Add "roles: []" and "members: []", and pull again.`,
+  ];
+}
+
+function nothingToDo({ only, member, adoptDrift }: PullCommandOptions, notes: readonly string[]): string {
+  const isPart = only !== undefined || member.length > 0 || adoptDrift || notes.length > 0;
   return isPart
     ? "There is nothing to adopt.\n"
     : "The files declare what is live: there is nothing to change.\n";

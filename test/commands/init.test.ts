@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -71,6 +71,7 @@ test("init writes a file for a merchant, for which a plan has no changes, and sa
   expect(stdout).toContain("Plan: no changes");
   expect(stdout).toMatch(/rolecall plan\n.*\n {2}rolecall drift\n$/);
   expect(await filesHere()).toEqual([".gitignore", "access/mc1.yaml", "schemas/merchant.schema.json"]);
+  expect((await stat(join(cwd, "access/mc1.yaml"))).mode & 0o777).toBe(0o666 & ~process.umask());
   expect(await read("access/mc1.yaml")).toBe(`# yaml-language-server: $schema=../schemas/merchant.schema.json
 version: 1
 merchant: MC1

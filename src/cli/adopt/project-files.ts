@@ -116,7 +116,8 @@ export async function writePatches(patches: readonly FilePatch[], io: Io): Promi
   for (const { file, before, after } of patches) {
     const path = resolve(io.cwd, file);
     if (before === null) await makeFolder(dirname(path), file);
-    await writeAtomically(path, after, { shown: oneLine(file) });
+    // As git would check it out: others who share the folder read it too.
+    await writeAtomically(path, after, { shown: oneLine(file), mode: 0o666 });
     io.stdout.write(`${before === null ? "created" : "changed"} ${oneLine(file)}\n`);
   }
 }

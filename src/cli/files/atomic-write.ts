@@ -11,7 +11,7 @@ import { RolecallError } from "../../model/errors.ts";
 export async function writeAtomically(
   path: string,
   text: string,
-  { shown = path, temporaryName = randomName }: WriteOptions = {},
+  { shown = path, mode = PRIVATE, temporaryName = randomName }: WriteOptions = {},
 ): Promise<void> {
   try {
     const existing = await statIfThere(path);
@@ -19,7 +19,10 @@ export async function writeAtomically(
     const target = existing === null ? await linkTarget(path) : await realpath(path);
     // Renaming a new file over it would leave its other hard links with the old text.
     if (existing !== null && existing.nlink > 1) return await overwrite(target, text);
-    await replace(target, text, existing, temporaryName());
+    await replace(target, text, existing, {
+      name: temporaryName(),
+      mode: existing === null ? mode : PRIVATE,
+    });
   } catch (error) {
     throw new RolecallError("file-unwritable", `${shown} cannot be written: ${reason(error)}.`, {
       hint:
@@ -32,6 +35,8 @@ export async function writeAtomically(
 
 interface WriteOptions {
   readonly shown?: string;
+  /** The permissions of a new file, less those of the process's mask; default: those of a private file. */
+  readonly mode?: number;
   /** An unpredictable file name. */
   readonly temporaryName?: () => string;
 }
@@ -40,14 +45,19 @@ function randomName(): string {
   return `.rolecall-${randomBytes(8).toString("hex")}.tmp`;
 }
 
-const NEW_FILE_MODE = 0o600;
+const PRIVATE = 0o600;
 
 /** Renames a temporary file of the same folder over the target: within one file system that is atomic. */
-async function replace(target: string, text: string, existing: Stats | null, name: string): Promise<void> {
+async function replace(
+  target: string,
+  text: string,
+  existing: Stats | null,
+  { name, mode }: { readonly name: string; readonly mode: number },
+): Promise<void> {
   const folder = dirname(target);
   const temporary = join(folder, name);
   // Opened exclusively: an existing file of this name, such as a planted link, is not ours.
-  const file = await open(temporary, "wx", NEW_FILE_MODE);
+  const file = await open(temporary, "wx", mode);
   try {
     try {
       if (existing !== null) await keepAttributes(file, existing);

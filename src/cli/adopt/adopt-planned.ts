@@ -5,7 +5,7 @@ import { type RawFile, toRawFile } from "../../config/raw-file.ts";
 import { parseFast } from "../../config/yaml/fast-yaml.ts";
 import { parse } from "../../config/yaml/to-value.ts";
 import { canonicalJson } from "../../lib/json-text.ts";
-import { grouped } from "../../lib/text.ts";
+import { counted, grouped } from "../../lib/text.ts";
 import type { EntryEdit } from "../../model/adoption.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";
@@ -144,9 +144,15 @@ function settleShared(
   }
   const texts = [...conflicts.values()].map(({ one: { file, about }, agreeing }) => {
     const others = [...(including.get(file) ?? [])].filter((code) => !agreeing.has(code));
-    return `${[...agreeing].join(", ")}: ${about} stays as it is: ${file} is shared with ${others.join(", ")}, for which it would change too.`;
+    return `${someOf([...agreeing])}: ${about} stays as it is: ${file} is shared with ${someOf(others)}, for which it would change too.`;
   });
   return { edits, conflicts: [...new Set(texts)] };
+}
+
+/** Lists merchants; of more than four the first three. */
+function someOf(codes: readonly string[]): string {
+  if (codes.length <= 4) return codes.join(", ");
+  return `${codes.slice(0, 3).join(", ")} and ${counted(codes.length - 3, "merchant")} more`;
 }
 
 /** Returns whether an edit is wanted. */

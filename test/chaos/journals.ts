@@ -72,6 +72,8 @@ function sentUnannounced(writes: readonly Write[], sent: readonly Sent[]): reado
     .map((target) => `the service saw what no journal announced: ${target}`);
 }
 
+const isGone = ({ status }: Sent): boolean => status === 404;
+
 /** What an outcome claims and the service does not confirm. */
 function untrue(
   { target, intent, outcome }: Write,
@@ -84,8 +86,8 @@ function untrue(
   const committed = seen.some((one) => one.committed);
   switch (outcome?.status) {
     case "done":
-      // Somebody else removed it first.
-      return committed || outcome.already
+      // Somebody else removed it first, or the service did when it took the new invitation.
+      return committed || outcome.already || (intent.part === "remove" && seen.some(isGone))
         ? []
         : [`the journal says done, the service never did it: ${target}`];
     case "stale":

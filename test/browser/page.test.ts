@@ -53,7 +53,7 @@ function pageTests(path: string): void {
     const text = await open.page.locator("body").innerText();
     for (const said of [
       "Access plan: MC1",
-      "1 problem to solve",
+      "1 problem to fix",
       "An apply would be refused, for 2 reasons.",
       "Plan: 3 to create, 5 to update, 1 to replace, 3 to delete; 3 unchanged.",
       "1 member becomes an administrator",

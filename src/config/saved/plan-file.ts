@@ -214,7 +214,11 @@ const planSchema = described(
   },
 ) satisfies z.ZodMiniType<Plan>;
 
-/** A file of plans, as `plan --out` and `plan --format json` write it. */
+/**
+ * A file of plans, as `plan --out` and `plan --format json` write it.
+ *
+ * @internal The published types do not need zod.
+ */
 export const planFileSchema = described(
   z.strictObject({
     format: z.literal(1),

@@ -49,13 +49,13 @@ describe.each(nodesUnderTest())("$name", ({ path: node }) => {
     expect(end.outputs).toMatchObject({ result: "drift", deletes: "1" });
     const { title, body, labels } = issue();
     expect(end.outputs["issue-url"]).toContain("/issues/");
-    expect(title).toBe("What is live differs from git");
+    expect(title).toBe("The live state differs from git");
     expect(labels).toEqual(["rolecall-drift"]);
     expect(body).toMatch(/^<!-- rolecall:drift:[0-9a-f]{12} -->\n<!-- rolecall:first-seen:1 /);
     expect(body).toContain("+ added: member eve@example.com (not in the file)");
     expect(body).toMatch(/eve.*is not in the file: first seen 20\d\d-\d\d-\d\d \d\d:\d\d UTC/);
-    expect(body).toContain("- email: eve@example.com\n    roles:\n      - role_employee");
-    expect(body).toContain("**Keep the files:** run the workflow that applies");
+    expect(body).toContain("+  - { email: eve@example.com, roles: [role_employee] }");
+    expect(body).toContain("**Keep the files:** run the apply workflow once");
     const failing = await drift({ "fail-on": "drift" });
     expect(failing.code).toBe(1);
     expect(failing.outputs["failure-reason"]).toBe("differences");

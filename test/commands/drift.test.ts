@@ -57,7 +57,7 @@ test("without git no patch is known, which drift and pull say", async () => {
   expect([drift.code, drift.stdout]).toEqual([2, ""]);
   expect(drift.stderr).toContain(`${note}The patch is empty: there is nothing to adopt.\n`);
   const pull = await rolecall(["pull", "--adopt-drift", "--yes"], { cwd, env: sandbox.env });
-  expect([pull.code, pull.stdout]).toEqual([0, "There is nothing to adopt.\n"]);
+  expect([pull.code, pull.stdout]).toEqual([0, "There is no change outside git to adopt.\n"]);
   expect(pull.stderr).toContain(note);
 });
 

@@ -142,6 +142,28 @@ test("init adds merchants to a project, and overwrites nothing", async () => {
   expect(none.stderr).toContain("rolecall pull MC1 updates a file");
 });
 
+test("init adds workflows and code owners to a project whose merchants have files", async () => {
+  await init(["-m", "MC3", "-y", "-q"]);
+  const added = await init(["-m", "MC3", "-y", "-q", "--workflows", "--codeowners", "@acme/access"]);
+  expect(added.stdout).toMatch(/^created .github\/workflows\/rolecall-plan.yml\n/);
+  expect(added.stdout).toContain("rolecall plan\n");
+  expect(added.code).toBe(0);
+  const again = await init(["-m", "MC3", "-y", "-q", "--workflows"]);
+  expect([again.code, again.stdout]).toEqual([0, "There is nothing to write: the files exist already.\n"]);
+});
+
+test("init that fails half-way can be run again", async () => {
+  await writeFile(join(cwd, "schemas"), "");
+  const failed = await init(["-m", "MC3", "-y", "-q"]);
+  expect(failed.code).toBe(1);
+  expect(failed.stderr).toContain(
+    "The folder of schemas/merchant.schema.json cannot be created: a file has its name.",
+  );
+  expect(await filesHere()).toEqual(["schemas"]);
+  await rm(join(cwd, "schemas"));
+  expect((await init(["-m", "MC3", "-y", "-q"])).code).toBe(0);
+});
+
 test("init does not take the file of another merchant", async () => {
   await mkdir(join(cwd, "access"));
   await writeFile(join(cwd, "access/mc1.yaml"), "version: 1\nmerchant: MCX\n");

@@ -6,9 +6,9 @@ import { parseFast } from "../../config/yaml/fast-yaml.ts";
 import { parse } from "../../config/yaml/to-value.ts";
 import { canonicalJson } from "../../lib/json-text.ts";
 import { counted, grouped } from "../../lib/text.ts";
-import type { EntryEdit } from "../../model/adoption.ts";
+import type { Adoption, EntryEdit, Unwritable } from "../../model/adoption.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import type { LiveState } from "../../model/live.ts";
+import type { LiveMember, LiveState } from "../../model/live.ts";
 import type { Drift, DriftCause } from "../../model/reports.ts";
 import { adoptLive } from "../../plan/adopt/adopt-live.ts";
 import type { FilePatch } from "../../render/text/patch-text.ts";
@@ -25,6 +25,8 @@ export interface AdoptedFiles {
   readonly patches: readonly FilePatch[];
   /** What is not adopted, and why, one line each. */
   readonly conflicts: readonly string[];
+  /** What files no longer declare, because they cannot hold it, one line each. */
+  readonly notes: readonly string[];
 }
 
 /** A planned merchant to adopt. */
@@ -45,17 +47,20 @@ export function adoptPlanned(
   const rawOf = rawFileReader(texts);
   const including = includingMerchants(project.all);
   const isShared = (file: string): boolean => (including.get(file)?.size ?? 0) > 1;
+  const notes: string[] = [];
   const wanted = merchants.flatMap(({ planned: { session, live, plan }, wants }): readonly WantedEdit[] => {
     const { state } = session;
+    const unwritable = findUnwritable(live);
     const adoption = adoptLive({
       desired: state,
       live,
       findings: plan.findings,
       now,
       matches,
-      unwritable: findUnwritable(live),
+      unwritable,
       wants,
     });
+    notes.push(...unwritableNotes(adoption, unwritable, live));
     if (adoption.edits.length === 0) return [];
     const all = filesOf(state).map(rawOf);
     const main = rawOf(state.origin.file);
@@ -81,7 +86,34 @@ export function adoptPlanned(
     );
     return [];
   });
-  return { patches, conflicts: [...conflicts, ...refused] };
+  return { patches, conflicts: [...conflicts, ...refused], notes };
+}
+
+/** Names the fields that lose their declared value, because a file cannot hold the live one. */
+function unwritableNotes(
+  { merchant, edits }: Adoption,
+  unwritable: Unwritable,
+  { roles, members }: LiveState,
+): readonly string[] {
+  return edits.flatMap((edit) => {
+    if (edit.kind !== "update-role" && edit.kind !== "update-member") return [];
+    const [about, parts] =
+      edit.kind === "update-role"
+        ? [`role ${edit.role.name}`, roles.find(({ name }) => name === (edit.fields.name ?? edit.role.name))]
+        : [edit.member.email, members.find((one) => hasAddress(one, edit.fields.email ?? edit.member.email))];
+    const known = (edit.kind === "update-role" ? unwritable.roles : unwritable.members).get(parts?.id ?? "");
+    const lost = Object.entries(edit.fields).flatMap(([key, value]) =>
+      value === null && known?.has(key) ? [key] : [],
+    );
+    return lost.map(
+      (key) =>
+        `${merchant}: ${about}: ${key} is no longer declared, since a file cannot hold the live value.`,
+    );
+  });
+}
+
+function hasAddress({ user, invite }: LiveMember, email: string): boolean {
+  return [user?.email, invite?.email].some((address) => address?.toLowerCase() === email.toLowerCase());
 }
 
 type WantedEdit = FileEdit & {
@@ -144,7 +176,7 @@ function settleShared(
   }
   const texts = [...conflicts.values()].map(({ one: { file, about }, agreeing }) => {
     const others = [...(including.get(file) ?? [])].filter((code) => !agreeing.has(code));
-    return `${someOf([...agreeing])}: ${about} stays as it is: ${file} is shared with ${someOf(others)}, for which it would change too.`;
+    return `${someOf([...agreeing])}: ${about} stays as it is: ${file} is shared with ${someOf(others)}, for which it would change too. To adopt it, move it from there to the merchants' own files, and pull again.`;
   });
   return { edits, conflicts: [...new Set(texts)] };
 }

@@ -69,11 +69,12 @@ export async function initProject(options: InitCommandOptions, io: Io): Promise<
         io.stderr.write(renderFailure(read.error.failure, style));
       }
     }
+    if (codes.length === 0) return await writeProjectOnly(options, io);
     if (lives.length === 0) return ExitCode.failed;
     const files = await chooseFiles(lives, { options, interview, connection }, io);
     await writePatches(files, io);
     const merchants = lives.map(({ merchant }) => merchant);
-    const paths = files.slice(0, merchants.length).map(({ file }) => file);
+    const paths = files.slice(-merchants.length).map(({ file }) => file);
     const planned = await previewPlans(paths, { ...options, merchant: [], format: "text", reinvite: [] }, io);
     if (planned === ExitCode.ok) showNextSteps(merchants, files, io);
     return lives.length < reads.length ? ExitCode.failed : planned;
@@ -81,6 +82,20 @@ export async function initProject(options: InitCommandOptions, io: Io): Promise<
     await progress.rest();
     await services.close();
   }
+}
+
+function wantsProjectFiles({ workflows, codeowners }: InitCommandOptions): boolean {
+  return workflows === true || codeowners !== undefined;
+}
+
+/** Adds the requested files to a project whose merchants have theirs. */
+async function writeProjectOnly(options: InitCommandOptions, io: Io): Promise<ExitCode> {
+  const { workflows = false, codeowners = null } = options;
+  const files = projectFiles(join(defaultPath(io.cwd), ".."), { workflows, owner: codeowners }, io.cwd);
+  await writePatches(files, io);
+  if (files.length === 0) io.stdout.write("There is nothing to write: the files exist already.\n");
+  else showNextSteps([], files, io);
+  return ExitCode.ok;
 }
 
 async function chooseConnection(
@@ -129,7 +144,7 @@ async function chooseMerchants(choosing: Choosing, io: Io): Promise<readonly str
     io.stderr.write(`${code} has a file already: ${oneLine(declared.get(code) ?? "")}.\n`);
   }
   const fresh = wanted.filter((code) => !declared.has(code));
-  if (fresh.length > 0) return fresh;
+  if (fresh.length > 0 || wantsProjectFiles(options)) return fresh;
   throw new RolecallError("usage", "There is nothing to write: every merchant has a file.", {
     hint: `rolecall pull ${interview === null ? taken.join(" ") : "CODE"} updates a file from what is live.`,
   });
@@ -247,10 +262,11 @@ async function chooseFiles(
   });
   const offers = isRepositoryRoot(io.cwd) ? interview : null;
   const workflows = options.workflows ?? (await agrees(offers, "Write workflows for GitHub Actions?"));
+  // The merchants' files come last: while one is missing, init can be run again.
   return [
-    ...merchants,
-    ...(shared === null ? [] : [sharedPatch(join(root, sharedFile), shared)]),
     ...projectFiles(root, { workflows, owner: options.codeowners ?? null }, io.cwd),
+    ...(shared === null ? [] : [sharedPatch(join(root, sharedFile), shared)]),
+    ...merchants,
   ];
 }
 
@@ -315,7 +331,7 @@ function headerOf(
 
 function showNextSteps(merchants: readonly string[], files: readonly FilePatch[], io: Io): void {
   const [first = ""] = merchants;
-  const only = merchants.length === 1 ? "" : ` -m ${first}`;
+  const only = merchants.length <= 1 ? "" : ` -m ${first}`;
   io.stdout.write(`
 Commit the files. Then change one, and look at what would happen:
   rolecall plan${only}

@@ -124,8 +124,10 @@ export async function writePatches(patches: readonly FilePatch[], io: Io): Promi
 
 async function makeFolder(folder: string, file: string): Promise<void> {
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-    throw new RolecallError("file-unwritable", `The folder of ${oneLine(file)} cannot be created.`, {
-      hint: "Check that the project's folder may be written to.",
+    const isBlocked = ["EEXIST", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
+    const why = isBlocked ? ": a file has its name" : "";
+    throw new RolecallError("file-unwritable", `The folder of ${oneLine(file)} cannot be created${why}.`, {
+      hint: isBlocked ? "Move that file away." : "Check that the project's folder may be written to.",
       cause: error,
     });
   });

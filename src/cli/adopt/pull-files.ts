@@ -71,6 +71,13 @@ async function loadAll(codes: readonly string[], io: Io): Promise<Loaded> {
 /** Returns the path of a merchant's new file; throws RolecallError if there is a file, or may be one elsewhere. */
 function newFile(code: string, { states, diagnostics }: Loaded, cwd: string): string {
   const file = join(defaultPath(cwd), `${code.toLowerCase()}.yaml`);
+  const near = suggest(
+    code,
+    states.map(({ merchant }) => merchant),
+  );
+  if (near !== null && near.toLowerCase() === code.toLowerCase()) {
+    throw new RolecallError("usage", `No file declares merchant ${code}.`, { hint: `Did you mean ${near}?` });
+  }
   if (existsSync(resolve(cwd, file))) {
     const other = states.find(({ origin }) => origin.file === file)?.merchant;
     throw new RolecallError(
@@ -78,13 +85,6 @@ function newFile(code: string, { states, diagnostics }: Loaded, cwd: string): st
       `No valid file declares merchant ${code}, and ${file} exists${other === undefined ? "" : ` for ${other}`}.`,
       { hint: `Rename ${file}, or correct its errors.` },
     );
-  }
-  const near = suggest(
-    code,
-    states.map(({ merchant }) => merchant),
-  );
-  if (near !== null && near.toLowerCase() === code.toLowerCase()) {
-    throw new RolecallError("usage", `No file declares merchant ${code}.`, { hint: `Did you mean ${near}?` });
   }
   if (diagnostics.some(isFileError)) {
     throw new RolecallError(

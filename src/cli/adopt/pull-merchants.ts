@@ -109,7 +109,7 @@ async function patchesOf(
   targets: PullTargets,
   options: PullCommandOptions,
   io: Io,
-): Promise<AdoptedFiles & { readonly notes: readonly string[] }> {
+): Promise<AdoptedFiles> {
   const isFresh = ({ live }: PlannedMerchant): boolean => targets.fresh.has(live.merchant);
   const created = merchants.filter(isFresh).map(({ session, live, plan }): FilePatch => {
     const { merchant } = live;
@@ -124,11 +124,11 @@ async function patchesOf(
     const drift = drifts[index];
     return { planned, wants: filterOf(options, planned.live, drift) };
   });
-  const { patches, conflicts } = adoptPlanned(wanted, targets, io.now());
+  const { patches, conflicts, notes } = adoptPlanned(wanted, targets, io.now());
   return {
     patches: [...patches, ...created],
     conflicts,
-    notes: [...drifts.flatMap(undecidedNote), ...existing.flatMap(unmanagedNote)],
+    notes: [...notes, ...drifts.flatMap(undecidedNote), ...existing.flatMap(unmanagedNote)],
   };
 }
 
@@ -155,9 +155,12 @@ function unmanagedNote({ session: { state } }: PlannedMerchant): readonly string
 }
 
 function nothingToDo({ only, member, adoptDrift }: PullCommandOptions, notes: readonly string[]): string {
-  const isPart = only !== undefined || member.length > 0 || adoptDrift || notes.length > 0;
-  return isPart
-    ? "There is nothing to adopt.\n"
+  if (adoptDrift) return "There is no change outside git to adopt.\n";
+  if (only !== undefined || member.length > 0) {
+    return "The files declare what is live of these: there is nothing to change.\n";
+  }
+  return notes.length > 0
+    ? "There is nothing to change.\n"
     : "The files declare what is live: there is nothing to change.\n";
 }
 

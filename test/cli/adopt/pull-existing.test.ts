@@ -166,3 +166,16 @@ test("one member is taken over with the roles that it needs, and nobody else", a
   );
   expect(await read("access/a.yaml")).toBe(expected);
 });
+
+test("a field whose live value no file can hold is no longer declared, which is said", async () => {
+  const members = (await shop.control("GET", "/v0.1/merchants/MC0A/members")) as {
+    readonly items: readonly { readonly id: string; readonly user?: { readonly email: string } }[];
+  };
+  const bob = members.items.find(({ user }) => user?.email === "bob@example.com");
+  const metadata = { note: `sk_live_${"a".repeat(24)}` };
+  await shop.control("PUT", `/v0.1/merchants/MC0A/members/${bob?.id}`, { metadata });
+  const { stderr } = await shop.run(["pull", "MC0A", "--check", "--member", "bob@example.com"]);
+  expect(stderr).toContain(
+    "MC0A: bob@example.com: metadata is no longer declared, since a file cannot hold the live value.",
+  );
+});

@@ -110,7 +110,7 @@ test("writes a new file, whose plan has no changes", async () => {
 test("a file that manages nothing gets nothing, and is told how it would", async () => {
   await shop.write("access/mc0demo1.yaml", "version: 1\nmerchant: MC0DEMO1\n");
   const none = await shop.run(["pull", "--check"]);
-  expect([none.code, none.stdout]).toEqual([0, "There is nothing to adopt.\n"]);
+  expect([none.code, none.stdout]).toEqual([0, "There is nothing to change.\n"]);
   expect(none.stderr).toContain('Add "roles: []" and "members: []", and pull again.');
   await shop.write("access/mc0demo1.yaml", "version: 1\nmerchant: MC0DEMO1\nroles: []\nmembers: []\n");
   const all = await shop.run(["pull", "--check"]);

@@ -46,6 +46,9 @@ const SYNC_MODES = [
   { mode: "additive", note: "what is not listed is left alone" },
 ] as const;
 
+/** Of more merchants, the plans are shown without their warnings. */
+const MAX_WHOLE_PLANS = 3;
+
 /** Writes the files of merchants that are live, and shows their plans, which have no changes. */
 export async function initProject(options: InitCommandOptions, io: Io): Promise<ExitCode> {
   refuseUnusedFiles(options, io.cwd);
@@ -75,7 +78,17 @@ export async function initProject(options: InitCommandOptions, io: Io): Promise<
     await writePatches(files, io);
     const merchants = lives.map(({ merchant }) => merchant);
     const paths = files.slice(-merchants.length).map(({ file }) => file);
-    const planned = await previewPlans(paths, { ...options, merchant: [], format: "text", reinvite: [] }, io);
+    const planned = await previewPlans(
+      paths,
+      {
+        ...options,
+        ...(merchants.length > MAX_WHOLE_PLANS && { quiet: true }),
+        merchant: [],
+        format: "text",
+        reinvite: [],
+      },
+      io,
+    );
     if (planned === ExitCode.ok) showNextSteps(merchants, files, io);
     return lives.length < reads.length ? ExitCode.failed : planned;
   } finally {

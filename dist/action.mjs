@@ -64710,17 +64710,20 @@ function adoptPlanned(merchants, project, now) {
 	const rawOf = rawFileReader(texts);
 	const including = includingMerchants(project.all);
 	const isShared = (file) => (including.get(file)?.size ?? 0) > 1;
+	const notes = [];
 	const { edits, conflicts } = settleShared(merchants.flatMap(({ planned: { session, live, plan }, wants }) => {
 		const { state } = session;
+		const unwritable = findUnwritable(live);
 		const adoption = adoptLive({
 			desired: state,
 			live,
 			findings: plan.findings,
 			now,
 			matches,
-			unwritable: findUnwritable(live),
+			unwritable,
 			wants
 		});
+		notes.push(...unwritableNotes(adoption, unwritable, live));
 		if (adoption.edits.length === 0) return [];
 		const all = filesOf(state).map(rawOf);
 		const main = rawOf(state.origin.file);
@@ -64748,8 +64751,21 @@ function adoptPlanned(merchants, project, now) {
 			refused.push(`${file} cannot be edited (${result.refused} at ${result.path.join(".") || "its root"}): change it by hand.`);
 			return [];
 		}),
-		conflicts: [...conflicts, ...refused]
+		conflicts: [...conflicts, ...refused],
+		notes
 	};
+}
+/** Names the fields that lose their declared value, because a file cannot hold the live one. */
+function unwritableNotes({ merchant, edits }, unwritable, { roles, members }) {
+	return edits.flatMap((edit) => {
+		if (edit.kind !== "update-role" && edit.kind !== "update-member") return [];
+		const [about, parts] = edit.kind === "update-role" ? [`role ${edit.role.name}`, roles.find(({ name }) => name === (edit.fields.name ?? edit.role.name))] : [edit.member.email, members.find((one) => hasAddress(one, edit.fields.email ?? edit.member.email))];
+		const known = (edit.kind === "update-role" ? unwritable.roles : unwritable.members).get(parts?.id ?? "");
+		return Object.entries(edit.fields).flatMap(([key, value]) => value === null && known?.has(key) ? [key] : []).map((key) => `${merchant}: ${about}: ${key} is no longer declared, since a file cannot hold the live value.`);
+	});
+}
+function hasAddress({ user, invite }, email) {
+	return [user?.email, invite?.email].some((address) => address?.toLowerCase() === email.toLowerCase());
 }
 /** Returns a function that reads the entries of a file, each file once. */
 function rawFileReader(texts) {
@@ -64803,7 +64819,7 @@ function settleShared(wanted, including) {
 	}
 	const texts = [...conflicts.values()].map(({ one: { file, about }, agreeing }) => {
 		const others = [...including.get(file) ?? []].filter((code) => !agreeing.has(code));
-		return `${someOf([...agreeing])}: ${about} stays as it is: ${file} is shared with ${someOf(others)}, for which it would change too.`;
+		return `${someOf([...agreeing])}: ${about} stays as it is: ${file} is shared with ${someOf(others)}, for which it would change too. To adopt it, move it from there to the merchants' own files, and pull again.`;
 	});
 	return {
 		edits,

@@ -23,9 +23,9 @@ export interface LoadedProject {
 /** The patches that adopt live states. */
 export interface AdoptedFiles {
   readonly patches: readonly FilePatch[];
-  /** What is not adopted, and why, one line each. */
+  /** Differences that are not adopted, with the reason, one line each. */
   readonly conflicts: readonly string[];
-  /** What files no longer declare, because they cannot hold it, one line each. */
+  /** Values that files no longer declare, because they cannot hold them, one line each. */
   readonly notes: readonly string[];
 }
 

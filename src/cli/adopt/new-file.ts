@@ -11,7 +11,7 @@ import type { JsonValue } from "../../model/json.ts";
 import type { LiveState } from "../../model/live.ts";
 import { adoptLive } from "../../plan/adopt/adopt-live.ts";
 
-/** What a new file says besides its entries. */
+/** The settings of a new file. */
 export interface NewFileHeader {
   readonly merchant: string;
   /** `null` if it is not known. */
@@ -20,7 +20,7 @@ export interface NewFileHeader {
   readonly baseUrl?: string;
   readonly keyEnv?: string;
   readonly include?: readonly string[];
-  /** What happens to live entries that the file does not list; absent: `authoritative`. */
+  /** The treatment of live entries that the file does not list; absent: `authoritative`. */
   readonly sync?: SyncMode;
   /** The path or address of the schema, for editors. */
   readonly schema?: string;

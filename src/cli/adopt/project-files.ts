@@ -68,7 +68,7 @@ function packageFolder(): string {
   }
 }
 
-/** Where GitHub looks for code owners, in its order. */
+/** The paths of files of code owners, in GitHub's order of precedence. */
 const OWNERS_FILES = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
 
 /** Returns a file of code owners, if there is none yet. */

@@ -160,7 +160,7 @@ function stoppedCode(results: readonly ApplyResult[]): ExitCode {
   return results.some(({ writes }) => writes > 0) ? ExitCode.partial : ExitCode.failed;
 }
 
-/** What ends or delays a verification. */
+/** The signal that ends a verification, and the function that delays it. */
 interface Waits extends Pick<Cancellation, "cause"> {
   readonly stopped: Promise<null>;
   readonly pause: () => Promise<void>;

@@ -8,7 +8,7 @@ export interface RoleAdjustment {
   readonly remove: readonly string[];
 }
 
-/** What remains of a merchant's adoption when its file includes the shared roles. */
+/** The rest of a merchant's adoption when its file includes the shared roles. */
 export interface SharingMerchant {
   readonly adoption: Adoption;
   readonly adjustments: readonly RoleAdjustment[];

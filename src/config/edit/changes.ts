@@ -28,7 +28,7 @@ export interface ListRemarks {
   readonly remarks: readonly Remark[];
 }
 
-/** What becomes of a node; `value` is what it means then. */
+/** A change of a node; `value` is its plain value afterwards. */
 export type NodeChange =
   | { readonly kind: "replace"; readonly value: JsonValue }
   | {

@@ -3,7 +3,7 @@ import { DEFAULT_STYLE, type PrintStyle } from "./print-value.ts";
 import { columnOf } from "./splices.ts";
 import type { SyntaxEntry, SyntaxNode } from "./syntax-tree.ts";
 
-/** What the style of new values depends on. */
+/** The document and the comments that decide the style of new values. */
 export interface EditStyle {
   readonly root: SyntaxNode;
   /** The comments on items of lists, by the items' text. */

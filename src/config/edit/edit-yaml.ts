@@ -32,7 +32,7 @@ export type YamlEdit =
   /** Adds a commented-out item at the end of a list, unless one with the same first line is in the text. */
   | { readonly kind: "remark"; readonly path: Path; readonly value: JsonValue; readonly comment?: string };
 
-/** How to print new values. */
+/** The options for printing new values. */
 export interface YamlEditOptions {
   /** The comments on items of lists, by the items' text: the names of roles that are given by their ids. */
   readonly comments?: ReadonlyMap<string, string>;

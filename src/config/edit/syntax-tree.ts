@@ -13,7 +13,7 @@ export interface SyntaxNode {
   readonly anchor: string | null;
   /** The name of an alias's anchor. */
   readonly alias: string | null;
-  /** What the file means here, with aliases resolved. */
+  /** The plain value, with aliases resolved. */
   readonly value: unknown;
   readonly entries: readonly SyntaxEntry[];
   /** The end of a block scalar's header. */
@@ -26,7 +26,7 @@ export interface SyntaxEntry {
   readonly key: string | null;
   /** The offset of the dash, or of the key with its anchor. */
   readonly start: number;
-  /** Where a value may be written: behind the dash or colon, and the anchor. */
+  /** The offset at which a value may be written: behind the dash or colon, and the anchor. */
   readonly slot: number;
   /** False for a key without a colon. */
   readonly colon: boolean;

@@ -67,7 +67,7 @@ export interface Failed {
   readonly retryReason: RetryReason | null;
   /** HTTP status; `null` without a response. */
   readonly status: number | null;
-  /** What follows; absent or `null` if nothing. */
+  /** The next attempt; absent or `null` if there is none. */
   readonly next?: Next | null;
 }
 

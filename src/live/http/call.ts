@@ -67,7 +67,7 @@ export interface Failed {
   readonly retryReason: RetryReason | null;
   /** HTTP status; `null` without a response. */
   readonly status: number | null;
-  /** The next attempt; absent or `null` if there is none. */
+  /** The wait before the next attempt, or the limit that rules one out; absent or `null` if it is not retried. */
   readonly next?: Next | null;
 }
 

@@ -10,7 +10,7 @@ import type { Planned } from "../cli/session/session.ts";
 import type { DesiredState } from "../model/desired.ts";
 import { RolecallError } from "../model/errors.ts";
 import { PLAIN } from "../render/style.ts";
-import { renderDiagnostics } from "../render/text/diagnostics-text.ts";
+import { renderDiagnostics } from "../render/text/failure-text.ts";
 import { ActionError } from "./action-error.ts";
 import type { Inputs } from "./inputs.ts";
 

@@ -6,9 +6,9 @@ import type { Journal, RunEnded } from "../model/journal.ts";
 import type { Change, Plan } from "../model/plan.ts";
 import type { HoldBack, LiveLookup, LiveWriter } from "../model/ports.ts";
 import { executeStep, PHASES, stepsOf } from "./execute-step.ts";
-import { createHeldBackQueue, isHeldBack, rolesStillHeld } from "./held-back.ts";
 import type { RunContext, StepResult } from "./send-recorded.ts";
 import type { PutSemantics } from "./update-member.ts";
+import { isReinvitation } from "./write-change.ts";
 
 /** The dependencies of an apply. */
 export interface ApplyPorts {
@@ -234,4 +234,61 @@ function causeSentence(cause: StopCause | null): string | null {
     default:
       return cause satisfies never;
   }
+}
+
+/** A queue of invitations whose address is refused for now. */
+interface HeldBackQueue {
+  /** Starts work; resolves when it has ended or is held back. */
+  start(work: (holdBack: HoldBack) => Promise<void>): Promise<void>;
+  /** Waits for work that is held back, for a limited time. */
+  settle(): Promise<void>;
+}
+
+/** Creates a queue; once `stop` is aborted, nothing in it is retried. */
+function createHeldBackQueue(stop: AbortSignal): HeldBackQueue {
+  const ending = new AbortController();
+  const waiting: Promise<unknown>[] = [];
+  const thrown: unknown[] = [];
+  return {
+    start(work) {
+      return new Promise((resolve, reject) => {
+        let isHeld = false;
+        const held = (): void => {
+          if (isHeld) return;
+          isHeld = true;
+          waiting.push(ended);
+          resolve();
+        };
+        const ended = work({ held, ending: ending.signal, stop }).then(resolve, (error: unknown) => {
+          if (isHeld) thrown.push(error);
+          else reject(error);
+        });
+      });
+    },
+    async settle() {
+      ending.abort();
+      await Promise.all(waiting);
+      if (thrown.length > 0) throw thrown[0];
+    },
+  };
+}
+
+/** Returns whether a failure concerns one invited address only, and does not stop the run. */
+function isHeldBack(failure: Failure | undefined): boolean {
+  return failure?.code === "invitation-limited";
+}
+
+/** Returns the ids of roles that expired invitations still hold because they were not replaced. */
+function rolesStillHeld(
+  changes: readonly Change[],
+  outcomes: ReadonlyMap<Change, Outcome>,
+): ReadonlySet<string> {
+  return new Set(
+    changes.flatMap((change) => {
+      const outcome = outcomes.get(change);
+      if (!isReinvitation(change) || outcome?.status === "done") return [];
+      if (outcome !== undefined && "removed" in outcome) return [];
+      return change.before.roles.flatMap(({ id }) => id ?? []);
+    }),
+  );
 }

@@ -5,7 +5,7 @@ import { plansJson } from "../../src/render/formats/json-output.ts";
 import type { PageData } from "../../src/render/html/page-data.ts";
 import { renderReview } from "../../src/render/markdown/render-review.ts";
 import { PLAIN } from "../../src/render/style.ts";
-import { renderDiagnostics } from "../../src/render/text/diagnostics-text.ts";
+import { renderDiagnostics } from "../../src/render/text/failure-text.ts";
 import { renderPlans } from "../../src/render/text/plan-text.ts";
 import { countsText, planView } from "../../src/render/view/plan-view.ts";
 import { riskTitle } from "../../src/render/view/risk-view.ts";

@@ -3,7 +3,7 @@ import { mentionValues } from "../../config/adopt/entry-texts.ts";
 import { findUnwritable } from "../../config/adopt/find-unwritable.ts";
 import type { RoleAdjustment } from "../../config/adopt/share-roles.ts";
 import type { YamlEdit } from "../../config/edit/edit-yaml.ts";
-import { type NewEntry, printMerchantFile } from "../../config/edit/print-merchant-file.ts";
+import { type NewEntry, printMerchantFile } from "../../config/edit/print-value.ts";
 import { toRawFile } from "../../config/raw-file.ts";
 import type { Adoption, RoleEntry } from "../../model/adoption.ts";
 import type { DesiredState, Environment, SyncMode } from "../../model/desired.ts";

@@ -2,7 +2,7 @@ import type { ApplyResult, Outcome, PasswordChange, StopCause } from "../../mode
 import { type Failure, RolecallError } from "../../model/errors.ts";
 import type { ApplyEvent, FailureJson, ReportEvent, StreamEvent } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
-import { applyOverrides, type Override } from "../../plan/overrides.ts";
+import { applyOverrides, type Override } from "../../plan/approve.ts";
 import { eventJson, failureJson } from "../../render/formats/json-output.ts";
 import {
   renderApplyEvent,

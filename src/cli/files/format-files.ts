@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { type FormattedFile, formatFile } from "../../config/format/format-file.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { grouped } from "../../lib/text.ts";
-import { renderDiagnostics } from "../../render/text/diagnostics-text.ts";
+import { renderDiagnostics } from "../../render/text/failure-text.ts";
 import { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";

@@ -1,7 +1,6 @@
-import { applyLines } from "../../render/tui/apply-lines.ts";
 import type { Board, LineSource } from "../../render/tui/board.tsx";
 import type { Size } from "../../render/tui/cells.ts";
-import { readingLines } from "../../render/tui/reading-lines.ts";
+import { applyLines, readingLines } from "../../render/tui/progress-lines.ts";
 import { applyProgress } from "../../render/view/apply-progress.ts";
 import { readingProgress } from "../../render/view/reading-progress.ts";
 import type { Io, TextWriter } from "../io/io.ts";

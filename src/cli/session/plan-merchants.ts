@@ -3,7 +3,7 @@ import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { FailureJson, LiveEvent } from "../../model/events.ts";
 import { diagnosticFailure, failureJson } from "../../render/formats/json-output.ts";
-import { renderDiagnostics } from "../../render/text/diagnostics-text.ts";
+import { renderDiagnostics } from "../../render/text/failure-text.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { emptyShard, isInShard } from "../args/shard.ts";

@@ -4,7 +4,7 @@ import { parse } from "../../config/yaml/to-value.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { UnmanagedMerchant } from "../../render/markdown/review-sections.ts";
-import { renderDiagnostics } from "../../render/text/diagnostics-text.ts";
+import { renderDiagnostics } from "../../render/text/failure-text.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { emptyShard, isInShard, jobMatrix, type Shard } from "../args/shard.ts";
 import { ExitCode } from "../exit-code.ts";

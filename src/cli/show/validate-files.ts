@@ -48,7 +48,7 @@ async function renderProblems(
     case "text": {
       if (diagnostics.length === 0) return `${counted(files, "file")} valid.\n`;
       // Wrapping needs a library that takes as long to load as a small file to validate.
-      const { renderDiagnostics } = await import("../../render/text/diagnostics-text.ts");
+      const { renderDiagnostics } = await import("../../render/text/failure-text.ts");
       return renderDiagnostics(diagnostics, styleFor(io.stdout, io, color));
     }
     default:

@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
 import type { FormatCode, Path } from "../diagnostics/problem.ts";
 import { parseUntil, UNTIL_PATTERN } from "../values.ts";
-import { check, policies } from "./policy-schemas.ts";
-import { api, guards, ignore, sync } from "./setting-schemas.ts";
+import { api, check, guards, ignore, policies, sync } from "./setting-schemas.ts";
 import {
   described,
   emailAddress,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { renderFrame } from "../../../src/config/diagnostics/code-frame.ts";
+import { renderFrame } from "../../../src/config/diagnostics/to-diagnostics.ts";
 import { indexPositions } from "../../../src/config/yaml/locate.ts";
 
 /** The frame of the first place where the marked text stands. */

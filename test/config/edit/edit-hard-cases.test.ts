@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { editYaml, type YamlEdit } from "../../../src/config/edit/edit-yaml.ts";
-import { printMerchantFile } from "../../../src/config/edit/print-merchant-file.ts";
+import { printMerchantFile } from "../../../src/config/edit/print-value.ts";
 import { processorTime } from "../../support/processor-time.ts";
 
 /** Returns the edited text, or why it is refused. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { printMerchantFile } from "../../../src/config/edit/print-merchant-file.ts";
+import { printMerchantFile } from "../../../src/config/edit/print-value.ts";
 import { formatFile } from "../../../src/config/format/format-file.ts";
 
 const comments = new Map([

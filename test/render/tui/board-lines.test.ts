@@ -1,8 +1,7 @@
 import stringWidth from "string-width";
 import { expect, test } from "vitest";
 import { PLAIN } from "../../../src/render/style.ts";
-import { applyLines } from "../../../src/render/tui/apply-lines.ts";
-import { readingLines } from "../../../src/render/tui/reading-lines.ts";
+import { applyLines, readingLines } from "../../../src/render/tui/progress-lines.ts";
 import { applyProgress } from "../../../src/render/view/apply-progress.ts";
 import { readingProgress } from "../../../src/render/view/reading-progress.ts";
 import { richPlan } from "../../support/rich-plan.ts";

@@ -1,10 +1,9 @@
 import type { PageData, PageMerchant } from "../page-data.ts";
+import { membersPanel, rolesPanel } from "./access-panels.ts";
 import { changesPanel } from "./changes-panel.ts";
 import { endsPanel, invitationsPanel } from "./date-panels.ts";
 import { h, select } from "./dom.ts";
-import { membersPanel } from "./members-panel.ts";
 import { holdingOf } from "./page-access.ts";
-import { rolesPanel } from "./roles-panel.ts";
 
 const MONTH = 30 * 86_400_000;
 

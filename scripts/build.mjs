@@ -3,6 +3,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from "node:f
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { rolldown } from "rolldown";
+import { licenses } from "./licenses.mjs";
 import { pageAssets } from "./page-assets.mjs";
 
 /**
@@ -21,7 +22,7 @@ const neverInCi = {
 
 // The action is committed: keep it if a build fails.
 for (const name of existsSync(dist) ? readdirSync(dist) : []) {
-  if (name !== "action.mjs") rmSync(join(dist, name), { recursive: true });
+  if (!name.startsWith("action.")) rmSync(join(dist, name), { recursive: true });
 }
 await program();
 // A linked installation executes this file itself.
@@ -35,7 +36,7 @@ async function program() {
       input: { bin: "src/bin.ts", index: "src/index.ts" },
       // Ink loads its optional developer tools only if DEV is "true".
       external: ["react-devtools-core"],
-      plugins: [neverInCi, pageAssets()],
+      plugins: [neverInCi, pageAssets(), licenses("licenses.txt")],
       // Only the pool of undici is used, not its fetch, proxies, mocks and caches.
       resolve: { alias: { undici$: join(root, "scripts/undici-pool.mjs") } },
       transform: { target: "node20.19", define: { "process.env.NODE_ENV": '"production"' } },
@@ -58,11 +59,12 @@ async function action() {
   await bundle(
     {
       input: { action: "src/action/action-main.ts" },
-      // A linked node_modules would put its target into the file.
-      // The toolkit depends on two more copies of undici; one is enough.
-      resolve: { symlinks: false, alias: { undici: join(root, "node_modules/undici") } },
+      // A linked node_modules would put its target into the file. The toolkit depends on two more copies of undici, and
+      // uses its fetch and its proxy.
+      resolve: { symlinks: false, alias: { undici$: join(root, "scripts/undici-action.mjs") } },
       // The toolkit's modules have no side effects, but do not declare that.
       treeshake: { moduleSideEffects: [{ test: /node_modules\/@actions\//, sideEffects: false }] },
+      plugins: [licenses("action.licenses.txt")],
       transform: { target: "node20.19" },
     },
     { entryFileNames: "[name].mjs", codeSplitting: false, minify: false },

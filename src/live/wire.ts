@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import { markRounded, unmark } from "../lib/json-text.ts";
 import type { Metadata } from "../model/json.ts";
 import {
@@ -10,7 +10,7 @@ import {
 } from "../model/live.ts";
 
 /** Makes a field optional; `null` counts as absent. Fields that the contract does not name are dropped. */
-const absent = <T extends z.ZodType>(schema: T) => schema.nullish();
+const absent = <T extends z.ZodMiniType>(schema: T) => z.nullish(schema);
 
 // Kept as parsed: a copy by key would lose a property called "__proto__".
 const metadataSchema = absent(
@@ -18,7 +18,7 @@ const metadataSchema = absent(
 );
 
 const roleSchema = z.object({
-  id: z.string().min(1),
+  id: z.string().check(z.minLength(1)),
   name: z.string(),
   description: absent(z.string()),
   permissions: z.array(z.string()),
@@ -28,17 +28,17 @@ const roleSchema = z.object({
 });
 
 const memberSchema = z.object({
-  id: z.string().min(1),
+  id: z.string().check(z.minLength(1)),
   roles: z.array(z.string()),
   // Any other value counts as unknown.
-  status: z.unknown().optional(),
+  status: z.optional(z.unknown()),
   user: absent(
     z.object({
       id: z.string(),
       email: absent(z.string()),
       mfa_on_login_enabled: absent(z.boolean()),
       // Any other value counts as an unknown type.
-      type: z.unknown().optional(),
+      type: z.optional(z.unknown()),
       virtual_user: absent(z.boolean()),
       service_account_user: absent(z.boolean()),
       nickname: absent(z.string()),
@@ -51,30 +51,30 @@ const memberSchema = z.object({
 });
 
 const roleListSchema = z.object({ items: z.array(roleSchema) });
-const totalSchema = absent(z.number().int().nonnegative());
+const totalSchema = absent(z.int().check(z.nonnegative()));
 const memberListSchema = z.object({ items: z.array(memberSchema), total_count: totalSchema });
 const membershipListSchema = z.object({
   items: z.array(
     z.object({
-      id: z.string().min(1),
+      id: z.string().check(z.minLength(1)),
       resource_id: z.string(),
       type: absent(z.string()),
       roles: absent(z.array(z.string())),
-      status: z.unknown().optional(),
+      status: z.optional(z.unknown()),
       invite: absent(z.object({ expires_at: absent(z.string()) })),
       resource: absent(
         z.object({
           type: absent(z.string()),
           name: absent(z.string()),
           // Any other form says nothing about the sandbox.
-          attributes: z.unknown().optional(),
+          attributes: z.optional(z.unknown()),
         }),
       ),
     }),
   ),
   total_count: totalSchema,
 });
-const createdSchema = z.object({ id: z.string().min(1) });
+const createdSchema = z.object({ id: z.string().check(z.minLength(1)) });
 
 /** A page of a list; `total` is `null` if the service does not tell. */
 export interface Page<Item> {
@@ -165,7 +165,7 @@ interface Parsed<T> {
   readonly marked: boolean;
 }
 
-function parse<T>(schema: z.ZodType<T>, body: string): Parsed<T> {
+function parse<T>(schema: z.ZodMiniType<T>, body: string): Parsed<T> {
   const marked = markRounded(body);
   const read = schema.safeParse(parseJson(marked ?? body));
   if (read.success) return { data: read.data, marked: marked !== null };

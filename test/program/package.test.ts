@@ -52,10 +52,14 @@ test("the package holds the program and its pages, and nothing else", async () =
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(installed.length + 1));
   const known =
-    /^(dist\/(bin|index)\.js|dist\/chunks\/.+\.js|dist\/types\/.+\.d\.ts|schemas\/.+\.json|docs\/(?!.+\.head\.md).+\.(md|svg)|examples\/.+|package\.json|(README|CHANGELOG|CONTRIBUTING)\.md|LICENSE)$/;
+    /^(dist\/(bin|index)\.js|dist\/licenses\.txt|dist\/chunks\/.+\.js|dist\/types\/.+\.d\.ts|schemas\/.+\.json|docs\/(?!.+\.head\.md).+\.(md|svg)|examples\/.+|package\.json|(README|CHANGELOG|CONTRIBUTING)\.md|LICENSE)$/;
   expect(files.filter((file) => !known.test(file))).toEqual([]);
   expect(files).toContain("schemas/merchant.schema.json");
   expect(files).toContain("schemas/plan.schema.json");
+  const licenses = await readFile(join(installed, "dist", "licenses.txt"), "utf8");
+  for (const name of ["ink", "llhttp", "react", "undici", "yaml", "yoga-layout", "zod"]) {
+    expect(licenses).toMatch(new RegExp(`^${name} .*\\((MIT|ISC|Apache-2.0)\\)`, "m"));
+  }
 });
 
 test("no link of an installed page is dead", async () => {

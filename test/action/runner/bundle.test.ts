@@ -25,3 +25,29 @@ test("the bundle holds nothing of the place where it was made", () => {
   expect(bundle).not.toContain(resolve(import.meta.dirname, "../../.."));
   expect(bundle).not.toMatch(/^\/\/ (\.\.|\/)/m);
 });
+
+test("the licenses of every package in the bundle are beside it", async () => {
+  const packages = new Set(
+    Array.from(
+      bundle.matchAll(/^\/\/ node_modules\/(?:.*\/node_modules\/)?((?:@[^/]+\/)?[^/]+)\//gm),
+      ([, name]) => name,
+    ),
+  );
+  expect(packages.size).toBeGreaterThan(10);
+  const text = await readFile(BUNDLE.replace(/mjs$/, "licenses.txt"), "utf8");
+  const entries = text.split(`\n${"-".repeat(80)}\n\n`);
+  expect(
+    entries.map((entry) => /^(\S+) [^(]*\(/.exec(entry)?.[1]).filter((name) => name !== "llhttp"),
+  ).toEqual([...packages].sort((a, b) => String(a).localeCompare(String(b))));
+  for (const entry of entries)
+    expect(entry).toMatch(
+      /permission is hereby granted|redistribution and use|permission to use|apache license/i,
+    );
+});
+
+test("the bundle has the fetch and the proxy of undici, and not its mocks, caches, cookies and sockets", () => {
+  expect(bundle).toContain("// node_modules/undici/lib/web/fetch/index.js");
+  expect(bundle).not.toMatch(
+    /^\/\/ node_modules\/undici\/(?:index|lib\/(?:mock|cache|web\/(?:websocket|cookies|eventsource)))/m,
+  );
+});

@@ -1,10 +1,10 @@
+import { type ParsedMerchantFile, parseFile } from "./config/load-merchants.ts";
+import { judgeDeclared } from "./plan/judge/judge-rules.ts";
+
 /**
  * The public API: from a file's text to a plan, without a service and without a clock.
  * Everything here is pure; the same inputs give the same bytes.
  */
-
-import { type ParsedMerchantFile, parseFile } from "./config/parse-file.ts";
-import { judgeDeclared } from "./plan/judge/judge-rules.ts";
 
 export { type DiagnosticRule, diagnosticTable } from "./config/diagnostics/rule-table.ts";
 export { merchantJsonSchema } from "./config/json-schemas.ts";

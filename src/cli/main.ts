@@ -17,8 +17,7 @@ import { listCommand } from "./commands/files/list-command.ts";
 import { schemaCommand } from "./commands/files/schema-command.ts";
 import { validateCommand } from "./commands/files/validate-command.ts";
 import { sandboxCommand } from "./commands/sandbox-command.ts";
-import { ExitCode, exitCodeFor } from "./exit-code.ts";
-import { type Io, VERSION } from "./io/io.ts";
+import { ExitCode, exitCodeFor, type Io, VERSION } from "./io/io.ts";
 import { styleFor } from "./io/output.ts";
 
 /** Declares a command; `done` takes its exit code. */

@@ -5,7 +5,7 @@ import { dirname, join, posix, resolve } from "node:path";
 import { micromark } from "micromark";
 import { gfm, gfmHtml } from "micromark-extension-gfm";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ExitCode } from "../../src/cli/exit-code.ts";
+import { ExitCode } from "../../src/cli/io/io.ts";
 import { type Block, blocksOf, PAGES } from "../support/pages.ts";
 import { rolecall, startSandbox } from "../support/rolecall.ts";
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Diagnostic } from "../../src/model/diagnostic.ts";
-import { diagnosticsSarif, renderDiagnosticsGithub } from "../../src/render/formats/diagnostics-formats.ts";
-import { plansJson } from "../../src/render/formats/json-output.ts";
 import type { PageData } from "../../src/render/html/page-data.ts";
+import { diagnosticsSarif, plansJson, renderDiagnosticsGithub } from "../../src/render/machine-formats.ts";
 import { renderReview } from "../../src/render/markdown/render-review.ts";
 import { PLAIN } from "../../src/render/style.ts";
 import { renderDiagnostics } from "../../src/render/text/failure-text.ts";

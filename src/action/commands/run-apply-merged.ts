@@ -2,14 +2,14 @@ import { type Cancellation, createCancellation } from "../../cli/apply/cancellat
 import { passwordsFor } from "../../cli/apply/passwords.ts";
 import { applyReporter } from "../../cli/apply/reporter.ts";
 import { runApply } from "../../cli/apply/run-apply.ts";
-import { ExitCode } from "../../cli/exit-code.ts";
+import { ExitCode } from "../../cli/io/io.ts";
 import { fileJournals } from "../../cli/journal/write-journal.ts";
 import { parseOverrides, standingRefusals } from "../../cli/review/approval.ts";
 import { type Planned, type PlanResult, plannedOnly } from "../../cli/session/session.ts";
 import { ruleLocations, unplannedOf } from "../../cli/show/show-plans.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { Plan } from "../../model/plan.ts";
-import { plansJson } from "../../render/formats/json-output.ts";
+import { plansJson } from "../../render/machine-formats.ts";
 import { PLAIN } from "../../render/style.ts";
 import { renderFailure } from "../../render/text/failure-text.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../action-context.ts";

@@ -3,7 +3,7 @@ import { type PlannedMerchant, plannedOnly } from "../../cli/session/session.ts"
 import { driftsOf, ruleLocations, unplannedOf } from "../../cli/show/show-plans.ts";
 import { counted } from "../../lib/text.ts";
 import type { Drift } from "../../model/reports.ts";
-import { driftsJson } from "../../render/formats/json-output.ts";
+import { driftsJson } from "../../render/machine-formats.ts";
 import { fenced, folded, inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import { PLAIN } from "../../render/style.ts";
 import { renderDrifts } from "../../render/text/drift-text.ts";

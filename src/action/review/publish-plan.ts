@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Plan } from "../../model/plan.ts";
-import { plansJson } from "../../render/formats/json-output.ts";
+import { plansJson } from "../../render/machine-formats.ts";
 import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import { renderReview } from "../../render/markdown/render-review.ts";
 import type { ReviewInput } from "../../render/markdown/review-sections.ts";

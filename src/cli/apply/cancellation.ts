@@ -1,6 +1,5 @@
 import type { StopCause } from "../../model/apply.ts";
-import { ExitCode } from "../exit-code.ts";
-import type { Io, OutputLoss } from "../io/io.ts";
+import { ExitCode, type Io, type OutputLoss } from "../io/io.ts";
 
 /** Stops an apply early: for a signal, a merchant that stopped, or output that cannot be written. */
 export interface Cancellation {

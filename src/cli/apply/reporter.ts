@@ -3,7 +3,7 @@ import { type Failure, RolecallError } from "../../model/errors.ts";
 import type { ApplyEvent, FailureJson, ReportEvent, StreamEvent } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
 import { applyOverrides, type Override } from "../../plan/approve.ts";
-import { eventJson, failureJson } from "../../render/formats/json-output.ts";
+import { eventJson, failureJson } from "../../render/machine-formats.ts";
 import {
   renderApplyEvent,
   renderApplyResult,
@@ -19,8 +19,7 @@ import {
 } from "../../render/text/verified-text.ts";
 import { type PlaceOf, type PlanCommand, type PlanView, planView } from "../../render/view/plan-view.ts";
 import type { OutputOptions } from "../args/options.ts";
-import { ExitCode, exitCodeFor } from "../exit-code.ts";
-import type { Io } from "../io/io.ts";
+import { ExitCode, exitCodeFor, type Io } from "../io/io.ts";
 import { styleFor, verbosityOf } from "../io/output.ts";
 import type { ProgressDisplay } from "../progress/log-progress.ts";
 

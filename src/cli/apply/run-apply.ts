@@ -6,7 +6,7 @@ import { type Failure, RolecallError } from "../../model/errors.ts";
 import type { JournalEntry } from "../../model/journal.ts";
 import type { Change, Plan } from "../../model/plan.ts";
 import { remainingChanges, summaryOf } from "../../render/text/verified-text.ts";
-import { ExitCode } from "../exit-code.ts";
+import { ExitCode } from "../io/io.ts";
 import type { OpenJournal } from "../journal/write-journal.ts";
 import type { PendingApply } from "../review/confirm-apply.ts";
 import type { PlanResult } from "../session/session.ts";

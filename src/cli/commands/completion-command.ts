@@ -1,6 +1,5 @@
 import { Argument, Command } from "commander";
-import type { ExitCode } from "../exit-code.ts";
-import type { Io } from "../io/io.ts";
+import type { ExitCode, Io } from "../io/io.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 

@@ -1,7 +1,6 @@
 import { Command, Option } from "commander";
 import { warnWithoutEffect, wholeNumber } from "../args/options.ts";
-import { ExitCode } from "../exit-code.ts";
-import type { Io } from "../io/io.ts";
+import { ExitCode, type Io } from "../io/io.ts";
 import type { SandboxCommandOptions } from "../session/run-sandbox.ts";
 
 const MAX_GENERATED = 1_000_000;

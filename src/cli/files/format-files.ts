@@ -3,8 +3,7 @@ import { type FormattedFile, formatFile } from "../../config/format/format-file.
 import { oneLine } from "../../lib/escape.ts";
 import { grouped } from "../../lib/text.ts";
 import { renderDiagnostics } from "../../render/text/failure-text.ts";
-import { ExitCode } from "../exit-code.ts";
-import type { Io } from "../io/io.ts";
+import { ExitCode, type Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { writeAtomically } from "./atomic-write.ts";
 import { readYamlFiles } from "./load-states.ts";

@@ -1,5 +1,4 @@
-import { ExitCode } from "../exit-code.ts";
-import { describeLoss, hasNoReader, type OutputLoss } from "./io.ts";
+import { describeLoss, ExitCode, hasNoReader, type OutputLoss } from "./io.ts";
 import { nodeIo } from "./node-io.ts";
 
 const argv = process.argv.slice(2);

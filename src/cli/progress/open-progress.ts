@@ -1,6 +1,6 @@
 import type { Board, LineSource } from "../../render/tui/board.tsx";
-import type { Size } from "../../render/tui/cells.ts";
 import { applyLines, readingLines } from "../../render/tui/progress-lines.ts";
+import type { Size } from "../../render/tui/terminal-text.ts";
 import { applyProgress } from "../../render/view/apply-progress.ts";
 import { readingProgress } from "../../render/view/reading-progress.ts";
 import type { Io, TextWriter } from "../io/io.ts";

@@ -2,7 +2,7 @@ import type { LoadHooks } from "../../config/load-sources.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { FailureJson, LiveEvent } from "../../model/events.ts";
-import { diagnosticFailure, failureJson } from "../../render/formats/json-output.ts";
+import { diagnosticFailure, failureJson } from "../../render/machine-formats.ts";
 import { renderDiagnostics } from "../../render/text/failure-text.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";

@@ -7,9 +7,8 @@ import type { UnmanagedMerchant } from "../../render/markdown/review-sections.ts
 import { renderDiagnostics } from "../../render/text/failure-text.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { emptyShard, isInShard, jobMatrix, type Shard } from "../args/shard.ts";
-import { ExitCode } from "../exit-code.ts";
 import { defaultPath, isFileError, loadStates } from "../files/load-states.ts";
-import type { Io } from "../io/io.ts";
+import { ExitCode, type Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 
 /** The options of `list`. */

@@ -1,14 +1,13 @@
 import { oneLine } from "../../lib/escape.ts";
 import type { Drift } from "../../model/reports.ts";
-import { driftsJson } from "../../render/formats/json-output.ts";
+import { driftsJson } from "../../render/machine-formats.ts";
 import { renderReview } from "../../render/markdown/render-review.ts";
 import { renderDrifts } from "../../render/text/drift-text.ts";
 import { patchText, renderPatch } from "../../render/text/patch-text.ts";
 import { driftView, withRisks } from "../../render/view/drift-view.ts";
 import { adoptPlanned, ofDrift, undecidedNote } from "../adopt/adopt-planned.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/options.ts";
-import { ExitCode } from "../exit-code.ts";
-import type { Io, TextWriter } from "../io/io.ts";
+import { ExitCode, type Io, type TextWriter } from "../io/io.ts";
 import { outputTo, styleFor, verbosityOf } from "../io/output.ts";
 import { type PlannedMerchants, planMerchants } from "../session/plan-merchants.ts";
 import { plannedOnly } from "../session/session.ts";

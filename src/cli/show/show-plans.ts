@@ -11,7 +11,7 @@ import type { AccessReport, Drift } from "../../model/reports.ts";
 import { checkText } from "../../plan/judge/checks.ts";
 import { liveReport } from "../../plan/report/build-access-report.ts";
 import { type DriftTimes, driftOf } from "../../plan/report/detect-drift.ts";
-import { plansJson } from "../../render/formats/json-output.ts";
+import { plansJson } from "../../render/machine-formats.ts";
 import { renderReview } from "../../render/markdown/render-review.ts";
 import type { UnmanagedMerchant, UnplannedView } from "../../render/markdown/review-sections.ts";
 import { renderFailure } from "../../render/text/failure-text.ts";

@@ -1,12 +1,10 @@
 import { diagnosticTable } from "../../config/diagnostics/rule-table.ts";
 import { counted } from "../../lib/text.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import { diagnosticsSarif, renderDiagnosticsGithub } from "../../render/formats/diagnostics-formats.ts";
-import { diagnosticsJson } from "../../render/formats/json-output.ts";
+import { diagnosticsJson, diagnosticsSarif, renderDiagnosticsGithub } from "../../render/machine-formats.ts";
 import type { OutputOptions } from "../args/options.ts";
-import { ExitCode } from "../exit-code.ts";
 import { isFileError, isRefusal, loadStates } from "../files/load-states.ts";
-import { type Io, VERSION } from "../io/io.ts";
+import { ExitCode, type Io, VERSION } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 
 /** The options of `validate`. */

@@ -2,7 +2,6 @@ import type { JsonValue } from "../../model/json.ts";
 import type { Path } from "../diagnostics/problem.ts";
 import { valueAt } from "../values.ts";
 import type { Addition, ListRemarks, Remark } from "./changes.ts";
-import { type EditStyle, siblingStyle } from "./edit-style.ts";
 import {
   commentText,
   type PrintStyle,
@@ -22,7 +21,7 @@ import {
   restOfLine,
   type Splices,
 } from "./splices.ts";
-import type { SyntaxEntry, SyntaxNode } from "./syntax-tree.ts";
+import { type EditStyle, type SyntaxEntry, type SyntaxNode, siblingStyle } from "./syntax-tree.ts";
 
 /** An entry of a block with its path. */
 export interface BlockEntry {

@@ -16,10 +16,9 @@ import {
   type Remark,
   settleAliases,
 } from "./changes.ts";
-import type { EditStyle } from "./edit-style.ts";
 import { spliceRoot } from "./splice-block.ts";
 import { lineBreak, spliced } from "./splices.ts";
-import { readSyntax, type SyntaxNode } from "./syntax-tree.ts";
+import { type EditStyle, readSyntax, type SyntaxNode } from "./syntax-tree.ts";
 
 /** One edit of a YAML text. Paths are keys and indexes of the text as it was before all edits. */
 export type YamlEdit =

@@ -10,7 +10,6 @@ import {
   writeValue,
 } from "./block-entries.ts";
 import type { NodeChange } from "./changes.ts";
-import { type EditStyle, siblingStyle } from "./edit-style.ts";
 import { MAX_COLUMNS, noteOn, type PrintStyle } from "./print-value.ts";
 import { flowPieces, spliceFlow } from "./splice-flow.ts";
 import {
@@ -28,7 +27,7 @@ import {
   type Splices,
   spliced,
 } from "./splices.ts";
-import type { SyntaxEntry, SyntaxNode } from "./syntax-tree.ts";
+import { type EditStyle, type SyntaxEntry, type SyntaxNode, siblingStyle } from "./syntax-tree.ts";
 
 type EntriesChange = NodeChange & { readonly kind: "entries" };
 

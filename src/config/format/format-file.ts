@@ -5,8 +5,7 @@ import { toDiagnostics } from "../diagnostics/to-diagnostics.ts";
 import { analyzeSource } from "../load-sources.ts";
 import { fieldsOf, listOf } from "../values.ts";
 import { parse } from "../yaml/to-value.ts";
-import { printDocument, WRITTEN_TAG } from "./print-document.ts";
-import { liftComments, settleComments } from "./settle-comments.ts";
+import { liftComments, printDocument, settleComments, WRITTEN_TAG } from "./print-document.ts";
 import { type EntryOrder, sortDocument } from "./sort-document.ts";
 
 /** A formatted file, or the reason why it was left unchanged. */

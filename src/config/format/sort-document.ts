@@ -3,7 +3,7 @@ import type { Path } from "../diagnostics/problem.ts";
 import { keysAt } from "../schema/merchant-schema.ts";
 import { fieldsOf, listOf } from "../values.ts";
 import { keyText } from "../yaml/document.ts";
-import { type Entry, headOf, joinComments, setHead } from "./settle-comments.ts";
+import { type Entry, headOf, joinComments, setHead } from "./print-document.ts";
 
 /** Identity and sign-in come before access. */
 const MEMBER_KEYS: readonly string[] = ["email", "managed", "roles", "until", "metadata", "id"];

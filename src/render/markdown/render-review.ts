@@ -1,6 +1,5 @@
 import { counted, grouped } from "../../lib/text.ts";
 import type { Counts } from "../../model/plan.ts";
-import { deferredText } from "../report-phrases.ts";
 import {
   addSums,
   type DriftSums,
@@ -9,7 +8,14 @@ import {
   driftText,
   knownDriftText,
 } from "../view/drift-view.ts";
-import { addCounts, changesOf, countsText, type PlanView, untouchedText } from "../view/plan-view.ts";
+import {
+  addCounts,
+  changesOf,
+  countsText,
+  deferredText,
+  type PlanView,
+  untouchedText,
+} from "../view/plan-view.ts";
 import {
   DEFAULT_REVIEW_SIZE,
   type Fold,

@@ -2,7 +2,6 @@ import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { Failure } from "../../model/errors.ts";
 import type { Impact } from "../../model/plan.ts";
-import type { ChangeOrigin } from "../report-phrases.ts";
 import { PLAIN } from "../style.ts";
 import { renderFailure } from "../text/failure-text.ts";
 import { accessText, sameImpact } from "../text/impact-text.ts";
@@ -10,7 +9,7 @@ import { wrapList, wrapText } from "../text/wrap.ts";
 import { type DetailView, type RowView, wordDiffText } from "../view/change-view.ts";
 import type { DriftView } from "../view/drift-view.ts";
 import type { PlanView } from "../view/plan-view.ts";
-import { type RiskKind, riskTitle } from "../view/risk-view.ts";
+import { type ChangeOrigin, type RiskKind, riskTitle } from "../view/risk-view.ts";
 import type { RiskBlock } from "./fit-review.ts";
 import { fenced } from "./markdown-blocks.ts";
 

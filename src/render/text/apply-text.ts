@@ -4,8 +4,8 @@ import type { ApplyResult, Outcome, PasswordChange, StopCause } from "../../mode
 import type { Failure } from "../../model/errors.ts";
 import type { ApplyEvent } from "../../model/events.ts";
 import type { Change } from "../../model/plan.ts";
-import { adoptedText } from "../report-phrases.ts";
 import type { Paint, Style } from "../style.ts";
+import { adoptedText } from "../view/change-view.ts";
 import { nextStepFor, renderFailures } from "./failure-text.ts";
 import { wrapIfNarrow, wrapText } from "./wrap.ts";
 

@@ -1,8 +1,8 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
-import { deferredText } from "../report-phrases.ts";
 import type { Style, Verbosity } from "../style.ts";
 import { type DriftView, differencesIn, knownDriftText } from "../view/drift-view.ts";
+import { deferredText } from "../view/plan-view.ts";
 import { renderImpact } from "./impact-text.ts";
 import { renderFindings, renderGroups, renderHeading, renderRefusal, renderRisks } from "./plan-text.ts";
 import { hangingLines, wrapText } from "./wrap.ts";

@@ -1,12 +1,12 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
-import { deferredText, moreText } from "../report-phrases.ts";
 import type { Paint, Style, Verbosity } from "../style.ts";
 import { type DetailView, type RowView, wordDiffText } from "../view/change-view.ts";
 import {
   addCounts,
   countsText,
   type DeferredView,
+  deferredText,
   errorsText,
   type FindingView,
   type PlanView,
@@ -15,7 +15,7 @@ import {
 } from "../view/plan-view.ts";
 import { type RiskView, riskTitle } from "../view/risk-view.ts";
 import { renderImpact } from "./impact-text.ts";
-import { cellWidth, hangingLines, wrapList, wrapText } from "./wrap.ts";
+import { cellWidth, hangingLines, moreText, wrapList, wrapText } from "./wrap.ts";
 
 const SYMBOLS = { create: "+", update: "~", replace: "±", delete: "-" } as const;
 const LABEL_WIDTH = 13;

@@ -1,4 +1,5 @@
 import stringWidth from "string-width";
+import { grouped } from "../../lib/text.ts";
 import { PLAIN, type Style } from "../style.ts";
 
 /** Returns the width of a text in terminal cells: two for wide characters, none for combining marks. */
@@ -66,4 +67,9 @@ export function wrapIfNarrow(
   indent: string,
 ): readonly string[] {
   return columns < PLAIN.columns ? hangingLines(text, columns, head, indent) : [`${head}${text}`];
+}
+
+/** Returns the last line of a truncated list: "… and 9,980 more (--verbose shows all)". */
+export function moreText(count: number): string {
+  return `… and ${grouped(count)} more (--verbose shows all)`;
 }

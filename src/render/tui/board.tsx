@@ -1,6 +1,6 @@
 import { Box, type Instance, render, Text, useStderr, useStdout } from "ink";
 import { type ReactNode, useEffect, useLayoutEffect, useState, useSyncExternalStore } from "react";
-import type { Size } from "./cells.ts";
+import type { Size } from "./terminal-text.ts";
 
 /** The lines of a board, and the signal that they have changed. */
 export interface LineSource {

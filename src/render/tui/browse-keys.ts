@@ -1,7 +1,7 @@
 import type { Change } from "../../model/plan.ts";
 import { type BrowseState, foldKey, INITIAL_BROWSE_STATE, isFiltered, type Typing } from "./browse-model.ts";
 import type { BrowseRow } from "./browse-rows.ts";
-import { typeInto } from "./typing.ts";
+import { typeInto } from "./terminal-text.ts";
 
 /** One piece of input, with its special keys. */
 export interface Pressed {

@@ -6,7 +6,7 @@ import { addCounts, countsText } from "../view/plan-view.ts";
 import { cursorAt } from "./browse-keys.ts";
 import { type BrowseState, isFiltered } from "./browse-model.ts";
 import type { BrowseRow } from "./browse-rows.ts";
-import { cutTo, line, type Piece, padded, type Size, shown } from "./cells.ts";
+import { cutTo, line, type Piece, padded, type Size, shown } from "./terminal-text.ts";
 
 /** The content of the browser's screen. */
 export interface BrowseView {

@@ -8,7 +8,7 @@ import {
   foldKey,
   isFiltered,
 } from "./browse-model.ts";
-import { shown, widthOf } from "./cells.ts";
+import { shown, widthOf } from "./terminal-text.ts";
 
 /** A line of the tree. */
 export type BrowseRow = {

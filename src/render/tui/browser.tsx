@@ -7,7 +7,7 @@ import { inSight, type Pressed, press } from "./browse-keys.ts";
 import { browseLines, rowsShown } from "./browse-lines.ts";
 import { type BrowseState, browseModel, INITIAL_BROWSE_STATE } from "./browse-model.ts";
 import { type BrowseRow, browseRows } from "./browse-rows.ts";
-import type { Size } from "./cells.ts";
+import type { Size } from "./terminal-text.ts";
 
 /** The plans to browse, and the possible actions. */
 export interface BrowseOptions {

@@ -9,7 +9,7 @@ import {
   type RequestMetrics,
   rateText,
 } from "../view/reading-progress.ts";
-import { line, type Piece, padded, type Size, shown, widthOf } from "./cells.ts";
+import { line, type Piece, padded, type Size, shown, widthOf } from "./terminal-text.ts";
 
 /** Maximum number of merchants shown while reading, and while applying. */
 const [READING_ROWS, APPLYING_ROWS] = [12, 8];

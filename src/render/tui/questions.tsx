@@ -3,8 +3,16 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Style } from "../style.ts";
 import { Frame, useSize } from "./board.tsx";
 import type { Terminal } from "./browser.tsx";
-import { cutTo, line, padded, type Size, shown, widthOf } from "./cells.ts";
-import { type Key as TextKey, typeInto } from "./typing.ts";
+import {
+  cutTo,
+  line,
+  padded,
+  type Size,
+  shown,
+  type Key as TextKey,
+  typeInto,
+  widthOf,
+} from "./terminal-text.ts";
 
 /** An item of a list to choose from; `note` stands beside it, dimmed. */
 export interface Choice {

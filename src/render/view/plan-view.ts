@@ -1,8 +1,7 @@
 import { counted, grouped, shellWord } from "../../lib/text.ts";
 import type { Change, Counts, Finding, Impact, Plan, Refusal } from "../../model/plan.ts";
-import type { ChangeOrigin } from "../report-phrases.ts";
 import { type RowView, rowOf } from "./change-view.ts";
-import { type RiskView, risksOf } from "./risk-view.ts";
+import { type ChangeOrigin, type RiskView, risksOf } from "./risk-view.ts";
 
 /** The changes of one resource, in the order of the plan. */
 export interface GroupView {
@@ -200,4 +199,9 @@ function joined([first, ...others]: readonly Finding[]): readonly Finding[] {
   const listed = names.slice(0, NAMES_SHOWN).join(", ") + (more > 0 ? ` and ${grouped(more)} more` : "");
   const same = `This also applies to ${counted(names.length, `other ${first.resource}`)}: ${listed}.`;
   return [{ ...first, message: `${first.message} ${same}` }];
+}
+
+/** Returns " 2 removals deferred.", to follow a sum; empty if there are none. */
+export function deferredText(count: number): string {
+  return count > 0 ? ` ${counted(count, "removal")} deferred.` : "";
 }

@@ -1,6 +1,5 @@
 import { counted, grouped } from "../../lib/text.ts";
 import type { Change, MemberChange, Plan, RoleRef } from "../../model/plan.ts";
-import { type ChangeOrigin, originSuffix } from "../report-phrases.ts";
 import { rowOf } from "./change-view.ts";
 
 /** The kinds of risks: new administrators, sensitive permissions gained, removals, and new entries of `ignore`. */
@@ -100,5 +99,22 @@ export function riskTitle(kind: RiskKind, items: readonly RiskItem[], origin: Ch
       return one ? "1 new entry of ignore" : `${grouped(items.length)} new entries of ignore`;
     default:
       return kind satisfies never;
+  }
+}
+
+/** The origin of the changes in a text: a plan, edits outside git, or an unknown side. */
+export type ChangeOrigin = "plan" | "outside-git" | "unknown";
+
+/** Returns the end of a sentence about changes of this origin. */
+export function originSuffix(origin: ChangeOrigin): string {
+  switch (origin) {
+    case "plan":
+      return "";
+    case "outside-git":
+      return " outside git";
+    case "unknown":
+      return " (outside git, or not applied yet)";
+    default:
+      return origin satisfies never;
   }
 }

@@ -1,4 +1,4 @@
-import { PREDEFINED_ROLES_BY_ID } from "../state/predefined-roles.ts";
+import { PREDEFINED_ROLES_BY_ID } from "../state/snapshot.ts";
 import type { Account } from "../state/store.ts";
 
 const ONE_MEMBER = ["members.list", "members.retrieve", "members.update", "members.delete"] as const;

@@ -1,5 +1,4 @@
-import { PREDEFINED_ROLES_BY_ID } from "../state/predefined-roles.ts";
-import type { Member, Role, User } from "../state/snapshot.ts";
+import { type Member, PREDEFINED_ROLES_BY_ID, type Role, type User } from "../state/snapshot.ts";
 import { type Account, statusOf } from "../state/store.ts";
 
 function time(ms: number): string {

@@ -1,6 +1,5 @@
 import { type Answer, ProblemError } from "../answer.ts";
-import { PREDEFINED_ROLES_BY_ID } from "../state/predefined-roles.ts";
-import type { Role } from "../state/snapshot.ts";
+import { PREDEFINED_ROLES_BY_ID, type Role } from "../state/snapshot.ts";
 import { type Account, findAccountRole, nextId, putRole, removeRole, touch } from "../state/store.ts";
 import {
   checkBody,

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { KEY_PERMISSIONS } from "../routes/authorize.ts";
 import { emailSchema, metadataSchema, permissionsSchema } from "../routes/operation.ts";
-import { PREDEFINED_ROLES_BY_ID } from "../state/predefined-roles.ts";
-import { STATUSES } from "../state/snapshot.ts";
+import { PREDEFINED_ROLES_BY_ID, STATUSES } from "../state/snapshot.ts";
 import {
   type DocumentForm,
   type DocumentIssue,

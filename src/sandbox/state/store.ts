@@ -1,6 +1,14 @@
 import { createHash } from "node:crypto";
-import { PREDEFINED_ROLES_BY_ID } from "./predefined-roles.ts";
-import type { AccountData, ApiKey, Member, Role, Snapshot, StateChange, Status } from "./snapshot.ts";
+import {
+  type AccountData,
+  type ApiKey,
+  type Member,
+  PREDEFINED_ROLES_BY_ID,
+  type Role,
+  type Snapshot,
+  type StateChange,
+  type Status,
+} from "./snapshot.ts";
 
 /** An indexed merchant or organization; mutable, because copying 100,000 members per write would be slow. */
 export interface Account extends Omit<AccountData, "roles" | "members"> {

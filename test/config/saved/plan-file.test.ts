@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { jsonSchema } from "../../../src/config/json-schemas.ts";
 import { parsePlanFile } from "../../../src/config/saved/plan-file.ts";
 import type { Plan } from "../../../src/model/plan.ts";
-import { plansJson } from "../../../src/render/formats/json-output.ts";
+import { plansJson } from "../../../src/render/machine-formats.ts";
 import { desiredStates, liveStates } from "../../support/arbitrary.ts";
 import {
   desired,

@@ -4,7 +4,7 @@ import addFormats from "ajv-formats";
 import { describe, expect, test } from "vitest";
 import { diagnosticTable } from "../../../src/config/diagnostics/rule-table.ts";
 import type { Diagnostic } from "../../../src/model/diagnostic.ts";
-import { diagnosticsSarif } from "../../../src/render/formats/diagnostics-formats.ts";
+import { diagnosticsSarif } from "../../../src/render/machine-formats.ts";
 
 // The schema of SARIF 2.1.0 as its authors publish it.
 const {

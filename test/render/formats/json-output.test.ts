@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { eventJson } from "../../../src/render/formats/json-output.ts";
+import { eventJson } from "../../../src/render/machine-formats.ts";
 
 test("JSON output shows no control beyond ASCII and no mark that turns text around, and means the same", () => {
   const name = "a\u009b31m\u202eb\u2066c\u200f\u2028é";

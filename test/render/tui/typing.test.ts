@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { typeInto } from "../../../src/render/tui/typing.ts";
+import { typeInto } from "../../../src/render/tui/terminal-text.ts";
 
 const NONE = { ctrl: false, escape: false, backspace: false, delete: false };
 

@@ -6,8 +6,7 @@ import {
   withReinviteOption,
   withServiceOptions,
 } from "../../args/options.ts";
-import type { ExitCode } from "../../exit-code.ts";
-import type { Io } from "../../io/io.ts";
+import type { ExitCode, Io } from "../../io/io.ts";
 
 /** Declares `apply`. */
 export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {

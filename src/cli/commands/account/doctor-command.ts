@@ -1,8 +1,7 @@
 import { Command, Option } from "commander";
 import { withMerchantOption, withOutputOptions } from "../../args/options.ts";
 import type { DoctorCommandOptions } from "../../doctor/diagnose.ts";
-import type { ExitCode } from "../../exit-code.ts";
-import type { Io } from "../../io/io.ts";
+import type { ExitCode, Io } from "../../io/io.ts";
 
 /** Requests at the same time, for each service and key. */
 const CONCURRENCY = 8;

@@ -6,8 +6,7 @@ import {
   withQuietOption,
   withServiceOptions,
 } from "../../args/options.ts";
-import type { ExitCode } from "../../exit-code.ts";
-import type { Io } from "../../io/io.ts";
+import type { ExitCode, Io } from "../../io/io.ts";
 import type { DriftCommandOptions } from "../../show/show-drift.ts";
 
 const FORMATS: readonly DriftCommandOptions["format"][] = ["text", "json", "markdown"];

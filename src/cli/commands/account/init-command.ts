@@ -1,8 +1,7 @@
 import { Command, Option } from "commander";
 import type { InitCommandOptions } from "../../adopt/init-project.ts";
 import { withConnectionOptions } from "../../args/options.ts";
-import type { ExitCode } from "../../exit-code.ts";
-import type { Io } from "../../io/io.ts";
+import type { ExitCode, Io } from "../../io/io.ts";
 
 /** Declares `init`. */
 export function initCommand(io: Io, done: (code: ExitCode) => void): Command {

@@ -8,8 +8,7 @@ import {
   withReinviteOption,
   withServiceOptions,
 } from "../../args/options.ts";
-import type { ExitCode } from "../../exit-code.ts";
-import type { Io } from "../../io/io.ts";
+import type { ExitCode, Io } from "../../io/io.ts";
 import type { PlanCommandOptions } from "../../show/preview-plans.ts";
 
 const FORMATS: readonly PlanCommandOptions["format"][] = ["text", "json", "markdown", "html"];

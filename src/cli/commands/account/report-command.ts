@@ -6,8 +6,7 @@ import {
   withQuietOption,
   withServiceOptions,
 } from "../../args/options.ts";
-import type { ExitCode } from "../../exit-code.ts";
-import type { Io } from "../../io/io.ts";
+import type { ExitCode, Io } from "../../io/io.ts";
 import type { ReportCommandOptions } from "../../show/write-report.ts";
 
 /** Declares `report`. */

@@ -1,7 +1,6 @@
 import { Command } from "commander";
 import { warnWithoutEffect, wholeNumber, withMerchantOption, withOutputOptions } from "../../args/options.ts";
-import type { ExitCode } from "../../exit-code.ts";
-import type { Io } from "../../io/io.ts";
+import type { ExitCode, Io } from "../../io/io.ts";
 import type { RunsCommandOptions } from "../../journal/past-runs.ts";
 
 const DEFAULT_LIMIT = 20;

@@ -6,8 +6,7 @@ import {
   withOutputOptions,
   withQuietOption,
 } from "../../args/options.ts";
-import type { ExitCode } from "../../exit-code.ts";
-import type { Io } from "../../io/io.ts";
+import type { ExitCode, Io } from "../../io/io.ts";
 import type { UndoCommandOptions } from "../../journal/revert-run.ts";
 
 /** Declares `undo`. */

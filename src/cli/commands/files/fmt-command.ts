@@ -1,7 +1,6 @@
 import { Command } from "commander";
-import type { ExitCode } from "../../exit-code.ts";
 import type { FmtCommandOptions } from "../../files/format-files.ts";
-import type { Io } from "../../io/io.ts";
+import type { ExitCode, Io } from "../../io/io.ts";
 
 /** Declares `fmt`. */
 export function fmtCommand(io: Io, done: (code: ExitCode) => void): Command {

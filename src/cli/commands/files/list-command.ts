@@ -7,8 +7,7 @@ import {
   withOutputOptions,
 } from "../../args/options.ts";
 import { MAX_JOBS } from "../../args/shard.ts";
-import type { ExitCode } from "../../exit-code.ts";
-import type { Io } from "../../io/io.ts";
+import type { ExitCode, Io } from "../../io/io.ts";
 import type { ListCommandOptions } from "../../show/list-merchants.ts";
 
 /** Declares `list`. */

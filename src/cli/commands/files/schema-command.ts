@@ -1,7 +1,6 @@
 import { Argument, Command } from "commander";
 import type { SchemaKind } from "../../../config/json-schemas.ts";
-import { ExitCode } from "../../exit-code.ts";
-import type { Io } from "../../io/io.ts";
+import { ExitCode, type Io } from "../../io/io.ts";
 
 /** Declares `schema`. */
 export function schemaCommand(io: Io, done: (code: ExitCode) => void): Command {

@@ -1,7 +1,6 @@
 import { Command } from "commander";
 import { parseAsOf, withMerchantOption, withOutputOptions, withQuietOption } from "../../args/options.ts";
-import type { ExitCode } from "../../exit-code.ts";
-import type { Io } from "../../io/io.ts";
+import type { ExitCode, Io } from "../../io/io.ts";
 import type { ValidateCommandOptions } from "../../show/validate-files.ts";
 
 const FORMATS: readonly ValidateCommandOptions["format"][] = ["text", "json", "github", "sarif"];

@@ -1,5 +1,12 @@
-import { oneLine } from "../../lib/escape.ts";
-import type { Diagnostic, Severity, Span } from "../../model/diagnostic.ts";
+import { oneLine } from "../lib/escape.ts";
+import type { Diagnostic, Severity, Span } from "../model/diagnostic.ts";
+import type { Failure } from "../model/errors.ts";
+import type { FailureJson, StreamEvent } from "../model/events.ts";
+import type { Plan } from "../model/plan.ts";
+import type { HealthReport } from "../model/reports.ts";
+import type { MembershipsView } from "./text/memberships-text.ts";
+import type { ShownRun } from "./text/runs-text.ts";
+import type { RiskyDrift } from "./view/drift-view.ts";
 
 /** GitHub shows no more annotations than this of each severity and step. */
 const MAX_ANNOTATIONS = 10;
@@ -142,4 +149,74 @@ function uriOf(path: string): string {
     .map(encodeURIComponent)
     .join("/");
   return path.startsWith("/") ? `file://${encoded}` : encoded;
+}
+
+/** Returns a merchant's failure for other programs. */
+export function failureJson(merchant: string | null, { code, message, hint }: Failure): FailureJson {
+  return { merchant, file: null, code, message, hint: hint ?? null };
+}
+
+/** Returns an error in a file for other programs. */
+export function diagnosticFailure({ code, message, hint, file, span }: Diagnostic): FailureJson {
+  const place = span === undefined ? file : `${file}:${span.line}:${span.column}`;
+  return { merchant: null, file: place, code, message, hint: hint ?? null };
+}
+
+/** Matches controls beyond ASCII, and marks that change the direction of text. */
+const UNSAFE = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** Returns equivalent JSON that is safe to print to a terminal. */
+function safeJson(value: unknown, replacer: null = null, indent = 0): string {
+  return JSON.stringify(value, replacer, indent).replaceAll(
+    UNSAFE,
+    (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** Returns the plans of all merchants as JSON, with the failures of the others. */
+export function plansJson(plans: readonly Plan[], failures: readonly FailureJson[] = []): string {
+  return `${safeJson({ format: 1, plans, failures }, null, 2)}\n`;
+}
+
+/** Returns the drift of merchants as JSON, with its risks. */
+export function driftsJson(drifts: readonly RiskyDrift[], failures: readonly FailureJson[] = []): string {
+  return `${safeJson({ format: 1, drifts, failures }, null, 2)}\n`;
+}
+
+/** Returns the memberships of each key as JSON, with the failures of the others. */
+export function membershipsJson(
+  keys: readonly MembershipsView[],
+  failures: readonly FailureJson[] = [],
+): string {
+  return `${safeJson({ format: 1, keys, failures }, null, 2)}\n`;
+}
+
+/** Returns the checks of `doctor` as JSON. */
+export function healthJson(report: HealthReport): string {
+  return `${safeJson({ format: 1, ...report }, null, 2)}\n`;
+}
+
+/** Returns diagnostics as JSON. */
+export function diagnosticsJson(diagnostics: readonly Diagnostic[]): string {
+  return `${safeJson({ format: 1, diagnostics }, null, 2)}\n`;
+}
+
+/** Returns past runs as JSON: the journal of each merchant, and the status of the run. */
+export function runsJson(runs: readonly ShownRun[]): string {
+  const shown = runs.map(({ name, status, journals }) => ({
+    name,
+    status: status ?? "unreadable",
+    merchants: journals.map((one) =>
+      "past" in one
+        ? { merchant: one.past.run.merchant, journal: one.name, status: one.status, ...one.past }
+        : { merchant: null, journal: one.name, status: "unreadable", reason: one.unreadable },
+    ),
+  }));
+  return `${safeJson({ format: 1, runs: shown }, null, 2)}\n`;
+}
+
+/** Returns an event as a line of the JSON stream; `at` is ISO 8601. */
+export function eventJson(event: StreamEvent, at: string): string {
+  const { type, ...rest } = event;
+  return `${safeJson({ type, at, ...rest })}\n`;
 }

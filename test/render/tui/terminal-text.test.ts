@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import stringWidth from "string-width";
 import { expect, test } from "vitest";
-import { cutTo, line, padded, shown, widthOf } from "../../../src/render/tui/cells.ts";
+import { cutTo, line, padded, shown, widthOf } from "../../../src/render/tui/terminal-text.ts";
 import { runs } from "../../support/property-runs.ts";
 
 test("what is too long is cut between characters, and says so", () => {

@@ -6,9 +6,9 @@ import { createRateLimiter, RATE_LIMIT_KINDS, RETRY_AFTER_FORMS } from "../rate-
 import { type Member, STATUSES, type Status } from "../state/snapshot.ts";
 import { type Account, membersByEmail, moveToFront, replaceMember, statusOf, touch } from "../state/store.ts";
 import { type HonoEnv, noteChange, type SandboxContext, type World } from "../world.ts";
+import { memberResource } from "./lists.ts";
 import { INVITATION_MS, userAt } from "./member-operations.ts";
 import { checkBody, readJson } from "./operation.ts";
-import { memberResource } from "./resources.ts";
 
 const perSecond = z.number().int().min(1).max(1_000_000);
 const milliseconds = z.number().int().min(0).max(3_600_000);

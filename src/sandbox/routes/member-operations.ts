@@ -15,7 +15,7 @@ import {
   touch,
   userId,
 } from "../state/store.ts";
-import { memberList } from "./lists.ts";
+import { memberList, memberResource } from "./lists.ts";
 import {
   checkBody,
   createMemberBody,
@@ -23,7 +23,6 @@ import {
   type OperationCall,
   updateMemberBody,
 } from "./operation.ts";
-import { memberResource } from "./resources.ts";
 
 /** Lifetime of an invitation, in ms. */
 export const INVITATION_MS = 7 * 24 * 60 * 60 * 1000;

@@ -8,7 +8,20 @@ import {
   type OperationCall,
   updateRoleBody,
 } from "./operation.ts";
-import { roleResource } from "./resources.ts";
+
+/** Converts a role to its resource in the contract. */
+function roleResource(role: Role): object {
+  return {
+    id: role.id,
+    name: role.name,
+    description: role.description,
+    permissions: role.permissions,
+    is_predefined: PREDEFINED_ROLES_BY_ID.has(role.id),
+    metadata: role.metadata,
+    created_at: new Date(role.createdAt).toISOString(),
+    updated_at: new Date(role.updatedAt).toISOString(),
+  };
+}
 
 function existing(merchant: Account, id: string): Role {
   const role = findAccountRole(merchant, id);

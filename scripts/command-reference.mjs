@@ -1,4 +1,4 @@
-/** What says more than a command's help, in place of the notes that the help ends with. */
+/** The texts of commands that replace the notes at the end of their help. */
 const INSTEAD_OF_NOTES = { sandbox: "Seeds, control routes and faults: [The sandbox](sandbox.md)." };
 
 /**

@@ -3,7 +3,7 @@ import { judgeDeclared } from "./plan/judge/judge-rules.ts";
 
 /**
  * The public API: from a file's text to a plan, without a service and without a clock.
- * Everything here is pure; the same inputs give the same bytes.
+ * All functions are pure: the same inputs give the same bytes.
  */
 
 export { type DiagnosticRule, diagnosticTable } from "./config/diagnostics/rule-table.ts";

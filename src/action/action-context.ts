@@ -9,7 +9,7 @@ import type { Inputs } from "./inputs.ts";
 /** Inputs, event and effects of one run of the action. */
 export interface ActionContext extends OfflineContext {
   readonly github: Github;
-  /** Whether e-mail addresses are masked in everything published. */
+  /** True if e-mail addresses are masked in everything published. */
   readonly masked: boolean;
 }
 
@@ -67,7 +67,7 @@ export type Outputs = Partial<Readonly<Record<(typeof OUTPUTS)[number], string>>
 /** The result of a run. */
 export interface ActionResult {
   readonly result: ResultWord;
-  /** Null if the step passes. */
+  /** `null` if the step passes. */
   readonly reason: FailureReason | null;
   /** Explanation of the failure, in one sentence. */
   readonly message: string | null;

@@ -16,7 +16,7 @@ import type { Inputs } from "./inputs.ts";
 
 /** The loaded files, limited to the selected merchants. */
 export interface LoadedFiles extends Loaded {
-  /** Whether no file has an error. */
+  /** True if no file has an error. */
   readonly valid: boolean;
 }
 

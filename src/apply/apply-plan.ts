@@ -14,7 +14,7 @@ import { isReinvitation } from "./write-change.ts";
 export interface ApplyPorts {
   readonly writer: LiveWriter;
   readonly lookup: LiveLookup;
-  /** Whether each resource is rechecked before it is written. */
+  /** True if each resource is rechecked before it is written. */
   readonly recheck: boolean;
   /** The known semantics of the service's PUT, shared by all its merchants in a run. */
   readonly putSemantics: PutSemantics;
@@ -175,9 +175,9 @@ function countSteps(steps: readonly Step[]): Map<Change, number> {
 interface StepProgress {
   /** The outcome of its earlier steps. */
   readonly known: Outcome | undefined;
-  /** Whether steps are left. */
+  /** True if steps are left. */
   readonly more: boolean;
-  /** Whether a request was sent for it. */
+  /** True if a request was sent for it. */
   readonly sentAnything: boolean;
 }
 

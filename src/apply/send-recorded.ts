@@ -69,7 +69,7 @@ export async function sendRecorded(step: Step, write: Write, run: RunContext): P
 
 /** The result of a write, not yet recorded. */
 interface SentWrite {
-  /** Its number in the journal; `null` if its intent was not recorded because it was never sent. */
+  /** The number in the journal; `null` if its intent was not recorded because it was never sent. */
   readonly write: number | null;
   readonly result: SendResult;
 }
@@ -202,7 +202,7 @@ function isCheckFailure({ request }: Failure): boolean {
   return request?.method === "GET";
 }
 
-/** Notes created and renamed roles for later checks. */
+/** Records created and renamed roles for later checks. */
 function note({ change, part }: Step, { id, after }: Write, { id: createdId }: Done, run: RunContext): void {
   if (change.resource !== "role" || after === null || !("permissions" in after)) return;
   if (id === null && createdId !== null) run.createdRoles.set(after.name, createdId);
@@ -279,7 +279,7 @@ export function checkFailed({ message, hint, ...rest }: Failure): Failure {
 
 /** The dependencies of a step, and the state of the run. */
 export interface RunContext extends WriteContext {
-  /** Whether each resource is checked before it is written. */
+  /** True if each resource is rechecked before it is written. */
   readonly recheck: boolean;
   readonly merchant: string;
   readonly journal: Journal;
@@ -292,11 +292,11 @@ export interface RunContext extends WriteContext {
   stopped(): boolean;
   /** Returns the number of the next write, from 1. */
   nextWrite(): number;
-  /** Notes that a step is about to send a write. */
+  /** Called before a step sends a write. */
   sending(step: Step): void;
-  /** Notes that the service has, or may have, applied a write. */
+  /** Called when the service has, or may have, applied a write. */
   written(): void;
-  /** Notes that the journal failed, and the change if it was sent; nothing new starts afterwards. */
+  /** Called when the journal fails, with the change if it was sent; nothing new starts afterwards. */
   unrecorded(failure: Failure, sent: Step["change"] | null): void;
   /** Returns whether everything so far was recorded. */
   recordable(): boolean;

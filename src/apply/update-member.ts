@@ -252,11 +252,11 @@ export function emptiedImage(image: MemberImage, change: MemberUpdateChange): Me
   };
 }
 
-/** How a service treats absent fields of a member's update, as far as known. */
+/** The service's treatment of fields that are absent from a member's update, as far as known. */
 export interface PutSemantics {
   /** Absent fields that the service has kept. */
   readonly kept: Set<MemberField>;
-  /** Whether the service has emptied a field; members are then sent whole. */
+  /** True if the service has emptied a field; members are then sent whole. */
   replaces: boolean;
   /** Ends with the update that finds it out; `null` if none is in progress. */
   probe: Promise<void> | null;

@@ -38,7 +38,7 @@ export interface WriteContext {
   readonly password: (variable: string) => string;
   /** Name → id of the roles that this run has created so far. */
   readonly createdRoles: ReadonlyMap<string, string>;
-  /** Lets an invitation wait while its address is refused. */
+  /** Delays an invitation while its address is refused. */
   readonly holdBack: HoldBack;
 }
 

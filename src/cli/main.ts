@@ -145,7 +145,7 @@ Exit codes: 0 done, 1 failed, 2 differences (drift, and
 plan --detailed-exitcode), 3 refused, 4 apply stopped part-way, 70 a bug.
 `;
 
-/** Tells if this process, or the machine, may open no more files: even a part of rolecall may fail to load then. */
+/** Returns whether this process may open no more files: even a part of rolecall may fail to load then. */
 function isOutOfFiles(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : null;
   return code === "EMFILE" || code === "ENFILE";

@@ -35,7 +35,7 @@ export interface LoadedMerchants {
 /** Options of loading. */
 export interface LoadingOptions extends Judging {
   /**
-   * Whether these are all files of the project, so that no other merchant can have a role that a shared rule names.
+   * True if these are all files of the project, so that no other merchant can have a role that a shared rule names.
    */
   readonly wholeProject?: boolean;
   /** Codes of the merchants whose problems are reported; absent or empty: all, with files of no merchant. */

@@ -32,9 +32,9 @@ export interface RawAdjustment {
 /** A grant of a role to a member, at `grantPath`; `end` is `null` if it has none. */
 export interface RawGrant {
   readonly role: string;
-  /** Its index in the member's `roles`. */
+  /** Index in the member's `roles`. */
   readonly index: number;
-  /** Whether it is written as a name alone. */
+  /** True if it is written as a name alone. */
   readonly bare: boolean;
   readonly end: RawEnd | null;
 }
@@ -44,17 +44,17 @@ export interface RawGrant {
  */
 export interface RawMember {
   readonly file: string;
-  /** Its index in the file's `members`. */
+  /** Index in the file's `members`. */
   readonly index: number;
   readonly email: string | null;
-  /** Its address in lower case, for comparison. */
+  /** The address in lower case, for comparison. */
   readonly address: string | null;
   readonly id: string | null;
   readonly end: RawEnd | null;
-  /** Whether all of its roles are readable. */
+  /** True if all of its roles are readable. */
   readonly rolesComplete: boolean;
   readonly grants: readonly RawGrant[];
-  /** Whether a role is granted more than once. */
+  /** True if a role is granted more than once. */
   readonly repeated: boolean;
   readonly fields: Readonly<Record<string, unknown>>;
 }

@@ -9,7 +9,7 @@ export type ResolveInclude = (include: Include) => SourceFile | null;
 export interface IncludeGraph {
   readonly main: SourceFile;
   readonly sources: readonly SourceFile[];
-  /** Whether every included file could be read. */
+  /** True if every included file could be read. */
   readonly complete: boolean;
   readonly problems: readonly LocatedProblem[];
 }

@@ -62,7 +62,7 @@ export function unmark<Fields extends object>(
 ): {
   readonly metadata: Fields;
   readonly rounded: readonly string[];
-  /** By property, its JSON text with all digits. */
+  /** The JSON text of each property, with all digits. */
   readonly exact: Readonly<Record<string, string>>;
 } {
   const rounded: string[] = [];

@@ -13,7 +13,7 @@ export interface MembershipFilter {
   /** `merchant` or `organization`. */
   readonly type?: string;
   readonly status?: MemberStatus;
-  /** Whether the resource is a test account. */
+  /** True for test accounts, false for the others. */
   readonly sandbox?: boolean;
   readonly name?: string;
   /** The resource that the resource belongs to; `null` for resources without one. */

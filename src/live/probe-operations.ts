@@ -7,16 +7,16 @@ import { shortRetry } from "./http/retry.ts";
 import { membersPath, query, rolesPath } from "./paths.ts";
 import { readCreatedId } from "./wire.ts";
 
-/** What a key may do at a merchant. */
+/** The verdicts on a key's operations at a merchant. */
 export interface ProbedMerchant {
-  /** Whether the service says that there is no such merchant for this key. */
+  /** True if the service reports that there is no such merchant for this key. */
   readonly missing: boolean;
   readonly verdicts: readonly OperationVerdict<Operation>[];
 }
 
 type Step = "list" | "retrieve" | "update" | "delete" | "create";
 
-/** How the operations of one kind of resource are probed. */
+/** The requests that probe the operations of one kind of resource. */
 interface Probing {
   readonly operations: Readonly<Record<Step, Operation>>;
   readonly path: (merchant: string, id?: string) => string;

@@ -41,7 +41,7 @@ export interface ConnectOptions {
   readonly later: Later;
   readonly random: () => number;
   readonly emit: (event: LiveEvent) => void;
-  /** Once aborted, nothing is waited for or retried: requests in flight end, well or with their failure. */
+  /** Once aborted, nothing waits or retries: requests in flight end with their response or failure. */
   readonly signal?: AbortSignal;
   /** The proxy to the service; absent: a direct connection. */
   readonly proxy?: ProxyServer;

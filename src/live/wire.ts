@@ -161,7 +161,7 @@ export function readUpdatedMember(id: string, body: string): LiveMember | null {
 
 interface Parsed<T> {
   readonly data: T;
-  /** Whether numbers that would be rounded are marked strings in it. */
+  /** True if it has marked strings for the numbers that would be rounded. */
   readonly marked: boolean;
 }
 

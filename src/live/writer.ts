@@ -113,7 +113,7 @@ export interface Creation
     Call<unknown>,
     "operation" | "path" | "body" | "secrets" | "address" | "holdBack" | "recheck" | "beforeSending"
   > {
-  /** Its name in messages, such as `role "Cashier"`. */
+  /** The name in messages, such as `role "Cashier"`. */
   readonly what: string;
   readonly find: (client: Client) => Promise<FoundResource>;
 }

@@ -18,7 +18,7 @@ export type Outcome =
       readonly change: Change;
       readonly id: string | null;
       /**
-       * Whether the response to a create was lost and the resource was found and adopted, or the response to a new
+       * True if the response to a create was lost and the resource was found and adopted, or the response to a new
        * password was lost and the retry was refused as a reused password.
        */
       readonly adopted: boolean;

@@ -24,13 +24,13 @@ export interface DesiredRole {
   readonly name: string;
   /** Pins the identity to one live role (`role_…`). */
   readonly id?: string;
-  /** Its former name: makes it a rename instead of a removal and a creation. */
+  /** The former name: makes it a rename instead of a removal and a creation. */
   readonly previously?: string;
   readonly description?: string;
   readonly permissions?: readonly string[];
   readonly metadata?: Metadata;
   readonly origin: Origin;
-  /** Where the merchant's own file adjusts the permissions of the included role. */
+  /** The location of the adjustment, in the merchant's own file, of the included role's permissions. */
   readonly adjusted?: Origin;
 }
 
@@ -68,7 +68,7 @@ export interface SyncOptions {
   readonly roles: SyncMode;
   readonly members: SyncMode;
   readonly reinvite: Reinvite;
-  /** Whether a role with changed metadata may be replaced, since the service cannot update it in place. */
+  /** True if a role with changed metadata may be replaced, since the service cannot update it in place. */
   readonly replaceRoles: boolean;
 }
 

@@ -19,7 +19,7 @@ export interface Diagnostic {
   /** Set if the file is valid but violates its own policies or checks. */
   readonly refusal?: true;
   readonly message: string;
-  /** What to do next, if the message does not say. */
+  /** Suggested next step, if the message does not say. */
   readonly hint?: string;
   readonly file: string;
   /** Absent if the problem has no location in the text (a file that cannot be read). */
@@ -73,7 +73,7 @@ export type JudgeDeclared = (declared: DeclaredAccess, now: number) => readonly 
 
 /** The functions that judge files. */
 export interface Judging {
-  /** In ms since the epoch: says which ends are past. */
+  /** The time that decides which ends are past, in ms since the epoch. */
   readonly now: number;
   /** Judges policies and checks. */
   readonly judge: JudgeDeclared;

@@ -59,7 +59,7 @@ export interface FailedRequest {
   readonly problem?: ProblemDetails;
   /** Number of attempts. */
   readonly attempts: number;
-  /** Whether the service may have applied it: the response was lost, or reported a failure on the way. */
+  /** True if the service may have applied it: the response was lost, or came from a failing gateway. */
   readonly uncertain?: boolean;
 }
 

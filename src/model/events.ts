@@ -20,13 +20,13 @@ export type EventEntries<Event extends { readonly type: string }> = {
 
 /** The events by their source; a code is `<source>.<type>`. */
 export interface EventRegistry {
-  /** To the log and the progress display. */
+  /** Events for the log and the progress display. */
   readonly service: EventEntries<LiveEvent>;
-  /** To the JSON stream, the log and the progress display. */
+  /** Events for the JSON stream, the log and the progress display. */
   readonly apply: EventEntries<ApplyEvent>;
   /** Events of the JSON stream, which are part of the output in text. */
   readonly report: EventEntries<ReportEvent>;
-  /** To the journal of a run. */
+  /** Events for the journal of a run. */
   readonly journal: EventEntries<JournalEntry>;
 }
 

@@ -58,7 +58,7 @@ export interface WriteIntended {
   readonly before: RoleImage | MemberImage | null;
   /** The state after the write; `null` if it removes. */
   readonly after: RoleImage | MemberImage | null;
-  /** Set if it only sets a new password, which is not recorded. */
+  /** True if it only sets a new password, which is not recorded. */
   readonly password?: true;
 }
 
@@ -121,7 +121,7 @@ export interface PastRun {
   readonly end: Dated<RunEnded> | null;
   /** `null` without a verification. */
   readonly verified: Dated<RunVerified> | null;
-  /** Whether the last line is incomplete; it is left out. */
+  /** True if the last line is incomplete; it is left out. */
   readonly torn: boolean;
 }
 

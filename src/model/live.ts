@@ -24,7 +24,7 @@ export interface Membership {
     readonly type: string;
     /** Empty if the service does not tell. */
     readonly name: string;
-    /** Whether it is a test account; `null` if the service does not tell. */
+    /** True for a test account; `null` if the service does not tell. */
     readonly sandbox: boolean | null;
   };
   /** Role ids. */
@@ -40,14 +40,14 @@ export interface LiveRole {
   readonly name: string;
   readonly description?: string;
   readonly permissions: readonly string[];
-  /** Whether the service provides it: it can be held, but never changed or removed. */
+  /** True if the service provides it: it can be held, but never changed or removed. */
   readonly predefined: boolean;
   readonly metadata: Metadata;
   /** The properties of `metadata` with a number that was rounded; absent if none. */
   readonly rounded?: readonly string[];
   /** ISO 8601. */
   readonly updatedAt: string;
-  /** Set if only the id is known, because the service does not return the role. */
+  /** True if only the id is known, because the service does not return the role. */
   readonly idOnly?: true;
 }
 

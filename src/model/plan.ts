@@ -136,7 +136,7 @@ export interface Impact {
   readonly roles: readonly { readonly name: string; readonly before: number; readonly after: number }[];
 }
 
-/** Which kind of rule refuses. */
+/** The kind of rule that refuses. */
 export type RefusalRule = "guard" | "policy" | "check";
 
 /** A reason to refuse an apply. */

@@ -52,7 +52,7 @@ export interface MemberUpdate {
 /** The result of a create. */
 export interface Created {
   readonly id: string;
-  /** Whether the response was lost and the created resource was found by a lookup. */
+  /** True if the response was lost and the created resource was found by a lookup. */
   readonly adopted: boolean;
 }
 
@@ -72,7 +72,7 @@ export interface LiveLookup {
  */
 export type Recheck = (maybeApplied: boolean) => Promise<"go" | "done">;
 
-/** Lets the creation of a member wait beside other work while the service refuses its address. */
+/** Delays the creation of a member, without blocking other work, while the service refuses its address. */
 export interface HoldBack {
   /** Called when the address is refused and will be retried later. */
   readonly held: () => void;

@@ -108,7 +108,7 @@ export interface HealthCheck {
   readonly name: string;
   readonly status: CheckStatus;
   readonly detail: string;
-  /** What to do about it; absent if there is nothing to do. */
+  /** Suggested next step; absent if there is nothing to do. */
   readonly next?: string;
 }
 
@@ -126,7 +126,7 @@ export interface NeededPermissions {
   readonly keySource: string;
   readonly command: "plan" | "drift" | "apply";
   readonly permissions: readonly string[];
-  /** Those of them that the key lacks for certain. */
+  /** The ones among `permissions` that the key lacks for certain. */
   readonly missing: readonly string[];
 }
 
@@ -134,15 +134,15 @@ export interface NeededPermissions {
 export interface HealthReport {
   readonly groups: readonly HealthGroup[];
   readonly needed: readonly NeededPermissions[];
-  /** What to do, the first thing first; empty if nothing failed. */
+  /** Suggested next steps in their order; empty if nothing failed. */
   readonly next: readonly string[];
 }
 
-/** What a key may do: `permitted`, `denied`, or `unknown` if the service's answers do not tell. */
+/** The verdict on an operation of a key; `unknown` if the service's responses do not tell. */
 export interface OperationVerdict<Operation extends string = string> {
   readonly operation: Operation;
   readonly verdict: "permitted" | "denied" | "unknown";
-  /** What the service answered. */
+  /** The evidence: the service's response. */
   readonly reason: string;
   /** A resource that may have been created or changed unexpectedly; absent: none. */
   readonly alarm?: string;

@@ -74,13 +74,13 @@ export interface RequestEntry {
   readonly resource: string | null;
   /** E-mail address or role name in the body of a creation; otherwise null. */
   readonly name: string | null;
-  /** Whether the request changed the state, even if its answer was lost. */
+  /** True if the request changed the state, even if its response was lost. */
   readonly committed: boolean;
   /** Version of the state that was read or written; null if neither. */
   readonly state: number | null;
   /** Path with query. */
   readonly path: string;
-  /** Null if the connection was broken instead of an answer. */
+  /** `null` if the connection was broken instead of a response. */
   readonly status: number | null;
   /** Label of the API key; null if missing or unknown. */
   readonly key: string | null;

@@ -7,7 +7,7 @@ import { GithubError, type Issue } from "./github-api.ts";
 export interface DriftFound {
   /** Keys of the differences. */
   readonly differences: readonly string[];
-  /** Whether every merchant was read and compared. */
+  /** True if every merchant was read and compared. */
   readonly complete: boolean;
   /** Renders the issue's text of at most `size` UTF-16 units. */
   render(seen: FirstSeen, size: number): string;

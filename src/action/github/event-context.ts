@@ -8,7 +8,7 @@ export interface PullContext {
   readonly baseSha: string;
   /** Base branch. */
   readonly baseRef: string;
-  /** Whether the head is in another repository. */
+  /** True if the head is in another repository. */
   readonly fork: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface EventContext {
   /** Such as `refs/heads/main`. */
   readonly ref: string;
   readonly pull: PullContext | null;
-  /** Null if the event does not contain it. */
+  /** `null` if the event does not contain it. */
   readonly defaultBranch: string | null;
   readonly isPublic: boolean | null;
   readonly apiUrl: string;

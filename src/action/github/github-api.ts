@@ -82,7 +82,7 @@ export class GithubError extends Error {
     this.status = status;
   }
 
-  /** Whether the token lacks a permission, as in a run for a fork. */
+  /** True if the token lacks a permission, as in a run for a fork. */
   get isForbidden(): boolean {
     return this.status === 401 || this.status === 403 || this.status === 404;
   }

@@ -6,7 +6,7 @@ import { type Comment, type Github, GithubError } from "./github-api.ts";
 
 /** The comment of a scope on a pull request. */
 export interface PullComment {
-  /** Whether the comment exists. */
+  /** True if the comment exists. */
   readonly exists: boolean;
   /** Announces in an existing comment that a newer commit is being planned. */
   planning(sha: string): Promise<void>;

@@ -70,7 +70,7 @@ export const APPLY_ENDS = {
   },
 } as const satisfies Readonly<Record<string, ApplyEnd>>;
 
-/** Leaves room for three-byte characters below GitHub's limit of 1 MiB, in UTF-16 units. */
+/** Maximum size in UTF-16 units: with three-byte characters it stays below GitHub's limit of 1 MiB. */
 const SUMMARY_SIZE = 450_000;
 
 /** An outcome with its log and plans. */

@@ -6,7 +6,7 @@ import type { Inputs } from "../inputs.ts";
 
 /** The parts of the connection that the workflow itself determines. */
 export interface WorkflowCredentials {
-  /** Whether the workflow gives the base URL. */
+  /** True if the workflow gives the base URL. */
   readonly baseUrl: boolean;
   /** Merchants whose key the workflow gives. */
   readonly keys: ReadonlySet<string>;

@@ -251,7 +251,7 @@ export function ofDrift({ plan, changes }: Drift, causes: readonly DriftCause[])
   };
 }
 
-/** Says how many differences are not adopted, because it is unknown which side changed. */
+/** Returns a note on the differences that are not adopted, because it is unknown which side changed. */
 export function undecidedNote({ plan, changes }: Drift): readonly string[] {
   const undecided = changes.filter(({ cause, event }) => event !== null && cause === "unknown").length;
   if (undecided === 0) return [];

@@ -45,7 +45,7 @@ const SYNC_MODES = [
   { mode: "additive", note: "what is not listed is left alone" },
 ] as const;
 
-/** Of more merchants, the plans are shown without their warnings. */
+/** Maximum number of merchants whose plans are shown with their warnings. */
 const MAX_WHOLE_PLANS = 3;
 
 /** Writes the files of merchants that are live, and shows their plans, which have no changes. */

@@ -144,7 +144,7 @@ function filterOf(
   return (edit) => filters.every((wants) => wants(edit));
 }
 
-/** Says that a file manages nothing, so that there is nothing to pull into it. */
+/** Reports that a file manages nothing, so that there is nothing to pull into it. */
 function unmanagedNote({ session: { state } }: PlannedMerchant): readonly string[] {
   const { merchant, origin, roles, members } = state;
   if (roles !== undefined || members !== undefined) return [];

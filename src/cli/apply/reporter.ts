@@ -208,7 +208,7 @@ function textReporter(
   };
 }
 
-/** Above this number of changes, a terminal shows lines only for failures; the board counts the rest. */
+/** Maximum number of changes with lines of their own on a terminal; above it only failures have one. */
 const EACH_TOLD = 200;
 
 /** Returns a reporter that also updates the progress display; on a terminal it omits the lines of a large apply. */

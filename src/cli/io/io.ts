@@ -86,9 +86,9 @@ export function describeLoss({ stream, code }: OutputLoss): string {
 export const ExitCode = {
   /** Done; for `plan` also when there are changes. */
   ok: 0,
-  /** It could not be done: a bad file, no credentials, an API error, the network. */
+  /** Failed: a bad file, no credentials, an API error, the network. */
   failed: 1,
-  /** There are differences (`plan --detailed-exitcode`). */
+  /** Differences found (`plan --detailed-exitcode`, `drift`). */
   differences: 2,
   /** Refused: a guard, a policy, a check, a change that was not approved. */
   refused: 3,

@@ -106,7 +106,7 @@ export function isAlive({ run }: Pick<PastRun, "run">, now: number, processes = 
 }
 
 interface Stat {
-  /** It has ended, but its exit code was not read yet. */
+  /** True for an ended process whose exit code has not been read yet. */
   readonly dead: boolean;
   /** Time from the machine's start to the process's, in ms. */
   readonly startedMs: number;

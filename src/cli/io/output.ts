@@ -79,9 +79,9 @@ export function outputTo(file: string | undefined, io: Io): Output {
 
 /** The abilities of the terminal. */
 export interface TerminalSupport {
-  /** Can be redrawn: progress is a board instead of single lines. */
+  /** True if it can be redrawn: progress is a board instead of single lines. */
   readonly draws: boolean;
-  /** Can ask the user. */
+  /** True if the user can be asked. */
   readonly asks: boolean;
 }
 

@@ -194,7 +194,7 @@ export async function showPastRun(text: string, options: RunsCommandOptions, io:
   return ExitCode.ok;
 }
 
-/** How long an unfinished run is reported if nothing remains to change. */
+/** Time for which an unfinished run is reported if no changes remain, in ms. */
 const SETTLED_AFTER_MS = 24 * 60 * 60 * 1000;
 
 /**

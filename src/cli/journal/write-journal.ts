@@ -239,7 +239,7 @@ function isExisting(error: unknown): boolean {
 export interface OpenJournal extends Journal {
   /** The run's id, which the journals of all its merchants share. */
   readonly run: string;
-  /** Displayed path, relative to the working directory. */
+  /** The displayed path, relative to the working directory. */
   readonly file: string;
   close(): Promise<void>;
 }

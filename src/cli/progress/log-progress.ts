@@ -20,7 +20,7 @@ export interface ProgressDisplay {
   readonly io: Io;
   /** Draws a board, which counts the changes and shows those in progress. */
   readonly draws: boolean;
-  /** Takes an event of the client. */
+  /** Handles an event of the client. */
   live(event: LiveEvent): void;
   /** Starts the display of reading these merchants. */
   reading(merchants: readonly string[]): void;
@@ -28,7 +28,7 @@ export interface ProgressDisplay {
   read(merchant: string, problem: string | null): void;
   /** Starts the display of applying these plans. */
   applying(plans: readonly { readonly merchant: string; readonly changes: readonly unknown[] }[]): void;
-  /** Takes an event of an apply. */
+  /** Handles an event of an apply. */
   applied(event: ApplyEvent): void;
   /** Ends the display: a board disappears. */
   rest(): Promise<void>;

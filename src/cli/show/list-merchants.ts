@@ -59,7 +59,7 @@ interface RemovedMerchant {
   readonly merchant: string;
   /** Relative to the root of the repository. */
   readonly file: string;
-  /** Whether the file exists, and names another merchant. */
+  /** True if the file still exists and names another merchant. */
   readonly exists: boolean;
 }
 

@@ -124,7 +124,7 @@ export type EntryProblem =
       readonly list: "add" | "remove";
     }
   | { readonly code: "adjust-unmanaged"; readonly role: string }
-  /** With `first`, the merchant's own file declares the role. */
+  /** `first` is set if the merchant's own file declares the role. */
   | { readonly code: "adjust-unknown-role"; readonly role: string; readonly near: string | null }
   | { readonly code: "conflicting-grant"; readonly role: string }
   | { readonly code: "duplicate-entry"; readonly text: string; readonly path: Path }

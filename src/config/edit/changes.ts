@@ -10,9 +10,9 @@ export interface Addition {
   readonly key: string | null;
   readonly value: JsonValue;
   readonly comment?: string | undefined;
-  /** Of a new list, its items. */
+  /** The items of a new list. */
   readonly items?: readonly Addition[];
-  /** Of a new list, items that are commented out. */
+  /** The items of a new list that are commented out. */
   readonly remarks?: readonly Remark[];
 }
 
@@ -36,7 +36,7 @@ export type NodeChange =
       readonly value: JsonValue;
       readonly changed: ReadonlyMap<number, NodeChange>;
       readonly removed: ReadonlySet<number>;
-      /** By the index of the entry that they follow; -1 for those in front. */
+      /** The new ones, by the index of the entry that they follow; -1 for those in front. */
       readonly added: ReadonlyMap<number, readonly Addition[]>;
     };
 
@@ -166,7 +166,7 @@ interface Segment {
   readonly same: boolean;
 }
 
-/** Above this many comparisons, the stretch between the common ends counts as replaced. */
+/** Maximum number of comparisons; above it, all between the common ends counts as replaced. */
 const MAX_COMPARISONS = 1_000_000;
 
 /** Aligns two lists by their longest common subsequence. */

@@ -9,15 +9,15 @@ export const MAX_COLUMNS = 100;
 
 /** The style in which new values are printed. */
 export interface PrintStyle {
-  /** By how much a block is indented further than its key. */
+  /** Indentation of a block relative to its key, in columns. */
   readonly step: number;
-  /** By how much a list is indented further than its key: `step`, or 0. */
+  /** Indentation of a list relative to its key, in columns: `step`, or 0. */
   readonly listStep: number;
   /** The quotes around every text, where the neighbours have them; null for quotes only where YAML needs them. */
   readonly quote: '"' | "'" | null;
   /** The quotes around every key, likewise. */
   readonly keyQuote: '"' | "'" | null;
-  /** Whether a key's list or mapping stands in brackets, where the neighbours tell. */
+  /** The keys whose neighbours have lists or mappings, true if these are in brackets. */
   readonly inline: ReadonlyMap<string, boolean>;
   /** The comments on items of lists, by the items' text: the names of roles that are given by their ids. */
   readonly comments: ReadonlyMap<string, string>;
@@ -231,7 +231,7 @@ function isMapping(value: JsonValue): value is { readonly [key: string]: JsonVal
 /** An entry of a new file's roles or members; with `remark`, one that is commented out. */
 export interface NewEntry {
   readonly value: JsonValue;
-  /** Stands above the entry, or behind the first line of one that is commented out. */
+  /** The text above the entry, or after the first line of one that is commented out. */
   readonly comment?: string;
   readonly remark?: boolean;
 }

@@ -239,11 +239,11 @@ interface Removal {
   readonly start: number;
   /** The end of its last line and of its comments. */
   readonly end: number;
-  /** Whether nothing above it in its block stays. */
+  /** True if nothing above it in its block stays. */
   readonly isTop: boolean;
-  /** Whether no entry below it stays. */
+  /** True if no entry below it stays. */
   readonly isLast: boolean;
-  /** Whether new entries stand in front of it. */
+  /** True if new entries are inserted in front of it. */
   readonly hasFront: boolean;
 }
 

@@ -25,7 +25,7 @@ export interface SyntaxNode {
 
 /** An item of a list, or a key of a mapping with its value. */
 export interface SyntaxEntry {
-  /** Null for an item. */
+  /** `null` for an item. */
   readonly key: string | null;
   /** The offset of the dash, or of the key with its anchor. */
   readonly start: number;
@@ -197,7 +197,7 @@ export interface EditStyle {
   readonly comments: ReadonlyMap<string, string>;
 }
 
-/** So many entries in front of a new one tell its style. */
+/** Number of preceding entries that decide the style of a new one. */
 const MAX_SIBLINGS = 20;
 
 /** Returns the style of new values at a path: that of the entries beside it, and of the section's other entries. */

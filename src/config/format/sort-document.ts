@@ -21,7 +21,7 @@ export function canonicalKeys(path: Path): readonly string[] {
 
 const knownKeys = new Map<string, readonly string[]>();
 
-/** Whether the entries of lists are sorted within their groups, or keep their order. */
+/** The order of the entries of lists: sorted within their groups, or as they are. */
 export type EntryOrder = "sorted" | "kept";
 
 /**
@@ -173,7 +173,7 @@ function groupsOf(entries: readonly Entry[]): readonly Group[] {
   return groups;
 }
 
-/** Leaves a group's heading and the blank line above it where they are when another entry becomes the first. */
+/** Keeps a group's heading, and the blank line above it, at the top when another entry becomes the first. */
 function moveHead(before: Entry | undefined, after: Entry | undefined): void {
   const from = before === undefined ? null : headOf(before);
   const to = after === undefined ? null : headOf(after);

@@ -50,7 +50,7 @@ class Reader {
   readonly #intents = new Map<number, Dated<WriteIntended>>();
   readonly #outcomes = new Map<number, Dated<WriteEnded>>();
 
-  /** Takes the next line; says what is wrong with it, or null. */
+  /** Adds the next line; returns the problem with it, or null. */
   take(value: object): string | null {
     const { type, format } = value as { readonly type?: unknown; readonly format?: unknown };
     if (type === "run" && typeof format === "number" && format > 1) {

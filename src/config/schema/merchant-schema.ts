@@ -134,7 +134,7 @@ const managed = described(
   },
 );
 
-/** Someone who has access, as an entry of `members`. */
+/** The schema of an entry of `members`: a person who has access. */
 const member = described(
   z.strictObject({
     email: described(emailAddress(), {

@@ -74,7 +74,7 @@ interface Converted {
 }
 
 interface Converter {
-  /** Null while the anchored value is still being read. */
+  /** `null` while the anchored value is being read. */
   readonly anchors: Map<string, Converted | null>;
   readonly problems: Problem[];
   aliased: number;

@@ -31,7 +31,7 @@ export interface Call<T> {
   readonly beforeSending?: (() => Promise<void>) | undefined;
   /** The invited address: a 429 may concern that address alone. */
   readonly address?: string;
-  /** Lets an invitation wait beside other work while its address is refused; absent: it waits like any request. */
+  /** Delays an invitation beside other work while its address is refused; absent: it waits like any request. */
   readonly holdBack?: HoldBack | undefined;
   /** Timeout of each attempt, in ms, if shorter than usual. */
   readonly withinMs?: number;

@@ -238,7 +238,7 @@ const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 504, 520, 522, 524])
 /** Longest time, in ms, until an unanswered request takes effect, if it ever does. */
 const LATEST_ARRIVAL_MS = 2_000;
 
-/** How long a recheck is relied on, in ms. */
+/** Maximum age of a recheck to rely on, in ms. */
 const RECHECK_MAX_AGE_MS = 5_000;
 
 type Wait = Next & { readonly kind: "wait" };
@@ -246,7 +246,7 @@ type Wait = Next & { readonly kind: "wait" };
 /** The state of a call. */
 interface CallState {
   attempts: number;
-  /** When it was first sent, or first had a permit and was rechecked instead. */
+  /** Time at which it was first sent, or first had a permit and was rechecked instead. */
   began: number;
   /** An earlier attempt may have been applied. */
   maybeApplied: boolean;

@@ -75,7 +75,7 @@ interface RefusalStreak {
   readonly since: number;
   /** Number of refusals. */
   refused: number;
-  /** Whether no other request was in flight at the first refusal. */
+  /** True if no other request was in flight at the first refusal. */
   readonly alone: boolean;
 }
 

@@ -2,15 +2,15 @@
 export interface Pacer {
   /** Returns the time until the next request may be sent, in ms; 0 if now. */
   due(): number;
-  /** Notes that a request is sent now. */
+  /** Records that a request is sent now. */
   sent(): void;
-  /** Notes that there was nothing to send until now. */
+  /** Records that there was nothing to send until now. */
   idle(): void;
-  /** Notes the success of a request that was sent at `sentAt`. */
+  /** Records the success of a request that was sent at `sentAt`. */
   passed(sentAt: number): void;
   /** Notes a 429 to a request that was sent at `sentAt`; returns whether the pace was lowered for it. */
   refused(sentAt: number): boolean;
-  /** Notes that all requests are paused until a time. */
+  /** Records that all requests are paused until a time. */
   blocked(until: number): void;
   /** Returns whether there is a pace. */
   isPacing(): boolean;
@@ -75,14 +75,14 @@ export function createPacer(now: () => number): Pacer {
   /** Start of uninterrupted sending, and the latest responses. */
   let since = now();
   let answers: Answer[] = [];
-  /** When the service last began to refuse everything; `null` if not since the last idle time. */
+  /** Time at which the service last began to refuse everything; `null` if not since the last idle time. */
   let blockedAt: number | null = null;
   /** Share of refusals before the last cut, and the tolerated one. */
   let shareBefore = 1;
   /** Number of cuts in a row that did not reduce refusals, and the pace before the first of them. */
   let fruitless = 0;
   let uncut: number | null = null;
-  /** Whether there were no refusals right before the first step up. */
+  /** True if there were no refusals right before the first step up. */
   let wasClean = false;
   let usual = 0;
   let forgettable = ROUND_ANSWERS;
@@ -150,7 +150,7 @@ export function createPacer(now: () => number): Pacer {
     return true;
   };
 
-  /** Takes back a step up after one refusal, and waits for the rest of the round. */
+  /** Reverts a step up after one refusal, and waits for the rest of the round. */
   const stepBack = (beyond: number): void => {
     cut(lately() ?? learnt);
     next = now() + ROUND_MS * Math.max(0, beyond / learnt - MARGIN);

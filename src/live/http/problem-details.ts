@@ -209,9 +209,9 @@ export interface RequestContext {
   readonly attempts: number;
   /** Name of the environment variable with the key. */
   readonly keySource: string;
-  /** Whether it changes something. */
+  /** True if it changes something. */
   readonly write: boolean;
-  /** Whether an earlier attempt may have been applied. */
+  /** True if an earlier attempt may have been applied. */
   readonly maybeApplied: boolean;
   /** Secrets that no message may repeat, even if the service does. */
   readonly secrets: readonly string[];

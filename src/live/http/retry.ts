@@ -66,7 +66,7 @@ export interface Spent {
   readonly ms: number;
 }
 
-/** What follows a failed attempt. */
+/** The step after a failed attempt. */
 export type Next =
   /** `asked`: the service asked for this wait. */
   | { readonly kind: "wait"; readonly ms: number; readonly asked: boolean }

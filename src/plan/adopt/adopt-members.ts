@@ -25,7 +25,7 @@ export interface AdoptedMembers {
 export interface MemberAdoption {
   /** The live members that the file does not ignore. */
   readonly live: readonly LiveMember[];
-  /** Those that it ignores. */
+  /** The ones that the file ignores. */
   readonly ignoredLive: readonly LiveMember[];
   readonly now: number;
   /** The merchant's own file. */
@@ -37,7 +37,7 @@ export interface MemberAdoption {
   readonly resolver: Pick<RoleResolver, "idOf">;
   /** Returns the word for a role after the adoption; `null` if it is ignored. */
   readonly wordOf: (id: string) => string | null;
-  /** Whether the file renews expired invitations. */
+  /** True if the file renews expired invitations. */
   readonly renews: boolean;
   /** Addresses of the entries whose expired invitations the plan does not renew. */
   readonly unrenewed: ReadonlySet<string>;

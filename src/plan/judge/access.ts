@@ -23,9 +23,9 @@ export interface PersonAccess {
   readonly status: MemberStatus | "invited";
   /** Keys of `Access.roles`. */
   readonly roles: readonly string[];
-  /** Whether it is a service or system account; `null` for an unknown type of user. */
+  /** True for a service or system account; `null` for an unknown type of user. */
   readonly serviceAccount: boolean | null;
-  /** Whether the file ignores the member; changes of its roles still affect it. */
+  /** True if the file ignores the member; changes of its roles still affect it. */
   readonly ignored: boolean;
   /** `null` if unknown: there is no user yet, or the service does not report it. */
   readonly mfa: boolean | null;

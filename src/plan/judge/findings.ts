@@ -30,7 +30,7 @@ export type FindingData =
       readonly code: "rule-role-unknown";
       readonly name: string;
       readonly near: string | null;
-      /** Whether only rules of included files name it. */
+      /** True if only rules of included files name it. */
       readonly shared: boolean;
       /** The name of the live role with this id, which the plan removes. */
       readonly removed: string | null;
@@ -68,7 +68,7 @@ export type FindingData =
       readonly code: "member-service-account";
       readonly name: string;
       readonly type: string;
-      /** Whether it holds a replaced role, and moves to its successor. */
+      /** True if it holds a replaced role and moves to the successor. */
       readonly moves: boolean;
     }
   | {
@@ -117,7 +117,7 @@ export type FindingData =
       readonly code: "member-mfa-unknown";
       readonly name: string;
       readonly role: string;
-      /** Whether the member has not accepted, so that the service has no user to report it for. */
+      /** True if the member has not accepted yet, so that there is no user with a setting. */
       readonly invited: boolean;
     };
 

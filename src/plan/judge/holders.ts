@@ -8,7 +8,7 @@ import type { FindingData } from "./findings.ts";
 import { holdersOf } from "./impact.ts";
 import { toRefusal } from "./refusals.ts";
 
-/** Without an owner, nobody can restore access. */
+/** The role of the default minimum: without an owner, nobody can restore access. */
 const OWNER = "role_owner";
 const OWNERS = 1;
 
@@ -72,7 +72,7 @@ interface Rule {
   readonly role: string;
   readonly key: string;
   readonly min: number;
-  /** Whether a file sets it; the default applies only to a merchant that has an owner. */
+  /** True if a file sets it; the default applies only to a merchant that has an owner. */
   readonly isWritten: boolean;
   readonly before: Access;
   readonly after: Access;

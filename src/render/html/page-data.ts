@@ -16,7 +16,7 @@ export interface PageMerchant {
   readonly permissions: readonly PagePermission[];
   readonly roles: readonly PageRole[];
   readonly members: readonly PageMember[];
-  /** Null for a report without a plan. */
+  /** `null` for a report without a plan. */
   readonly plan: PagePlan | null;
 }
 

@@ -83,7 +83,7 @@ function kindOf({ code, message, hint, request }: Failure): string {
   return JSON.stringify([code, words, hint, problem, request?.attempts]);
 }
 
-/** Stands for the failure's own hint, which names the key, the permission or the address. */
+/** The placeholder of the failure's own hint, which names the key, the permission or the address. */
 const HINT = Symbol("hint");
 
 /** The sentence to print after an apply stopped with each code; `null` for codes that cannot stop an apply. */

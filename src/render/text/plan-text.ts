@@ -21,7 +21,7 @@ const SYMBOLS = { create: "+", update: "~", replace: "±", delete: "-" } as cons
 const LABEL_WIDTH = 13;
 const DETAIL_INDENT = " ".repeat(13);
 
-/** Below this width, in cells, the details of a change stand below their label. */
+/** Minimum width for the details of a change beside their label, in cells. */
 const NARROW = 60;
 const NARROW_INDENT = " ".repeat(6);
 

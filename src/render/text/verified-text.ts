@@ -150,7 +150,7 @@ export function renderJournals(run: string, files: readonly string[]): string {
   return `journals: ${oneLine(`${folder}${run}-*.jsonl`)} (${counted(files.length, "merchant")})`;
 }
 
-/** Notes on what an undo does not restore, or leaves alone, shown before its plan. */
+/** Formats the notes on what an undo does not restore, or leaves alone, shown before its plan. */
 export function renderUndoNotes(notes: readonly MerchantNote[], style: Style): string {
   if (notes.length === 0) return "";
   const several = new Set(notes.map(({ merchant }) => merchant)).size > 1;

@@ -156,7 +156,7 @@ function typed(state: BrowseState, typing: Typing, { input, key }: Pressed): Bro
   }
 }
 
-/** Leaves the row's changes out, or takes them in again with all that they need. */
+/** Deselects the row's changes, or selects them again with all that they need. */
 function toggle(state: BrowseState, { rows, leftOut, selects }: BrowseScene): BrowseState {
   if (!selects) return { ...state, note: "Read-only: use apply --interactive to leave changes out." };
   const row = rows[cursorAt(state, rows)];

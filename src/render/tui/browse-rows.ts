@@ -32,8 +32,8 @@ export type BrowseRow = {
 /** The sign of a line: added, removed or neither. */
 export type Sign = "+" | "-" | " ";
 
-/** Above this number people start folded, so that the changes are on the first screen. */
-const FEW = 12;
+/** Maximum number of people that start unfolded, so that the changes are on the first screen. */
+const MAX_UNFOLDED = 12;
 /** Width of a detail's indent and label, in columns. */
 const MARGIN = 26;
 
@@ -149,7 +149,7 @@ function accessRows(
   const { members } = plan.impact;
   if (members.length === 0) return [];
   const key = `${merchant}\nAccess`;
-  const open = isOpen(key, members.length <= FEW);
+  const open = isOpen(key, members.length <= MAX_UNFOLDED);
   const what =
     members.length === 1 ? "1 member gains or loses" : `${grouped(members.length)} members gain or lose`;
   const section: BrowseRow = {
@@ -226,7 +226,7 @@ function textRows(
 ): readonly BrowseRow[] {
   if (texts.length === 0) return [];
   const key = `${merchant}\n${title}`;
-  const open = isOpen(key, texts.length <= FEW);
+  const open = isOpen(key, texts.length <= MAX_UNFOLDED);
   const section: BrowseRow = {
     key,
     parent: merchant,

@@ -190,7 +190,7 @@ export function listLines(
   ];
 }
 
-/** Below this, the notes of a list to choose one of stand on lines of their own. */
+/** Minimum width for notes beside the choices of a list, in cells; below it they have lines of their own. */
 const NARROW = 60;
 
 const LIST_KEYS = "space tick · a all · / filter · enter · q leave";
@@ -295,7 +295,7 @@ export async function askText(
 interface TextPromptProps {
   readonly question: TextQuestion;
   readonly style: Style;
-  /** Takes the trimmed text, or null if the question was left; called once. */
+  /** Called once, with the trimmed text, or null if the question was cancelled. */
   readonly onAnswer: (text: string | null) => void;
 }
 

@@ -24,8 +24,8 @@ export function shown(text: string): string {
 }
 
 /**
- * How many cells a text takes at most. Terminals differ: some draw joined emoji apart, and some a mark that should not
- * be seen; a line that is a little short does no harm, and one that is too long breaks the screen.
+ * Returns the most cells that a text takes. Terminals differ: some draw joined emoji apart, and some a mark that must not
+ * be visible; a line that is a little short does no harm, and one that is too long breaks the screen.
  */
 export function widthOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;

@@ -162,13 +162,13 @@ function isRecord(value: JsonValue): value is { readonly [key: string]: JsonValu
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Some words of a sentence that changed, and what became of them. */
+/** A run of words in a changed sentence: kept, removed or added. */
 export interface WordView {
   readonly kind: "same" | "removed" | "added";
   readonly text: string;
 }
 
-/** Comparing words takes long where nearly all of many differ; two texts then say it better anyway. */
+/** Maximum size of a comparison by words; above it, the two texts are shown whole. */
 const MAX_CHARACTERS = 4000;
 const MAX_EDITS = 200;
 

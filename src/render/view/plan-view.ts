@@ -14,7 +14,7 @@ export interface DeferredView extends RowView {
   readonly until: string;
 }
 
-/** Why an apply would be refused, and what overrides it. */
+/** The reason why an apply would be refused, and its override. */
 export interface RefusalView {
   readonly rule: Refusal["rule"];
   readonly code: string;
@@ -49,7 +49,7 @@ export interface PlanView {
   /** Refusals that are overridden. */
   readonly overridden: readonly RefusalView[];
   readonly errors: readonly FindingView[];
-  /** Those that say the same of several roles or members are one. */
+  /** Warnings; the same one about several roles or members is merged. */
   readonly warnings: readonly FindingView[];
   /** Environment variables that an apply reads first passwords from; by name. */
   readonly passwords: readonly string[];
@@ -57,7 +57,7 @@ export interface PlanView {
 
 const FINGERPRINT_SHOWN = 12;
 
-/** Tells where the rule behind a refusal or a finding is written. */
+/** Returns the location of the rule behind a refusal or a finding. */
 export type PlaceOf = (plan: Plan, found: Refusal | Finding) => string | null;
 
 /** The command that applies a plan. */

@@ -55,7 +55,7 @@ const shift = z
   .strictObject({
     kind: z.literal("shift"),
     ...aim,
-    /** Whether a member is removed, added at the front or moved to the front. */
+    /** The change of the list: a member removed, added at the front or moved to the front. */
     change: z.enum(SHIFTS).default("remove"),
   })
   .refine(({ operation }) => operation === undefined || operation === "members.list", {

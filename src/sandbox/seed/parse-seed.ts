@@ -104,7 +104,7 @@ export type SeedMerchant = z.infer<typeof merchant>;
 const MERCHANT_FILE =
   'this looks like a merchant\'s file, for validate, plan and apply; a seed begins with "merchants:"';
 
-/** Tells a merchant's file, which has one merchant, from a seed, which has a list. */
+/** Returns whether a document is a merchant's file, which has one merchant, and not a seed, which has a list. */
 function isMerchantFile(value: unknown): boolean {
   return typeof value === "object" && value !== null && "merchant" in value && !("merchants" in value);
 }

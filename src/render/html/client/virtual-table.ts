@@ -108,7 +108,7 @@ export function virtualTable({ label, heads, what, className = "" }: TableOption
   scroller.addEventListener("scroll", laySoon, { passive: true });
   new ResizeObserver(laySoon).observe(scroller);
 
-  /** Up and down go from row to row, also to those that are not in the page yet. */
+  /** Moves the focus from row to row on up and down, also to rows that are not in the page yet. */
   scroller.addEventListener("keydown", (event) => {
     const row = event.target instanceof Element ? event.target.closest("tr") : null;
     const index = Number(row?.dataset["index"] ?? Number.NaN);

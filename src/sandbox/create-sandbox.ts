@@ -1,7 +1,7 @@
 import { Hono } from "hono";
-import { ConnectionLost, ProblemError, problemAnswer, toResponse } from "./answer.ts";
 import { createFaults, type FaultSettings } from "./faults/faults.ts";
 import { createRateLimiter } from "./rate-limit.ts";
+import { ConnectionLost, ProblemError, problemResponse, toResponse } from "./response.ts";
 import { controlRoutes, guardControl, overview } from "./routes/control.ts";
 import { buildSeed, DEFAULT_SEED, generateMembers } from "./seed/build-seed.ts";
 import { parseSeed } from "./seed/parse-seed.ts";
@@ -41,7 +41,7 @@ export interface SandboxOptions {
   readonly generate?: number;
   /** Saved state; takes precedence over the seed. */
   readonly state?: string;
-  /** Saves a state durably; a write is answered only after its state is saved. */
+  /** Saves a state durably; the response to a write is sent only after its state is saved. */
   readonly save?: StateFile["save"];
   /** Appends lines to the saved state; absent: each change saves the whole state. */
   readonly append?: StateFile["append"];
@@ -50,7 +50,7 @@ export interface SandboxOptions {
   readonly rateLimitKind?: Settings["rateLimitKind"];
   readonly rateLimitBurst?: number;
   readonly retryAfter?: Settings["retryAfter"];
-  /** Delay of every answer, in ms. */
+  /** Delay of every response, in ms. */
   readonly latency?: number;
   /** Upper bound of a random delay on top, in ms. */
   readonly jitter?: number;
@@ -162,10 +162,10 @@ function recordRequests(app: Hono<HonoEnv>, world: World): void {
       faults: [],
     };
     c.set("trace", trace);
-    let answered = false;
+    let responded = false;
     try {
       await next();
-      answered = true;
+      responded = true;
     } finally {
       const url = new URL(c.req.url);
       const entry = {
@@ -179,7 +179,7 @@ function recordRequests(app: Hono<HonoEnv>, world: World): void {
         committed: trace.committed,
         state: trace.state,
         path: url.pathname + url.search,
-        status: answered ? c.res.status : null,
+        status: responded ? c.res.status : null,
         key: trace.key,
         somebody_else: trace.throughControl,
         ms: world.now() - started,
@@ -191,20 +191,20 @@ function recordRequests(app: Hono<HonoEnv>, world: World): void {
   });
 }
 
-function answerErrors(app: Hono<HonoEnv>, world: World): void {
+function handleErrors(app: Hono<HonoEnv>, world: World): void {
   app.notFound((c) => {
     const { trace } = c.var;
-    return toResponse(problemAnswer(404, `No route matches ${new URL(c.req.url).pathname}.`, trace.number));
+    return toResponse(problemResponse(404, `No route matches ${new URL(c.req.url).pathname}.`, trace.number));
   });
   app.onError((error, c) => {
     if (error instanceof ConnectionLost) throw error;
     const { number } = c.var.trace;
     if (error instanceof ProblemError) {
-      return toResponse(problemAnswer(error.status, error.message, number, error.headers));
+      return toResponse(problemResponse(error.status, error.message, number, error.headers));
     }
     world.log(`error in request ${number}: ${JSON.stringify(error.message)}`);
     return toResponse(
-      problemAnswer(500, "This is an internal error of the sandbox; its log has the details.", number),
+      problemResponse(500, "This is an internal error of the sandbox; its log has the details.", number),
     );
   });
 }
@@ -214,7 +214,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const { world, save } = createWorld(options);
   const app = new Hono<HonoEnv>();
   recordRequests(app, world);
-  answerErrors(app, world);
+  handleErrors(app, world);
   app.use("/_sandbox/*", async (c, next) => {
     guardControl(c, options.anyHost ?? false);
     await next();

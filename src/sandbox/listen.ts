@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
-import { ConnectionLost, problemAnswer, toResponse } from "./answer.ts";
 import type { Sandbox } from "./create-sandbox.ts";
+import { ConnectionLost, problemResponse, toResponse } from "./response.ts";
 
 /** Address to listen on. */
 export interface ListenOptions {
@@ -18,7 +18,7 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Sends the partial answer, if any, and destroys the connection. */
+/** Sends the partial response, if any, and destroys the connection. */
 function breakConnection(outgoing: ServerResponse, { partial }: ConnectionLost): void {
   if (partial === null) {
     outgoing.destroy();
@@ -35,10 +35,10 @@ function breakConnection(outgoing: ServerResponse, { partial }: ConnectionLost):
   outgoing.write(partial.text, () => outgoing.destroy());
 }
 
-/** Thrown instead of returning an answer that has been written to the socket already. */
+/** Thrown instead of returning a response that has been written to the socket already. */
 class AlreadySent extends Error {}
 
-/** Sends an answer without a content type; the server library would add a default. */
+/** Sends a response without a content type; the server library would add a default. */
 async function sendUntyped(outgoing: ServerResponse, response: Response): Promise<never> {
   const bytes = Buffer.from(await response.arrayBuffer());
   outgoing.writeHead(response.status, {
@@ -49,11 +49,11 @@ async function sendUntyped(outgoing: ServerResponse, response: Response): Promis
   throw new AlreadySent();
 }
 
-/** Answers a request that could not be parsed; undefined if the socket has been dealt with. */
-function withoutAnswer(error: unknown): Response | undefined {
+/** Returns the response to a request that could not be parsed; undefined if the socket has been dealt with. */
+function errorResponse(error: unknown): Response | undefined {
   if (error instanceof ConnectionLost || error instanceof AlreadySent) return undefined;
   const status = error instanceof RequestError ? 400 : 500;
-  return toResponse(problemAnswer(status, "The request could not be read.", 0));
+  return toResponse(problemResponse(status, "The request could not be read.", 0));
 }
 
 function started(server: Server, { host, port }: ListenOptions): Promise<number> {
@@ -68,7 +68,7 @@ function started(server: Server, { host, port }: ListenOptions): Promise<number>
 
 /** Serves a sandbox on a socket; rejects with the system error if it cannot listen. */
 export async function listen(sandbox: Sandbox, options: ListenOptions): Promise<Listening> {
-  const answer = async (request: Request, env: HttpBindings): Promise<Response> => {
+  const respond = async (request: Request, env: HttpBindings): Promise<Response> => {
     try {
       const response = await sandbox.fetch(request);
       const untyped = response.body !== null && !response.headers.has("content-type");
@@ -78,8 +78,8 @@ export async function listen(sandbox: Sandbox, options: ListenOptions): Promise<
       throw error;
     }
   };
-  const listener = getRequestListener((request, env) => answer(request, env as HttpBindings), {
-    errorHandler: withoutAnswer,
+  const listener = getRequestListener((request, env) => respond(request, env as HttpBindings), {
+    errorHandler: errorResponse,
   });
   const server = createServer(listener);
   const port = await started(server, options);

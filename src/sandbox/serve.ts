@@ -1,8 +1,8 @@
 import { Hono } from "hono";
-import { type Answer, ProblemError, problemAnswer, toResponse } from "./answer.ts";
 import type { AdminRequest } from "./faults/concurrent-edits.ts";
 import { type FaultPorts, injectAfter, injectBefore } from "./faults/fault-injection.ts";
 import { retryAfterHeaders } from "./rate-limit.ts";
+import { ProblemError, problemResponse, type ResponseData, toResponse } from "./response.ts";
 import { admit, authenticate, CONTRACT_OPERATIONS, keyLabel } from "./routes/authorize.ts";
 import { type ContractOperation, type OperationCall, readJson } from "./routes/operation.ts";
 import type { ApiKey } from "./state/snapshot.ts";
@@ -45,7 +45,7 @@ async function handle(
   key: ApiKey,
   c: SandboxContext,
   behaviour: Pick<OperationCall, "expired" | "invitations" | "replacing"> = {},
-): Promise<Answer> {
+): Promise<ResponseData> {
   const { store } = world;
   const { trace } = c.var;
   const writes = operation.method !== "GET";
@@ -54,19 +54,19 @@ async function handle(
     const body = writes && operation.method !== "DELETE" ? await readJson(c.req.raw) : undefined;
     if (operation.method === "POST") trace.name = nameIn(body);
     const query = new URLSearchParams(new URL(c.req.url).search);
-    const answer = act({ store, id: c.req.param("id") ?? "", query, body, ...behaviour, now: world.now() });
+    const response = act({ store, id: c.req.param("id") ?? "", query, body, ...behaviour, now: world.now() });
     trace.state = world.version;
     if (writes) {
       noteChange(world, trace);
-      trace.resource ??= idOf(answer.body);
+      trace.resource ??= idOf(response.body);
       await world.commit();
     }
-    return answer;
+    return response;
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
     // A 404 or 409 may rest on a change that is not saved yet; after a crash it would be wrong.
     if (writes) await world.whenIdle();
-    return problemAnswer(error.status, error.message, trace.number, error.headers);
+    return problemResponse(error.status, error.message, trace.number, error.headers);
   }
 }
 
@@ -125,7 +125,7 @@ function faultPorts(
   };
 }
 
-async function answerKey(world: World, fetch: Fetch, operation: ContractOperation, c: SandboxContext) {
+async function handleWithKey(world: World, fetch: Fetch, operation: ContractOperation, c: SandboxContext) {
   const trace = begin(operation, c);
   const { latency, jitter } = world.settings;
   const wait = latency + (jitter > 0 ? Math.floor(world.faults.random() * (jitter + 1)) : 0);
@@ -140,8 +140,8 @@ async function answerKey(world: World, fetch: Fetch, operation: ContractOperatio
   const expired = hits.flatMap(({ rule }) => (rule.kind === "expired-invitation" ? rule.answer : []))[0];
   const invitations = hits.flatMap((hit) => hit.invitations ?? []);
   const replacing = hits.some(({ rule }) => rule.kind === "replacing-put");
-  const answer = early ?? (await handle(world, operation, key, c, { expired, invitations, replacing }));
-  return toResponse(await injectAfter(hits, answer, ports));
+  const response = early ?? (await handle(world, operation, key, c, { expired, invitations, replacing }));
+  return toResponse(await injectAfter(hits, response, ports));
 }
 
 function notAllowed(c: SandboxContext, allowed: readonly string[]): never {
@@ -175,7 +175,7 @@ export function adminOperations(world: World): Hono<HonoEnv> {
 export function keyOperations(world: World, fetch: Fetch): Hono<HonoEnv> {
   const app = new Hono<HonoEnv>();
   for (const operation of CONTRACT_OPERATIONS) {
-    app.on(operation.method, operation.path, (c) => answerKey(world, fetch, operation, c));
+    app.on(operation.method, operation.path, (c) => handleWithKey(world, fetch, operation, c));
   }
   refuseOtherMethods(app);
   return app;

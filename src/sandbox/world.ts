@@ -5,7 +5,7 @@ import type { Store } from "./state/store.ts";
 
 /** Settings that control routes can change. */
 export interface Settings extends RateLimit {
-  /** Delay of every answer, in ms. */
+  /** Delay of every response, in ms. */
   readonly latency: number;
   /** Upper bound of a random delay on top, in ms. */
   readonly jitter: number;

@@ -29,7 +29,7 @@ export function sandboxCommand(io: Io, done: (code: ExitCode) => void): Command 
     )
     .option(
       "--rate-limit <n>",
-      "answer 429 beyond this many requests per second and key",
+      "return 429 beyond this many requests per second and key",
       wholeNumber(1, 1_000_000),
     )
     .addOption(

@@ -1,4 +1,4 @@
-import { type Answer, answerText, ConnectionLost, problemAnswer } from "../answer.ts";
+import { ConnectionLost, problemResponse, type ResponseData, responseText } from "../response.ts";
 import type { Account } from "../state/store.ts";
 import {
   driftRequests,
@@ -7,7 +7,7 @@ import {
   omitFields,
   withLargeNumbers,
   withUnknownFields,
-} from "./altered-answers.ts";
+} from "./altered-responses.ts";
 import { type AdminRequest, editRequest, type HitRequest } from "./concurrent-edits.ts";
 import type { FaultHit, FaultRule } from "./faults.ts";
 
@@ -26,12 +26,12 @@ export interface FaultPorts {
 
 const PAGE = "<!doctype html><html><title>Sorry</title><h1>Something went wrong</h1></html>\n";
 
-function statusAnswer(rule: FaultRule & { kind: "status" }, request: number): Answer {
+function statusResponse(rule: FaultRule & { kind: "status" }, request: number): ResponseData {
   const headers = rule.retry_after === undefined ? {} : { "retry-after": rule.retry_after };
-  return problemAnswer(rule.status, rule.detail ?? "A fault rule injected this error.", request, headers);
+  return problemResponse(rule.status, rule.detail ?? "A fault rule injected this error.", request, headers);
 }
 
-function page(status: number): Answer {
+function page(status: number): ResponseData {
   return { status, text: PAGE, contentType: "text/html; charset=utf-8" };
 }
 
@@ -41,7 +41,7 @@ async function stall(rule: FaultRule & { kind: "stall" }, { sleep }: FaultPorts)
 }
 
 function notHttp({ answer }: FaultRule & { kind: "not-http" }): ConnectionLost {
-  return new ConnectionLost("with an answer that is not HTTP", NOT_HTTP_BYTES[answer]);
+  return new ConnectionLost("with a response that is not HTTP", NOT_HTTP_BYTES[answer]);
 }
 
 type ConcurrentRule = FaultRule & { kind: "concurrent-edit" | "shift" };
@@ -60,11 +60,11 @@ async function concurrentRequests(
   return edit ? [edit] : [];
 }
 
-/** Runs the faults that precede the operation; an answer replaces the operation. */
+/** Runs the faults that precede the operation; a response replaces the operation. */
 export async function injectBefore(
   hits: readonly FaultHit[],
   ports: FaultPorts,
-): Promise<Answer | undefined> {
+): Promise<ResponseData | undefined> {
   for (const { rule, chance } of hits) {
     switch (rule.kind) {
       case "latency":
@@ -83,7 +83,7 @@ export async function injectBefore(
         for (const request of await concurrentRequests(rule, chance, ports)) await ports.send(request);
         break;
       case "status":
-        if (rule.effect === "before") return statusAnswer(rule, ports.request);
+        if (rule.effect === "before") return statusResponse(rule, ports.request);
         break;
       case "html":
         if (rule.effect === "before") return page(rule.status);
@@ -107,42 +107,42 @@ export async function injectBefore(
   return undefined;
 }
 
-/** Returns an answer's text and the first half of it; an empty text counts as `{}`. */
-function halfOf(answer: Answer): { readonly half: string; readonly whole: string } {
-  const whole = answerText(answer) ?? "{}";
+/** Returns a response's text and the first half of it; an empty text counts as `{}`. */
+function halfOf(response: ResponseData): { readonly half: string; readonly whole: string } {
+  const whole = responseText(response) ?? "{}";
   return { half: whole.slice(0, Math.floor(whole.length / 2)), whole };
 }
 
-function truncated(answer: Answer): ConnectionLost {
-  const { half, whole } = halfOf(answer);
-  return new ConnectionLost("inside the answer", {
-    status: answer.status,
-    contentType: answer.contentType ?? null,
+function truncated(response: ResponseData): ConnectionLost {
+  const { half, whole } = halfOf(response);
+  return new ConnectionLost("inside the response", {
+    status: response.status,
+    contentType: response.contentType ?? null,
     length: Buffer.byteLength(whole),
     text: half,
   });
 }
 
-/** Runs the faults that follow the operation: alters its answer or breaks the connection. */
+/** Runs the faults that follow the operation: alters its response or breaks the connection. */
 export async function injectAfter(
   hits: readonly FaultHit[],
-  original: Answer,
+  original: ResponseData,
   ports: FaultPorts,
-): Promise<Answer> {
-  let answer = original;
+): Promise<ResponseData> {
+  let response = original;
   for (const { rule } of hits) {
     switch (rule.kind) {
       case "unknown-fields":
-        answer = withUnknownFields(answer);
+        response = withUnknownFields(response);
         break;
       case "without-fields":
-        answer = omitFields(answer, rule.fields);
+        response = omitFields(response, rule.fields);
         break;
       case "large-numbers":
-        answer = withLargeNumbers(answer);
+        response = withLargeNumbers(response);
         break;
       case "predefined-role":
-        answer = hidePredefined(answer, rule.answer, ports.request);
+        response = hidePredefined(response, rule.answer, ports.request);
         break;
       case "stall":
         if (rule.effect === "after") await stall(rule, ports);
@@ -153,18 +153,18 @@ export async function injectAfter(
         if (rule.effect === "after") throw notHttp(rule);
         break;
       case "truncate":
-        throw truncated(answer);
+        throw truncated(response);
       case "partial-json":
-        answer = { ...answer, body: undefined, text: halfOf(answer).half };
+        response = { ...response, body: undefined, text: halfOf(response).half };
         break;
       case "content-type":
-        answer = { ...answer, contentType: rule.type };
+        response = { ...response, contentType: rule.type };
         break;
       case "status":
-        if (rule.effect === "after") answer = statusAnswer(rule, ports.request);
+        if (rule.effect === "after") response = statusResponse(rule, ports.request);
         break;
       case "html":
-        if (rule.effect === "after") answer = page(rule.status);
+        if (rule.effect === "after") response = page(rule.status);
         break;
       case "latency":
       case "reset-before":
@@ -178,5 +178,5 @@ export async function injectAfter(
         rule satisfies never;
     }
   }
-  return answer;
+  return response;
 }

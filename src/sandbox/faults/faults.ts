@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { createInvitationLimiter, type InvitationLimiter } from "../rate-limit.ts";
 import { CONTRACT_OPERATIONS } from "../routes/authorize.ts";
-import { EXPIRED_ANSWERS } from "../routes/operation.ts";
+import { EXPIRED_RESPONSES } from "../routes/operation.ts";
 import { type DocumentForm, parseDocumentAs } from "../seed/parse-document.ts";
-import { isLaterPage, NOT_HTTP_ANSWERS, PREDEFINED_ANSWERS, SHIFTS } from "./altered-answers.ts";
+import { isLaterPage, NOT_HTTP_RESPONSES, PREDEFINED_RESPONSES, SHIFTS } from "./altered-responses.ts";
 import { EDITS, editFits } from "./concurrent-edits.ts";
 
 /** Conditions on the requests that a rule hits; absent: every request. */
@@ -68,7 +68,7 @@ const predefinedRole = z
   .strictObject({
     kind: z.literal("predefined-role"),
     ...aim,
-    answer: z.enum(PREDEFINED_ANSWERS).default("not-found"),
+    answer: z.enum(PREDEFINED_RESPONSES).default("not-found"),
   })
   .refine(({ operation }) => operation === undefined || operation === "roles.retrieve", {
     path: ["operation"],
@@ -97,7 +97,7 @@ const ruleSchema = z.discriminatedUnion("kind", [
     effect,
     status: z.number().int().min(200).max(599).default(200),
   }),
-  /** Sends the answer with another content type; null: without one. */
+  /** Sends the response with another content type; null: without one. */
   z.strictObject({
     kind: z.literal("content-type"),
     ...aim,
@@ -108,7 +108,7 @@ const ruleSchema = z.discriminatedUnion("kind", [
     kind: z.literal("expired-invitation"),
     ...aim,
     operation: z.literal("members.create").optional(),
-    answer: z.enum(EXPIRED_ANSWERS),
+    answer: z.enum(EXPIRED_RESPONSES),
   }),
   /** Makes a PUT replace the whole member: fields that are absent from its body are emptied. */
   z.strictObject({
@@ -116,7 +116,7 @@ const ruleSchema = z.discriminatedUnion("kind", [
     ...aim,
     operation: z.literal("members.update").optional(),
   }),
-  /** Limits the invitations of an address across merchants; further ones are answered with 429. */
+  /** Limits the invitations of an address across merchants; further ones get a 429. */
   z.strictObject({
     kind: z.literal("invitation-limit"),
     ...aim,
@@ -138,12 +138,12 @@ const ruleSchema = z.discriminatedUnion("kind", [
   /** Adds a number beyond 2^53 to all metadata. */
   z.strictObject({ kind: z.literal("large-numbers"), ...aim }),
   predefinedRole,
-  /** Sends an answer that is not HTTP, then breaks the connection. */
+  /** Sends a response that is not HTTP, then breaks the connection. */
   z.strictObject({
     kind: z.literal("not-http"),
     ...aim,
     effect,
-    answer: z.enum(NOT_HTTP_ANSWERS).default("garbage"),
+    answer: z.enum(NOT_HTTP_RESPONSES).default("garbage"),
   }),
   z.strictObject({ kind: z.literal("reset-before"), ...aim }),
   z.strictObject({ kind: z.literal("reset-after"), ...aim }),

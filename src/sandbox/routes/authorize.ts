@@ -1,4 +1,4 @@
-import { type Answer, ProblemError } from "../answer.ts";
+import { ProblemError, type ResponseData } from "../response.ts";
 import type { ApiKey } from "../state/snapshot.ts";
 import type { Account, Store } from "../state/store.ts";
 import { MEMBERSHIP_OPERATIONS } from "./lists.ts";
@@ -60,7 +60,7 @@ export function admit(
   store: Store,
   key: ApiKey,
   merchant: string,
-): (call: OperationCall) => Answer {
+): (call: OperationCall) => ResponseData {
   if (operation.scope === "merchant") {
     const account = ownMerchant(store, key, merchant);
     requirePermission(key, operation);

@@ -1,8 +1,8 @@
 import { Hono } from "hono";
 import { z } from "zod";
-import { ProblemError } from "../answer.ts";
 import { createFaults, faultRuleBody, faultsBody } from "../faults/faults.ts";
 import { createRateLimiter, RATE_LIMIT_KINDS, RETRY_AFTER_FORMS } from "../rate-limit.ts";
+import { ProblemError } from "../response.ts";
 import { type Member, STATUSES, type Status } from "../state/snapshot.ts";
 import { type Account, membersByEmail, moveToFront, replaceMember, statusOf, touch } from "../state/store.ts";
 import { type HonoEnv, noteChange, type SandboxContext, type World } from "../world.ts";
@@ -201,7 +201,7 @@ export function guardControl(c: SandboxContext, anyHost: boolean): void {
   const host = c.req.header("host");
   // A request without a Host header did not come through a socket, so not from a browser.
   if (anyHost || host === undefined || isLoopback(hostName(host))) return;
-  throw new ProblemError(403, "Control routes answer on loopback host names only.");
+  throw new ProblemError(403, "Control routes are available on loopback host names only.");
 }
 
 function emailOf(member: Member): string {

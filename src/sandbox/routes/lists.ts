@@ -1,4 +1,4 @@
-import { type Answer, ProblemError } from "../answer.ts";
+import { ProblemError, type ResponseData } from "../response.ts";
 import { type Member, STATUSES, type User } from "../state/snapshot.ts";
 import { type Account, memberAddress, membersByEmail, membersByPrefix, statusOf } from "../state/store.ts";
 import type { OperationCall, UserOperation } from "./operation.ts";
@@ -195,7 +195,7 @@ function membershipFilters(query: URLSearchParams, now: number): MembershipFilte
   ];
 }
 
-function list(call: OperationCall, owner: string): Answer {
+function list(call: OperationCall, owner: string): ResponseData {
   const { offset, limit } = page(call.query);
   const chosen = membershipFilters(call.query, call.now);
   const accounts = [...call.store.merchants.values(), ...call.store.organizations.values()];

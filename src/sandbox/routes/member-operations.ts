@@ -1,5 +1,5 @@
-import { type Answer, ProblemError } from "../answer.ts";
 import { retryAfterHeaders } from "../rate-limit.ts";
+import { ProblemError, type ResponseData } from "../response.ts";
 import type { Member, User } from "../state/snapshot.ts";
 import {
   type Account,
@@ -84,11 +84,11 @@ function refuseTooMany({ invitations = [], now }: OperationCall, email: string):
   });
 }
 
-function list(call: OperationCall, merchant: Account): Answer {
+function list(call: OperationCall, merchant: Account): ResponseData {
   return { status: 200, body: memberList(merchant, call.query, call.now) };
 }
 
-function create(call: OperationCall, merchant: Account): Answer {
+function create(call: OperationCall, merchant: Account): ResponseData {
   const body = checkBody(createMemberBody, call.body);
   refuseAttributes(body);
   const roles = knownRoles(merchant, body.roles);
@@ -119,11 +119,11 @@ function create(call: OperationCall, merchant: Account): Answer {
   return { status: 201, body: memberResource(member, call.now) };
 }
 
-function retrieve(call: OperationCall, merchant: Account): Answer {
+function retrieve(call: OperationCall, merchant: Account): ResponseData {
   return { status: 200, body: memberResource(existing(merchant, call.id), call.now) };
 }
 
-function update(call: OperationCall, merchant: Account): Answer {
+function update(call: OperationCall, merchant: Account): ResponseData {
   const before = existing(merchant, call.id);
   const body = checkBody(updateMemberBody, call.body);
   refuseAttributes(body);
@@ -172,7 +172,7 @@ function hasOtherOwner({ members }: Account, than: Member): boolean {
   return false;
 }
 
-function remove(call: OperationCall, merchant: Account): Answer {
+function remove(call: OperationCall, merchant: Account): ResponseData {
   const member = existing(merchant, call.id);
   if (isAcceptedOwner(member) && !hasOtherOwner(merchant, member)) {
     throw new ProblemError(403, `${member.id} is the last owner, and cannot be removed.`);

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { type Answer, ProblemError } from "../answer.ts";
 import type { InvitationLimiter } from "../rate-limit.ts";
+import { ProblemError, type ResponseData } from "../response.ts";
 import { hasMetadataForm, METADATA_FORM } from "../state/snapshot.ts";
 import type { Account, Store } from "../state/store.ts";
 
 /** Ways to handle a second invitation after an expired one, other than keeping both. */
-export const EXPIRED_ANSWERS = ["conflict", "replace", "renew"] as const;
+export const EXPIRED_RESPONSES = ["conflict", "replace", "renew"] as const;
 
 /** An authenticated request to an operation, with a parsed body. */
 export interface OperationCall {
@@ -15,7 +15,7 @@ export interface OperationCall {
   readonly query: URLSearchParams;
   readonly body: unknown;
   /** Absent: an expired invitation is kept beside the new one. */
-  readonly expired?: (typeof EXPIRED_ANSWERS)[number] | undefined;
+  readonly expired?: (typeof EXPIRED_RESPONSES)[number] | undefined;
   /** Limits on invitations. */
   readonly invitations?: readonly InvitationLimiter[];
   /** Makes an update replace the whole resource, emptying fields that are absent from its body. */
@@ -36,13 +36,13 @@ interface Common {
 /** An operation on a merchant. */
 export interface MerchantOperation extends Common {
   readonly scope: "merchant";
-  handle(call: OperationCall, merchant: Account): Answer;
+  handle(call: OperationCall, merchant: Account): ResponseData;
 }
 
 /** An operation on the key's user. */
 export interface UserOperation extends Common {
   readonly scope: "user";
-  handle(call: OperationCall, owner: string): Answer;
+  handle(call: OperationCall, owner: string): ResponseData;
 }
 
 /** An operation of the contract. */

@@ -1,4 +1,4 @@
-import { type Answer, ProblemError } from "../answer.ts";
+import { ProblemError, type ResponseData } from "../response.ts";
 import { PREDEFINED_ROLES_BY_ID, type Role } from "../state/snapshot.ts";
 import { type Account, findAccountRole, nextId, putRole, removeRole, touch } from "../state/store.ts";
 import {
@@ -44,11 +44,11 @@ function refuseTakenName(merchant: Account, name: string, except: string | null)
   }
 }
 
-function list(_call: OperationCall, merchant: Account): Answer {
+function list(_call: OperationCall, merchant: Account): ResponseData {
   return { status: 200, body: { items: [...merchant.roles.values()].map(roleResource) } };
 }
 
-function create(call: OperationCall, merchant: Account): Answer {
+function create(call: OperationCall, merchant: Account): ResponseData {
   const body = checkBody(createRoleBody, call.body);
   refuseTakenName(merchant, body.name, null);
   const id = nextId(call.store, "role", merchant);
@@ -57,11 +57,11 @@ function create(call: OperationCall, merchant: Account): Answer {
   return { status: 201, body: roleResource(role) };
 }
 
-function retrieve(call: OperationCall, merchant: Account): Answer {
+function retrieve(call: OperationCall, merchant: Account): ResponseData {
   return { status: 200, body: roleResource(existing(merchant, call.id)) };
 }
 
-function update(call: OperationCall, merchant: Account): Answer {
+function update(call: OperationCall, merchant: Account): ResponseData {
   const before = custom(merchant, call.id);
   const body = checkBody(updateRoleBody, call.body);
   if (body.name !== undefined) refuseTakenName(merchant, body.name, before.id);
@@ -76,7 +76,7 @@ function update(call: OperationCall, merchant: Account): Answer {
   return { status: 200, body: roleResource(role) };
 }
 
-function remove(call: OperationCall, merchant: Account): Answer {
+function remove(call: OperationCall, merchant: Account): ResponseData {
   const role = custom(merchant, call.id);
   for (const member of merchant.members.values()) {
     if (member.roles.includes(role.id)) {

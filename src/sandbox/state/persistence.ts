@@ -161,7 +161,7 @@ export interface StateFileContent {
 }
 
 function parseChanges(text: string): StateChange[] {
-  // A line without a line break was cut off by a crash; its write was never answered.
+  // A line without a line break was cut off by a crash; its write never had a response.
   const lines = text.split("\n").slice(0, -1);
   return lines.map((line, at) => {
     const change = parseChange(line);

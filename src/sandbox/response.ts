@@ -1,5 +1,5 @@
 /** A response as data. */
-export interface Answer {
+export interface ResponseData {
   readonly status: number;
   /** Sent as JSON; absent, as is `text`: an empty body. */
   readonly body?: object | undefined;
@@ -29,7 +29,7 @@ const KINDS = {
   504: ["gateway-timeout", "Gateway Timeout"],
 } as const satisfies Record<number, readonly [kind: string, title: string]>;
 
-/** A status that the sandbox answers with of its own accord. */
+/** A status that the sandbox returns without a fault rule. */
 export type ProblemStatus = keyof typeof KINDS;
 
 function kindOf(status: number): readonly [string, string] {
@@ -39,7 +39,7 @@ function kindOf(status: number): readonly [string, string] {
   );
 }
 
-/** Thrown to answer a request with a Problem. */
+/** Thrown to respond to a request with a Problem. */
 export class ProblemError extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -52,13 +52,13 @@ export class ProblemError extends Error {
   }
 }
 
-/** Creates a Problem Details answer; the path of `instance` is the request's entry in the log. */
-export function problemAnswer(
+/** Creates a Problem Details response; the path of `instance` is the request's entry in the log. */
+export function problemResponse(
   status: number,
   detail: string,
   request: number,
   headers: Readonly<Record<string, string>> = {},
-): Answer {
+): ResponseData {
   const [kind, title] = kindOf(status);
   return {
     status,
@@ -74,15 +74,15 @@ export function problemAnswer(
   };
 }
 
-/** Serializes the body of an answer; `null` if empty. */
-export function answerText({ body, text }: Answer): string | null {
+/** Serializes the body of a response; `null` if empty. */
+export function responseText({ body, text }: ResponseData): string | null {
   return text ?? (body === undefined ? null : JSON.stringify(body));
 }
 
-/** Converts an answer to a response. */
-export function toResponse(answer: Answer): Response {
-  const { status, headers, contentType } = answer;
-  const text = answerText(answer);
+/** Converts response data to a Response. */
+export function toResponse(data: ResponseData): Response {
+  const { status, headers, contentType } = data;
+  const text = responseText(data);
   const type = contentType === undefined && text !== null ? "application/json" : contentType;
   const typed = type === undefined || type === null ? {} : { "content-type": type };
   if (text === null) {
@@ -93,8 +93,8 @@ export function toResponse(answer: Answer): Response {
   return new Response(body, { status, headers: { ...headers, ...typed } });
 }
 
-/** The part of an answer that is sent before the connection breaks. */
-export interface PartialAnswer {
+/** The part of a response that is sent before the connection breaks. */
+export interface PartialResponse {
   readonly status: number;
   /** Null: no header. */
   readonly contentType: string | null;
@@ -106,9 +106,9 @@ export interface PartialAnswer {
 /** Thrown if a fault breaks the connection: a socket is destroyed, `fetch` in tests rejects with this. */
 export class ConnectionLost extends Error {
   /** A string: bytes that are not HTTP. */
-  readonly partial: PartialAnswer | string | null;
+  readonly partial: PartialResponse | string | null;
 
-  constructor(reason: string, partial: PartialAnswer | string | null = null) {
+  constructor(reason: string, partial: PartialResponse | string | null = null) {
     super(`the sandbox broke the connection: ${reason}`);
     this.name = "ConnectionLost";
     this.partial = partial;

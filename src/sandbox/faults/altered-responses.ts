@@ -1,16 +1,16 @@
-import { type Answer, problemAnswer } from "../answer.ts";
+import { problemResponse, type ResponseData } from "../response.ts";
 import type { Account } from "../state/store.ts";
 import { type AdminRequest, type HitRequest, isOwner, pick } from "./concurrent-edits.ts";
 
 type Resource = Readonly<Record<string, unknown>>;
 
-/** Maps the resources of an answer: the items of a list, or the body itself. */
-function mapResources(answer: Answer, change: (resource: Resource) => Resource): Answer {
-  if (answer.body === undefined || answer.status >= 300) return answer;
-  const body: Resource = { ...answer.body };
+/** Maps the resources of a response: the items of a list, or the body itself. */
+function mapResources(response: ResponseData, change: (resource: Resource) => Resource): ResponseData {
+  if (response.body === undefined || response.status >= 300) return response;
+  const body: Resource = { ...response.body };
   const { items } = body;
   return {
-    ...answer,
+    ...response,
     body: Array.isArray(items)
       ? { ...body, items: items.map((item: Resource) => change(item)) }
       : change(body),
@@ -18,16 +18,16 @@ function mapResources(answer: Answer, change: (resource: Resource) => Resource):
 }
 
 /** Adds fields that the contract does not have. */
-export function withUnknownFields(answer: Answer): Answer {
-  if (answer.body === undefined) return answer;
+export function withUnknownFields(response: ResponseData): ResponseData {
+  if (response.body === undefined) return response;
   const extra = { x_added_later: { nested: [1, null] }, x_flag: true };
-  const all = mapResources(answer, (resource) => ({ ...resource, ...extra }));
-  return { ...all, body: { ...(all.body ?? answer.body), ...extra } };
+  const all = mapResources(response, (resource) => ({ ...resource, ...extra }));
+  return { ...all, body: { ...(all.body ?? response.body), ...extra } };
 }
 
 /** Removes fields, such as `name` or `user.name`, from each resource. */
-export function omitFields(answer: Answer, fields: readonly string[]): Answer {
-  return mapResources(answer, (resource) =>
+export function omitFields(response: ResponseData, fields: readonly string[]): ResponseData {
+  return mapResources(response, (resource) =>
     fields.reduce((rest, field) => without(rest, field.split(".")), resource),
   );
 }
@@ -45,39 +45,39 @@ function without(resource: Resource, [name = "", ...inner]: readonly string[]): 
 const LARGE_NUMBER = "9007199254740993";
 
 /** Adds a number that no double can represent to the metadata of each resource. */
-export function withLargeNumbers(answer: Answer): Answer {
+export function withLargeNumbers(response: ResponseData): ResponseData {
   const place = "\u0000large number";
-  const { body, ...rest } = mapResources(answer, (resource) => ({
+  const { body, ...rest } = mapResources(response, (resource) => ({
     ...resource,
     metadata: { ...Object(resource["metadata"]), large_number: place },
   }));
-  if (body === undefined || rest.status >= 300) return answer;
+  if (body === undefined || rest.status >= 300) return response;
   return { ...rest, text: JSON.stringify(body).replaceAll(JSON.stringify(place), LARGE_NUMBER) };
 }
 
 /** Ways to fail the retrieval of a predefined role. */
-export const PREDEFINED_ANSWERS = ["not-found", "other-id"] as const;
+export const PREDEFINED_RESPONSES = ["not-found", "other-id"] as const;
 
 /** Alters the retrieval of a predefined role, as if only members could refer to it. */
 export function hidePredefined(
-  answer: Answer,
-  how: (typeof PREDEFINED_ANSWERS)[number],
+  response: ResponseData,
+  how: (typeof PREDEFINED_RESPONSES)[number],
   request: number,
-): Answer {
-  const { id, is_predefined }: Resource = { ...answer.body };
-  if (is_predefined !== true || typeof id !== "string") return answer;
+): ResponseData {
+  const { id, is_predefined }: Resource = { ...response.body };
+  if (is_predefined !== true || typeof id !== "string") return response;
   return how === "not-found"
-    ? problemAnswer(404, `There is no custom role ${id}.`, request)
-    : { ...answer, body: { ...answer.body, id: `${id}_internal` } };
+    ? problemResponse(404, `There is no custom role ${id}.`, request)
+    : { ...response, body: { ...response.body, id: `${id}_internal` } };
 }
 
-/** Kinds of answers that are not valid HTTP. */
-export const NOT_HTTP_ANSWERS = ["garbage", "bad-header", "bad-chunk", "both-lengths"] as const;
+/** Kinds of responses that are not valid HTTP. */
+export const NOT_HTTP_RESPONSES = ["garbage", "bad-header", "bad-chunk", "both-lengths"] as const;
 
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 
-/** The bytes that are sent instead of an answer. */
-export const NOT_HTTP_BYTES: Readonly<Record<(typeof NOT_HTTP_ANSWERS)[number], string>> = {
+/** The bytes that are sent instead of a response. */
+export const NOT_HTTP_BYTES: Readonly<Record<(typeof NOT_HTTP_RESPONSES)[number], string>> = {
   garbage: "\u0000\u0001 something else \r\n\r\n",
   "bad-header": `${HEAD}no header\u0000at all\r\n\r\n{}`,
   "bad-chunk": `${HEAD}transfer-encoding: chunked\r\n\r\nZZ\r\n{}\r\n0\r\n\r\n`,

@@ -13,7 +13,7 @@ import { type MerchantFile, merchantSchema } from "./schema/merchant-schema.ts";
 import { checkSchema } from "./schema/schema-problems.ts";
 import { includeMistake, isYamlName, MAX_LENGTH } from "./schema/text-schemas.ts";
 import { fieldsOf, listOf, omitUndefined } from "./values.ts";
-import { endsWithMembers, firstChunk, type ParsedYaml, parseFast } from "./yaml/fast-yaml.ts";
+import { endsWithMembers, firstChunk, type ParsedYaml, parseFastPausing } from "./yaml/fast-yaml.ts";
 
 /** An include: the path as written, and its location. */
 export interface Include {
@@ -120,7 +120,7 @@ export interface LoadedSources {
 export interface LoadHooks {
   /** Called with the header of each file before the file is parsed; the rest may still have errors. */
   readonly onHeader: (head: FileHeader) => Promise<void>;
-  /** Called before the files are parsed, before they are judged together, and after that. */
+  /** Called between the steps of the work, of which none takes long. */
   readonly pause: () => Promise<void>;
 }
 
@@ -131,6 +131,7 @@ export async function loadSources(
   now: number,
   hooks: LoadHooks | undefined,
 ): Promise<LoadedSources> {
+  const pause = hooks?.pause ?? (async () => undefined);
   const sources = new Map<string, SourceFile>();
   const targets = new Map<Include, SourceFile>();
   const failures: FailedRead[] = [];
@@ -148,9 +149,11 @@ export async function loadSources(
       return known;
     }
     // The full parser is loaded only for a file that needs it.
-    const parsed = parseFast(result.text) ?? (await import("./yaml/to-value.ts")).parse(result.text);
+    const parsed =
+      (await parseFastPausing(result.text, pause)) ?? (await import("./yaml/to-value.ts")).parse(result.text);
     const source = analyzeSource(result.file, result.text, parsed, now);
     sources.set(result.file, source);
+    await pause();
     return source;
   };
   const given = await Promise.all(files.map((file) => read(file, null)));

@@ -56,7 +56,9 @@ describe("whose a file is", () => {
 
   test("is told before most of it has been read, and others have their turn meanwhile", async () => {
     const { heads, log } = await load({ "a.yaml": fileOf("MC1", 10_000) });
-    expect(log).toEqual(["MC1", "pause", "pause", "pause"]);
+    expect(log[0]).toBe("MC1");
+    // One for each chunk of the file, and one between the steps after that.
+    expect(log.length).toBeGreaterThan(15);
     expect(Math.abs((heads[0]?.members ?? 0) - 10_000)).toBeLessThan(500);
   });
 

@@ -49,6 +49,7 @@ async function run(...args: string[]) {
     monotonic: () => 0,
     now: () => Date.now(),
     sleep: async () => undefined,
+    turn: async () => undefined,
     setTimer: () => () => undefined,
     random: () => 0,
     onStopSignal: (listener) => {

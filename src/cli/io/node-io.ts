@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { setTimeout as delay } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import type { PastRun } from "../../model/journal.ts";
 import type { Io, OutputLoss, StopSignal, TextWriter } from "./io.ts";
 
@@ -31,6 +31,7 @@ export function nodeIo(): Io {
     sleep: async (ms, signal) => {
       await delay(ms, undefined, signal ? { signal } : {});
     },
+    turn: () => nextTurn(),
     setTimer(ms, run) {
       const timer = setTimeout(run, ms);
       return () => clearTimeout(timer);

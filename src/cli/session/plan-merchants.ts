@@ -53,7 +53,7 @@ export async function planMerchants(
   try {
     const { loaded, states, fileErrors } = await loadDeclared(paths, options, io, {
       onHeader: async (head) => prefetch.start(head),
-      pause: () => io.sleep(0),
+      pause: io.turn,
     });
     checkReinvited(options.reinvite ?? [], states);
     const sessions = createSessions(services, states, { ...options, prefetch }, io);

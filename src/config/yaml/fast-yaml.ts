@@ -22,9 +22,9 @@ export interface ParsedYaml {
 }
 
 /** A chunk of a plain text, and its plain value. */
-export interface YamlChunk {
+interface YamlChunk {
   readonly text: string;
-  readonly value: object;
+  readonly value: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -33,42 +33,62 @@ export interface YamlChunk {
  */
 export function parseFast(text: string, size: number = CHUNK_SIZE): ParsedYaml | null {
   const chunks = parseChunks(text, size);
-  const value = chunks && mergeChunks(chunks);
-  return value === null ? null : { value, readable: true, problems: [] };
+  return chunks && parsedOf(chunks);
+}
+
+/** Parses as `parseFast` does, and calls `pause` after each chunk, so that the responses of a service are read meanwhile. */
+export async function parseFastPausing(
+  text: string,
+  pause: () => Promise<void>,
+  size: number = CHUNK_SIZE,
+): Promise<ParsedYaml | null> {
+  if (text.length > MAX_LENGTH) return null;
+  const chunks: YamlChunk[] = [];
+  for (const piece of yamlChunks(text, size)) {
+    const chunk = parseChunk(piece);
+    if (chunk === null) return null;
+    chunks.push(chunk);
+    await pause();
+  }
+  return parsedOf(chunks);
 }
 
 /** Parses a plain text in chunks of about `size` UTF-16 units; null if any chunk is not plain or not valid. */
 function parseChunks(text: string, size: number): readonly YamlChunk[] | null {
   if (text.length > MAX_LENGTH) return null;
   const chunks: YamlChunk[] = [];
-  for (const chunk of yamlChunks(text, size)) {
-    const value = loadPlain(chunk);
-    if (typeof value !== "object" || value === null) return null;
-    chunks.push({ text: chunk, value });
+  for (const piece of yamlChunks(text, size)) {
+    const chunk = parseChunk(piece);
+    if (chunk === null) return null;
+    chunks.push(chunk);
   }
   return chunks;
 }
 
 /** Parses the first chunk of a text; null if it is not plain or not valid. */
 export function firstChunk(text: string): YamlChunk | null {
-  const [chunk = ""] = yamlChunks(text, CHUNK_SIZE);
-  const value = loadPlain(chunk);
-  return typeof value === "object" && value !== null ? { text: chunk, value } : null;
+  const [piece = ""] = yamlChunks(text, CHUNK_SIZE);
+  return parseChunk(piece);
 }
 
-/** Parses a plain text; undefined if it is not plain or not valid. */
-function loadPlain(text: string): unknown {
-  if (SPECIAL.test(text) || controlProblems(text).length > 0) return undefined;
+function parseChunk(text: string): YamlChunk | null {
+  if (SPECIAL.test(text) || controlProblems(text).length > 0) return null;
   try {
-    return load(text, { maxDepth: MAX_DEPTH });
+    const value = load(text, { maxDepth: MAX_DEPTH });
+    return typeof value === "object" && value !== null ? { text, value: value as YamlChunk["value"] } : null;
   } catch {
-    return undefined;
+    return null;
   }
+}
+
+function parsedOf(chunks: readonly YamlChunk[]): ParsedYaml | null {
+  const value = mergeChunks(chunks);
+  return value === null ? null : { value, readable: true, problems: [] };
 }
 
 /** Merges chunks: further members, and after the last of them perhaps other keys. */
 function mergeChunks(chunks: readonly YamlChunk[]): object | null {
-  const [first, ...more] = chunks.map(({ value }) => value as Readonly<Record<string, unknown>>);
+  const [first, ...more] = chunks.map(({ value }) => value);
   if (first === undefined || more.length === 0) return first ?? null;
   const lists = [first, ...more].map(({ members }) => members);
   if (!lists.every(Array.isArray)) return null;

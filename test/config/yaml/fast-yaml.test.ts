@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { stringify } from "yaml";
-import { parseFast, yamlChunks } from "../../../src/config/yaml/fast-yaml.ts";
+import { parseFast, parseFastPausing, yamlChunks } from "../../../src/config/yaml/fast-yaml.ts";
 import { parse } from "../../../src/config/yaml/to-value.ts";
 import { runs } from "../../support/property-runs.ts";
 import { listed } from "../support/listed.ts";
@@ -108,7 +108,7 @@ test("what is read in pieces, of whatever size, is what the thorough reader read
   expect(taken).toBeGreaterThan(100);
 });
 
-test("a list of members is read in pieces, with what stands before and after it", () => {
+test("a list of members is read in pieces, with what stands before and after it", async () => {
   const text = "version: 1\nmembers:\n- a\n- b: |\n\n   c\n\n- d\nroles: [e]\n";
   expect([...yamlChunks(text, 1)]).toEqual([
     "version: 1\nmembers:\n- a\n",
@@ -121,6 +121,10 @@ test("a list of members is read in pieces, with what stands before and after it"
     roles: ["e"],
   });
   expect(parseFast(`${text}version: 2\n`, 1)).toBeNull();
+  const pause = vi.fn(async () => undefined);
+  expect(await parseFastPausing(text, pause, 1)).toEqual(parseFast(text, 1));
+  expect(pause).toHaveBeenCalledTimes(3);
+  expect(await parseFastPausing(`${text}version: 2\n`, pause, 1)).toBeNull();
 });
 
 test("the first piece of a large file is small: it tells whose the file is, and somebody waits for that", () => {

@@ -226,11 +226,8 @@ function isSpacedAt(text: string, { entries }: SyntaxNode, after: number): boole
   const index = after + 1 < entries.length ? after + 1 : after;
   const [above, below] = [entries[index - 1], entries[index]];
   if (above === undefined || below === undefined) return false;
-  return (
-    /^[ \t]*\r?$/m.test(
-      text.slice(lineEnd(text, above.end), lineStart(text, below.start)).replace(/\n$/, ""),
-    ) && lineEnd(text, above.end) < lineStart(text, below.start)
-  );
+  const between = text.slice(lineEnd(text, above.end), lineStart(text, below.start)).split("\n");
+  return between.slice(0, -1).some((line) => line.trim() === "");
 }
 
 interface Removal {

@@ -37,7 +37,8 @@ export function spliceFlow(
     if (!change.removed.has(index)) continue;
     let last = index;
     while (change.removed.has(last + 1)) last += 1;
-    removeRun(splices, node, index, last);
+    const isFollowed = [...change.added].some(([after, { length }]) => after >= index - 1 && length > 0);
+    removeRun(splices, node, index, last, isFollowed);
     index = last;
   }
   for (const [after, additions] of change.added) {
@@ -100,7 +101,14 @@ function hasOwnLines(text: string, entry: SyntaxEntry): boolean {
   return isFirstOnLine(text, entry.start) && /^[ \t]*,?[ \t]*(?:#.*)?$/.test(restOfLine(text, entry.end));
 }
 
-function removeRun(splices: Splices, node: SyntaxNode, from: number, to: number): void {
+/** Removes entries side by side; `isFollowed` if new ones take their place at the end. */
+function removeRun(
+  splices: Splices,
+  node: SyntaxNode,
+  from: number,
+  to: number,
+  isFollowed: boolean,
+): void {
   const { text } = splices;
   const run = node.entries.slice(from, to + 1);
   const [first, last, before, next] = [run[0], run.at(-1), node.entries[from - 1], node.entries[to + 1]];
@@ -114,6 +122,13 @@ function removeRun(splices: Splices, node: SyntaxNode, from: number, to: number)
       const floor = lineEnd(text, above?.end ?? node.start);
       const start = commentsAbove(text, entry.start, floor, Number.POSITIVE_INFINITY);
       splices.deletions.push([start, lineEnd(text, entry.end)]);
+    }
+    // JSON allows no comma behind the last entry.
+    const gap = before === undefined ? "" : text.slice(before.end, first.start);
+    const [behind = ""] = /^(?:\s|#.*)*,/.exec(gap) ?? [];
+    if (before !== undefined && next === undefined && !isFollowed && !hasTrailingComma(text, node)) {
+      const comma = before.end + behind.length;
+      if (behind !== "") splices.deletions.push([comma - 1, comma]);
     }
   } else if (next !== undefined) {
     splices.deletions.push([first.start, next.start]);

@@ -36,6 +36,24 @@ test.each<[name: string, text: string, edits: readonly YamlEdit[], expected: str
     "a: [\n  x, # one\n  z # three\n]\n",
   ],
   [
+    "the last item of such a list leaves no comma, which JSON does not allow",
+    '{\n  "a": [\n    "x",\n    "y",\n    "z"\n  ]\n}\n',
+    [remove("a", 1), remove("a", 2)],
+    '{\n  "a": [\n    "x"\n  ]\n}\n',
+  ],
+  [
+    "the last item of such a list, if another takes its place or commas end all of them",
+    "a: [\n  x, # one\n  y # two\n]\nb: [\n  x,\n  y,\n]\n",
+    [remove("a", 1), append(["a"], "z"), remove("b", 1)],
+    "a: [\n  x, # one\n  z\n]\nb: [\n  x,\n]\n",
+  ],
+  [
+    "with CRLF, a comment between items is no blank line",
+    "a:\r\n  - x\r\n  # about y\r\n  - y\r\n",
+    [append(["a"], "z")],
+    "a:\r\n  - x\r\n  # about y\r\n  - y\r\n  - z\r\n",
+  ],
+  [
     "a list whose first lines have several items",
     "a: [x, y,\n    z]\nb: [x, y,\n    z]\n",
     [append(["a"], "q"), remove("b", 2)],

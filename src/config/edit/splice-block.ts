@@ -166,6 +166,7 @@ function spliceBlock(splices: Splices, at: BlockEntry, change: EntriesChange, st
       leavesDash: leavesDash(text, node, change),
     });
   let isTop = true;
+  let gone: Removed | null = null;
   for (const [index, entry] of entries.entries()) {
     const inner = change.changed.get(index);
     if (isKept(index)) isTop = false;
@@ -177,12 +178,16 @@ function spliceBlock(splices: Splices, at: BlockEntry, change: EntriesChange, st
       const start = commentsAbove(text, entry.start, floor, column);
       if (text.slice(floor, start).includes("#")) isTop = false;
       const hasFront = index === 0 && front.length > 0;
-      removeEntry(splices, node, index, { floor, start, end, isTop, isLast: index > lastKept, hasFront });
+      const place = { floor, start, end, isTop, isLast: index > lastKept, hasFront, before: gone };
+      gone = removeEntry(splices, node, index, place);
     } else if (inner !== undefined) {
       spliceEntry(splices, { entry, path: [...at.path, entry.key ?? index], column }, inner, style);
     }
     const lines = printed(index);
-    if (lines.length > 0) insertLines(splices, end, lines);
+    if (lines.length > 0) {
+      insertLines(splices, end, lines);
+      gone = null;
+    }
   }
 }
 
@@ -242,28 +247,40 @@ interface Removal {
   readonly isLast: boolean;
   /** True if new entries are inserted in front of it. */
   readonly hasFront: boolean;
+  /** The last removal above it. */
+  readonly before: Removed | null;
 }
 
-function removeEntry(splices: Splices, { entries }: SyntaxNode, index: number, at: Removal): void {
+/** Entries that were removed side by side. */
+interface Removed {
+  /** The start of the blank lines above the first one. */
+  readonly above: number;
+  readonly end: number;
+}
+
+function removeEntry(splices: Splices, { entries }: SyntaxNode, index: number, at: Removal): Removed | null {
   const { text, deletions } = splices;
   const { start, end, isTop, isLast } = at;
   const entry = entries[index];
-  if (entry === undefined) return;
+  if (entry === undefined) return null;
   if (!isFirstOnLine(text, entry.start)) {
     const next = entries[index + 1];
     const gap = next === undefined ? "#" : text.slice(entry.end, next.start);
     if (next !== undefined && !gap.includes("#")) {
       deletions.push([entry.start, next.start]);
-      return;
+      return null;
     }
     // Only the dash stays on the line, for the comments below.
     const line = lineStart(text, entry.start);
     const dash = line + text.slice(line, entry.start).trimEnd().length;
     const from = at.hasFront ? entry.start : dash;
     deletions.push([from, end - (text[end - 2] === "\r" ? 2 : 1)]);
-    return;
+    return null;
   }
-  const [above, below] = [blanksAbove(text, start, at.floor), blanksBelow(text, end)];
+  const below = blanksBelow(text, end);
+  const own = blanksAbove(text, start, at.floor);
+  const above = at.before?.end === own ? at.before.above : own;
   if (isTop) deletions.push([start, index === entries.length - 1 ? end : below]);
   else deletions.push([below > end || isLast ? above : start, end]);
+  return isTop ? null : { above, end };
 }

@@ -102,13 +102,7 @@ function hasOwnLines(text: string, entry: SyntaxEntry): boolean {
 }
 
 /** Removes entries side by side; `isFollowed` if new ones take their place at the end. */
-function removeRun(
-  splices: Splices,
-  node: SyntaxNode,
-  from: number,
-  to: number,
-  isFollowed: boolean,
-): void {
+function removeRun(splices: Splices, node: SyntaxNode, from: number, to: number, isFollowed: boolean): void {
   const { text } = splices;
   const run = node.entries.slice(from, to + 1);
   const [first, last, before, next] = [run[0], run.at(-1), node.entries[from - 1], node.entries[to + 1]];
@@ -123,19 +117,22 @@ function removeRun(
       const start = commentsAbove(text, entry.start, floor, Number.POSITIVE_INFINITY);
       splices.deletions.push([start, lineEnd(text, entry.end)]);
     }
-    // JSON allows no comma behind the last entry.
-    const gap = before === undefined ? "" : text.slice(before.end, first.start);
-    const [behind = ""] = /^(?:\s|#.*)*,/.exec(gap) ?? [];
-    if (before !== undefined && next === undefined && !isFollowed && !hasTrailingComma(text, node)) {
-      const comma = before.end + behind.length;
-      if (behind !== "") splices.deletions.push([comma - 1, comma]);
-    }
+    if (before !== undefined && next === undefined && !isFollowed) removeComma(splices, node, before, first);
   } else if (next !== undefined) {
     splices.deletions.push([first.start, next.start]);
   } else {
     const between = before === undefined ? "#" : text.slice(before.end, first.start);
     splices.deletions.push([between.includes("#") ? first.start : (before?.end ?? first.start), last.end]);
   }
+}
+
+/** Removes the comma between the new last entry and the removed one, since JSON allows no comma behind the last. */
+function removeComma(splices: Splices, node: SyntaxNode, before: SyntaxEntry, removed: SyntaxEntry): void {
+  const { text, deletions } = splices;
+  const [behind] = /^(?:\s|#.*)*,/.exec(text.slice(before.end, removed.start)) ?? [];
+  if (behind === undefined || hasTrailingComma(text, node)) return;
+  const end = before.end + behind.length;
+  deletions.push([end - 1, end]);
 }
 
 function insertEntries(

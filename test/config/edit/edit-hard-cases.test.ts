@@ -48,6 +48,12 @@ test.each<[name: string, text: string, edits: readonly YamlEdit[], expected: str
     "a: [\n  x, # one\n  z\n]\nb: [\n  x,\n]\n",
   ],
   [
+    "several entries between blank lines leave one blank line",
+    "a:\n  - k: 1\n\n  # two\n  - k: 2\n  - k: 3\n\n  - k: 4\n",
+    [remove("a", 1), remove("a", 2)],
+    "a:\n  - k: 1\n\n  - k: 4\n",
+  ],
+  [
     "with CRLF, a comment between items is no blank line",
     "a:\r\n  - x\r\n  # about y\r\n  - y\r\n",
     [append(["a"], "z")],

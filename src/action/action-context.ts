@@ -56,6 +56,7 @@ export const OUTPUTS = [
   "fingerprint",
   "plan-path",
   "report-path",
+  "sarif-path",
   "matrix",
   "comment-url",
   "issue-url",

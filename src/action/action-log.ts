@@ -1,6 +1,6 @@
 import type { AnnotationProperties } from "@actions/core";
 import type { TextWriter } from "../cli/io/io.ts";
-import { oneLine } from "../lib/escape.ts";
+import { LOGGING_COMMAND, oneLine } from "../lib/escape.ts";
 
 /** Severity of an annotation. */
 export type AnnotationLevel = "error" | "warning" | "notice";
@@ -43,7 +43,7 @@ export function safeSink(log: Pick<RunnerLog, "info">): TextWriter {
 
 /** Escapes both forms of workflow commands in a line. */
 function safeLine(line: string): string {
-  return line.replace(/^([\s\p{Cf}]*)::/u, "$1:\\:").replaceAll("##[", "#\\#[");
+  return line.replace(/^([\s\p{Cf}]*)::/u, "$1:\\:").replaceAll(LOGGING_COMMAND, "#\\#");
 }
 
 /** Logs the first annotations of each level and counts the rest. */

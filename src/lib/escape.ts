@@ -7,18 +7,21 @@ const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu;
 /** Format characters that scripts and emoji need. */
 const JOINER = /[\u200c\u200d]/;
 
+/** Matches the beginning of a logging command: `##[` on GitHub, `##vso[` on Azure, `##teamcity[`. */
+export const LOGGING_COMMAND = /##(?=\w*\[)/g;
+
 /** Matches printable ASCII, which needs no escapes; nearly all texts are. */
 const PLAIN_TEXT = /^[\x20-\x7e]*$/;
 
 /** Returns a text from a file or the service as one line that is safe for a terminal and for a CI log. */
 export function oneLine(text: string): string {
-  if (PLAIN_TEXT.test(text) && !text.includes("::") && !text.includes("##[")) return text;
+  if (PLAIN_TEXT.test(text) && !text.includes("::") && !text.includes("##")) return text;
   return (
     text
       .replace(UNSAFE, (character) => (JOINER.test(character) ? character : readable(character)))
       // Not only at the beginning: a line may be broken at any space.
       .replaceAll(/(?<=^|\s)::/g, ":\\:")
-      .replaceAll("##[", "#\\#[")
+      .replaceAll(LOGGING_COMMAND, "#\\#")
   );
 }
 

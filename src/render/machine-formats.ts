@@ -71,6 +71,25 @@ function cut(text: string): string {
   return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
 }
 
+/** Returns diagnostics as a Code Quality report, which GitLab shows on the lines of a merge request. */
+export function diagnosticsGitlab(diagnostics: readonly Diagnostic[]): string {
+  const seen = new Map<string, number>();
+  const issues = diagnostics.map(({ code, severity, message, hint, file, span }) => {
+    // Without the line, so that the same problem is found again where lines move.
+    const problem = oneLine(`${code} ${file} ${message}`);
+    const nth = (seen.get(problem) ?? 0) + 1;
+    seen.set(problem, nth);
+    return {
+      description: [message, ...(hint === undefined ? [] : [hint])].map(oneLine).join(" "),
+      check_name: code,
+      fingerprint: `${problem} #${nth}`,
+      severity: severity === "error" ? "major" : "minor",
+      location: { path: file, lines: { begin: span?.line ?? 1 } },
+    };
+  });
+  return `${JSON.stringify(issues, null, 2)}\n`;
+}
+
 /** A diagnostic code with its meaning. */
 export interface SarifRule {
   readonly code: string;

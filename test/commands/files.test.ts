@@ -52,7 +52,7 @@ describe("validate", () => {
     expect(code).toBe(3);
   });
 
-  test("tells the same problems as annotations and as SARIF", async () => {
+  test("tells the same problems as annotations, as SARIF, as a Code Quality report and as JUnit", async () => {
     await put("access/shop.yaml", "version: 1\nmerchant: MC1\nrolls: []\n");
     const github = await rolecall(["validate", "--format", "github"], { cwd });
     expect(github.stdout).toContain(
@@ -62,6 +62,27 @@ describe("validate", () => {
     const [run] = JSON.parse(sarif.stdout).runs;
     expect(run.results.map(({ ruleId }: { ruleId: string }) => ruleId)).toEqual(["unknown-key"]);
     expect([github.code, sarif.code]).toEqual([1, 1]);
+    const gitlab = await rolecall(["validate", "--format", "gitlab"], { cwd });
+    expect(JSON.parse(gitlab.stdout)).toEqual([
+      {
+        description: expect.stringContaining("rolls"),
+        check_name: "unknown-key",
+        fingerprint: expect.stringMatching(/^unknown-key access\/shop.yaml .* #1$/),
+        severity: "major",
+        location: { path: "access/shop.yaml", lines: { begin: 3 } },
+      },
+    ]);
+    const junit = await rolecall(["validate", "--format", "junit"], { cwd });
+    expect(junit.stdout).toContain('<testcase classname="access/shop.yaml" name="unknown-key"');
+    // The same problem elsewhere in the file is the same to GitLab; another one in it is not.
+    await put(
+      "access/shop.yaml",
+      "version: 1\n\nmerchant: MC1\nrolls: []\nroles: [{ name: A }, { name: A }, { name: A }]\n",
+    );
+    const moved = JSON.parse((await rolecall(["validate", "--format", "gitlab"], { cwd })).stdout);
+    const fingerprints = moved.map(({ fingerprint }: { fingerprint: string }) => fingerprint);
+    expect(fingerprints).toContain(JSON.parse(gitlab.stdout)[0].fingerprint);
+    expect(new Set(fingerprints).size).toBe(fingerprints.length);
   });
 
   test("leaves warnings out with --quiet in every format, and never errors", async () => {
@@ -69,7 +90,7 @@ describe("validate", () => {
       "access/shop.yaml",
       "version: 1\nmerchant: MC1\nmembers: [{ email: a@example.com, roles: [{ role: role_owner, until: 2001-01-31 }] }]\n",
     );
-    for (const format of ["text", "json", "github", "sarif"]) {
+    for (const format of ["text", "json", "github", "gitlab", "sarif", "junit"]) {
       const args = ["validate", "--format", format];
       expect((await rolecall(args, { cwd })).stdout).toContain("until-past");
       const quiet = await rolecall([...args, "--quiet"], { cwd });

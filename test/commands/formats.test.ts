@@ -154,3 +154,21 @@ describe("--output and --out", () => {
     expect(stderr).toContain("none/plan.json cannot be written: its folder does not exist.");
   });
 });
+
+test("plan and drift --format junit are test reports with a suite for each merchant", async () => {
+  const plan = await run("plan", ACCESS, "--format", "junit");
+  expect(plan.stdout).toMatch(
+    /^<\?xml version="1.0" encoding="UTF-8"\?>\n<testsuites name="rolecall plan" tests="2" failures="0"/,
+  );
+  expect(plan.stdout).toContain('<testcase classname="MC4F7K2P" name="planned" time="0"/>');
+  expect(plan.code).toBe(0);
+  const drift = await run("drift", STATION_ROAD, "--format", "junit");
+  expect(drift.stdout.match(/<failure type="drift"/g)).toHaveLength(4);
+  expect(drift.code).toBe(2);
+  const refused = await rolecall(["plan", ACCESS, "--format", "junit"], {
+    env: { ...sandbox.env, ROLECALL_API_KEY: "sk_test_nobody" },
+  });
+  expect(refused.stdout.match(/<error /g)).toHaveLength(2);
+  expect(refused.stdout).not.toContain("sk_test_nobody");
+  expect(refused.code).toBe(1);
+});

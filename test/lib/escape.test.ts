@@ -22,6 +22,9 @@ test("a text cannot begin a workflow command", () => {
   expect(oneLine("::error::gone")).toBe(":\\:error::gone");
   expect(oneLine("  ::set-output name=x::y")).toBe("  :\\:set-output name=x::y");
   expect(oneLine("a ##[error]b")).toBe("a #\\#[error]b");
+  expect(oneLine("a ##vso[task.setvariable variable=x]b")).toBe("a #\\#vso[task.setvariable variable=x]b");
+  expect(oneLine("##teamcity[testFailed]")).toBe("#\\#teamcity[testFailed]");
+  expect(oneLine("## a [link]")).toBe("## a [link]");
 });
 
 test("whatever the text, one line without control characters comes out", () => {

@@ -1,18 +1,26 @@
 import { jobMatrix, MAX_JOBS } from "../../cli/args/shard.ts";
+import { VERSION } from "../../cli/io/io.ts";
+import { diagnosticTable } from "../../config/diagnostics/rule-table.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
+import { diagnosticsSarif } from "../../render/machine-formats.ts";
 import { fenced } from "../../render/markdown/markdown-blocks.ts";
 import { type ActionResult, failed, type OfflineContext, passed } from "../action-context.ts";
 import { annotate } from "../action-log.ts";
 import { loadFiles, withActionErrors } from "../load-and-plan.ts";
 import { diagnosticAnnotations } from "../review/annotations.ts";
+import { maskAddresses } from "../review/mask-addresses.ts";
 
 const MAX_SHOWN = 500;
 
 /** Runs `validate`: checks the files without the network. */
 export async function runValidate(context: OfflineContext): Promise<ActionResult> {
   const loaded = await withActionErrors(() => loadFiles(context.inputs, context.io));
-  const { diagnostics, sources } = loaded;
+  const { sources } = loaded;
+  const isMasked = context.inputs.maskAddresses === "on";
+  const diagnostics = loaded.diagnostics.map((one) =>
+    isMasked ? { ...maskAddresses(one), file: one.file } : one,
+  );
   annotate(diagnosticAnnotations(diagnostics), context.log);
   const lines = diagnostics.map(({ severity, file, span, message, code }) =>
     oneLine(`${file}${span ? `:${span.line}:${span.column}` : ""}: ${severity}: ${message} [${code}]`),
@@ -25,10 +33,15 @@ export async function runValidate(context: OfflineContext): Promise<ActionResult
   const more = lines.length > MAX_SHOWN ? [`and ${counted(lines.length - MAX_SHOWN, "problem")} more`] : [];
   const shown = lines.length === 0 ? "" : `\n${fenced("text", [...lines.slice(0, MAX_SHOWN), ...more])}\n`;
   await context.appendSummary(`## ${verdict}\n${shown}`);
-  if (!loaded.valid)
-    return failed("invalid", "invalid-files", `The files have ${counted(errors.length, "error")}.`);
-  if (errors.length > 0) return failed("invalid", "refused", "The files break their own policies or checks.");
-  return passed("valid");
+  const sarif = diagnosticsSarif(diagnostics, { version: VERSION, rules: diagnosticTable() });
+  const outputs = { "sarif-path": await context.saveFile("rolecall.sarif", sarif) };
+  if (!loaded.valid) {
+    return failed("invalid", "invalid-files", `The files have ${counted(errors.length, "error")}.`, outputs);
+  }
+  if (errors.length > 0) {
+    return failed("invalid", "refused", "The files break their own policies or checks.", outputs);
+  }
+  return passed("valid", outputs);
 }
 
 /** Runs `list`: outputs a job matrix that covers all merchants. */

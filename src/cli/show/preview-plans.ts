@@ -9,11 +9,18 @@ import { browsePlans, checkInteractive } from "../review/browse-plans.ts";
 import { type PlannedMerchants, planMerchants } from "../session/plan-merchants.ts";
 import { plannedOnly } from "../session/session.ts";
 import { warnRemovedMerchants } from "./list-merchants.ts";
-import { type PrintPlans, plansPrinter, reportOf, savePlans, showPlans } from "./show-plans.ts";
+import {
+  type PlanFormat,
+  type PrintPlans,
+  plansPrinter,
+  reportOf,
+  savePlans,
+  showPlans,
+} from "./show-plans.ts";
 
 /** The options of `plan`. */
 export type PlanCommandOptions = ServiceOptions &
-  OutputOptions<"text" | "json" | "markdown" | "html"> &
+  OutputOptions<PlanFormat | "html"> &
   DocumentOptions & {
     readonly detailedExitcode?: true;
     readonly out?: string;

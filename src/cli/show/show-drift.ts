@@ -1,5 +1,6 @@
 import { oneLine } from "../../lib/escape.ts";
 import type { Drift } from "../../model/reports.ts";
+import { driftsJunit } from "../../render/junit-report.ts";
 import { driftsJson } from "../../render/machine-formats.ts";
 import { renderReview } from "../../render/markdown/render-review.ts";
 import { renderDrifts } from "../../render/text/drift-text.ts";
@@ -15,7 +16,7 @@ import { driftsOf, showPlans, unplannedOf } from "./show-plans.ts";
 
 /** The options of `drift`. */
 export type DriftCommandOptions = ServiceOptions &
-  OutputOptions<"text" | "json" | "markdown"> &
+  OutputOptions<"text" | "json" | "markdown" | "junit"> &
   DocumentOptions & {
     /** Shows the patch of the files that adopts what happened outside git, instead of the differences. */
     readonly patch?: true;
@@ -55,6 +56,9 @@ function printDrifts(
   switch (format) {
     case "json":
       sink.write(driftsJson(drifts.map(withRisks), failures));
+      break;
+    case "junit":
+      sink.write(driftsJunit(views, failures));
       break;
     case "markdown": {
       const unplanned = unplannedOf(planned);

@@ -11,6 +11,7 @@ import type { AccessReport, Drift } from "../../model/reports.ts";
 import { checkText } from "../../plan/judge/checks.ts";
 import { liveReport } from "../../plan/report/build-access-report.ts";
 import { type DriftTimes, driftOf } from "../../plan/report/detect-drift.ts";
+import { plansJunit } from "../../render/junit-report.ts";
 import { plansJson } from "../../render/machine-formats.ts";
 import { renderReview } from "../../render/markdown/render-review.ts";
 import type { UnmanagedMerchant, UnplannedView } from "../../render/markdown/review-sections.ts";
@@ -56,7 +57,7 @@ export function unplannedOf(planned: readonly Planned[]): readonly UnplannedView
 }
 
 /** The formats of a plan that need only the plan. */
-export type PlanFormat = "text" | "json" | "markdown";
+export type PlanFormat = "text" | "json" | "markdown" | "junit";
 
 /** Options for printing plans. */
 export interface Printing {
@@ -88,6 +89,8 @@ export function plansPrinter(
         return sink.write(
           renderReview({ command: "plan", views, unplanned, fileErrors, unmanaged }, options.maxSize),
         );
+      case "junit":
+        return sink.write(plansJunit(views, failures));
       case "text":
         if (plans.length === 0) return;
         return sink.write(renderPlans(views, styleFor(sink, io, options.color), verbosityOf(options)));

@@ -1,14 +1,21 @@
 import { diagnosticTable } from "../../config/diagnostics/rule-table.ts";
 import { counted } from "../../lib/text.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import { diagnosticsJson, diagnosticsSarif, renderDiagnosticsGithub } from "../../render/machine-formats.ts";
+import {
+  diagnosticsGitlab,
+  diagnosticsJson,
+  diagnosticsSarif,
+  renderDiagnosticsGithub,
+} from "../../render/machine-formats.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { isFileError, isRefusal, loadStates } from "../files/load-states.ts";
 import { ExitCode, type Io, VERSION } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 
 /** The options of `validate`. */
-export type ValidateCommandOptions = OutputOptions<"text" | "json" | "github" | "sarif"> & {
+export type ValidateCommandOptions = OutputOptions<
+  "text" | "json" | "github" | "gitlab" | "sarif" | "junit"
+> & {
   readonly merchant: readonly string[];
   readonly asOf?: number;
 };
@@ -25,14 +32,14 @@ export async function validateFiles(
     now: options.asOf ?? io.now(),
   });
   const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
-  io.stdout.write(await renderProblems(shown, sources.length, options, io));
+  io.stdout.write(await renderProblems(shown, sources, options, io));
   if (diagnostics.some(isFileError)) return ExitCode.failed;
   return diagnostics.some(isRefusal) ? ExitCode.refused : ExitCode.ok;
 }
 
 async function renderProblems(
   diagnostics: readonly Diagnostic[],
-  files: number,
+  sources: readonly { readonly file: string }[],
   { format, color }: ValidateCommandOptions,
   io: Io,
 ): Promise<string> {
@@ -41,10 +48,19 @@ async function renderProblems(
       return diagnosticsJson(diagnostics);
     case "github":
       return renderDiagnosticsGithub(diagnostics);
+    case "gitlab":
+      return diagnosticsGitlab(diagnostics);
+    case "junit": {
+      const { diagnosticsJunit } = await import("../../render/junit-report.ts");
+      return diagnosticsJunit(
+        diagnostics,
+        sources.map(({ file }) => file),
+      );
+    }
     case "sarif":
       return diagnosticsSarif(diagnostics, { version: VERSION, rules: diagnosticTable() });
     case "text": {
-      if (diagnostics.length === 0) return `${counted(files, "file")} valid.\n`;
+      if (diagnostics.length === 0) return `${counted(sources.length, "file")} valid.\n`;
       // Wrapping needs a library that takes as long to load as a small file to validate.
       const { renderDiagnostics } = await import("../../render/text/failure-text.ts");
       return renderDiagnostics(diagnostics, styleFor(io.stdout, io, color));

@@ -1,5 +1,5 @@
 import { structuredPatch } from "diff";
-import { escapeText } from "../../lib/escape.ts";
+import { escapeText, LOGGING_COMMAND } from "../../lib/escape.ts";
 import type { Style } from "../style.ts";
 
 /** A file's text before and after; `before` is `null` for a new file. */
@@ -19,7 +19,7 @@ export function patchText(patches: readonly FilePatch[]): string {
 /** Renders the unified diff of files for a reader: in colours, and with nothing in it that could steer a terminal. */
 export function renderPatch(patches: readonly FilePatch[], style: Style): string {
   const paint = (line: string): string => {
-    const text = escapeText(line).replaceAll("::", ":\\:").replaceAll("##[", "#\\#[");
+    const text = escapeText(line).replaceAll("::", ":\\:").replaceAll(LOGGING_COMMAND, "#\\#");
     if (/^(?:---|\+\+\+) /.test(line)) return style.bold(text);
     if (line.startsWith("@@")) return style.cyan(text);
     if (line.startsWith("+")) return style.green(text);

@@ -9,7 +9,7 @@ import {
 import type { ExitCode, Io } from "../../io/io.ts";
 import type { DriftCommandOptions } from "../../show/show-drift.ts";
 
-const FORMATS: readonly DriftCommandOptions["format"][] = ["text", "json", "markdown"];
+const FORMATS: readonly DriftCommandOptions["format"][] = ["text", "json", "markdown", "junit"];
 
 /** Declares `drift`. */
 export function driftCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -33,6 +33,7 @@ Examples:
   rolecall drift                        every merchant below access/
   rolecall drift --format json          for other programs
   rolecall drift --format markdown      for a report or an issue
+  rolecall drift --format junit         a test report: differences fail
   rolecall drift --patch | git apply    takes over what was changed outside git,
                                         as rolecall pull --adopt-drift does
 

@@ -11,7 +11,7 @@ import {
 import type { ExitCode, Io } from "../../io/io.ts";
 import type { PlanCommandOptions } from "../../show/preview-plans.ts";
 
-const FORMATS: readonly PlanCommandOptions["format"][] = ["text", "json", "markdown", "html"];
+const FORMATS: readonly PlanCommandOptions["format"][] = ["text", "json", "markdown", "html", "junit"];
 
 /** Declares `plan`. */
 export function planCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -38,6 +38,8 @@ Examples:
                                         for a comment in a review
   rolecall plan --format html -o plan.html
                                         a page with the access before and after
+  rolecall plan --format junit -o plan.xml
+                                        a test report: refusals fail
   rolecall plan --reinvite bob@example.com
                                         renews an expired invitation; give the
                                         same option to apply

@@ -3,7 +3,14 @@ import { parseAsOf, withMerchantOption, withOutputOptions, withQuietOption } fro
 import type { ExitCode, Io } from "../../io/io.ts";
 import type { ValidateCommandOptions } from "../../show/validate-files.ts";
 
-const FORMATS: readonly ValidateCommandOptions["format"][] = ["text", "json", "github", "sarif"];
+const FORMATS: readonly ValidateCommandOptions["format"][] = [
+  "text",
+  "json",
+  "github",
+  "gitlab",
+  "sarif",
+  "junit",
+];
 
 /** Declares `validate`. */
 export function validateCommand(io: Io, done: (code: ExitCode) => void): Command {
@@ -20,7 +27,9 @@ Examples:
   rolecall validate access/shop.yaml    checks one
   rolecall validate --format json       for other programs
   rolecall validate --format github     annotations in a GitHub workflow
+  rolecall validate --format gitlab     a Code Quality report for GitLab
   rolecall validate --format sarif      for code scanning
+  rolecall validate --format junit      a test report
 
 Exits 0, 1 if a file has an error, or 3 if a file breaks its own policies or
 checks. Warnings do not change the exit code.

@@ -56,26 +56,26 @@ const PROBING: readonly Probing[] = [
   },
 ];
 
-/** An answer to a probe; `status` is `null` if there is none, or none of the service's own. */
-interface ProbeAnswer {
+/** A response to a probe; `status` is `null` if there is none, or none of the service's own. */
+interface ProbeResponse {
   readonly status: number | null;
   readonly body: string;
   readonly reason: string;
 }
 
-/** The answers about one kind of resource; absent if not asked. */
-interface ProbeAnswers {
-  readonly list: ProbeAnswer;
+/** The responses about one kind of resource; absent if not asked. */
+interface ProbeResponses {
+  readonly list: ProbeResponse;
   /** Retrieves a resource that the list has just named. */
-  readonly known?: ProbeAnswer;
+  readonly known?: ProbeResponse;
   /** Retrieves one that cannot exist. */
-  readonly none?: ProbeAnswer;
-  readonly update?: ProbeAnswer;
-  readonly delete?: ProbeAnswer;
+  readonly none?: ProbeResponse;
+  readonly update?: ProbeResponse;
+  readonly delete?: ProbeResponse;
   /** Creates one from an empty object, without the required fields. */
-  readonly create?: ProbeAnswer;
+  readonly create?: ProbeResponse;
   /** Updates one that cannot exist with an invalid body. */
-  readonly invalidUpdate?: ProbeAnswer;
+  readonly invalidUpdate?: ProbeResponse;
 }
 
 /**
@@ -100,27 +100,27 @@ export async function probeOperations(
   const missing = lists.every(({ status }) => status === 404);
   const verdicts: OperationVerdict<Operation>[] = [];
   for (const [index, probing] of PROBING.entries()) {
-    const list = lists[index] ?? NO_ANSWER;
+    const list = lists[index] ?? NO_RESPONSE;
     const wanted = (step: Step): boolean => operations.has(probing.operations[step]);
     const mayAsk = !missing && !isStopped && !verdicts.some(({ alarm }) => alarm !== undefined);
-    const answers = mayAsk ? await askAll(client, merchant, probing, list, wanted) : { list };
+    const responses = mayAsk ? await askAll(client, merchant, probing, list, wanted) : { list };
     verdicts.push(
-      ...judgeProbes(probing.operations, answers).filter(({ operation }) => operations.has(operation)),
+      ...judgeProbes(probing.operations, responses).filter(({ operation }) => operations.has(operation)),
     );
   }
   return { missing, verdicts };
 }
 
-const NO_ANSWER: ProbeAnswer = { status: null, body: "", reason: "not tried" };
+const NO_RESPONSE: ProbeResponse = { status: null, body: "", reason: "not tried" };
 
 /** Asks about one kind of resource: reads first, and writes only where a read shows that they can change nothing. */
 async function askAll(
   client: Client,
   merchant: string,
   { operations, path, impossibleId, updateMethod, invalidUpdate }: Probing,
-  list: ProbeAnswer,
+  list: ProbeResponse,
   wanted: (step: Step) => boolean,
-): Promise<ProbeAnswers> {
+): Promise<ProbeResponses> {
   const about = (step: Step, id: string): Pick<Call<string>, "operation" | "path"> => ({
     operation: operations[step],
     path: path(merchant, id),
@@ -130,13 +130,13 @@ async function askAll(
   const none = await ask(client, { ...about("retrieve", impossibleId), method: "GET" });
   const known =
     listed === null ? undefined : await ask(client, { ...about("retrieve", listed), method: "GET" });
-  const answers: ProbeAnswers = { list, none, ...(known && { known }) };
+  const responses: ProbeResponses = { list, none, ...(known && { known }) };
   // If the service returns a resource that cannot exist, a write might take effect.
-  if (!isRefusal(none)) return answers;
+  if (!isRefusal(none)) return responses;
   const update = wanted("update")
     ? await ask(client, { ...about("update", impossibleId), method: updateMethod, body: {} })
     : undefined;
-  if (update && !isRefusal(update)) return { ...answers, update };
+  if (update && !isRefusal(update)) return { ...responses, update };
   const removed = wanted("delete")
     ? await ask(client, { ...about("delete", impossibleId), method: "DELETE" })
     : undefined;
@@ -149,7 +149,7 @@ async function askAll(
     ? await ask(client, { ...about("update", impossibleId), method: updateMethod, body: invalidUpdate })
     : undefined;
   return {
-    ...answers,
+    ...responses,
     ...(update && { update }),
     ...(removed && { delete: removed }),
     ...(create && { create }),
@@ -157,11 +157,11 @@ async function askAll(
   };
 }
 
-function isRefusal({ status }: ProbeAnswer): boolean {
+function isRefusal({ status }: ProbeResponse): boolean {
   return status === 403 || status === 404;
 }
 
-function isInvalid({ status }: ProbeAnswer): boolean {
+function isInvalid({ status }: ProbeResponse): boolean {
   return status === 400 || status === 422;
 }
 
@@ -171,7 +171,7 @@ const PROBE_WITHIN_MS = 5_000;
 async function ask(
   client: Client,
   call: Pick<Call<string>, "operation" | "method" | "path" | "body">,
-): Promise<ProbeAnswer> {
+): Promise<ProbeResponse> {
   try {
     const body = await client.send({
       ...call,
@@ -183,11 +183,11 @@ async function ask(
   } catch (error) {
     if (!(error instanceof RolecallError)) throw error;
     const { status, problem } = error.request ?? {};
-    if (status === undefined) return { ...NO_ANSWER, reason: error.message };
+    if (status === undefined) return { ...NO_RESPONSE, reason: error.message };
     // Accepted, whatever the body says.
     if (status < 300 && call.method !== "GET") return { status: 200, body: "", reason: `${status}` };
-    // A proxy or a gateway may answer the same status, but not with the service's Problem.
-    const isOwn = problem !== undefined && error.code !== "bad-answer";
+    // A proxy or a gateway may return the same status, but not with the service's Problem.
+    const isOwn = problem !== undefined && error.code !== "bad-response";
     const said = problem?.detail ?? problem?.title;
     return {
       status: isOwn || status === 401 ? status : null,
@@ -209,15 +209,15 @@ function firstId(body: string): string | null {
 
 /**
  * Judges the operations on one kind of resource. A 404 for what cannot exist, or a 400 for an empty body, means permitted
- * only if the service checks the permission first; where its own answers contradict that, the verdict is unknown.
+ * only if the service checks the permission first; where its own responses contradict that, the verdict is unknown.
  */
 function judgeProbes(
   operations: Readonly<Record<Step, Operation>>,
-  answers: ProbeAnswers,
+  responses: ProbeResponses,
 ): readonly OperationVerdict<Operation>[] {
-  const { list, known, none, update, delete: removed, create, invalidUpdate } = answers;
-  const order = permissionOrder(answers);
-  const absent = NO_ANSWER;
+  const { list, known, none, update, delete: removed, create, invalidUpdate } = responses;
+  const order = permissionOrder(responses);
+  const absent = NO_RESPONSE;
   const judged: readonly (readonly [Step, Judged])[] = [
     ["list", judgeRead(list)],
     ["retrieve", known && known.status !== 404 ? judgeRead(known) : judgeSearch(none ?? absent, order)],
@@ -228,7 +228,7 @@ function judgeProbes(
   return judged.map(([step, one]) => ({
     operation: operations[step],
     ...one,
-    ...alarmOf(operations[step], step, answers[step as keyof ProbeAnswers]),
+    ...alarmOf(operations[step], step, responses[step as keyof ProbeResponses]),
   }));
 }
 
@@ -242,19 +242,19 @@ function permissionOrder({
   update,
   delete: removed,
   create,
-}: ProbeAnswers): string | null {
-  if (known?.status === 404) return "the service answers 404 for what the key may not see";
+}: ProbeResponses): string | null {
+  if (known?.status === 404) return "the service returns 404 for what the key may not see";
   const deniedForNone = [none, update, removed].some((one) => one?.status === 403);
   const denied = [list, known, create].some((one) => one?.status === 403);
   return deniedForNone || !denied ? null : "the service may look for the resource before the permission";
 }
 
-function judgeRead({ status, reason }: ProbeAnswer): Judged {
+function judgeRead({ status, reason }: ProbeResponse): Judged {
   if (status === 200) return { verdict: "permitted", reason };
   return { verdict: status === 403 ? "denied" : "unknown", reason };
 }
 
-function judgeSearch({ status, reason }: ProbeAnswer, order: string | null): Judged {
+function judgeSearch({ status, reason }: ProbeResponse, order: string | null): Judged {
   if (status === 403) return { verdict: "denied", reason };
   if (status === 200) return { verdict: "unknown", reason: "accepted for an id that cannot exist" };
   if (status !== 404) return { verdict: "unknown", reason };
@@ -264,14 +264,14 @@ function judgeSearch({ status, reason }: ProbeAnswer, order: string | null): Jud
 }
 
 function judgeCreate(
-  answer: ProbeAnswer,
+  response: ProbeResponse,
   order: string | null,
-  invalidUpdate: ProbeAnswer | undefined,
+  invalidUpdate: ProbeResponse | undefined,
 ): Judged {
-  const { status, reason } = answer;
+  const { status, reason } = response;
   if (status === 403) return { verdict: "denied", reason };
   if (status === 200) return { verdict: "unknown", reason: "accepted without the required fields" };
-  if (!isInvalid(answer)) return { verdict: "unknown", reason };
+  if (!isInvalid(response)) return { verdict: "unknown", reason };
   if (order !== null) return { verdict: "unknown", reason: `${status}, but ${order}` };
   return invalidUpdate && isInvalid(invalidUpdate)
     ? { verdict: "unknown", reason: `${status}, but the service looks at the body before the permission` }
@@ -281,11 +281,11 @@ function judgeCreate(
 function alarmOf(
   operation: Operation,
   step: Step,
-  answer: ProbeAnswer | undefined,
+  response: ProbeResponse | undefined,
 ): Pick<OperationVerdict, "alarm"> {
-  if (answer?.status !== 200 || (step !== "create" && step !== "update")) return {};
+  if (response?.status !== 200 || (step !== "create" && step !== "update")) return {};
   const kind = operation.endsWith("role") ? "role" : "member";
-  const id = readCreatedId(answer.body);
+  const id = readCreatedId(response.body);
   const which =
     id === null ? `a ${kind} without ${kind === "role" ? "a name" : "an address"}` : `the ${kind} ${id}`;
   return {

@@ -70,13 +70,13 @@ async function readAll(
   const retrieve = async (ids: ReadonlySet<string>): Promise<readonly LiveRole[]> => {
     const unknown = [...ids].filter((id) => !known.has(id));
     for (const id of unknown) known.add(id);
-    const answers = await mapConcurrent(unknown, MAX_QUEUED, async (id) => {
+    const found = await mapConcurrent(unknown, MAX_QUEUED, async (id) => {
       const found = await retrieveRole(client, merchant, id);
       if (found?.id === id) return [found];
       unanswered.add(id);
       return [];
     });
-    return answers.flat();
+    return found.flat();
   };
   const listAndNamed = async (): Promise<readonly LiveRole[]> => {
     const listed = await listRoles(client, merchant);

@@ -10,8 +10,8 @@ import {
   createTunnel,
   type Later,
   LIMITS,
-  LostAnswer,
-  lostAnswer,
+  LostResponse,
+  lostResponse,
   type OpenTransport,
   type ProxyServer,
   type TransportResponse,
@@ -109,7 +109,7 @@ export interface Reached {
   readonly tls: { readonly version: string; readonly validUntil: string } | null;
 }
 
-/** Opens a connection to a service as the client does, and closes it; rejects with a LostAnswer. */
+/** Opens a connection to a service as the client does, and closes it; rejects with a LostResponse. */
 export async function reachService(
   target: URL,
   proxy: ProxyServer | null,
@@ -134,13 +134,13 @@ export async function reachService(
       });
     });
   } catch (error) {
-    throw error instanceof LostAnswer ? error : (lostAnswer(error, host) ?? error);
+    throw error instanceof LostResponse ? error : (lostResponse(error, host) ?? error);
   } finally {
     await tunnel?.close();
   }
 }
 
-/** Asks a service something without a key, which it must refuse; rejects with a LostAnswer. */
+/** Asks a service something without a key, which it must refuse; rejects with a LostResponse. */
 export async function askWithoutKey(
   baseUrl: URL,
   proxy: ProxyServer | null,
@@ -150,7 +150,7 @@ export async function askWithoutKey(
   const limits = {
     ...LIMITS,
     connectTimeoutMs: timeoutMs,
-    answerTimeoutMs: timeoutMs,
+    responseTimeoutMs: timeoutMs,
     wholeTimeoutMs: timeoutMs,
   };
   const tunnel = proxy && createTunnel(baseUrl, proxy, timeoutMs);

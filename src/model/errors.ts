@@ -15,7 +15,7 @@ export type ErrorCode =
   | "override-stray"
   | "network"
   | "timeout"
-  | "bad-answer"
+  | "bad-response"
   | "listing-unstable"
   | "bad-request"
   | "unauthorized"

@@ -14,12 +14,12 @@ export const EVENTS: EventRegistry = {
       doc: "A request is sent.",
       fields: { method: METHOD, path: PATH, attempt: "How many times it has been sent, with this one." },
     },
-    answer: {
+    response: {
       level: "debug",
       doc: "A response arrived.",
       fields: { method: METHOD, path: PATH, status: "HTTP status.", ms: "Time since it was sent, in ms." },
     },
-    "no-answer": {
+    "no-response": {
       level: "debug",
       doc: "A request failed without a response.",
       fields: { method: METHOD, path: PATH, reason: "Why.", ms: "Time since it was sent, in ms." },

@@ -37,14 +37,14 @@ export type StreamEvent = ApplyEvent | ReportEvent;
 export type LiveEvent =
   | { readonly type: "request"; readonly method: string; readonly path: string; readonly attempt: number }
   | {
-      readonly type: "answer";
+      readonly type: "response";
       readonly method: string;
       readonly path: string;
       readonly status: number;
       readonly ms: number;
     }
   | {
-      readonly type: "no-answer";
+      readonly type: "no-response";
       readonly method: string;
       readonly path: string;
       readonly reason: string;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { applyPlan } from "../../src/apply/apply-plan.ts";
-import { LostAnswer } from "../../src/live/http/transport.ts";
+import { LostResponse } from "../../src/live/http/transport.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { connectTo, type Handler, json, problem, type Seen, wireMember, wireRole } from "../live/support.ts";
 import { applyPorts } from "../support/apply-ports.ts";
@@ -18,7 +18,7 @@ const UPDATE = planOf(desired({ merchant: "MC1", roles: [role("Cashier", { permi
 
 const refused = () => problem(429, {}, { "retry-after": "60" });
 const lost = (): never => {
-  throw new LostAnswer("timeout", "it took too long", true);
+  throw new LostResponse("timeout", "it took too long", true);
 };
 
 /** One role: `looks` are what is found at each look, the last one from then on; `write` answers what would change it. */

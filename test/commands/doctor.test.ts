@@ -72,7 +72,7 @@ Service URL
   ✓ Proxy              none
   ✓ DNS                127.0.0.1 is an address
   ✓ Connection         TCP, without TLS; N ms
-  ✓ Answer             asks for a key (401); N ms
+  ✓ Response           asks for a key (401); N ms
   ✓ Clock              the same as the service's
 
 Key in ROLECALL_API_KEY
@@ -252,7 +252,7 @@ describe("the way to the service", () => {
     });
     const { stdout, code } = await doctor([], { ROLECALL_BASE_URL: server.url });
     server.close();
-    expect(stdout).toContain("✗ Answer      a web page (200), not the service");
+    expect(stdout).toContain("✗ Response    a web page (200), not the service");
     expect(seen).toEqual([undefined]);
     expect(code).toBe(1);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LostAnswer } from "../../src/live/http/transport.ts";
+import { LostResponse } from "../../src/live/http/transport.ts";
 import { connectTo, failureOf, holding, json, problem, wireMembers } from "./support.ts";
 
 /** Stops the run as soon as the client has something to wait for. */
@@ -31,7 +31,7 @@ describe("a run that is stopped", () => {
     [
       "for a service that is not there",
       () => {
-        throw new LostAnswer("network", "nothing listens", false);
+        throw new LostResponse("network", "nothing listens", false);
       },
       { code: "network", request: { attempts: 1 } },
     ],

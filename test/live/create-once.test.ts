@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LostAnswer } from "../../src/live/http/transport.ts";
+import { LostResponse } from "../../src/live/http/transport.ts";
 import {
   connectTo,
   failureOf,
@@ -22,7 +22,7 @@ const reset = (): never => {
   throw new Error("reset");
 };
 const timeout = (): never => {
-  throw new LostAnswer("timeout", "no answer in time", true);
+  throw new LostResponse("timeout", "no response in time", true);
 };
 
 /** Answers that leave it open whether a create was done. */

@@ -29,7 +29,7 @@ test("what is gone is null, and what cannot be told is a failure", async () => {
     /the permission members_view to retrieve a member/,
   );
   const other = connectTo(() => json({ id: 1 })).lookup("MC1");
-  expect(await failureOf(other.getRole("role_a"))).toMatchObject({ code: "bad-answer" });
+  expect(await failureOf(other.getRole("role_a"))).toMatchObject({ code: "bad-response" });
 });
 
 test("an answer about something else is a failure, not what was asked for", async () => {
@@ -37,9 +37,9 @@ test("an answer about something else is a failure, not what was asked for", asyn
     json(path.startsWith(ROLES) ? wireRole("role_b") : wireMember("mem_b")),
   );
   const failure = await failureOf(lookup("MC1").getRole("role_a"));
-  expect(failure).toMatchObject({ code: "bad-answer" });
+  expect(failure).toMatchObject({ code: "bad-response" });
   expect(failure.message).toContain("about role_b instead of role_a");
-  expect(await failureOf(lookup("MC1").getMember("mem_a"))).toMatchObject({ code: "bad-answer" });
+  expect(await failureOf(lookup("MC1").getMember("mem_a"))).toMatchObject({ code: "bad-response" });
 });
 
 test("a lost answer is asked for again", async () => {

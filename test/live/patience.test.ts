@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LostAnswer } from "../../src/live/http/transport.ts";
+import { LostResponse } from "../../src/live/http/transport.ts";
 import { connectTo, failureOf, json, problem } from "./support.ts";
 
 const refused = (retryAfter?: string) =>
@@ -43,7 +43,7 @@ describe("how long a request is tried for", () => {
     const { writer, clock } = connectTo(
       ({ path }, count) => {
         if (path.endsWith("role_a")) return refused("50");
-        if (count === 1) throw new LostAnswer("network", "it broke", true);
+        if (count === 1) throw new LostResponse("network", "it broke", true);
         return json({});
       },
       { retryForMs: 120_000, concurrency: 4 },

@@ -287,7 +287,7 @@ describe("reading a merchant", () => {
     expect(seen[0]?.path).toMatch(/^\/v0\.1\/merchants\/M%2FC%3F1%23\/(roles|members)$/);
     for (const id of ["..", ".", ""]) {
       expect(await failureOf(connectTo(holding([])).reader.read("MC1", [id]))).toMatchObject({
-        code: "bad-answer",
+        code: "bad-response",
         hint: expect.stringContaining("it came from the service"),
       });
     }
@@ -404,7 +404,7 @@ describe("a list that shifts while it is read", () => {
         ? new Response(`{"items":[{"id":"mem_1","roles":[],"metadata":{"a":${deep}}}],"total_count":1}`)
         : json({ items: [] }),
     );
-    expect(await failureOf(reader.read("MC1", []))).toMatchObject({ code: "bad-answer" });
+    expect(await failureOf(reader.read("MC1", []))).toMatchObject({ code: "bad-response" });
     expect(seen.filter(({ path }) => path === MEMBERS)).toHaveLength(1);
   });
 
@@ -446,7 +446,7 @@ describe("an answer that is not what the contract says", () => {
       one.path === path ? json(body) : json({ items: [], total_count: 0 }),
     );
     const failure = await failureOf(reader.read("MC1", []));
-    expect(failure).toMatchObject({ code: "bad-answer", request: { status: 200, method: "GET" } });
+    expect(failure).toMatchObject({ code: "bad-response", request: { status: 200, method: "GET" } });
     expect(failure.message).toMatch(/with something other than the contract specifies at items/);
   });
 

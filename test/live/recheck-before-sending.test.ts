@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LostAnswer } from "../../src/live/http/transport.ts";
+import { LostResponse } from "../../src/live/http/transport.ts";
 import { RolecallError } from "../../src/model/errors.ts";
 import type { Recheck } from "../../src/model/ports.ts";
 import { connectTo, failureOf, type Handler, json, problem, ROLES, wireRole } from "./support.ts";
@@ -7,7 +7,7 @@ import { connectTo, failureOf, type Handler, json, problem, ROLES, wireRole } fr
 const PATCH = { description: "Till" };
 const refused = (seconds: string) => problem(429, {}, { "retry-after": seconds });
 const lost = (): never => {
-  throw new LostAnswer("network", "it broke", true);
+  throw new LostResponse("network", "it broke", true);
 };
 const stale: Recheck = async () => {
   throw new RolecallError("stale", "role A has changed since it was planned.");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LostAnswer } from "../../src/live/http/transport.ts";
+import { LostResponse } from "../../src/live/http/transport.ts";
 import { connectTo, failureOf, holding, json, MEMBERS, problem, wireMembers, wireRole } from "./support.ts";
 
 const broken = (): never => {
@@ -102,7 +102,7 @@ describe("a lost answer", () => {
     for (const first of [
       () => problem(429),
       () => {
-        throw new LostAnswer("network", "nothing listens", false);
+        throw new LostResponse("network", "nothing listens", false);
       },
     ]) {
       const { writer } = connectTo((_, count) => (count === 1 ? first() : problem(404)));
@@ -120,7 +120,7 @@ describe("a lost answer", () => {
 describe("a service that is not there", () => {
   test("is given up on after four attempts, and nothing is uncertain", async () => {
     const { writer, seen } = connectTo(() => {
-      throw new LostAnswer("network", "nothing is listening at 127.0.0.1", false);
+      throw new LostResponse("network", "nothing is listening at 127.0.0.1", false);
     });
     const failure = await failureOf(writer("MC1").createRole({ name: "A", permissions: [] }));
     expect(failure).toMatchObject({ code: "network", request: { attempts: 4 } });
@@ -135,7 +135,7 @@ describe("a service that is not there", () => {
     "in a way that stays so is not asked again (%s)",
     async (kind) => {
       const { reader, seen } = connectTo(() => {
-        throw new LostAnswer(kind, "it is so", false);
+        throw new LostResponse(kind, "it is so", false);
       });
       await failureOf(reader.read("MC1", []));
       expect(seen).toHaveLength(2);
@@ -151,7 +151,7 @@ test("a request, its answer and its wait are told as they happen, without header
   const line = { method: "PATCH", path: "/v0.1/merchants/MC1/roles/role_a" };
   expect(events).toEqual([
     { type: "request", ...line, attempt: 1 },
-    { type: "answer", ...line, status: 503, ms: 0 },
+    { type: "response", ...line, status: 503, ms: 0 },
     {
       type: "wait",
       ...line,
@@ -164,6 +164,6 @@ test("a request, its answer and its wait are told as they happen, without header
       leftMs: 300_000,
     },
     { type: "request", ...line, attempt: 2 },
-    { type: "answer", ...line, status: 200, ms: 0 },
+    { type: "response", ...line, status: 200, ms: 0 },
   ]);
 });

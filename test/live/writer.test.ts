@@ -88,8 +88,10 @@ describe("writing", () => {
   test("never reaches beyond the one resource", async () => {
     const { writer, seen } = connectTo(nothing);
     for (const id of ["", ".", ".."]) {
-      await expect(async () => writer("MC1").deleteRole(id)).rejects.toMatchObject({ code: "bad-answer" });
-      await expect(async () => writer("MC1").deleteMember(id)).rejects.toMatchObject({ code: "bad-answer" });
+      await expect(async () => writer("MC1").deleteRole(id)).rejects.toMatchObject({ code: "bad-response" });
+      await expect(async () => writer("MC1").deleteMember(id)).rejects.toMatchObject({
+        code: "bad-response",
+      });
     }
     expect(seen).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { LostAnswer, type OpenTransport } from "../../src/live/http/transport.ts";
+import { LostResponse, type OpenTransport } from "../../src/live/http/transport.ts";
 
 /** A transport that hands each request to a handler in this process; where the handler rejects, the connection broke. */
 export function inProcess(fetch: (request: Request) => Promise<Response>): OpenTransport {
@@ -19,9 +19,9 @@ export function inProcess(fetch: (request: Request) => Promise<Response>): OpenT
           body: await response.text(),
         };
       } catch (error) {
-        throw error instanceof LostAnswer
+        throw error instanceof LostResponse
           ? error
-          : new LostAnswer("network", "the connection to 127.0.0.1 broke", true, error);
+          : new LostResponse("network", "the connection to 127.0.0.1 broke", true, error);
       }
     },
   };

@@ -69,7 +69,7 @@ function openNetwork(io: Io): Network {
       new Promise((resolve, reject) => {
         // The system's resolver cannot be cancelled, and waits longer.
         const cancel = io.setTimer(STEP_TIMEOUT_MS, () =>
-          reject(Object.assign(new Error("no answer in time"), { code: "ETIMEDOUT" })),
+          reject(Object.assign(new Error("no response in time"), { code: "ETIMEDOUT" })),
         );
         lookup(host, { all: true })
           .then((addresses) => resolve(addresses.map(({ address }) => address)), reject)

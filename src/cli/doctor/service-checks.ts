@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { isHtml } from "../../live/http/request-errors.ts";
-import { LostAnswer, type ProxyServer, type TransportResponse } from "../../live/http/transport.ts";
+import { LostResponse, type ProxyServer, type TransportResponse } from "../../live/http/transport.ts";
 import { checkBaseUrl } from "../../live/paths.ts";
 import type { Reached, Service } from "../../live/service.ts";
 import { RolecallError } from "../../model/errors.ts";
@@ -12,9 +12,9 @@ import { type Connection, proxyFor } from "../session/connection.ts";
 export interface Network {
   /** Returns the addresses of a host; rejects with an error that has a code. */
   lookup(host: string): Promise<readonly string[]>;
-  /** Opens a connection, and closes it; rejects with a LostAnswer. */
+  /** Opens a connection, and closes it; rejects with a LostResponse. */
   reach(target: URL, proxy: ProxyServer | null): Promise<Reached>;
-  /** Sends a request without a key; rejects with a LostAnswer. */
+  /** Sends a request without a key; rejects with a LostResponse. */
   ask(baseUrl: URL, proxy: ProxyServer | null): Promise<TransportResponse>;
 }
 
@@ -25,13 +25,13 @@ interface Way {
   readonly source: string;
   readonly url: URL;
   readonly proxy: ProxyServer | null;
-  readonly answer: TransportResponse | null;
+  readonly response: TransportResponse | null;
   readonly network: Network;
   readonly io: Pick<Io, "env" | "now" | "monotonic">;
 }
 
 /** The result of a check, and what the later ones need of it. */
-type Step = Omit<HealthCheck, "name"> & Partial<Pick<Way, "url" | "proxy" | "answer">>;
+type Step = Omit<HealthCheck, "name"> & Partial<Pick<Way, "url" | "proxy" | "response">>;
 
 /** The checks of the way to a service, in the order in which they build on each other. */
 const SERVICE_CHECKS: readonly (readonly [name: string, run: (way: Way) => Step | Promise<Step>])[] = [
@@ -39,7 +39,7 @@ const SERVICE_CHECKS: readonly (readonly [name: string, run: (way: Way) => Step 
   ["Proxy", checkProxy],
   ["DNS", checkName],
   ["Connection", checkConnection],
-  ["Answer", checkAnswer],
+  ["Response", checkResponse],
   ["Clock", checkClock],
 ];
 
@@ -55,7 +55,7 @@ export async function checkService(
     source,
     url: new URL("http://127.0.0.1"),
     proxy: null,
-    answer: null,
+    response: null,
     network,
     io,
   };
@@ -134,22 +134,22 @@ function dayOf(text: string): string {
   return Number.isNaN(time) ? text : new Date(time).toISOString().slice(0, 10);
 }
 
-async function checkAnswer({ url, proxy, network, io }: Way): Promise<Step> {
+async function checkResponse({ url, proxy, network, io }: Way): Promise<Step> {
   const began = io.monotonic();
   try {
-    const answer = await network.ask(url, proxy);
+    const response = await network.ask(url, proxy);
     const ms = Math.round(io.monotonic() - began);
-    return { ...judgeAnswer(answer, ms), answer };
+    return { ...judgeResponse(response, ms), response };
   } catch (error) {
     return lost(error, "Ask the service's operators, or check what is between.");
   }
 }
 
-/** Judges the answer to a request without a key. */
-function judgeAnswer(answer: TransportResponse, ms: number): Step {
-  const { status } = answer;
-  const next = "Check the base URL, and that no login page or proxy answers instead.";
-  if (isHtml(answer)) return { status: "failed", detail: `a web page (${status}), not the service`, next };
+/** Judges the response to a request without a key. */
+function judgeResponse(response: TransportResponse, ms: number): Step {
+  const { status } = response;
+  const next = "Check the base URL, and that no login page or proxy responds instead.";
+  if (isHtml(response)) return { status: "failed", detail: `a web page (${status}), not the service`, next };
   if (status >= 300 && status < 400) return { status: "failed", detail: `a redirect (${status})`, next };
   if (status >= 500) {
     return { status: "failed", detail: `the service fails (${status})`, next: "Try again later." };
@@ -163,9 +163,9 @@ function judgeAnswer(answer: TransportResponse, ms: number): Step {
 /** Largest difference of the clocks that does no harm, in ms. */
 const MAX_SKEW_MS = 60_000;
 
-function checkClock({ answer, io }: Way): Step {
-  const date = Date.parse(answer?.header("date") ?? "");
-  if (Number.isNaN(date)) return { status: "unknown", detail: "the answer has no Date" };
+function checkClock({ response, io }: Way): Step {
+  const date = Date.parse(response?.header("date") ?? "");
+  if (Number.isNaN(date)) return { status: "unknown", detail: "the response has no Date" };
   const skew = io.now() - date;
   const seconds = Math.round(Math.abs(skew) / 1000);
   // The header has whole seconds.
@@ -194,7 +194,7 @@ const CERTIFICATE =
   "Check the base URL. If the certificate is your own, name its file in NODE_EXTRA_CA_CERTS.";
 
 function lost(error: unknown, next: string): Step {
-  if (!(error instanceof LostAnswer)) throw error;
+  if (!(error instanceof LostResponse)) throw error;
   const isCertificate = /certificate/.test(error.message);
   return { status: "failed", detail: error.message, next: isCertificate ? CERTIFICATE : next };
 }

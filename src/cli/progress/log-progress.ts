@@ -68,9 +68,9 @@ function lineFor(event: LiveEvent): string | null {
   switch (event.type) {
     case "request":
       return event.attempt > 1 ? `${event.method} ${event.path} attempt ${event.attempt}` : null;
-    case "answer":
+    case "response":
       return `${event.method} ${event.path} ${event.status} ${Math.round(event.ms)} ms`;
-    case "no-answer":
+    case "no-response":
       return `${event.method} ${event.path} no response: ${event.reason} ${Math.round(event.ms)} ms`;
     case "wait":
       return `waiting ${(event.ms / 1000).toFixed(1)} s: ${event.reason}`;

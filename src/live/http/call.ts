@@ -2,9 +2,9 @@ import type { RolecallError } from "../../model/errors.ts";
 import type { LiveEvent } from "../../model/events.ts";
 import type { HoldBack, Recheck } from "../../model/ports.ts";
 import type { Operation, RequestContext } from "./problem-details.ts";
-import { answerFailure, badAnswer, invitationLimited, isHtml, lostFailure } from "./request-errors.ts";
+import { badResponse, invitationLimited, isHtml, lostFailure, responseFailure } from "./request-errors.ts";
 import { type Next, parseRetryAfter, type RetryPolicy, type RetryReason } from "./retry.ts";
-import { LostAnswer, type Transport, type TransportRequest, type TransportResponse } from "./transport.ts";
+import { LostResponse, type Transport, type TransportRequest, type TransportResponse } from "./transport.ts";
 
 /** A call of one operation; `read` parses the body of its response, and throws if it cannot. */
 export interface Call<T> {
@@ -93,14 +93,14 @@ export async function attempt<T>(
   const sent = now();
   emit({ type: "request", method, path, attempt: state.attempts });
   try {
-    const answer = await transport(requestOf(call, key, options.cancelled));
-    emit({ type: "answer", method, path, status: answer.status, ms: now() - sent });
+    const response = await transport(requestOf(call, key, options.cancelled));
+    emit({ type: "response", method, path, status: response.status, ms: now() - sent });
     // A write keeps its permit until its response is parsed: a bad one stops the run.
-    if (method === "GET" && isSuccess(answer)) onResponse();
-    return toResult(call, answer, context, date());
+    if (method === "GET" && isSuccess(response)) onResponse();
+    return toResult(call, response, context, date());
   } catch (error) {
-    if (!(error instanceof LostAnswer)) throw error;
-    emit({ type: "no-answer", method, path, reason: error.message, ms: now() - sent });
+    if (!(error instanceof LostResponse)) throw error;
+    emit({ type: "no-response", method, path, reason: error.message, ms: now() - sent });
     return { ok: false, error: lostFailure(error, context), retryReason: retryReasonOf(error), status: null };
   }
 }
@@ -125,24 +125,24 @@ function requestOf(call: Call<unknown>, key: string, cancelled: AbortSignal): Tr
 
 function toResult<T>(
   call: Call<T>,
-  answer: TransportResponse,
+  response: TransportResponse,
   context: RequestContext,
   now: number,
 ): AttemptResult<T> {
-  const { status } = answer;
-  if (isSuccess(answer)) return parseResponse(call, answer, context);
+  const { status } = response;
+  if (isSuccess(response)) return parseResponse(call, response, context);
   // An earlier attempt has deleted it, and its response was lost.
   if (status === 404 && call.method === "DELETE" && context.maybeApplied) {
     return { ok: true, value: call.read("") };
   }
-  const retryAfterMs = parseRetryAfter(answer.header("retry-after"), sentOn(answer, now));
+  const retryAfterMs = parseRetryAfter(response.header("retry-after"), sentOn(response, now));
   const retryReason: RetryReason | null =
     status === 429
       ? { kind: "rate-limited", retryAfterMs }
       : status >= 500 || status === 424
         ? { kind: "uncertain", retryAfterMs }
         : null;
-  const failure = answerFailure(answer, context);
+  const failure = responseFailure(response, context);
   const error =
     retryReason?.kind === "rate-limited" && call.address !== undefined
       ? invitationLimited(failure, call.address, now, retryReason.retryAfterMs)
@@ -151,8 +151,8 @@ function toResult<T>(
 }
 
 /** Returns when a response was sent, by the service's clock if it has a Date header: Retry-After refers to that clock. */
-function sentOn(answer: TransportResponse, now: number): number {
-  const date = Date.parse(answer.header("date") ?? "");
+function sentOn(response: TransportResponse, now: number): number {
+  const date = Date.parse(response.header("date") ?? "");
   return Number.isNaN(date) ? now : date;
 }
 
@@ -162,26 +162,26 @@ function isSuccess({ status }: TransportResponse): boolean {
 
 function parseResponse<T>(
   call: Call<T>,
-  answer: TransportResponse,
+  response: TransportResponse,
   context: RequestContext,
 ): AttemptResult<T> {
-  if (isHtml(answer)) {
+  if (isHtml(response)) {
     // HTML comes from a wrong address or a login page, so a retry cannot help; a create can still be looked up.
     const retryReason: RetryReason | null = call.recover ? { kind: "uncertain", retryAfterMs: null } : null;
-    return { ok: false, error: badAnswer(answer, context, ""), retryReason, status: answer.status };
+    return { ok: false, error: badResponse(response, context, ""), retryReason, status: response.status };
   }
   try {
-    return { ok: true, value: call.read(answer.body) };
+    return { ok: true, value: call.read(response.body) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     // A truncated body may be complete on a retry; a complete one of another form stays invalid.
     const retryReason: RetryReason | null =
       error instanceof SyntaxError ? { kind: "uncertain", retryAfterMs: null } : null;
-    return { ok: false, error: badAnswer(answer, context, reason), retryReason, status: answer.status };
+    return { ok: false, error: badResponse(response, context, reason), retryReason, status: response.status };
   }
 }
 
-function retryReasonOf({ kind, sent }: LostAnswer): RetryReason | null {
+function retryReasonOf({ kind, sent }: LostResponse): RetryReason | null {
   if (kind === "too-large" || kind === "untrusted") return null;
   return sent ? { kind: "uncertain", retryAfterMs: null } : { kind: "not-sent" };
 }

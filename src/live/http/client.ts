@@ -198,10 +198,10 @@ export function createClient(options: ClientOptions): Client {
     const found = await call.recover(error);
     if (found !== null) return found;
     // Without a response, or with a gateway's, the request may still arrive.
-    const answered = status !== null && !GATEWAY_STATUSES.has(status);
-    const known = answered && error.request?.uncertain ? createNotApplied(error) : error;
-    await wait(call, { ...failed, error: known }, state, answered ? 0 : LATEST_ARRIVAL_MS);
-    return answered ? null : call.recover(error);
+    const responded = status !== null && !GATEWAY_STATUSES.has(status);
+    const known = responded && error.request?.uncertain ? createNotApplied(error) : error;
+    await wait(call, { ...failed, error: known }, state, responded ? 0 : LATEST_ARRIVAL_MS);
+    return responded ? null : call.recover(error);
   };
 
   return {
@@ -235,7 +235,7 @@ export function createClient(options: ClientOptions): Client {
 /** Statuses of gateways that had no response from the service. */
 const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 504, 520, 522, 524]);
 
-/** Longest time, in ms, until an unanswered request takes effect, if it ever does. */
+/** Longest time, in ms, until a request without a response takes effect, if it ever does. */
 const LATEST_ARRIVAL_MS = 2_000;
 
 /** Maximum age of a recheck to rely on, in ms. */

@@ -23,7 +23,7 @@ const ROUND_MS = 1000;
 const LOOK_BACK_MS = 4000;
 
 /** Minimum number of responses, and of refusals among them, to judge a rate. */
-const ROUND_ANSWERS = 20;
+const ROUND_RESPONSES = 20;
 const ROUND_REFUSALS = 3;
 
 /** Share of the measured rate that is used, to allow for requests of different latency. */
@@ -51,7 +51,7 @@ const UNUSED = 4;
 /** Longest delay that is made up for, in ms, after a busy machine sent too late. */
 const CATCH_UP_MS = 100;
 
-interface Answer {
+interface ResponseRecord {
   readonly at: number;
   readonly sentAt: number;
   readonly passed: boolean;
@@ -74,7 +74,7 @@ export function createPacer(now: () => number): Pacer {
   let next = Number.NEGATIVE_INFINITY;
   /** Start of uninterrupted sending, and the latest responses. */
   let since = now();
-  let answers: Answer[] = [];
+  let responses: ResponseRecord[] = [];
   /** Time at which the service last began to refuse everything; `null` if not since the last idle time. */
   let blockedAt: number | null = null;
   /** Share of refusals before the last cut, and the tolerated one. */
@@ -85,27 +85,27 @@ export function createPacer(now: () => number): Pacer {
   /** True if there were no refusals right before the first step up. */
   let wasClean = false;
   let usual = 0;
-  let forgettable = ROUND_ANSWERS;
+  let forgettable = ROUND_RESPONSES;
 
-  const record = (answer: Answer): void => {
-    answers.push(answer);
-    if (answers.length < 2 * forgettable) return;
-    answers = answers.filter(
-      ({ at }, index) => at >= now() - LOOK_BACK_MS || index >= answers.length - ROUND_ANSWERS,
+  const record = (response: ResponseRecord): void => {
+    responses.push(response);
+    if (responses.length < 2 * forgettable) return;
+    responses = responses.filter(
+      ({ at }, index) => at >= now() - LOOK_BACK_MS || index >= responses.length - ROUND_RESPONSES,
     );
-    forgettable = Math.max(ROUND_ANSWERS, answers.length);
+    forgettable = Math.max(ROUND_RESPONSES, responses.length);
   };
 
   /** Returns the rate of successes since a time, per second; `null` if that is less than a round ago. */
   const rate = (from: number): number | null => {
     const ms = now() - from;
     if (ms < ROUND_MS) return null;
-    return (1000 * answers.filter(({ at, passed }) => passed && at > from).length) / ms;
+    return (1000 * responses.filter(({ at, passed }) => passed && at > from).length) / ms;
   };
 
   /** Returns the rate of successes at the present pace, measured over whole rounds. */
   const lately = (): number | null => {
-    const wanted = Math.min(LOOK_BACK_MS, (1000 * ROUND_ANSWERS) / (pace ?? 1000));
+    const wanted = Math.min(LOOK_BACK_MS, (1000 * ROUND_RESPONSES) / (pace ?? 1000));
     const rounds = Math.floor(
       Math.min(Math.max(ROUND_MS, wanted), now() - Math.max(since, cutAt)) / ROUND_MS,
     );
@@ -124,9 +124,9 @@ export function createPacer(now: () => number): Pacer {
   };
 
   /** Returns the responses to requests since the last cut: those of the last round, or the minimum number. */
-  const judged = (): readonly Answer[] => {
-    const own = answers.filter(({ sentAt }) => sentAt >= cutAt);
-    return own.filter(({ at }, index) => at >= now() - ROUND_MS || index >= own.length - ROUND_ANSWERS);
+  const judged = (): readonly ResponseRecord[] => {
+    const own = responses.filter(({ sentAt }) => sentAt >= cutAt);
+    return own.filter(({ at }, index) => at >= now() - ROUND_MS || index >= own.length - ROUND_RESPONSES);
   };
 
   /** Cuts the pace if more is refused than usual, unless earlier cuts did not help. */
@@ -134,7 +134,7 @@ export function createPacer(now: () => number): Pacer {
     const all = judged();
     const refused = all.filter(({ passed }) => !passed).length;
     const share = refused / all.length;
-    if (all.length < ROUND_ANSWERS || refused < ROUND_REFUSALS) return false;
+    if (all.length < ROUND_RESPONSES || refused < ROUND_REFUSALS) return false;
     if (share <= TOLERATED + 1.5 * usual) return false;
     const measured = lately();
     if (measured === null || measured === 0) return false;

@@ -7,25 +7,25 @@ import {
 } from "../../model/errors.ts";
 import { problemOf, type RequestContext, sanitizeLine, statusMessage } from "./problem-details.ts";
 import type { RetryLimit } from "./retry.ts";
-import type { LostAnswer, TransportResponse } from "./transport.ts";
+import type { LostResponse, TransportResponse } from "./transport.ts";
 
 /** Returns the failure for a response that is no success. */
-export function answerFailure(answer: TransportResponse, context: RequestContext): RolecallError {
-  const { status } = answer;
+export function responseFailure(response: TransportResponse, context: RequestContext): RolecallError {
+  const { status } = response;
   const { code, title, hint } = statusMessage(status);
   const clean = (text: string): string => withoutSecrets(text, context.secrets);
-  const problem = problemOf(answer.body, clean);
-  const said = messageOf(problem, title) ?? redirectTarget(answer, clean) ?? excerpt(clean(answer.body));
+  const problem = problemOf(response.body, clean);
+  const said = messageOf(problem, title) ?? redirectTarget(response, clean) ?? excerpt(clean(response.body));
   // A later refusal does not undo what an earlier attempt may have done.
   const uncertain = context.write && (context.maybeApplied || status >= 500 || status === 424);
-  const asked = status === 429 ? clean(answer.header("retry-after") ?? "") : "";
+  const asked = status === 429 ? clean(response.header("retry-after") ?? "") : "";
   return new RolecallError(
     code,
     `${context.method} ${context.path} returned ${status}${title && ` ${title}`}${said === "" ? "." : `: ${said}`}`,
     {
       hint: uncertain
         ? MAY_BE_DONE
-        : isHtml(answer) && status < 500
+        : isHtml(response) && status < 500
           ? NOT_THE_SERVICE
           : `${hint(context, problem)}${asked && ` It asked to wait: ${sanitizeLine(asked)}.`}`,
       request: requestOf(context, { status, ...(problem && { problem }), ...(uncertain && { uncertain }) }),
@@ -82,7 +82,7 @@ function minuteOf(at: number, now: number): string {
 }
 
 /** Returns the failure for a request without a response. */
-export function lostFailure(lost: LostAnswer, context: RequestContext): RolecallError {
+export function lostFailure(lost: LostResponse, context: RequestContext): RolecallError {
   const { method, path, write, maybeApplied } = context;
   const uncertain = write && (maybeApplied || lost.sent);
   return new RolecallError(
@@ -110,28 +110,32 @@ export function notSent(
 }
 
 /** Returns the failure for a successful response that cannot be parsed. */
-export function badAnswer(answer: TransportResponse, context: RequestContext, reason: string): RolecallError {
+export function badResponse(
+  response: TransportResponse,
+  context: RequestContext,
+  reason: string,
+): RolecallError {
   const { method, path, write, secrets } = context;
-  const type = answer.header("content-type") ?? "no content type";
-  const html = isHtml(answer);
+  const type = response.header("content-type") ?? "no content type";
+  const html = isHtml(response);
   const clean = (text: string): string => sanitizeLine(withoutSecrets(text, secrets));
   const what = html ? "with an HTML page instead of JSON" : clean(reason);
-  return new RolecallError("bad-answer", `${method} ${path} returned ${answer.status}, but ${what}.`, {
+  return new RolecallError("bad-response", `${method} ${path} returned ${response.status}, but ${what}.`, {
     hint: html
       ? NOT_THE_SERVICE
       : `The response (${clean(type)}) does not match the API contract. Check the base URL; then ask the service's operators.`,
-    request: requestOf(context, { status: answer.status, ...(write && { uncertain: true }) }),
+    request: requestOf(context, { status: response.status, ...(write && { uncertain: true }) }),
   });
 }
 
 const NOT_THE_SERVICE =
   "Check that the base URL is the service's, and that no login page or proxy responds in its place.";
 
-const LOST_CODES: Readonly<Record<LostAnswer["kind"], ErrorCode>> = {
+const LOST_CODES: Readonly<Record<LostResponse["kind"], ErrorCode>> = {
   network: "network",
   untrusted: "network",
   timeout: "timeout",
-  "too-large": "bad-answer",
+  "too-large": "bad-response",
 };
 
 function withoutSecrets(text: string, secrets: readonly string[]): string {
@@ -147,16 +151,16 @@ function messageOf(problem: ProblemDetails | undefined, title: string): string |
   return said === title ? "" : said;
 }
 
-function redirectTarget(answer: TransportResponse, clean: (text: string) => string): string | undefined {
-  const location = answer.status >= 300 && answer.status < 400 ? answer.header("location") : undefined;
+function redirectTarget(response: TransportResponse, clean: (text: string) => string): string | undefined {
+  const location = response.status >= 300 && response.status < 400 ? response.header("location") : undefined;
   return location && `to ${sanitizeLine(clean(location))}`;
 }
 
 /** Returns whether a response is HTML, as from a wrong address, a login page or a proxy. */
-export function isHtml(answer: TransportResponse): boolean {
+export function isHtml(response: TransportResponse): boolean {
   // An empty body is a valid response to a write, whatever its content type.
-  if (answer.body === "") return false;
-  return /html/i.test(answer.header("content-type") ?? "") || /^\s*</.test(answer.body);
+  if (response.body === "") return false;
+  return /html/i.test(response.header("content-type") ?? "") || /^\s*</.test(response.body);
 }
 
 function requestOf(
@@ -200,7 +204,7 @@ export function createNotApplied(error: RolecallError): RolecallError {
 /** Returns the failure of a create that the service confirms but does not list. */
 export function createdNotListed(path: string, what: string): RolecallError {
   return new RolecallError(
-    "bad-answer",
+    "bad-response",
     `The service reported that it created the ${what}, but does not list it as requested.`,
     { hint: MAY_BE_DONE, request: { method: "POST", path, attempts: 1, uncertain: true } },
   );

@@ -23,18 +23,18 @@ export interface TransportResponse {
   readonly body: string;
 }
 
-/** Sends a request and reads its response; rejects with a LostAnswer if there is none. */
+/** Sends a request and reads its response; rejects with a LostResponse if there is none. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
 
 /** The error of a request without a response. */
-export class LostAnswer extends Error {
+export class LostResponse extends Error {
   readonly kind: "network" | "untrusted" | "timeout" | "too-large";
   /** `false` if the request was not sent, so that the service cannot have applied it. */
   readonly sent: boolean;
 
-  constructor(kind: LostAnswer["kind"], message: string, sent: boolean, cause?: unknown) {
+  constructor(kind: LostResponse["kind"], message: string, sent: boolean, cause?: unknown) {
     super(message, { cause });
-    this.name = "LostAnswer";
+    this.name = "LostResponse";
     this.kind = kind;
     this.sent = sent;
   }
@@ -50,7 +50,7 @@ export interface OpenTransport {
 export interface TransportLimits {
   readonly connectTimeoutMs: number;
   /** Timeout of the response headers, and between two chunks of the body. */
-  readonly answerTimeoutMs: number;
+  readonly responseTimeoutMs: number;
   /** Timeout of the whole response. */
   readonly wholeTimeoutMs: number;
   readonly maxBodyBytes: number;
@@ -58,7 +58,7 @@ export interface TransportLimits {
 
 export const LIMITS: TransportLimits = {
   connectTimeoutMs: 10_000,
-  answerTimeoutMs: 30_000,
+  responseTimeoutMs: 30_000,
   wholeTimeoutMs: 120_000,
   maxBodyBytes: 16 * 1024 * 1024,
 };
@@ -78,8 +78,8 @@ export function undiciTransport(
     connections,
     pipelining: 1,
     connect: tunnel?.connect ?? { timeout: limits.connectTimeoutMs },
-    headersTimeout: limits.answerTimeoutMs,
-    bodyTimeout: limits.answerTimeoutMs,
+    headersTimeout: limits.responseTimeoutMs,
+    bodyTimeout: limits.responseTimeoutMs,
     maxResponseSize: limits.maxBodyBytes,
   });
   const prefix = baseUrl.pathname.replace(/\/+$/, "");
@@ -91,31 +91,31 @@ export function undiciTransport(
     async send({ method, path, headers, body, signal, notAfter, withinMs = limits.wholeTimeoutMs }) {
       signal?.throwIfAborted();
       notAfter?.throwIfAborted();
-      const answer = answerOf(pool, {
+      const response = responseOf(pool, {
         method,
         path: `${prefix}${path}`,
         headers,
         ...(body !== undefined && { body }),
       });
-      const stop = (): void => answer.cut(signal?.reason);
+      const stop = (): void => response.cut(signal?.reason);
       signal?.addEventListener("abort", stop);
       const keep = (): void => {
-        if (!answer.hasLeft()) answer.cut(notAfter?.reason);
+        if (!response.hasLeft()) response.cut(notAfter?.reason);
       };
       // Requests share the signal, and Node warns of a leak at many listeners on one signal.
       const unsent = notAfter && AbortSignal.any([notAfter]);
       unsent?.addEventListener("abort", keep);
       const onTime = later(withinMs, () =>
-        answer.cut(
-          new LostAnswer("timeout", `${baseUrl.host} did not send the whole response in time`, true),
+        response.cut(
+          new LostResponse("timeout", `${baseUrl.host} did not send the whole response in time`, true),
         ),
       );
       try {
-        return await answer.whole;
+        return await response.whole;
       } catch (error) {
         signal?.throwIfAborted();
         if (notAfter?.aborted && error === notAfter.reason) throw error;
-        throw lostAnswer(error, baseUrl.host) ?? error;
+        throw lostResponse(error, baseUrl.host) ?? error;
       } finally {
         onTime();
         signal?.removeEventListener("abort", stop);
@@ -126,7 +126,7 @@ export function undiciTransport(
 }
 
 /** Dispatches a request; returns its response, whether it was sent, and how to abort it. */
-function answerOf(
+function responseOf(
   pool: Pool,
   request: Dispatcher.DispatchOptions,
 ): {
@@ -172,15 +172,15 @@ function answerOf(
   return { whole, hasLeft: () => connection !== null, cut };
 }
 
-const CUT = new Error("nobody waits for the answer any more");
+const CUT = new Error("nobody waits for the response any more");
 
 /** Converts an error of a connection to `host`; `null` if it is a bug. */
-export function lostAnswer(error: unknown, host: string): LostAnswer | null {
+export function lostResponse(error: unknown, host: string): LostResponse | null {
   // A host with several addresses fails with an error for each; the first is representative.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const code = textOf(first, "code");
-  const lost = (kind: LostAnswer["kind"], message: string, sent: boolean): LostAnswer =>
-    new LostAnswer(kind, message, sent, error);
+  const lost = (kind: LostResponse["kind"], message: string, sent: boolean): LostResponse =>
+    new LostResponse(kind, message, sent, error);
   // It has no code; the request has arrived, whatever the response.
   if (first instanceof Error && first.name === "HTTPParserError") {
     return lost("network", `${host} did not respond in HTTP`, true);
@@ -213,7 +213,7 @@ function textOf(error: unknown, name: "code" | "syscall"): string {
 }
 
 interface Words {
-  readonly kind?: LostAnswer["kind"];
+  readonly kind?: LostResponse["kind"];
   readonly sent: boolean;
   readonly words: (host: string) => string;
 }
@@ -291,7 +291,7 @@ export function createTunnel(target: URL, { origin, authorization }: ProxyServer
               connectTls({ ...options, httpSocket: socket as never }, callback);
             else callback(null, socket as never);
           },
-          onResponseStart: () => fail(new Error("the proxy answered without opening a tunnel")),
+          onResponseStart: () => fail(new Error("the proxy responded without opening a tunnel")),
           onResponseError: (_, error) => fail(error),
         },
       );
@@ -300,9 +300,9 @@ export function createTunnel(target: URL, { origin, authorization }: ProxyServer
 }
 
 /** Returns the error of a failed connection to the proxy: the request itself was not sent. */
-function proxyFailure(error: unknown, host: string): LostAnswer {
-  const lost = lostAnswer(error, `${host} (the proxy)`);
-  return new LostAnswer(
+function proxyFailure(error: unknown, host: string): LostResponse {
+  const lost = lostResponse(error, `${host} (the proxy)`);
+  return new LostResponse(
     lost?.kind ?? "network",
     lost?.message ?? `${host} (the proxy) opened no tunnel`,
     false,
@@ -310,10 +310,10 @@ function proxyFailure(error: unknown, host: string): LostAnswer {
   );
 }
 
-function refusedTunnel(status: number, host: string, path: string): LostAnswer {
-  // Only a proxy that could not reach the service may answer otherwise on a retry.
+function refusedTunnel(status: number, host: string, path: string): LostResponse {
+  // Only a proxy that could not reach the service may response otherwise on a retry.
   if (status >= 500)
-    return new LostAnswer("network", `the proxy ${host} cannot reach ${path} (${status})`, false);
+    return new LostResponse("network", `the proxy ${host} cannot reach ${path} (${status})`, false);
   const why = status === 407 ? "requires other credentials" : `refuses a tunnel to ${path}`;
-  return new LostAnswer("untrusted", `the proxy ${host} ${why} (${status})`, false);
+  return new LostResponse("untrusted", `the proxy ${host} ${why} (${status})`, false);
 }

@@ -106,7 +106,7 @@ const NEXT_STEPS: Readonly<Record<ErrorCode, string | typeof HINT | null>> = {
   "unexpected-status": HINT,
   network: "Check the network and the base URL, and that the service is up.",
   timeout: "Check the network and the base URL, and that the service is up.",
-  "bad-answer": HINT,
+  "bad-response": HINT,
   "listing-unstable": "Somebody is changing this account right now: wait until they are done.",
   stale: "Check that the file still says what you want.",
   "journal-unwritable": HINT,

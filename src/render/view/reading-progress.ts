@@ -123,8 +123,8 @@ export function collectRequestMetrics(): RequestMetricsCollector {
         case "request":
           if (event.attempt > 1) retries += 1;
           break;
-        case "answer":
-        case "no-answer":
+        case "response":
+        case "no-response":
           requests += 1;
           answers.count(now);
           break;

@@ -142,14 +142,14 @@ const FAULTS: readonly (readonly [string, object, Expected, Expected])[] = [
   [
     "a web page instead of an answer",
     { kind: "html" },
-    { ...never("bad-answer", "done") },
-    never("bad-answer", "failed: bad-answer"),
+    { ...never("bad-response", "done") },
+    never("bad-response", "failed: bad-response"),
   ],
   [
     "a web page after the write took effect",
     { kind: "html", effect: "after" },
-    never("bad-answer", "adopted"),
-    never("bad-answer", "adopted"),
+    never("bad-response", "adopted"),
+    never("bad-response", "adopted"),
   ],
   [
     "a gateway's web page",
@@ -182,7 +182,7 @@ const FAULTS: readonly (readonly [string, object, Expected, Expected])[] = [
     "half a body as if it were all",
     { kind: "partial-json" },
     unharmed,
-    { ...unharmed, lists: "reading fails: bad-answer", look: "failed: bad-answer" },
+    { ...unharmed, lists: "reading fails: bad-response", look: "failed: bad-answer" },
   ],
 ];
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { checkService, type Network } from "../../../src/cli/doctor/service-checks.ts";
-import { LostAnswer } from "../../../src/live/http/transport.ts";
+import { LostResponse } from "../../../src/live/http/transport.ts";
 
 const NOW = Date.parse("2026-06-01T12:00:00Z");
 
@@ -31,7 +31,7 @@ test("the way to a service is shown step by step", async () => {
     ["Proxy", "ok", "none"],
     ["DNS", "ok", "api.example.com is 192.0.2.1 and 1 more"],
     ["Connection", "ok", "TLSv1.3, certificate until 2027-01-02; 0 ms"],
-    ["Answer", "ok", "asks for a key (401); 0 ms"],
+    ["Response", "ok", "asks for a key (401); 0 ms"],
     ["Clock", "ok", "the same as the service's"],
   ]);
 });
@@ -78,13 +78,14 @@ test.each([
   [answer(404), "unknown", "404 to a request without a key"],
   [answer(200), "unknown", "200 to a request without a key"],
 ])("an answer is judged: %#", async (given, status, detail) => {
-  expect((await check({ ask: async () => given }))[4]).toEqual(["Answer", status, detail]);
+  expect((await check({ ask: async () => given }))[4]).toEqual(["Response", status, detail]);
 });
 
 test("a lost answer ends the way", async () => {
-  const ask = () => Promise.reject(new LostAnswer("timeout", "api.example.com did not answer in time", true));
+  const ask = () =>
+    Promise.reject(new LostResponse("timeout", "api.example.com did not answer in time", true));
   expect((await check({ ask })).at(-1)).toEqual([
-    "Answer",
+    "Response",
     "failed",
     "api.example.com did not answer in time",
   ]);
@@ -104,6 +105,6 @@ test("a service that tells no time leaves the clock unknown", async () => {
   expect((await check({ ask: async () => answer(401) })).at(-1)).toEqual([
     "Clock",
     "unknown",
-    "the answer has no Date",
+    "the response has no Date",
   ]);
 });

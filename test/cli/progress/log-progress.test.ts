@@ -26,7 +26,7 @@ function world() {
 }
 
 const answer = {
-  type: "answer",
+  type: "response",
   method: "GET",
   path: "/v0.1/merchants/MC1/members",
   status: 200,

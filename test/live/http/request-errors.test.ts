@@ -135,7 +135,7 @@ describe("a service that says no", () => {
     expect(failure).toMatchObject({ code: "rate-limited", request: { attempts: 1 } });
     expect(failure.hint).toMatch(/^The service asks to wait 60 min; /);
     expect(failure.request?.uncertain).toBeUndefined();
-    expect(events.map(({ type }) => type)).toEqual(["request", "answer"]);
+    expect(events.map(({ type }) => type)).toEqual(["request", "response"]);
   });
 
   test("by a redirect is not followed", async () => {
@@ -176,7 +176,7 @@ describe("a service that says no", () => {
 describe("something else than the service", () => {
   test("is suspected where a page of HTML comes back, and not asked again", async () => {
     const { failure, seen } = await read(() => page());
-    expect(failure).toMatchObject({ code: "bad-answer", request: { status: 200, attempts: 1 } });
+    expect(failure).toMatchObject({ code: "bad-response", request: { status: 200, attempts: 1 } });
     expect(failure.message).toMatch(/returned 200, but with an HTML page instead of JSON\.$/);
     expect(failure.hint).toMatch(/Check that the base URL is the service/);
     expect(seen).toHaveLength(2);
@@ -185,7 +185,7 @@ describe("something else than the service", () => {
 
   test("does not pass for a write that was done", async () => {
     const { failure } = await update(() => page());
-    expect(failure).toMatchObject({ code: "bad-answer", request: { uncertain: true } });
+    expect(failure).toMatchObject({ code: "bad-response", request: { uncertain: true } });
   });
 });
 
@@ -202,7 +202,7 @@ describe("broken JSON", () => {
 
   test("is told in the end, without repeating it", async () => {
     const { failure } = await read(broken);
-    expect(failure).toMatchObject({ code: "bad-answer", request: { attempts: 10 } });
+    expect(failure).toMatchObject({ code: "bad-response", request: { attempts: 10 } });
     expect(failure.message).toMatch(/returned 200, but with broken JSON\.$/);
   });
 });

@@ -3,8 +3,8 @@ import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import {
   type Later,
-  LostAnswer,
-  lostAnswer,
+  LostResponse,
+  lostResponse,
   type OpenTransport,
   type TransportLimits,
   undiciTransport,
@@ -27,7 +27,7 @@ afterEach(closeAll);
 
 const LIMITS: TransportLimits = {
   connectTimeoutMs: 2000,
-  answerTimeoutMs: 2000,
+  responseTimeoutMs: 2000,
   wholeTimeoutMs: 3000,
   maxBodyBytes: 1000,
 };
@@ -96,7 +96,7 @@ describe("over a socket", () => {
     ],
   ])("an answer that %s is a lost one", async (_, listener, expected) => {
     const { send } = await serve(listener);
-    await expect(send(get)).rejects.toMatchObject({ name: "LostAnswer", ...expected });
+    await expect(send(get)).rejects.toMatchObject({ name: "LostResponse", ...expected });
   });
 
   test("nothing was sent where nothing listens", async () => {
@@ -164,7 +164,7 @@ describe("over a socket", () => {
   test("a request that no connection could send is a bug, and shows as one", async () => {
     const { send } = await serve((_, response) => void response.end());
     const headers = { "not a header": "x" };
-    await expect(send({ ...get, headers })).rejects.not.toBeInstanceOf(LostAnswer);
+    await expect(send({ ...get, headers })).rejects.not.toBeInstanceOf(LostResponse);
   });
 
   test("a request that nobody waits for any more does not leave once its connection is there", async () => {
@@ -250,14 +250,14 @@ describe("an error of a connection", () => {
     [coded("ECONNRESET", { syscall: "read" }), "network", true],
     [coded("UND_ERR_SOCKET"), "network", true],
   ])("%s is a lost answer (%s, sent: %s)", (error, kind, sent) => {
-    expect(lostAnswer(error, "api.example.com")).toMatchObject({ kind, sent });
+    expect(lostResponse(error, "api.example.com")).toMatchObject({ kind, sent });
   });
 });
 
 test("says what to do where this process may open nothing more", () => {
   for (const syscall of ["connect", "socket", "open"]) {
     const error = Object.assign(new Error("EMFILE"), { code: "EMFILE", syscall });
-    expect(lostAnswer(error, "api.example.com")).toMatchObject({
+    expect(lostResponse(error, "api.example.com")).toMatchObject({
       kind: "network",
       sent: false,
       message:
@@ -274,7 +274,7 @@ describe("what is no connection's fault", () => {
     ["an error without a code", new Error("plain")],
     ["no error at all", "text"],
   ])("is not taken for a lost answer: %s", (_, error) => {
-    expect(lostAnswer(error, "api.example.com")).toBeNull();
+    expect(lostResponse(error, "api.example.com")).toBeNull();
   });
 });
 
@@ -332,7 +332,7 @@ describe("an answer that is no HTTP is a lost answer", () => {
       .catch((error) => error);
     await transport.close();
     server.close();
-    expect(lost).toBeInstanceOf(LostAnswer);
+    expect(lost).toBeInstanceOf(LostResponse);
     expect(lost).toMatchObject({ kind: "network", sent: true });
   });
 });

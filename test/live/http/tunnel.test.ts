@@ -47,7 +47,7 @@ test.each([
   const { proxy, send } = await through(() => status, "https://api.example.com");
   const failure = await send().catch((error: unknown) => error);
   expect(failure).toMatchObject({
-    name: "LostAnswer",
+    name: "LostResponse",
     kind,
     sent: false,
     message: `the proxy ${proxy.host} ${words}`,

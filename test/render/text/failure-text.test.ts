@@ -140,7 +140,7 @@ test.each<[code: ErrorCode, says: string]>([
   ["unexpected-status", HINT],
   ["network", "Check the network and the base URL, and that the service is up."],
   ["timeout", "Check the network and the base URL, and that the service is up."],
-  ["bad-answer", HINT],
+  ["bad-response", HINT],
   ["listing-unstable", "Somebody is changing this account right now: wait until they are done."],
   ["stale", "Check that the file still says what you want."],
   ["journal-unwritable", HINT],
@@ -150,7 +150,7 @@ test.each<[code: ErrorCode, says: string]>([
 });
 
 test("what may have been done is not called a failure, whatever kept the answer away", () => {
-  for (const code of ["timeout", "service-failed", "bad-answer"] as const) {
+  for (const code of ["timeout", "service-failed", "bad-response"] as const) {
     expect(nextStepFor("unknown", { code, message: "It was lost.", hint: HINT })).toBe(
       "The change may have taken effect: the next plan shows whether it has.",
     );

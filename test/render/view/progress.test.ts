@@ -13,7 +13,7 @@ test("reading tells how many merchants and members are read, and how fast", () =
   for (let page = 1; page <= 20; page += 1) {
     const path = "/v0.1/merchants/MC%202/members?offset=0";
     progress.live({ type: "request", method: "GET", path, attempt: 1 }, page * 100);
-    progress.live({ type: "answer", method: "GET", path, status: 200, ms: 9 }, page * 100);
+    progress.live({ type: "response", method: "GET", path, status: 200, ms: 9 }, page * 100);
     progress.live({ type: "read", merchant: "MC 2", members: page * 25, total: 1000 }, page * 100);
   }
   const view = progress.view(2000);

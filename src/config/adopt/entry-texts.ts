@@ -1,4 +1,3 @@
-import { oneLine } from "../../lib/escape.ts";
 import type { EntryEdit, MemberEntry, Mention } from "../../model/adoption.ts";
 import type { JsonValue } from "../../model/json.ts";
 import { maskKeys } from "../diagnostics/secrets.ts";
@@ -25,7 +24,7 @@ export function ignoredValues({
 }: Extract<EntryEdit, { readonly cause: unknown }>): RemarkValues {
   const key = kind === "ignore-role" ? "name" : "email";
   return {
-    value: { ...(name !== null && { [key]: shown(name) }), id: shown(id) },
+    value: { ...(name !== null && { [key]: maskKeys(name) }), id: maskKeys(id) },
     comment: `ignored: ${CAUSES[cause]}`,
   };
 }
@@ -63,13 +62,8 @@ export function mentionValues({ id, email, type, roles }: Mention): RemarkValues
     email === null
       ? "no address, so that no entry can name it"
       : (TYPES[type ?? ""] ?? `a user of the type ${type ?? "unknown"}, which plans leave alone`);
-  const who = email === null ? { id: shown(id) } : { email: shown(email) };
-  return { value: { ...who, roles: roles.map(shown) }, comment };
-}
-
-/** Returns a name as a comment can show it. */
-function shown(text: string): string {
-  return maskKeys(oneLine(text));
+  const who = email === null ? { id: maskKeys(id) } : { email: maskKeys(email) };
+  return { value: { ...who, roles: roles.map(maskKeys) }, comment };
 }
 
 /**

@@ -212,8 +212,13 @@ export function insertRemarks(
 
 /** Returns what a commented-out item is about: its first key and value, however they are written. */
 function subjectOf(line: string): string {
-  const found = /^\s*#\s*- *(?:\{ *)?["']?(\w+)["']?: *["']?([^\s"',]+)/.exec(line);
-  return found === null ? line.trim() : `${found[1]}: ${found[2]}`;
+  const found =
+    /^\s*#\s*- *(?:\{ *)?["']?(\w+)["']?: *(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|([^\s"',#}][^,#}]*))/.exec(
+      line,
+    );
+  if (found === null) return line.trim();
+  const [, key, double, single, plain = ""] = found;
+  return `${key}: ${double ?? single ?? plain.trim()}`;
 }
 
 function placeOfRemarks(

@@ -108,7 +108,7 @@ function printBlock(value: JsonValue, path: Path, column: number, style: PrintSt
     : [printScalar(value, style.quote)];
 }
 
-/** Prints an entry of a list as a comment: `# - email: …`. */
+/** Prints an entry of a list as a comment: `# - email: …`; its first line says what it is about. */
 export function printCommentedItem(
   value: JsonValue,
   note: string | undefined,
@@ -116,7 +116,9 @@ export function printCommentedItem(
   column: number,
   style: PrintStyle,
 ): Lines {
-  const [first = "", ...rest] = printItem(value, path, column + 2, style);
+  const hasBreak = isMapping(value) && Object.values(value).some((item) => String(item).includes("\n"));
+  const quoting: PrintStyle = hasBreak ? { ...style, quote: '"' } : style;
+  const [first = "", ...rest] = printItem(value, path, column + 2, quoting);
   const end = note === undefined || first.includes(" # ") ? "" : ` # ${commentText(note)}`;
   return [`# ${first}${end}`, ...rest.map((line) => `# ${line}`)];
 }

@@ -7,7 +7,7 @@ import { parseFile } from "../../../src/config/load-merchants.ts";
 import type { LiveState } from "../../../src/model/live.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
 import { judgeDeclared } from "../../../src/plan/judge/judge-rules.ts";
-import { NOW } from "../../support/build.ts";
+import { live, liveRole, NOW } from "../../support/build.ts";
 import { runs } from "../../support/property-runs.ts";
 import { wildStates } from "../../support/wild-states.ts";
 
@@ -41,4 +41,15 @@ test("a new file is formatted", () => {
     }),
     { numRuns: runs(30) },
   );
+});
+
+test("a name that no file can hold is in the comment on its entry as YAML writes it", () => {
+  const names = ["a\u001b[31mred", "two\nlines", "over\u202eride"];
+  const state = live(names.map((name, index) => liveRole(`role_${index}`, name)));
+  const text = newFileText(adoptNew(state, NOW), { merchant: "MC1", environment: "test" });
+  expect(text.split("\n").filter((line) => line.includes("- name:"))).toEqual([
+    String.raw`# - name: "a\u001b[31mred" # ignored: a file cannot hold its name or address`,
+    String.raw`# - name: "over\u202eride" # ignored: a file cannot hold its name or address`,
+    String.raw`# - name: "two\nlines" # ignored: a file cannot hold its name or address`,
+  ]);
 });

@@ -217,6 +217,11 @@ test("a commented-out entry is added once, however it is written", () => {
   const byHand = 'm:\n  - email: x\n  #- { email: "bot@example.com" }\n';
   expect(edited(byHand, remark)).toBe(byHand);
   expect(edited("m: []\n", remark)).toBe("# - email: bot@example.com\n#   roles: [a]\nm: []\n");
+  const named = (name: string): YamlEdit => ({ kind: "remark", path: ["m"], value: { name } });
+  const both = 'm:\n  - a\n  # - name: Old Lead\n  # - name: "a\\nb"\n';
+  expect(edited("m:\n  - a\n", named("Old Lead"), named("a\nb"))).toBe(both);
+  expect(edited(both, named("Old Lead"), named("a\nb"))).toBe(both);
+  expect(edited(both, named("Old Till"))).toContain("  # - name: Old Till\n");
 });
 
 test("2,000 entries take 20 edits in much less than a second", () => {

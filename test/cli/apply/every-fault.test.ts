@@ -182,7 +182,7 @@ const FAULTS: readonly (readonly [string, object, Expected, Expected])[] = [
     "half a body as if it were all",
     { kind: "partial-json" },
     unharmed,
-    { ...unharmed, lists: "reading fails: bad-response", look: "failed: bad-answer" },
+    { ...unharmed, lists: "reading fails: bad-response", look: "failed: bad-response" },
   ],
 ];
 

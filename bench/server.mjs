@@ -9,7 +9,7 @@ import { EMPLOYEE, rolesOf, wireMember, wireRole } from "./support/shop.mjs";
 const [members = 0, latencyMs = 0] = process.argv.slice(2).map(Number);
 const PAGE = 25;
 
-// Serialized in advance, so that an answer costs only its transmission.
+// Serialized in advance, so that a response costs only its transmission.
 const bodies = Array.from({ length: members }, (_, at) => JSON.stringify(wireMember(at)));
 const updated = new Map();
 /** Pages of unchanged merchants; those of a changed one are made for each request. */

@@ -69,10 +69,10 @@ function figuresOf(log, perSecond) {
 
 async function set(url, settings) {
   if (Object.keys(settings).length === 0) return;
-  const answer = await fetch(`${url}/_sandbox/settings`, {
+  const response = await fetch(`${url}/_sandbox/settings`, {
     method: "PUT",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(settings),
   });
-  if (!answer.ok) throw new Error(`The sandbox does not take ${JSON.stringify(settings)}.`);
+  if (!response.ok) throw new Error(`The sandbox does not take ${JSON.stringify(settings)}.`);
 }

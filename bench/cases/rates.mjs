@@ -95,19 +95,19 @@ async function disturb({ url, env }, { perSecond, from, seconds }, isOver) {
   const until = performance.now() + seconds * 1000;
   const headers = { authorization: `Bearer ${env.ROLECALL_API_KEY}` };
   while (performance.now() < until && !isOver()) {
-    const answer = await fetch(`${url}/v0.1/merchants/MC0DEMO1/members?limit=1`, { headers });
-    await answer.arrayBuffer();
+    const response = await fetch(`${url}/v0.1/merchants/MC0DEMO1/members?limit=1`, { headers });
+    await response.arrayBuffer();
     await sleep(Math.max(0, 1000 / perSecond - 22));
   }
 }
 
 async function control(url, what, body) {
   const headers = { "content-type": "application/json" };
-  const answer = await fetch(`${url}/_sandbox/${what}`, {
+  const response = await fetch(`${url}/_sandbox/${what}`, {
     method: "PUT",
     headers,
     body: JSON.stringify(body),
   });
-  if (!answer.ok)
-    throw new Error(`The sandbox does not take ${JSON.stringify(body)}: ${await answer.text()}`);
+  if (!response.ok)
+    throw new Error(`The sandbox does not take ${JSON.stringify(body)}: ${await response.text()}`);
 }

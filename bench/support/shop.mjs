@@ -1,5 +1,5 @@
 /**
- * Generates shops of any size, the same ones each time: as a merchant's file and as the service's answers.
+ * Generates shops of any size, the same ones each time: as a merchant's file and as the service's responses.
  */
 const ROLES = 20;
 

@@ -144,7 +144,7 @@ async function sendPlanned(step: Step, write: Write, run: RunContext): Promise<S
 }
 
 /**
- * Sends a new invitation beside the expired one. If the service answers with a conflict, it removes the expired one
+ * Sends a new invitation beside the expired one. If the service returns a conflict, it removes the expired one
  * first; the journal keeps its content in case the new one is refused.
  */
 async function reinvite(

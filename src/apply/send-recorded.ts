@@ -173,7 +173,7 @@ async function isGone(step: Step, write: Write, run: RunContext): Promise<boolea
   }
 }
 
-/** Returns whether a resource that the service answered not to have is absent; without a look the answer counts. */
+/** Returns whether a resource that the service reported missing is absent; without rechecks, the report counts. */
 async function isAbsent({ id }: Write, { recheck, lookup }: RunContext): Promise<boolean> {
   if (!recheck || id === null) return true;
   try {

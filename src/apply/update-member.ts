@@ -53,11 +53,11 @@ export async function sendMemberUpdate(
     await writer.updateMember(id, { ...before, ...body }, options);
     return null;
   }
-  const answered = await writer.updateMember(id, body, options);
+  const returned = await writer.updateMember(id, body, options);
   const sent = sentFields(change);
   const omitted = filledFields(before).filter((field) => !sent.has(field));
-  const shown = answered !== null && showsUpdate(answered, body);
-  const fields = await emptiedFields(id, omitted, { answered, shown }, context);
+  const shown = returned !== null && showsUpdate(returned, body);
+  const fields = await emptiedFields(id, omitted, { returned, shown }, context);
   return fields.length === 0 ? null : { fields, before, rounded, exact: found?.exact ?? {} };
 }
 
@@ -71,9 +71,9 @@ export async function restoreMember(
   const { password: _, ...body } = changedFields(change, { ...context, password: () => "" });
   const metadata = Object.entries(before.metadata ?? {}).filter(([key]) => !rounded.includes(key));
   const whole = { ...before, metadata: Object.fromEntries(metadata), ...body };
-  const answered = await context.writer.updateMember(change.id, whole, options);
+  const returned = await context.writer.updateMember(change.id, whole, options);
   const sent = filledFields(whole).filter((field) => fields.includes(field));
-  const empty = await stillEmptyFields(change.id, sent, answered, context);
+  const empty = await stillEmptyFields(change.id, sent, returned, context);
   if (empty.length > 0) {
     throw new RolecallError(
       "not-restored",
@@ -87,15 +87,15 @@ export async function restoreMember(
 async function stillEmptyFields(
   id: string,
   sent: readonly MemberField[],
-  answered: LiveMember | null,
+  returned: LiveMember | null,
   context: UpdateContext,
 ): Promise<readonly MemberField[]> {
   const emptyIn = (member: LiveMember): readonly MemberField[] => {
     const filled = filledFields(wholeOf(member));
     return sent.filter((field) => !filled.includes(field));
   };
-  if (answered !== null && emptyIn(answered).length === 0) return [];
-  const now = await readAfterUpdate(id, answered, context);
+  if (returned !== null && emptyIn(returned).length === 0) return [];
+  const now = await readAfterUpdate(id, returned, context);
   return now === null ? [] : emptyIn(now);
 }
 
@@ -148,7 +148,7 @@ function plannedWhole({ before }: MemberUpdateChange, { roleIds }: UpdateContext
 async function emptiedFields(
   id: string,
   omitted: readonly MemberField[],
-  { answered, shown }: { readonly answered: LiveMember | null; readonly shown: boolean },
+  { returned, shown }: { readonly returned: LiveMember | null; readonly shown: boolean },
   context: UpdateContext,
 ): Promise<readonly MemberField[]> {
   const { putSemantics } = context;
@@ -158,8 +158,8 @@ async function emptiedFields(
   };
   if (omitted.every((field) => putSemantics.kept.has(field))) return [];
   // A response may omit fields that are not empty, or show the member as it was before.
-  const trusted = answered !== null && shown && emptyIn(answered).length === 0;
-  const now = trusted ? answered : await readAfterUpdate(id, answered, context);
+  const trusted = returned !== null && shown && emptyIn(returned).length === 0;
+  const now = trusted ? returned : await readAfterUpdate(id, returned, context);
   if (now === null) return [];
   const fields = emptyIn(now);
   for (const field of omitted) if (!fields.includes(field)) putSemantics.kept.add(field);
@@ -169,14 +169,14 @@ async function emptiedFields(
 
 async function readAfterUpdate(
   id: string,
-  answered: LiveMember | null,
+  returned: LiveMember | null,
   { lookup }: UpdateContext,
 ): Promise<LiveMember | null> {
   try {
     return await lookup.getMember(id);
   } catch (error) {
     if (!(error instanceof RolecallError)) throw error;
-    if (answered !== null && error.code === "forbidden") return answered;
+    if (returned !== null && error.code === "forbidden") return returned;
     const { message, hint, request } = error.failure;
     throw new RolecallError(
       error.code,

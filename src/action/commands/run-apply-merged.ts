@@ -210,7 +210,7 @@ async function mark(context: ActionContext, conclusion: "success" | "failure", t
   }
 }
 
-/** Converts a GithubError to an ActionError: without its answers nothing is applied. */
+/** Converts a GithubError to an ActionError: without its responses nothing is applied. */
 async function guarded<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();

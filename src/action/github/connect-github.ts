@@ -43,7 +43,7 @@ export function connectGithub(
     viewer: () => {
       viewer ??= octokit
         .graphql<{ readonly viewer: { readonly login: string } }>("query { viewer { login } }")
-        .then((answer) => answer.viewer.login)
+        .then((response) => response.viewer.login)
         // The login of every workflow's own token.
         .catch(() => "github-actions[bot]");
       return viewer;

@@ -113,7 +113,7 @@ const WINDOW_MS = 5_000;
 
 /** Starts collecting request metrics. */
 export function collectRequestMetrics(): RequestMetricsCollector {
-  const answers = rateMeter(WINDOW_MS);
+  const responses = rateMeter(WINDOW_MS);
   const waits = new Map<string, number>();
   let requests = 0;
   let retries = 0;
@@ -126,7 +126,7 @@ export function collectRequestMetrics(): RequestMetricsCollector {
         case "response":
         case "no-response":
           requests += 1;
-          answers.count(now);
+          responses.count(now);
           break;
         case "wait":
           waits.set(event.reason, Math.max(waits.get(event.reason) ?? 0, event.until));
@@ -144,7 +144,7 @@ export function collectRequestMetrics(): RequestMetricsCollector {
       return {
         requests,
         retries,
-        perSecond: answers.perSecond(now),
+        perSecond: responses.perSecond(now),
         waits: [...waits]
           .map(([reason, until]) => ({ reason, ms: until - now }))
           .sort((one, other) => other.ms - one.ms),

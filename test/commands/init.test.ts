@@ -2,7 +2,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type RunningSandbox, rolecall, startSandbox } from "../support/rolecall.ts";
+import { ExitCode } from "../../src/cli/io/io.ts";
+import { previewNewFiles } from "../../src/cli/show/preview-plans.ts";
+import { type RunningSandbox, realIo, rolecall, startSandbox } from "../support/rolecall.ts";
 
 const MEMBERS = `
       - { email: ada@example.com, roles: [role_owner], mfa: true }
@@ -68,7 +70,7 @@ test("init writes a file for a merchant, for which a plan has no changes, and sa
   const { code, stdout, stderr } = await init(["--merchant", "MC1", "--yes"]);
   expect(stderr).not.toMatch(/error/);
   expect(code).toBe(0);
-  expect(stdout).toContain("Plan: no changes");
+  expect(stdout).toContain("access/mc1.yaml\nPlan of MC1: no changes; 6 unchanged, 1 not managed.\n\nCommit");
   expect(stdout).toMatch(/rolecall plan\n.*\n {2}rolecall drift\n$/);
   expect(await filesHere()).toEqual([".gitignore", "access/mc1.yaml", "schemas/merchant.schema.json"]);
   expect((await stat(join(cwd, "access/mc1.yaml"))).mode & 0o777).toBe(0o666 & ~process.umask());
@@ -101,6 +103,50 @@ members:
 `);
   expect(await plan()).toBe(0);
   expect((await rolecall(["fmt", "--check"], { cwd })).code).toBe(0);
+});
+
+test("init shows in one line that the plans of many merchants have no changes, and what else there is", async () => {
+  const all = await init(["--all", "--yes"]);
+  expect(all.stderr).not.toMatch(/warning|error/);
+  expect(all.stdout).toContain("\nPlans of 3 merchants: no changes; 14 unchanged, 2 not managed.\n\nCommit");
+});
+
+test("init shows whole a plan that has changes, since somebody changed something meanwhile", async () => {
+  await init(["--all", "--yes"]);
+  const text = await read("access/mc3.yaml");
+  await writeFile(join(cwd, "access/mc3.yaml"), text.replace("permissions: [a]", "permissions: [b]"));
+  const { io, written } = realIo({ cwd, env: sandbox.env });
+  const options = { merchant: [], concurrency: 4, retryFor: 0, color: false, format: "text" } as const;
+  const files = ["access/mc1.yaml", "access/mc2.yaml", "access/mc3.yaml"];
+  expect(await previewNewFiles(files, options, io)).toBe(ExitCode.ok);
+  expect(written.stdout).toMatch(
+    /^MC3 · [\s\S]*\n {2}Plan: 1 to update; 1 unchanged\.\n\nPlans of 2 merchants: no changes; 12 unchanged, 2 not managed\.\n$/,
+  );
+});
+
+test("init offers no merchant whose membership is not accepted", async () => {
+  const seed = join(cwd, "seed.yaml");
+  const dee = (status: string) =>
+    `members: [{ email: dee@example.com, roles: [role_owner], status: ${status} }]`;
+  const merchants = [`{ code: MCX, ${dee("accepted")} }`, `{ code: MCY, ${dee("disabled")} }`];
+  await writeFile(
+    seed,
+    `merchants: [${merchants.join(", ")}]\nkeys: [{ key: sk_test_sandbox, owner: dee@example.com }]\n`,
+  );
+  const other = await startSandbox(["--seed", seed]);
+  const { stderr } = await rolecall(["init", "--yes"], { cwd, env: other.env });
+  await other.stop();
+  expect(stderr.replaceAll(/\s+/g, " ")).toContain("the key reaches 1 merchant, such as MCX.");
+});
+
+test("init writes nothing while a file has errors, since it may be that of the merchant", async () => {
+  await mkdir(join(cwd, "access"));
+  await writeFile(join(cwd, "access/shop.yaml"), "version: 1\nmerchant: MC1\nroles: [\n");
+  const { code, stderr } = await init(["-m", "MC1", "-y"]);
+  expect(code).toBe(1);
+  expect(stderr).toContain("access/shop.yaml:3:8: error: ");
+  expect(stderr).toContain("Nothing was written, since some files have errors.");
+  expect(await filesHere()).toEqual(["access/shop.yaml"]);
 });
 
 test("init names the key's variable and the service where the environment alone does not say them", async () => {
@@ -217,9 +263,9 @@ test.each([
   ],
   [
     "a key without memberships",
-    ["--yes"],
+    ["--yes", "--all"],
     { ROLECALL_API_KEY: "sk_test_nobody" },
-    /Name one with --merchant CODE/,
+    /^The key's merchants cannot be listed\. The key in ROLECALL_API_KEY cannot list memberships: it is not .* No merchant without a file is among the key's memberships\. → Name one with --merchant CODE/,
   ],
   [
     "no base URL",

@@ -3,21 +3,24 @@ import { join, resolve } from "node:path";
 import { type SharedRoles, shareRoles } from "../../config/adopt/share-roles.ts";
 import { MERCHANT } from "../../config/schema/text-schemas.ts";
 import { oneLine } from "../../lib/escape.ts";
-import { counted } from "../../lib/text.ts";
+import { by, counted } from "../../lib/text.ts";
 import type { Adoption } from "../../model/adoption.ts";
 import type { SyncMode } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState, Membership } from "../../model/live.ts";
 import { renderFailure } from "../../render/text/failure-text.ts";
 import type { FilePatch } from "../../render/text/patch-text.ts";
+import { hangingLines, wrapText } from "../../render/text/wrap.ts";
 import type { ServiceOptions } from "../args/options.ts";
-import { defaultPath, loadStatesIfAny } from "../files/load-states.ts";
+import { defaultPath, isFileError, loadStatesIfAny } from "../files/load-states.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { type Connection, resolveOwnConnection } from "../session/connection.ts";
+import { printDiagnostics } from "../session/plan-merchants.ts";
 import { openServices, type Services } from "../session/services.ts";
-import { previewPlans } from "../show/preview-plans.ts";
+import { previewNewFiles } from "../show/preview-plans.ts";
+import { readMemberships } from "../show/show-memberships.ts";
 import { askBaseUrl, askKeyVariable, type Interview, openInterview } from "./init-questions.ts";
 import { adoptNew, type NewFileHeader, newFileText, sharedFileText } from "./new-file.ts";
 import {
@@ -45,10 +48,7 @@ const SYNC_MODES = [
   { mode: "additive", note: "what is not listed is left alone" },
 ] as const;
 
-/** Maximum number of merchants whose plans are shown with their warnings. */
-const MAX_WHOLE_PLANS = 3;
-
-/** Writes the files of merchants that are live, and shows their plans, which have no changes. */
+/** Writes the files of merchants that are live, and shows that their plans have no changes. */
 export async function initProject(options: InitCommandOptions, io: Io): Promise<ExitCode> {
   refuseUnusedFiles(options, io.cwd);
   const interview = openInterview(options, io);
@@ -56,7 +56,7 @@ export async function initProject(options: InitCommandOptions, io: Io): Promise<
   const progress = openProgress(options, io);
   const services = openServices({ ...options, emit: progress.live }, io);
   try {
-    const declared = await declaredMerchants(io);
+    const declared = await declaredMerchants(options, io);
     const codes = await chooseMerchants({ options, interview, connection, services, declared }, io);
     progress.reading(codes);
     const reads = await Promise.all(
@@ -77,18 +77,8 @@ export async function initProject(options: InitCommandOptions, io: Io): Promise<
     await writePatches(files, io);
     const merchants = lives.map(({ merchant }) => merchant);
     const paths = files.slice(-merchants.length).map(({ file }) => file);
-    const planned = await previewPlans(
-      paths,
-      {
-        ...options,
-        ...(merchants.length > MAX_WHOLE_PLANS && { quiet: true }),
-        merchant: [],
-        format: "text",
-        reinvite: [],
-      },
-      io,
-    );
-    if (planned === ExitCode.ok) showNextSteps(merchants, files, io);
+    const planned = await previewNewFiles(paths, { ...options, merchant: [], format: "text" }, io);
+    if (planned === ExitCode.ok) showNextSteps(merchants, files, options, io);
     return lives.length < reads.length ? ExitCode.failed : planned;
   } finally {
     await progress.rest();
@@ -106,7 +96,7 @@ async function writeProjectOnly(options: InitCommandOptions, io: Io): Promise<Ex
   const files = projectFiles(join(defaultPath(io.cwd), ".."), { workflows, owner: codeowners }, io.cwd);
   await writePatches(files, io);
   if (files.length === 0) io.stdout.write("There is nothing to write: the files exist already.\n");
-  else showNextSteps([], files, io);
+  else showNextSteps([], files, options, io);
   return ExitCode.ok;
 }
 
@@ -126,9 +116,19 @@ async function chooseConnection(
   );
 }
 
-/** Returns the merchants that have a file, by code, with the file. */
-async function declaredMerchants(io: Io): Promise<ReadonlyMap<string, string>> {
+/** Returns the merchants that have a file, by code, with the file; throws RolecallError if a file may be anybody's. */
+async function declaredMerchants(
+  options: Pick<InitCommandOptions, "color">,
+  io: Io,
+): Promise<ReadonlyMap<string, string>> {
   const loaded = await loadStatesIfAny([], { merchants: [], cwd: io.cwd, now: io.now() });
+  const errors = loaded?.diagnostics.filter(isFileError) ?? [];
+  printDiagnostics(errors, { ...options, format: "text" }, io);
+  if (errors.length > 0) {
+    throw new RolecallError("file-invalid", "Nothing was written, since some files have errors.", {
+      hint: "Correct the errors first: one of the files may be that of a merchant to write.",
+    });
+  }
   return new Map((loaded?.states ?? []).map(({ merchant, origin }) => [merchant, origin.file]));
 }
 
@@ -167,11 +167,14 @@ async function offered(
   { options, interview, connection, services, declared }: Choosing,
   io: Io,
 ): Promise<readonly string[]> {
-  const found = await listMerchants(connection, services, io);
+  const found = await listMerchants({ options, connection, services }, io);
   const open = found.filter(({ resource }) => !declared.has(resource.id));
   if (options.all && open.length > 0) return open.map(({ resource }) => resource.id);
   if (interview === null) {
-    throw new RolecallError("usage", "No merchant is named, and there is no terminal to ask on.", {
+    const reason = options.all
+      ? "No merchant without a file is among the key's memberships."
+      : "No merchant is named, and there is no terminal to ask on.";
+    throw new RolecallError("usage", reason, {
       hint:
         open.length === 0
           ? "Name one with --merchant CODE."
@@ -199,20 +202,24 @@ async function offered(
   return chosen.flatMap((index) => open[index]?.resource.id ?? []);
 }
 
-/** Lists the merchants among the key's memberships, by code; none if the key is not tied to a user. */
+/**
+ * Lists the merchants among the key's memberships, by code: those with an accepted one, since no other gives access.
+ * None if the key is not tied to a user, or the service does not list memberships.
+ */
 async function listMerchants(
-  connection: Connection,
-  services: Services,
+  { options, connection, services }: Pick<Choosing, "options" | "connection" | "services">,
   io: Io,
 ): Promise<readonly Membership[]> {
   try {
-    const all = await services.of(connection).memberships({ type: "merchant" });
-    const byCode = new Map(all.map((one) => [one.resource.id, one]));
-    return [...byCode.values()].sort((a, b) => (a.resource.id < b.resource.id ? -1 : 1));
+    const found = await readMemberships(connection, { type: "merchant", status: "accepted" }, services);
+    const byCode = new Map(found.map((one) => [one.resource.id, one]));
+    return [...byCode.values()].sort(by(({ resource }) => resource.id));
   } catch (error) {
     if (!(error instanceof RolecallError) || ["network", "timeout", "unauthorized"].includes(error.code))
       throw error;
-    io.stderr.write(`The key's merchants cannot be listed: ${oneLine(error.message)}\n`);
+    const style = styleFor(io.stderr, io, options.color);
+    const reason = `The key's merchants cannot be listed. ${oneLine(error.message)}`;
+    io.stderr.write(`${hangingLines(reason, style.columns, "", "  ").join("\n")}\n`);
     return [];
   }
 }
@@ -341,19 +348,24 @@ function headerOf(
   };
 }
 
-function showNextSteps(merchants: readonly string[], files: readonly FilePatch[], io: Io): void {
+function showNextSteps(
+  merchants: readonly string[],
+  files: readonly FilePatch[],
+  { color }: Pick<InitCommandOptions, "color">,
+  io: Io,
+): void {
   const [first = ""] = merchants;
   const only = merchants.length <= 1 ? "" : ` -m ${first}`;
+  const { columns } = styleFor(io.stdout, io, color);
+  const say = (text: string): string => wrapText(text, columns).join("\n");
   io.stdout.write(`
-Commit the files. Then change one, and look at what would happen:
+${say("Commit the files. Then change one, and look at what would happen:")}
   rolecall plan${only}
-What has changed outside git since then:
+${say("What has changed outside git since then:")}
   rolecall drift${only}
 `);
   if (files.some(({ file }) => file.includes(".github/workflows"))) {
-    io.stdout.write(`
-The workflows need rolecall's action in .github/actions/rolecall, a variable and
-two secrets: see docs/github.md.
-`);
+    const needs = `The workflows need rolecall's action in .github/actions/rolecall, a variable and two secrets: see docs/github.md.`;
+    io.stdout.write(`\n${say(needs)}\n`);
   }
 }

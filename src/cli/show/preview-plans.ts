@@ -1,9 +1,11 @@
+import type { Plan } from "../../model/plan.ts";
 import { renderPage } from "../../render/html/html-page.ts";
 import type { UnmanagedMerchant } from "../../render/markdown/review-sections.ts";
+import { isEmptyPlan, renderEmptyPlans, renderPlans } from "../../render/text/plan-text.ts";
 import { planView } from "../../render/view/plan-view.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/options.ts";
 import { ExitCode, type Io, type TextWriter } from "../io/io.ts";
-import { outputTo, standardStream } from "../io/output.ts";
+import { outputTo, standardStream, styleFor, verbosityOf } from "../io/output.ts";
 import { warnUnfinishedRuns } from "../journal/past-runs.ts";
 import { browsePlans, checkInteractive } from "../review/browse-plans.ts";
 import { type PlannedMerchants, planMerchants } from "../session/plan-merchants.ts";
@@ -53,14 +55,40 @@ export async function previewPlans(
     );
     await output.end();
     if (options.out !== undefined) await savePlans(plans, merchants.failures, options.out, io);
-    const blocked = plans.some((one) => one.findings.some(({ severity }) => severity === "error"));
-    if (!merchants.valid || !complete || blocked) return ExitCode.failed;
-    if (plans.some(({ refusals }) => refusals.length > 0)) return ExitCode.refused;
+    const code = exitCodeOf(plans, merchants.valid && complete);
     const differs = plans.some((one) => one.changes.length > 0);
-    return options.detailedExitcode && differs ? ExitCode.differences : ExitCode.ok;
+    return code === ExitCode.ok && options.detailedExitcode && differs ? ExitCode.differences : code;
   } finally {
     await merchants.close();
   }
+}
+
+/** Plans merchants whose files are new: shows the plans that have changes, and in one line how many have none. */
+export async function previewNewFiles(
+  paths: readonly string[],
+  options: ServiceOptions & OutputOptions<"text">,
+  io: Io,
+): Promise<ExitCode> {
+  const merchants = await planMerchants(paths, { ...options, quiet: true }, io);
+  try {
+    const style = styleFor(io.stdout, io, options.color);
+    const print: PrintPlans = (plans) => {
+      const views = plans.map((plan) => planView(plan, merchants.placeOf));
+      const others = views.filter((view) => !isEmptyPlan(view));
+      if (others.length > 0) io.stdout.write(`${renderPlans(others, style, verbosityOf(options))}\n`);
+      io.stdout.write(renderEmptyPlans(views.filter(isEmptyPlan), style));
+    };
+    const { plans, complete } = showPlans(merchants.planned, print, options, io);
+    return exitCodeOf(plans, merchants.valid && complete);
+  } finally {
+    await merchants.close();
+  }
+}
+
+function exitCodeOf(plans: readonly Plan[], complete: boolean): ExitCode {
+  const blocked = plans.some((one) => one.findings.some(({ severity }) => severity === "error"));
+  if (!complete || blocked) return ExitCode.failed;
+  return plans.some(({ refusals }) => refusals.length > 0) ? ExitCode.refused : ExitCode.ok;
 }
 
 /** Returns another stream for the plans if stdout takes the saved ones. */

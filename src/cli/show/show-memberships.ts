@@ -132,10 +132,23 @@ type ReadKey = KeyOfFiles &
 
 async function readKey(key: KeyOfFiles, filter: MembershipFilter, services: Services): Promise<ReadKey> {
   try {
-    return { ...key, memberships: await services.of(key.connection).memberships(filter) };
+    return { ...key, memberships: await readMemberships(key.connection, filter, services) };
   } catch (error) {
     if (!(error instanceof RolecallError)) throw error;
-    return { ...key, error: error.code === "forbidden" ? noUser(error, key.connection) : error };
+    return { ...key, error };
+  }
+}
+
+/** Reads the memberships of a key's user; the error of a key that may not list them says why. */
+export async function readMemberships(
+  connection: Connection,
+  filter: MembershipFilter,
+  services: Services,
+): Promise<readonly Membership[]> {
+  try {
+    return await services.of(connection).memberships(filter);
+  } catch (error) {
+    throw error instanceof RolecallError && error.code === "forbidden" ? noUser(error, connection) : error;
   }
 }
 

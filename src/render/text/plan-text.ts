@@ -57,6 +57,23 @@ export function renderPlans(
   return parts.join("\n");
 }
 
+/** Returns whether a plan has nothing to do and nothing to refuse; it may have warnings. */
+export function isEmptyPlan({ groups, deferred, refusals, errors }: PlanView): boolean {
+  return groups.length + deferred.length + refusals.length + errors.length === 0;
+}
+
+/** Formats plans without changes in one line. */
+export function renderEmptyPlans(views: readonly PlanView[], style: Style): string {
+  const [first, second] = views;
+  if (first === undefined) return "";
+  const whose =
+    second === undefined
+      ? `Plan of ${oneLine(first.merchant)}:`
+      : `Plans of ${counted(views.length, "merchant")}:`;
+  const text = `${countsText(addCounts(views.map(({ counts }) => counts)))}.`;
+  return `${hangingLines(text, style.columns, `${style.bold(whose)} `, "  ").join("\n")}\n`;
+}
+
 function renderPlan(view: PlanView, style: Style, verbosity: Verbosity): string {
   // Never as arguments of a call, of which there may not be any number.
   const lines = [

@@ -61,9 +61,10 @@ export interface ReportedEnd {
 
 /**
  * The side that changed last: the live state, after the last commit that changed the entry (`outside-git`), or the
- * file, after the last live change (`not-applied`); `unknown` if it cannot be determined.
+ * file, after the last live change (`not-applied`); neither, but an end in the file has passed (`due`); `unknown` if it
+ * cannot be determined.
  */
-export type DriftCause = "outside-git" | "not-applied" | "unknown";
+export type DriftCause = "outside-git" | "not-applied" | "due" | "unknown";
 
 /**
  * A change made at the service, which the plan would revert. `missing` is declared and not live: it was removed at the
@@ -76,7 +77,7 @@ export interface DriftedChange {
   /** Fingerprint of the plan's change. */
   readonly fingerprint: string;
   readonly cause: DriftCause;
-  /** `null` if the file changed, and for a member that only follows a replaced role. */
+  /** `null` if the file changed or an end has passed, and for a member that only follows a replaced role. */
   readonly event: DriftEvent | null;
   /** Last commit of its entry in the file, in ms since the epoch; `null` if unknown. */
   readonly fileChangedAt: number | null;

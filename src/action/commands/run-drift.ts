@@ -158,7 +158,12 @@ function sinceText({ plan, changes, violations }: Drift, seen: FirstSeen): strin
     ),
     ...plan.changes.map(({ resource, name, kind, fingerprint }, index) => {
       const { event = null, cause = "unknown" } = changes[index] ?? {};
-      const what = event !== null && cause === "outside-git" ? `was ${event} outside git` : STATES[kind];
+      const what =
+        event !== null && cause === "outside-git"
+          ? `was ${event} outside git`
+          : cause === "due"
+            ? "is due: its end date has passed"
+            : STATES[kind];
       return line(fingerprint, `${resource} ${inlineCode(name)} ${what}`);
     }),
   ].join("\n");

@@ -3,8 +3,9 @@ import { ruleLocations, unplannedOf } from "../../cli/show/show-plans.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
+import { upcomingEnds } from "../../plan/due.ts";
 import { fenced, inlineCode } from "../../render/markdown/markdown-blocks.ts";
-import type { ReviewInput } from "../../render/markdown/review-sections.ts";
+import { endsText, type ReviewInput } from "../../render/markdown/review-sections.ts";
 import { PLAIN } from "../../render/style.ts";
 import { renderFailure } from "../../render/text/failure-text.ts";
 import { renderPlans } from "../../render/text/plan-text.ts";
@@ -87,7 +88,7 @@ async function plan(context: ActionContext, comment: PullComment): Promise<Actio
       marker: markerOf("plan", context.scope),
       review,
       about: [aboutRun(context)],
-      after: onMerge(context, plans, stored),
+      after: [...onMerge(context, plans, stored), ...announcedEnds(context, loaded.states)],
     };
     const changes = plans.some((one) => one.changes.length > 0 || one.deferred.length > 0);
     const worth = changes || unmanaged.length > 0;
@@ -204,6 +205,21 @@ function onMerge(
   return [
     `**On merge**, the apply workflow plans again and makes ${changes === 1 ? "this change" : `these ${counted(changes, "change")}`}; anything that is not listed here is refused.`,
   ];
+}
+
+/** Announces the ends of access that are to come: what follows from them needs no approval of its own. */
+function announcedEnds(
+  { event, io, masked }: ActionContext,
+  states: readonly DesiredState[],
+): readonly string[] {
+  if (event.pull === null) return [];
+  const text = endsText(
+    states.flatMap((state) =>
+      upcomingEnds(state, io.now()).map((end) => ({ ...end, merchant: state.merchant })),
+    ),
+  );
+  if (text === "") return [];
+  return [masked ? maskText(text) : text];
 }
 
 function maskedIf<T extends Parameters<typeof maskedAnnotations>[0]>({ masked }: ActionContext, all: T) {

@@ -26,6 +26,7 @@ export type ApplyOptions = Pick<ServiceOptions, "concurrency"> &
     readonly recheck: boolean;
     readonly rotatePassword: readonly string[];
     readonly interactive?: true;
+    readonly only?: "due";
   };
 
 /** The options of `apply`. */
@@ -134,12 +135,7 @@ async function reviewAndApply(
     }))
     .filter(({ plan, passwords }) => plan.changes.length + passwords.length > 0);
   if (due.length === 0) {
-    const missing = results.reduce((sum, { plan }) => sum + remainingChanges(plan).notCreated.length, 0);
-    const rest = [
-      ...(allOut > 0 ? [leftOutText(allOut)] : []),
-      ...(missing > 0 ? [`${counted(missing, "member")} cannot be created without roles`] : []),
-    ];
-    reporter.say(rest.length > 0 ? `Nothing to do: ${rest.join("; ")}.` : "Nothing to do.");
+    reporter.say(nothingToDo(results, allOut, options));
     return ExitCode.ok;
   }
   for (const { plan, passwords } of due) reporter.passwords(plan.merchant, passwords);
@@ -173,6 +169,17 @@ async function reviewAndApply(
   // The loss of the last output may be noticed only now.
   await io.sleep(0);
   return code === ExitCode.ok && isCutOff(io) ? ExitCode.partial : code;
+}
+
+/** Says why nothing is to be done, if there is a reason besides that nothing differs. */
+function nothingToDo(results: readonly PlanResult[], leftOut: number, { only }: ApplyOptions): string {
+  const missing = results.reduce((sum, { plan }) => sum + remainingChanges(plan).notCreated.length, 0);
+  const rest = [
+    ...(only === "due" ? ["no end date has passed"] : []),
+    ...(leftOut > 0 ? [leftOutText(leftOut)] : []),
+    ...(missing > 0 ? [`${counted(missing, "member")} cannot be created without roles`] : []),
+  ];
+  return rest.length > 0 ? `Nothing to do: ${rest.join("; ")}.` : "Nothing to do.";
 }
 
 function leftOutText(count: number): string {

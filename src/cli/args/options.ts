@@ -51,6 +51,15 @@ export function withReinviteOption(command: Command): Command {
   );
 }
 
+/** Adds `--only`: a part of the changes. */
+export function withOnlyOption(command: Command): Command {
+  return command.addOption(
+    new Option("--only <what>", "only these changes; due: removals of access whose end date has passed")
+      .choices(["due"])
+      .conflicts(["reinvite"]),
+  );
+}
+
 /** Adds the options of the commands that talk to the service for all merchants. */
 export function withServiceOptions(command: Command): Command {
   return withConnectionOptions(withMerchantOption(command)).option(

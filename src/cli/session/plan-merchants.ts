@@ -2,6 +2,7 @@ import type { LoadHooks } from "../../config/load-sources.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { FailureJson, LiveEvent } from "../../model/events.ts";
+import { planDue } from "../../plan/due.ts";
 import { diagnosticFailure, failureJson } from "../../render/machine-formats.ts";
 import { renderDiagnostics } from "../../render/text/failure-text.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
@@ -56,7 +57,8 @@ export async function planMerchants(
       pause: io.turn,
     });
     checkReinvited(options.reinvite ?? [], states);
-    const sessions = createSessions(services, states, { ...options, prefetch }, io);
+    const making = options.only === "due" ? { makePlan: planDue } : {};
+    const sessions = createSessions(services, states, { ...options, ...making, prefetch }, io);
     progress.reading(states.map(({ merchant }) => merchant));
     events.release();
     const planning = planSessions(sessions, progress.read);
@@ -170,6 +172,8 @@ type PlanMerchantsOptions = ServiceOptions &
   OutputOptions & {
     readonly asOf?: number;
     readonly reinvite?: readonly string[];
+    /** Part of the changes to plan; absent: all. */
+    readonly only?: "due";
     /** Destinations of results, from `--output` and `--out`. */
     readonly output?: string;
     readonly out?: string;

@@ -29,6 +29,7 @@ export type PlanCommandOptions = ServiceOptions &
     readonly asOf?: number;
     readonly reinvite: readonly string[];
     readonly interactive?: true;
+    readonly only?: "due";
   };
 
 /** Plans the merchants of the files and shows the plans; returns `refused` if an apply would be. */

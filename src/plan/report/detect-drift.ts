@@ -12,6 +12,7 @@ import type {
 } from "../../model/plan.ts";
 import type { Drift, DriftCause, DriftEvent, DriftViolation } from "../../model/reports.ts";
 import { roleImageOf } from "../changes/role-changes.ts";
+import { dueSince } from "../due.ts";
 import { hash, withFingerprint } from "../fingerprint.ts";
 import { accessAfter, accessBefore, roleFinder, splitByResource } from "../judge/access.ts";
 import { impactOf } from "../judge/impact.ts";
@@ -37,7 +38,8 @@ export function driftOf(input: DriftInput, planned: Plan, times: DriftTimes): Dr
   const changes = plan.changes.map((change) => {
     const fileChangedAt = times.file(change);
     const liveChangedAt = times.live(change);
-    const cause = causeOf(change, fileChangedAt, liveChangedAt);
+    const isDue = dueSince(change, input.desired) !== null;
+    const cause = isDue ? "due" : causeOf(change, fileChangedAt, liveChangedAt);
     const { fingerprint } = change;
     return { fingerprint, cause, event: eventOf(change, cause), fileChangedAt, liveChangedAt };
   });
@@ -71,7 +73,8 @@ function causeOf({ kind, reason }: Change, file: number | null, live: number | n
 }
 
 function eventOf({ kind, resource, reason }: Change, cause: DriftCause): DriftEvent | null {
-  if (cause === "not-applied" || (resource === "member" && reason === "immutable-field")) return null;
+  if (cause === "not-applied" || cause === "due" || (resource === "member" && reason === "immutable-field"))
+    return null;
   switch (kind) {
     case "create":
       return "missing";

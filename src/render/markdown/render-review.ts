@@ -98,10 +98,7 @@ function rowsOf({ views, unplanned }: ReviewInput): readonly ReviewRow[] {
   const planned = views.map((view): ReviewRow => {
     const { create, update, replace, delete: remove, unchanged, unmanaged = 0 } = view.counts;
     const [rank, outcome] = outcomeOf(view);
-    const changed =
-      "sums" in view
-        ? [view.sums.added, view.sums.changed, view.sums.missing, view.sums.notApplied + view.sums.unknown]
-        : [create, update, replace, remove];
+    const changed = "sums" in view ? driftNumbers(view.sums) : [create, update, replace, remove];
     const numbers = changed.map(grouped);
     const kept = grouped(unchanged) + (unmanaged > 0 ? ` (${grouped(unmanaged)} not managed)` : "");
     const risks = view.risks.reduce((sum, { items }) => sum + items.length, 0);
@@ -110,6 +107,10 @@ function rowsOf({ views, unplanned }: ReviewInput): readonly ReviewRow[] {
     return { text: `| ${name} | ${outcome} | ${numbers.join(" | ")} | ${kept} | ${risks} |`, rank };
   });
   return [...failed, ...planned].sort((a, b) => a.rank - b.rank);
+}
+
+function driftNumbers({ added, changed, missing, notApplied, due, unknown }: DriftSums): readonly number[] {
+  return [added, changed, missing, notApplied + due + unknown];
 }
 
 function outcomeOf(view: PlanView): readonly [rank: number, outcome: string] {

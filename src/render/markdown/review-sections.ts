@@ -11,7 +11,7 @@ import type { DriftView } from "../view/drift-view.ts";
 import type { PlanView } from "../view/plan-view.ts";
 import { type ChangeOrigin, type RiskKind, riskTitle } from "../view/risk-view.ts";
 import type { RiskBlock } from "./fit-review.ts";
-import { fenced } from "./markdown-blocks.ts";
+import { fenced, inlineCode } from "./markdown-blocks.ts";
 
 const ORIGINS: readonly ChangeOrigin[] = ["plan", "outside-git", "unknown"];
 const KINDS: readonly RiskKind[] = ["administrators", "sensitive", "removals", "ignored"];
@@ -183,6 +183,35 @@ function labelled(sign: string, { label }: DetailView, items: readonly string[])
 
 function signed(first: string, lines: readonly string[], rest = first): readonly string[] {
   return lines.map((line, index) => `${index === 0 ? first : rest}${line}`);
+}
+
+/** An end of access that is to come. */
+export interface EndView {
+  readonly merchant: string;
+  /** In ms since the epoch. */
+  readonly ends: number;
+  /** As the file writes it: the last day with access, or a timestamp. */
+  readonly text: string;
+  readonly email: string;
+  /** `null` for the whole membership. */
+  readonly roles: readonly string[] | null;
+}
+
+const ENDS_SHOWN = 10;
+
+/** Lists who loses access by time alone, the earliest first; empty if nobody does. */
+export function endsText(ends: readonly EndView[]): string {
+  if (ends.length === 0) return "";
+  const lines = ends
+    .toSorted((a, b) => a.ends - b.ends)
+    .slice(0, ENDS_SHOWN)
+    .map(({ merchant, text, email, roles }) => {
+      const lost = roles === null ? "the membership" : roles.map(inlineCode).join(", ");
+      return `- ${text.includes("T") ? "from" : "after"} ${oneLine(text)}: ${inlineCode(merchant)} ${inlineCode(email)} loses ${lost}`;
+    });
+  const more = ends.length - lines.length;
+  const rest = more > 0 ? [`- and ${counted(more, "more end")}`] : [];
+  return `**Later**, by their end dates, without another review:\n\n${[...lines, ...rest].join("\n")}`;
 }
 
 /** A merchant that could not be read, with the reason. */

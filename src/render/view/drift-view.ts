@@ -8,9 +8,10 @@ import { type RiskView, risksOf } from "./risk-view.ts";
 const TITLES: Readonly<Record<DriftCause, string>> = {
   "outside-git": "Changed outside git: live is newer than the file",
   "not-applied": "Merged, but not applied: the file is newer than live",
+  due: "Due: an end date has passed; the next apply removes the access",
   unknown: "Different; which side changed is unknown",
 };
-const CAUSES: readonly DriftCause[] = ["outside-git", "not-applied", "unknown"];
+const CAUSES: readonly DriftCause[] = ["outside-git", "not-applied", "due", "unknown"];
 
 /** The number of differences of each kind, and of rules that live access breaks. */
 export interface DriftSums {
@@ -19,6 +20,8 @@ export interface DriftSums {
   /** Declared and not live, of which nobody knows whether they ever were. */
   readonly missing: number;
   readonly notApplied: number;
+  /** Removals of access whose end has passed. */
+  readonly due: number;
   readonly unknown: number;
   readonly violations: number;
 }
@@ -97,6 +100,7 @@ function driftSums({ changes, violations }: Drift): DriftSums {
     changed: outside("changed"),
     missing: changes.filter(({ event }) => event === "missing").length,
     notApplied: changes.filter(({ cause }) => cause === "not-applied").length,
+    due: changes.filter(({ cause }) => cause === "due").length,
     unknown: changes.filter((one) => one.cause === "unknown" && isMade(one.event)).length,
     violations: violations.length,
   };
@@ -110,19 +114,20 @@ export function addSums(all: readonly DriftSums[]): DriftSums {
     changed: sum("changed"),
     missing: sum("missing"),
     notApplied: sum("notApplied"),
+    due: sum("due"),
     unknown: sum("unknown"),
     violations: sum("violations"),
   };
 }
 
 /** Returns the number of differences, without broken rules. */
-export function differencesIn({ added, changed, missing, notApplied, unknown }: DriftSums): number {
-  return added + changed + missing + notApplied + unknown;
+export function differencesIn({ added, changed, missing, notApplied, due, unknown }: DriftSums): number {
+  return added + changed + missing + notApplied + due + unknown;
 }
 
 /** "live access breaks 1 rule; 3 differences (1 added, 1 changed outside git, 1 not applied)", or "none". */
 export function driftText(sums: DriftSums): string {
-  const { violations, missing, notApplied, unknown } = sums;
+  const { violations, missing, notApplied, due, unknown } = sums;
   const events = (["added", "changed"] as const)
     .filter((event) => sums[event] > 0)
     .map((event) => `${grouped(sums[event])} ${event}`);
@@ -130,6 +135,7 @@ export function driftText(sums: DriftSums): string {
     ...(events.length > 0 ? [`${events.join(", ")} outside git`] : []),
     ...(missing > 0 ? [`${grouped(missing)} declared, not live`] : []),
     ...(notApplied > 0 ? [`${grouped(notApplied)} not applied`] : []),
+    ...(due > 0 ? [`${grouped(due)} due`] : []),
     ...(unknown > 0 ? [`${grouped(unknown)} unknown`] : []),
   ];
   const parts = [
@@ -148,7 +154,7 @@ export function knownDriftText(sums: DriftSums, hasProblems: boolean, none: stri
 
 /** A member who would only move along with a replaced role: nothing has happened to them. */
 function isConsequence({ cause, event }: DriftedChange): boolean {
-  return cause !== "not-applied" && event === null;
+  return cause !== "not-applied" && cause !== "due" && event === null;
 }
 
 function rowOfDrift(change: Change, { event, cause }: DriftedChange): RowView {

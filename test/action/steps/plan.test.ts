@@ -37,6 +37,9 @@ describe("plan", () => {
     options: Partial<Parameters<Repository["step"]>[1]> = {},
   ): Promise<StepEnd> => repository.step({ command: "plan", ...inputs }, { pull: 7, ...options });
 
+  const unescaped = (text: string): string =>
+    text.replaceAll(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code)));
+
   const onlyComment = (): string => {
     expect(repository.github.comments).toHaveLength(1);
     return repository.github.comments[0]?.body ?? "";
@@ -52,6 +55,18 @@ describe("plan", () => {
     expect(body).toContain("### ⚠️ 1 new entry of ignore");
     expect(body).toContain("+ MC1: member ben@*: matching members are no longer managed");
     expect(body).toContain("1 live member is ignored: Employee (ben@example.com).");
+  });
+
+  test("the comment announces who will lose access by time alone", async () => {
+    await repository.propose(7, {
+      [FILE]: `${BASE}  - { email: eve@example.com, roles: [role_employee, { role: role_manager, until: 2099-01-31 }], until: 2099-06-30T12:00:00Z }\n`,
+    });
+    await plan();
+    expect(unescaped(onlyComment())).toContain(
+      "**Later**, by their end dates, without another review:\n\n" +
+        "- after 2099-01-31: <code>MC1</code> <code>eve@example.com</code> loses <code>role_manager</code>\n" +
+        "- from 2099-06-30T12:00:00Z: <code>MC1</code> <code>eve@example.com</code> loses the membership",
+    );
   });
 
   test("a second push edits the comment in place, first to planning, though others have copied its marker", async () => {

@@ -74,11 +74,11 @@ test("a policy that live access breaks is told, whichever side moved, and also b
   ]);
 });
 
-test("an end date that is past is nobody's doing outside git", () => {
+test("an end date that is past makes a removal due, and is nobody's doing outside git", () => {
   const want = desired({ members: [member("a@example.com", { until: until("2026-01-31") })] });
   const is = live([], [liveMember("a", "a@example.com")]);
   const { changes } = driftOf({ desired: want, live: is }, planOf(want, is), AT);
-  expect(changes).toMatchObject([{ cause: "not-applied", event: null }]);
+  expect(changes).toMatchObject([{ cause: "due", event: null }]);
 });
 
 test("those who would move along with a replaced role have done nothing", () => {

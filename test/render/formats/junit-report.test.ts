@@ -127,7 +127,7 @@ describe("a JUnit report of files", () => {
 
 describe("a JUnit report of drift", () => {
   const clean = { ...planView(richPlan()), groups: [], errors: [], refusals: [] };
-  const sums = { added: 0, changed: 0, missing: 0, notApplied: 0, unknown: 0, violations: 0 };
+  const sums = { added: 0, changed: 0, missing: 0, notApplied: 0, due: 0, unknown: 0, violations: 0 };
 
   test("passes without drift; every difference and every broken rule fails", () => {
     const none: DriftView = { ...clean, sums };

@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import type { ApplyCommandOptions } from "../../apply/apply-merchants.ts";
 import {
+  withOnlyOption,
   withOutputOptions,
   withQuietOption,
   withReinviteOption,
@@ -43,6 +44,8 @@ Examples:
   rolecall apply access/shop.yaml       asks before it changes anything
   rolecall apply --interactive          leaves changes out, asks for the rest
   rolecall apply --yes                  for pipelines: no question
+  rolecall apply --only due --yes       removes access whose end date has passed,
+                                        and changes nothing else
   rolecall apply --yes --format json    one event per line, for other programs
   rolecall apply --yes --approved plan.json
                                         nothing but what was reviewed and saved
@@ -66,5 +69,5 @@ refused, or 4 if it stopped part-way or changes remain.
       const { applyMerchants } = await import("../../apply/apply-merchants.ts");
       done(await applyMerchants(paths, options, io));
     });
-  return withOutputOptions(withQuietOption(withServiceOptions(withReinviteOption(command))));
+  return withOutputOptions(withQuietOption(withServiceOptions(withOnlyOption(withReinviteOption(command)))));
 }

@@ -3,6 +3,7 @@ import {
   parseAsOf,
   warnWithoutEffect,
   withDocumentOptions,
+  withOnlyOption,
   withOutputOptions,
   withQuietOption,
   withReinviteOption,
@@ -61,6 +62,9 @@ apply.
       done(await previewPlans(paths, options, io));
     });
   return withDocumentOptions(
-    withOutputOptions(withQuietOption(withServiceOptions(withReinviteOption(command))), FORMATS),
+    withOutputOptions(
+      withQuietOption(withServiceOptions(withOnlyOption(withReinviteOption(command)))),
+      FORMATS,
+    ),
   );
 }

@@ -1,0 +1,76 @@
+import { by } from "../lib/text.ts";
+import type { DesiredState } from "../model/desired.ts";
+import type { Change, Plan } from "../model/plan.ts";
+import { buildPlan, type PlanInput } from "./build-plan.ts";
+
+/**
+ * Returns the time since which a change is due: it does nothing but remove access whose end in the file has passed. In ms
+ * since the epoch; `null` for any other change.
+ */
+export function dueSince(change: Change, { members = [] }: Pick<DesiredState, "members">): number | null {
+  if (change.resource !== "member" || change.reason !== "access-ended") return null;
+  const member =
+    members.find(({ id }) => id !== undefined && id === change.id) ??
+    members.find(({ email }) => email.toLowerCase() === change.name.toLowerCase());
+  if (member === undefined) return null;
+  const { until, roles = [] } = member;
+  if (change.kind === "delete") {
+    const ends = roles.map((grant) => grant.until?.ends ?? Number.POSITIVE_INFINITY);
+    return Math.min(until?.ends ?? Number.POSITIVE_INFINITY, Math.max(...ends));
+  }
+  const ends = change.fields.flatMap((diff): readonly number[] => {
+    // A declared role is removed only after its end.
+    if (diff.field !== "roles" || diff.added.length > 0) return [Number.POSITIVE_INFINITY];
+    return diff.removed.map(({ id, name }) => {
+      const grant = roles.find(({ role }) => role === name || role === id);
+      return grant?.until?.ends ?? Number.POSITIVE_INFINITY;
+    });
+  });
+  const last = Math.max(...ends);
+  return Number.isFinite(last) ? last : null;
+}
+
+/** Plans only the changes that are due: everything else is left out. */
+export function planDue(input: PlanInput): Plan {
+  const plan = buildPlan(input);
+  const others = plan.changes.filter((change) => dueSince(change, input.desired) === null);
+  const later = plan.deferred.map(({ change }) => change);
+  if (others.length + later.length === 0) return plan;
+  const leaveOut = new Set([...others, ...later].map(({ fingerprint }) => fingerprint));
+  return buildPlan({ ...input, leaveOut: new Set([...(input.leaveOut ?? []), ...leaveOut]) });
+}
+
+/** An end of access that is to come. */
+export interface UpcomingEnd {
+  /** The first moment without access, in ms since the epoch. */
+  readonly ends: number;
+  /** As the file writes it: the last day with access, or a timestamp. */
+  readonly text: string;
+  readonly email: string;
+  /** Roles that end then; `null` for the whole membership. */
+  readonly roles: readonly string[] | null;
+}
+
+/** Returns the ends of access that a file sets for times to come: the earliest first, then by address. */
+export function upcomingEnds(
+  { members = [] }: Pick<DesiredState, "members">,
+  now: number,
+): readonly UpcomingEnd[] {
+  return members
+    .flatMap(({ email, until, roles = [] }): readonly UpcomingEnd[] => {
+      const last = until?.ends ?? Number.POSITIVE_INFINITY;
+      if (last <= now) return [];
+      const ending = roles.flatMap(({ role, until: end }) =>
+        end !== undefined && end.ends > now && end.ends < last ? [{ role, end }] : [],
+      );
+      const times = [...new Map(ending.map(({ end }) => [end.ends, end])).values()];
+      return [
+        ...times.map(({ ends, text }) => {
+          const own = ending.filter(({ end }) => end.ends === ends);
+          return { ends, text, email, roles: own.map(({ role }) => role).sort() };
+        }),
+        ...(until === undefined ? [] : [{ ends: last, text: until.text, email, roles: null }]),
+      ];
+    })
+    .sort((a, b) => a.ends - b.ends || by(({ email }: UpcomingEnd) => email)(a, b));
+}

@@ -1,0 +1,69 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RunningSandbox, rolecall, startSandbox } from "../support/rolecall.ts";
+
+const SEED = `merchants:
+  - code: MC1
+    members:
+      - { email: ada@example.com, roles: [role_owner] }
+      - { email: temp@example.com, roles: [role_employee, role_manager] }
+      - { email: gone@example.com, roles: [role_employee] }
+      - { email: unlisted@example.com, roles: [role_employee] }
+keys:
+  - { key: sk_test_sandbox, owner: ada@example.com }
+`;
+const FILE = `version: 1
+merchant: MC1
+members:
+  - { email: ada@example.com, roles: [role_owner] }
+  - { email: temp@example.com, roles: [role_employee, { role: role_manager, until: 2001-01-31 }] }
+  - { email: gone@example.com, roles: [role_employee], until: 2001-06-30 }
+  - { email: new@example.com, roles: [role_employee] }
+`;
+
+let sandbox: RunningSandbox;
+let cwd = "";
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "rolecall-due-"));
+  await mkdir(join(cwd, "access"));
+  await writeFile(join(cwd, "access/shop.yaml"), FILE);
+  await writeFile(join(cwd, "seed.yaml"), SEED);
+  sandbox = await startSandbox(["--seed", join(cwd, "seed.yaml")]);
+});
+
+afterAll(async () => {
+  await sandbox.stop();
+  await rm(cwd, { recursive: true });
+});
+
+const run = (...args: readonly string[]) => rolecall(args, { cwd, env: sandbox.env });
+
+test("drift says what is due, apart from what is not applied, and its patch leaves it out", async () => {
+  const { stdout } = await run("drift");
+  expect(stdout).toContain("Due: an end date has passed; the next apply removes the access");
+  expect(stdout).toMatch(/Drift: 4 differences \(.*2 due.*\)/s);
+  const patch = await run("drift", "--patch");
+  expect(patch.stdout).not.toContain("gone@example.com");
+});
+
+test("apply --only due removes access whose end has passed, and changes nothing else", async () => {
+  const plan = await run("plan", "--only", "due");
+  expect(plan.stdout).toContain("Plan: 1 to update, 1 to delete");
+  expect(plan.stdout).not.toMatch(/new@example.com|unlisted@example.com/);
+  const applied = await run("apply", "--only", "due", "--yes");
+  expect(applied.stdout).toContain("2 changes done.");
+  expect(applied.code).toBe(0);
+  const again = await run("apply", "--only", "due", "--yes");
+  expect(again.stderr).toContain("Nothing to do: no end date has passed.");
+  const rest = await run("plan");
+  expect(rest.stdout).toContain("Plan: 1 to create, 1 to delete");
+});
+
+test("--only due and --reinvite cannot be combined", async () => {
+  const { code, stderr } = await run("apply", "--only", "due", "--reinvite", "ada@example.com");
+  expect(stderr).toContain("cannot be used with option '--reinvite <email>'");
+  expect(code).toBe(1);
+});

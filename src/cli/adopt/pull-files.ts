@@ -11,9 +11,11 @@ import { RolecallError } from "../../model/errors.ts";
 import { buildPlan } from "../../plan/build-plan.ts";
 import { judgeDeclared } from "../../plan/judge/judge-rules.ts";
 import type { FilePatch } from "../../render/text/patch-text.ts";
+import { hangingLines } from "../../render/text/wrap.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { defaultPath, isFileError, type Loaded, loadStates, sourceReader } from "../files/load-states.ts";
 import type { Io } from "../io/io.ts";
+import { styleFor } from "../io/output.ts";
 import { printDiagnostics } from "../session/plan-merchants.ts";
 import { globMatcher, type PlannedMerchant } from "../session/session.ts";
 import { emptyState } from "./new-file.ts";
@@ -36,8 +38,8 @@ export async function loadPullTargets(
   options: Pick<OutputOptions, "color" | "quiet">,
   io: Io,
 ): Promise<PullTargets> {
-  for (const code of codes) checkCode(code);
   const loaded = await loadAll(codes, io);
+  for (const code of codes) checkCode(code, loaded, io.cwd);
   printDiagnostics(loaded.diagnostics.filter(isFileError), { ...options, format: "text" }, io);
   const { states: all, sources } = loaded;
   const declared = new Map(all.map((state) => [state.merchant, state]));
@@ -47,10 +49,27 @@ export async function loadPullTargets(
   return { states, all, sources, fresh: new Set(fresh), valid: !loaded.diagnostics.some(isFileError) };
 }
 
-function checkCode(code: string): void {
-  if (MERCHANT.test(code)) return;
-  throw new RolecallError("usage", `"${code}" is not the code of a merchant.`, {
-    hint: "Name merchants by their codes, such as MC4F7K2P; files cannot be named here.",
+/** Throws RolecallError for what is no code: a path has the codes of its merchants instead. */
+function checkCode(code: string, { all }: Loaded, cwd: string): void {
+  const path = resolve(cwd, code);
+  const isPath = existsSync(path) && !all.some(({ merchant }) => merchant === code);
+  if (MERCHANT.test(code) && !isPath) return;
+  const shown = oneLine(code);
+  const folder = oneLine(defaultPath(cwd));
+  const codes = all
+    .filter(({ origin, included = [] }) =>
+      [origin.file, ...included].some((file) => resolve(cwd, file) === path),
+    )
+    .map(({ merchant }) => merchant);
+  const hint = !isPath
+    ? "Name merchants by their codes, such as MC4F7K2P."
+    : codes.length > 0
+      ? `Name merchants by their codes: rolecall pull ${codes.join(" ")}`
+      : path === resolve(cwd, folder)
+        ? `"rolecall pull" without a code updates every file in ${folder}.`
+        : `pull updates the files in ${folder}, and takes the codes of merchants. Move the files there, or run pull in the folder whose access/ they are in.`;
+  throw new RolecallError("usage", `"${shown}" is ${isPath ? "a path, " : ""}not the code of a merchant.`, {
+    hint,
   });
 }
 
@@ -80,11 +99,18 @@ function newFile(code: string, { states, diagnostics }: Loaded, cwd: string): st
   }
   if (existsSync(resolve(cwd, file))) {
     const other = states.find(({ origin }) => origin.file === file)?.merchant;
-    throw new RolecallError(
-      "usage",
-      `No valid file declares merchant ${code}, and ${file} exists${other === undefined ? "" : ` for ${other}`}.`,
-      { hint: `Rename ${file}, or correct its errors.` },
-    );
+    if (other !== undefined) {
+      throw new RolecallError(
+        "usage",
+        `No file declares merchant ${code}, and ${file} exists for ${other}.`,
+        {
+          hint: `For that merchant, run "rolecall pull ${other}"; for another one, rename ${file} first.`,
+        },
+      );
+    }
+    throw new RolecallError("usage", `No valid file declares merchant ${code}, and ${file} exists.`, {
+      hint: `Rename ${file}, or correct its errors.`,
+    });
   }
   if (diagnostics.some(isFileError)) {
     throw new RolecallError(
@@ -98,6 +124,18 @@ function newFile(code: string, { states, diagnostics }: Loaded, cwd: string): st
   return file;
 }
 
+/** The part of the differences that is pulled. */
+export interface PulledPart {
+  readonly only?: "roles" | "members";
+  readonly member: readonly string[];
+  readonly adoptDrift?: true;
+}
+
+/** Returns whether a part of the differences is left out. */
+export function isPart({ only, member, adoptDrift }: PulledPart): boolean {
+  return only !== undefined || member.length > 0 || adoptDrift === true;
+}
+
 /**
  * Loads the files as the patches would leave them, and plans again: prints the errors that they would have, and what a
  * plan would still change. Returns false if the files would have errors that they do not have now.
@@ -106,7 +144,7 @@ export async function checkPatched(
   patches: readonly FilePatch[],
   { states, all }: PullTargets,
   merchants: readonly PlannedMerchant[],
-  options: Pick<OutputOptions, "color" | "quiet">,
+  options: Pick<OutputOptions, "color" | "quiet"> & PulledPart,
   io: Io,
 ): Promise<boolean> {
   if (patches.length === 0) return true;
@@ -114,11 +152,19 @@ export async function checkPatched(
   const files = [...new Set([...all, ...states].map(({ origin }) => resolve(io.cwd, origin.file)))];
   const loaded = await loadMerchants(files, patchedReader(patches, io.cwd), { now, judge: judgeDeclared });
   const errors = loaded.diagnostics.filter(isFileError);
+  const codes = states.length === all.length ? [] : states.map(({ merchant }) => merchant);
   if (errors.length > 0) {
     printDiagnostics(errors, { ...options, format: "text" }, io);
-    io.stderr.write(
-      `The files would have ${counted(errors.length, "error")}, so that nothing is written: change these first.\n`,
-    );
+    const style = styleFor(io.stderr, io, options.color);
+    const all = `rolecall pull${codes.map((code) => ` ${code}`).join("")}`;
+    const next = isPart(options)
+      ? `What is left out does not fit what is pulled. Pull both, with "${all}", or change the files first.`
+      : "Change the files first, so that they fit what is live.";
+    const lines = [
+      `The files would have ${counted(errors.length, "error")}, so that nothing is written.`,
+      ...hangingLines(next, style.columns, `  ${style.cyan("→")} `, "    "),
+    ];
+    io.stderr.write(`${lines.join("\n")}\n`);
     return false;
   }
   const matches = globMatcher();

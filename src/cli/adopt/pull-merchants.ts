@@ -24,17 +24,15 @@ import {
 } from "./adopt-planned.ts";
 import { adoptNew, newFileText } from "./new-file.ts";
 import { writePatches } from "./project-files.ts";
-import { checkPatched, loadPullTargets, type PullTargets } from "./pull-files.ts";
+import { checkPatched, isPart, loadPullTargets, type PulledPart, type PullTargets } from "./pull-files.ts";
 
 /** The options of `pull`. */
-export type PullCommandOptions = Omit<ServiceOptions, "merchant" | "shard"> & {
-  readonly check?: true;
-  readonly yes?: true;
-  readonly only?: "roles" | "members";
-  readonly member: readonly string[];
-  readonly adoptDrift?: true;
-  readonly color: boolean;
-};
+export type PullCommandOptions = Omit<ServiceOptions, "merchant" | "shard"> &
+  PulledPart & {
+    readonly check?: true;
+    readonly yes?: true;
+    readonly color: boolean;
+  };
 
 /** Writes the live states of merchants into their files. */
 export async function pullMerchants(
@@ -76,9 +74,9 @@ export async function pullMerchants(
 }
 
 /** Throws RolecallError if only a part of a merchant without a file is wanted: a plan would remove the rest. */
-function refuseNewFile({ fresh }: PullTargets, { only, member, adoptDrift }: PullCommandOptions): void {
+function refuseNewFile({ fresh }: PullTargets, options: PullCommandOptions): void {
   const [code] = fresh;
-  if (code === undefined || (only === undefined && member.length === 0 && !adoptDrift)) return;
+  if (code === undefined || !isPart(options)) return;
   throw new RolecallError("usage", `${code} has no file yet, so that it can only be pulled whole.`, {
     hint: `Run "rolecall pull ${code}" first.`,
   });

@@ -76,7 +76,7 @@ function printDrifts(
 /** Prints the patch that adopts what happened outside git, as `git apply` takes it; in colours on a terminal. */
 function printPatch(
   drifts: readonly Drift[],
-  { planned, project }: PlannedMerchants,
+  { planned, project, failures }: PlannedMerchants,
   { options, sink }: { readonly options: DriftCommandOptions; readonly sink: TextWriter },
   io: Io,
 ): void {
@@ -87,7 +87,8 @@ function printPatch(
   const { patches, conflicts } = adoptPlanned(wanted, project, io.now());
   for (const conflict of conflicts) io.stderr.write(`not adopted: ${oneLine(conflict)}\n`);
   for (const note of drifts.flatMap(undecidedNote)) io.stderr.write(`${oneLine(note)}\n`);
-  if (patches.length === 0) io.stderr.write("The patch is empty: there is nothing to adopt.\n");
+  if (patches.length + failures.length === 0)
+    io.stderr.write("The patch is empty: there is nothing to adopt.\n");
   const style = styleFor(sink, io, options.color);
   sink.write(sink.isTTY ? renderPatch(patches, style) : patchText(patches));
 }

@@ -16,20 +16,44 @@ export function patchText(patches: readonly FilePatch[]): string {
   return patches.map((patch) => `${patchLines(patch).join("\n")}\n`).join("");
 }
 
-/** Renders the unified diff of files for a reader: in colours, and with nothing in it that could steer a terminal. */
+/**
+ * Renders the unified diff of files for a reader: in colours, and with nothing in it that could steer a terminal. Line
+ * breaks show only if a patch has different ones.
+ */
 export function renderPatch(patches: readonly FilePatch[], style: Style): string {
   const paint = (line: string): string => {
-    const text = escapeText(line).replaceAll("::", ":\\:").replaceAll(LOGGING_COMMAND, "#\\#");
+    const text = line
+      .split("\t")
+      .map(escapeText)
+      .join("\t")
+      .replaceAll("::", ":\\:")
+      .replaceAll(LOGGING_COMMAND, "#\\#");
     if (/^(?:---|\+\+\+) /.test(line)) return style.bold(text);
     if (line.startsWith("@@")) return style.cyan(text);
     if (line.startsWith("+")) return style.green(text);
     return line.startsWith("-") ? style.red(text) : text;
   };
-  return patches.map((patch) => `${patchLines(patch).map(paint).join("\n")}\n`).join("");
+  const shown = (patch: FilePatch): readonly string[] => {
+    const isCrlf = ![patch.before ?? "", patch.after].some((text) => /(?<!\r)\n/.test(text));
+    return patchLines(patch).map((line) => paint(isCrlf ? line.replace(/\r$/, "") : line));
+  };
+  return patches.map((patch) => `${shown(patch).join("\n")}\n`).join("");
+}
+
+/** Returns a path as git writes it: in quotes if it has a character that could end it. */
+function pathText(path: string): string {
+  const escaped = path.replaceAll(/["\\]|(?=\p{ASCII})\p{Cc}/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return `\\${/\p{Cc}/u.test(character) ? code.toString(8).padStart(3, "0") : character}`;
+  });
+  return escaped === path ? path : `"${escaped}"`;
 }
 
 function patchLines({ file, before, after }: FilePatch): readonly string[] {
-  const head = [`--- ${before === null ? "/dev/null" : `a/${file}`}`, `+++ b/${file}`];
+  const head = [
+    `--- ${before === null ? "/dev/null" : pathText(`a/${file}`)}`,
+    `+++ ${pathText(`b/${file}`)}`,
+  ];
   if (before === null) {
     const lines = after.replace(/\n$/, "").split("\n");
     return [...head, `@@ -0,0 +1,${lines.length} @@`, ...lines.map((line) => `+${line}`)];

@@ -179,3 +179,44 @@ test("a field whose live value no file can hold is no longer declared, which is 
     "MC0A: bob@example.com: metadata is no longer declared, since a file cannot hold the live value.",
   );
 });
+
+test("what is pulled, but does not fit what is left out, is refused with the way on", async () => {
+  await shop.write(
+    "access/b.yaml",
+    `${B.replace("include: [../shared/retail.yaml]\n", "")}${SHARED.slice(11)}  - { name: Old, permissions: [] }\n`,
+  );
+  const held = (await read("access/b.yaml")).replace("[role_owner, Cashier]", "[role_owner, Cashier, Old]");
+  await shop.write("access/b.yaml", held);
+  const { code, stderr } = await shop.run(["pull", "MC0B", "--only", "roles", "--yes"]);
+  expect(code).toBe(1);
+  expect(stderr.replaceAll(/\s+/g, " ")).toContain(
+    'so that nothing is written. → What is left out does not fit what is pulled. Pull both, with "rolecall pull MC0B", or change the files first.',
+  );
+  expect(await read("access/b.yaml")).toBe(held);
+  expect((await shop.run(["pull", "MC0B", "--yes"])).code).toBe(0);
+});
+
+test("a path is no code of a merchant, and is told which are its merchants, or what to do", async () => {
+  await mkdir(join(shop.folder, "other"));
+  await shop.write("other/x.yaml", B);
+  const told = async (path: string) => {
+    const { code, stderr } = await shop.run(["pull", path, "--check"]);
+    expect(code).toBe(1);
+    return stderr.replaceAll(/\s+/g, " ");
+  };
+  expect(await told("access/a.yaml")).toContain("by their codes: rolecall pull MC0A ");
+  expect(await told("shared/retail.yaml")).toContain("by their codes: rolecall pull MC0A MC0B ");
+  expect(await told("access")).toContain('"rolecall pull" without a code updates every file in access.');
+  expect(await told("other/x.yaml")).toContain(
+    "Move the files there, or run pull in the folder whose access/",
+  );
+  expect(await told("nothing/x.yaml")).toContain("Name merchants by their codes, such as MC4F7K2P.");
+  expect(await told("a")).toContain('For that merchant, run "rolecall pull MC0A"');
+});
+
+test("a patch for which files have errors is not said to be empty", async () => {
+  await shop.write("access/b.yaml", "version: 1\n");
+  const { code, stdout, stderr } = await shop.run(["drift", "access/b.yaml", "--patch"]);
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).not.toContain("The patch is empty");
+});

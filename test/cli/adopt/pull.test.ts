@@ -124,6 +124,6 @@ test("a file of another name's merchant is not overwritten", async () => {
   const { code, stderr } = await shop.run(["pull", "MC0OTHER", "--yes"]);
   expect(code).toBe(1);
   expect(stderr).toContain(
-    "No valid file declares merchant MC0OTHER, and access/mc0other.yaml exists for MC0ELSE.",
+    "No file declares merchant MC0OTHER, and access/mc0other.yaml exists for MC0ELSE.",
   );
 });

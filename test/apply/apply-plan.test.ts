@@ -102,7 +102,7 @@ test("what is in flight when a change fails ends, and nothing new starts", async
   ]);
 });
 
-test("a change whose answer was lost is unknown, not failed", async () => {
+test("a change whose response was lost is unknown, not failed", async () => {
   const service = modelService(live());
   const writer: LiveWriter = beginning({
     ...service.writer,
@@ -123,7 +123,7 @@ test("an apply that is told to stop before it begins changes nothing", async () 
   expect(service.calls).toEqual([]);
 });
 
-test("a bug is not taken for a failure: it is thrown when what is in flight has ended", async () => {
+test("a bug is not a failure: it is thrown when the writes in flight have ended", async () => {
   const service = modelService(live());
   const writer: LiveWriter = beginning({
     ...service.writer,
@@ -144,7 +144,7 @@ test("only the fields that differ are sent for a role", async () => {
   expect(service.calls).toEqual(["update role role_1 description"]);
 });
 
-test("a managed user is created with its password, which stands in no event", async () => {
+test("a managed user is created with its password, which is in no event", async () => {
   const service = modelService(live());
   const passwords: unknown[] = [];
   const writer: LiveWriter = beginning({
@@ -161,7 +161,7 @@ test("a managed user is created with its password, which stands in no event", as
   expect(JSON.stringify([plan, events])).not.toContain("secret of");
 });
 
-test("never more changes are under way than allowed", async () => {
+test("never makes more changes at once than allowed", async () => {
   const names = Array.from({ length: 20 }, (_, index) => `R${index}`);
   const service = modelService(live());
   let now = 0;

@@ -68,7 +68,7 @@ const BOTH = desired({ members: [member("ada@example.com"), member("bob@example.
 const CY = live([], [liveMember("mem_cy", "cy@example.com")]);
 
 describe("an invitation that is refused for its address", () => {
-  test("keeps nobody else waiting, and is listed when everything else is done", async () => {
+  test("delays nobody else, and is listed at the end", async () => {
     const { result, statuses, calls, journal, events } = await apply(CY, BOTH);
     expect(calls).toEqual(["create member bob@example.com", "delete member mem_cy"]);
     expect(statuses).toEqual({
@@ -89,7 +89,7 @@ describe("an invitation that is refused for its address", () => {
     );
   });
 
-  test("is done when its time comes before the end", async () => {
+  test("is sent if its wait ends before the apply does", async () => {
     const { result, statuses, calls } = await apply(CY, BOTH, { late: true });
     expect(calls.at(-1)).toBe("create member ada@example.com");
     expect([result.status, new Set(Object.values(statuses))]).toEqual(["done", new Set(["done"])]);

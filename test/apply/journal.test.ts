@@ -45,7 +45,7 @@ function brief(entry: JournalEntry): string {
   }
 }
 
-test("each write stands in the journal before it is sent, and what became of it after", async () => {
+test("each write is in the journal before it is sent, and its outcome afterwards", async () => {
   const service = modelService(IS);
   const journal = memoryJournal(({ type }) => {
     if (type === "intent" || type === "outcome") seen.push(`${type}: ${service.calls.length} sent`);
@@ -104,7 +104,7 @@ test("a replaced role is three writes: set aside, created, removed", async () =>
   ]);
 });
 
-test("what needs no write leaves no intent", async () => {
+test("a change that needs no write leaves no intent", async () => {
   const service = modelService(IS);
   service.edit(({ members }) => void members.delete("mem_2"));
   const journal = memoryJournal();
@@ -187,7 +187,7 @@ test("the end says how many changes ended how, and why it stopped", async () => 
   });
 });
 
-test("no password stands in the journal", async () => {
+test("no password is in the journal", async () => {
   const managed = { passwordEnv: "TILL_7_PASSWORD" };
   const want = desired({ members: [member("till@example.com", { managed })] });
   const journal = memoryJournal();

@@ -54,7 +54,7 @@ function lying(truth: LiveLookup, picks: readonly number[]): { lookup: LiveLooku
   return { lookup, lied };
 }
 
-test("nothing is written to what is not found as it was planned, whatever is found instead", async () => {
+test("writes nothing to a resource that differs from the plan, in any way", async () => {
   const input = fc.record({ want: desiredStates, is: liveStates, picks: choices });
   await fc.assert(
     fc.asyncProperty(input, async ({ want, is, picks }) => {

@@ -45,7 +45,7 @@ async function apply(plan: Plan, handler: Handler, stop = new AbortController(),
 const line = ({ method, path }: Seen): string => `${method} ${path.split("/").at(-1)}`;
 
 describe("a change that had to wait for a minute", () => {
-  test("is stale where somebody has edited it meanwhile: it is not sent again, and nothing has been done", async () => {
+  test("is stale if it was edited meanwhile, and is not sent again", async () => {
     const { result, outcome, told, sent } = await apply(UPDATE, serving([PLANNED, EDITED], refused));
     expect(outcome).toMatchObject({
       status: "stale",
@@ -59,7 +59,7 @@ describe("a change that had to wait for a minute", () => {
     expect(result).toMatchObject({ status: "stopped", writes: 0 });
   });
 
-  test("is done where somebody has made it so, and the journal says that nothing was sent", async () => {
+  test("is done if somebody else has made it, and the journal says that nothing was sent", async () => {
     const { result, outcome, told, intents } = await apply(UPDATE, serving([PLANNED, WANTED], refused));
     expect(outcome).toMatchObject({ status: "done", already: true });
     expect(intents).toHaveLength(1);
@@ -67,7 +67,7 @@ describe("a change that had to wait for a minute", () => {
     expect(result).toMatchObject({ status: "done", writes: 0 });
   });
 
-  test("goes out where it is as it was, with one intent", async () => {
+  test("is sent if nothing has changed, with one intent", async () => {
     const handler = serving([PLANNED], (_, count) => (count === 1 ? refused() : json({})));
     const { outcome, told, intents, sent } = await apply(UPDATE, handler);
     expect(outcome).not.toHaveProperty("already");
@@ -76,7 +76,7 @@ describe("a change that had to wait for a minute", () => {
     expect(told[0]).not.toHaveProperty("already");
   });
 
-  test("has failed where it cannot be looked at again", async () => {
+  test("fails if the recheck fails", async () => {
     const handler: Handler = (seen, count) =>
       seen.method === "GET" && count === 2 ? problem(403) : serving([PLANNED], refused)(seen, count);
     const { outcome, result } = await apply(UPDATE, handler);
@@ -91,7 +91,7 @@ describe("a change that had to wait for a minute", () => {
     expect(result.writes).toBe(0);
   });
 
-  test("is not started where the run is stopped while it is looked at again", async () => {
+  test("is not started if the run is stopped during the recheck", async () => {
     const stop = new AbortController();
     const handler: Handler = (seen, count) => {
       if (seen.method !== "GET" || count === 1) return serving([PLANNED], refused)(seen, count);
@@ -102,7 +102,7 @@ describe("a change that had to wait for a minute", () => {
     expect(outcome).toMatchObject({ status: "not-started" });
   });
 
-  test("is sent without any look where none is wanted", async () => {
+  test("is sent without a recheck with --no-recheck", async () => {
     const handler = serving([EDITED], (_, count) => (count === 1 ? refused() : json({})));
     const { outcome, sent } = await apply(UPDATE, handler, new AbortController(), false);
     expect(outcome).toMatchObject({ status: "done" });
@@ -110,8 +110,8 @@ describe("a change that had to wait for a minute", () => {
   });
 });
 
-describe("a change whose answers were lost", () => {
-  test("is done where the look finds what it was to make, and counts as written", async () => {
+describe("a change whose responses were lost", () => {
+  test("is done if the recheck finds it applied, and counts as written", async () => {
     const { outcome, told, result } = await apply(UPDATE, serving([PLANNED, WANTED], lost));
     expect(outcome).toMatchObject({ status: "done" });
     expect(outcome).not.toHaveProperty("already");
@@ -119,7 +119,7 @@ describe("a change whose answers were lost", () => {
     expect(result.writes).toBe(1);
   });
 
-  test("is unknown, never stale, where somebody else has edited it: something was sent", async () => {
+  test("is unknown, never stale, if somebody else has edited it", async () => {
     const { outcome, told, result } = await apply(UPDATE, serving([PLANNED, EDITED], lost));
     expect(outcome).toMatchObject({
       status: "unknown",
@@ -129,13 +129,13 @@ describe("a change whose answers were lost", () => {
     expect(result.writes).toBe(1);
   });
 
-  test("is unknown without looks, as before", async () => {
+  test("is unknown without rechecks", async () => {
     const { outcome, sent } = await apply(UPDATE, serving([WANTED], lost), new AbortController(), false);
     expect(outcome).toMatchObject({ status: "unknown" });
     expect(new Set(sent)).toEqual(new Set(["PATCH role_1"]));
   });
 
-  test("has removed an expired invitation that is gone then, and the new one goes out", async () => {
+  test("counts as the removal of an expired invitation that is gone, and the new one is sent", async () => {
     const plan = planOf(desired({ merchant: "MC1", members: [member("ada@example.com")] }), {
       ...live([], [invited("mem_1", "ada@example.com", { status: "expired" })]),
       merchant: "MC1",

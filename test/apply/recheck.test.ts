@@ -72,7 +72,7 @@ describe("a role that is to be updated", () => {
     expect(service.looks).toEqual(["role_1"]);
   });
 
-  test("that is already as it is to be needs no write, and is told so", async () => {
+  test("that is already as declared needs no write, and is reported so", async () => {
     const { told, service, result } = await applyAfter(
       WANT,
       IS,
@@ -88,7 +88,7 @@ describe("a role that is to be updated", () => {
     expect(told).toEqual(["stale: update role Cashier (role Cashier no longer exists.)"]);
   });
 
-  test("is written without a look where none is wanted", async () => {
+  test("is written without a recheck with --no-recheck", async () => {
     const service = modelService(IS);
     service.edit(role1({ permissions: ["x"] }));
     const { status } = await applyPlan(planOf(WANT, IS), applyPorts(service, { recheck: false }));
@@ -96,7 +96,7 @@ describe("a role that is to be updated", () => {
     expect(service.looks).toEqual([]);
   });
 
-  test("that cannot be looked at has failed, and nothing is sent", async () => {
+  test("that cannot be rechecked has failed, and nothing is sent", async () => {
     const service = modelService(IS);
     const lookup = {
       ...service.lookup,
@@ -131,7 +131,7 @@ test("a role that somebody has got since the plan is not removed", async () => {
   expect(service.calls).toEqual([]);
 });
 
-test("what is gone when it is to be removed, right after it was looked at, is done", async () => {
+test("a removal of what is gone right after the recheck is done", async () => {
   const is = live([], [liveMember("mem_1", "ada@example.com")]);
   const service = modelService(is);
   const writer = beginning({
@@ -313,7 +313,7 @@ describe("what the run itself has changed", () => {
     expect(planOf(want, service.state()).changes).toEqual([]);
   });
 
-  test("and somebody else again is: the name of the moment was taken from it", async () => {
+  test("is a reason if somebody else has taken its temporary name", async () => {
     const is = live([liveRole("role_1", "A", { metadata: { owner: "x" } })]);
     const want = desired({
       sync: { ...SYNC, replaceRoles: true },

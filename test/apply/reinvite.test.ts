@@ -124,12 +124,12 @@ describe("a new invitation in the place of an expired one", () => {
     ]);
   });
 
-  test("whose answer is lost when the expired one is gone is unknown, and says that it is gone", async () => {
+  test("whose response is lost after the expired one was removed is unknown, and reports the removal", async () => {
     const { outcome } = await apply("conflict", { create: 2, error: failing("network", true) });
     expect(outcome).toMatchObject({ status: "unknown", removed: true });
   });
 
-  test("whose answer is lost at first is unknown, and the expired one stays", async () => {
+  test("whose first response is lost is unknown, and the expired one stays", async () => {
     const { outcome, service } = await apply("conflict", { create: 1, error: failing("conflict", true) });
     expect(outcome).toMatchObject({ status: "unknown" });
     expect(outcome).not.toHaveProperty("removed");
@@ -156,14 +156,14 @@ describe("a new invitation in the place of an expired one", () => {
     },
   );
 
-  test("fails where the service answers that the expired one is not there, and it is", async () => {
+  test("fails if the service reports the expired one missing although it exists", async () => {
     const gone = failing("not-found", false, "DELETE");
     const { outcome, service } = await apply("conflict", { remove: true, error: gone });
     expect(outcome).toMatchObject({ status: "failed", failure: { code: "not-found" } });
     expect(service.state().members).toEqual(IS.members);
   });
 
-  test("may be without the expired one where nobody knows whether that was removed", async () => {
+  test("reports the expired one as perhaps removed if the outcome is unknown", async () => {
     const { outcome } = await apply("conflict", { remove: true, error: failing("network", true) });
     expect(outcome).toMatchObject({ status: "unknown", removed: "unknown" });
   });

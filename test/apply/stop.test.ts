@@ -14,7 +14,7 @@ const WANT = desired({
   roles: [role("A", { permissions: ["a"] }), role("B", { permissions: ["b"] })],
 });
 
-test("Ctrl-C while it looks keeps the write from being sent, and leaves no intent", async () => {
+test("Ctrl-C during a recheck prevents the write, and leaves no intent", async () => {
   const service = modelService(IS);
   const stop = new AbortController();
   const lookup = {
@@ -118,7 +118,7 @@ test("a write that waited to be tried again because nothing was reached is not a
   expect((await stoppedWith("network", { request })).statuses).toEqual(["not-started", "not-started"]);
 });
 
-test("Ctrl-C while looks wait for their turn does not wait for them", async () => {
+test("Ctrl-C does not wait for queued rechecks", async () => {
   const service = modelService(IS);
   const stop = new AbortController();
   const lookup = {

@@ -153,7 +153,7 @@ describe("an update of a member", () => {
     expect(emptied).toEqual([]);
   });
 
-  test("asks for nothing more where the answer holds the member", async () => {
+  test("makes no other request if the response has the member", async () => {
     const { order } = await apply(METADATA, { mem_1: BEFORE });
     expect(order).toEqual(["GET mem_1", "PUT mem_1"]);
   });
@@ -162,14 +162,14 @@ describe("an update of a member", () => {
     ["empty", () => new Response(null, { status: 204 })],
     ["something else", () => json({ ok: true })],
     ["another member", () => json(wireMember("mem_9"))],
-  ])("is looked at once more where the answer is %s, and once only in a run", async (_, answers) => {
+  ])("reads the member back if the response is %s, once in a run", async (_, answers) => {
     const plan = planFor({ mem_1: { metadata: { team: "b" } }, mem_2: { metadata: { team: "b" } } });
     const { order, result } = await apply(plan, { mem_1: BEFORE, mem_2: BEFORE }, { answers });
     expect(order).toEqual(["GET mem_1", "PUT mem_1", "GET mem_1", "GET mem_2", "PUT mem_2"]);
     expect(result.status).toBe("done");
   });
 
-  test("is sent one by one until it is known what the service does, then side by side", async () => {
+  test("is sent one by one until the service's behaviour is known, then concurrently", async () => {
     const ids = ["mem_1", "mem_2", "mem_3"];
     const wanted = Object.fromEntries(ids.map((id) => [id, { metadata: { team: "b" } }]));
     const start = Object.fromEntries(ids.map((id) => [id, BEFORE]));
@@ -179,7 +179,7 @@ describe("an update of a member", () => {
 });
 
 describe("a service that empties what an update does not hold", () => {
-  test("gets the field back at once, that is said, and from then on members are sent whole", async () => {
+  test("has the field restored at once and reported; members are then sent whole", async () => {
     const ids = ["mem_1", "mem_2", "mem_3"];
     const wanted = Object.fromEntries(ids.map((id) => [id, { metadata: { team: "b" } }]));
     const start = Object.fromEntries(ids.map((id) => [id, BEFORE]));
@@ -202,20 +202,20 @@ describe("a service that empties what an update does not hold", () => {
     expect(journal).toEqual(["intent whole", "intent restore", "outcome done", "outcome done", "end"]);
   });
 
-  test("gets metadata back that no file manages", async () => {
+  test("has unmanaged metadata restored", async () => {
     const { members, emptied } = await apply(ROLE, { mem_1: BEFORE }, { replaces: true });
     expect(members["mem_1"]).toMatchObject({ roles: ["role_2"], metadata: { team: "a" } });
     expect(emptied).toMatchObject([{ fields: ["metadata"] }]);
   });
 
-  test("is found out with one retrieve where it answers with nothing", async () => {
+  test("is detected by one retrieve if the response is empty", async () => {
     const answers = (): Response => new Response(null, { status: 204 });
     const { members, order } = await apply(ROLE, { mem_1: BEFORE }, { replaces: true, answers });
     expect(members["mem_1"]).toMatchObject({ roles: ["role_2"], metadata: { team: "a" } });
     expect(order).toEqual(["GET mem_1", "PUT mem_1", "GET mem_1", "PUT mem_1", "GET mem_1"]);
   });
 
-  test("is found out with --no-recheck, and a role that went since the plan does not come back", async () => {
+  test("is detected with --no-recheck, without restoring a role that was removed since the plan", async () => {
     const now: Fields = { roles: [], metadata: { team: "a", since: 2 } };
     const plan = planFor({ mem_1: { roles: ["Courier"] } });
     const { members } = await apply(plan, { mem_1: now }, { replaces: true, recheck: false });
@@ -224,7 +224,7 @@ describe("a service that empties what an update does not hold", () => {
     expect(metadata.members["mem_1"]).toMatchObject({ roles: [], metadata: { team: "b" } });
   });
 
-  test("is found out where the answer to the update was lost", async () => {
+  test("is detected if the response to the update was lost", async () => {
     let lost = false;
     const answers = (wire: object): Response => {
       if (lost) return json(wire);
@@ -237,14 +237,14 @@ describe("a service that empties what an update does not hold", () => {
     expect(result.status).toBe("done");
   });
 
-  test("is not suspected of what its answer only leaves out", async () => {
+  test("is not assumed if a response only omits a field", async () => {
     const answers = (wire: object): Response => json({ ...wire, metadata: undefined });
     const { sent, emptied } = await apply(ROLE, { mem_1: BEFORE }, { answers });
     expect(sent).toEqual([{ roles: ["role_2"] }]);
     expect(emptied).toEqual([]);
   });
 
-  test("is found out where its answer shows the member as it was before", async () => {
+  test("is detected if the response shows the member as it was before", async () => {
     let stale = true;
     const answers = (wire: object): Response => {
       if (!stale) return json(wire);
@@ -256,7 +256,7 @@ describe("a service that empties what an update does not hold", () => {
     expect(order).toEqual(["GET mem_1", "PUT mem_1", "GET mem_1", "PUT mem_1"]);
   });
 
-  test("and that leaves it empty on the restore, is told of: nothing is restored", async () => {
+  test("and that empties it again on the restore is reported: nothing is restored", async () => {
     const lose = (_: number, members: Map<string, Fields>): Response => {
       const now: Fields = { roles: ["role_2"], metadata: {} };
       members.set("mem_1", now);
@@ -290,7 +290,7 @@ describe("a service that empties what an update does not hold", () => {
     expect(members["mem_1"]).toEqual({ roles: ["role_2"], metadata: {}, nickname: "Till 7" });
   });
 
-  test("gets no rounded number back: the rest is restored, and the run stops and says so", async () => {
+  test("has no rounded number restored: the rest is, and the run stops with a message", async () => {
     const text = '{"n": 12345678901234567890, "team": "a"}';
     const is: Fields = { roles: ["role_1"], metadata: JSON.parse(text) };
     const exact = (): Response =>
@@ -313,7 +313,7 @@ describe("a service that empties what an update does not hold", () => {
     });
   });
 
-  test("that refuses to take it back stops the run, which says what is empty and how to restore it", async () => {
+  test("and that refuses the restore stops the run, which reports what is empty and how to restore it", async () => {
     const refuse = (update: number): Response | undefined =>
       update === 2 ? problem(403, { detail: "Not now." }) : undefined;
     const { outcome, result } = await apply(ROLE, { mem_1: BEFORE }, { replaces: true, before: refuse });
@@ -330,7 +330,7 @@ describe("a service that empties what an update does not hold", () => {
     expect(result.writes).toBe(1);
   });
 
-  test("that cannot be looked at after an empty answer leaves the change unknown", async () => {
+  test("and that cannot be read after an empty response leaves the change unknown", async () => {
     const answers = (): Response => new Response(null, { status: 204 });
     const retrieve = (count: number): Response | undefined => (count === 2 ? problem(403) : undefined);
     const { outcome } = await apply(ROLE, { mem_1: BEFORE }, { answers, retrieve });
@@ -384,13 +384,13 @@ describe("a new password", () => {
     },
   );
 
-  test("that is refused as used before at once has failed", async () => {
+  test("that is refused at once as used before has failed", async () => {
     const { outcome, sent } = await apply(nothing, { mem_1: till }, { before: used }, [rotation]);
     expect(sent).toHaveLength(1);
     expect(outcome).toMatchObject({ status: "failed" });
   });
 
-  test("whose answer was lost, and which is then refused for anything else, may be set or not", async () => {
+  test("whose response was lost, and that is then refused for another reason, is unknown", async () => {
     const before = (update: number) =>
       update === 1 ? problem(502) : problem(403, { detail: "The key may not update members." });
     const { outcome } = await apply(nothing, { mem_1: till }, { before }, [rotation]);
@@ -408,7 +408,7 @@ describe("a new password", () => {
   });
 });
 
-test("what one merchant's apply has learnt of a service, the next one knows", async () => {
+test("the behaviour of a service that one merchant's apply has found is known to the next", async () => {
   const semantics = unknownPutSemantics();
   semantics.replaces = true;
   const { writer, lookup, seen } = connectTo(() =>

@@ -71,7 +71,7 @@ test.each([
   expect(code).toBe(1);
 });
 
-test("where no more files may be opened, that is told, and not as a bug", async () => {
+test("running out of file handles is reported, and not as a bug", async () => {
   for (const [thrown, code, told] of [
     [
       Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" }),

@@ -57,7 +57,7 @@ test("the saved plan is what plan --format json prints", async () => {
   expect(await readFile(join(shop.folder, "plan.json"), "utf8")).toBe(stdout);
 });
 
-test("what has come up since is named and refused, and nothing is changed", async () => {
+test("new changes since are named and refused, and nothing is changed", async () => {
   await shop.write("mc1.yaml", file("MC1").replace("[catalog_view]", "[catalog_view, refunds_create]"));
   await shop.control("POST", "/v0.1/merchants/MC1/members", {
     email: "dan@example.com",
@@ -76,7 +76,7 @@ test("what has come up since is named and refused, and nothing is changed", asyn
   expect(await shop.writes()).toEqual([]);
 });
 
-test("what is done already drops out, so an apply that stopped half-way can be run again", async () => {
+test("changes already made drop out, so that an apply that stopped half-way can be run again", async () => {
   await shop.control("PUT", "/faults", {
     rules: [{ kind: "status", status: 422, operation: "members.delete", times: 1 }],
   });

@@ -110,7 +110,7 @@ All is well.
 });
 
 describe("a key", () => {
-  test("that only reads is red for apply, with what to grant, and well for plan, without a write", async () => {
+  test("that only reads fails for apply, with the permissions to grant, and passes for plan, without a write", async () => {
     const env = { ROLECALL_API_KEY: "sk_test_readonly" };
     const { stdout, code } = await doctor([], env);
     expect(section(stdout, "Merchant MC1")).toContain(
@@ -129,7 +129,7 @@ describe("a key", () => {
     expect(sandbox.log().slice(before)).not.toMatch(/POST|PUT|PATCH|DELETE/);
   });
 
-  test("that the service rejects, or that is missing or of another environment, is told, never shown", async () => {
+  test("that the service rejects, that is missing or of another environment, is reported, never shown", async () => {
     const rejected = await doctor([], { ROLECALL_API_KEY: "sk_test_wrong" });
     expect(rejected.stdout).toContain("✗ Accepted    no, the service rejects it (401)");
     const missing = await doctor([], { ROLECALL_API_KEY: "" });
@@ -145,7 +145,7 @@ describe("a key", () => {
     }
   });
 
-  test("that does not reach a merchant is told at that merchant; merchants that are alike are shown together", async () => {
+  test("that does not reach a merchant is reported for that merchant; equal merchants are grouped", async () => {
     const { stdout, code } = await doctor([], { ROLECALL_API_KEY: "sk_test_one" }, "chain");
     expect(section(stdout, "2 merchants: MC1, MC3")).toContain(
       "✗ Merchant           the service knows no such merchant",
@@ -202,7 +202,7 @@ describe("what a file does not manage", () => {
 });
 
 describe("the files", () => {
-  test("that are missing or have errors are told with the command that helps, and the service is checked all the same", async () => {
+  test("that are missing or have errors are reported with the command that helps, and the service is checked too", async () => {
     const none = await doctor([], {}, "empty");
     expect(none.stdout).toContain("✗ Files       There is no folder access/ with files.");
     expect(none.stdout).toContain("? Project");
@@ -232,7 +232,7 @@ describe("the way to the service", () => {
     };
   };
 
-  test("ends at a port where nothing listens, and at an address that is none", async () => {
+  test("ends at a port where nothing listens, and at an invalid URL", async () => {
     const closed = await doctor([], { ROLECALL_BASE_URL: "http://127.0.0.1:9" });
     expect(closed.stdout).toContain("✗ Connection  nothing is listening at 127.0.0.1:9");
     const none = await doctor([], { ROLECALL_BASE_URL: "nowhere" });
@@ -257,7 +257,7 @@ describe("the way to the service", () => {
     expect(code).toBe(1);
   });
 
-  test("is red where the service asks for a key, and then does not answer", async () => {
+  test("fails if the service asks for a key, and then does not respond", async () => {
     const server = await serve(({ headers, socket }, response) => {
       if (headers.authorization !== undefined) return void socket.destroy();
       response.writeHead(401).end();
@@ -270,7 +270,7 @@ describe("the way to the service", () => {
     expect(code).toBe(1);
   });
 
-  test("tells a clock that is not the service's", async () => {
+  test("reports a clock that differs from the service's", async () => {
     const server = await serve((_, response) => {
       response.setHeader("date", new Date(Date.now() - 3 * 3_600_000).toUTCString());
       response.setHeader("content-type", "application/problem+json");
@@ -284,7 +284,7 @@ describe("the way to the service", () => {
     expect(code).toBe(1);
   });
 
-  test("rings an alarm where a service creates something from nothing", async () => {
+  test("raises an alarm if a service creates something from an empty body", async () => {
     const server = await serve(({ method, url = "", headers }, response) => {
       const none = url.includes("NoSuch");
       const status = headers.authorization === undefined ? 401 : method === "POST" ? 201 : none ? 404 : 200;

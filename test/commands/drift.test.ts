@@ -44,7 +44,7 @@ afterAll(async () => {
   await rm(cwd, { recursive: true });
 });
 
-test("without git the differences are told, and that nobody knows which side moved", async () => {
+test("without git the differences are reported, and that the side that changed is unknown", async () => {
   const { code, stdout } = await rolecall(["drift"], { cwd, env: sandbox.env });
   expect(code).toBe(2);
   expect(stdout).toContain("Drift: 2 differences (2 unknown).");
@@ -61,7 +61,7 @@ test("without git no patch is known, which drift and pull say", async () => {
   expect(pull.stderr).toContain(note);
 });
 
-test("with git it is told what changed outside it, and what is merged but not applied", async () => {
+test("with git it reports what changed outside it, and what is merged but not applied", async () => {
   const date = "2026-02-01T00:00:00Z";
   const env = { PATH: process.env["PATH"], GIT_COMMITTER_DATE: date, GIT_AUTHOR_DATE: date, HOME: cwd };
   const git = (...args: readonly string[]) => execFileSync("git", args, { cwd, env, stdio: "ignore" });
@@ -146,7 +146,7 @@ test("without differences there is no drift", async () => {
   expect(code).toBe(0);
 });
 
-test("a merchant that cannot be read is no answer", async () => {
+test("a merchant that cannot be read is not reported as without drift", async () => {
   const env = { ...sandbox.env, ROLECALL_API_KEY: "sk_test_wrong" };
   const { code, stderr } = await rolecall(["drift"], { cwd, env });
   expect(code).toBe(1);

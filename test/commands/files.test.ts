@@ -147,7 +147,7 @@ describe("fmt", () => {
     expect(await readFile(join(cwd, "access/shop.yaml"), "utf8")).toBe(UGLY);
   });
 
-  test("leaves a file with errors alone, and tells them", async () => {
+  test("leaves a file with errors alone, and reports them", async () => {
     await put("access/shop.yaml", "version: 1\nmerchant: [\n");
     const { code, stdout } = await rolecall(["fmt"], { cwd });
     expect(stdout).toContain("access/shop.yaml:2:");

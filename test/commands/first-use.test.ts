@@ -47,7 +47,7 @@ afterAll(async () => {
   await rm(cwd, { recursive: true });
 });
 
-describe("the main job", () => {
+describe("the main workflow", () => {
   test("plan shows the changes, apply makes them, and then nothing is left", async () => {
     const own = await startSandbox(["--seed", join(cwd, "seed.yaml")]);
     const options = { cwd, env: own.env };
@@ -137,7 +137,7 @@ describe("the main job", () => {
     expect(apply.code).toBe(0);
   });
 
-  test("--format json tells why there is no plan, with code and hint, and how it all ended", async () => {
+  test("--format json reports why there is no plan, with code and hint, and the final status", async () => {
     const nobody = { ...sandbox.env, ROLECALL_API_KEY: "sk_test_nobody" };
     const failure = { merchant: "MC0DEMO1", file: null, code: "unauthorized" };
     for (const command of ["plan", "drift"]) {
@@ -192,8 +192,8 @@ describe("the main job", () => {
   });
 });
 
-describe("what goes wrong tells what to do", () => {
-  test("a base URL that will not do, and what gave it", async () => {
+describe("every error suggests a next step", () => {
+  test("an invalid base URL, with its source", async () => {
     const env = { ...sandbox.env, ROLECALL_BASE_URL: "api.example.com" };
     const variable = await rolecall(["plan", "shop.yaml"], { cwd, env });
     expect(variable.stderr).toContain("The base URL is not a web address. It comes from ROLECALL_BASE_URL.");
@@ -238,14 +238,14 @@ describe("what goes wrong tells what to do", () => {
     await own.stop();
   });
 
-  test("a service that does not answer", async () => {
+  test("a service without a response", async () => {
     const env = { ...sandbox.env, ROLECALL_BASE_URL: "http://127.0.0.1:9" };
     const plan = await rolecall(["plan", "shop.yaml"], { cwd, env });
     expect(plan.code).toBe(1);
     expect(plan.stderr).toContain("127.0.0.1:9");
   });
 
-  test("a service that answers HTML", async () => {
+  test("a service that returns HTML", async () => {
     const server = createServer((_, answer) =>
       answer.setHeader("content-type", "text/html").end("<h1>Hello</h1>"),
     );
@@ -325,7 +325,7 @@ test("what --help tells a newcomer to do works", async () => {
   expect(plan.code).toBe(0);
 });
 
-test("help is the same however it is asked for, and says every command", async () => {
+test("help is the same by option and command, and lists every command", async () => {
   const all = await Promise.all(["--help", "-h", "help"].map((asked) => rolecall([asked])));
   expect(all.map(({ code }) => code)).toEqual([0, 0, 0]);
   const [long, short, word] = all.map(({ stdout }) => stdout);

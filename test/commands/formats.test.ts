@@ -51,7 +51,7 @@ describe("plan --format markdown", () => {
   });
 });
 
-test("drift --format markdown tells by the side that moved", async () => {
+test("drift --format markdown groups differences by the side that changed", async () => {
   const { stdout, code } = await run("drift", STATION_ROAD, "--format", "markdown");
   expect(stdout).toMatch(/^## ⚠️ rolecall drift: 4 differences \(1 declared, not live, 3 not applied\)\n/);
   expect(stdout).toMatch(/^# (Merged, but not applied|Changed outside git|Different; which side)/m);

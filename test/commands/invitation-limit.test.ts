@@ -55,7 +55,7 @@ async function addresses(merchant: string): Promise<readonly string[]> {
 const TOLD =
   /ben@example\.com: too many invitations were sent to this address; try again after [\d-, :]+ UTC/;
 
-test("whose address is limited for an hour holds up nobody else, and is listed with the time to come back", async () => {
+test("whose address is limited for an hour delays nobody else, and is listed with the time to retry", async () => {
   await limit({ limit: 0, email: "ben@example.com" });
   const apply = await shop.run(["apply", "--yes", "mc1.yaml", "mc2.yaml"]);
   expect(apply.code).toBe(4);
@@ -78,7 +78,7 @@ test("whose address is limited for an hour holds up nobody else, and is listed w
   expect(await addresses("MC1")).toEqual(["ada@example.com", "ben@example.com", "cy@example.com"]);
 });
 
-test("programs read in the events who is refused, and until when", async () => {
+test("events have the refused address and the time to retry", async () => {
   await limit({ limit: 0, email: "ben@example.com" });
   const apply = await shop.run(["apply", "--yes", "mc1.yaml", "--format", "json"]);
   const events = apply.stdout
@@ -111,7 +111,7 @@ test("whose address is limited for a second is invited in the same run", async (
   expect(await addresses("MC1")).toContain("ben@example.com");
 });
 
-test("nothing was changed where the only change is refused", async () => {
+test("reports no changes if the only one is refused", async () => {
   await limit({ limit: 0 });
   const apply = await shop.run(["apply", "--yes", "mc2.yaml"]);
   expect(apply.code).toBe(1);

@@ -56,7 +56,7 @@ describe("a large file", () => {
     expect(pieces).toEqual(whole);
   });
 
-  test("that is wrong at its end is told as it is without a service, and nothing is planned for it", async () => {
+  test("with an error at its end has the same diagnostics as without a service, and no plan", async () => {
     const wrong = LARGE.replace("email: somebody.2999@example.com", "email: somebody");
     const [plan, report] = await Promise.all([
       inFolder({ "access/a.yaml": wrong }, ["plan"]),
@@ -67,7 +67,7 @@ describe("a large file", () => {
     expect(plan).toMatchObject({ code: 1, stdout: "", stderr: report.stderr });
   });
 
-  test("that only the thorough reader can read is planned all the same", async () => {
+  test("that only the full reader can read is planned too", async () => {
     const anchored = LARGE.replace("2999@example.com\n    roles: [", "2999@example.com\n    roles: &held [");
     const [plan, plain] = await Promise.all([
       inFolder({ "access/a.yaml": anchored }, ["plan", "--format", "json"]),
@@ -76,7 +76,7 @@ describe("a large file", () => {
     expect([plan.code, plan.stdout]).toEqual([plain.code, plain.stdout]);
   });
 
-  test("sends no key before it is known that no other one is to be used", async () => {
+  test("sends no key before the file's own variable is known", async () => {
     const asked = sandbox.log();
     const { code, stderr } = await inFolder({ "access/a.yaml": `${LARGE}environment: live\n` }, ["plan"]);
     expect(stderr).toContain("environment: live");

@@ -49,7 +49,7 @@ test("as JSON it is a matrix, of no more parts than are wanted, none of two envi
   expect(merchants.map((part) => part.merchants).sort()).toEqual(["MC1", "MC22", "MC333"]);
 });
 
-test("a file with an error is told, and the exit code is 1", async () => {
+test("a file with an error is reported, and the exit code is 1", async () => {
   await writeFile(join(cwd, "broken.yaml"), "version: 1\nmerchant: MC4\nnonsense: true\n");
   const { stdout, stderr, code } = await rolecall(["list", "access", "broken.yaml"], { cwd });
   expect(stdout.split("\n")).toHaveLength(4);
@@ -124,7 +124,7 @@ describe("a merchant whose file is gone", () => {
     );
   });
 
-  test("is named by a plan, too, unless it is to be quiet", async () => {
+  test("is named by a plan, too, except with --quiet", async () => {
     await rm(join(project, "access/MC2.yaml"));
     const env = { ROLECALL_BASE_URL: "http://127.0.0.1:9", ROLECALL_API_KEY: "sk_test_x" };
     const plan = await rolecall(["plan", "--retry-for", "0"], { cwd: project, env });

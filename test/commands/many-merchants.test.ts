@@ -50,7 +50,7 @@ test("shards divide the merchants, each belongs to one", async () => {
   expect(wrong.stderr).toContain("2/5");
 });
 
-test("a file with an error, a missing key and an unknown merchant hide nobody else's plan", async () => {
+test("a file with an error, a missing key or an unknown merchant does not hide other plans", async () => {
   await mkdir(join(cwd, "mixed"));
   await writeFile(join(cwd, "mixed/a.yaml"), file("MC1"));
   await writeFile(join(cwd, "mixed/b.yaml"), `${file("MC2")}nonsense: true\n`);

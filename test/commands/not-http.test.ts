@@ -74,7 +74,7 @@ test.each(["garbage", "bad-header", "bad-chunk", "both-lengths"])(
   },
 );
 
-test("a service that never answers in HTTP is an error of the network", async () => {
+test("a service that never speaks HTTP is a network error", async () => {
   await shop.control("PUT", "/faults", { rules: [{ kind: "not-http" }] });
   const plan = await shop.run(["plan", "mc1.yaml", "--retry-for", "0"]);
   expect(plan.code).toBe(1);

@@ -93,7 +93,7 @@ describe("a file that has lost most of its members", () => {
     expect(await shop.writes()).toEqual([]);
   });
 
-  test("what is no override at all is told so", async () => {
+  test("a malformed override is reported", async () => {
     const apply = await shop.run(["apply", "shop.yaml", "--yes", "--allow", "max-removals"]);
     expect(apply.code).toBe(1);
     expect(apply.stderr).toContain("--allow max-removals is not an override.");
@@ -136,7 +136,7 @@ checks:
   - { can: catalog_view, only: [ada@example.com] }
 `;
 
-  test("is no matter of an override: plan exits 3, apply refuses with 3", async () => {
+  test("cannot be overridden: plan exits with 3, apply refuses with 3", async () => {
     const members = "members: [{ email: gil@example.com, roles: [Shift Lead] }]\n";
     await shop.write("shop.yaml", `${HEAD}sync: { members: additive }\n${RULES}${members}`);
     const plan = await shop.run(["plan", "shop.yaml"]);
@@ -147,7 +147,7 @@ checks:
     expect(await shop.writes()).toEqual([]);
   });
 
-  test("refuses nothing that is so already, and warns of it", async () => {
+  test("does not refuse an existing violation, and warns of it", async () => {
     const members = 'members: [{ email: ben@example.com, metadata: { till: "4" } }]\n';
     await shop.write("shop.yaml", `${HEAD}sync: { members: additive }\n${RULES}${members}`);
     const plan = await shop.run(["plan", "shop.yaml"]);

@@ -112,7 +112,7 @@ describe("an expired invitation whose entry was committed long ago", () => {
     git("-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "--quiet", "-m", "shop");
   });
 
-  test("is told of, and renewed once with --reinvite", async () => {
+  test("is reported, and renewed once with --reinvite", async () => {
     const plan = await shop.run(["plan", "mc1.yaml", "--detailed-exitcode"]);
     expect(flat(plan.stdout)).toContain(
       "ben@example.com has not accepted an invitation since the entry was last changed, on 2020-05-17",

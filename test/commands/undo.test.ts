@@ -57,7 +57,7 @@ async function applied(): Promise<void> {
 }
 
 describe("undo", () => {
-  test("brings back what the reverted file says, and leaves a journal of its own", async () => {
+  test("restores what the reverted file says, and writes its own journal", async () => {
     await applied();
     const undo = await shop.run(["undo", "latest", "mc1.yaml", "--yes"]);
     expect(undo.stdout).toContain("cy@example.com is invited again, and has no access");
@@ -145,7 +145,7 @@ describe("undo", () => {
     expect(elsewhere.code).toBe(1);
   });
 
-  test("of a run at an address that is not the file's names it, asks whose it is, and gives no command to copy", async () => {
+  test("of a run at a URL other than the file's names it, asks for the base URL, and prints no command to copy", async () => {
     await applied();
     const [first = ""] = await journals();
     const path = join(shop.folder, ".rolecall", "runs", first);
@@ -160,7 +160,7 @@ describe("undo", () => {
     expect(undo.code).toBe(1);
   });
 
-  test("of a run that nobody knows, or that cannot be read, says so", async () => {
+  test("of an unknown or unreadable run reports that", async () => {
     const none = await shop.run(["undo", "latest"]);
     expect(none.stderr).toContain("There are no runs yet.");
     await applied();
@@ -195,7 +195,7 @@ describe("runs", () => {
     expect(JSON.parse(json.stdout).runs).toHaveLength(1);
   });
 
-  test("tells a broken journal apart, and goes on with the others", async () => {
+  test("marks a broken journal, and lists the others", async () => {
     await applied();
     await writeFile(join(shop.folder, ".rolecall", "runs", "2027-01-01T00-00-00-000Z-MC1.jsonl"), "x\ny\n");
     const list = await shop.run(["runs"]);
@@ -220,7 +220,7 @@ test("a journal without a first line is not the latest run: it has sent nothing"
   }
 });
 
-test("a run that was cut short is told by the next plan and apply, with what is not known", async () => {
+test("an interrupted run is reported by the next plan and apply, with its unknown outcomes", async () => {
   await applied();
   const [first = ""] = await journals();
   const path = join(shop.folder, ".rolecall", "runs", first);
@@ -243,7 +243,7 @@ test("a run that was cut short is told by the next plan and apply, with what is 
   expect(runs.stdout).toContain("Outcome unknown; these may have taken effect");
 });
 
-test("a field that a killed update may have emptied is told until it holds something again", async () => {
+test("a field that a killed update may have emptied is reported until it has a value again", async () => {
   const file = FILE.replace("roles: [Cashier], metadata: { desk: 2 }", "roles: [Cashier]");
   await shop.write("mc1.yaml", file);
   await applied();
@@ -307,7 +307,7 @@ describe("a run of several merchants", () => {
     await many.stop();
   });
 
-  test("is one line, is named once, and is taken back whole, in one run; so is the undo", async () => {
+  test("is one line, is named once, and is reverted as a whole in one run; so is the undo", async () => {
     const apply = await many.run(["apply", "--yes"]);
     expect(apply.stderr.match(/journal/g)).toHaveLength(1);
     expect(apply.stderr).toMatch(/^journals: \.rolecall\/runs\/\S+Z-\*\.jsonl \(3 merchants\)$/m);
@@ -350,7 +350,7 @@ describe("a run of several merchants", () => {
     expect(shown.stdout).not.toContain("MC1");
   });
 
-  test("is taken back as far as it came, where it stopped or was cut short", async () => {
+  test("is reverted as far as it came if it stopped or was interrupted", async () => {
     await many.control("PUT", "/faults", {
       rules: [{ kind: "status", status: 403, operation: "members.create", nth: 2 }],
     });
@@ -390,7 +390,7 @@ describe("a run of several merchants", () => {
     expect(approved.code).toBe(0);
   });
 
-  test("of a former version, one journal to a run, is still listed and taken back", async () => {
+  test("of an older version, with one journal a run, is still listed and reverted", async () => {
     await many.run(["apply", "--yes"]);
     const names = (await readdir(folder())).sort();
     for (const name of names) {

@@ -122,7 +122,7 @@ test("options that cannot be filters are refused before anything is sent", async
   }
 });
 
-test("all pages are read, beyond what one answer holds", async () => {
+test("all pages are read, beyond a single response", async () => {
   const seed = join(cwd, "many.yaml");
   await writeFile(seed, `merchants:\n${MANY}\nkeys: [{ key: sk_test_sandbox, owner: ada@example.com }]\n`);
   const own = await startSandbox(["--seed", seed]);
@@ -153,7 +153,7 @@ describe("the keys", () => {
     expect(JSON.parse(named.stdout).keys).toMatchObject([{ keySource: "ZOE", service: sandbox.url }]);
   });
 
-  test("that belong to no user are told so, and the exit code is 1", async () => {
+  test("that belong to no user are reported, and the exit code is 1", async () => {
     const { stdout, stderr, code } = await whoami(["--format", "json"], {
       ROLECALL_API_KEY: "sk_test_nobody",
     });
@@ -164,7 +164,7 @@ describe("the keys", () => {
     expect(code).toBe(1);
   });
 
-  test("that are missing, and a missing base URL, are told with what to set", async () => {
+  test("that are missing, and a missing base URL, are reported with the variables to set", async () => {
     const keyless = await whoami(["--key-env", "NONE"]);
     expect(keyless.stderr).toContain("There is no API key.");
     expect(keyless.stderr).toContain("Set the environment variable NONE");

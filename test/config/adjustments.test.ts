@@ -164,14 +164,14 @@ describe("an adjustment", () => {
     ]);
   });
 
-  test("is not blamed for a role in an include that cannot be read", async () => {
+  test("is not reported for a role in an include that cannot be read", async () => {
     const { diagnostics } = await load({
       "access/a.yaml": shop("A", "roles: [{ name: Cashier, adjust: { add: [x] } }]\n"),
     });
     expect(diagnostics.map(({ code }) => code)).toEqual(["file-missing"]);
   });
 
-  test("is the place of a forbidden permission that it adds", async () => {
+  test("is the location of a forbidden permission that it adds", async () => {
     const rules = "policies: { forbid_permissions: [x] }\n";
     const found = await problems(`roles: [{ name: Cashier, adjust: { add: [x] } }]\n${rules}`);
     expect(found).toEqual([expect.stringMatching(/^access\/a\.yaml:4:42 policy-forbidden-permission/)]);

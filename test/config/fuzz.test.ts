@@ -48,7 +48,7 @@ function isRefused(state: DesiredState | null, diagnostics: readonly Diagnostic[
 }
 
 describe("whatever is done to a file", () => {
-  test("there is a state or an error with its place, and nothing is thrown", () => {
+  test("gives a state or an error with its location, and never throws", () => {
     fc.assert(
       fc.property(mutatedFile, (text) => {
         const started = processorTime();

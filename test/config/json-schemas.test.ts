@@ -157,7 +157,7 @@ describe("the JSON Schema that editors use", () => {
     ...cases.filter((name) => name.endsWith(".yaml")).map((name) => `${folder}${name}`),
     ...["access/", "shared/"].flatMap((of) => readdirSync(examples + of).map((name) => examples + of + name)),
   ];
-  test.each(files)("judges %s as the program does, as far as it can", (path) => {
+  test.each(files)("accepts or rejects %s as the program does, as far as it can", (path) => {
     const text = readFileSync(path, "utf8");
     const errors = parseMerchantFile("x.yaml", text, { now: NOW }).diagnostics.filter(
       ({ severity }) => severity === "error",

@@ -215,7 +215,7 @@ describe("what is wrong between files", () => {
     ]);
   });
 
-  test("is said once where many merchants have it through the same file", async () => {
+  test("is reported once if many merchants include the same file", async () => {
     const { diagnostics } = await load({
       ...Object.fromEntries(
         Array.from({ length: 20 }, (_, i) => [
@@ -229,7 +229,7 @@ describe("what is wrong between files", () => {
     expect(diagnostics[0]?.hint).toContain("Seen from m0.yaml");
   });
 
-  test("says nothing of unknown roles or members when a file is missing that may have them", async () => {
+  test("does not report unknown roles or members if a missing file may have them", async () => {
     const { diagnostics } = await load({
       "a.yaml": `merchant: A
 include: [missing.yaml]
@@ -316,7 +316,7 @@ checks: [{ can: q, only: ["role:Seasonal"] }]
     expect(merchants.map(({ state }) => state)).toEqual([null, null]);
   });
 
-  test("is only warned of where other merchants may have the role, whose files are not given", async () => {
+  test("is a warning if merchants of other files may have the role", async () => {
     const { diagnostics, merchants } = await load(files, ["a.yaml"]);
     expect(diagnostics.map(({ code, severity }) => `${severity} ${code}`)).toEqual(
       Array.from({ length: 4 }, () => "warning unknown-shared-role"),
@@ -336,7 +336,7 @@ checks: [{ can: q, only: ["role:Seasonal"] }]
     expect(await elsewhere(["a.yaml"])).toEqual([undefined]);
   });
 
-  test("tells the plan which names another merchant may have, also those of protected members", async () => {
+  test("gives the plan the names that another merchant may have, also of protected members", async () => {
     const protect = "guards: { protect: { roles: [Lead], members: [a@example.com, '*@b.co'] } }\n";
     const { merchants } = await load({ ...files, "shared.yaml": protect }, [...roots]);
     expect(merchants[0]?.state?.sharedRuleNames).toEqual(["Lead", "a@example.com"]);
@@ -373,7 +373,7 @@ describe("a role that only a shared file protects", () => {
     "shared.yaml": protect("Cashierr", "LEAD", '"Cash*"', "role_x"),
   };
 
-  test("is an error with a suggestion where nobody has it, and it is like one that they have", async () => {
+  test("is an error with a suggestion if no merchant has it, and it is similar to an existing one", async () => {
     expect(await brief(files, true)).toEqual([
       expect.stringMatching(/^error unknown-role shared\.yaml: Did you mean "Cashier"\?/),
     ]);
@@ -386,7 +386,7 @@ describe("a role that only a shared file protects", () => {
     ]);
   });
 
-  test("is warned of where it may be a live one that no file declares, and fine where one of them has it", async () => {
+  test("is a warning if it may be live but undeclared, and valid if one merchant has it", async () => {
     expect(await brief({ ...files, "shared.yaml": protect("Auditor", "Lead") }, true)).toEqual([
       "warning unknown-protected-role shared.yaml: Correct the name, or declare the role.",
     ]);

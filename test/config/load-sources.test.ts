@@ -36,7 +36,7 @@ async function load(
 }
 
 describe("whose a file is", () => {
-  test("is told with how its service is reached, and about how many members it has", async () => {
+  test("is known early, with its connection and an estimate of its members", async () => {
     const { heads } = await load({
       "a.yaml": `${fileOf("MC1", 30)}environment: test\n`,
       "b.yaml": "version: 1\nmerchant: MC2\n",
@@ -54,7 +54,7 @@ describe("whose a file is", () => {
     ]);
   });
 
-  test("is told before most of it has been read, and others have their turn meanwhile", async () => {
+  test("is known before most of the file has been read, without blocking the event loop", async () => {
     const { heads, log } = await load({ "a.yaml": fileOf("MC1", 10_000) });
     expect(log[0]).toBe("MC1");
     // One for each chunk of the file, and one between the steps after that.
@@ -65,7 +65,7 @@ describe("whose a file is", () => {
   test.each([
     ["the environment", "environment: live\n"],
     ["anything at all", "guards: { max_removals: 3 }\n"],
-  ])("is not told where %s may still come after the members", async (_, last) => {
+  ])("is not known early if %s may follow the members", async (_, last) => {
     const text = fileOf("MC1", 2000) + last;
     const { heads } = await load({ "a.yaml": text, "b.yaml": fileOf("MC2", 10) + last });
     // A small file is read whole before it is told.
@@ -78,11 +78,11 @@ describe("whose a file is", () => {
     ["has an address that is none", "version: 1\nmerchant: MC1\napi: { base_url: ftp://example.com }\n"],
     ["is no plain YAML", "version: 1\nmerchant: &code MC1\n"],
     ["is no mapping", "- merchant: MC1\n"],
-  ])("is not told of a file that %s", async (_, text) => {
+  ])("is not known early for a file that %s", async (_, text) => {
     expect((await load({ "a.yaml": text })).heads).toEqual([]);
   });
 
-  test("is not told of a file that is only included", async () => {
+  test("is not known for a file that is only included", async () => {
     const main = "version: 1\nmerchant: MC1\ninclude: [b.yaml]\n";
     const { heads } = await load({ "a.yaml": main, "b.yaml": "version: 1\nmerchant: MC2\n" }, ["a.yaml"]);
     expect(heads.map(({ merchant }) => merchant)).toEqual(["MC1"]);

@@ -136,7 +136,7 @@ describe("a file without mistakes", () => {
     });
   });
 
-  test("leaves unmanaged what it leaves out, without so much as an undefined field", () => {
+  test("leaves absent sections unmanaged, without undefined fields", () => {
     expect(parse(HEAD).state).toStrictEqual({
       merchant: "MC4F7K2P",
       sync: { roles: "authoritative", members: "authoritative", reinvite: RENEWED, replaceRoles: false },
@@ -168,7 +168,7 @@ describe("a file without mistakes", () => {
     ["checks: [{ member: a@b.co, cannot: [] }]", { checks: [{ kind: "cannot", cannot: [] }] }],
     ["sync: {}\nignore: {}\nguards: {}\npolicies: {}\nchecks: []\ninclude: []", { checks: [] }],
     ["members: [{ email: a@b.co, roles: [], metadata: {} }]", { members: [{ roles: [], metadata: {} }] }],
-  ])("means what it says by an empty one: %s", (text, state) => {
+  ])("manages an empty section: %s", (text, state) => {
     expect(parse(`${HEAD}${text}\n`)).toMatchObject({ diagnostics: [], state });
   });
 
@@ -237,7 +237,7 @@ ${members.join("")}`;
     expect(state?.members).toHaveLength(count);
   }, 120_000);
 
-  test("has its one mistake found where it is", () => {
+  test("has its one mistake reported at its location", () => {
     const { diagnostics } = parse(text.replace("user-4321@", "user 4321@"));
     expect(diagnostics).toMatchObject([{ code: "bad-email", span: { line: 7 + 4321 * 3, column: 12 } }]);
   }, 120_000);
@@ -277,12 +277,12 @@ members:
     ]);
   });
 
-  test("is not told that roles are unknown when a role's own name could not be read", () => {
+  test("does not report unknown roles if a role's name could not be read", () => {
     const text = `${HEAD}roles: [{ nmae: Cashier }]\nmembers: [{ email: a@b.co, roles: [Cashier] }]\n`;
     expect(codes(text)).toEqual(["unknown-key"]);
   });
 
-  test("is not told that roles are unknown where others may exist", () => {
+  test("does not report unknown roles if others may exist", () => {
     const members = "members: [{ email: a@b.co, roles: [Elsewhere] }]\n";
     expect(codes(`${HEAD}${members}`)).toEqual([]);
     expect(codes(`${HEAD}sync: { roles: additive }\nroles: []\n${members}`)).toEqual([]);
@@ -327,7 +327,7 @@ members:
     ]);
   });
 
-  test("is told of ends that are past only when it is told the time", () => {
+  test("reports past ends only if the time is given", () => {
     const text = `${HEAD}members: [{ email: a@b.co, until: 2020-01-01 }]\n`;
     expect(codes(text)).toEqual([]);
     const { state, diagnostics } = parseMerchantFile("x.yaml", text, { now: Date.UTC(2020, 0, 2) });
@@ -348,7 +348,7 @@ members:
     ]);
   });
 
-  test("is told of the first thousand problems and how many more there are", () => {
+  test("reports the first thousand problems, and the number of the others", () => {
     const { diagnostics } = parse(`${HEAD}${Array.from({ length: 1500 }, (_, i) => `k${i}: 1\n`).join("")}`);
     expect(diagnostics).toHaveLength(1001);
     expect(diagnostics[0]).toMatchObject({ code: "too-many-problems", severity: "warning" });
@@ -440,7 +440,7 @@ describe("hostile text", () => {
     expect(processorTime() - started).toBeLessThan(10_000);
   });
 
-  test("a word without an end makes no message without one", () => {
+  test("a very long word does not make a very long message", () => {
     const { diagnostics } = parse(
       `${HEAD}roles: ${"x".repeat(100_000)}\nmembers: [${"y".repeat(100_000)}]\n`,
     );

@@ -69,12 +69,12 @@ describe("an end", () => {
     ["2027-01-31 ", "form"],
     ["２０２７-01-31", "form"],
     ["", "form"],
-  ])("%s is none, and it is said why", (text, mistake) => {
+  ])("%s is rejected with a reason", (text, mistake) => {
     expect(parseUntil(text)).toBeNull();
     expect(untilMistake(text)).toBe(mistake);
   });
 
-  test("has a pattern that refuses nothing which is one", () => {
+  test("has a pattern that accepts every valid one", () => {
     const digits = fc.stringMatching(
       /^\d{4}-[01]\d-[0-3]\d(T[012]\d:[0-6]\d:[0-6]\d(\.\d{1,3})?(Z|[+-][012]\d:[0-5]\d))?$/,
     );

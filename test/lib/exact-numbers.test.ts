@@ -7,7 +7,7 @@ function roundedIn(json: string): readonly string[] {
   return marked === null ? [] : unmark(JSON.parse(marked)).rounded;
 }
 
-describe("a number in an answer", () => {
+describe("a number in a response", () => {
   test.each([
     "9007199254740993",
     "-9007199254740993",
@@ -17,7 +17,7 @@ describe("a number in an answer", () => {
     "1e400",
     "1e-400",
     `1${"0".repeat(500)}`,
-  ])("is told where it would be rounded: %s", (number) => {
+  ])("is reported if it would be rounded: %s", (number) => {
     expect(roundedIn(`{"a":${number},"b": [ ${number} ] ,"c":1}`)).toEqual(["a", "b"]);
   });
 
@@ -33,7 +33,7 @@ describe("a number in an answer", () => {
     "1E+3",
     "0.1",
     "1.7976931348623157e308",
-  ])("is nothing to tell of where it stays what it is: %s", (number) => {
+  ])("is not reported if it is exact: %s", (number) => {
     expect(roundedIn(`{"a":${number}}`)).toEqual([]);
   });
 
@@ -42,7 +42,7 @@ describe("a number in an answer", () => {
     expect(markRounded(JSON.stringify(texts))).toBeNull();
   });
 
-  test("is told for every integer exactly where JSON does not keep it, and all else stays as it is", () => {
+  test("is reported exactly for the integers that JSON rounds; all else is unchanged", () => {
     const digits = fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n });
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.oneof(digits, fc.jsonValue())), (entries) => {

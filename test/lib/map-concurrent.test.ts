@@ -15,7 +15,7 @@ test("maps in the order of the items, at most so many at once", async () => {
   expect(most).toBe(2);
 });
 
-test("takes an item only when its turn comes, and none after an error", async () => {
+test("starts an item only when a slot is free, and none after an error", async () => {
   const taken: number[] = [];
   const items = function* (): Generator<number> {
     for (let item = 1; item <= 9; item += 1) {

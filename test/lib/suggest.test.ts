@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { suggest } from "../../src/lib/suggest.ts";
 
-test("what all ids and all addresses of a domain have in common does not make two of them similar", () => {
+test("a common prefix or domain does not make two ids or addresses similar", () => {
   const roles = ["role_owner", "role_admin", "role_employee"];
   expect(suggest("role_gone1", roles)).toBeNull();
   expect(suggest("role_amdin", roles)).toBe("role_admin");

@@ -35,7 +35,7 @@ describe("a run that is stopped", () => {
       },
       { code: "network", request: { attempts: 1 } },
     ],
-  ])("does not wait %s, and tells the failure it had", async (_, answer, expected) => {
+  ])("does not wait %s, and ends with the last failure", async (_, answer, expected) => {
     const { writer, seen, clock } = stoppedAtFirstWait(answer);
     const began = clock.now();
     expect(await failureOf(writer("MC1").updateRole("role_a", { name: "A" }))).toMatchObject(expected);
@@ -43,13 +43,13 @@ describe("a run that is stopped", () => {
     expect(clock.now()).toBe(began);
   });
 
-  test("ends a look that waits to be sent again with the failure it had, not with the signal's own error", async () => {
+  test("ends a recheck that waits for a retry with its last failure, not with the signal's error", async () => {
     const { lookup, stop } = stoppedAtFirstWait(() => problem(503));
     const look = lookup("MC1").getRole("role_a", AbortSignal.any([stop.signal]));
     expect(await failureOf(look)).toMatchObject({ code: "service-failed", request: { status: 503 } });
   });
 
-  test("says of what had not been sent that it was not", async () => {
+  test("reports unsent writes as not sent", async () => {
     const { writer } = stoppedAtFirstWait(() => problem(429, {}, { "retry-after": "100" }));
     const first = failureOf(writer("MC1").createRole({ name: "A", permissions: [] }));
     const ids = ["b", "c", "d", "e", "f"];
@@ -95,7 +95,7 @@ describe("a run that is stopped", () => {
     },
   );
 
-  test("sends no write that it made sure of meanwhile: it is known not to be done", async () => {
+  test("sends no write whose recheck ends meanwhile: it is not applied", async () => {
     const stop = new AbortController();
     const { writer, seen } = connectTo(
       (one, count) => {
@@ -111,7 +111,7 @@ describe("a run that is stopped", () => {
     expect(seen.map(({ method }) => method)).toEqual(["POST", "GET"]);
   });
 
-  test("still ends what is in the air, and may still read a service that answers well", async () => {
+  test("finishes requests in flight, and can still read", async () => {
     const stop = new AbortController();
     const { writer, reader } = connectTo(
       (seen, count) => {
@@ -127,7 +127,7 @@ describe("a run that is stopped", () => {
     expect((await reader.read("MC1", [])).members).toHaveLength(60);
   });
 
-  test("makes no warning of a leak, however many wait", async () => {
+  test("causes no warning of a leak, however many requests wait", async () => {
     const warnings: Error[] = [];
     const warned = (warning: Error): void => void warnings.push(warning);
     process.on("warning", warned);

@@ -63,8 +63,8 @@ const invited = (id: string, email: string, more: object = {}): object =>
 
 const posts = (seen: readonly Seen[]): number => seen.filter(({ method }) => method === "POST").length;
 
-describe("a create whose answer is lost", () => {
-  test.each(LOST)("is adopted where it is there as it was to be (%s)", async (_, lost) => {
+describe("a create whose response is lost", () => {
+  test.each(LOST)("is adopted if a lookup finds it as requested (%s)", async (_, lost) => {
     const handler = shopWith((shop, { path }) => {
       if (path === ROLES)
         shop.roles.push(
@@ -85,7 +85,7 @@ describe("a create whose answer is lost", () => {
     expect(seen.at(-1)?.query.get("email")).toBe("ada@example.com");
   });
 
-  test.each(LOST)("is sent again where it is not there (%s)", async (_, lost) => {
+  test.each(LOST)("is sent again if a lookup does not find it (%s)", async (_, lost) => {
     const { writer, seen } = connectTo(
       shopWith((_shop, _seen, count) => (count < 3 ? lost() : json({ id: `new_${count}` }, 201))),
     );
@@ -153,7 +153,7 @@ describe("a create whose answer is lost", () => {
     expect(failure.request).toMatchObject({ uncertain: true });
   });
 
-  test("that is called taken when it is sent again is looked up, and adopted or a conflict", async () => {
+  test("is looked up if the retry is a conflict, and adopted or a conflict", async () => {
     const found = (more: object) => (shop: Shop, _seen: Seen, count: number) => {
       if (count === 1) return problem(503);
       shop.roles = [wireRole("role_1", { ...CASHIER, ...more })];
@@ -173,7 +173,7 @@ describe("a create whose answer is lost", () => {
     }
   });
 
-  test("that is called taken though nothing is there is a plain conflict", async () => {
+  test("is a plain conflict if the retry is one and the lookup finds nothing", async () => {
     const { writer } = connectTo(
       shopWith((_shop, _seen, count) => (count === 1 ? problem(503) : problem(409, { detail: "No." }))),
     );
@@ -182,7 +182,7 @@ describe("a create whose answer is lost", () => {
     expect(failure.request).not.toHaveProperty("uncertain");
   });
 
-  test("that is called taken at once is not looked up: it is somebody else's", async () => {
+  test("is not looked up if the first response is a conflict", async () => {
     const { writer, seen } = connectTo(shopWith(() => problem(409)));
     expect(await failureOf(writer("MC1").createRole(CASHIER))).toMatchObject({ code: "conflict" });
     expect(seen).toHaveLength(1);
@@ -209,7 +209,7 @@ describe("a create whose answer is lost", () => {
     expect(posts(seen)).toBe(1);
   });
 
-  test("is given up after ten attempts: as not done where the service said so, else as unknown", async () => {
+  test("is given up after ten attempts: as not applied if the service said so, else as unknown", async () => {
     const failing = connectTo(shopWith(() => problem(503)));
     const failed = await failureOf(failing.writer("MC1").createRole(CASHIER));
     expect(failed).toMatchObject({
@@ -225,7 +225,7 @@ describe("a create whose answer is lost", () => {
     });
   });
 
-  test("is not waited for once the run is stopped", async () => {
+  test("does not wait once the run is stopped", async () => {
     const stop = new AbortController();
     const { writer, seen, clock } = connectTo(
       shopWith(() => {
@@ -242,7 +242,7 @@ describe("a create whose answer is lost", () => {
     expect(clock.now()).toBe(began);
   });
 
-  test("is still adopted once the run is stopped, where one look is enough", async () => {
+  test("is still adopted once the run is stopped, if one lookup suffices", async () => {
     const stop = new AbortController();
     const { writer } = connectTo(
       shopWith((shop) => {
@@ -256,7 +256,7 @@ describe("a create whose answer is lost", () => {
   });
 });
 
-describe("a managed member whose answer is lost", () => {
+describe("a managed member whose response is lost", () => {
   const till = (password: string) => ({
     email: "till@example.com",
     roles: [],

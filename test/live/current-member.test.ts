@@ -55,7 +55,7 @@ describe("the member that the key belongs to", () => {
     ["is busy for long", 1, () => problem(429, {}, { "retry-after": "60" })],
     ["gives half an answer", 3, () => new Response('{"items": [')],
     ["shifts its list", 3, () => json({ items: [], total_count: 9 })],
-  ])("stays unknown where the service %s, which is told once and soon", async (_, attempts, memberships) => {
+  ])("stays unknown if the service %s, which is reported once and soon", async (_, attempts, memberships) => {
     const { state, asked, told, clock, reader } = await readWith(memberships);
     expect(state).toEqual({ merchant: "MC1", callerId: null, callerUnknown: true, roles: [], members: [] });
     expect((await reader.read("MC2", [])).callerUnknown).toBe(true);
@@ -64,7 +64,7 @@ describe("the member that the key belongs to", () => {
     expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(2000);
   });
 
-  test("is told as unknown with the scope that is missing", async () => {
+  test("is reported as unknown, with the missing scope", async () => {
     const { told } = await readWith(() => problem(403, { detail: "The API key does not belong to a user." }));
     expect(told).toEqual([
       "GET /v0.1/memberships?offset=0&limit=25&resource.type=merchant returned 403 Forbidden: " +
@@ -73,7 +73,7 @@ describe("the member that the key belongs to", () => {
     ]);
   });
 
-  test("does not keep a read that has failed from ending, nor tell of itself after the end", async () => {
+  test("does not delay a failed read, and is not reported after it", async () => {
     let answer = (_: Response): void => undefined;
     const late = new Promise<Response>((resolve) => {
       answer = resolve;

@@ -33,7 +33,7 @@ async function failureOf(sent: Promise<unknown>): Promise<RolecallError> {
 }
 
 describe("an invitation that is refused for its address", () => {
-  test("waits as long as it is asked to, and is sent again", async () => {
+  test("waits as long as the service asks, and is sent again", async () => {
     let held = 0;
     const { harness, sent } = invite(refusing(2, { "retry-after": "30" }), { held: () => void held++ });
     expect(await sent).toMatchObject({ id: "mem_1" });
@@ -64,20 +64,20 @@ describe("an invitation that is refused for its address", () => {
     ["Too many invitations were sent to that user.", "too many invitations were sent to this address"],
     ["The quota of this key is used up.", "not invited for now: The quota of this key is used up"],
     [undefined, "too many invitations were sent to this address"],
-  ])("says which limit it was, as the service tells it (%s)", async (detail, limit) => {
+  ])("names the limit, as the service reports it (%s)", async (detail, limit) => {
     const refused = problem(429, detail === undefined ? {} : { detail }, { "retry-after": "3600" });
     const { sent } = invite(() => refused, { stop: AbortSignal.abort() });
     expect((await failureOf(sent)).message).toBe(`ada@example.com: ${limit}; try again after 13:00 UTC.`);
   });
 
-  test("is given up at once where it is asked to wait for an hour", async () => {
+  test("is given up at once if the service asks for an hour", async () => {
     let held = 0;
     const { harness, sent } = invite(refusing(1, { "retry-after": "3600" }), { held: () => void held++ });
     expect(await failureOf(sent)).toMatchObject({ code: "invitation-limited", request: { attempts: 1 } });
     expect([held, harness.clock.slept]).toEqual([0, []]);
   });
 
-  test("is given up when everything else is done, unless its time is near", async () => {
+  test("is given up at the end, unless its wait is nearly over", async () => {
     for (const [seconds, attempts] of [
       [60, 1],
       [4, 3],
@@ -101,14 +101,14 @@ describe("an invitation that is refused for its address", () => {
     }
   });
 
-  test("waits longer each time where the service does not say how long", async () => {
+  test("waits longer each time if the service does not say how long", async () => {
     const { harness, sent } = invite(refusing(4, {}));
     await sent;
     expect(harness.clock.slept).toEqual([125, 250, 500, 1000]);
   });
 });
 
-test("a managed user is not invited: a refusal of its creation is nobody's own matter", async () => {
+test("a refused creation of a managed user pauses all: it is not invited", async () => {
   const harness = connectTo(refusing(1, { "retry-after": "3600" }));
   const sent = harness.writer("MC1").createMember({ ...ADA, managed: { password: "correct horse" } });
   expect(await failureOf(sent)).toMatchObject({ code: "rate-limited" });

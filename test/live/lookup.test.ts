@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { connectTo, failureOf, json, MEMBERS, problem, ROLES, wireMember, wireRole } from "./support.ts";
 
-test("one role and one member are looked at by their ids", async () => {
+test("a role and a member are read by their ids", async () => {
   const { lookup, seen } = connectTo(({ path }) =>
     json(path.startsWith(ROLES) ? wireRole("role_a") : wireMember("mem_a")),
   );
@@ -20,7 +20,7 @@ test("one role and one member are looked at by their ids", async () => {
   ]);
 });
 
-test("what is gone is null, and what cannot be told is a failure", async () => {
+test("a missing resource is null, and an unknown one a failure", async () => {
   const gone = connectTo(() => problem(404)).lookup("MC1");
   expect([await gone.getRole("role_a"), await gone.getMember("mem_a")]).toEqual([null, null]);
   const forbidden = connectTo(() => problem(403)).lookup("MC1");
@@ -32,7 +32,7 @@ test("what is gone is null, and what cannot be told is a failure", async () => {
   expect(await failureOf(other.getRole("role_a"))).toMatchObject({ code: "bad-response" });
 });
 
-test("an answer about something else is a failure, not what was asked for", async () => {
+test("a response about another resource is a failure", async () => {
   const { lookup } = connectTo(({ path }) =>
     json(path.startsWith(ROLES) ? wireRole("role_b") : wireMember("mem_b")),
   );
@@ -42,7 +42,7 @@ test("an answer about something else is a failure, not what was asked for", asyn
   expect(await failureOf(lookup("MC1").getMember("mem_a"))).toMatchObject({ code: "bad-response" });
 });
 
-test("a lost answer is asked for again", async () => {
+test("a lost response is retried", async () => {
   const { lookup, seen } = connectTo((_, count) => (count === 1 ? problem(503) : json(wireRole("role_a"))));
   expect(await lookup("MC1").getRole("role_a")).not.toBeNull();
   expect(seen).toHaveLength(2);

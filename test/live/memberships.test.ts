@@ -37,7 +37,7 @@ test.each<[MembershipFilter, string]>([
   expect((await listed(filter)).query).toBe(`offset=0&limit=25${query}`);
 });
 
-test("what a service that ignores filters lists besides is left out", async () => {
+test("memberships that do not match the filter are dropped if the service ignores it", async () => {
   const all = [
     membership("MC1"),
     membership("MC2", {

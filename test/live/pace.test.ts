@@ -72,7 +72,7 @@ test("a service that refuses nothing is never slowed down", async () => {
   expect(worked.passed.length).toBeGreaterThan(9_900);
 });
 
-test("a limit that was taken for much too low is found out later", async () => {
+test("a limit that was estimated much too low is corrected later", async () => {
   // A small bucket looks like a low limit: it is empty after ten requests.
   const worked = await workAt(tokenBucket(100, 10), {
     concurrency: 10,
@@ -86,7 +86,7 @@ test("a limit that was taken for much too low is found out later", async () => {
   expect(worked.refused.length / worked.passed.length).toBeLessThan(0.02);
 });
 
-test("a limit that is lowered while work is under way is kept to, and one that is raised is found", async () => {
+test("adapts to a limit that is lowered or raised during the work", async () => {
   const [early, late] = [fixedWindow(100, 0), fixedWindow(40, 0)];
   const began = createClock().now();
   const lowered = await workAt((now) => (now - began < 15_000 ? early(now) : late(now)), {
@@ -101,7 +101,7 @@ test("a limit that is lowered while work is under way is kept to, and one that i
   expect(after.refused).toBeLessThan(0.02);
 });
 
-describe("whatever the service answers, and how long it takes", () => {
+describe("whatever the responses and their delays", () => {
   const request = fc.record({
     tookMs: fc.integer({ min: 0, max: 300 }),
     verdict: fc.constantFrom("ok" as const, "ok" as const, "other" as const, "rate-limited" as const),
@@ -110,7 +110,7 @@ describe("whatever the service answers, and how long it takes", () => {
     again: fc.boolean(),
   });
 
-  test("no more is under way than allowed, and everyone gets a turn", async () => {
+  test("never exceeds the bound, and serves every request", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 12 }),

@@ -6,7 +6,7 @@ const refused = (retryAfter?: string) =>
   problem(429, {}, retryAfter === undefined ? {} : { "retry-after": retryAfter });
 
 describe("how long a request is tried for", () => {
-  test("is bounded in all, and the failure says by what", async () => {
+  test("is bounded, and the failure names the bound", async () => {
     const { writer, clock } = connectTo(() => refused("20"), { retryForMs: 90_000 });
     const began = clock.now();
     const failure = await failureOf(writer("MC1").deleteRole("role_a"));
@@ -23,7 +23,7 @@ describe("how long a request is tried for", () => {
     expect(failure.hint).toMatch(/It was retried for 2 s; --retry-for allows more\.$/);
   });
 
-  test("can be once", async () => {
+  test("can be a single attempt", async () => {
     const { writer, seen } = connectTo(() => problem(503), { retryForMs: 0 });
     await failureOf(writer("MC1").deleteRole("role_a"));
     expect(seen).toHaveLength(1);
@@ -38,7 +38,7 @@ describe("how long a request is tried for", () => {
     expect(seen).toHaveLength(1);
   });
 
-  test("ends though it is others who make it wait", async () => {
+  test("ends even if other requests cause the wait", async () => {
     // One is refused again and again, and each time everybody waits; the other was lost once, and waits with it.
     const { writer, clock } = connectTo(
       ({ path }, count) => {
@@ -54,7 +54,7 @@ describe("how long a request is tried for", () => {
     expect(clock.now() - began).toBeLessThanOrEqual(150_000);
   });
 
-  test("is one for all where the service refuses everybody, not one after the other", async () => {
+  test("is shared if the service refuses all requests, not counted one after the other", async () => {
     const { writer, clock } = connectTo(() => refused("30"), { retryForMs: 120_000, concurrency: 1 });
     const began = clock.now();
     const all = Array.from({ length: 50 }, (_, index) =>

@@ -98,7 +98,7 @@ describe("a service that checks the permission first", () => {
     expect(told).toBeGreaterThan(560);
   });
 
-  test("is told in full for a key that may do all, one that may read, and one that may do nothing", async () => {
+  test("gives exact verdicts for keys with all, read-only and no permissions", async () => {
     const reads = ALL.filter((one) => /^(?:list|retrieve)/.test(one));
     for (const permitted of [ALL, reads, []] as const) {
       const { verdicts } = await probe(service(new Set(permitted), ["permission", "existence", "body"]));
@@ -190,7 +190,7 @@ describe("what is sent", () => {
   );
 });
 
-test("a service that accepts what it must refuse rings an alarm, and gets no further write", async () => {
+test("a service that accepts what it must refuse raises an alarm, and gets no other write", async () => {
   const accepting =
     (method: string): Handler =>
     (seen) => {
@@ -253,7 +253,7 @@ describe("the sandbox", () => {
     keys,
   });
 
-  test("is told rightly for keys of one permission, and of all but one, and stays as it is", async () => {
+  test("gives correct verdicts for keys with one permission, and all but one, and is unchanged", async () => {
     const { now, sleep } = createClock();
     const sandbox = createSandbox({ now, sleep, seed });
     const state = async (): Promise<string> =>

@@ -14,7 +14,7 @@ import {
 } from "./support.ts";
 
 describe("reading a merchant", () => {
-  test("gives its roles and members as the model has them", async () => {
+  test("returns its roles and members as the model has them", async () => {
     const role = wireRole("role_a", { description: null, metadata: { owner: "ops" }, later_field: [1] });
     const member = wireMember("mem_a", {
       roles: ["role_a"],
@@ -55,7 +55,7 @@ describe("reading a merchant", () => {
     });
   });
 
-  test("tells which metadata it had to round, also far inside, and nothing else", async () => {
+  test("reports the metadata that it had to round, also nested", async () => {
     const member = JSON.stringify(
       wireMember("mem_a", { metadata: { a: "NUMBER", b: [{ c: "NUMBER" }], d: 7 } }),
     );
@@ -92,7 +92,7 @@ describe("reading a merchant", () => {
     expect(members.map(({ user: one }) => one?.mfaOnLogin)).toEqual([true, null, null]);
   });
 
-  test("refuses a role list with one role twice: nobody can say which of them is live", async () => {
+  test("refuses a role list with a role twice", async () => {
     const { reader } = connectTo(holding([], [wireRole("role_a"), wireRole("role_b"), wireRole("role_a")]));
     const failure = await failureOf(reader.read("MC1", []));
     expect(failure.message).toMatch(/returned 200, but with a role listed twice\.$/);
@@ -107,7 +107,7 @@ describe("reading a merchant", () => {
     expect(seen[0]?.headers.get("accept")).toBe("application/problem+json, application/json");
   });
 
-  test("asks for a few more pages with the first where so many members are expected, each once", async () => {
+  test("requests more pages with the first if many members are expected, each once", async () => {
     const pathsOf = async (members: number, expected: number, concurrency: number): Promise<string[]> => {
       const { reader, seen } = connectTo(holding(wireMembers(members)), { concurrency });
       expect((await reader.read("MC1", [], expected)).members).toHaveLength(members);
@@ -120,7 +120,7 @@ describe("reading a merchant", () => {
     expect(await pathsOf(0, 1000, 1)).toEqual(["0", "25"]);
   });
 
-  test("does not mind that a page which there is not cannot be had", async () => {
+  test("ignores the failure of a page beyond the end", async () => {
     const whole = holding(wireMembers(30));
     const { reader } = connectTo((one, count) =>
       Number(one.query.get("offset")) > 30 ? problem(400, { detail: "no such page" }) : whole(one, count),
@@ -128,7 +128,7 @@ describe("reading a merchant", () => {
     expect((await reader.read("MC1", [], 100)).members).toHaveLength(30);
   });
 
-  test("asks whose the key is once the file has been read, which may keep everything else waiting", async () => {
+  test("requests the key's memberships once the file has been read, which may block the event loop", async () => {
     let name = (_: readonly string[]): void => undefined;
     const roleIds = new Promise<readonly string[]>((resolve) => {
       name = resolve;
@@ -148,7 +148,7 @@ describe("reading a merchant", () => {
     expect(asked).toBe(1);
   });
 
-  test("asks for its own pages where the service gives smaller ones", async () => {
+  test("adapts if the service returns smaller pages", async () => {
     const members = wireMembers(45);
     const { reader, seen } = connectTo((one) =>
       one.path === MEMBERS ? json(pageOf(members, one, 10)) : json({ items: [] }),
@@ -159,7 +159,7 @@ describe("reading a merchant", () => {
     );
   });
 
-  test("learns which roles the file names while it reads, and ends where nobody will say", async () => {
+  test("gets the roles that the file names while it reads, and ends if there is no file", async () => {
     const { reader, seen } = connectTo(holding(wireMembers(30)));
     const live = await reader.read("MC1", Promise.resolve(["role_a"]));
     expect(live.members).toHaveLength(30);
@@ -176,7 +176,7 @@ describe("reading a merchant", () => {
     expect(seen.every(({ query, path }) => path === ROLES || query.get("limit") === "25")).toBe(true);
   });
 
-  test("never has more requests under way than it was allowed", async () => {
+  test("never has more requests in flight than allowed", async () => {
     let underWay = 0;
     let most = 0;
     const answer = holding(wireMembers(1000));
@@ -194,7 +194,7 @@ describe("reading a merchant", () => {
     expect(most).toBe(5);
   });
 
-  test("tells how far it is", async () => {
+  test("reports its progress", async () => {
     const { reader, events } = connectTo(holding(wireMembers(60)));
     await reader.read("MC1", []);
     const read = events.filter((event) => event.type === "read");
@@ -205,7 +205,7 @@ describe("reading a merchant", () => {
     ]);
   });
 
-  test("retrieves the roles that are held or named but not listed, once each, and tells which are not answered for", async () => {
+  test("retrieves the roles that are held or named but not listed, once each, and reports the missing ones", async () => {
     const members = [
       wireMember("mem_a", { roles: ["role_owner", "role_gone"] }),
       wireMember("mem_b", { roles: ["role_owner"] }),
@@ -229,7 +229,7 @@ describe("reading a merchant", () => {
     ).toEqual(["role_cashier", "role_gone", "role_never", "role_owner"]);
   });
 
-  test("never takes the answer about one role for another one", async () => {
+  test("rejects a response about another role", async () => {
     const { reader } = connectTo((one) =>
       one.path.startsWith(`${ROLES}/`)
         ? json(wireRole("role_x", { name: "Internal", permissions: ["everything"] }))
@@ -269,7 +269,7 @@ describe("reading a merchant", () => {
     });
   });
 
-  test("goes on behind a page that is shorter than the others, counted by nobody", async () => {
+  test("continues after a short page without a count", async () => {
     const pages: Readonly<Record<string, readonly object[]>> = {
       0: wireMembers(60).slice(0, 25),
       25: wireMembers(60).slice(25, 49),
@@ -281,7 +281,7 @@ describe("reading a merchant", () => {
     expect((await reader.read("MC1", [])).members).toHaveLength(60);
   });
 
-  test("encodes what stands in the path, and refuses what would leave its segment", async () => {
+  test("encodes path segments, and refuses those that would leave theirs", async () => {
     const { reader, seen } = connectTo(() => json({ items: [], total_count: 0 }));
     await reader.read("M/C?1#", []);
     expect(seen[0]?.path).toMatch(/^\/v0\.1\/merchants\/M%2FC%3F1%23\/(roles|members)$/);
@@ -322,7 +322,7 @@ describe("reading a merchant", () => {
 });
 
 describe("a list that shifts while it is read", () => {
-  test("is read again until it stands still", async () => {
+  test("is read again until it is stable", async () => {
     const { reader, seen } = connectTo((one, count) => {
       if (one.path !== MEMBERS) return json({ items: [] });
       const members = wireMembers(60);
@@ -343,7 +343,7 @@ describe("a list that shifts while it is read", () => {
     ["members repeat", (_, body) => ({ ...body, items: body.items.map(() => wireMember("mem_same")) })],
     ["pages are short", (number, body) => (number === 1 ? { ...body, items: body.items.slice(1) } : body)],
     ["members are fewer than counted", (_, body) => ({ ...body, total_count: 1_000_000_000_000 })],
-  ])("is given up after three times where %s", async (_, bend) => {
+  ])("is given up after three readings if %s", async (_, bend) => {
     const { reader, seen } = connectTo((one) => {
       const number = Number(one.query.get("offset")) / 25;
       return one.path === MEMBERS ? json(bend(number, pageOf(wireMembers(60), one))) : json({ items: [] });
@@ -386,7 +386,7 @@ describe("a list that shifts while it is read", () => {
     );
   });
 
-  test("is told as changing where it is another one each time", async () => {
+  test("is reported as unstable if it differs each time", async () => {
     let read = 0;
     const { reader } = connectTo((one) => {
       if (one.path !== MEMBERS) return json({ items: [] });
@@ -397,7 +397,7 @@ describe("a list that shifts while it is read", () => {
     );
   });
 
-  test("nested deeper than a hundred levels is a bad answer, and not asked for again", async () => {
+  test("nested deeper than a hundred levels is a bad response, and not retried", async () => {
     const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
     const { reader, seen } = connectTo((one) =>
       one.path === MEMBERS
@@ -408,19 +408,19 @@ describe("a list that shifts while it is read", () => {
     expect(seen.filter(({ path }) => path === MEMBERS)).toHaveLength(1);
   });
 
-  test("is given up without a count, too, where the service gives the same page for ever", async () => {
+  test("is given up without a count, too, if the service returns the same page forever", async () => {
     const { reader, seen } = connectTo((one) => json({ items: one.path === MEMBERS ? wireMembers(25) : [] }));
     expect(await failureOf(reader.read("MC1", []))).toMatchObject({ code: "listing-unstable" });
     expect(seen.filter(({ path }) => path === MEMBERS)).toHaveLength(6);
   });
 
-  test("is given up where members are counted and none is given", async () => {
+  test("is given up if members are counted but none is returned", async () => {
     const { reader, seen } = connectTo(() => json({ items: [], total_count: 5000 }));
     expect(await failureOf(reader.read("MC1", []))).toMatchObject({ code: "listing-unstable" });
     expect(seen).toHaveLength(4);
   });
 
-  test("is noticed without a count, too, where members come twice", async () => {
+  test("is noticed without a count, too, if members are repeated", async () => {
     const { reader } = connectTo((one) =>
       one.path === MEMBERS
         ? json({ items: pageOf(wireMembers(30), one).items.map(() => wireMember("mem_x")) })
@@ -430,7 +430,7 @@ describe("a list that shifts while it is read", () => {
   });
 });
 
-describe("an answer that is not what the contract says", () => {
+describe("a response that violates the contract", () => {
   test.each<[string, string, object]>([
     ["a list without items", ROLES, {}],
     ["a role without id", ROLES, { items: [{ ...wireRole("x"), id: undefined }] }],
@@ -441,7 +441,7 @@ describe("an answer that is not what the contract says", () => {
       { items: [{ ...wireMember("x"), roles: undefined }], total_count: 1 },
     ],
     ["metadata that is a list", MEMBERS, { items: [wireMember("x", { metadata: [] })], total_count: 1 }],
-  ])("fails for %s, and says where", async (_, path, body) => {
+  ])("fails for %s, with the location", async (_, path, body) => {
     const { reader } = connectTo((one) =>
       one.path === path ? json(body) : json({ items: [], total_count: 0 }),
     );
@@ -450,7 +450,7 @@ describe("an answer that is not what the contract says", () => {
     expect(failure.message).toMatch(/with something other than the contract specifies at items/);
   });
 
-  test("does not fail for what may be missing", async () => {
+  test("may omit optional fields", async () => {
     const bare = [
       { id: "mem_a", roles: [] },
       { id: "mem_b", roles: [], status: null, user: null, invite: null, metadata: null },

@@ -28,8 +28,8 @@ function noting(says: Recheck = async () => "go"): {
   };
 }
 
-describe("a write that somebody has looked before", () => {
-  test("is not looked at again where it goes out at once, or is soon sent again", async () => {
+describe("a write with a recheck", () => {
+  test("is not rechecked again if it is sent at once, or retried soon", async () => {
     const { writer, clock } = connectTo((_, count) => (count < 5 ? problem(503) : json({})));
     const { look, doubts } = noting();
     const began = clock.now();
@@ -38,7 +38,7 @@ describe("a write that somebody has looked before", () => {
     expect(doubts).toEqual([]);
   });
 
-  test("is looked at again after a minute's pause, and then goes out", async () => {
+  test("is rechecked again after a minute's pause, and then sent", async () => {
     const { writer, seen } = connectTo((_, count) => (count === 1 ? refused("60") : json({})));
     const { look, doubts } = noting();
     await writer("MC1").updateRole("role_a", PATCH, { recheck: look });
@@ -68,7 +68,7 @@ describe("a write that somebody has looked before", () => {
     },
   );
 
-  test("is stale, not unknown, where all that was sent was refused", async () => {
+  test("is stale, not unknown, if all attempts were refused", async () => {
     const { writer, seen } = connectTo(() => refused("60"));
     const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, { recheck: stale }));
     expect(failure.code).toBe("stale");
@@ -76,13 +76,13 @@ describe("a write that somebody has looked before", () => {
     expect(seen).toHaveLength(1);
   });
 
-  test("is done, and not sent, where the look finds it so", async () => {
+  test("is done, and not sent, if the recheck finds it applied", async () => {
     const { writer, seen } = connectTo(() => refused("60"));
     await writer("MC1").updateRole("role_a", PATCH, { recheck: async () => "done" });
     expect(seen).toHaveLength(1);
   });
 
-  test("goes before whatever else waits for its turn, so that its look does not get old", async () => {
+  test("takes precedence over queued requests, so that its recheck stays recent", async () => {
     const { writer, lookup, seen } = connectTo(({ path }) => json(wireRole(path.slice(ROLES.length + 1))), {
       concurrency: 1,
     });
@@ -91,7 +91,7 @@ describe("a write that somebody has looked before", () => {
     expect(seen.map(({ method }) => method)).toEqual(["GET", "PATCH", "GET", "GET"]);
   });
 
-  test("needs no second turn at once for the look: a concurrency of one does not lock", async () => {
+  test("needs no second permit for the recheck: a concurrency of one does not deadlock", async () => {
     const connected = connectTo(
       ({ method }, count) => {
         if (method === "GET") return json(wireRole("role_a"));
@@ -110,7 +110,7 @@ describe("a write that somebody has looked before", () => {
     expect(connected.clock.now()).toBeLessThan(Date.parse("2026-06-01T12:10:00Z"));
   });
 
-  test("goes out although the service is so slow that each look is old before the next turn", async () => {
+  test("is sent although the service is so slow that each recheck is outdated before the next permit", async () => {
     const connected = connectTo(
       async ({ method, path }) => {
         await connected.clock.sleep(7_000);
@@ -131,7 +131,7 @@ describe("a write that somebody has looked before", () => {
     expect(seen.filter(({ method }) => method === "PATCH")).toHaveLength(3);
   });
 
-  test("ends where the service asks to wait again after each look, and says that it was not sent", async () => {
+  test("ends if the service asks to wait after each recheck, and reports that it was not sent", async () => {
     const handler: Handler = ({ path, method }) =>
       method === "GET" && path.endsWith("role_a") ? json(wireRole("role_a")) : refused("50");
     const { writer, lookup, seen, events, clock } = connectTo(handler, {
@@ -163,8 +163,8 @@ describe("a write that somebody has looked before", () => {
   });
 });
 
-describe("a write whose answer was lost, and that is sent again much later", () => {
-  test("is done where the look finds it so: the doubt is settled", async () => {
+describe("a write whose response was lost, retried much later", () => {
+  test("is done if the recheck finds it applied", async () => {
     const { writer, seen, clock } = connectTo(lost);
     const { look, doubts } = noting(async () => "done");
     const began = clock.now();
@@ -174,7 +174,7 @@ describe("a write whose answer was lost, and that is sent again much later", () 
     expect(clock.now() - began).toBeGreaterThan(5_000);
   });
 
-  test("goes out again where the look finds it as it was", async () => {
+  test("is sent again if the recheck finds no change", async () => {
     const { writer } = connectTo((_, count) => (count < 9 ? lost() : json({})));
     const { look, doubts } = noting();
     await writer("MC1").updateRole("role_a", PATCH, { recheck: look });
@@ -182,7 +182,7 @@ describe("a write whose answer was lost, and that is sent again much later", () 
     expect(new Set(doubts)).toEqual(new Set([true]));
   });
 
-  test("stays unknown where somebody else has changed it, and is not sent again", async () => {
+  test("stays unknown if somebody else has changed it, and is not sent again", async () => {
     const { writer, seen } = connectTo(lost);
     const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, { recheck: stale }));
     expect(failure).toMatchObject({
@@ -194,13 +194,13 @@ describe("a write whose answer was lost, and that is sent again much later", () 
     });
   });
 
-  test("stays unknown where the later answers are refusals", async () => {
+  test("stays unknown if the later responses are refusals", async () => {
     const { writer } = connectTo((_, count) => (count === 1 ? lost() : refused("60")));
     const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, { recheck: stale }));
     expect(failure).toMatchObject({ code: "rate-limited", request: { uncertain: true } });
   });
 
-  test("stays unknown where it cannot be looked at", async () => {
+  test("stays unknown if the recheck fails", async () => {
     const { writer } = connectTo(lost);
     const look: Recheck = async () => {
       throw new RolecallError("forbidden", "GET returned 403.", {

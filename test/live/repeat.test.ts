@@ -7,7 +7,7 @@ const broken = (): never => {
 };
 
 describe("a rate limit", () => {
-  test("holds everyone for as long as the service asks, and is told as a wait", async () => {
+  test("pauses all for as long as the service asks, and is reported as a wait", async () => {
     const answer = holding(wireMembers(200));
     let limits = 0;
     const at: number[] = [];
@@ -46,13 +46,13 @@ describe("a rate limit", () => {
     expect(clock.now()).toBe(Date.parse("2026-06-01T12:00:20Z"));
   });
 
-  test("without a time is met with a backoff that grows", async () => {
+  test("without a time is retried with a growing backoff", async () => {
     const { writer, clock } = connectTo((_, count) => (count < 5 ? problem(429) : json({})));
     await writer("MC1").deleteRole("role_a");
     expect(clock.slept).toEqual([125, 250, 500, 1000]);
   });
 
-  test("lets a create be sent again, since it was not carried out", async () => {
+  test("allows a create to be retried, since it was not applied", async () => {
     const { writer, seen } = connectTo((_, count) =>
       count === 1 ? problem(429) : json({ id: "role_new" }, 201),
     );
@@ -63,7 +63,7 @@ describe("a rate limit", () => {
     expect(seen).toHaveLength(2);
   });
 
-  test("does not use up the time of those who wait for their turn", async () => {
+  test("does not use up the retry time of queued requests", async () => {
     // Twenty requests, a pause of 100 seconds for each: half an hour in all, five minutes for each request.
     const limited = new Set<string>();
     const answer = holding(wireMembers(500));
@@ -80,8 +80,8 @@ describe("a rate limit", () => {
   });
 });
 
-describe("a lost answer", () => {
-  test("is asked for again when reading, updating and deleting", async () => {
+describe("a lost response", () => {
+  test("is retried when reading, updating and deleting", async () => {
     const { writer, reader, seen } = connectTo((one, count) => {
       if (count === 1) return broken();
       return one.method === "GET" ? json({ items: [], total_count: 0 }) : json({});
@@ -117,8 +117,8 @@ describe("a lost answer", () => {
   });
 });
 
-describe("a service that is not there", () => {
-  test("is given up on after four attempts, and nothing is uncertain", async () => {
+describe("a service that is down", () => {
+  test("is given up after four attempts, with a certain outcome", async () => {
     const { writer, seen } = connectTo(() => {
       throw new LostResponse("network", "nothing is listening at 127.0.0.1", false);
     });
@@ -143,7 +143,7 @@ describe("a service that is not there", () => {
   );
 });
 
-test("a request, its answer and its wait are told as they happen, without header or body", async () => {
+test("reports a request, its response and its wait as they happen, without header or body", async () => {
   const { writer, events, clock } = connectTo((_, count) =>
     count === 1 ? problem(503) : json(wireRole("role_a")),
   );

@@ -61,7 +61,7 @@ describe("against the sandbox", () => {
     ["with both", []],
     ["without the booleans", ["user.virtual_user", "user.service_account_user"]],
     ["without the type", ["user.type"]],
-  ])("user types are the same from answers %s", async (_, fields) => {
+  ])("user types are the same from responses %s", async (_, fields) => {
     const seed = JSON.stringify({
       merchants: [
         {
@@ -88,7 +88,7 @@ describe("against the sandbox", () => {
     expect(members[0]?.user?.type).toBe("robot");
   });
 
-  test("a user of whom neither type nor booleans are told is of an unknown type", async () => {
+  test("a user without type and booleans has an unknown type", async () => {
     const fields = ["user.type", "user.virtual_user", "user.service_account_user"];
     const { reader } = await start({ rules: [{ kind: "without-fields", fields }] });
     const { members } = await reader.read(MERCHANT, []);
@@ -111,7 +111,7 @@ describe("against the sandbox", () => {
     },
   );
 
-  test("a key that belongs to nobody reads all the same, and that is told once", async () => {
+  test("a key without a user can read, which is reported once", async () => {
     const { reader, events } = await start({ seed: CHAIN, key: "sk_test_nobody" });
     const states = await Promise.all(["MC0", "MC1"].map((code) => reader.read(code, [])));
     expect(states.map(({ callerId, members }) => [callerId, members.length])).toEqual([
@@ -168,7 +168,7 @@ describe("against the sandbox", () => {
     expect(failure).toMatchObject({ code: "conflict", request: { status: 409, problem: { status: 409 } } });
   });
 
-  test("a large merchant is read whole through faults of every kind that passes", async () => {
+  test("a large merchant is read whole through transient faults of every kind", async () => {
     const { reader } = await start({
       generate: 2000,
       rules: [
@@ -184,7 +184,7 @@ describe("against the sandbox", () => {
     expect(new Set(members.map(({ id }) => id)).size).toBe(2001);
   });
 
-  test("a delete whose answers are lost is done, once", async () => {
+  test("a delete whose responses are lost is applied once", async () => {
     const { reader, writer } = await start({
       rules: [{ kind: "reset-after", operation: "roles.delete", times: 1 }],
     });
@@ -203,7 +203,7 @@ describe("against the sandbox", () => {
     { kind: "status", status: 503, effect: "before" },
     { kind: "status", status: 424, effect: "after" },
     { kind: "stall", ms: 1000 },
-  ])("a create whose answer is lost is done, and once (%j)", async (rule) => {
+  ])("a create whose response is lost is applied once (%j)", async (rule) => {
     const { reader, writer } = await start({
       rules: ["members.create", "roles.create"].map((operation) => ({ ...rule, operation, times: 2 })),
     });

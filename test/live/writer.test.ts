@@ -59,7 +59,7 @@ describe("writing", () => {
     );
   });
 
-  test("leaves out what the service would not take, even where it comes along", async () => {
+  test("omits fields that the service would not accept", async () => {
     const { writer, seen } = connectTo(({ method }) =>
       method === "POST" ? json({ id: "new" }, 201) : nothing(),
     );
@@ -78,14 +78,17 @@ describe("writing", () => {
     ]);
   });
 
-  test.each([200, 201, 202, 204])("takes %i for done, whatever type an empty body claims", async (status) => {
-    const empty = () => new Response(null, { status, headers: { "content-type": "text/html" } });
-    const { writer } = connectTo(empty);
-    await writer("MC1").updateRole("role_a", { name: "A" });
-    await writer("MC1").deleteMember("mem_a");
-  });
+  test.each([200, 201, 202, 204])(
+    "accepts %i as success, whatever the content type of an empty body",
+    async (status) => {
+      const empty = () => new Response(null, { status, headers: { "content-type": "text/html" } });
+      const { writer } = connectTo(empty);
+      await writer("MC1").updateRole("role_a", { name: "A" });
+      await writer("MC1").deleteMember("mem_a");
+    },
+  );
 
-  test("never reaches beyond the one resource", async () => {
+  test("never addresses another resource", async () => {
     const { writer, seen } = connectTo(nothing);
     for (const id of ["", ".", ".."]) {
       await expect(async () => writer("MC1").deleteRole(id)).rejects.toMatchObject({ code: "bad-response" });
@@ -97,7 +100,7 @@ describe("writing", () => {
   });
 });
 
-describe("a create whose answer does not tell the id", () => {
+describe("a create whose response has no id", () => {
   const answers: readonly [string, () => Response][] = [
     ["nothing", nothing],
     ["half of it", () => new Response('{"id": "role_', { status: 201 })],

@@ -20,12 +20,12 @@ test("the same plan, written as JSON and read back, is approved", () => {
   expect(approve(planOf(WANT, IS), JSON.parse(JSON.stringify(APPROVED)))).toEqual({ status: "approved" });
 });
 
-test("what is done already drops out, and the rest is still approved", () => {
+test("changes already made drop out, and the rest is still approved", () => {
   const half = live([liveRole("role_1", "Lead", { permissions: ["a"] })], IS.members);
   expect(approve(planOf(WANT, half), APPROVED)).toEqual({ status: "approved" });
 });
 
-test("a change that nobody has seen is named and not approved", () => {
+test("a change that is not in the approved plan is named and not approved", () => {
   const more = desired({ ...WANT, members: [member("b@example.com"), member("c@example.com")] });
   const approval = approve(planOf(more, IS), APPROVED);
   expect(approval).toMatchObject({ status: "new-changes" });

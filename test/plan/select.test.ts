@@ -48,7 +48,7 @@ describe("leaving a change out", () => {
     expect(choosing(want, live())("create role New")).toEqual(["create member b@example.com"]);
   });
 
-  test("of a holder keeps the role that was to be removed", () => {
+  test("of a holder keeps the role that would be removed", () => {
     const is = live(
       [liveRole("role_1", "Old")],
       [liveMember("mem_1", "a@example.com", { roles: ["role_1"] })],
@@ -65,7 +65,7 @@ describe("leaving a change out", () => {
     expect(choosing(want, is)("update role B")).toEqual(["update role C"]);
   });
 
-  test("of one who is to move keeps the role from being replaced, and with it everybody where they are", () => {
+  test("of a holder keeps the role from being replaced, with all its holders", () => {
     const is = live(
       [liveRole("role_1", "Till", { metadata: { a: 1 } })],
       [
@@ -93,7 +93,7 @@ describe("leaving a change out", () => {
     expect(choosing(want, is)("replace member a@example.com")).toEqual(["delete member A@example.com"]);
   });
 
-  test("has the guards judge what is left", () => {
+  test("applies the guards to the rest", () => {
     const owners = ["a", "b"].map((name) =>
       liveMember(`mem_${name}`, `${name}@example.com`, { roles: ["role_owner"] }),
     );
@@ -137,7 +137,7 @@ function leaveOutOf(plan: Plan, picks: readonly boolean[]): ReadonlySet<string> 
 }
 
 describe("for every selection", () => {
-  test("nothing is applied that was not selected, everything that is can be, and the rest stays to be done", async () => {
+  test("an apply makes exactly the selected changes, and leaves the rest to do", async () => {
     let judged = 0;
     await fc.assert(
       fc.asyncProperty(inputs, async ({ want, is, picks }) => {

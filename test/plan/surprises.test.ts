@@ -22,7 +22,7 @@ const OPEN = { protect: { roles: [], members: [] } };
 const OWNER = liveRole("role_owner", "Owner", { predefined: true });
 
 describe("holders", () => {
-  test("one role's wait does not cost another role its last holder", () => {
+  test("deferring for one role does not remove another role's last holder", () => {
     const is = live(
       [liveRole("role_a", "A"), liveRole("role_b", "B")],
       [
@@ -37,7 +37,7 @@ describe("holders", () => {
     expect(briefRefusals(planOf(want, is)).filter((one) => one.includes("min-holders"))).not.toEqual([]);
   });
 
-  test("the last owner stays also where the role is ignored, or the service does not tell it", () => {
+  test("the last owner stays also if the role is ignored or not listed", () => {
     const holder = [liveMember("mem_o", "o@e.x", { roles: ["role_owner"] })];
     const ignore = { roles: ["role_*"], members: [] };
     expect(briefRefusals(planOf(desired({ ignore, members: [] }), live([OWNER], holder)))).toEqual([
@@ -65,7 +65,7 @@ describe("a replacement that was cut short", () => {
       roles: [role("Clerk", { permissions, metadata: { v: "2" } })],
     });
 
-  test("gives nobody what the new role has come to grant meanwhile", () => {
+  test("gives nobody permissions that the new role has gained meanwhile", () => {
     const first = planOf(want(["sales"]), live([old(["sales"])], [holder]));
     const again = planOf(
       want(["sales"]),
@@ -76,7 +76,7 @@ describe("a replacement that was cut short", () => {
     expect(again.impact.members).toEqual([]);
   });
 
-  test("tells what its holders gain and lose, and locks nobody out silently", () => {
+  test("shows what its holders gain and lose, and locks nobody out silently", () => {
     const gaining = planOf(
       want(["sales", "refunds_create"]),
       live([aside(["sales"]), next(["sales", "refunds_create"])], [holder]),
@@ -91,7 +91,7 @@ describe("ignored members", () => {
   const bot = liveMember("mem_bot", "bot@e.x", { roles: ["role_1"] });
   const ignore = { roles: [], members: ["bot@*"] };
 
-  test("are seen where the edit of a role reaches them", () => {
+  test("are shown if a role change affects them", () => {
     const is = live([liveRole("role_1", "Bot", { permissions: ["members_update"] })], [bot]);
     const plan = planOf(desired({ ignore, roles: [role("Bot", { permissions: ["refunds_create"] })] }), {
       ...is,
@@ -103,7 +103,7 @@ describe("ignored members", () => {
     expect(briefRefusals(plan)).toEqual(["guard self-lockout bot@e.x"]);
   });
 
-  test("are not held to policies", () => {
+  test("are exempt from policies", () => {
     const policies = {
       emailDomains: ["example.com"],
       separate: [],
@@ -134,14 +134,14 @@ describe("ignored members", () => {
 describe("an approval", () => {
   const clerks = [OWNER, liveRole("role_c", "Owner", { permissions: ["sales"] })];
 
-  test("of one role is none of another of its name", () => {
+  test("of one role does not approve another with the same name", () => {
     const is = live(clerks, [liveMember("mem_a", "a@e.x")]);
     const plan = (id: string) => planOf(desired({ members: [member("a@e.x", { roles: [id] })] }), is);
     expect(approve(plan("role_owner"), plan("role_c"))).toMatchObject({ status: "new-changes" });
     expect(approve(plan("role_c"), plan("role_c"))).toEqual({ status: "approved" });
   });
 
-  test("does not cover what is left when the file takes back a change that was judged beside it", () => {
+  test("does not cover the remaining changes if the file reverts a change that affected the verdict", () => {
     const is = live(
       [liveRole("role_1", "Clerk", { permissions: ["sales", "refunds_create"] })],
       [liveMember("mem_a", "a@e.x")],
@@ -159,7 +159,7 @@ describe("an approval", () => {
     });
   });
 
-  test("does not cover more than was to be gained, when a role grants more meanwhile", () => {
+  test("does not cover permissions that a role has gained meanwhile", () => {
     const is = (permissions: readonly string[]) =>
       live([liveRole("role_1", "Clerk", { permissions })], [liveMember("mem_a", "a@e.x")]);
     const want = desired({ members: [member("a@e.x", { roles: ["Clerk"] })] });
@@ -176,7 +176,7 @@ describe("an approval", () => {
 });
 
 describe("identity", () => {
-  test("nobody can capture a predefined role's id by naming a role so", () => {
+  test("a role cannot take over a predefined role's id by its name", () => {
     const is = live(
       [OWNER, liveRole("role_x", "role_owner")],
       [liveMember("mem_o", "o@e.x", { roles: ["role_owner"] })],
@@ -184,7 +184,7 @@ describe("identity", () => {
     expect(brief(planOf(desired({ members: [member("o@e.x", { roles: ["role_owner"] })] }), is))).toEqual([]);
   });
 
-  test("a pin onto somebody else is said", () => {
+  test("a pin to somebody else is reported", () => {
     const is = live([], [liveMember("mem_ada", "ada@e.x"), liveMember("mem_bob", "bob@e.x")]);
     const plan = planOf(desired({ members: [member("bob@e.x", { id: "mem_ada" })] }), is);
     expect(briefFindings(plan)).toEqual(["warning member-pin-other bob@e.x"]);
@@ -233,7 +233,7 @@ describe("identity", () => {
   });
 });
 
-test("who is spoken for once is never removed, should an id be there twice all the same", () => {
+test("a member claimed by an entry is never removed, even if its id occurs twice", () => {
   const role1 = liveRole("role_1", "Cashier");
   const [one, other] = [liveMember("mem_1", "a@e.x"), liveMember("mem_1", "b@e.x")];
   for (const is of [live([role1, role1], [one, other]), live([role1, role1], [other, one])]) {

@@ -79,7 +79,7 @@ test("paths elsewhere are completed step by step, and so are past runs", async (
 test.each([
   ["--format = m", 4, "markdown"],
   ["--merchant =", 3, "MC10\nMC2"],
-])("bash completes what stands behind an equals sign: %s", async (words, at, expected) => {
+])("bash completes the value after an equals sign: %s", async (words, at, expected) => {
   const script = `
     rolecall() { "${process.execPath}" "${BIN}" "$@"; }
     compopt() { :; }

@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(cwd, { recursive: true });
 });
 
-test("processes work together: a sandbox, and plan and apply beside it, whose exit codes a pipeline reads", async () => {
+test("plan and apply work against a sandbox process, with exit codes for a pipeline", async () => {
   const sandbox = await startSandbox();
   const options = { cwd, env: sandbox.env };
   const plan = await rolecall(["plan", "shop.yaml", "--detailed-exitcode"], options);

@@ -130,7 +130,7 @@ keys:
   }
 });
 
-test("what somebody else changes between plan and write is stale, and what they did stays", async () => {
+test("a concurrent change between plan and write makes it stale, and is kept", async () => {
   const { items } = (await shop.control("GET", "/v0.1/merchants/MC1/roles")) as {
     readonly items: readonly { readonly id: string }[];
   };
@@ -185,7 +185,7 @@ async function onFullDisk(stream: "stdout" | "stderr", args: readonly string[]) 
 }
 
 test.runIf(process.platform === "linux")(
-  "a full disk behind stdout is told, and nothing is changed",
+  "a full disk behind stdout is reported, and nothing is changed",
   async () => {
     const told = "error: stdout cannot be written: no space left on the device.\n";
     for (const args of [
@@ -216,7 +216,7 @@ test.runIf(process.platform === "linux")("a full disk behind stderr is no crash"
   expect(apply.code).toBe(4);
 });
 
-test("an apply whose reader leaves ends what is in flight, records it, and exits 4", async () => {
+test("an apply whose reader closes the pipe finishes the writes in flight, records them, and exits with 4", async () => {
   await faults({ kind: "latency", operation: "roles.update", ms: 1000 });
   const bin = resolve(import.meta.dirname, "../../dist/bin.js");
   const child = spawn(process.execPath, [bin, ...APPLY], {

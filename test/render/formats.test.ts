@@ -13,7 +13,7 @@ import { hostilePlan } from "../support/hostile-plan.ts";
 import { pageOf } from "../support/report.ts";
 import { richPlan, richStates } from "../support/rich-plan.ts";
 
-describe("one plan tells the same in every format", () => {
+describe("every format of a plan agrees on", () => {
   const plan = richPlan();
   const view = planView(plan);
   const { want, is } = richStates();

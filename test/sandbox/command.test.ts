@@ -86,7 +86,7 @@ async function createRole(url: string, name: string): Promise<Response> {
   return fetch(url + ROLES, { method: "POST", headers, body: JSON.stringify({ name, permissions: [] }) });
 }
 
-test("prints one line with its URL, tells requests on stderr, and ends with 0 on a signal", async () => {
+test("prints one line with its URL, logs requests to stderr, and exits with 0 on a signal", async () => {
   const { url, written, stop } = await run();
   expect(written.stdout).toMatch(/^rolecall sandbox listening on http:\/\/127\.0\.0\.1:\d+\n$/);
   expect((await fetch(url + ROLES, { headers })).status).toBe(200);
@@ -180,7 +180,7 @@ test("refuses an invalid list of faults with every place in it", async () => {
   await expect(run("--faults", "none.yaml")).rejects.toMatchObject({ code: "file-unreadable" });
 });
 
-test("limits by a bucket, says when to come again as a date, and waits", async () => {
+test("limits by a bucket, sends Retry-After as a date, and delays responses", async () => {
   const limit = ["--rate-limit", "1", "--rate-limit-kind", "bucket", "--rate-limit-burst", "2"];
   const { url } = await run(...limit, "--retry-after", "date", "--jitter", "5", "--latency", "1");
   const settings = await (await fetch(`${url}/_sandbox/settings`)).json();
@@ -194,7 +194,7 @@ test("limits by a bucket, says when to come again as a date, and waits", async (
   });
 });
 
-test("a write that was answered is in the file before anything else happens, as one line more", async () => {
+test("appends a write to the file as one line before it responds", async () => {
   const { url } = await run("--state", "state.json");
   const before = await readFile(join(folder, "state.json"), "utf8");
   await createRole(url, "A");

@@ -39,14 +39,14 @@ test("the sandbox answers on a socket", async () => {
   ]);
 });
 
-test("a reset destroys the connection without an answer", async () => {
+test("a reset destroys the connection without a response", async () => {
   const { url, call } = await listening();
   await call("POST", "/_sandbox/faults", { key: null, body: { kind: "reset-after", times: 1 } });
   await expect(fetch(url + ROLES, { headers: authorization })).rejects.toThrow();
   expect((await fetch(url + ROLES, { headers: authorization })).status).toBe(200);
 });
 
-test("a truncated answer promises more than it brings", async () => {
+test("a truncated response is shorter than its content length", async () => {
   const { url, call } = await listening();
   await call("POST", "/_sandbox/faults", { key: null, body: { kind: "truncate" } });
   const got = await fetch(url + MEMBERS, { headers: authorization });
@@ -121,7 +121,7 @@ test("two cannot listen on one port", async () => {
   await expect(listen(sandbox, { host: "127.0.0.1", port })).rejects.toMatchObject({ code: "EADDRINUSE" });
 });
 
-test("an answer without a content type has none on the socket either", async () => {
+test("a response without a content type has none on the socket either", async () => {
   const { url, call } = await listening();
   await call("POST", "/_sandbox/faults", { key: null, body: { kind: "content-type", type: null } });
   const got = await fetch(url + MEMBERS, { headers: authorization });
@@ -131,7 +131,7 @@ test("an answer without a content type has none on the socket either", async () 
   expect((await fetch(`${url}/_sandbox`)).status).toBe(200);
 });
 
-test("somebody else can send a creation's body before it does, on a socket as well", async () => {
+test("a concurrent edit can send the body of a creation first, on a socket as well", async () => {
   const { url, call } = await listening();
   await call("POST", "/_sandbox/faults", { key: null, body: { kind: "concurrent-edit", edit: "create" } });
   const got = await fetch(url + ROLES, {

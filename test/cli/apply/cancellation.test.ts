@@ -38,7 +38,7 @@ test("Ctrl-C while it reads or asks leaves at once with 1, and says that nothing
   expect(left).toEqual([1]);
 });
 
-test("Ctrl-C while things change stops what is to come, and nothing is waited for", () => {
+test("Ctrl-C during an apply starts no other change, and ends all waits", () => {
   const { cancellation, send, left } = start();
   cancellation.onForcedExit(() => 4);
   send();
@@ -62,7 +62,7 @@ test("a terminal that is closed stops it like Ctrl-C, however often that is sign
   expect(left).toEqual([4]);
 });
 
-test("a merchant that stops lets the others' requests wait as long as they have to, and stays the cause", () => {
+test("a merchant that stops does not cut the waits of the others, and stays the cause", () => {
   const { cancellation, send } = start();
   cancellation.onForcedExit(() => 4);
   cancellation.stop({ by: "merchant", merchant: "MC2" });
@@ -72,7 +72,7 @@ test("a merchant that stops lets the others' requests wait as long as they have 
   expect(cancellation.cause()).toEqual({ by: "merchant", merchant: "MC2" });
 });
 
-test("output that is lost stops what is to come, and lets what is in flight end", () => {
+test("lost output stops the apply after the writes in flight", () => {
   const { cancellation, lose, said, left } = start();
   cancellation.onForcedExit(() => 4);
   lose();
@@ -82,7 +82,7 @@ test("output that is lost stops what is to come, and lets what is in flight end"
   expect(left).toEqual([]);
 });
 
-test("in the end signals are what they were", () => {
+test("restores the signal handlers at the end", () => {
   const { cancellation, listening } = start();
   cancellation.close();
   expect(listening()).toBe(false);

@@ -109,7 +109,7 @@ test("a merchant that stops only because another one failed says which", async (
   expect(code).toBe(4);
 });
 
-test("a verification reads once more where a list lags behind the changes that were just made", async () => {
+test("a verification reads again if a list lags behind the latest changes", async () => {
   for (const lag of [1, 2]) {
     const one = merchant("MC1");
     const before = one.due.plan;
@@ -210,7 +210,7 @@ test("what somebody else has changed meanwhile is named when everything is read 
   expect(code).toBe(4);
 });
 
-test("where it cannot be read again, the changes are done and not verified, and it exits 4", async () => {
+test("exits with 4 if the changes are made but cannot be verified", async () => {
   const one = merchant("MC1");
   const plan = async (): Promise<never> => {
     throw new RolecallError("network", "GET /roles got no answer.");

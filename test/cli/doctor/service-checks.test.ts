@@ -42,7 +42,7 @@ describe("a name", () => {
     ["EAI_AGAIN", "api.example.com cannot be looked up now: no name server answers"],
     ["ETIMEDOUT", "api.example.com is not answered by the name server in time"],
     ["EODD", "api.example.com cannot be looked up (EODD)"],
-  ])("that fails with %s ends the way", async (code, detail) => {
+  ])("that fails with %s ends the checks", async (code, detail) => {
     const lookup = () => Promise.reject(Object.assign(new Error(code), { code }));
     expect((await check({ lookup })).at(-1)).toEqual(["DNS", "failed", detail]);
   });
@@ -77,11 +77,11 @@ test.each([
   [answer(429), "ok", "busy (429); 0 ms"],
   [answer(404), "unknown", "404 to a request without a key"],
   [answer(200), "unknown", "200 to a request without a key"],
-])("an answer is judged: %#", async (given, status, detail) => {
+])("a response is judged: %#", async (given, status, detail) => {
   expect((await check({ ask: async () => given }))[4]).toEqual(["Response", status, detail]);
 });
 
-test("a lost answer ends the way", async () => {
+test("a lost response ends the checks", async () => {
   const ask = () =>
     Promise.reject(new LostResponse("timeout", "api.example.com did not answer in time", true));
   expect((await check({ ask })).at(-1)).toEqual([
@@ -101,7 +101,7 @@ test.each([
   expect((await check({ ask: async () => answer(401, { date }) })).at(-1)).toEqual(["Clock", status, detail]);
 });
 
-test("a service that tells no time leaves the clock unknown", async () => {
+test("a service without a Date header leaves the clock unknown", async () => {
   expect((await check({ ask: async () => answer(401) })).at(-1)).toEqual([
     "Clock",
     "unknown",

@@ -42,7 +42,7 @@ test("an existing file keeps its permissions", async () => {
   expect((await stat(at("plan.json"))).mode & 0o777).toBe(0o664);
 });
 
-test("nobody who plants a link can have anything else written, or removed", async () => {
+test("a planted link cannot redirect the write or the removal", async () => {
   await writeFile(at("victim"), "precious");
   await writeFile(at("plan.json"), "old");
   await symlink(at("victim"), at(".planted"));
@@ -94,7 +94,7 @@ test.runIf(process.platform === "linux")("a device is written to, and its error 
   });
 });
 
-test("no folder is made; what is in the way is said, and nothing is left", async () => {
+test("creates no folder, reports what is in the way, and leaves nothing behind", async () => {
   const failing = (path: string) => expect(writeAtomically(at(path), "x", { shown: path })).rejects;
   await failing("none/plan.json").toMatchObject({
     message: "none/plan.json cannot be written: its folder does not exist.",

@@ -34,7 +34,7 @@ test("each line has the time of the commit that last touched it", async () => {
   expect(times.file).toBe(Date.parse("2026-02-01T00:00:00Z"));
 });
 
-test("a line that is not committed yet is of now", async () => {
+test("a line that is not committed yet has the current time", async () => {
   await commit("a\nb\n", "2026-01-01T00:00:00Z");
   await writeFile(join(cwd, "shop.yaml"), "a\nB\n");
   const times = await gitTimes("shop.yaml", cwd, NOW);
@@ -42,7 +42,7 @@ test("a line that is not committed yet is of now", async () => {
   expect(times.file).toBe(NOW);
 });
 
-test("outside a repository, and for a file that git does not know, nothing is known", async () => {
+test("there are no times outside a repository, or for an untracked file", async () => {
   await writeFile(join(cwd, "shop.yaml"), "a\n");
   expect((await gitTimes("shop.yaml", cwd, NOW)).lines(1, 1)).toBeNull();
   await commit("a\n", "2026-01-01T00:00:00Z");

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { textWriter } from "../../../src/cli/io/node-io.ts";
 
-test("a stream that fails is told once, and nothing else is written to it", () => {
+test("a stream that fails is reported once, and nothing else is written to it", () => {
   const stream = new PassThrough();
   const lost: string[] = [];
   const sink = textWriter(stream as unknown as NodeJS.WriteStream, (code) => void lost.push(code));

@@ -53,7 +53,7 @@ test("two results do not go to one place", () => {
   expect(check("/dev/null", "/dev/null")).not.toThrow();
 });
 
-test("what can be no file is told before the work begins", () => {
+test("an impossible output file is reported before the work begins", () => {
   expect(check("none/plan.json")).toThrow("none/plan.json cannot be written: its folder does not exist.");
   expect(check("")).toThrow("The name of a file to write is empty.");
   expect(check("access")).toThrow("access cannot be written: it is a folder.");

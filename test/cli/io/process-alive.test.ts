@@ -50,7 +50,7 @@ describe("a run without an end", () => {
     expect(isAlive(begun(60 * SECOND), NOW, machine({ age: 57 * SECOND }))).toBe(true);
   });
 
-  test("does not run any more where its process has ended, and only its parent does not know yet", () => {
+  test("does not run any more if its process has ended but is not reaped yet", () => {
     expect(isAlive(begun(5 * SECOND), NOW, machine({ age: 6 * SECOND, state: "Z" }))).toBe(false);
   });
 
@@ -69,7 +69,7 @@ describe("a run without an end", () => {
   });
 });
 
-test("this machine tells a process that began a run from one that is younger than the run", async () => {
+test("distinguishes the process that began a run from one that is younger than the run", async () => {
   const child = spawn(process.execPath, ["-e", "process.stdin.resume()"], {
     stdio: ["pipe", "ignore", "ignore"],
   });

@@ -44,7 +44,7 @@ function journals(env: Readonly<Record<string, string>> = {}) {
 }
 
 describe("a run's journal", () => {
-  test("is a file named by time and merchant, for its owner's eyes only, and never committed", async () => {
+  test("is a file named by time and merchant, readable by its owner only, and never committed", async () => {
     const journal = await journals()(richPlan());
     await journal.close();
     expect(journal.file).toBe(join(".rolecall", "runs", "2026-11-21T13-05-00-123Z-MC1.jsonl"));
@@ -223,7 +223,7 @@ describe("entries", () => {
     ).toBe('"left":["1"],"left":["2"],"left":["3"],"left":["4"]');
   });
 
-  test("that the disk has no room for are an error, and nothing is written behind them", async () => {
+  test("that do not fit on the disk are an error, and nothing is written after them", async () => {
     const writes: string[] = [];
     const full = {
       writeFile: async (text: string) => {

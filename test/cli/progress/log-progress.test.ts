@@ -33,7 +33,7 @@ const answer = {
   ms: 5,
 } as const;
 
-test("without a terminal a long reading is told every ten seconds, in one line", async () => {
+test("without a terminal a long reading is reported every ten seconds, in one line", async () => {
   const { io, written, tenSeconds } = world();
   const progress = await openProgress({ color: true }, io);
   progress.reading(["MC1", "MC2", "MC3"]);
@@ -52,7 +52,7 @@ test("without a terminal a long reading is told every ten seconds, in one line",
   expect(written.stdout).toBe("");
 });
 
-test("what is over soon is not told, and nothing waits for the next line", async () => {
+test("a short reading is not reported, and nothing waits for the next line", async () => {
   const { io, written, sleepers } = world();
   const progress = await openProgress({ color: true }, io);
   progress.reading(["MC1"]);
@@ -63,7 +63,7 @@ test("what is over soon is not told, and nothing waits for the next line", async
   expect(written.stderr).toBe("");
 });
 
-test("a long apply is told every ten seconds", async () => {
+test("a long apply is reported every ten seconds", async () => {
   const { io, written, tenSeconds } = world();
   const progress = await openProgress({ color: true }, io);
   progress.applying([{ merchant: "MC1", changes: [1, 2, 3] }]);
@@ -72,7 +72,7 @@ test("a long apply is told every ten seconds", async () => {
   expect(written.stderr).toBe("0 of 3 changes done\n");
 });
 
-test("--quiet tells neither progress nor waits", async () => {
+test("--quiet reports neither progress nor waits", async () => {
   const { io, written } = world();
   const progress = await openProgress({ color: true, quiet: true }, io);
   progress.reading(["MC1"]);
@@ -101,7 +101,7 @@ function logging(verbose = false) {
   return { clock, wait, lines: () => written.stderr.split("\n").slice(0, -1) };
 }
 
-test("a wait that many requests share is told once", () => {
+test("a wait that many requests share is reported once", () => {
   const { clock, wait, lines } = logging();
   for (let request = 0; request < 5; request += 1) {
     wait(1000);
@@ -110,7 +110,7 @@ test("a wait that many requests share is told once", () => {
   expect(lines()).toEqual(["waiting 1.0 s: the service asks for fewer requests (429)"]);
 });
 
-test("the next wait is told again where it is another one, and an equal one after a while", () => {
+test("another wait is reported again, an equal one only after a while", () => {
   const { clock, wait, lines } = logging();
   wait(1000);
   clock.now += 1000;
@@ -123,14 +123,14 @@ test("the next wait is told again where it is another one, and an equal one afte
   expect(lines()).toHaveLength(3);
 });
 
-test("waits for different reasons are told apart", () => {
+test("waits for different reasons are reported separately", () => {
   const { wait, lines } = logging();
   wait(1000);
   wait(1000, "the service could not be reached");
   expect(lines()).toHaveLength(2);
 });
 
-test("a short wait is told with --verbose only", () => {
+test("a short wait is reported with --verbose only", () => {
   const quiet = logging();
   quiet.wait(200);
   expect(quiet.lines()).toEqual([]);

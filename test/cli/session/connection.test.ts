@@ -32,7 +32,7 @@ test("an address has one form, however it is spelled", () => {
   expect(baseUrl("http://127.0.0.1:8080/")).toBe("http://127.0.0.1:8080");
 });
 
-test("it is known what gave the base URL", () => {
+test("the source of the base URL is known", () => {
   const env = { ...URL_ENV, ROLECALL_API_KEY: "sk_test_abc" };
   const state = desired({ baseUrl: "https://file.example" });
   expect(resolveConnection(state, "https://option.example", env).baseUrlSource).toBe("--base-url");
@@ -51,7 +51,7 @@ test("the key comes from the variable that the file names, and from no other", (
   expect(error.hint).toContain("MISSING_KEY");
 });
 
-test("else the merchant's own variable goes before the common one", () => {
+test("the merchant's own variable takes precedence over the common one", () => {
   const env = { ...URL_ENV, ROLECALL_API_KEY_MC_1: "sk_test_own", ROLECALL_API_KEY: "sk_test_common" };
   expect(resolveConnection(desired({ merchant: "MC-1" }), undefined, env).key).toBe("sk_test_own");
   expect(resolveConnection(desired({ merchant: "MC2" }), undefined, env).key).toBe("sk_test_common");
@@ -128,7 +128,7 @@ describe("the proxy for a service", () => {
     "socks5://ada:secret@proxy:1",
     "http://ada:%zzsecret@proxy:1",
     "a b",
-  ])("is an error that does not repeat it where it will not do (%s)", (value) => {
+  ])("is an error that does not repeat the value if invalid (%s)", (value) => {
     expect(() => choice({ HTTPS_PROXY: value })).toThrow(/^HTTPS_PROXY (is|contains) (?!.*secret)/);
   });
 
@@ -189,7 +189,7 @@ describe("no_proxy", () => {
     expect(originOf({ ...env, no_proxy: list }, service)).toBe("http://p:1");
   });
 
-  test("in small letters goes before the one in capitals", () => {
+  test("in lower case takes precedence over upper case", () => {
     expect(originOf({ ...env, no_proxy: "x.example", NO_PROXY: "*" })).toBe("http://p:1");
     expect(choice({ ...env, no_proxy: "", NO_PROXY: "*" })).toMatchObject({ proxy: null });
   });

@@ -41,7 +41,7 @@ const head = (merchant: string, more: Partial<FileHeader> = {}): FileHeader => (
 });
 
 describe("what is read ahead", () => {
-  test("is handed over once, and is told then which roles the file names", async () => {
+  test("is claimed once, and then gets the roles that the file names", async () => {
     const { ahead, readings, io } = setUp();
     ahead.start(head("MC1"));
     ahead.start(head("MC1"));
@@ -56,7 +56,7 @@ describe("what is read ahead", () => {
   test.each([
     ["with another address", { baseUrl: "https://elsewhere.example.com" }, ENV],
     ["with another key", { keyEnv: "OTHER" }, { ...ENV, OTHER: "sk_test_2" }],
-  ])("is not used where the whole file says that it has to be read %s", async (_, more, env) => {
+  ])("is not used if the whole file requires reading %s", async (_, more, env) => {
     const { ahead, readings, io } = setUp(env);
     ahead.start(head("MC1"));
     const state = { ...desired(), ...more };
@@ -65,14 +65,14 @@ describe("what is read ahead", () => {
     expect(await readings[0]?.roleIds).toMatch(/cancelled/);
   });
 
-  test("ends where nobody takes it", async () => {
+  test("is cancelled if nobody claims it", async () => {
     const { ahead, readings } = setUp();
     ahead.start(head("MC1"));
     ahead.cancel();
     expect(await readings[0]?.roleIds).toMatch(/cancelled/);
   });
 
-  test("is begun neither for merchants that are not meant, nor without a key or an address", () => {
+  test("does not start for merchants that are not selected, or without a key or a base URL", () => {
     const wanted = setUp();
     wanted.ahead.start(head("MC9"));
     const keyless = setUp({ ROLECALL_BASE_URL: "https://api.example.com" });
@@ -84,7 +84,7 @@ describe("what is read ahead", () => {
     expect([wanted, keyless, nowhere, otherKind].flatMap(({ readings }) => readings)).toEqual([]);
   });
 
-  test("is not begun at an address that would send the key unencrypted", async () => {
+  test("does not start at a URL that would send the key unencrypted", async () => {
     const { io } = testIo({ env: { ...ENV, ROLECALL_BASE_URL: "http://api.example.com" } });
     const options = { concurrency: 1, retryFor: 1, emit: () => undefined };
     const services = await openServices(options, io);

@@ -25,7 +25,7 @@ policies:
 `,
 };
 
-test("each refusal tells where its rule is written, also in an included file", async () => {
+test("each refusal has the location of its rule, also in an included file", async () => {
   const read = async (path: string) => ({ ok: true as const, file: path, text: FILES[path] ?? "" });
   const { merchants, sources } = await loadMerchants(["shop.yaml"], read, { now: NOW, judge: judgeDeclared });
   const states = merchants.flatMap(({ state }) => state ?? []);
@@ -42,7 +42,7 @@ test("each refusal tells where its rule is written, also in an included file", a
   ]);
 });
 
-test("a default is written in no file, least of all in that of another merchant", async () => {
+test("a default has no location", async () => {
   const files: Readonly<Record<string, string>> = {
     "defaults.yaml": "version: 1\nmerchant: MC1\nguards: { min_holders: { Boss: 1 } }\nmembers: []\n",
     "own.yaml": `version: 1
@@ -78,7 +78,7 @@ members: []
   ]);
 });
 
-test("a rule that names an unknown role or a misspelt permission is told with its place, too", async () => {
+test("a rule that names an unknown role or a misspelt permission is reported with its location, too", async () => {
   const files: Readonly<Record<string, string>> = {
     "shop.yaml": `version: 1
 merchant: MC1
@@ -107,7 +107,7 @@ checks:
   expect(renderPlans([view], PLAIN)).toContain("    written at shop.yaml:7:48\n");
 });
 
-test("an existing violation and a member who is not known are told with the place of the rule", async () => {
+test("an existing violation and an unknown member are reported with the location of the rule", async () => {
   const files: Readonly<Record<string, string>> = {
     "shop.yaml": `version: 1
 merchant: MC1

@@ -270,7 +270,7 @@ members:
 });
 
 describe("anchors and aliases", () => {
-  test("what holds an anchor stays before what refers to it; the rest can be sorted", () => {
+  test("an anchor stays before its aliases; the rest can be sorted", () => {
     const text = `${HEAD}roles:
   - name: Z
     permissions: [c, b]
@@ -307,12 +307,12 @@ roles:
 });
 
 describe("a file with errors", () => {
-  test("is left alone, and all its problems are told", () => {
+  test("is left alone, and all its problems are reported", () => {
     const result = formatFile("shop.yaml", "version: 1\nmerchant: M\nrolls: []\nsync: { members: all }\n");
     expect(result).toMatchObject({ diagnostics: [{ code: "unknown-key" }, { code: "wrong-value" }] });
   });
 
-  test("of any kind in the collection of known ones is never changed in what is wrong with it", () => {
+  test("of every known kind keeps its errors", () => {
     const folder = new URL("../err/", import.meta.url);
     for (const name of readdirSync(folder)
       .filter((each) => each.endsWith(".yaml"))

@@ -80,7 +80,7 @@ test("a torn last line is left out, also where the disk has filled it with zeros
   }
 });
 
-test("a journal of which not even the first line was written says so", () => {
+test("a journal without a whole first line is rejected with a reason", () => {
   expect(parseJournal('{"at":"2026')).toEqual({
     ok: false,
     line: null,
@@ -98,7 +98,7 @@ test("a line that is broken in the middle is an error with its number", () => {
   });
 });
 
-describe("what is wrong is told", () => {
+describe("reports problems", () => {
   test.each([
     ["a journal begins with the run", journalText([intent(1), runStarted()]), 1],
     ["a journal has one run only", journalText([runStarted(), runStarted()]), 2],

@@ -116,7 +116,7 @@ describe("a saved plan", () => {
     ],
     ["two plans for one merchant", plansJson([richPlan(), richPlan()]), "it has two plans for one merchant"],
     ["something else", '{ "format": 1 }', "it is not a plan: plans is not what it should be"],
-  ])("that is %s is told so", (_, text, reason) => {
+  ])("that is %s is rejected with a reason", (_, text, reason) => {
     expect(parsePlanFile(text)).toEqual({ ok: false, reason });
   });
 

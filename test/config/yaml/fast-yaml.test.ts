@@ -55,7 +55,7 @@ const printed = fc
     return crlf ? text.replaceAll("\n", "\r\n") : text;
   });
 
-test("what the fast reader takes, it reads as the thorough one does, who finds nothing to say about it", () => {
+test("the fast reader agrees with the full one on everything that it accepts", () => {
   let taken = 0;
   fc.assert(
     fc.property(fc.oneof(written, printed), (text) => {
@@ -72,7 +72,7 @@ test("what the fast reader takes, it reads as the thorough one does, who finds n
   expect(taken).toBeGreaterThan(100);
 });
 
-test("a plain file is read fast, and anything that needs explaining is given back", () => {
+test("the fast reader accepts plain files, and rejects all that needs a diagnostic", () => {
   const member = (index: number) => `  - { email: m${index}@example.com, metadata: { badge: "${index}" } }\n`;
   const text = `version: 1\nmembers:\n${Array.from({ length: 3000 }, (_, index) => member(index)).join("")}`;
   expect(parseFast(text)?.value).toEqual(parse(text).value);
@@ -93,7 +93,7 @@ test("a plain file is read fast, and anything that needs explaining is given bac
   }
 });
 
-test("what is read in pieces, of whatever size, is what the thorough reader reads of the whole", () => {
+test("reading in chunks of any size agrees with reading the whole file", () => {
   let taken = 0;
   fc.assert(
     fc.property(listed, fc.integer({ min: 1, max: 40 }), (text, size) => {
@@ -108,7 +108,7 @@ test("what is read in pieces, of whatever size, is what the thorough reader read
   expect(taken).toBeGreaterThan(100);
 });
 
-test("a list of members is read in pieces, with what stands before and after it", async () => {
+test("a list of members is read in chunks, with the sections around it", async () => {
   const text = "version: 1\nmembers:\n- a\n- b: |\n\n   c\n\n- d\nroles: [e]\n";
   expect([...yamlChunks(text, 1)]).toEqual([
     "version: 1\nmembers:\n- a\n",
@@ -127,7 +127,7 @@ test("a list of members is read in pieces, with what stands before and after it"
   expect(await parseFastPausing(`${text}version: 2\n`, pause, 1)).toBeNull();
 });
 
-test("the first piece of a large file is small: it tells whose the file is, and somebody waits for that", () => {
+test("the first chunk of a large file is small, so that its merchant is known early", () => {
   const text = `version: 1\nmerchant: MC1\nmembers:\n${"  - email: somebody@example.com\n".repeat(4000)}`;
   const lengths = [...yamlChunks(text, 32_000)].map(({ length }) => length);
   expect(lengths.length).toBeGreaterThan(3);

@@ -114,7 +114,7 @@ function pathsOf(value: unknown, path: readonly (string | number)[] = []): (stri
   return [[...path], [...path, "nothing"], [...path, 99], ...inside];
 }
 
-test("a place in a long text is found in a part of it, and is the same as in the whole", () => {
+test("locates a path in part of a long text as in the whole text", () => {
   let taken = 0;
   fc.assert(
     fc.property(listed, fc.integer({ min: 1, max: 40 }), (text, size) => {

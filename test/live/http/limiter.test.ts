@@ -24,7 +24,7 @@ async function ask(limiter: Limiter, count: number): Promise<Permit[]> {
 }
 
 describe("the limiter", () => {
-  test("starts with a few, opens with each success, and never beyond its bound", async () => {
+  test("starts with a few permits, adds one with each success, up to its bound", async () => {
     const { limiter } = make(6);
     const permits = await ask(limiter, 50);
     expect(permits).toHaveLength(4);
@@ -39,12 +39,12 @@ describe("the limiter", () => {
     expect(limiter.width()).toBe(6);
   });
 
-  test("starts with half of what may be under way, where that is more than a few", async () => {
+  test("starts with half of the bound if that is more", async () => {
     expect(await ask(make(32).limiter, 50)).toHaveLength(16);
     expect(await ask(make(2).limiter, 50)).toHaveLength(2);
   });
 
-  test("goes on at once where one request is refused and those sent after it pass", async () => {
+  test("continues at once if one request is refused and later ones succeed", async () => {
     const { limiter, clock } = make(8);
     const before = clock.now();
     const permits = await ask(limiter, 4);
@@ -56,7 +56,7 @@ describe("the limiter", () => {
     expect(clock.now()).toBe(before);
   });
 
-  test("makes everyone wait where the next ones are refused, too, and is halved once for all of them", async () => {
+  test("pauses all if the next ones are refused too, and halves the permits once", async () => {
     const { limiter, clock } = make(8);
     const first = await ask(limiter, 4);
     await clock.sleep(10);
@@ -69,7 +69,7 @@ describe("the limiter", () => {
     expect(limiter.width()).toBe(2);
   });
 
-  test("makes everyone wait at once where a long wait is asked for", async () => {
+  test("pauses all at once if the service asks for a long wait", async () => {
     const { limiter, clock } = make(4);
     const before = clock.now();
     for (const permit of await ask(limiter, 1)) permit.release(refused(60_000));
@@ -78,13 +78,13 @@ describe("the limiter", () => {
     expect(clock.now() - before).toBe(60_000);
   });
 
-  test("does not change its mind for other failures", async () => {
+  test("is not affected by other failures", async () => {
     const { limiter } = make(8);
     for (const permit of await ask(limiter, 4)) permit.release("other");
     expect(limiter.width()).toBe(4);
   });
 
-  test("lets those who came first go first, and whoever must not wait before all", async () => {
+  test("serves requests in order, and urgent ones first", async () => {
     const { limiter } = make(1);
     const held = await limiter.acquire(false);
     const order: string[] = [];
@@ -99,7 +99,7 @@ describe("the limiter", () => {
     expect(order).toEqual(["urgent 1", "urgent 2", "a", "b"]);
   });
 
-  test("learns nothing from a turn that was not used", async () => {
+  test("learns nothing from an unused permit", async () => {
     const { limiter } = make(8);
     for (const permit of await ask(limiter, 1)) permit.release(refused(1000));
     const [since, width] = [limiter.refusedSince(), limiter.width()];
@@ -108,7 +108,7 @@ describe("the limiter", () => {
     expect([limiter.refusedSince(), limiter.width()]).toEqual([since, width]);
   });
 
-  test("turns away whoever gave up, and everyone when it is closed during a pause", async () => {
+  test("rejects aborted requests, and all when it is closed during a pause", async () => {
     const closing = new AbortController();
     const { limiter } = make(1, closing.signal);
     const gone = new AbortController();
@@ -120,7 +120,7 @@ describe("the limiter", () => {
     await expect(waiting).rejects.toThrow("closed");
   });
 
-  test("holds back one address alone where only its invitation is refused, and everyone where a second one is", async () => {
+  test("pauses one address if only its invitation is refused, and all if a second one is", async () => {
     const { limiter, clock } = make(4);
     const invited = (address: string) => ({ retryMs: 60_000, asked: true, address });
     const before = clock.now();

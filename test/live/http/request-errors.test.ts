@@ -15,7 +15,7 @@ const update = async (answer: () => Response) => {
 
 const LINE = "PATCH /v0.1/merchants/MC1/roles/role_a";
 
-describe("a service that says no", () => {
+describe("an error response", () => {
   test.each<[number, string, string, RegExp]>([
     [400, "bad-request", "Bad Request", /report this as a bug/],
     [401, "unauthorized", "Unauthorized", /the API key in RETAIL_API_KEY/],
@@ -25,7 +25,7 @@ describe("a service that says no", () => {
     [409, "conflict", "Conflict", /rolecall plan/],
     [422, "unprocessable", "Unprocessable Entity", /Correct the file/],
     [418, "unexpected-status", "", /not part of the API contract/],
-  ])("with %i is told at once, with its Problem whole", async (status, code, title, hint) => {
+  ])("with %i is reported at once, with its whole Problem", async (status, code, title, hint) => {
     const told = {
       type: "https://example.com/problem/x",
       title: "X",
@@ -50,7 +50,7 @@ describe("a service that says no", () => {
     expect(failure.hint).toMatch(/^The key in RETAIL_API_KEY may lack the /);
   });
 
-  test("with 404 for a whole merchant is told by its code, not as something removed", async () => {
+  test("with 404 for a merchant names its code, and is not reported as removed", async () => {
     const { failure } = await read(() => problem(404));
     expect(failure.hint).toMatch(/^Check the merchant code, the base URL/);
     const { writer } = connectTo(() => problem(404));
@@ -107,7 +107,7 @@ describe("a service that says no", () => {
     ]);
   });
 
-  test("with a body that is nested without end says what the status says", async () => {
+  test("with a deeply nested body shows the text of its status", async () => {
     const deep = `{"detail":"No.","errors":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
     const { failure } = await update(() => new Response(deep, { status: 422 }));
     expect(failure.code).toBe("unprocessable");
@@ -124,13 +124,13 @@ describe("a service that says no", () => {
     [500, "service-failed"],
     [503, "service-failed"],
     [424, "dependency-failed"],
-  ])("with %i is asked ten times, and then told with its count", async (status, code) => {
+  ])("with %i is retried ten times, and then reported with the count", async (status, code) => {
     const { failure, seen } = await update(() => problem(status));
     expect(failure).toMatchObject({ code, request: { status, attempts: 10, uncertain: true } });
     expect(seen).toHaveLength(10);
   });
 
-  test("with 429 for good is told with what it asked for", async () => {
+  test("with endless 429 is reported with the wait that it asked for", async () => {
     const { failure, events } = await update(() => problem(429, {}, { "retry-after": "3600" }));
     expect(failure).toMatchObject({ code: "rate-limited", request: { attempts: 1 } });
     expect(failure.hint).toMatch(/^The service asks to wait 60 min; /);
@@ -148,7 +148,7 @@ describe("a service that says no", () => {
     expect(new Set(seen.map(({ path }) => path)).size).toBe(2);
   });
 
-  test("by 304 is not told as a redirect", async () => {
+  test("with 304 is not reported as a redirect", async () => {
     const { failure } = await read(() => new Response(null, { status: 304 }));
     expect(failure.message).toMatch(/returned 304 Not Modified\.$/);
     expect(failure.hint).not.toMatch(/[Rr]edirect/);
@@ -173,8 +173,8 @@ describe("a service that says no", () => {
   });
 });
 
-describe("something else than the service", () => {
-  test("is suspected where a page of HTML comes back, and not asked again", async () => {
+describe("a response from something other than the service", () => {
+  test("is assumed for an HTML page, and not retried", async () => {
     const { failure, seen } = await read(() => page());
     expect(failure).toMatchObject({ code: "bad-response", request: { status: 200, attempts: 1 } });
     expect(failure.message).toMatch(/returned 200, but with an HTML page instead of JSON\.$/);
@@ -183,7 +183,7 @@ describe("something else than the service", () => {
     expect((await read(() => page(404))).failure.hint).toMatch(/Check that the base URL is the service/);
   });
 
-  test("does not pass for a write that was done", async () => {
+  test("is not a successful write", async () => {
     const { failure } = await update(() => page());
     expect(failure).toMatchObject({ code: "bad-response", request: { uncertain: true } });
   });
@@ -193,14 +193,14 @@ describe("broken JSON", () => {
   const broken = () =>
     new Response('{"items": [{"id": "secret text"', { headers: { "content-type": "application/json" } });
 
-  test("is asked for again", async () => {
+  test("is retried", async () => {
     const { reader } = connectTo((_, count) =>
       count === 1 ? broken() : json({ items: [], total_count: 0 }),
     );
     expect((await reader.read("MC1", [])).members).toEqual([]);
   });
 
-  test("is told in the end, without repeating it", async () => {
+  test("is reported in the end, without being repeated", async () => {
     const { failure } = await read(broken);
     expect(failure).toMatchObject({ code: "bad-response", request: { attempts: 10 } });
     expect(failure.message).toMatch(/returned 200, but with broken JSON\.$/);
@@ -208,7 +208,7 @@ describe("broken JSON", () => {
 });
 
 describe("secrets", () => {
-  test("do not come back in a failure, whatever the service repeats", async () => {
+  test("are not in a failure, whatever the service repeats", async () => {
     const password = 'correct "horse" \\ battery';
     const echo = `you sent ${KEY} and ${password}`;
     for (const answer of [

@@ -68,7 +68,7 @@ describe("the wait before the next attempt", () => {
     expect(waitOf(policy, asking(60_001), first, 0.5)).toBe("asked-too-much");
   });
 
-  test("is no busy loop where the service says that now is fine", () => {
+  test("is not zero if the service sends Retry-After: 0", () => {
     expect(waitOf(policy, { kind: "rate-limited", retryAfterMs: 0 }, first, 0.5)).toBe(50);
   });
 });
@@ -93,7 +93,7 @@ describe("giving up", () => {
     expect(DEFAULT_RETRY.totalMs).toBe(300_000);
   });
 
-  test("comes later, and after more attempts, for whoever has more patience", () => {
+  test("comes later, and after more attempts, with a larger --retry-for", () => {
     const patient = retryFor(3_600_000);
     expect(waitOf(patient, uncertain, { attempts: 100, ms: 3_000_000 }, 0.5)).toBe(10_000);
     expect(waitOf(patient, uncertain, { attempts: 100, ms: 3_595_000 }, 0.5)).toBe("time");

@@ -51,7 +51,7 @@ async function serve(listener: RequestListener, prefix = "", later: Later = neve
 const get = { method: "GET", path: "/v0.1/x?a=1", headers: { authorization: "Bearer k" } } as const;
 
 describe("over a socket", () => {
-  test("a request keeps the prefix of the base URL, and its answer comes whole", async () => {
+  test("a request keeps the prefix of the base URL, and its response is read whole", async () => {
     const { send } = await serve(async (request, response) => {
       let body = "";
       for await (const piece of request) body += piece;
@@ -65,7 +65,7 @@ describe("over a socket", () => {
     expect(JSON.parse(answer.body)).toEqual(["POST", "/prefix/v0.1/x?a=1", "Bearer k", '{"name":"ä"}']);
   });
 
-  test("a redirect is an answer, and nobody goes where it leads", async () => {
+  test("a redirect is a response, and is not followed", async () => {
     const urls: (string | undefined)[] = [];
     const { send } = await serve((request, response) => {
       urls.push(request.url);
@@ -94,7 +94,7 @@ describe("over a socket", () => {
       },
       { kind: "too-large", sent: true },
     ],
-  ])("an answer that %s is a lost one", async (_, listener, expected) => {
+  ])("a response that %s is lost", async (_, listener, expected) => {
     const { send } = await serve(listener);
     await expect(send(get)).rejects.toMatchObject({ name: "LostResponse", ...expected });
   });
@@ -122,7 +122,7 @@ describe("over a socket", () => {
     });
   });
 
-  test("an answer that trickles is given up when its time is over, and that time ends with the answer", async () => {
+  test("a slow response is given up at its timeout, which ends with the response", async () => {
     let tooLate = (): void => undefined;
     const asked: { readonly ms: number; over: boolean }[] = [];
     const later: Later = (ms, run) => {
@@ -149,7 +149,7 @@ describe("over a socket", () => {
     ]);
   });
 
-  test("closing does not wait for what is still in the air", async () => {
+  test("closing does not wait for requests in flight", async () => {
     let arrived = (): void => undefined;
     const underWay = new Promise<void>((resolve) => {
       arrived = resolve;
@@ -167,7 +167,7 @@ describe("over a socket", () => {
     await expect(send({ ...get, headers })).rejects.not.toBeInstanceOf(LostResponse);
   });
 
-  test("a request that nobody waits for any more does not leave once its connection is there", async () => {
+  test("an aborted request is not sent once it gets a connection", async () => {
     let asked = 0;
     const { send } = await serve((_, response) => {
       asked += 1;
@@ -182,7 +182,7 @@ describe("over a socket", () => {
     expect(asked).toBe(1);
   });
 
-  test("a write that waits for a connection does not leave once the run is stopped; one that has left ends", async () => {
+  test("a write that waits for a connection is not sent once the run is stopped; one that was sent ends", async () => {
     let asked = 0;
     let answer: () => void = () => undefined;
     const { send } = await serve((_, response) => {
@@ -203,12 +203,12 @@ describe("over a socket", () => {
     await Promise.allSettled([one, two]);
   });
 
-  test("an answer begins with no mark of its byte order", async () => {
+  test("a byte order mark is removed from a response", async () => {
     const { send } = await serve((_, response) => void response.end("\ufeff{}"));
     expect((await send(get)).body).toBe("{}");
   });
 
-  test("what a service says before it answers is no answer", async () => {
+  test("an informational response is no response", async () => {
     const { send } = await serve((_, response) => {
       response.writeEarlyHints({ link: "</x>; rel=preload" });
       response.writeHead(200, { "x-own": "1" }).end("{}");
@@ -249,12 +249,12 @@ describe("an error of a connection", () => {
     [coded("UND_ERR_BODY_TIMEOUT"), "timeout", true],
     [coded("ECONNRESET", { syscall: "read" }), "network", true],
     [coded("UND_ERR_SOCKET"), "network", true],
-  ])("%s is a lost answer (%s, sent: %s)", (error, kind, sent) => {
+  ])("%s is a lost response (%s, sent: %s)", (error, kind, sent) => {
     expect(lostResponse(error, "api.example.com")).toMatchObject({ kind, sent });
   });
 });
 
-test("says what to do where this process may open nothing more", () => {
+test("suggests a next step if this process may open no more files", () => {
   for (const syscall of ["connect", "socket", "open"]) {
     const error = Object.assign(new Error("EMFILE"), { code: "EMFILE", syscall });
     expect(lostResponse(error, "api.example.com")).toMatchObject({
@@ -266,14 +266,14 @@ test("says what to do where this process may open nothing more", () => {
   }
 });
 
-describe("what is no connection's fault", () => {
+describe("an error that is not the connection's", () => {
   test.each<[string, unknown]>([
     ["a bug", new TypeError("x is not a function")],
     ["a bug with a code", Object.assign(new TypeError("wrong"), { code: "ERR_SOMETHING" })],
     ["a request that cannot be", Object.assign(new Error("wrong"), { code: "UND_ERR_INVALID_ARG" })],
     ["an error without a code", new Error("plain")],
     ["no error at all", "text"],
-  ])("is not taken for a lost answer: %s", (_, error) => {
+  ])("is not a lost response: %s", (_, error) => {
     expect(lostResponse(error, "api.example.com")).toBeNull();
   });
 });
@@ -307,7 +307,7 @@ describe("a base URL", () => {
   });
 });
 
-describe("an answer that is no HTTP is a lost answer", () => {
+describe("a response that is not HTTP is lost", () => {
   test.each([
     ["garbage", "\u0000\u0001 nothing like it\r\n\r\n"],
     ["another protocol", "SSH-2.0-OpenSSH_9.2\r\n"],

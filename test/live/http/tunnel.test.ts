@@ -43,7 +43,7 @@ test.each([
   [407, "untrusted", "requires other credentials (407)"],
   [403, "untrusted", "refuses a tunnel to api.example.com:443 (403)"],
   [502, "network", "cannot reach api.example.com:443 (502)"],
-])("a proxy that answers %i is told as that, and nothing has left", async (status, kind, words) => {
+])("a proxy that returns %i is reported as such, and nothing was sent", async (status, kind, words) => {
   const { proxy, send } = await through(() => status, "https://api.example.com");
   const failure = await send().catch((error: unknown) => error);
   expect(failure).toMatchObject({
@@ -55,7 +55,7 @@ test.each([
   expect(String(failure)).not.toContain("s3cret");
 });
 
-test("a proxy that is not there is told as that", async () => {
+test("a proxy that does not exist is reported as such", async () => {
   const { proxy, send } = await through();
   await proxy.close();
   open.splice(open.indexOf(proxy), 1);
@@ -66,7 +66,7 @@ test("a proxy that is not there is told as that", async () => {
   });
 });
 
-test("what speaks no TLS behind the proxy cannot be trusted, and nothing has left", async () => {
+test("a server without TLS behind the proxy is untrusted, and nothing was sent", async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   open.push(server);

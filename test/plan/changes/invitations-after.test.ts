@@ -62,7 +62,7 @@ function planAfter(run: PastRun, is: LiveState, members: readonly DesiredMember[
 }
 
 describe("an expired invitation that a run removed and could not renew", () => {
-  test("is in its journal with everything that it held", async () => {
+  test("is in the journal with all its fields", async () => {
     const { run } = await ran(2);
     expect([...invitationsAfter(run)]).toEqual([
       [

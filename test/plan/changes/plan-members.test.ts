@@ -194,7 +194,7 @@ test("the plan of a later day takes away what will have ended by then", () => {
   ]);
 });
 
-test("members and roles that are ignored are not there for a plan", () => {
+test("a plan does not see ignored members and roles", () => {
   const ignore = { roles: ["Legacy *"], members: ["*@auditor.example", "mem_9*"] };
   const is = live(
     [liveRole("role_1", "Legacy Till")],
@@ -277,13 +277,13 @@ test.each(["user", "managed_user"])("an unlisted %s is removed", (type) => {
   ]);
 });
 
-test("accounts that nobody invited are nothing to tell of where unlisted members stay anyway", () => {
+test("accounts that nobody invited are not reported if unlisted members stay", () => {
   const sync = { ...SYNC, members: "additive" as const };
   const plan = planOf(desired({ sync, members: [] }), live([], [ofType("robot")]));
   expect([brief(plan), briefFindings(plan)]).toEqual([[], []]);
 });
 
-test("a member without any address is never removed, and said so", () => {
+test("a member without an address is never removed, and reported", () => {
   const { user: _, ...nameless } = liveMember("mem_1", "");
   const plan = planOf(desired({ members: [] }), live([], [nameless]));
   expect(brief(plan)).toEqual([]);

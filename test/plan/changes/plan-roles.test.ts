@@ -29,7 +29,7 @@ test("a role that is not there yet is created", () => {
 
 const ASSUMED = liveRole("role_cashier", "role_cashier", { predefined: true, idOnly: true });
 
-test("a role that the service does not answer for is given by its id, with a warning", () => {
+test("a role that the service does not return is given by its id, with a warning", () => {
   const want = desired({ members: [member("ada@example.com", { roles: ["role_cashier"] })] });
   const plan = planOf(want, live([ASSUMED], [liveMember("mem_1", "ada@example.com")]));
   expect(plan.changes[0]?.after).toMatchObject({ roles: [{ id: "role_cashier", name: "role_cashier" }] });
@@ -37,13 +37,13 @@ test("a role that the service does not answer for is given by its id, with a war
   expect(plan.impact.members).toMatchObject([{ name: "ada@example.com", unknownGained: ["role_cashier"] }]);
 });
 
-test("a role that the service does not answer for is nothing to tell of where no file names it", () => {
+test("a role that the service does not return is not reported if no file names it", () => {
   const is = live([ASSUMED], [liveMember("mem_1", "ada@example.com", { roles: ["role_cashier"] })]);
   const plan = planOf(desired({ roles: [], members: [] }), is);
   expect([brief(plan), briefFindings(plan)]).toEqual([["delete member ada@example.com"], []]);
 });
 
-test("a pin to a role that the service does not answer for points to nothing", () => {
+test("a pin to a role that the service does not return matches nothing", () => {
   const plan = planOf(desired({ roles: [role("Cashier", { id: "role_cashier" })] }), live([ASSUMED]));
   expect(briefFindings(plan)).toContain("error role-pin-missing Cashier");
 });
@@ -91,7 +91,7 @@ test("a pin that no role has is an error, and the role of that name is not remov
   expect(briefFindings(plan)).toEqual(["error role-pin-missing Cashier"]);
 });
 
-test("those who are to hold a role with a wrong pin are not told that there is no such role", () => {
+test("grants of a role with a wrong pin are not reported as unknown roles", () => {
   const members = [member("ada@example.com", { roles: ["Cashier"] })];
   const pinned = desired({ roles: [role("Cashier", { id: "role_9" })], members });
   expect(briefFindings(planOf(pinned, live()))).toEqual(["error role-pin-missing Cashier"]);
@@ -370,7 +370,7 @@ describe("a role that a rule names and nobody has", () => {
     expect(found({ sync: { ...SYNC, roles: "additive" }, roles: [] })).toEqual([unknown, gone]);
   });
 
-  test("is told of as removed where its id is that of a role which the plan removes", () => {
+  test("is reported as removed if it is the id of a role that the plan removes", () => {
     const policies = { ...desired().policies, maxHolders: { role_1: 2 } };
     const { findings } = planOf(desired({ policies, roles: [] }), is);
     expect(findings).toMatchObject([
@@ -383,19 +383,19 @@ describe("a role that a rule names and nobody has", () => {
     ]);
   });
 
-  test("is only warned of where a shared file names it, since another merchant may have it", () => {
+  test("is a warning if a shared file names it, since another merchant may have it", () => {
     const [first, second] = found({ sharedRuleNames: ["Seasonl"] });
     expect([first?.severity, first?.name]).toEqual(["error", "role_7Kq2Zz91"]);
     expect(second).toEqual({ ...unknown, severity: "warning" });
   });
 
-  test("is nothing to tell where another merchant that includes the rule has it", () => {
+  test("is not reported if another merchant that includes the rule has it", () => {
     const elsewhere = { sharedRuleNames: ["Seasonl"], rolesElsewhere: ["Seasonl"] };
     expect(found(elsewhere).map(({ name }) => name)).toEqual(["role_7Kq2Zz91"]);
     expect(found({ rolesElsewhere: ["Seasonl"] }).map(({ name }) => name)).toContain("Seasonl");
   });
 
-  test("is none of the plan's business where the files list all roles, but for ids", () => {
+  test("is left to validate if the files list all roles, except for ids", () => {
     expect(found({ roles: [role("Seasonal")] }).map(({ name }) => name)).toEqual(["role_7Kq2Zz91"]);
   });
 
@@ -424,7 +424,7 @@ describe("a member whom a rule names and who is neither declared nor live", () =
       .map(({ severity, name, hint }) => `${severity} ${name}: ${hint}`);
   const protect = (...members: readonly string[]) => ({ guards: { protect: { roles: [], members } } });
 
-  test("is warned of, with a suggestion", () => {
+  test("is a warning with a suggestion", () => {
     const checks = [check("adaa@example.com"), check("ADA@example.com"), check("bob@example.com")];
     expect(told({ checks })).toEqual(['warning adaa@example.com: Did you mean "ada@example.com"?']);
     expect(
@@ -436,7 +436,7 @@ describe("a member whom a rule names and who is neither declared nor live", () =
     expect(told({ ...protect("ada@example.com"), ignore: { roles: [], members: ["ada@*"] } })).toEqual([]);
   });
 
-  test("may be another merchant's where the rule is shared, and is known from the file where that lists everybody", () => {
+  test("may be another merchant's if the rule is shared, and is left to validate if the file lists everybody", () => {
     expect(told({ checks: [check("zoe@example.com", "shared.yaml")] })).toEqual([]);
     expect(told({ ...protect("zoe@example.com"), sharedRuleNames: ["zoe@example.com"] })).toEqual([]);
     expect(told({ checks: [check("zoe@example.com")], sync: SYNC })).toEqual([]);

@@ -45,7 +45,7 @@ const ONE = [invited("mem_1", "Ada@example.com", EXPIRED)];
 const RENEWED = ["replace mem_1 invitation-expired"];
 
 describe("an expired invitation", () => {
-  test("is renewed while its entry is younger than the period, and then told of", () => {
+  test("is renewed while its entry is younger than the period, and reported afterwards", () => {
     expect(rows(plan(ONE, { reinvite: MONTH, renewal: committed(29.9) }))).toEqual(RENEWED);
     const old = plan(ONE, { reinvite: MONTH, renewal: committed(30) });
     expect(rows(old)).toEqual([]);
@@ -71,7 +71,7 @@ describe("an expired invitation", () => {
     expect(rows(plan(ONE, { reinvite: MONTH }))).toEqual(RENEWED);
   });
 
-  test("is renewed once where that was asked for, whatever the file says", () => {
+  test("is renewed once on request, whatever the file says", () => {
     const renewal = { ...committed(400), asked: new Set(["ada@example.com"]) };
     for (const reinvite of [MONTH, false]) expect(rows(plan(ONE, { reinvite, renewal }))).toEqual(RENEWED);
   });

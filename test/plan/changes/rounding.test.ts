@@ -25,7 +25,7 @@ test("roles are given to a member whose metadata had to be rounded, and is not m
   expect([brief(plan), briefFindings(plan)]).toEqual([["update member ada@example.com"], []]);
 });
 
-test("a change that would write a rounded number back is not made, and said so", () => {
+test("a change that would write a rounded number is not planned, and reported", () => {
   const members = [
     member("ada@example.com", { metadata: { ...ORDER, team: "till" } }),
     member("bob@example.com", { metadata: { team: "till" } }),

@@ -156,7 +156,7 @@ describe("the fewest holders of a role", () => {
     expect(refusedWith({})).toEqual([]);
   });
 
-  test("somebody disabled is no accepted owner", () => {
+  test("a disabled member does not count as an owner", () => {
     const is = live(
       [OWNER],
       [owner("mem_1", "ada@example.com"), { ...owner("mem_2", "b@example.com"), status: "disabled" }],
@@ -165,14 +165,14 @@ describe("the fewest holders of a role", () => {
     expect(briefRefusals(planOf(desired({ members }), is))).toEqual(["guard min-holders Owner"]);
   });
 
-  test("a user of an unknown type is not counted on as an owner", () => {
+  test("a user of an unknown type does not count as an owner", () => {
     const bot = owner("mem_2", "bot@example.com");
     const user = { id: "u", email: "bot@example.com", mfaOnLogin: false, type: "robot" };
     const is = live([OWNER], [owner("mem_1", "ada@example.com"), { ...bot, user }]);
     expect(briefRefusals(planOf(desired({ members: [] }), is))).toEqual(["guard min-holders Owner"]);
   });
 
-  test("a service account is no owner that anybody could log in as", () => {
+  test("a service account does not count as an owner", () => {
     const ada = owner("mem_1", "ada@example.com");
     const user = { id: "user-bot", email: "bot@example.com", mfaOnLogin: false };
     const bot = { ...owner("mem_2", user.email), user: { ...user, type: "service_account" } };
@@ -190,7 +190,7 @@ describe("the fewest holders of a role", () => {
     expect(briefRefusals(planOf(without, bots))).toEqual(["guard min-holders Owner"]);
   });
 
-  test("an override is for as many as were left when it was given", () => {
+  test("an override holds for the number of removals that it was given for", () => {
     const guards = { ...OPEN, minHolders: { role_owner: 2 } };
     const bob = owner("mem_2", "bob@example.com");
     const want = desired({ guards, sync: { ...SYNC, members: "additive" as const } });
@@ -215,7 +215,7 @@ describe("the fewest holders of a role", () => {
     expect(briefRefusals(planOf(want, is))).toEqual([]);
   });
 
-  test("where the new owner has not accepted yet, the old one stays until then", () => {
+  test("the old owner stays until the new one has accepted", () => {
     const is = live([OWNER], [owner("mem_1", "ada@example.com")]);
     const want = desired({ members: [member("bob@example.com", { roles: ["role_owner"] })] });
     const plan = planOf(want, is);
@@ -228,7 +228,7 @@ describe("the fewest holders of a role", () => {
     expect(brief(planOf(want, accepted))).toEqual(["delete member ada@example.com"]);
   });
 
-  test("what is too little already, and gets no less, is only said", () => {
+  test("a role that is already below its minimum, and loses nobody, is only reported", () => {
     const guards = { ...OPEN, minHolders: { role_owner: 3 } };
     const is = live([OWNER], [owner("mem_1", "ada@example.com")]);
     const want = desired({ guards, members: [member("ada@example.com", { roles: ["role_owner"] })] });
@@ -270,7 +270,7 @@ describe("locking oneself out", () => {
     expect(plan.refusals[0]?.message).toContain("members_update");
   });
 
-  test("losing something else is nobody's business", () => {
+  test("losing another permission is allowed", () => {
     const want = desired({ roles: [role("Keeper", { permissions: ["members_update"] })] });
     expect(briefRefusals(planOf(want, is))).toEqual([]);
   });
@@ -286,7 +286,7 @@ describe("an override", () => {
       [parseOverride(given)].flatMap((one) => one ?? []),
     );
 
-  test("is printed with each refusal, and lets exactly that through", () => {
+  test("is printed with each refusal, and overrides exactly that one", () => {
     expect(text).toBe(`max-removals=6@${plan.fingerprint.slice(0, 12)}`);
     expect(given(text).refusals).toEqual([]);
   });

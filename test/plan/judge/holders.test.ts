@@ -27,7 +27,7 @@ describe("a managed user", () => {
   const managed = { passwordEnv: "TILL" };
   const till = member("till@example.com", { roles: ["role_owner"], managed });
 
-  test("is a holder at once: no removal waits for it", () => {
+  test("is a holder at once: no removal is deferred for it", () => {
     const plan = planOf(desired({ members: [till] }), live([OWNER], [owner("a")]));
     expect(brief(plan)).toEqual(["delete member a@example.com", "create member till@example.com"]);
     expect(plan.deferred).toEqual([]);
@@ -75,7 +75,7 @@ describe("whoever is a member", () => {
 describe("a removal that waits", () => {
   const next = invited("b", "b@example.com", { roles: ["role_owner"] });
 
-  test("counts as done where only so many may hold the role or have the permission", () => {
+  test("counts as done for limits of holders and permissions", () => {
     const policies = { ...NONE, maxHolders: { role_owner: 1 } };
     const checks: Check[] = [{ kind: "at-most", can: "pay", atMost: 1, origin: ORIGIN }];
     const want = desired({ members: [own("b")], policies, checks });
@@ -86,7 +86,7 @@ describe("a removal that waits", () => {
     }
   });
 
-  test("still waits where another change is left out", () => {
+  test("is still deferred if another change is left out", () => {
     const want = desired({ members: [own("b")] });
     const is = live([OWNER], [owner("a"), owner("c"), next]);
     const whole = planOf(want, is);
@@ -119,7 +119,7 @@ describe("somebody protected", () => {
     }
   });
 
-  test("is given nothing else by the way", () => {
+  test("gets no other role with it", () => {
     const members = [member("a@example.com", { roles: ["Till", "role_owner"] })];
     const plan = planOf(want({ members }), { ...is, roles: [...is.roles, OWNER] });
     expect(briefRefusals(plan)).toEqual(["guard protect a@example.com"]);

@@ -26,7 +26,7 @@ const plan = (rest: Partial<DesiredState>) =>
     live([ADMIN, LEGACY], [EVE, liveMember("mem_a", "ada@example.com", { roles: ["role_1"] })]),
   );
 
-test("a plan has a line for what is ignored, with the roles of whoever is", () => {
+test("a plan lists what is ignored, with the roles of ignored members", () => {
   const { findings } = plan({});
   expect(findings.map(({ severity, message }) => `${severity}: ${message}`)).toEqual([
     "warning: 1 live member is ignored: Admin (eve@auditor.example).",
@@ -77,7 +77,7 @@ test("somebody who keeps a permission through an ignored role does not lose it, 
   expect(briefFindings(made).filter((one) => one.includes("unknown"))).toEqual([]);
 });
 
-test("a role that the plan removes grants nothing any more, instead of nobody knows what", () => {
+test("a role that the plan removes grants nothing, not unknown permissions", () => {
   const checks: Check[] = [{ kind: "cannot", member: "ada@example.com", cannot: ["fly"], origin: ORIGIN }];
   const want = desired({ checks, roles: [] });
   const made = planOf(want, live([LEGACY], [liveMember("mem_a", "ada@example.com", { roles: ["role_1"] })]));
@@ -93,7 +93,7 @@ test("an included entry without roles creates nobody, and the file's own still h
   expect(briefFindings(own)).toEqual(["warning member-needs-roles bob@example.com"]);
 });
 
-test("a pin to something ignored is told as such, and not as an id that is not there", () => {
+test("a pin to an ignored entry is reported as such, and not as an unknown id", () => {
   const roles = [role("Cashier", { id: "role_1", permissions: ["pay"] })];
   const members = [member("new@example.com", { id: "mem_e", roles: [] })];
   const errors = plan({ roles, members }).findings.filter(({ severity }) => severity === "error");
@@ -103,7 +103,7 @@ test("a pin to something ignored is told as such, and not as an id that is not t
   ]);
 });
 
-test("those who are ignored and hold several roles are told apart", () => {
+test("ignored members who hold several roles are listed one by one", () => {
   const held = [liveMember("mem_b", "bob@auditor.example", { roles: ["role_1", "role_admin"] }), EVE];
   const { findings } = planOf(
     desired({ ignore: { roles: [], members: ["*@auditor.example"] } }),

@@ -70,7 +70,7 @@ test("the holders of a role are counted before and after", () => {
   expect(planOf(want, is).impact.roles).toEqual([{ name: "Lead", before: 1, after: 2 }]);
 });
 
-test("what the service does not tell of a predefined role is unknown, not nothing", () => {
+test("the permissions of a predefined role that the service does not return are unknown", () => {
   const want = desired({ members: [member("a@example.com", { roles: ["role_owner"] })] });
   expect(planOf(want, live([OWNER])).impact.members).toEqual([
     { name: "a@example.com", gained: [], lost: [], unknownGained: ["Owner"], unknownLost: [] },
@@ -94,7 +94,7 @@ test("a metadata change touches nobody's access", () => {
   expect(planOf(want, is).impact).toEqual({ members: [], permissions: [], roles: [] });
 });
 
-test("whoever holds a role that goes only loses, also members whom the file does not manage", () => {
+test("holders of a removed role lose access, also members whom the file does not manage", () => {
   const is = live(
     [liveRole("role_1", "Cashier", { permissions: ["refunds_create"] })],
     [
@@ -118,7 +118,7 @@ test("whoever holds a role that goes only loses, also members whom the file does
   expect(impact.roles).toEqual([{ name: "Cashier", before: 2, after: 0 }]);
 });
 
-test("a section that the file does not have is not managed, whatever is live", () => {
+test("an absent section is not managed, whatever is live", () => {
   const is = live([liveRole("role_1", "Cashier")], [liveMember("mem_1", "ada@example.com")]);
   const none = { create: 0, update: 0, replace: 0, delete: 0, unchanged: 0 };
   expect(planOf(desired({ roles: [role("Cashier")] }), is).summary).toEqual({
@@ -131,7 +131,7 @@ test("a section that the file does not have is not managed, whatever is live", (
   });
 });
 
-test("a role that cannot be created, since the file does not say what it permits, is none that the service does not tell", () => {
+test("a role without permissions in the file is not a role of unknown permissions", () => {
   const { permissions: _, ...till } = role("Till");
   const plan = planOf(
     desired({ roles: [till], members: [member("ada@example.com", { roles: ["Till"] })] }),

@@ -35,7 +35,7 @@ const judge = (rest: Partial<DesiredState>, members: readonly LiveMember[]) => {
 };
 
 describe("what is broken already", () => {
-  test("somebody is offboarded while a colleague has no MFA", () => {
+  test("a member can be removed while another one has no MFA", () => {
     const policies = { ...NONE, requireMfa: ["role_admin"] };
     const members = [member("ada@example.com", { roles: ["role_admin"] })];
     const { changes, refusals, plan } = judge({ policies, members, sync: SYNC }, [
@@ -71,7 +71,7 @@ describe("what is broken already", () => {
     expect(told([])).toContain('The role "role_admin" has 4 holders (');
   });
 
-  test("one in the place of another is no improvement where there are too many", () => {
+  test("swapping one holder for another is no improvement if there are too many", () => {
     const policies = { ...NONE, maxHolders: { role_admin: 2 } };
     const live = ["a", "b", "c"].map(admin);
     const members = [member("c@example.com"), member("new@example.com", { roles: ["role_admin"] })];
@@ -92,7 +92,7 @@ describe("what is broken already", () => {
     ]);
   });
 
-  test("a check that is broken by somebody whom the file does not list is a warning, by one more it is refused", () => {
+  test("a check that an unlisted member breaks is a warning, one more breach is a refusal", () => {
     const checks = [
       check({ kind: "only", can: "members_delete", only: [] }),
       check({ kind: "at-most", can: "members_delete", atMost: 0 }),

@@ -30,7 +30,7 @@ const LIVE_ROLES = [
 ];
 
 describe("policies", () => {
-  test("addresses have to be in the domains that are allowed; of those that are only live it is said", () => {
+  test("addresses must be in the allowed domains; live ones outside are reported", () => {
     const policies = { ...NONE, emailDomains: ["example.com", "*.example.org"] };
     const sync = { ...SYNC, members: "additive" } as const;
     const members = ["a@example.com", "b@EXAMPLE.com", "c@x.example.org"].map((email) => member(email));
@@ -43,7 +43,7 @@ describe("policies", () => {
     ]);
   });
 
-  test("nobody holds two roles that are to be separate, in whatever way they came by them", () => {
+  test("nobody holds two separate roles, however they got them", () => {
     const policies = { ...NONE, separate: [["Approver", "Payer"]] };
     const members = [
       member("a@example.com", { roles: ["Approver", "Payer"] }),
@@ -102,7 +102,7 @@ describe("policies", () => {
     ]);
   });
 
-  test("holders need MFA on login; of somebody invited it is not known yet", () => {
+  test("holders need MFA on login; for invited members it is unknown", () => {
     const policies = { ...NONE, requireMfa: ["Payer"] };
     const user = { id: "u", email: "b@example.com", mfaOnLogin: true, type: "user" };
     const unsafe = { ...user, email: "robot@example.com", mfaOnLogin: false };
@@ -138,7 +138,7 @@ describe("policies", () => {
     ]);
   });
 
-  test("a permission that no role has is told as a likely misspelling of one that some role has", () => {
+  test("a permission that no role has is reported as a likely misspelling", () => {
     const policies = { ...NONE, forbidPermissions: ["refunds_creat", "payouts_edit"] };
     const origin = { file: "shop.yaml", path: [] };
     const checks: readonly Check[] = [
@@ -189,7 +189,7 @@ describe("checks", () => {
       live(),
     );
 
-  test("only those who are named, or hold a named role, can do it", () => {
+  test('"only" allows the named members and the holders of named roles', () => {
     const plan = judged({ kind: "only", can: "pay", only: ["A@example.com"] });
     expect(briefRefusals(plan)).toEqual(["check check-only c@example.com"]);
     expect(plan.refusals[0]?.message).toContain("through Payer");
@@ -198,7 +198,7 @@ describe("checks", () => {
     ).toEqual([]);
   });
 
-  test("at most so many can do it", () => {
+  test('"at most" limits the number of members', () => {
     expect(briefRefusals(judged({ kind: "at-most", can: "pay", atMost: 1 }))).toEqual([
       "check check-at-most",
     ]);
@@ -212,7 +212,7 @@ describe("checks", () => {
     expect(briefRefusals(judged({ kind: "cannot", member: "b@example.com", cannot: ["pay"] }))).toEqual([]);
   });
 
-  test("a role that does not tell what it grants makes a check unsure, which is said", () => {
+  test("a role of unknown permissions makes a check inconclusive, which is reported", () => {
     const owner = liveRole("role_owner", "Owner", { predefined: true });
     const is = live([owner], [liveMember("mem_1", "o@example.com", { roles: ["role_owner"] })]);
     const check: Check = { kind: "only", can: "pay", only: [], origin: ORIGIN };

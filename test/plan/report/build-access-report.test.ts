@@ -46,7 +46,7 @@ describe("a report of the live state", () => {
     ]);
   });
 
-  test("takes the ends from the file, in whatever case the address is written", () => {
+  test("takes the ends from the file, whatever the case of the address", () => {
     const wanted = desired({
       members: [
         member("ada@EXAMPLE.com", {
@@ -95,7 +95,7 @@ test("a user of the merchant's own needs no invitation", () => {
   ]);
 });
 
-test("whatever the states, a plan leaves as many as it says", () => {
+test("the report after a plan has as many members as the plan's counts say", () => {
   fc.assert(
     fc.property(desiredStates, liveStates, (want, is) => {
       const plan = planOf(want, is);

@@ -24,14 +24,14 @@ test.each([
   ["the file, within the second that git can tell", 1_000_000, 1_000_999, "not-applied"],
   ["nobody knows, without git", null, 1_000_000, "unknown"],
   ["nobody knows, when it is not live", 1_000_000, null, "unknown"],
-])("it is told which side moved: %s", (_, file, is, cause) => {
+])("reports which side changed: %s", (_, file, is, cause) => {
   const { changes } = driftOf({ desired: DESIRED, live: LIVE }, PLAN, { file: () => file, live: () => is });
   expect(changes.map((change) => change.cause)).toEqual([cause]);
 });
 
 const AT = { file: () => 0, live: () => 1_000_000 };
 
-test("what happened is told, and not its revert: who gained and lost what outside git", () => {
+test("reports what happened outside git, not its revert", () => {
   const want = desired({ members: [member("a@example.com", { roles: ["role_manager"] })] });
   const is = live(
     [
@@ -61,7 +61,7 @@ test("what happened is told, and not its revert: who gained and lost what outsid
   });
 });
 
-test("a policy that live access breaks is told, whichever side moved, and also by the name that a role gets", () => {
+test("reports a policy that live access breaks, whichever side changed, also by a role's new name", () => {
   const policies = { ...desired().policies, maxHolders: { Season: 0 } };
   const want = desired({ policies, roles: [role("Season", { previously: "Seasonal" })] });
   const is = live(
@@ -74,14 +74,14 @@ test("a policy that live access breaks is told, whichever side moved, and also b
   ]);
 });
 
-test("an end date that is past makes a removal due, and is nobody's doing outside git", () => {
+test("a past end date makes a removal due, and is no change outside git", () => {
   const want = desired({ members: [member("a@example.com", { until: until("2026-01-31") })] });
   const is = live([], [liveMember("a", "a@example.com")]);
   const { changes } = driftOf({ desired: want, live: is }, planOf(want, is), AT);
   expect(changes).toMatchObject([{ cause: "due", event: null }]);
 });
 
-test("those who would move along with a replaced role have done nothing", () => {
+test("members of a replaced role are no drift", () => {
   const sync = { ...SYNC, replaceRoles: true };
   const want = desired({ sync, roles: [role("Till", { permissions: ["x"], metadata: { a: 1 } })] });
   const is = live(
@@ -108,7 +108,7 @@ test("a role's metadata that differs is a difference, also where no apply can ch
   ]);
 });
 
-test("nobody has changed the roles of somebody who only moves along with a replaced role", () => {
+test("moving with a replaced role is no change of the member's roles", () => {
   const sync = { ...SYNC, replaceRoles: true };
   const roles = [role("Cashier", { permissions: ["a"], metadata: { owner: "ops" } }), role("Till")];
   const members = [
@@ -141,7 +141,7 @@ test("nobody has changed the roles of somebody who only moves along with a repla
   ]);
 });
 
-test("a rule that live access breaks is told once", () => {
+test("a rule that live access breaks is reported once", () => {
   const policies = { ...desired().policies, requireMfa: ["Cashier"], maxHolders: { Cashier: 0 } };
   const want = desired({
     policies,
@@ -157,7 +157,7 @@ test("a rule that live access breaks is told once", () => {
   expect(plan.findings).toEqual([]);
 });
 
-test("a role that was renamed outside git is told as what happened, without a word on its revert as a rename", () => {
+test("a rename outside git is reported as it happened, not as its revert", () => {
   const want = desired({ roles: [role("Cashier", { permissions: ["a"] })] });
   const is = live([liveRole("role_1", "Till", { permissions: ["a"] })]);
   const plan = planOf(want, is);
@@ -191,7 +191,7 @@ test("a removal that waits for an acceptance counts as done, as in the plan: a p
   expect(broken.map(({ code }) => code)).toEqual(["max-holders"]);
 });
 
-test("what is declared and not live is told as that: nobody has lost what was perhaps never applied", () => {
+test("declared and not live is reported as such, not as a loss", () => {
   const want = desired({
     roles: [role("Cashier", { permissions: ["a"] })],
     members: [member("new@example.com", { roles: ["Cashier"] })],

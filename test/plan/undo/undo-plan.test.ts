@@ -59,7 +59,7 @@ function undo(run: PastRun, service: ModelService, file: Partial<DesiredState> =
 const codes = ({ notes }: Undo) => notes.map(({ code, name }) => `${code} ${name}`);
 
 describe("undo", () => {
-  test("counts somebody once who was there twice, in two spellings of one address", async () => {
+  test("counts a member with two spellings of an address once", async () => {
     const twins = live(
       [CASHIER],
       ["ada@example.com", "ADA@example.com"].map((email, at) =>
@@ -76,7 +76,7 @@ describe("undo", () => {
     expect(plan.impact.roles).toMatchObject([{ name: "Cashier", before: 0, after: 1 }]);
   });
 
-  test("says once what it does not restore of two expired invitations of one address", async () => {
+  test("has one note for two expired invitations of one address", async () => {
     const expired = { status: "expired", roles: ["role_2"] } as const;
     const is = live(IS.roles, [
       ...IS.members,
@@ -90,7 +90,7 @@ describe("undo", () => {
     ]);
   });
 
-  test("leaves alone what was so already when the run came to it", async () => {
+  test("leaves alone what the run found already applied", async () => {
     const { run, service } = await ran({
       roles: ROLES,
       members: [member("cy@example.com", { roles: ["Cashier"] })],
@@ -156,7 +156,7 @@ describe("undo", () => {
     ]);
   });
 
-  describe("of a run that was killed during its first update of a member", () => {
+  describe("after a run that was killed during its first update of a member", () => {
     const CUT = { at: 1, did: true };
     const WANT = {
       sync: { ...SYNC, members: "additive" as const },
@@ -187,7 +187,7 @@ describe("undo", () => {
       expect(notes).toEqual([]);
     });
 
-    test("leaves such a field alone that is not empty, whoever changed it", async () => {
+    test("leaves a field alone that is not empty, whoever changed it", async () => {
       const { plan, notes, unrestored } = await killed({ metadata: { team: "office" } });
       expect(unrestored).toEqual([]);
       expect(plan.changes).toMatchObject([{ after: { metadata: { team: "office" } } }]);
@@ -209,7 +209,7 @@ describe("undo", () => {
     expect(codes(back)).toEqual(["changed-since ben@example.com"]);
   });
 
-  test("removes who was invited, and invites again who was removed, who then has to accept again", async () => {
+  test("removes the invited, and invites the removed, who have to accept again", async () => {
     const { run, service } = await ran({
       sync: { ...SYNC, roles: "additive" },
       members: [
@@ -242,7 +242,7 @@ describe("undo", () => {
     },
   );
 
-  test("brings a removed role back under a new id, and gives it to those who held it", async () => {
+  test("recreates a removed role with a new id, and gives it to its former holders", async () => {
     const { run, service } = await ran({
       roles: [ROLES[0] ?? role("Cashier")],
       members: [
@@ -263,7 +263,7 @@ describe("undo", () => {
     expect(codes(back)).toEqual(["new-id Clerk"]);
   });
 
-  test("puts a replaced role back by replacing it again, with its holders", async () => {
+  test("reverts a replacement by another one, with its holders", async () => {
     const { run, service } = await ran({
       roles: [
         role("Cashier", { permissions: ["catalog_view"], metadata: { owner: "b" } }),
@@ -279,7 +279,7 @@ describe("undo", () => {
     expect(undo(run, service).plan.changes).toEqual([]);
   });
 
-  test("leaves who was moved to a role's successor with it, where the run only ended its replacement", async () => {
+  test("leaves members with a role's successor if the run only finished the replacement", async () => {
     const cashier = role("Cashier", { permissions: ["catalog_view"], metadata: { owner: "b" } });
     const want = { roles: [cashier, ROLES[1] ?? role("Clerk")] };
     // Renamed and created; the answer to the update of its holder is lost.
@@ -291,7 +291,7 @@ describe("undo", () => {
     expect(codes(back)).toEqual(["half-replaced Cashier"]);
   });
 
-  test("keeps a role that the run made and that somebody else was given since", async () => {
+  test("keeps a role of the run that somebody else holds by now", async () => {
     const { run, service } = await ran({ roles: [...ROLES, role("Auditor")] });
     const auditor = service.state().roles.find(({ name }) => name === "Auditor");
     service.edit(({ members }) => {
@@ -303,7 +303,7 @@ describe("undo", () => {
     expect(codes(back)).toEqual(["still-held Auditor"]);
   });
 
-  test("does not give a name back that another role has by now", async () => {
+  test("does not restore a name that another role has by now", async () => {
     const { run, service } = await ran({
       roles: [
         role("Till", { previously: "Cashier", permissions: ["catalog_view"], metadata: { owner: "a" } }),
@@ -376,7 +376,7 @@ describe("undo", () => {
     },
   );
 
-  test("taken twice never removes what has its name back, where a create of that name stayed unknown", async () => {
+  test("never removes a restored role if a create with its name stayed unknown", async () => {
     // The clerk gets another name, and a new role just like it the old one: that create is lost. Nobody holds either.
     const is = live([CASHIER, CLERK, OWNER], []);
     const want = {

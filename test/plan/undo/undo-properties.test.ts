@@ -72,7 +72,7 @@ function differing(one: LiveState, other: LiveState, except: ReadonlySet<string>
 }
 
 describe("for every run", () => {
-  test("undo brings back what was, but for what it says", async () => {
+  test("undo restores the state before, except for its notes", async () => {
     let checked = 0;
     await fc.assert(
       fc.asyncProperty(both, cuts, async ({ want, is }, cut) => {
@@ -97,7 +97,7 @@ describe("for every run", () => {
     expect(checked).toBeGreaterThan(30);
   });
 
-  test("undo after somebody else's edits touches nothing that the run did not touch, and no field that was edited", async () => {
+  test("undo after concurrent edits changes only what the run changed and nobody has edited since", async () => {
     let checked = 0;
     await fc.assert(
       fc.asyncProperty(both, cuts, liveStates, async ({ want, is }, cut, other) => {
@@ -121,7 +121,7 @@ describe("for every run", () => {
     expect(checked).toBeGreaterThan(30);
   });
 
-  test("an undo of an undo brings back what the run had done, but for what it says", async () => {
+  test("undo of an undo restores the state after the run, except for its notes", async () => {
     await fc.assert(
       fc.asyncProperty(both, async ({ want, is }) => {
         const plan = planOf(want, is);

@@ -78,7 +78,7 @@ describe("hostile text", () => {
     expect(shown.length).toBeLessThan(text.length * 2 + 10_000);
   });
 
-  test("a percent sign is what it was after GitHub has read it", () => {
+  test("a percent sign survives GitHub's decoding", () => {
     expect(renderDiagnosticsGithub([{ ...base, message: "25% of %0A" }])).toContain("::25%25 of %250A\n");
   });
 });

@@ -70,7 +70,7 @@ describe("a SARIF log", () => {
     expect(written.driver.rules[results[0].ruleIndex].id).toBe("bad-email");
   });
 
-  test("is there without problems too, so that earlier ones are closed", () => {
+  test("is written without problems too, so that earlier ones are closed", () => {
     expect(log().results).toEqual([]);
   });
 

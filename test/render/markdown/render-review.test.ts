@@ -66,7 +66,7 @@ test("merchants that are no longer managed are listed, many of them counted", ()
   expect(structure(markdown).filter((tag) => !/^<\/?(h2|h3|p|code|ul|li)>$/.test(tag))).toEqual([]);
 });
 
-test("a drift with problems is not said to be none, neither in all nor of a merchant", () => {
+test("a drift with problems is not reported as none, neither in total nor for a merchant", () => {
   const want = desired({ roles: [role("Till", { id: "role_9" })] });
   const is = live();
   const times = { file: () => null, live: () => null };
@@ -136,7 +136,7 @@ describe("a review that would be too large leaves out", () => {
     expect(renderReview(review({ views }), whole.length - 1)).toContain("20 merchants without changes");
   });
 
-  test("first the merchants without changes, then field diffs, then people, then changes, and never a risk", () => {
+  test("drops merchants without changes, then field diffs, people and changes, and never a risk", () => {
     const steps = new Set<string>();
     for (let size = whole.length - 1; size >= MIN_REVIEW_SIZE; size -= 1201) {
       const markdown = renderReview(review({ views }), size);
@@ -237,7 +237,7 @@ describe("a name means nothing to Markdown", () => {
   });
 });
 
-test("a merchant at which removals only wait is told apart from one that changes, and from one that does not", () => {
+test("a merchant with only deferred removals is distinguished from one with changes and one without", () => {
   const owner = liveRole("role_owner", "Owner", { predefined: true });
   const is = live(
     [owner],

@@ -85,7 +85,7 @@ test("after a stop, an invitation that is refused for the time being is no probl
   );
 });
 
-test("where it is unknown whether a change was done, it claims neither", () => {
+test("does not claim whether a change of unknown outcome was made", () => {
   expect(ending(stoppedAfter("done", "failed", "unknown"))).toBe(
     'Completed changes remain. To continue, run "rolecall plan" to see what remains, and apply again.',
   );
@@ -94,7 +94,7 @@ test("where it is unknown whether a change was done, it claims neither", () => {
   );
 });
 
-test("of nothing but removed invitations it does not say that no change is done", () => {
+test("after removed invitations it does not claim that nothing was changed", () => {
   const change = planOf(
     desired({ members: [member("ada@example.com")] }),
     live([], [invited("mem_1", "ada@example.com", { status: "expired" })]),
@@ -104,7 +104,7 @@ test("of nothing but removed invitations it does not say that no change is done"
   expect(text).toContain("MC1: stopped. 1 unknown.\n");
 });
 
-test("after Ctrl-C there is no problem to solve", () => {
+test("suggests no next step after Ctrl-C", () => {
   const cause = { by: "signal", signal: "SIGINT" } as const;
   expect(ending(stoppedAfter("done"), cause)).toBe(
     "The run was stopped by SIGINT. Completed changes remain. To continue, run the command again.",
@@ -146,7 +146,7 @@ test("what somebody else has changed since is stale: it is left, and the message
   );
 });
 
-test("a failure's own hint and the next step are not both told", () => {
+test("a failure's own hint replaces the next step", () => {
   const text = renderApplyResult("MC1", stoppedAfter("failed"), null, PLAIN);
   expect(text).not.toContain(CONFLICT.hint);
   expect(text.match(/rolecall plan/g)).toHaveLength(1);

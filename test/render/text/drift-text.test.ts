@@ -5,7 +5,7 @@ import { renderDrifts } from "../../../src/render/text/drift-text.ts";
 import { driftView } from "../../../src/render/view/drift-view.ts";
 import { desired, live, liveMember, liveRole, planOf, role } from "../../support/build.ts";
 
-test("there is not said to be no drift where an error keeps the files from being compared", () => {
+test("does not claim that there is no drift if an error prevents the comparison", () => {
   const is = live([liveRole("role_1", "Cashier")]);
   const textOf = (roles: readonly ReturnType<typeof role>[]): string => {
     const want = desired({ sync: { ...desired().sync, roles: "additive" }, roles });
@@ -33,7 +33,7 @@ test("no line is longer than a narrow terminal", () => {
   expect(text.split("\n").filter((line) => line.length > 36)).toEqual([]);
 });
 
-test("what holders gain by a role is not said to be from outside git where the side is not known that changed it", () => {
+test("does not claim a gain from outside git if it is unknown which side changed the role", () => {
   const is = live(
     [liveRole("role_1", "Cashier", { permissions: ["payouts_edit"] })],
     [liveMember("mem_1", "ada@example.com", { roles: ["role_1"] })],

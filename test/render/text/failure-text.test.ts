@@ -71,7 +71,7 @@ function refused(
   } as const;
 }
 
-test("what the Problem says is said once", () => {
+test("the text of the Problem is not repeated", () => {
   expect(renderFailure(refused("mem_1", "urn:request:1"), PLAIN)).toBe(
     [
       "error: PUT /v0.1/merchants/MC1/members/mem_1 returned 403 Forbidden.",
@@ -149,7 +149,7 @@ test.each<[code: ErrorCode, says: string]>([
   expect(nextStepFor("failed", { code, message: "It failed.", hint: HINT })).toBe(says);
 });
 
-test("what may have been done is not called a failure, whatever kept the answer away", () => {
+test("a write that may have been applied is not called a failure, whatever the cause of the lost response", () => {
   for (const code of ["timeout", "service-failed", "bad-response"] as const) {
     expect(nextStepFor("unknown", { code, message: "It was lost.", hint: HINT })).toBe(
       "The change may have taken effect: the next plan shows whether it has.",
@@ -157,7 +157,7 @@ test("what may have been done is not called a failure, whatever kept the answer 
   }
 });
 
-test("a failure that has no hint, where the hint would say it, says nothing more", () => {
+test("a failure without a hint has no next step if the next step is its hint", () => {
   expect(nextStepFor("failed", { code: "forbidden", message: "No." })).toBeNull();
 });
 

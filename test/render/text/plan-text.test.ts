@@ -35,7 +35,7 @@ test("several merchants end with the sum of all", () => {
   );
 });
 
-test("what was overridden is told so, and not that it would be refused", () => {
+test("an overridden refusal is shown as such, and not as a refusal", () => {
   const plan = richPlan();
   const [first, ...rest] = plan.refusals;
   if (first === undefined) throw new Error("nothing is refused");
@@ -285,7 +285,7 @@ async function onTerminal(text: string) {
   return { lines: lines.map((line) => line.trimEnd()), asked, titles };
 }
 
-test("a plan of any length is printed: no call takes all of its lines", () => {
+test("prints a plan of any length without a call that takes all lines as arguments", () => {
   const plan = planOf(desired({ roles: [] }), live([liveRole("role_1", "Gone")]));
   const changes = Array.from({ length: 150_000 }, () => plan.changes).flat();
   const text = renderPlans([planView({ ...plan, changes })], PLAIN);

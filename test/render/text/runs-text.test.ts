@@ -73,7 +73,7 @@ function past(rest: Partial<PastRun> = {}): PastRun {
   };
 }
 
-test("a new password counts as a change, and is told as what it is", () => {
+test("a new password counts as a change, and is shown as such", () => {
   const one = write(1, "till@example.com", "done");
   const rotated = past({
     run: { at: AT, ...runStarted({ changes: 0 }) },
@@ -84,7 +84,7 @@ test("a new password counts as a change, and is told as what it is", () => {
   expect(renderRun(alone(run), PLAIN)).toContain("✓ set the password of member till@example.com");
 });
 
-test("a write that turned out not to be needed is told as that", () => {
+test("a write that was not needed is shown as such", () => {
   const done = write(1, "ada@example.com", "done");
   const writes = done.outcome ? [{ ...done, outcome: { ...done.outcome, already: true as const } }] : [];
   const text = renderRun(alone({ name: NAME, past: past({ writes }), status: "done" }), PLAIN);
@@ -108,7 +108,7 @@ const CASES: readonly (readonly [RunStatus, PastRun, boolean])[] = [
   ["running", past({ end: null }), true],
 ];
 
-test.each(CASES)("a run is told to be %s", (status, run, alive) => {
+test.each(CASES)("the status of a run is shown: %s", (status, run, alive) => {
   expect(runStatus(run, alive)).toBe(status);
 });
 
@@ -227,7 +227,7 @@ test("a run tells whose fields may be empty at which merchant, and what restores
 });
 
 describe("before the next plan", () => {
-  test("a run that was interrupted is told, with what nobody knows", () => {
+  test("an interrupted run is reported, with its unknown outcomes", () => {
     const run = past({ writes: [write(1, "ada@example.com", null)], end: null });
     expect(renderUnfinished([{ name: NAME, past: run, status: "interrupted" }], PLAIN)).toBe(
       "note: the last apply of MC1, 2026-06-15T12-00-00-000Z-MC1, was interrupted.\n" +
@@ -236,7 +236,7 @@ describe("before the next plan", () => {
     );
   });
 
-  test("what nobody knows of many writes is wrapped", () => {
+  test("a list of many unknown outcomes is wrapped", () => {
     const writes = Array.from({ length: 9 }, (_, at) =>
       write(at + 1, `somebody-${at}@shops.example.com`, null),
     );
@@ -246,7 +246,7 @@ describe("before the next plan", () => {
     expect(text).toContain("and 4 more.");
   });
 
-  test("another apply that still runs is told, with its process", () => {
+  test("another apply that still runs is reported, with its process", () => {
     const text = renderUnfinished([{ name: NAME, past: past({ end: null }), status: "running" }], PLAIN);
     expect(text).toBe(
       "note: another apply of MC1 has been running since 2026-06-15T12:00:00.000Z:\n" +

@@ -19,7 +19,7 @@ function deferred(plan: Plan): Plan {
   return { ...plan, deferred: [{ change, role: "Owner", waitsFor: ["bob@example.com", "cy@example.com"] }] };
 }
 
-test("where nothing is left it says so", () => {
+test("reports that no changes remain", () => {
   expect(renderVerified(clean(), 0, PLAIN)).toBe("✓ MC1: verified, no changes remain.\n");
 });
 
@@ -38,7 +38,7 @@ test("a member who cannot be created is named, though no request could change th
   );
 });
 
-test("what waits is no difference, and stands apart with whom it waits for", () => {
+test("deferred changes are no difference, and are listed with whom they wait for", () => {
   expect(renderVerified(deferred(clean()), 0, PLAIN)).toBe(
     [
       "✓ MC1: verified, no changes remain except 1 deferred.",
@@ -63,7 +63,7 @@ test("what is left is named, with its fields, and made safe to show", () => {
   );
 });
 
-test("an error of the new plan is no clean end", () => {
+test("an error in the new plan is reported", () => {
   const twice = live([], [liveMember("mem_1", "ada@example.com"), liveMember("mem_2", "ada@example.com")]);
   const text = renderVerified(planOf(desired({ members: [member("ada@example.com")] }), twice), 0, PLAIN);
   expect(text).toContain("✗ MC1: verification found 1 problem");

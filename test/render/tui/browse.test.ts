@@ -184,7 +184,7 @@ describe("browsing a plan", () => {
     expect(one.keys("/member bo@<enter><end> <esc>")[0]).toContain("5 selected");
   });
 
-  test("a heading stands for everything below it, as far as it is shown", () => {
+  test("selecting a heading selects everything visible below it", () => {
     const one = sit([shop()]);
     expect(one.keys(" ")[0]).toContain("0 selected");
     expect(one.keys("a").at(-1)).toBe("Nothing is selected.");
@@ -192,7 +192,7 @@ describe("browsing a plan", () => {
     expect(one.keys("fffff<home>f ")[0]).not.toContain("5 selected");
   });
 
-  test("the same change of two merchants is two", () => {
+  test("the same change at two merchants is selected separately", () => {
     const two = sit([shop("MC1"), shop("MC2")]);
     expect(two.keys(" ")[0]).toContain("10 changes at 2 merchants · 5 selected");
   });
@@ -232,7 +232,7 @@ describe("browsing a plan", () => {
     expect(one.seen().at(-1)).toContain("Search: cy▏");
   });
 
-  test("refusals and what is to be known come first, and what waits last", () => {
+  test("refusals and warnings come first, and deferred removals last", () => {
     const refusal: Refusal = {
       rule: "policy",
       code: "separate",

@@ -83,7 +83,7 @@ test("an answer is given once, whatever is typed after it", async () => {
   await eventually(() => expect(asked.answers).toEqual(["yes"]));
 });
 
-test("an answer that is none is called so", async () => {
+test("a wrong answer is reported", async () => {
   const asked = ask();
   await type(asked, "yes");
   asked.stdin.write("\r");

@@ -36,7 +36,7 @@ test("Escape, Ctrl-C and Ctrl-D leave, also within a piece of input", () => {
   expect(typeInto("", "yes\u0003\r", NONE).state).toBe("left");
 });
 
-test("the marks of a paste are no text", () => {
+test("the marks around pasted text are ignored", () => {
   expect(typeInto("", "[200~", NONE)).toEqual({ state: "open", text: "" });
   expect(typeInto("yes", "[201~", NONE)).toEqual({ state: "open", text: "yes" });
 });

@@ -25,7 +25,7 @@ test("of very many the first are named, and the others counted", () => {
   expect(message).toMatch(/service_account-0010@example\.com and 1,501 more\.$/);
 });
 
-test("two stay two, and what differs in more than the name stays apart", () => {
+test("two warnings, and warnings that differ in more than the name, are not merged", () => {
   expect(warningsOf(bots(2))).toHaveLength(2);
   expect(warningsOf([...bots(2), ...bots(2, "system_account")])).toHaveLength(4);
   expect(warningsOf([...bots(3), ...bots(4, "system_account")])).toHaveLength(2);

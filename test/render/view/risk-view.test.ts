@@ -42,7 +42,7 @@ test("whoever becomes an administrator is told once, whoever was one is not", ()
   ]);
 });
 
-test("an expired invitation that is cleared away is no removal", () => {
+test("removing an expired invitation is not shown as a removal", () => {
   const twice = [
     liveMember("mem_1", "ada@example.com"),
     invited("mem_2", "ada@example.com", { status: "expired" }),

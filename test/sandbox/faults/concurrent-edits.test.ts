@@ -98,7 +98,7 @@ describe("somebody else edits what a request is about, just before it", () => {
     expect(await picked(7)).toBe(all[7]);
   });
 
-  test("between a look and the write that follows it", async () => {
+  test("happens between a recheck and its write", async () => {
     const { call } = await withRules([{ ...edit("roles"), operation: "members.update" }]);
     const before = (await call("GET", `${MEMBERS}/mem_bob`)).body;
     const got = await call("PUT", `${MEMBERS}/mem_bob`, { body: { metadata: {} } });
@@ -106,7 +106,7 @@ describe("somebody else edits what a request is about, just before it", () => {
     expect(got.body.roles).not.toEqual(before.roles);
   });
 
-  test("any request can be made, also to a control route", async () => {
+  test("can be any request, also to a control route", async () => {
     const request = { method: "POST", path: "/merchants/MC0DEMO1/members/mem_inv/accept" };
     const { call } = await withRules([{ kind: "concurrent-edit", request, nth: 1 }]);
     expect((await call("GET", `${MEMBERS}/mem_inv`)).body.status).toBe("accepted");
@@ -125,7 +125,7 @@ describe("somebody else edits what a request is about, just before it", () => {
     }
   });
 
-  test("requests that are about something else do not count", async () => {
+  test("unrelated requests do not count", async () => {
     const { call } = await withRules([edit("accept")]);
     await call("GET", ROLES);
     await call("GET", "/v0.1/memberships");
@@ -155,7 +155,7 @@ describe("a listing that shifts while it is paged", () => {
   const shifted = (change: string, seed = 1): Promise<Harness> =>
     withRules([{ kind: "shift", change, nth: 1 }], seed, MANY);
 
-  test("by a removal skips a member that nobody touched, and the count tells", async () => {
+  test("skips a member after a removal, which the count reveals", async () => {
     const harness = await shifted("remove");
     const { ids, totals } = await paged(harness);
     const [removed] = await bySomebodyElse(harness);
@@ -166,7 +166,7 @@ describe("a listing that shifts while it is paged", () => {
     expect(totals).toEqual([12, 11, 11]);
   });
 
-  test("by an addition repeats a member, and the count tells", async () => {
+  test("repeats a member after an addition, which the count reveals", async () => {
     const harness = await shifted("add");
     const { ids, totals } = await paged(harness);
     expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual(["mem_03"]);
@@ -177,7 +177,7 @@ describe("a listing that shifts while it is paged", () => {
     ]);
   });
 
-  test("by a move skips one and repeats another, and only distinct ids tell", async () => {
+  test("skips one member and repeats another after a move, which only distinct ids reveal", async () => {
     const { ids, totals } = await paged(await shifted("move"));
     expect(totals).toEqual([12, 12, 12, 12]);
     expect(ids).toHaveLength(12);
@@ -199,7 +199,7 @@ describe("a listing that shifts while it is paged", () => {
     expect(await bySomebodyElse(harness)).toHaveLength(1);
   });
 
-  test("stays so after a restart from the kept state", async () => {
+  test("persists after a restart from the saved state", async () => {
     let state = "";
     const harness = start({
       seed: MANY,

@@ -162,32 +162,38 @@ describe.each(CALLS)("$name", (called) => {
     return { got, after: await stateOf(harness) };
   }
 
-  test.each(ANSWERED)("with $rule is answered so, and done: $done", async ({ rule, done, looks }) => {
-    const usual = await usually();
-    const harness = await faulty(rule);
-    const before = await stateOf(harness);
-    const seen = await ask(harness, called);
-    if ("lost" in seen) throw seen.lost;
-    looks(seen.got, usual.got);
-    expect(await stateOf(harness)).toEqual(done ? usual.after : before);
-    await logged(harness, { faults: [rule["kind"]], status: seen.got.status, committed: writes && done });
-  });
+  test.each(ANSWERED)(
+    "with $rule has the expected response, and takes effect: $done",
+    async ({ rule, done, looks }) => {
+      const usual = await usually();
+      const harness = await faulty(rule);
+      const before = await stateOf(harness);
+      const seen = await ask(harness, called);
+      if ("lost" in seen) throw seen.lost;
+      looks(seen.got, usual.got);
+      expect(await stateOf(harness)).toEqual(done ? usual.after : before);
+      await logged(harness, { faults: [rule["kind"]], status: seen.got.status, committed: writes && done });
+    },
+  );
 
-  test.each(BROKEN)("with $rule is not answered, and done: $done", async ({ rule, done, partial }) => {
-    const usual = await usually();
-    const harness = await faulty(rule);
-    const before = await stateOf(harness);
-    const seen = await ask(harness, called);
-    if ("got" in seen) throw new Error(`answered with ${seen.got.status}`);
-    expect(await stateOf(harness)).toEqual(done ? usual.after : before);
-    expect(seen.lost.partial === null).toBe(!partial);
-    if (seen.lost.partial !== null && typeof seen.lost.partial !== "string") {
-      const { text, length, status } = seen.lost.partial;
-      expect(status).toBe(usual.got.status);
-      expect(Buffer.byteLength(text)).toBeLessThan(length);
-    }
-    await logged(harness, { status: null, committed: writes && done });
-  });
+  test.each(BROKEN)(
+    "with $rule has no response, and takes effect: $done",
+    async ({ rule, done, partial }) => {
+      const usual = await usually();
+      const harness = await faulty(rule);
+      const before = await stateOf(harness);
+      const seen = await ask(harness, called);
+      if ("got" in seen) throw new Error(`answered with ${seen.got.status}`);
+      expect(await stateOf(harness)).toEqual(done ? usual.after : before);
+      expect(seen.lost.partial === null).toBe(!partial);
+      if (seen.lost.partial !== null && typeof seen.lost.partial !== "string") {
+        const { text, length, status } = seen.lost.partial;
+        expect(status).toBe(usual.got.status);
+        expect(Buffer.byteLength(text)).toBeLessThan(length);
+      }
+      await logged(harness, { status: null, committed: writes && done });
+    },
+  );
 
   async function logged(harness: Harness, expected: object): Promise<void> {
     const { body } = await harness.call("GET", "/_sandbox/requests", { key: null });
@@ -226,7 +232,7 @@ test("a replacing PUT empties what it does not hold, and only for members", asyn
 });
 
 describe("faults that meet in one request", () => {
-  test("make a Problem under the wrong content type, or one that is cut off", async () => {
+  test("combine: a Problem with the wrong content type, or truncated", async () => {
     const rules = (kind: object) => ({ rules: [{ kind: "status", status: 502 }, kind] });
     const harness = start();
     const put = (body: object) => harness.call("PUT", "/_sandbox/faults", { key: null, body });
@@ -250,7 +256,7 @@ describe("jitter", () => {
     return waits;
   };
 
-  test("of every answer stays within its bounds, and repeats with the seed", async () => {
+  test("delays every response within its bounds, and repeats with the seed", async () => {
     const waits = await waitsOf(3);
     expect(waits).toHaveLength(20);
     expect(Math.min(...waits)).toBeGreaterThanOrEqual(100);
@@ -269,7 +275,7 @@ describe("jitter", () => {
   });
 });
 
-test("one rule more changes no chance of the others", async () => {
+test("an additional rule does not change the random numbers of the others", async () => {
   const marks = async (...more: object[]): Promise<string> => {
     const { call } = start();
     const rules = [{ kind: "status", status: 500, probability: 0.5 }, ...more];

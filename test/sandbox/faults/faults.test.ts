@@ -34,7 +34,7 @@ describe("a fault", () => {
   test.each([
     [{}, 404, undefined],
     [{ answer: "other-id" }, 200, "role_admin_internal"],
-  ])("hides predefined roles %o, and no custom ones", async (rule, status, id) => {
+  ])("hides predefined roles only (%o)", async (rule, status, id) => {
     const harness = await withFaults([{ kind: "predefined-role", ...rule }]);
     const got = await harness.call("GET", `${ROLES}/role_admin`);
     expect([got.status, got.body.id]).toEqual([status, id]);
@@ -42,7 +42,7 @@ describe("a fault", () => {
     expect((await harness.call("GET", `${ROLES}/${made.body.id}`)).body.id).toBe(made.body.id);
   });
 
-  test("leaves the fields out that it names, of what is listed and of a single resource", async () => {
+  test("omits its fields from lists and from single resources", async () => {
     const fields = ["user.virtual_user", "user.nobody.knows", "created_at"];
     const harness = await withFaults([{ kind: "without-fields", fields }]);
     const { body } = await harness.call("GET", MEMBERS);
@@ -53,7 +53,7 @@ describe("a fault", () => {
     }
   });
 
-  test("can take its answer away after the write took effect", async () => {
+  test("can drop the response after the write took effect", async () => {
     const harness = await withFaults([{ kind: "status", status: 503, effect: "after" }]);
     expect((await harness.call("POST", MEMBERS, { body: BOB })).status).toBe(503);
     expect(await membersOf(harness)).toBe(2);
@@ -62,7 +62,7 @@ describe("a fault", () => {
   test.each([
     ["before", 1],
     ["after", 2],
-  ])("gives a page of HTML instead of JSON, %s the write", async (effect, members) => {
+  ])("returns an HTML page instead of JSON, %s the write", async (effect, members) => {
     const harness = await withFaults([{ kind: "html", effect }]);
     const got = await harness.call("POST", MEMBERS, { body: BOB });
     expect(got.status).toBe(200);
@@ -84,7 +84,7 @@ describe("a fault", () => {
     expect(harness.lines[1]).toContain("connection-lost");
   });
 
-  test("ends a body half-way, as if that were all", async () => {
+  test("truncates a body with a matching content length", async () => {
     const { call } = await withFaults([{ kind: "partial-json" }]);
     const got = await call("GET", MEMBERS);
     expect(got.status).toBe(200);
@@ -104,7 +104,7 @@ describe("a fault", () => {
     expect(await membersOf(harness)).toBe(1);
   });
 
-  test("adds fields that nobody knows to lists and to single resources", async () => {
+  test("adds unknown fields to lists and to single resources", async () => {
     const { call } = await withFaults([{ kind: "unknown-fields" }]);
     const extra = { x_flag: true, x_added_later: { nested: [1, null] } };
     const list = await call("GET", MEMBERS);
@@ -113,7 +113,7 @@ describe("a fault", () => {
     expect((await call("GET", `${ROLES}/role_owner`)).body).toMatchObject({ ...extra, name: "Owner" });
   });
 
-  test("lets somebody else edit just before", async () => {
+  test("makes a concurrent edit just before the request", async () => {
     const { call } = start();
     const { body } = await call("POST", MEMBERS, { body: BOB });
     const path = `${MEMBERS}/${body.id}`;
@@ -150,7 +150,7 @@ describe("a fault's aim", () => {
     expect((await call("GET", MEMBERS)).status).toBe(200);
   });
 
-  test("is chance that repeats with its seed", async () => {
+  test("is random, and repeats with its seed", async () => {
     const first = await hits({ probability: 0.5 }, 60);
     expect(await hits({ probability: 0.5 }, 60)).toBe(first);
     expect(await hits({ probability: 0.5 }, 60, 2)).not.toBe(first);

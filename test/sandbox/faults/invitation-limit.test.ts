@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createInvitationLimiter } from "../../../src/sandbox/rate-limit.ts";
 
-test("an address is invited so often in a while, and again when the first of these is long enough ago", () => {
+test("limits the invitations of an address within a sliding window", () => {
   const limiter = createInvitationLimiter({ limit: 2, window: 60 });
   limiter.sent("Ada@example.com", 0);
   expect(limiter.wait("ada@example.com", 10_000)).toBe(null);
@@ -11,7 +11,7 @@ test("an address is invited so often in a while, and again when the first of the
   expect(limiter.wait("ada@example.com", 60_000)).toBe(null);
 });
 
-test("a limit for one address is nobody else's, and a limit of none lets nobody through", () => {
+test("keeps a limit for each address, and refuses all with a limit of 0", () => {
   const limiter = createInvitationLimiter({ limit: 0, window: 60, email: "ada@example.com" });
   expect(limiter.wait("ADA@example.com", 5)).toBe(60_000);
   expect(limiter.wait("bob@example.com", 5)).toBe(null);

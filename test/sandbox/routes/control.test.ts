@@ -147,7 +147,7 @@ describe("as somebody else", () => {
 });
 
 describe("the request log", () => {
-  test("tells method, path, status and time, and of the key only its end", async () => {
+  test("has method, path, status, time, and only the end of the key", async () => {
     const { call } = start();
     await call("GET", `${MEMBERS}?limit=3`);
     await call("GET", ROLES, { key: "sk_test_wrongkey" });
@@ -199,7 +199,7 @@ describe("the request log", () => {
 });
 
 describe("the request log, for proofs,", () => {
-  test("tells what each write touched, what it created, and whether it took effect", async () => {
+  test("has the resource of each write, its new id, and whether it took effect", async () => {
     const { call } = start();
     const bob = { email: "bob@x.example", roles: [], is_managed_user: true, password: "secret-12" };
     const created = await call("POST", MEMBERS, { body: bob });
@@ -228,7 +228,7 @@ describe("the request log, for proofs,", () => {
     expect(text).not.toMatch(/secret-|sk_test_sandbox/);
   });
 
-  test("tells of control routes, too, that somebody else changed something", async () => {
+  test("marks changes by control routes, too", async () => {
     const { call, id } = await invited();
     await call("POST", `${CONTROL}/bob@x.example/accept`, control);
     await call("POST", `${CONTROL}/${id}/accept`, control);
@@ -239,7 +239,7 @@ describe("the request log, for proofs,", () => {
     ]);
   });
 
-  test("can be read from a request on, and be longer", async () => {
+  test("can be read from a request onwards, and enlarged", async () => {
     const { call } = start();
     const since = async (number: string) => call("GET", `/_sandbox/requests?since=${number}`, control);
     const put = { ...control, body: { request_log: 3000 } };
@@ -263,7 +263,7 @@ describe("a rate limit", () => {
     return passes;
   }
 
-  test("from a bucket lets a burst through, then as many as flow in", async () => {
+  test("from a bucket allows a burst, then its rate", async () => {
     const harness = start({ rateLimit: 10, rateLimitKind: "bucket", rateLimitBurst: 4 });
     expect(await passed(harness, 9)).toBe(4);
     harness.clock.now += 99;
@@ -276,7 +276,7 @@ describe("a rate limit", () => {
     expect(await passed(harness, 9)).toBe(4);
   });
 
-  test("of a window lets twice as many through at its edge, one of a bucket does not", async () => {
+  test("of a window allows twice as many at its edge, one of a bucket does not", async () => {
     for (const [rateLimitKind, both] of [
       ["window", 10],
       ["bucket", 5],
@@ -293,7 +293,7 @@ describe("a rate limit", () => {
     ["seconds", "1"],
     ["date", new Date(START + 1000).toUTCString()],
     ["none", null],
-  ])("says when to come again as %s", async (retry_after, expected) => {
+  ])("sends Retry-After as %s", async (retry_after, expected) => {
     const { call, clock } = start();
     const body = { rate_limit: 1, rate_limit_kind: "bucket", rate_limit_burst: 1, retry_after };
     expect((await call("PUT", "/_sandbox/settings", { ...control, body })).status).toBe(200);
@@ -304,7 +304,7 @@ describe("a rate limit", () => {
     expect(limited.headers.get("retry-after")).toBe(expected);
   });
 
-  test("that is obeyed lets the next request through, in both forms and kinds", async () => {
+  test("allows the next request after Retry-After, in both forms and kinds", async () => {
     for (const rateLimitKind of ["window", "bucket"] as const) {
       for (const retryAfter of ["seconds", "date"] as const) {
         for (let late = 0; late < 1000; late += 137) {
@@ -331,7 +331,7 @@ describe("a rate limit", () => {
 });
 
 describe("settings", () => {
-  test("limit the rate of each key, and say when to come again", async () => {
+  test("limit the rate of each key, with Retry-After", async () => {
     const seed = "merchants: [{ code: MC0DEMO1 }]\nkeys: [{ key: sk_test_sandbox }, { key: sk_test_other }]";
     const { call, clock } = start({ seed, rateLimit: 2 });
     clock.now = START + 250;
@@ -370,7 +370,7 @@ describe("settings", () => {
 });
 
 describe("a reset", () => {
-  test("brings the start back: members, ids, settings, faults and log", async () => {
+  test("restores the initial members, ids, settings, faults and log", async () => {
     const { call } = start({ generate: 3, rateLimit: 100 });
     const all = () => call("GET", `/_sandbox${MEMBERS}`, control);
     const before = (await all()).body;

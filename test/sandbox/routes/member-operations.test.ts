@@ -25,7 +25,7 @@ describe("creating a member", () => {
     expect((await call("GET", `${MEMBERS}/${got.body.id}`)).body).toEqual(got.body);
   });
 
-  test("that the merchant manages is accepted at once, and tells nobody its password", async () => {
+  test("that the merchant manages is accepted at once, and never returns its password", async () => {
     const { call } = start();
     const body = { ...BOB, is_managed_user: true, password: "correct horse", nickname: "Till 7" };
     const got = await call("POST", MEMBERS, { body });
@@ -89,7 +89,7 @@ describe("creating a member", () => {
     ["conflict", 409, [["first", "expired"]]],
     ["replace", 201, [["second", "pending"]]],
     ["renew", 201, [["first", "pending"]]],
-  ])("beside an expired invitation may be answered otherwise: %s", async (answer, status, expected) => {
+  ])("beside an expired invitation may get another response: %s", async (answer, status, expected) => {
     const { call, clock } = start();
     const { body: first } = await call("POST", MEMBERS, { body: BOB });
     clock.now += INVITATION_MS;

@@ -62,7 +62,7 @@ describe("the memberships of the key's owner", () => {
     expect(body.total_count).toBe(3);
   });
 
-  test("tell the resource, and the invitation that waits", async () => {
+  test("have their resource and pending invitation", async () => {
     const { body } = await call("GET", "/v0.1/memberships?status=pending");
     expect(body.items[0]).toEqual({
       id: expect.stringMatching(/^mem_/),
@@ -103,7 +103,7 @@ describe("the memberships of the key's owner", () => {
     expect(got.headers.get("content-type")).toBe("application/problem+json");
   });
 
-  test("are a 403 for a key that belongs to nobody", async () => {
+  test("are a 403 for a key without a user", async () => {
     const got = await call("GET", "/v0.1/memberships", { key: "sk_live_nobody" });
     expect([got.status, kindOf(got)]).toEqual([403, "forbidden"]);
   });

@@ -26,7 +26,7 @@ merchants:
 const BASE = "/v0.1/merchants/MC4F7K2P";
 
 describe("a seed", () => {
-  test("brings roles with everything that it says", async () => {
+  test("creates roles with all their fields", async () => {
     const { body } = await start({ seed: SEED }).call("GET", `${BASE}/roles`);
     expect(body.items).toEqual([
       {
@@ -50,7 +50,7 @@ describe("a seed", () => {
     ]);
   });
 
-  test("brings members in every status", async () => {
+  test("creates members in every status", async () => {
     const { call } = start({ seed: SEED });
     const { items } = (await call("GET", `${BASE}/members`)).body;
     const statuses = items.map((one: MemberBody) => one.status);
@@ -82,7 +82,7 @@ describe("a seed", () => {
     expect(old.invite.expires_at).toBe("2026-01-01T00:00:00.000Z");
   });
 
-  test("shows the attributes and the deprecated permissions that it gives a member", async () => {
+  test("creates members with attributes and deprecated permissions", async () => {
     const seed = `
 merchants:
   - code: MC1
@@ -96,7 +96,7 @@ merchants:
     expect((await call("GET", "/v0.1/memberships")).body.items[0]).toMatchObject(shown);
   });
 
-  test("brings an expired invitation expired, whatever the clock says", async () => {
+  test("creates an expired invitation as expired, whatever the time", async () => {
     const { call } = start({ seed: SEED, now: () => Date.parse("2001-01-01T00:00:00Z") });
     expect((await call("GET", `${BASE}/members?status=expired`)).body.total_count).toBe(1);
   });
@@ -115,7 +115,7 @@ merchants:
     expect(body.items.map((one: MemberBody) => one.id)).toEqual(["mem_b"]);
   });
 
-  test("without any is one merchant with its owner", async () => {
+  test("defaults to one merchant with its owner", async () => {
     const { call } = start();
     const { body } = await call("GET", MEMBERS);
     expect(body.total_count).toBe(1);
@@ -136,7 +136,7 @@ function problems(text: string): string[] {
 }
 
 describe("a seed that cannot be used", () => {
-  test("is told with every problem and its place, in order", () => {
+  test("is reported with every problem and its location, in order", () => {
     expect(
       problems(
         [
@@ -160,7 +160,7 @@ describe("a seed that cannot be used", () => {
     ]);
   });
 
-  test("because it contradicts itself, is told just the same", () => {
+  test("is reported in the same way if it contradicts itself", () => {
     expect(
       problems(
         [
@@ -211,11 +211,11 @@ describe("a seed that cannot be used", () => {
       /^1:33: sandbox: must be true or false$/,
     ],
     ["has no merchant", "merchants: []", /^1:12: /],
-  ])("because it %s, says where", (_what, text, expected) => {
+  ])("is reported with its location if it %s", (_what, text, expected) => {
     expect(problems(text)[0]).toMatch(expected);
   });
 
-  test("because it is a merchant's file, is told that once", () => {
+  test("is reported once if it is a merchant's file", () => {
     expect(problems("version: 1\nmerchant: MC1\nroles: [{ name: A }]")).toEqual([
       '2:1: this looks like a merchant\'s file, for validate, plan and apply; a seed begins with "merchants:"',
     ]);

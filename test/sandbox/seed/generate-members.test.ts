@@ -28,7 +28,7 @@ test("a seed gets them in its first merchant, with its own roles among theirs", 
   expect((await call("GET", "/v0.1/merchants/MC2/members")).body.total_count).toBe(0);
 });
 
-test("a hundred thousand members are paged without going through all of them", async () => {
+test("pages through 100,000 members without scanning all of them", async () => {
   const { call } = start({ generate: 100_000 });
   const { body } = await call("GET", `${MEMBERS}?limit=25&offset=99990`);
   expect(body.items).toHaveLength(11);

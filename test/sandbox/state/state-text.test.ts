@@ -47,7 +47,7 @@ merchants:
 `;
 
 describe("a saved state", () => {
-  test("brings everything back, and goes on with new ids", async () => {
+  test("restores everything, and continues with new ids", async () => {
     let state = "";
     const save = async (text: string) => {
       state = text;
@@ -110,7 +110,7 @@ describe("a saved state", () => {
 });
 
 describe("a write", () => {
-  test("is answered only when it is saved", async () => {
+  test("gets its response only when it is saved", async () => {
     const disk = slowDisk();
     const { call } = start({ save: disk.save });
     let answered = false;
@@ -170,7 +170,7 @@ describe("a write", () => {
     expect((await call("POST", ROLES, { body: { name: "B", permissions: [] } })).status).toBe(201);
   });
 
-  test("that finds its work done already waits until that is saved", async () => {
+  test("that changes nothing waits until the earlier write is saved", async () => {
     const disk = slowDisk();
     const { call } = start({ seed: TWO_MEMBERS, save: disk.save });
     const { items } = (await call("GET", MEMBERS)).body;
@@ -184,7 +184,7 @@ describe("a write", () => {
     expect(ended).toEqual([200, 404]);
   });
 
-  test("that was answered is in what was last written, wherever the process is killed", async () => {
+  test("that got a response is saved, whenever the process is killed", async () => {
     const steps = fc.array(fc.constantFrom("create", "delete", "disk"), { minLength: 1, maxLength: 25 });
     await fc.assert(
       fc.asyncProperty(steps, async (script) => {
@@ -224,7 +224,7 @@ function memoryFile() {
 }
 
 describe("a state file that changes are appended to", () => {
-  test("brings everything back after any requests, cut off at any place, and goes on with new ids", async () => {
+  test("restores everything after any requests, truncated anywhere, and continues with new ids", async () => {
     const step = fc.record({ what: fc.nat(9), which: fc.nat(9) });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.nat(200), async (steps, torn) => {

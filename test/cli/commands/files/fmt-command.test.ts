@@ -53,7 +53,7 @@ async function fmt(...args: readonly string[]): Promise<{ readonly code: number;
 }
 
 describe("fmt", () => {
-  test("writes what is not in order, names it, and is silent about the rest", async () => {
+  test("writes the files that change, names them, and is silent about the rest", async () => {
     await put("shop.yaml", UNTIDY);
     await put("tidy.yaml", TIDY.replace("M", "N"));
     expect(await fmt()).toEqual({
@@ -82,7 +82,7 @@ describe("fmt", () => {
     expect(await get("shop.yaml")).toBe(`${TIDY}members:\n  - email: a@x.example\n  - email: b@x.example\n`);
   });
 
-  test("leaves a file with errors alone, tells them, and formats the others", async () => {
+  test("leaves a file with errors alone, reports them, and formats the others", async () => {
     await put("bad.yaml", `${UNTIDY}rolls: []\n`);
     await put("shop.yaml", UNTIDY);
     const { code, stdout } = await fmt();
@@ -138,7 +138,7 @@ describe("fmt", () => {
     expect(await get("large.yaml")).toBe(large);
   });
 
-  test("a name of a file cannot give a pipeline orders", async () => {
+  test("a file's name cannot inject workflow commands", async () => {
     await put("a\n::error::.yaml", UNTIDY);
     expect((await fmt()).stdout).toBe("formatted access/a\\n::error::.yaml\n1 formatted\n");
   });

@@ -26,8 +26,9 @@ export interface FileTimes {
 const UNKNOWN: FileTimes = { lines: () => null, file: null };
 
 /**
- * Reads from git when each line of a file was last committed. Uncommitted lines have the time `now`. Without git,
- * outside a repository, or for an untracked file, every time is unknown.
+ * Reads from git when each line of a file was last committed; what a merge brought in has the time of the merge.
+ * Uncommitted lines have the time `now`. Without git, outside a repository, for an untracked file, and for lines older
+ * than a shallow clone, the time is unknown.
  */
 export async function gitTimes(file: string, cwd: string, now: number): Promise<FileTimes> {
   const path = resolve(cwd, file);
@@ -36,21 +37,33 @@ export async function gitTimes(file: string, cwd: string, now: number): Promise<
     return stdout;
   };
   try {
-    const [log, blame] = await Promise.all([
-      git("log", "-1", "--format=%ct", "--", basename(path)),
-      git("blame", "--line-porcelain", "--", basename(path)),
+    const [log, blame, shallow] = await Promise.all([
+      git("log", "-1", "--first-parent", "--format=%ct %P", "--", basename(path)),
+      git("blame", "--first-parent", "--line-porcelain", "--", basename(path)),
+      isShallow(dirname(path)),
     ]);
-    const times = parseBlame(blame, now);
-    const committed = Number(log.trim()) * 1000;
+    const times = parseBlame(blame, now, shallow);
+    const [committed = "", parent = ""] = log.trim().split(" ");
+    // The boundary of a shallow clone has no parents, and seems to have changed every file.
+    const isKnown = committed !== "" && !(shallow && parent === "");
+    const newest = (some: readonly number[]): number | null =>
+      known(Math.max(...some.filter((time) => !Number.isNaN(time))));
     return {
-      file: log.trim() === "" ? null : Math.max(committed, ...times.filter((time) => time === now)),
-      lines: (from, to) => {
-        const touched = times.slice(from - 1, to);
-        return touched.length === 0 ? null : Math.max(...touched);
-      },
+      file: isKnown ? newest([Number(committed) * 1000, ...times.filter((time) => time === now)]) : null,
+      lines: (from, to) => newest(times.slice(from - 1, to)),
     };
   } catch {
     return UNKNOWN;
+  }
+}
+
+/** Returns whether a folder belongs to a clone without its older commits. */
+export async function isShallow(cwd: string): Promise<boolean> {
+  try {
+    const { stdout } = await run("git", ["rev-parse", "--is-shallow-repository"], { cwd });
+    return stdout.trim() === "true";
+  } catch {
+    return false;
   }
 }
 
@@ -70,8 +83,8 @@ export async function gitCommit(
   }
 }
 
-/** Parses the time of each line from `git blame --line-porcelain`. */
-function parseBlame(output: string, now: number): readonly number[] {
+/** Parses the time of each line from `git blame --line-porcelain`; `NaN` at the boundary of a shallow clone. */
+function parseBlame(output: string, now: number, shallow: boolean): readonly number[] {
   const times: number[] = [];
   let committed = true;
   let time = now;
@@ -79,6 +92,7 @@ function parseBlame(output: string, now: number): readonly number[] {
     if (/^[0-9a-f]{40,64} \d+ \d+/.test(line)) committed = !/^0+ /.test(line);
     else if (line.startsWith("committer-time "))
       time = committed ? Number(line.slice("committer-time ".length)) * 1000 : now;
+    else if (shallow && line === "boundary") time = Number.NaN;
     else if (line.startsWith("\t")) times.push(time);
   }
   return times;
@@ -163,5 +177,5 @@ function keyOf({ resource, name }: Change): string {
 }
 
 function known(time: number | undefined): number | null {
-  return time === undefined || Number.isNaN(time) ? null : time;
+  return time === undefined || !Number.isFinite(time) ? null : time;
 }

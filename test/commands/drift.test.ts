@@ -83,6 +83,19 @@ test("with git it reports what changed outside it, and what is merged but not ap
   );
 });
 
+test("in a shallow clone it says that the sides cannot be told apart, and why", async () => {
+  const clone = join(cwd, "clone");
+  execFileSync("git", ["clone", "--quiet", "--depth=1", `file://${cwd}`, clone], {
+    env: { PATH: process.env["PATH"], HOME: cwd },
+  });
+  const { stdout, stderr } = await rolecall(["drift"], { cwd: clone, env: sandbox.env });
+  expect(stdout).toContain("Drift: 2 differences (2 unknown).");
+  expect(stderr).toContain(
+    "The clone is shallow, so for older entries nobody knows which side changed last.",
+  );
+  await rm(clone, { recursive: true });
+});
+
 test("the patch takes over what changed outside git, and nothing else", async () => {
   const { code, stdout } = await rolecall(["drift", "--patch"], { cwd, env: sandbox.env });
   expect(code).toBe(2);

@@ -1,4 +1,5 @@
 import { adoptPlanned, type LoadedProject, ofDrift } from "../../cli/adopt/adopt-planned.ts";
+import { deepen, isShallow, SHALLOW_WARNING } from "../../cli/files/git-history.ts";
 import { type PlannedMerchant, plannedOnly } from "../../cli/session/session.ts";
 import { driftsOf, ruleLocations, unplannedOf } from "../../cli/show/show-plans.ts";
 import { counted } from "../../lib/text.ts";
@@ -36,6 +37,7 @@ async function drift(context: ActionContext): Promise<ActionResult> {
   keysNamedBy(loaded.states, io.env).forEach(context.maskSecret);
   const annotations = diagnosticAnnotations(loaded.diagnostics);
   annotate(masked ? maskedAnnotations(annotations) : annotations, log);
+  await completeHistory(context);
   const { planned, close } = await planFiles(loaded.states, inputs, io);
   try {
     const allDrifts = await driftsOf(planned, io);
@@ -94,6 +96,16 @@ async function drift(context: ActionContext): Promise<ActionResult> {
     };
   } finally {
     await close();
+  }
+}
+
+/** Fetches the history of a shallow checkout, without which nobody knows which side changed last. */
+async function completeHistory({ io, inputs, event, log }: ActionContext): Promise<void> {
+  if (!(await isShallow(io.cwd))) return;
+  if (await deepen(io, { serverUrl: event.serverUrl, token: inputs.githubToken })) {
+    log.info("The checkout was shallow: its history has been fetched.");
+  } else {
+    log.notice(`${SHALLOW_WARNING} In a workflow: fetch-depth: 0 for actions/checkout.`);
   }
 }
 

@@ -67,6 +67,38 @@ export async function isShallow(cwd: string): Promise<boolean> {
   }
 }
 
+/** Says what a shallow clone means for drift. */
+export const SHALLOW_WARNING =
+  "The clone is shallow, so for older entries nobody knows which side changed last. Fetch the whole history: git fetch --unshallow.";
+
+const FETCH_TIMEOUT_MS = 120_000;
+
+/**
+ * Fetches the older commits of a shallow clone: with the clone's own credentials, else with a token for a server.
+ * Returns whether the clone is complete.
+ */
+export async function deepen(
+  { cwd, env }: Pick<Io, "cwd" | "env">,
+  { serverUrl, token }: { readonly serverUrl: string; readonly token: string },
+): Promise<boolean> {
+  const basic = Buffer.from(`x-access-token:${token}`).toString("base64");
+  // Not as an argument, which other processes could read.
+  const header = {
+    GIT_CONFIG_COUNT: "1",
+    GIT_CONFIG_KEY_0: `http.${serverUrl}/.extraheader`,
+    GIT_CONFIG_VALUE_0: `AUTHORIZATION: basic ${basic}`,
+  };
+  for (const credentials of token === "" ? [{}] : [{}, header]) {
+    if (!(await isShallow(cwd))) break;
+    await run("git", ["fetch", "--quiet", "--unshallow"], {
+      cwd,
+      env: { ...env, GIT_TERMINAL_PROMPT: "0", ...credentials },
+      timeout: FETCH_TIMEOUT_MS,
+    }).catch(() => undefined);
+  }
+  return !(await isShallow(cwd));
+}
+
 /** Returns the current commit of a folder, and whether its working tree is clean; `null` without git. */
 export async function gitCommit(
   cwd: string,

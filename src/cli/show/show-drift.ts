@@ -8,6 +8,7 @@ import { patchText, renderPatch } from "../../render/text/patch-text.ts";
 import { driftView, withRisks } from "../../render/view/drift-view.ts";
 import { adoptPlanned, ofDrift, undecidedNote } from "../adopt/adopt-planned.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/options.ts";
+import { isShallow, SHALLOW_WARNING } from "../files/git-history.ts";
 import { ExitCode, type Io, type TextWriter } from "../io/io.ts";
 import { outputTo, styleFor, verbosityOf } from "../io/output.ts";
 import { type PlannedMerchants, planMerchants } from "../session/plan-merchants.ts";
@@ -31,6 +32,7 @@ export async function showDrift(
   const merchants = await planMerchants(paths, options, io);
   try {
     const drifts = await driftsOf(merchants.planned, io);
+    await warnShallow(drifts, io);
     const output = outputTo(options.output, io);
     if (options.patch) printPatch(drifts, merchants, { options, sink: output.sink }, io);
     else printDrifts(drifts, merchants, { options, sink: output.sink }, io);
@@ -43,6 +45,12 @@ export async function showDrift(
   } finally {
     await merchants.close();
   }
+}
+
+/** Says why the side that changed last is unknown, if that is because the clone is shallow. */
+async function warnShallow(drifts: readonly Drift[], io: Io): Promise<void> {
+  const isUnknown = drifts.some(({ changes }) => changes.some(({ cause }) => cause === "unknown"));
+  if (isUnknown && (await isShallow(io.cwd))) io.stderr.write(`${SHALLOW_WARNING}\n`);
 }
 
 function printDrifts(

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { gitTimes, isShallow } from "../../../src/cli/files/git-history.ts";
+import { deepen, gitTimes, isShallow } from "../../../src/cli/files/git-history.ts";
 
 const NOW = Date.parse("2026-06-01T00:00:00Z");
 let cwd = "";
@@ -83,4 +83,18 @@ test("in a shallow clone, what is older than its first commit is unknown", async
   expect([one.lines(1, 3), one.file]).toEqual([null, null]);
   expect(await isShallow(join(cwd, "one"))).toBe(true);
   expect(await isShallow(cwd)).toBe(false);
+});
+
+test("a shallow clone is deepened, unless its origin is gone", async () => {
+  await commit("a\n", "2026-01-01T00:00:00Z");
+  await commit("b\n", "2026-02-01T00:00:00Z");
+  const clone = join(cwd, "clone");
+  git("2026-03-01T00:00:00Z", "clone", "--quiet", "--depth=1", `file://${cwd}`, clone);
+  const env = { PATH: process.env["PATH"], HOME: cwd };
+  const server = { serverUrl: "https://github.example", token: "" };
+  git("2026-03-01T00:00:00Z", "-C", clone, "remote", "set-url", "origin", "file:///nowhere");
+  expect(await deepen({ cwd: clone, env }, { ...server, token: "t" })).toBe(false);
+  git("2026-03-01T00:00:00Z", "-C", clone, "remote", "set-url", "origin", `file://${cwd}`);
+  expect(await deepen({ cwd: clone, env }, server)).toBe(true);
+  expect(await isShallow(clone)).toBe(false);
 });

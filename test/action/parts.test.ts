@@ -18,7 +18,6 @@ import { loadFiles, matchGlob } from "../../src/action/load-and-plan.ts";
 import { configDiff } from "../../src/action/review/compare-files.ts";
 import { maskAddresses, maskText } from "../../src/action/review/mask-addresses.ts";
 import { renderReviewSummary } from "../../src/action/review/publish-plan.ts";
-import { untrustedCredentials } from "../../src/action/review/secret-policy.ts";
 import type { DesiredState } from "../../src/model/desired.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { approvalRecord, approve, approveByRecord } from "../../src/plan/approve.ts";
@@ -55,35 +54,6 @@ describe("an approval that was kept as a record", () => {
     const plan = richPlan();
     const record = approvalRecord(plan);
     expect(approveByRecord(plan, { ...record, due: record.due.slice(1) })).toEqual({ status: "tampered" });
-  });
-});
-
-describe("where a pull request may send a key", () => {
-  const at = (merchant: string, baseUrl?: string, keyEnv?: string): DesiredState =>
-    desired({ merchant, ...(baseUrl && { baseUrl }), ...(keyEnv && { keyEnv }) });
-  const none = { baseUrl: false, keys: new Set<string>() };
-  const BASE = [at("MC1", "https://a.example", "KEY_1"), at("MC2")];
-  const untrusted = (head: DesiredState, given = none) =>
-    untrustedCredentials([head], BASE, given).length > 0;
-
-  test.each([
-    ["as before", at("MC1", "https://a.example", "KEY_1"), false],
-    ["elsewhere", at("MC1", "https://evil.example", "KEY_1"), true],
-    ["another key", at("MC1", "https://a.example", "KEY_2"), true],
-    ["the general key to a merchant's own place", at("MC1", "https://a.example"), true],
-    ["only what the workflow says", at("MC1"), false],
-    ["a new merchant as one that is there", at("MC3", "https://a.example", "KEY_1"), false],
-    ["a new merchant that says nothing", at("MC3"), false],
-    ["a new merchant elsewhere", at("MC3", "https://evil.example"), true],
-    ["a new merchant with a secret of its choice", at("MC3", undefined, "DEPLOY_TOKEN"), true],
-  ])("%s", (_, head, refused) => {
-    expect(untrusted(head)).toBe(refused);
-  });
-
-  test("what the workflow says itself is not the file's to change", () => {
-    const given = { baseUrl: true, keys: new Set(["MC1"]) };
-    expect(untrusted(at("MC1", "https://evil.example", "KEY_2"), given)).toBe(false);
-    expect(untrusted(at("MC1", "https://evil.example", "KEY_2"), { ...given, baseUrl: false })).toBe(true);
   });
 });
 

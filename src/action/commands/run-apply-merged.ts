@@ -15,22 +15,25 @@ import { renderFailure } from "../../render/text/failure-text.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
 import { annotate } from "../action-log.ts";
-import { appliedMark, mergedApproval, mergedPull } from "../github/approval-store.ts";
+import { mergedApproval } from "../github/approval-store.ts";
 import { GithubError, type Pull } from "../github/github-api.ts";
+import { type ApplyPlace, appliedMark, pullsMergedAs, readingApprovals } from "../github/merged-pulls.ts";
 import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
 import { diagnosticAnnotations, planAnnotations } from "../review/annotations.ts";
 import { APPLY_ENDS, type ApplyEnd, captureApplyLog, reportApply } from "../review/apply-page.ts";
 import { maskedAnnotations } from "../review/mask-addresses.ts";
 import { planOutputs } from "../review/publish-plan.ts";
-import { guardApplyBranch, guardTip, overridesIn } from "../review/secret-policy.ts";
+import { guardApplyBranch, guardCredentials, guardTip, overridesIn } from "../review/secret-policy.ts";
 
 /** Runs `apply`: plans anew on the default branch and applies what was approved in review. */
 export async function runApplyMerged(context: ActionContext): Promise<ActionResult> {
-  const branch = await guarded(() => guardApplyBranch(context, context.github));
-  await guarded(() => guardTip(context, branch, context.github));
-  const pull = await guarded(() => mergedPull(context.event.sha, branch, context.github));
+  const branch = await readingApprovals(() => guardApplyBranch(context, context.github));
+  await readingApprovals(() => guardTip(context, branch, context.github));
+  const { github, io, event } = context;
+  const pulls = await readingApprovals(() => pullsMergedAs(event.sha, branch, github, io.sleep));
+  const [pull = null] = pulls;
   try {
-    return await withActionErrors(() => stoppable(context, branch, pull));
+    return await withActionErrors(() => stoppable(context, branch, pulls));
   } catch (error) {
     const failure =
       error instanceof ActionError ? error : new ActionError("bug", "rolecall failed because of a bug.");
@@ -45,10 +48,14 @@ export async function runApplyMerged(context: ActionContext): Promise<ActionResu
 }
 
 /** A cancelled workflow sends a signal and waits for a short time. */
-async function stoppable(context: ActionContext, branch: string, pull: Pull | null): Promise<ActionResult> {
+async function stoppable(
+  context: ActionContext,
+  branch: string,
+  pulls: readonly Pull[],
+): Promise<ActionResult> {
   const cancellation = createCancellation((text) => context.io.stderr.write(`${text}\n`), context.io);
   try {
-    return await apply(context, branch, pull, cancellation);
+    return await apply(context, branch, pulls, cancellation);
   } finally {
     cancellation.close();
   }
@@ -57,13 +64,15 @@ async function stoppable(context: ActionContext, branch: string, pull: Pull | nu
 async function apply(
   context: ActionContext,
   branch: string,
-  pull: Pull | null,
+  pulls: readonly Pull[],
   cancellation: Cancellation,
 ): Promise<ActionResult> {
-  const { inputs, io, log } = context;
+  const { inputs, io, log, event, scope } = context;
+  const [pull = null] = pulls;
   const loaded = await loadFiles(inputs, io);
   const keys = keysNamedBy(loaded.states, io.env);
   keys.forEach(context.maskSecret);
+  await guardCredentials(context, loaded.states);
   const { planned, progress, close } = await planFiles(loaded.states, inputs, io, cancellation.cancelled);
   try {
     const placeOf = ruleLocations(loaded.states, loaded.sources);
@@ -103,7 +112,7 @@ async function apply(
       await mark(context, "success", "Nothing to do");
       return await end(APPLY_ENDS.nothing, []);
     }
-    const objections = await objectionsTo(due, branch, context);
+    const objections = await objectionsTo(due, { sha: event.sha, branch, scope, pulls }, context);
     if (objections.length > 0) return await refuse(APPLY_ENDS.unapproved, objections);
     const password = passwordsFor(
       due.map(({ plan }) => plan),
@@ -111,7 +120,7 @@ async function apply(
       withoutSecrets(io.env, [...context.secrets, ...keys]),
     );
     // Check again: somebody may have merged during the planning.
-    await guarded(() => guardTip(context, branch, context.github));
+    await readingApprovals(() => guardTip(context, branch, context.github));
     const captured = captureApplyLog(reporter, progress);
     progress.applying(due.map(({ plan }) => plan));
     const options = {
@@ -144,13 +153,14 @@ async function apply(
 /** Returns the objections to unapproved changes, with the next steps; empty if everything is approved. */
 async function objectionsTo(
   due: readonly PlanResult[],
-  branch: string,
+  place: ApplyPlace,
   context: ActionContext,
 ): Promise<readonly string[]> {
   const { onPlanChange } = context.inputs;
   if (onPlanChange === "apply") return [];
-  const place = { sha: context.event.sha, branch, scope: context.scope };
-  const { objections, pulls } = await guarded(() => mergedApproval(due, place, onPlanChange, context.github));
+  const { objections, pulls } = await readingApprovals(() =>
+    mergedApproval(due, place, onPlanChange, context.github),
+  );
   return objections.length === 0 ? [] : [...objections.map(oneLine), howToGoOn(pulls)];
 }
 
@@ -207,19 +217,5 @@ async function mark(context: ActionContext, conclusion: "success" | "failure", t
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
     log.notice("The result could not be recorded on the commit: this requires the permission checks: write.");
-  }
-}
-
-/** Converts a GithubError to an ActionError: without its responses nothing is applied. */
-async function guarded<T>(ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (!(error instanceof GithubError)) throw error;
-    throw new ActionError(
-      "github",
-      `The approvals could not be read from GitHub: ${error.message}.`,
-      "This requires the permissions contents: read, pull-requests: read and checks: read.",
-    );
   }
 }

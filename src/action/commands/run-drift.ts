@@ -23,7 +23,7 @@ import {
   renderReviewPage,
   renderReviewSummary,
 } from "../review/publish-plan.ts";
-import { guardDriftEvent } from "../review/secret-policy.ts";
+import { guardCredentials, guardDriftEvent } from "../review/secret-policy.ts";
 
 /** Runs `drift`: keeps one issue with the differences, their age and both remedies. */
 export async function runDrift(context: ActionContext): Promise<ActionResult> {
@@ -35,6 +35,7 @@ async function drift(context: ActionContext): Promise<ActionResult> {
   guardDriftEvent(event);
   const loaded = await loadFiles(inputs, io);
   keysNamedBy(loaded.states, io.env).forEach(context.maskSecret);
+  await guardCredentials(context, loaded.states);
   const annotations = diagnosticAnnotations(loaded.diagnostics);
   annotate(masked ? maskedAnnotations(annotations) : annotations, log);
   await completeHistory(context);

@@ -18,11 +18,11 @@ import { GithubError } from "../github/github-api.ts";
 import { findComment, NO_COMMENT, type PullComment } from "../github/pull-comment.ts";
 import { keysNamedBy, lacksKeys, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
 import { diagnosticAnnotations, planAnnotations } from "../review/annotations.ts";
-import { baseStates, goneMerchants, readableBase, withNewIgnores } from "../review/base-states.ts";
-import { compared, compareFiles } from "../review/compare-files.ts";
+import { goneMerchants, readableBase, withNewIgnores } from "../review/base-states.ts";
+import { compareFiles } from "../review/compare-files.ts";
 import { maskAddresses, maskedAnnotations, maskText, publishable } from "../review/mask-addresses.ts";
 import { aboutRun, isNewest, planOutputs, publish, type ReviewPage } from "../review/publish-plan.ts";
-import { choosesCredentials, guardPlanEvent, untrustedCredentials } from "../review/secret-policy.ts";
+import { guardCredentials, guardPlanEvent } from "../review/secret-policy.ts";
 
 /** Runs `plan`: shows the changes on the pull request and stores their approval for the apply after the merge. */
 export async function runPlan(context: ActionContext): Promise<ActionResult> {
@@ -49,7 +49,8 @@ async function plan(context: ActionContext, comment: PullComment): Promise<Actio
     return compareFiles(context, loaded, comment);
   }
   guardPlanEvent(event, loaded.states.length > 0);
-  await guardAccess(context, loaded.states);
+  keysNamedBy(loaded.states, io.env).forEach(context.maskSecret);
+  await guardCredentials(context, loaded.states);
   const { planned, close } = await planFiles(loaded.states, inputs, io);
   try {
     const placeOf = ruleLocations(loaded.states, loaded.sources);
@@ -155,25 +156,6 @@ async function keepApproval(
     );
     return false;
   }
-}
-
-/** Rejects a pull request that changes where API keys are sent. */
-async function guardAccess(context: ActionContext, states: readonly DesiredState[]): Promise<void> {
-  const { inputs, event, github, io } = context;
-  const { pull } = event;
-  keysNamedBy(states, io.env).forEach(context.maskSecret);
-  if (pull === null) return;
-  const given = { baseUrl: inputs.baseUrl !== null, keys: new Set(inputs.apiKeys.keys()) };
-  if (!states.some((state) => choosesCredentials(state, given))) return;
-  const base = await compared(() => baseStates(inputs.paths, pull, event, github, io.now()));
-  const untrusted = untrustedCredentials(states, base, given);
-  if (untrusted.length === 0) return;
-  const codes = untrusted.map(({ merchant }) => merchant);
-  throw new ActionError(
-    "unsafe-access",
-    `This pull request changes which API key is used, or where it is sent, for ${codes.slice(0, 10).join(", ")}. No request was sent.`,
-    "Merge api.base_url and api.key_env in a pull request of their own, or set the inputs base-url and api-keys.",
-  );
 }
 
 /** Publishes a failure to plan in comment and job summary. */

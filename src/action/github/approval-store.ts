@@ -14,6 +14,7 @@ import {
 } from "../../plan/approve.ts";
 import type { RunScope } from "../action-context.ts";
 import type { CheckRun, Github, Pull } from "./github-api.ts";
+import { type ApplyPlace, unappliedPulls } from "./merged-pulls.ts";
 
 /** GitHub's limit for the text of a check run is 65,535 characters. */
 const PART_LENGTH = 60_000;
@@ -111,60 +112,35 @@ const recordSchema = z.object({
   waiting: strings,
 }) satisfies z.ZodType<ApprovalRecord>;
 
-/** Maximum number of commits to search for approvals that are merged but not applied. */
-const MAX_COMMITS = 15;
-
 /** The approving pull requests, and objections to the changes that none of them approves. */
 export interface MergedApproval {
   readonly pulls: readonly Pull[];
   readonly objections: readonly string[];
 }
 
-/** Returns the external id of the check run of a finished apply. */
-export function appliedMark({ id }: RunScope): string {
-  return `rolecall-apply/1/${id}`;
-}
-
 /**
- * Compares new plans with the approval on the pull request of a commit. If changes remain, earlier commits count too, back
- * to the last applied one, because several pull requests may be merged before an apply.
+ * Compares new plans with the approval on the pull requests of a commit. If changes remain, earlier commits count too,
+ * back to the last applied one, because several pull requests may be merged before an apply.
  */
 export async function mergedApproval(
   looks: readonly PlanResult[],
-  place: { readonly sha: string; readonly branch: string; readonly scope: RunScope },
+  place: ApplyPlace,
   rule: "refuse-new" | "fail",
   github: Github,
 ): Promise<MergedApproval> {
   const pulls: Pull[] = [];
   const records: ApprovalRecord[] = [];
-  let objections: readonly string[] = [];
-  const commits = await github.commits(place.sha, MAX_COMMITS);
-  for (const [index, commit] of (commits[0] === place.sha ? commits : [place.sha]).entries()) {
-    if (index > 0 && (await isApplied(commit, place.scope, github))) break;
-    const pull = await mergedPull(commit, place.branch, github);
-    if (pull !== null && !pulls.some(({ number }) => number === pull.number)) {
+  let objections = objectionsTo(looks, records, rule);
+  for await (const found of unappliedPulls(place, github)) {
+    for (const pull of found) {
       pulls.push(pull);
       records.push(...(await readApprovals(pull.headSha, github)));
     }
-    objections = objectionsTo(looks, records, rule);
+    if (found.length > 0) objections = objectionsTo(looks, records, rule);
     // This rule requires the very plan that was reviewed, so other commits do not help.
     if (objections.length === 0 || rule === "fail") break;
   }
   return { pulls, objections };
-}
-
-/** Returns the pull request that merged a commit into a branch, or `null`. */
-export async function mergedPull(commit: string, branch: string, github: Github): Promise<Pull | null> {
-  const all = await github.pullsOf(commit);
-  const merged = all.filter(({ mergedAs, baseRef }) => mergedAs !== null && baseRef === branch);
-  return merged.find(({ mergedAs }) => mergedAs === commit) ?? merged[0] ?? null;
-}
-
-async function isApplied(commit: string, scope: RunScope, github: Github): Promise<boolean> {
-  const checks = await github.checks(commit);
-  return checks.some(
-    ({ externalId, conclusion }) => externalId === appliedMark(scope) && conclusion === "success",
-  );
 }
 
 /** Returns the objections to changes that no record approves. */

@@ -1,6 +1,14 @@
 import { GitHub, getOctokitOptions } from "@actions/github/lib/utils";
 import { ActionError } from "../action-error.ts";
-import { type Comment, type Github, GithubError, type Issue, type Pull } from "./github-api.ts";
+import {
+  type Comment,
+  type Commit,
+  type Github,
+  GithubError,
+  type Issue,
+  type Pull,
+  type TreeEntry,
+} from "./github-api.ts";
 
 /** Connection settings of GitHub's API. */
 export interface GithubConnection {
@@ -12,6 +20,8 @@ export interface GithubConnection {
 }
 
 const PER_PAGE = 100;
+/** Mode of a symbolic link in a tree. */
+const LINK = "120000";
 
 /** Connects to GitHub's API; requests wait for rate limits. */
 export function connectGithub(
@@ -53,13 +63,27 @@ export function connectGithub(
       return { defaultBranch: data.default_branch, isPublic: !data.private };
     },
     branchTip: async (branch) => (await rest.git.getRef({ ...here, ref: `heads/${branch}` })).data.object.sha,
+    branchesBelow: async (prefix) => {
+      const refs = await octokit.paginate(rest.git.listMatchingRefs, { ...pages, ref: `heads/${prefix}` });
+      return new Map(refs.map(({ ref, object }) => [ref.slice("refs/heads/".length), object.sha]));
+    },
     parents: async (sha) => {
       const { data } = await rest.git.getCommit({ ...here, commit_sha: sha });
       return data.parents.map((parent) => parent.sha);
     },
-    commits: async (sha, count) => {
-      const { data } = await rest.repos.listCommits({ ...here, sha, per_page: count });
-      return data.map((commit) => commit.sha);
+    commits: async (sha, page) => {
+      const { data } = await rest.repos.listCommits({ ...pages, sha, page });
+      return data.map(commitOf);
+    },
+    compare: async (base, head) => {
+      const commits: Commit[] = [];
+      for (let page = 1; ; page++) {
+        const query = { ...pages, basehead: `${base}...${head}`, page };
+        const { data } = await rest.repos.compareCommitsWithBasehead(query);
+        commits.push(...data.commits.map(commitOf));
+        const complete = data.commits.length === 0 || commits.length >= data.total_commits;
+        if (complete || page === MAX_COMPARED_PAGES) return { status: data.status, commits };
+      }
     },
     pull: async (number) => pullOf((await rest.pulls.get({ ...here, pull_number: number })).data),
     pullsOf: async (sha) => {
@@ -69,12 +93,14 @@ export function connectGithub(
       });
       return all.map(pullOf);
     },
-    files: async (sha) => {
-      const { data } = await rest.git.getTree({ ...here, tree_sha: sha, recursive: "1" });
-      if (data.truncated) throw new GithubError(0, "the repository has too many files to list them");
-      return data.tree.flatMap(({ type, mode, path, sha: blob }) =>
-        type === "blob" && mode !== "120000" && path && blob ? [{ path, blob }] : [],
-      );
+    tree: async (sha, recursive) => {
+      const depth = recursive ? { recursive: "1" } : {};
+      const { data } = await rest.git.getTree({ ...here, tree_sha: sha, ...depth });
+      const entries = data.tree.flatMap(({ type, mode, path, sha: name }): readonly TreeEntry[] => {
+        if (!path || !name || mode === LINK) return [];
+        return type === "commit" ? [] : [{ path, type: type === "tree" ? "folder" : "file", sha: name }];
+      });
+      return { entries, truncated: data.truncated };
     },
     blob: async (sha) =>
       Buffer.from((await rest.git.getBlob({ ...here, file_sha: sha })).data.content, "base64"),
@@ -124,6 +150,18 @@ export function connectGithub(
 const nothing = (): void => undefined;
 /** Octokit would log GitHub's messages unescaped. */
 const QUIET = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+const MAX_COMPARED_PAGES = 5;
+
+function commitOf({
+  sha,
+  parents,
+}: {
+  readonly sha: string;
+  readonly parents: readonly { readonly sha: string }[];
+}): Commit {
+  return { sha, parents: parents.map((parent) => parent.sha) };
+}
 
 interface Written {
   readonly user?: { readonly login: string } | null;

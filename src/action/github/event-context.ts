@@ -12,6 +12,16 @@ export interface PullContext {
   readonly fork: boolean;
 }
 
+/** The merge group of an event: a commit of the merge queue, with the branch that waits for it. */
+export interface GroupContext {
+  readonly headSha: string;
+  /** Such as `gh-readonly-queue/main/pr-7-0123…`, which names its last pull request. */
+  readonly headRef: string;
+  readonly baseSha: string;
+  /** Base branch. */
+  readonly baseRef: string;
+}
+
 /** The event and the place of a run; set by GitHub, except for branch names. */
 export interface EventContext {
   readonly name: string;
@@ -21,6 +31,7 @@ export interface EventContext {
   /** Such as `refs/heads/main`. */
   readonly ref: string;
   readonly pull: PullContext | null;
+  readonly group: GroupContext | null;
   /** `null` if the event does not contain it. */
   readonly defaultBranch: string | null;
   readonly isPublic: boolean | null;
@@ -42,13 +53,16 @@ export function eventContext(env: RunnerEnv, eventText: string): EventContext {
   const payload = record(parse(eventText));
   const repository = record(payload["repository"]);
   const serverUrl = env["GITHUB_SERVER_URL"] || "https://github.com";
+  const name = env["GITHUB_EVENT_NAME"] ?? "";
   return {
-    name: env["GITHUB_EVENT_NAME"] ?? "",
+    name,
     owner,
     repo,
     sha: env["GITHUB_SHA"] ?? "",
     ref: env["GITHUB_REF"] ?? "",
-    pull: pullOf(record(payload["pull_request"])),
+    // The payload of an event that is not about one could name any base.
+    pull: name.startsWith("pull_request") ? pullOf(record(payload["pull_request"])) : null,
+    group: name === "merge_group" ? groupOf(record(payload["merge_group"])) : null,
     defaultBranch: string(repository["default_branch"]),
     isPublic: typeof repository["private"] === "boolean" ? !repository["private"] : null,
     apiUrl: env["GITHUB_API_URL"] || "https://api.github.com",
@@ -68,6 +82,17 @@ function pullOf(pull: Readonly<Record<string, unknown>>): PullContext | null {
   // A deleted repository has no name; treat it as a fork.
   const fork = string(headRepo["full_name"]) !== string(baseRepo["full_name"]);
   return { number, headSha, baseSha, baseRef, fork };
+}
+
+function groupOf(group: Readonly<Record<string, unknown>>): GroupContext {
+  const [headSha, baseSha] = [string(group["head_sha"]), string(group["base_sha"])];
+  const [headRef, baseRef] = [branchName(group["head_ref"]), branchName(group["base_ref"])];
+  if (headSha && headRef && baseSha && baseRef) return { headSha, headRef, baseSha, baseRef };
+  throw new ActionError("usage", "The event merge_group does not say which commits it is of.");
+}
+
+function branchName(ref: unknown): string | null {
+  return string(ref)?.replace(/^refs\/heads\//, "") ?? null;
 }
 
 function parse(text: string): unknown {

@@ -39,11 +39,34 @@ export interface Pull {
   readonly mergedAs: string | null;
 }
 
-/** A file in a commit. */
-export interface TreeFile {
+/** A commit with the commits that it follows. */
+export interface Commit {
+  readonly sha: string;
+  /** Several for a merge; the first is what it was merged into. */
+  readonly parents: readonly string[];
+}
+
+/** What a commit has that another one has not. */
+export interface Comparison {
+  /** Where the head is, seen from the base. */
+  readonly status: "ahead" | "behind" | "diverged" | "identical";
+  /** The newest commits last; of very many, only the oldest. */
+  readonly commits: readonly Commit[];
+}
+
+/** A file or folder in a tree. */
+export interface TreeEntry {
+  /** Relative to the tree. */
   readonly path: string;
+  readonly type: "file" | "folder";
   /** Git object name of the content. */
-  readonly blob: string;
+  readonly sha: string;
+}
+
+/** The entries of a tree, without links; truncated if GitHub left some out. */
+export interface Tree {
+  readonly entries: readonly TreeEntry[];
+  readonly truncated: boolean;
 }
 
 /** The part of GitHub's API that the action uses; every call rejects with a GithubError. */
@@ -52,14 +75,18 @@ export interface Github {
   viewer(): Promise<string>;
   repository(): Promise<{ readonly defaultBranch: string; readonly isPublic: boolean }>;
   branchTip(branch: string): Promise<string>;
+  /** Returns the tips of the branches whose names begin so, by name. */
+  branchesBelow(prefix: string): Promise<ReadonlyMap<string, string>>;
   /** Returns the parents of a commit. */
   parents(sha: string): Promise<readonly string[]>;
-  /** Returns a commit and its predecessors, newest first. */
-  commits(sha: string, count: number): Promise<readonly string[]>;
+  /** Returns a page of up to 100 commits: a commit and all that it contains, newest first. */
+  commits(sha: string, page: number): Promise<readonly Commit[]>;
+  compare(base: string, head: string): Promise<Comparison>;
   pull(number: number): Promise<Pull>;
   /** Returns the pull requests that contain a commit. */
   pullsOf(sha: string): Promise<readonly Pull[]>;
-  files(sha: string): Promise<readonly TreeFile[]>;
+  /** Returns a tree by its object name, or that of a commit; with everything below it if recursive. */
+  tree(sha: string, recursive: boolean): Promise<Tree>;
   blob(sha: string): Promise<Uint8Array>;
   comments(issue: number): Promise<readonly Comment[]>;
   addComment(issue: number, body: string): Promise<string>;

@@ -9,48 +9,57 @@ import type { UnmanagedMerchant } from "../../render/markdown/review-sections.ts
 import type { PlanView } from "../../render/view/plan-view.ts";
 import type { RiskItem } from "../../render/view/risk-view.ts";
 import type { ActionContext } from "../action-context.ts";
-import type { EventContext, PullContext } from "../github/event-context.ts";
+import { type CommitFiles, commitFiles } from "../github/commit-files.ts";
+import type { EventContext } from "../github/event-context.ts";
 import { type Github, GithubError } from "../github/github-api.ts";
 import type { LoadedFiles } from "../load-and-plan.ts";
 import { maskAddresses } from "./mask-addresses.ts";
 
 /**
- * Loads the files of a pull request's base branch. They are read through the API, unless the checkout has the same
- * content. Nothing in the pull request decides what is read.
+ * Loads the files of a commit. They are read through the API, unless the checkout has the same content. Nothing in the
+ * checkout decides what is read.
  */
-export async function baseStates(
-  paths: readonly string[],
-  pull: PullContext,
-  { sha, workspace }: Pick<EventContext, "sha" | "workspace">,
-  github: Github,
-  now: number,
+export async function statesAt(
+  commit: string,
+  { inputs, event, github, io }: Pick<ActionContext, "inputs" | "event" | "github" | "io">,
 ): Promise<readonly DesiredState[]> {
-  const base = await baseCommit(pull, sha, github);
-  const blobs = new Map((await github.files(base)).map(({ path, blob }) => [path, blob]));
-  const wanted = paths.map((path) => inRepository(path, workspace));
-  const files = [...blobs.keys()].filter((file) =>
-    wanted.some((path) => file === path || (isYaml(file) && isBelow(path, file))),
+  const { workspace } = event;
+  const files = await commitFiles(commit, github);
+  const wanted = await Promise.all(
+    inputs.paths.map(async (path) => {
+      const inside = inRepository(path, workspace);
+      return (await files.below(inside)).filter((file) => file === inside || isYaml(file));
+    }),
   );
-  if (files.length === 0) return [];
-  const { merchants } = await loadMerchants(files.sort(), baseReader(blobs, workspace, github), {
-    now,
+  const roots = [...new Set(wanted.flat())].sort();
+  if (roots.length === 0) return [];
+  const { merchants } = await loadMerchants(roots, commitReader(files, workspace, github), {
+    now: io.now(),
     judge: judgeDeclared,
   });
   return merchants.flatMap(({ state }) => state ?? []);
 }
 
-/** Returns the commit to compare with: the first parent of a trial merge, or the event's base. */
-async function baseCommit(pull: PullContext, sha: string, github: Github): Promise<string> {
+/** Returns the commit that a pull request or a merge group is compared with; `null` for other events. */
+export async function baseCommit({ pull, group, sha }: EventContext, github: Github): Promise<string | null> {
+  if (pull === null) return group?.baseSha ?? null;
+  // A trial merge has the base as its first parent.
   const parents = sha === pull.headSha ? [] : await github.parents(sha).catch(() => []);
   const [base, head] = parents;
   return parents.length === 2 && head === pull.headSha && base ? base : pull.baseSha;
 }
 
-function baseReader(blobs: ReadonlyMap<string, string>, workspace: string, github: Github): ReadSource {
+/** Loads the files that a pull request or a merge group is compared with; `null` for other events. */
+export async function baseStates(context: ActionContext): Promise<readonly DesiredState[] | null> {
+  const commit = await baseCommit(context.event, context.github);
+  return commit === null ? null : statesAt(commit, context);
+}
+
+function commitReader(files: CommitFiles, workspace: string, github: Github): ReadSource {
   return async (path, from) => {
     const file = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
-    const blob = blobs.get(file);
-    if (blob === undefined) return { ok: false, reason: file.startsWith("..") ? "outside-root" : "missing" };
+    const blob = file.startsWith("..") ? null : await files.blobAt(file);
+    if (blob === null) return { ok: false, reason: file.startsWith("..") ? "outside-root" : "missing" };
     const bytes = (await localCopy(join(workspace, file), blob)) ?? (await github.blob(blob));
     try {
       return { ok: true, file, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
@@ -77,10 +86,6 @@ function isYaml(file: string): boolean {
   return /\.ya?ml$/i.test(file) && !/(^|\/)(\.|node_modules\/)/.test(file);
 }
 
-function isBelow(folder: string, file: string): boolean {
-  return folder === "" || file.startsWith(`${folder}/`);
-}
-
 /**
  * Adds the entries of `ignore` that a pull request introduces to the risks of each merchant: what they match is no longer
  * managed. If the base branch cannot be read (`null`), every entry counts as new.
@@ -92,7 +97,8 @@ export function withNewIgnores(
   context: ActionContext,
 ): readonly PlanView[] {
   const ignoring = head.filter(({ ignore }) => ignore.roles.length + ignore.members.length > 0);
-  if (context.event.pull === null || ignoring.length === 0) return views;
+  const { pull, group } = context.event;
+  if ((pull === null && group === null) || ignoring.length === 0) return views;
   const risks = newIgnores(ignoring, base ?? []);
   return views.map((view) => {
     const items = risks.get(view.merchant) ?? [];
@@ -116,21 +122,13 @@ export function goneMerchants(
   );
 }
 
-/** Loads the files of the base branch; `null` without a pull request, or if they cannot be read. */
-export async function readableBase({
-  inputs,
-  event,
-  github,
-  io,
-  log,
-}: ActionContext): Promise<readonly DesiredState[] | null> {
-  const { pull } = event;
-  if (pull === null) return null;
+/** Loads the files of the base; `null` if there is none, or if they cannot be read. */
+export async function readableBase(context: ActionContext): Promise<readonly DesiredState[] | null> {
   try {
-    return await baseStates(inputs.paths, pull, event, github, io.now());
+    return await baseStates(context);
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
-    log.notice(
+    context.log.notice(
       "The base branch could not be read (contents: read): every entry of ignore is shown as new, and removed merchants are not shown.",
     );
     return null;

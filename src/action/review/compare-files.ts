@@ -20,16 +20,15 @@ export async function compareFiles(
   loaded: LoadedFiles,
   comment: PullComment,
 ): Promise<ActionResult> {
-  const { inputs, event, github, io, log } = context;
-  const { pull } = event;
-  if (pull === null || inputs.withoutKey === "fail") {
+  const { inputs, event, io, log } = context;
+  if (event.pull === null || inputs.withoutKey === "fail") {
     throw new ActionError(
       "key-missing",
       "There is no API key for any merchant.",
       "Set the input api-key or api-keys, or the variables that the files name.",
     );
   }
-  const base = await compared(() => baseStates(inputs.paths, pull, event, github, io.now()));
+  const base = (await compared(() => baseStates(context))) ?? [];
   const plans = configDiff(loaded.states, base, matchGlob, io.now());
   log.notice("This run has no API key: the files are only compared with those of the base branch.");
   const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);

@@ -1,11 +1,14 @@
 import type { DesiredState } from "../../model/desired.ts";
+import type { ActionContext } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
 import type { EventContext } from "../github/event-context.ts";
 import type { Github } from "../github/github-api.ts";
 import type { Inputs } from "../inputs.ts";
+import { baseCommit, statesAt } from "./base-states.ts";
+import { compared } from "./compare-files.ts";
 
 /** The parts of the connection that the workflow itself determines. */
-export interface WorkflowCredentials {
+interface WorkflowCredentials {
   /** True if the workflow gives the base URL. */
   readonly baseUrl: boolean;
   /** Merchants whose key the workflow gives. */
@@ -13,46 +16,86 @@ export interface WorkflowCredentials {
 }
 
 /**
- * Returns the merchants for which a pull request changes the base URL or the variable of the API key. Otherwise anybody
- * who can propose a file could have a key sent to a service of their own.
+ * Rejects files that decide which API key is used, or where it is sent, otherwise than those of a commit that only a merge
+ * can change. Without this, anybody who can start a run for a file could have a key sent to a service of their own.
  */
+export async function guardCredentials(
+  context: ActionContext,
+  states: readonly DesiredState[],
+): Promise<void> {
+  const { inputs, event, github } = context;
+  const given = { baseUrl: inputs.baseUrl !== null, keys: new Set(inputs.apiKeys.keys()) };
+  if (!states.some((state) => choosesCredentials(state, given))) return;
+  const trusted = await compared(async () => statesAt(await trustedCommit(event, github), context));
+  const codes = untrustedCredentials(states, trusted, given).map(({ merchant }) => merchant);
+  if (codes.length === 0) return;
+  const named = [
+    ...codes.slice(0, MAX_NAMED),
+    ...(codes.length > MAX_NAMED ? [`${codes.length - MAX_NAMED} more`] : []),
+  ].join(", ");
+  throw new ActionError(
+    "unsafe-access",
+    event.pull === null
+      ? `The files of this run use another API key than those of ${event.group?.baseRef ?? "the default branch"}, or send it elsewhere, for ${named}. No request was sent.`
+      : `This pull request changes which API key is used, or where it is sent, for ${named}. No request was sent.`,
+    "Merge api.base_url and api.key_env in a pull request of their own, or set the inputs base-url and api-keys.",
+  );
+}
+
+const MAX_NAMED = 10;
+
+/**
+ * Returns the commit whose files decide where keys are sent: the base of a pull request, the tip of the base branch of a
+ * merge group, whose own base may have commits that are still in the queue, and else the tip of the default branch.
+ */
+async function trustedCommit(event: EventContext, github: Github): Promise<string> {
+  const base = event.pull === null ? null : await baseCommit(event, github);
+  return base ?? github.branchTip(event.group?.baseRef ?? (await defaultBranch(event, github)));
+}
+
+async function defaultBranch(event: EventContext, github: Github): Promise<string> {
+  return event.defaultBranch ?? (await github.repository()).defaultBranch;
+}
+
+/** Returns the merchants whose base URL or variable of the API key is not the one of the trusted files. */
 export function untrustedCredentials(
   head: readonly DesiredState[],
   base: readonly DesiredState[],
   given: WorkflowCredentials,
 ): readonly DesiredState[] {
-  const known = new Map(base.map((state) => [state.merchant, accessOf(state, given)]));
+  const known = new Map(base.map((state) => [state.merchant, textOf(accessOf(state, given))]));
   // A new merchant may use what an existing one uses: the same key, sent to the same URL.
-  const used = new Set([...known.values(), DEFAULT].map(text));
+  const used = new Set(known.values());
   return head.filter((state) => {
-    const wanted = text(accessOf(state, given));
+    if (!choosesCredentials(state, given)) return false;
+    const wanted = textOf(accessOf(state, given));
     const before = known.get(state.merchant);
-    return before === undefined ? !used.has(wanted) : wanted !== text(before) && wanted !== text(DEFAULT);
+    return before === undefined ? !used.has(wanted) : wanted !== before;
   });
 }
 
 /** Checks whether a file determines the base URL or the variable of the API key. */
-export function choosesCredentials(state: DesiredState, given: WorkflowCredentials): boolean {
-  return text(accessOf(state, given)) !== text(DEFAULT);
+function choosesCredentials(state: DesiredState, given: WorkflowCredentials): boolean {
+  const { baseUrl, key } = accessOf(state, given);
+  return baseUrl !== null || typeof key === "string";
 }
 
-interface Said {
+interface Access {
+  /** Null: the workflow's. */
   readonly baseUrl: string | null;
-  readonly keyEnv: string | null;
+  /** A variable; null: the workflow's key for all merchants; true: its key for this one. */
+  readonly key: string | null | true;
 }
 
-/** The workflow determines both. */
-const DEFAULT: Said = { baseUrl: null, keyEnv: null };
-
-function accessOf({ merchant, baseUrl, keyEnv }: DesiredState, given: WorkflowCredentials): Said {
+function accessOf({ merchant, baseUrl, keyEnv }: DesiredState, given: WorkflowCredentials): Access {
   return {
     baseUrl: given.baseUrl ? null : (baseUrl ?? null),
-    keyEnv: given.keys.has(merchant) ? null : (keyEnv ?? null),
+    key: given.keys.has(merchant) || (keyEnv ?? null),
   };
 }
 
-function text({ baseUrl, keyEnv }: Said): string {
-  return JSON.stringify([baseUrl, keyEnv]);
+function textOf({ baseUrl, key }: Access): string {
+  return JSON.stringify([baseUrl, key]);
 }
 
 /** Events that run with the repository's secrets, whoever triggers them. */
@@ -61,7 +104,8 @@ const UNSAFE = new Set(["workflow_run", "issue_comment", "discussion_comment", "
 /** Rejects events whose files somebody without access to the keys may have chosen. */
 export function guardPlanEvent({ name, pull }: EventContext, keys: boolean): void {
   if (!keys) return;
-  const fork = name === "pull_request_target" && (pull?.fork ?? true);
+  // GitHub gives a fork's pull_request no keys; whoever changes that setting trusts forks.
+  const fork = name.startsWith("pull_request_") && (pull?.fork ?? true);
   if (!fork && !UNSAFE.has(name)) return;
   throw new ActionError(
     "unsafe-event",
@@ -70,10 +114,10 @@ export function guardPlanEvent({ name, pull }: EventContext, keys: boolean): voi
   );
 }
 
-/** Rejects drift on a pull request, whose files are not compared with those of its base branch. */
+/** Rejects drift of files that are not merged. */
 export function guardDriftEvent(event: EventContext): void {
   guardPlanEvent(event, true);
-  if (event.pull === null) return;
+  if (event.pull === null && event.group === null) return;
   throw new ActionError(
     "unsafe-event",
     `Drift cannot be checked on the event ${event.name}: its files are not merged.`,
@@ -94,13 +138,12 @@ export async function guardApplyBranch(
       "Run apply on a push to the default branch, or by workflow_dispatch.",
     );
   }
-  const defaultBranch = event.defaultBranch ?? (await github.repository()).defaultBranch;
+  const main = await defaultBranch(event, github);
   const branch = ref.startsWith("refs/heads/") ? ref.slice("refs/heads/".length) : null;
-  if (branch !== null && (branch === defaultBranch || inputs.allow.includes(`branch=${branch}`)))
-    return branch;
+  if (branch !== null && (branch === main || inputs.allow.includes(`branch=${branch}`))) return branch;
   throw new ActionError(
     "wrong-branch",
-    `${ref || "This ref"} is not the default branch, ${defaultBranch}; only that one is applied.`,
+    `${ref || "This ref"} is not the default branch, ${main}; only that one is applied.`,
     branch === null ? null : `To apply it, add branch=${branch} to the input allow.`,
   );
 }

@@ -178,10 +178,12 @@ export async function startGithub(): Promise<FakeGithub> {
     [
       "GET",
       /^\/commits$/,
-      (_, query) =>
-        ancestors(query.get("sha") ?? "")
-          .slice(0, Number(query.get("per_page")))
-          .map((sha) => ({ sha })),
+      (_, query) => {
+        const [size, page] = [Number(query.get("per_page")), Number(query.get("page") ?? 1)];
+        return ancestors(query.get("sha") ?? "")
+          .slice((page - 1) * size, page * size)
+          .map((sha) => ({ sha, parents: (commits.get(sha)?.parents ?? []).map((one) => ({ sha: one })) }));
+      },
     ],
     [
       "GET",

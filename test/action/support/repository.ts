@@ -200,7 +200,7 @@ async function runSources(cwd: string, env: StepEnv): Promise<Omit<StepEnd, "sum
     return true;
   };
   try {
-    await runAction(env, realIo({ cwd }).io, {
+    await runAction(env, realIo({ cwd, waitFactor: 0 }).io, {
       ...core,
       setOutput: (name, value) => {
         outputs[name] = value;

@@ -3,6 +3,7 @@ import type {
   DesiredRole,
   DesiredState,
   Grant,
+  Policies,
   SyncOptions,
   Until,
 } from "../../src/model/desired.ts";
@@ -47,6 +48,14 @@ export const SYNC: SyncOptions = {
   replaceRoles: false,
 };
 
+export const NO_POLICIES: Policies = {
+  separate: [],
+  maxHolders: {},
+  requireUntil: [],
+  requireMfa: [],
+  forbidPermissions: [],
+};
+
 /** A desired state; without `roles` and `members` nothing is managed. */
 export function desired(rest: Partial<DesiredState> = {}): DesiredState {
   return {
@@ -54,7 +63,7 @@ export function desired(rest: Partial<DesiredState> = {}): DesiredState {
     sync: SYNC,
     ignore: { roles: [], members: [] },
     guards: { protect: { roles: [], members: [] } },
-    policies: { separate: [], maxHolders: {}, requireUntil: [], requireMfa: [], forbidPermissions: [] },
+    policies: NO_POLICIES,
     checks: [],
     origin: ORIGIN,
     ...rest,

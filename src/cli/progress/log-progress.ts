@@ -97,8 +97,6 @@ const INTERVAL_MS = 10_000;
 /** Displays progress as lines on stderr: each wait, with `verbose` each request, and a summary every ten seconds. */
 export function logProgress({ verbose }: ProgressOptions, io: Io): ProgressDisplay {
   const log = serviceLog(io, verbose === true);
-  let reading: ReadingProgress | null = null;
-  let applying: ApplyProgress | null = null;
   let over = new AbortController();
 
   const every = async (line: () => string): Promise<void> => {
@@ -114,30 +112,51 @@ export function logProgress({ verbose }: ProgressOptions, io: Io): ProgressDispl
     // An abort is its regular end.
     every(line).catch(() => undefined);
   };
+  return progressDisplay(io, {
+    draws: false,
+    log,
+    showReading: (progress) => begin(() => readingText(progress.view(io.monotonic()))),
+    showApplying: (progress) => begin(() => applyText(progress.view(io.monotonic()))),
+    end: async () => over.abort(),
+  });
+}
+
+/** The ways of a display to show the progress that it is given. */
+interface ProgressView {
+  readonly draws: boolean;
+  readonly log: (event: LiveEvent) => void;
+  readonly showReading: (progress: ReadingProgress) => void;
+  readonly showApplying: (progress: ApplyProgress) => void;
+  readonly end: () => Promise<void>;
+}
+
+/** Creates a display that passes events to the progress it shows. */
+export function progressDisplay(
+  io: Io,
+  { draws, log, showReading, showApplying, end }: ProgressView,
+): ProgressDisplay {
+  let reading: ReadingProgress | null = null;
+  let applying: ApplyProgress | null = null;
   return {
     io,
-    draws: false,
+    draws,
     live(event) {
       log(event);
       reading?.live(event, io.monotonic());
       applying?.live(event, io.monotonic());
     },
     reading(merchants) {
-      const progress = readingProgress(merchants);
-      reading = progress;
-      begin(() => readingText(progress.view(io.monotonic())));
+      reading = readingProgress(merchants);
+      showReading(reading);
     },
     read: (merchant, problem) => reading?.ended(merchant, problem),
     applying(plans) {
-      const progress = applyProgress(
-        plans.map(({ merchant, changes }) => ({ merchant, changes: changes.length })),
-      );
-      applying = progress;
-      begin(() => applyText(progress.view(io.monotonic())));
+      applying = applyProgress(plans.map(({ merchant, changes }) => ({ merchant, changes: changes.length })));
+      showApplying(applying);
     },
     applied: (event) => applying?.apply(event, io.monotonic()),
     async rest() {
-      over.abort();
+      await end();
       reading = null;
       applying = null;
     },

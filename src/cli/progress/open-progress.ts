@@ -1,11 +1,15 @@
 import type { Board, LineSource } from "../../render/tui/board.tsx";
 import { applyLines, readingLines } from "../../render/tui/progress-lines.ts";
 import type { Size } from "../../render/tui/terminal-text.ts";
-import { applyProgress } from "../../render/view/apply-progress.ts";
-import { readingProgress } from "../../render/view/reading-progress.ts";
 import type { Io, TextWriter } from "../io/io.ts";
 import { styleFor, terminalOf } from "../io/output.ts";
-import { logProgress, type ProgressDisplay, type ProgressOptions, serviceLog } from "./log-progress.ts";
+import {
+  logProgress,
+  type ProgressDisplay,
+  type ProgressOptions,
+  progressDisplay,
+  serviceLog,
+} from "./log-progress.ts";
 
 /** Opens a display of progress on stderr: a board on a terminal, lines elsewhere, nothing with `quiet`. */
 export function openProgress(options: ProgressOptions, io: Io): ProgressDisplay {
@@ -38,37 +42,14 @@ function tuiProgress({ verbose, color }: ProgressOptions, io: Io): ProgressDispl
   const style = styleFor(io.stderr, io, color);
   const stage = boardStage(io);
   const out = { ...io, stdout: stage.sink("stdout"), stderr: stage.sink("stderr") };
-  const log = verbose ? serviceLog(out, true) : () => undefined;
-  let reading: ReturnType<typeof readingProgress> | null = null;
-  let applying: ReturnType<typeof applyProgress> | null = null;
-  return {
-    io: out,
+  return progressDisplay(out, {
     draws: true,
-    live(event) {
-      log(event);
-      reading?.live(event, io.monotonic());
-      applying?.live(event, io.monotonic());
-    },
-    reading(merchants) {
-      const progress = readingProgress(merchants);
-      reading = progress;
-      stage.raise((size) => readingLines(progress.view(io.monotonic()), size, style));
-    },
-    read: (merchant, problem) => reading?.ended(merchant, problem),
-    applying(plans) {
-      const progress = applyProgress(
-        plans.map(({ merchant, changes }) => ({ merchant, changes: changes.length })),
-      );
-      applying = progress;
-      stage.raise((size) => applyLines(progress.view(io.monotonic()), size, style));
-    },
-    applied: (event) => applying?.apply(event, io.monotonic()),
-    async rest() {
-      await stage.lower();
-      reading = null;
-      applying = null;
-    },
-  };
+    log: verbose ? serviceLog(out, true) : () => undefined,
+    showReading: (progress) =>
+      stage.raise((size) => readingLines(progress.view(io.monotonic()), size, style)),
+    showApplying: (progress) => stage.raise((size) => applyLines(progress.view(io.monotonic()), size, style)),
+    end: () => stage.lower(),
+  });
 }
 
 type Draw = (size: Size) => readonly string[];

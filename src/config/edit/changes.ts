@@ -40,6 +40,9 @@ export type NodeChange =
       readonly added: ReadonlyMap<number, readonly Addition[]>;
     };
 
+/** Changes inside a list or mapping. */
+export type EntriesChange = NodeChange & { readonly kind: "entries" };
+
 /** Thrown where an edit cannot be done. */
 export class EditRefused extends Error {
   readonly reason: "missing" | "overlap" | "unsupported";
@@ -245,7 +248,7 @@ function settle(
 
 function settleEntries(
   node: SyntaxNode,
-  change: (NodeChange & { readonly kind: "entries" }) | null,
+  change: EntriesChange | null,
   anchors: Map<string, unknown>,
 ): NodeChange | null {
   const changed = new Map<number, NodeChange>();

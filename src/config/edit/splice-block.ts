@@ -9,7 +9,7 @@ import {
   replaceValue,
   writeValue,
 } from "./block-entries.ts";
-import type { NodeChange } from "./changes.ts";
+import type { EntriesChange, NodeChange } from "./changes.ts";
 import { MAX_COLUMNS, noteOn, type PrintStyle } from "./print-value.ts";
 import { flowPieces, spliceFlow } from "./splice-flow.ts";
 import {
@@ -28,8 +28,6 @@ import {
   spliced,
 } from "./splices.ts";
 import { type EditStyle, type SyntaxEntry, type SyntaxNode, siblingStyle } from "./syntax-tree.ts";
-
-type EntriesChange = NodeChange & { readonly kind: "entries" };
 
 /** Returns the splices that change a text's root. */
 export function spliceRoot(text: string, change: NodeChange | null, style: EditStyle): Splices {

@@ -1,5 +1,5 @@
 import type { Path } from "../diagnostics/problem.ts";
-import type { Addition, NodeChange } from "./changes.ts";
+import type { Addition, EntriesChange, NodeChange } from "./changes.ts";
 import { type PrintStyle, printInline, printKey } from "./print-value.ts";
 import {
   commentsAbove,
@@ -12,8 +12,6 @@ import {
   spliced,
 } from "./splices.ts";
 import type { SyntaxEntry, SyntaxNode } from "./syntax-tree.ts";
-
-type EntriesChange = NodeChange & { readonly kind: "entries" };
 
 /** Changes the entries of a collection in brackets or braces. */
 export function spliceFlow(

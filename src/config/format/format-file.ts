@@ -4,6 +4,7 @@ import { isError } from "../diagnostics/rule-table.ts";
 import { toDiagnostics } from "../diagnostics/to-diagnostics.ts";
 import { analyzeSource } from "../load-sources.ts";
 import { fieldsOf, listOf } from "../values.ts";
+import { YAML_DIALECT } from "../yaml/document.ts";
 import { parse } from "../yaml/to-value.ts";
 import { liftComments, printDocument, settleComments, WRITTEN_TAG } from "./print-document.ts";
 import { type EntryOrder, sortDocument } from "./sort-document.ts";
@@ -102,11 +103,7 @@ function open(text: string): Document | null {
     }
   }
   const composer = new Composer({
-    schema: "core",
-    version: "1.2",
-    merge: false,
-    resolveKnownTags: false,
-    uniqueKeys: false,
+    ...YAML_DIALECT,
     keepSourceTokens: true,
     customTags: (tags) => [...tags, WRITTEN_TAG],
   });

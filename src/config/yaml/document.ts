@@ -18,18 +18,22 @@ export class TooManyTokens extends Error {}
 /** Thrown for too many syntax errors, which would exhaust the memory. */
 class TooManyErrors extends Error {}
 
+/** The options of the language: YAML 1.2 with core types, without merge keys and custom tags. */
+export const YAML_DIALECT = {
+  schema: "core",
+  version: "1.2",
+  merge: false,
+  resolveKnownTags: false,
+  // The library compares every key with every other; the converter does it with a set.
+  uniqueKeys: false,
+} as const;
+
 /**
- * Parses YAML 1.2 with core types, without merge keys and custom tags. Bounded in memory and depth: throws
- * `TooManyTokens`, or a `RangeError` if nested too deep.
+ * Parses a text. Bounded in memory and depth: throws `TooManyTokens`, or a `RangeError` if nested too deep.
  */
 export function readDocument(text: string, maxTokens = MAX_TOKENS): Document.Parsed {
   const composer = new Composer({
-    schema: "core",
-    version: "1.2",
-    merge: false,
-    resolveKnownTags: false,
-    // The library compares every key with every other; the converter does it with a set.
-    uniqueKeys: false,
+    ...YAML_DIALECT,
     prettyErrors: false,
     // "silent" would also hide a second document.
     logLevel: "error",

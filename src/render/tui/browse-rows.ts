@@ -102,18 +102,24 @@ function changeRows(
   const key = `${merchant}\n${title}`;
   const open = isOpen(key, true);
   const count = changes.length === all ? grouped(all) : `${grouped(changes.length)} of ${grouped(all)}`;
-  const section: BrowseRow = {
+  const section = {
     key,
     parent: merchant,
-    depth: 1,
     open,
     changes,
-    type: "section",
     title: `${title} (${count})`,
     tone: "plain",
-  };
-  if (!open) return [section];
-  return [section, ...changes.flatMap((change) => changeRow(change, key, isOpen, width))];
+  } as const;
+  return sectionRows(section, () => changes.flatMap((change) => changeRow(change, key, isOpen, width)));
+}
+
+/** Returns the row of a section, and the rows below it if it is open. */
+function sectionRows(
+  section: Omit<BrowseRow & { readonly type: "section" }, "depth" | "type">,
+  below: () => readonly BrowseRow[],
+): readonly BrowseRow[] {
+  const row: BrowseRow = { ...section, depth: 1, type: "section" };
+  return section.open ? [row, ...below()] : [row];
 }
 
 function changeRow(
@@ -152,18 +158,10 @@ function accessRows(
   const open = isOpen(key, members.length <= MAX_UNFOLDED);
   const what =
     members.length === 1 ? "1 member gains or loses" : `${grouped(members.length)} members gain or lose`;
-  const section: BrowseRow = {
-    key,
-    parent: merchant,
-    depth: 1,
-    open,
-    changes: [],
-    type: "section",
-    title: `Access: ${what} permissions`,
-    tone: "plain",
-  };
-  if (!open) return [section];
-  return [section, ...members.flatMap((impact) => personRow(impact, key, isOpen, width))];
+  const title = `Access: ${what} permissions`;
+  return sectionRows({ key, parent: merchant, open, changes: [], title, tone: "plain" }, () =>
+    members.flatMap((impact) => personRow(impact, key, isOpen, width)),
+  );
 }
 
 function personRow(
@@ -227,19 +225,11 @@ function textRows(
   if (texts.length === 0) return [];
   const key = `${merchant}\n${title}`;
   const open = isOpen(key, texts.length <= MAX_UNFOLDED);
-  const section: BrowseRow = {
-    key,
-    parent: merchant,
-    depth: 1,
-    open,
-    changes: [],
-    type: "section",
-    title: `${title} (${grouped(texts.length)})`,
-    tone,
-  };
-  if (!open) return [section];
+  const heading = `${title} (${grouped(texts.length)})`;
   const details = texts.map(([label, text]) => ({ label, added: [], removed: [], plain: text.split(" ") }));
-  return [section, ...detailRows(details, key, 2, width, " ")];
+  return sectionRows({ key, parent: merchant, open, changes: [], title: heading, tone }, () =>
+    detailRows(details, key, 2, width, " "),
+  );
 }
 
 function detailRows(

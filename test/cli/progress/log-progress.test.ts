@@ -86,18 +86,7 @@ function logging(verbose = false) {
   const { io, written } = testIo({ monotonic: () => clock.now });
   const log = serviceLog(io, verbose);
   const wait = (ms: number, reason = "the service asks for fewer requests (429)") =>
-    log({
-      type: "wait",
-      method: "GET",
-      path: "/v0.1/merchants/MC1/members",
-      attempt: 1,
-      status: 429,
-      reason,
-      ms,
-      until: clock.now + ms,
-      retryAfter: true,
-      leftMs: 300_000,
-    });
+    log(waitEvent(ms, reason, clock.now));
   return { clock, wait, lines: () => written.stderr.split("\n").slice(0, -1) };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Check, DesiredState, Policies } from "../../../src/model/desired.ts";
+import type { Check, DesiredState } from "../../../src/model/desired.ts";
 import type { LiveMember } from "../../../src/model/live.ts";
 import {
   brief,
@@ -11,18 +11,12 @@ import {
   liveMember,
   liveRole,
   member,
+  NO_POLICIES,
   planOf,
   role,
   SYNC,
 } from "../../support/build.ts";
 
-const NONE: Policies = {
-  separate: [],
-  maxHolders: {},
-  requireUntil: [],
-  requireMfa: [],
-  forbidPermissions: [],
-};
 const ORIGIN = { file: "shop.yaml", path: [] };
 const ADMIN = liveRole("role_admin", "Admin", { predefined: true, permissions: ["members_delete"] });
 const ADDITIVE = { ...SYNC, members: "additive" } as const;
@@ -36,7 +30,7 @@ const judge = (rest: Partial<DesiredState>, members: readonly LiveMember[]) => {
 
 describe("what is broken already", () => {
   test("a member can be removed while another one has no MFA", () => {
-    const policies = { ...NONE, requireMfa: ["role_admin"] };
+    const policies = { ...NO_POLICIES, requireMfa: ["role_admin"] };
     const members = [member("ada@example.com", { roles: ["role_admin"] })];
     const { changes, refusals, plan } = judge({ policies, members, sync: SYNC }, [
       admin("ada"),
@@ -57,7 +51,7 @@ describe("what is broken already", () => {
   });
 
   test("one of too many holders is removed, though too many are left", () => {
-    const policies = { ...NONE, maxHolders: { role_admin: 2 } };
+    const policies = { ...NO_POLICIES, maxHolders: { role_admin: 2 } };
     const live = ["a", "b", "c", "d"].map(admin);
     const members = [member("d@example.com", { roles: [] })];
     expect(judge({ policies, members }, live)).toMatchObject({
@@ -72,14 +66,18 @@ describe("what is broken already", () => {
   });
 
   test("swapping one holder for another is no improvement if there are too many", () => {
-    const policies = { ...NONE, maxHolders: { role_admin: 2 } };
+    const policies = { ...NO_POLICIES, maxHolders: { role_admin: 2 } };
     const live = ["a", "b", "c"].map(admin);
     const members = [member("c@example.com"), member("new@example.com", { roles: ["role_admin"] })];
     expect(judge({ policies, members }, live).refusals).toEqual(["policy max-holders role_admin"]);
   });
 
   test("a file that breaks a policy by itself is refused, also where that is live already", () => {
-    const policies = { ...NONE, maxHolders: { role_admin: 1 }, separate: [["role_admin", "role_owner"]] };
+    const policies = {
+      ...NO_POLICIES,
+      maxHolders: { role_admin: 1 },
+      separate: [["role_admin", "role_owner"]],
+    };
     const members = [
       member("a@example.com", { roles: ["role_admin", "role_owner"] }),
       member("b@example.com", { roles: ["role_admin"] }),
@@ -114,7 +112,7 @@ describe("what is broken already", () => {
   });
 
   test("a role that is renamed still breaks what it broke", () => {
-    const policies = { ...NONE, requireUntil: ["Season"], requireMfa: ["Season"] };
+    const policies = { ...NO_POLICIES, requireUntil: ["Season"], requireMfa: ["Season"] };
     const roles = [role("Season", { previously: "Seasonal", permissions: [] })];
     const is = live(
       [liveRole("role_1", "Seasonal")],
@@ -130,7 +128,7 @@ describe("what is broken already", () => {
   });
 
   test("a permission that no role may grant is refused where the plan adds it to a role that has another one", () => {
-    const policies = { ...NONE, forbidPermissions: ["x", "y"] };
+    const policies = { ...NO_POLICIES, forbidPermissions: ["x", "y"] };
     const is = live([liveRole("role_1", "Till", { permissions: ["x"] })]);
     const more = desired({ policies, roles: [role("Till", { permissions: ["x", "y"] })] });
     expect(briefRefusals(planOf(more, is))).toEqual(["policy forbid-permissions Till"]);
@@ -139,7 +137,7 @@ describe("what is broken already", () => {
   });
 
   test("an invitation that is renewed breaks nothing that it did not break before", () => {
-    const policies = { ...NONE, maxHolders: { role_admin: 1 } };
+    const policies = { ...NO_POLICIES, maxHolders: { role_admin: 1 } };
     const members = [{ email: "a@example.com", origin: ORIGIN }];
     const expired = invited("mem_a", "a@example.com", { status: "expired", roles: ["role_admin"] });
     expect(judge({ policies, members }, [expired, admin("b")])).toMatchObject({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Check, Policies } from "../../../src/model/desired.ts";
+import type { Check } from "../../../src/model/desired.ts";
 import {
   briefFindings,
   briefRefusals,
@@ -9,19 +9,13 @@ import {
   liveMember,
   liveRole,
   member,
+  NO_POLICIES,
   planOf,
   role,
   SYNC,
   until,
 } from "../../support/build.ts";
 
-const NONE: Policies = {
-  separate: [],
-  maxHolders: {},
-  requireUntil: [],
-  requireMfa: [],
-  forbidPermissions: [],
-};
 const ORIGIN = { file: "shop.yaml", path: [] };
 const ROLES = [role("Approver", { permissions: ["approve"] }), role("Payer", { permissions: ["pay"] })];
 const LIVE_ROLES = [
@@ -31,7 +25,7 @@ const LIVE_ROLES = [
 
 describe("policies", () => {
   test("addresses must be in the allowed domains; live ones outside are reported", () => {
-    const policies = { ...NONE, emailDomains: ["example.com", "*.example.org"] };
+    const policies = { ...NO_POLICIES, emailDomains: ["example.com", "*.example.org"] };
     const sync = { ...SYNC, members: "additive" } as const;
     const members = ["a@example.com", "b@EXAMPLE.com", "c@x.example.org"].map((email) => member(email));
     const is = live([], [liveMember("mem_1", "d@example.org"), liveMember("mem_2", "e@notexample.com")]);
@@ -44,7 +38,7 @@ describe("policies", () => {
   });
 
   test("nobody holds two separate roles, however they got them", () => {
-    const policies = { ...NONE, separate: [["Approver", "Payer"]] };
+    const policies = { ...NO_POLICIES, separate: [["Approver", "Payer"]] };
     const members = [
       member("a@example.com", { roles: ["Approver", "Payer"] }),
       member("b@example.com", { roles: ["Payer"] }),
@@ -65,7 +59,7 @@ describe("policies", () => {
   });
 
   test("a role has no more holders than allowed", () => {
-    const policies = { ...NONE, maxHolders: { Payer: 1 } };
+    const policies = { ...NO_POLICIES, maxHolders: { Payer: 1 } };
     const members = ["a@example.com", "b@example.com"].map((email) => member(email, { roles: ["Payer"] }));
     const plan = planOf(desired({ policies, roles: ROLES, members }), live());
     expect(briefRefusals(plan)).toEqual(["policy max-holders Payer"]);
@@ -73,7 +67,7 @@ describe("policies", () => {
   });
 
   test("a role that is only given for a time needs an end date, of the grant or of the membership", () => {
-    const policies = { ...NONE, requireUntil: ["Payer"] };
+    const policies = { ...NO_POLICIES, requireUntil: ["Payer"] };
     const members = [
       member("a@example.com", { roles: ["Payer"] }),
       member("b@example.com", { roles: [{ role: "Payer", until: until("2027-01-31") }] }),
@@ -85,7 +79,7 @@ describe("policies", () => {
   });
 
   test("the end of a membership is an end of the roles that the file does not list", () => {
-    const policies = { ...NONE, requireUntil: ["Payer"] };
+    const policies = { ...NO_POLICIES, requireUntil: ["Payer"] };
     const members = [
       { email: "a@example.com", until: until("2027-01-31"), origin: ORIGIN },
       { email: "b@example.com", origin: ORIGIN },
@@ -103,7 +97,7 @@ describe("policies", () => {
   });
 
   test("holders need MFA on login; for invited members it is unknown", () => {
-    const policies = { ...NONE, requireMfa: ["Payer"] };
+    const policies = { ...NO_POLICIES, requireMfa: ["Payer"] };
     const user = { id: "u", email: "b@example.com", mfaOnLogin: true, type: "user" };
     const unsafe = { ...user, email: "robot@example.com", mfaOnLogin: false };
     const is = live(LIVE_ROLES, [
@@ -139,7 +133,7 @@ describe("policies", () => {
   });
 
   test("a permission that no role has is reported as a likely misspelling", () => {
-    const policies = { ...NONE, forbidPermissions: ["refunds_creat", "payouts_edit"] };
+    const policies = { ...NO_POLICIES, forbidPermissions: ["refunds_creat", "payouts_edit"] };
     const origin = { file: "shop.yaml", path: [] };
     const checks: readonly Check[] = [
       { kind: "at-most", can: "payout_view", atMost: 1, origin },
@@ -161,7 +155,7 @@ describe("policies", () => {
   });
 
   test("no custom role grants what is forbidden; a predefined one may", () => {
-    const policies = { ...NONE, forbidPermissions: ["pay"] };
+    const policies = { ...NO_POLICIES, forbidPermissions: ["pay"] };
     const is = live([
       ...LIVE_ROLES,
       liveRole("role_owner", "Owner", { predefined: true, permissions: ["pay"] }),

@@ -349,3 +349,15 @@ test("a command that finds no files names init, and one that cannot read names d
     expect(code).toBe(1);
   }
 });
+
+test.each(["http://user:hunter2@127.0.0.1:1", "user:hunter2@host", "https://x.example/?token=hunter2"])(
+  "doctor shows no credentials of a base URL (%s)",
+  async (url) => {
+    for (const format of ["text", "json"]) {
+      const { code, stdout, stderr } = await doctor(["--format", format], { ROLECALL_BASE_URL: url });
+      expect(code).toBe(1);
+      expect(stdout + stderr).not.toContain("hunter2");
+      expect(stdout).toContain("****");
+    }
+  },
+);

@@ -1,8 +1,10 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PassThrough, Writable } from "node:stream";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { ExitCode } from "../../src/cli/io/io.ts";
+import { ExitCode, type Io } from "../../src/cli/io/io.ts";
+import { main } from "../../src/cli/main.ts";
 import { previewNewFiles } from "../../src/cli/show/preview-plans.ts";
 import { type RunningSandbox, realIo, rolecall, startSandbox } from "../support/rolecall.ts";
 
@@ -295,4 +297,97 @@ test("init writes the merchants that it could read, and fails for the others", a
   expect(stderr).toContain("MC9 could not be read.");
   expect(stdout).toContain("created access/mc3.yaml");
   expect(code).toBe(1);
+});
+
+/** A terminal on which somebody answers: presses the keys as soon as what they answer is shown. */
+function answering(answers: readonly (readonly [shown: string, keys: string])[]) {
+  const waiting = [...answers];
+  const stdin = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode: () => stdin,
+    ref: () => stdin,
+    unref: () => stdin,
+  });
+  let screen = "";
+  const write = (text: string) => {
+    screen += text;
+    const [next] = waiting;
+    if (next === undefined || !screen.includes(next[0])) return;
+    waiting.shift();
+    screen = "";
+    // Behind the drawing, when the question listens.
+    setTimeout(() => stdin.write(next[1]), 0);
+  };
+  const drawn = new Writable({
+    write(chunk, _, done) {
+      write(String(chunk));
+      done();
+    },
+  });
+  const stderr = Object.assign(drawn, { isTTY: true, columns: 80, rows: 24 });
+  return {
+    waiting,
+    io: {
+      stdinIsTTY: true,
+      stderr: { write, isTTY: true, columns: 80 },
+      terminal: { stdin, stderr } as unknown as Io["terminal"],
+    },
+  };
+}
+
+const [YES, NO] = ["j\r", "\r"];
+
+test("init asks for all that it is not told, and does what is answered", async () => {
+  const person = answering([
+    ["Base URL of the service:", `${"\u007f".repeat(8)}${sandbox.url}\r`],
+    ["Environment variable with the API key:", `${"\u007f".repeat(16)}sk_test_0123456789abcdef\r`],
+    ["That is a key: name the variable that holds it.", `${"\u007f".repeat(24)}SHOP_KEY\r`],
+    ["Which merchants?", "a\r"],
+    ["How strict are the files?", "j\r"],
+    ["Share 2 roles of 2 merchants (1 with adjustments) in shared/roles.yaml?", YES],
+    ["Write workflows for GitHub Actions?", YES],
+  ]);
+  const env = { SHOP_KEY: "sk_test_sandbox", TERM: "xterm" };
+  const { io, written } = realIo({ cwd, env }, person.io);
+  expect(await main(["init", "--codeowners", "@acme/access"], io)).toBe(0);
+  expect(person.waiting).toEqual([]);
+  expect(written.stdout).toContain("Plans of 3 merchants: no changes;");
+  expect(written.stdout).toContain("The workflows need");
+  const mc2 = await read("access/mc2.yaml");
+  expect(mc2).toContain(`api:\n  base_url: ${sandbox.url}\n  key_env: SHOP_KEY\n`);
+  expect(mc2).toContain("include: [../shared/roles.yaml]\nsync: { roles: additive, members: additive,");
+  expect(await filesHere()).toEqual([
+    ".github/CODEOWNERS",
+    ".github/workflows/rolecall-apply.yml",
+    ".github/workflows/rolecall-drift.yml",
+    ".github/workflows/rolecall-plan.yml",
+    ".gitignore",
+    "access/mc1.yaml",
+    "access/mc2.yaml",
+    "access/mc3.yaml",
+    "schemas/merchant.schema.json",
+    "shared/roles.yaml",
+  ]);
+});
+
+test("init writes nothing that was answered with no, and nothing at all if a question is left", async () => {
+  const answers = [
+    ["Which merchants?", " j \r"],
+    ["How strict are the files?", "\r"],
+    ["Share 2 roles of 2 merchants", NO],
+  ] as const;
+  const env = { ...sandbox.env, TERM: "xterm" };
+  const leaving = answering([...answers, ["Write workflows", "q"]]);
+  const left = realIo({ cwd, env }, leaving.io);
+  expect(await main(["init"], left.io)).toBe(1);
+  expect(await filesHere()).toEqual([]);
+  const refusing = answering([...answers, ["Write workflows", NO]]);
+  expect(await main(["init"], realIo({ cwd, env }, refusing.io).io)).toBe(0);
+  expect(await filesHere()).toEqual([
+    ".gitignore",
+    "access/mc1.yaml",
+    "access/mc2.yaml",
+    "schemas/merchant.schema.json",
+  ]);
+  expect(await read("access/mc1.yaml")).not.toContain("include");
 });

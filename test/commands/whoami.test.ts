@@ -168,6 +168,9 @@ describe("the keys", () => {
     const keyless = await whoami(["--key-env", "NONE"]);
     expect(keyless.stderr).toContain("There is no API key.");
     expect(keyless.stderr).toContain("Set the environment variable NONE");
+    const pasted = await whoami(["--key-env", "sk_live_0123456789abcdef"]);
+    expect(pasted.stderr).toContain("An API key was given where the name of its variable belongs.");
+    expect(pasted.stderr).not.toContain("0123456789");
     const nowhere = await whoami([], { ROLECALL_BASE_URL: "" });
     expect(nowhere.stderr).toContain("No base URL is configured.");
     expect([keyless.code, nowhere.code]).toEqual([1, 1]);

@@ -4,6 +4,7 @@ import { RolecallError } from "../../model/errors.ts";
 import type { Choice, ListQuestion, TextQuestion } from "../../render/tui/questions.tsx";
 import type { Io } from "../io/io.ts";
 import { styleFor, terminalOf } from "../io/output.ts";
+import { isKey } from "../session/connection.ts";
 
 /** Asks on the terminal; every question throws RolecallError if it is left. */
 export interface Interview {
@@ -57,6 +58,7 @@ export function askKeyVariable(interview: Interview, env: Io["env"]): Promise<st
     title: "Environment variable with the API key:",
     initial: "ROLECALL_API_KEY",
     problem: (name) => {
+      if (isKey(name)) return "That is a key: name the variable that holds it.";
       if (!VARIABLE.test(name)) return "That is not the name of an environment variable.";
       return env[name]
         ? null

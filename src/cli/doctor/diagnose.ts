@@ -178,7 +178,7 @@ async function examineService(subjects: readonly Connected[], examination: Exami
   if (!first) return { groups: [], needs: [] };
   const { baseUrl, baseUrlSource: source } = first.connection;
   const checks = await checkService({ baseUrl, source }, examination.network, examination.io);
-  const group: HealthGroup = { about: "service", names: [baseUrl], checks };
+  const group: HealthGroup = { about: "service", names: [withoutCredentials(baseUrl)], checks };
   // The clock does not affect reachability.
   const isReached = checks.every(({ name, status }) => status !== "failed" || name === "Clock");
   if (!isReached) return { groups: [group], needs: [] };
@@ -243,6 +243,11 @@ function keysMissing(needed: HealthReport["needed"]): readonly string[] {
     const missing = [...new Set(own.flatMap((one) => one.missing))];
     return `Grant the key in ${own[0]?.keySource}: ${missing.join(", ")}.`;
   });
+}
+
+/** Returns an address without what may be a secret: a user, a query, a fragment. */
+function withoutCredentials(address: string): string {
+  return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?[^/?#]*@/i, "$1****@").replace(/[?#].*$/, "?****");
 }
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): readonly (readonly T[])[] {

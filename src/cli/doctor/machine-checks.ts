@@ -41,7 +41,7 @@ export async function readProject(
 }
 
 const NO_FILES = new RolecallError("no-files", "There is no folder access/ with files.", {
-  hint: "rolecall init writes them from what is live.",
+  hint: "rolecall init writes files from what is live.",
 });
 
 /** The checks that need no network. */

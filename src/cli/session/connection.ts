@@ -1,4 +1,5 @@
 import { BlockList, isIP } from "node:net";
+import { findKeys } from "../../config/diagnostics/secrets.ts";
 import { normalizeServiceUrl } from "../../lib/text.ts";
 import type { ProxyServer } from "../../live/http/transport.ts";
 import type { Addressed, Environment } from "../../model/desired.ts";
@@ -97,6 +98,11 @@ function keyIn(
 ): Pick<Connection, "key" | "keySource"> {
   const keySource = candidates.find((name) => env[name]);
   const key = keySource && env[keySource]?.trim();
+  if (candidates.some(isKey)) {
+    throw new RolecallError("key-missing", "An API key was given where the name of its variable belongs.", {
+      hint: "Set an environment variable to the key, and name the variable.",
+    });
+  }
   if (!keySource || !key) {
     throw new RolecallError("key-missing", `There is no API key${whose}.`, {
       hint: `Set the environment variable ${candidates.join(", or ")}.`,
@@ -108,6 +114,11 @@ function keyIn(
     });
   }
   return { key, keySource };
+}
+
+/** Returns whether a text is an API key rather than the name of a variable. */
+export function isKey(text: string): boolean {
+  return findKeys(text).length > 0;
 }
 
 /** Returns the environment of a key by its prefix; `null` if it has none. */

@@ -1,6 +1,7 @@
 import { Box, render, Text, useApp, useInput } from "ink";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Style } from "../style.ts";
+import { wrapText } from "../text/wrap.ts";
 import { Frame, useSize } from "./board.tsx";
 import type { Terminal } from "./browser.tsx";
 import {
@@ -90,6 +91,7 @@ export function pressInList(
   if (key.pageUp) return move(-PAGE);
   if (key.pageDown) return move(PAGE);
   if (state.filtering) return typeFilter(state, input, key);
+  if (key.escape && state.filter !== "") return { ...state, filter: "", cursor: 0 };
   if (key.escape || input === "q") return { ...state, answer: null };
   if (key.return) return accept(question, state, found);
   switch (input) {
@@ -143,8 +145,8 @@ function allToggled(ticked: ReadonlySet<number>, found: readonly number[]): Read
   return next;
 }
 
-/** Lines besides the items: title, filter, keys, and two of the terminal that stay free. */
-const OTHER_LINES = 5;
+/** Lines besides the title and the items: filter, keys, and two of the terminal that stay free. */
+const OTHER_LINES = 4;
 
 /** Returns the lines of a list, with the cursor's item in sight. */
 export function listLines(
@@ -156,7 +158,12 @@ export function listLines(
   const { columns } = size;
   const { title, choices, single } = question;
   const found = matching(question, state.filter);
-  const height = Math.max(size.rows - OTHER_LINES, 1);
+  const count = single ? "" : ` (${state.ticked.size} of ${choices.length} ticked)`;
+  const titles = titleLines([title, style.bold], [count], columns).slice(
+    0,
+    Math.max(size.rows - OTHER_LINES - 1, 1),
+  );
+  const height = Math.max(size.rows - OTHER_LINES - titles.length, 1);
   const first = Math.min(Math.max(state.cursor - height + 1, 0), Math.max(found.length - height, 0));
   const visible = found.slice(first, first + height);
   const widest = Math.max(0, ...choices.map(({ label }) => widthOf(shown(label))));
@@ -178,10 +185,9 @@ export function listLines(
     );
     return isBelow && note !== "" ? [item, line([["    "], [shown(note), style.dim]], columns)] : [item];
   });
-  const count = single ? "" : ` (${state.ticked.size} of ${choices.length} ticked)`;
   const keys = single ? SINGLE_KEYS : columns < NARROW ? NARROW_LIST_KEYS : LIST_KEYS;
   return [
-    line([[title, style.bold], [count]], columns),
+    ...titles,
     ...(found.length === 0 ? [cutTo("  Nothing matches the filter.", columns)] : items),
     ...(state.filtering || state.filter !== ""
       ? [line([["/", style.cyan], [shown(state.filter)], [state.filtering ? "_" : "", style.cyan]], columns)]
@@ -212,7 +218,7 @@ export async function askList(
         answer = chosen;
       }}
     />,
-    { stdin, stdout: stderr, exitOnCtrlC: false },
+    { stdin, stdout: stderr, exitOnCtrlC: false, patchConsole: false },
   );
   await app.waitUntilExit();
   return answer;
@@ -249,16 +255,16 @@ export function List({ question, style, onAnswer }: ListProps): ReactNode {
   const lines =
     drawn.answer === undefined
       ? listLines(question, drawn, size, style)
-      : [answerLine(question, drawn.answer, size, style)];
+      : answerLines(question, drawn.answer, size, style);
   return <Frame lines={lines} />;
 }
 
-function answerLine(
+function answerLines(
   { title, choices, single }: ListQuestion,
   answer: readonly number[] | null,
   { columns }: Size,
   style: Style,
-): string {
+): readonly string[] {
   const labels = (answer ?? []).map((index) => shown(choices[index]?.label ?? ""));
   const text =
     answer === null
@@ -266,8 +272,17 @@ function answerLine(
       : single || labels.length <= FEW_LABELS
         ? labels.join(", ")
         : `${labels.length} of ${choices.length}`;
-  return line([[title], [" "], [text, style.bold]], columns);
+  return titleLines([`${title} `], [text, style.bold], columns);
 }
+
+/** Returns a title and what follows it, on several lines only if they do not fit on one. */
+function titleLines(title: Piece, rest: Piece, columns: number): readonly string[] {
+  const text = `${title[0]}${rest[0]}`;
+  if (widthOf(text) <= columns) return [line([title, rest], columns)];
+  return wrapText(text, columns).map((one) => line([[one]], columns));
+}
+
+type Piece = Parameters<typeof line>[0][number];
 
 const FEW_LABELS = 3;
 
@@ -286,7 +301,7 @@ export async function askText(
         answer = text;
       }}
     />,
-    { stdin, stdout: stderr, exitOnCtrlC: false },
+    { stdin, stdout: stderr, exitOnCtrlC: false, patchConsole: false },
   );
   await app.waitUntilExit();
   return answer;

@@ -90,6 +90,22 @@ describe("a list to tick", () => {
     ).toContain("Nothing matches");
   });
 
+  test("shows everything again with Escape, also after the filter was accepted", () => {
+    const filtered = pressed(MERCHANTS, "/", "a", ENTER, "a", ESCAPE);
+    expect([filtered.answer, filtered.filter]).toEqual([undefined, ""]);
+    expect(pressInList(MERCHANTS, filtered, "", ESCAPE).answer).toBeNull();
+  });
+
+  test("breaks a title that is wider than the window", () => {
+    const question = { ...MERCHANTS, title: "Share 2 roles of 51 merchants in shared/roles.yaml?" };
+    const lines = listLines(question, initialListState(question), { columns: 40, rows: 10 }, PLAIN);
+    expect(lines.slice(0, 3)).toEqual([
+      "Share 2 roles of 51 merchants in",
+      "shared/roles.yaml? (0 of 3 ticked)",
+      "> [ ] MC1  Harbour",
+    ]);
+  });
+
   test.each([["q"], [ESCAPE]])("is left with %j", (key) => {
     expect(pressed(MERCHANTS, " ", key).answer).toBeNull();
   });

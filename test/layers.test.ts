@@ -9,7 +9,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   plan: "lib model node:crypto",
   live: "lib model undici zod",
   apply: "lib model",
-  render: "!render/tui lib model diff string-width",
+  render: "!render/tui lib model diff",
   "render/html": "render !render/tui !render/html/client lib model",
   "render/html/client": "render/html/page-data.ts",
   "render/tui": "render !render/html lib model ink react string-width",

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import picomatch from "picomatch";
+import stringWidth from "string-width";
 import { expect, test } from "vitest";
-import { counted, grouped, matchesSimpleGlob } from "../../src/lib/text.ts";
+import { cellWidth, counted, grouped, matchesSimpleGlob } from "../../src/lib/text.ts";
 
 test("a count agrees with its noun", () => {
   expect([
@@ -14,6 +15,23 @@ test("a count agrees with its noun", () => {
 
 test("a number stands in groups of three digits, as in English", () => {
   fc.assert(fc.property(fc.maxSafeInteger(), (n) => grouped(n) === n.toLocaleString("en-US")));
+});
+
+test.each([
+  ["ada@example.com", 15],
+  ["→ Müller…", 9],
+  ["商店", 4],
+  ["한국", 4],
+  ["e\u0301", 1],
+  ["👍", 2],
+  ["👍🏽", 2],
+  ["☎️", 2],
+  ["👩‍👩‍👧", 2],
+  ["🇩🇪 🇫🇷", 5],
+  ["\u001b[1mbold\u001b[22m \u001b[38;5;1m", 5],
+])("%s takes %i cells", (text, cells) => {
+  expect(cellWidth(text)).toBe(cells);
+  expect(stringWidth(text)).toBe(cells);
 });
 
 test("a simple glob agrees with the plan's globs, and any other is not handled", () => {

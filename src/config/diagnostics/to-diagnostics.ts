@@ -1,4 +1,5 @@
 import { escapeText } from "../../lib/escape.ts";
+import { cellWidth } from "../../lib/text.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import { ENTRY_MESSAGES, POLICY_MESSAGES } from "../messages/entry-messages.ts";
 import type { MessageTable, MessageText } from "../messages/message-phrases.ts";
@@ -200,7 +201,7 @@ interface Cell {
 function cellsOf(line: string): readonly Cell[] {
   return Array.from(line, (character) => {
     const text = character === "\t" ? TAB : escapeText(character);
-    return { text, width: text === character ? characterWidth(character) : text.length };
+    return { text, width: text === character ? cellWidth(character) : text.length };
   });
 }
 
@@ -250,19 +251,4 @@ function windowed(cells: readonly Cell[], from: number): string {
 function carets({ start, width }: Marked, from: number): string {
   const offset = start - from + (from > 0 ? 1 : 0);
   return " ".repeat(offset) + "^".repeat(Math.min(width, MAX_CELLS - (start - from)));
-}
-
-/** Scripts and symbols that terminals draw two cells wide. */
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18cff}\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
-
-/** Returns how many terminal cells a character takes: two for wide ones, none for marks that sit on another. */
-function characterWidth(character: string): number {
-  if (character <= "~") {
-    return 1;
-  }
-  if (/\p{M}/u.test(character)) {
-    return 0;
-  }
-  return WIDE.test(character) ? 2 : 1;
 }

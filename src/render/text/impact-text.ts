@@ -1,9 +1,9 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted } from "../../lib/text.ts";
+import { cellWidth, counted } from "../../lib/text.ts";
 import type { Impact, MemberImpact } from "../../model/plan.ts";
 import type { Style, Verbosity } from "../style.ts";
 import { type ChangeOrigin, originSuffix } from "../view/risk-view.ts";
-import { cellWidth, hangingLines, moreText, padTo, wrapList } from "./wrap.ts";
+import { hangingLines, moreText, padTo, wrapList } from "./wrap.ts";
 
 const SUMS_SHOWN = 40;
 const GROUPS_SHOWN = 12;

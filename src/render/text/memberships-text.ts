@@ -1,8 +1,8 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted, shellWord, shorten } from "../../lib/text.ts";
+import { cellWidth, counted, shellWord, shorten } from "../../lib/text.ts";
 import type { MemberStatus, Membership } from "../../model/live.ts";
 import type { Paint, Style, Verbosity } from "../style.ts";
-import { cellWidth, hangingLines, moreText, padTo, wrapList } from "./wrap.ts";
+import { hangingLines, moreText, padTo, wrapList } from "./wrap.ts";
 
 /** The memberships of one key's user, compared with the files. */
 export interface MembershipsView {

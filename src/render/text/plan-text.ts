@@ -1,5 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted } from "../../lib/text.ts";
+import { cellWidth, counted } from "../../lib/text.ts";
 import type { Paint, Style, Verbosity } from "../style.ts";
 import { type DetailView, type RowView, wordDiffText } from "../view/change-view.ts";
 import {
@@ -15,7 +15,7 @@ import {
 } from "../view/plan-view.ts";
 import { type RiskView, riskTitle } from "../view/risk-view.ts";
 import { renderImpact } from "./impact-text.ts";
-import { cellWidth, hangingLines, moreText, wrapList, wrapText } from "./wrap.ts";
+import { hangingLines, moreText, wrapList, wrapText } from "./wrap.ts";
 
 const SYMBOLS = { create: "+", update: "~", replace: "±", delete: "-" } as const;
 const LABEL_WIDTH = 13;

@@ -1,9 +1,9 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted, grouped } from "../../lib/text.ts";
+import { cellWidth, counted, grouped } from "../../lib/text.ts";
 import type { PastRun, PastWrite, RunStatus } from "../../model/journal.ts";
 import type { Paint, Style } from "../style.ts";
 import { adoptedText } from "../view/change-view.ts";
-import { cellWidth, padTo } from "./wrap.ts";
+import { padTo } from "./wrap.ts";
 
 /** A readable journal, with the status of its merchant's part of the run. */
 export interface KnownRun {

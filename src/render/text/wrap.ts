@@ -1,11 +1,5 @@
-import stringWidth from "string-width";
-import { grouped } from "../../lib/text.ts";
+import { cellWidth, grouped } from "../../lib/text.ts";
 import { PLAIN, type Style } from "../style.ts";
-
-/** Returns the width of a text in terminal cells: two for wide characters, none for combining marks. */
-export function cellWidth(text: string): number {
-  return /^[\x20-\x7e]*$/.test(text) ? text.length : stringWidth(text);
-}
 
 /** Fills a text up with spaces to a number of cells. */
 export function padTo(text: string, width: number): string {

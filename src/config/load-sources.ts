@@ -131,7 +131,7 @@ export async function loadSources(
   now: number,
   hooks: LoadHooks | undefined,
 ): Promise<LoadedSources> {
-  const pause = hooks?.pause ?? (async () => undefined);
+  const pause = hooks?.pause ?? noPause;
   const sources = new Map<string, SourceFile>();
   const targets = new Map<Include, SourceFile>();
   const failures: FailedRead[] = [];
@@ -148,9 +148,7 @@ export async function loadSources(
     if (known !== undefined) {
       return known;
     }
-    // The full parser is loaded only for a file that needs it.
-    const parsed =
-      (await parseFastPausing(result.text, pause)) ?? (await import("./yaml/to-value.ts")).parse(result.text);
+    const parsed = await parseYaml(result.text, pause);
     const source = analyzeSource(result.file, result.text, parsed, now);
     sources.set(result.file, source);
     await pause();
@@ -186,6 +184,13 @@ export async function loadSources(
     failures,
     resolve: (include) => targets.get(include) ?? null,
   };
+}
+
+const noPause = async (): Promise<void> => undefined;
+
+/** Parses YAML; the full parser is loaded only for a text that needs it. */
+export async function parseYaml(text: string, pause: LoadHooks["pause"] = noPause): Promise<ParsedYaml> {
+  return (await parseFastPausing(text, pause)) ?? (await import("./yaml/to-value.ts")).parse(text);
 }
 
 /** Reports the headers of the files. */

@@ -1,7 +1,8 @@
 import { adoptPlanned, type LoadedProject, ofDrift } from "../../cli/adopt/adopt-planned.ts";
 import { deepen, isShallow, SHALLOW_WARNING } from "../../cli/files/git-history.ts";
 import { type PlannedMerchant, plannedOnly } from "../../cli/session/session.ts";
-import { driftsOf, ruleLocations, unplannedOf } from "../../cli/show/show-plans.ts";
+import { ruleLocations } from "../../cli/show/rule-locations.ts";
+import { driftsOf, unplannedOf } from "../../cli/show/show-plans.ts";
 import { counted } from "../../lib/text.ts";
 import type { Drift } from "../../model/reports.ts";
 import { driftsJson } from "../../render/machine-formats.ts";

@@ -1,5 +1,6 @@
 import { plannedOnly } from "../../cli/session/session.ts";
-import { ruleLocations, unplannedOf } from "../../cli/show/show-plans.ts";
+import { ruleLocations } from "../../cli/show/rule-locations.ts";
+import { unplannedOf } from "../../cli/show/show-plans.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";

@@ -2,7 +2,6 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { promisify } from "node:util";
-import { locate } from "../../config/yaml/locate.ts";
 import type { DesiredState, Origin } from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Change } from "../../model/plan.ts";
@@ -130,22 +129,27 @@ function parseBlame(output: string, now: number, shallow: boolean): readonly num
   return times;
 }
 
-/** A file's text and commit times. */
+/** When a file and its entries were last committed; in ms since the epoch, `null` if unknown. */
 interface History {
-  readonly text: string;
-  readonly times: FileTimes;
+  readonly file: number | null;
+  entry(origin: Pick<Origin, "path">): number | null;
 }
 
 /** Reads a file with its commit times. */
 async function readHistory(file: string, { cwd, now }: Pick<Io, "cwd" | "now">): Promise<History> {
-  const [text, times] = await Promise.all([readFile(resolve(cwd, file), "utf8"), gitTimes(file, cwd, now())]);
-  return { text, times };
-}
-
-/** Returns when an entry was last committed; in ms since the epoch, `null` if unknown. */
-function entryTime({ text, times }: History, { path }: Pick<Origin, "path">): number | null {
-  const span = locate(text, path);
-  return span ? times.lines(span.line, span.endLine) : null;
+  const [text, times, { locate }] = await Promise.all([
+    readFile(resolve(cwd, file), "utf8"),
+    gitTimes(file, cwd, now()),
+    // Loaded only here: most plans need no history.
+    import("../../config/yaml/locate.ts"),
+  ]);
+  return {
+    file: times.file,
+    entry({ path }) {
+      const span = locate(text, path);
+      return span ? times.lines(span.line, span.endLine) : null;
+    },
+  };
 }
 
 /** Returns a function that reads an entry's commit time; git runs once for each file. */
@@ -155,7 +159,7 @@ export function entryTimes(io: Pick<Io, "cwd" | "now">): (origin: Origin) => Pro
     const { file } = origin;
     const history = histories.get(file) ?? readHistory(file, io);
     histories.set(file, history);
-    return entryTime(await history, origin);
+    return (await history).entry(origin);
   };
 }
 
@@ -170,7 +174,7 @@ export async function driftTimes(
   const updated = new Map(
     [...live.roles, ...live.members].map(({ id, updatedAt }) => [id, Date.parse(updatedAt)]),
   );
-  const newest = Math.max(...[...files.values()].map(({ times }) => times.file ?? Number.NaN));
+  const newest = Math.max(...[...files.values()].map((history) => history.file ?? Number.NaN));
   return {
     live: ({ id }) => known(id === null ? undefined : updated.get(id)),
     file: (change) => {
@@ -178,7 +182,7 @@ export async function driftTimes(
       // A removed entry has no lines, so the time of the merchant's files is used.
       if (origin === undefined) return known(newest);
       const history = files.get(origin.file);
-      return history ? entryTime(history, origin) : null;
+      return history?.entry(origin) ?? null;
     },
   };
 }

@@ -14,7 +14,6 @@ import { styleFor } from "../io/output.ts";
 import { journalFiles } from "../journal/read-journals.ts";
 import type { ProgressDisplay } from "../progress/log-progress.ts";
 import { openProgress } from "../progress/open-progress.ts";
-import { ruleLocations } from "../show/show-plans.ts";
 import { checkReinvited, warningsOfReinvited } from "./invitations.ts";
 import { openServices, startPrefetch } from "./services.ts";
 import { createSessions, type Planned, plannedOnly, planSessions } from "./session.ts";
@@ -64,6 +63,8 @@ export async function planMerchants(
     const planning = planSessions(sessions, progress.read);
     // By now every session has claimed its live state.
     prefetch.cancel();
+    // Loaded while the service responds: it needs the full YAML parser.
+    const { ruleLocations } = await import("../show/rule-locations.ts");
     const planned = await planning;
     warnReinvited(planned, options, io);
     return {

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { parse } from "../../config/yaml/to-value.ts";
+import { parseYaml } from "../../config/load-sources.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { UnmanagedMerchant } from "../../render/markdown/review-sections.ts";
@@ -96,7 +96,7 @@ async function removedMerchants(
     if (files.length === 0) return [];
     const removed = await Promise.all(
       files.slice(0, MAX_FILES).map(async ([, status, file]) => {
-        const { value } = parse(await git("show", `${base}:${file}`));
+        const { value } = await parseYaml(await git("show", `${base}:${file}`));
         return { file, merchant: Object(value)["merchant"], exists: status === "M" };
       }),
     );

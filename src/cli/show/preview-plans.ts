@@ -1,5 +1,4 @@
 import type { Plan } from "../../model/plan.ts";
-import { renderPage } from "../../render/html/html-page.ts";
 import type { UnmanagedMerchant } from "../../render/markdown/review-sections.ts";
 import { isEmptyPlan, renderEmptyPlans, renderPlans } from "../../render/text/plan-text.ts";
 import { planView } from "../../render/view/plan-view.ts";
@@ -7,7 +6,6 @@ import type { DocumentOptions, OutputOptions, ServiceOptions } from "../args/opt
 import { ExitCode, type Io, type TextWriter } from "../io/io.ts";
 import { outputTo, standardStream, styleFor, verbosityOf } from "../io/output.ts";
 import { warnUnfinishedRuns } from "../journal/past-runs.ts";
-import { browsePlans, checkInteractive } from "../review/browse-plans.ts";
 import { type PlannedMerchants, planMerchants } from "../session/plan-merchants.ts";
 import { plannedOnly } from "../session/session.ts";
 import { warnRemovedMerchants } from "./list-merchants.ts";
@@ -38,7 +36,8 @@ export async function previewPlans(
   options: PlanCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
-  if (options.interactive) checkInteractive(options, io);
+  const browser = options.interactive ? await import("../review/browse-plans.ts") : null;
+  browser?.checkInteractive(options, io);
   const merchants = await planMerchants(paths, options, io);
   try {
     await warnUnfinishedRuns(plannedOnly(merchants.planned), options, io);
@@ -46,11 +45,12 @@ export async function previewPlans(
       options.merchant.length === 0 && (!options.quiet || options.format === "markdown")
         ? await warnRemovedMerchants(paths, merchants.declared, options, io)
         : [];
-    if (options.interactive) await browse(merchants, options, io);
+    const plans = plannedOnly(merchants.planned).map(({ plan }) => plan);
+    if (plans.length > 0) await browser?.browsePlans(plans, { ...options, selects: false }, io);
     const output = outputTo(options.output ?? streamBeside(options.out), io);
-    const { plans, complete } = showPlans(
+    const { complete } = showPlans(
       merchants.planned,
-      printerFor({ ...merchants, unmanaged }, options, output.sink, io),
+      await printerFor({ ...merchants, unmanaged }, options, output.sink, io),
       options,
       io,
     );
@@ -97,31 +97,26 @@ function streamBeside(out: string | undefined): string | undefined {
   return out !== undefined && standardStream(out) === "stdout" ? "/dev/stderr" : undefined;
 }
 
-function printerFor(
+async function printerFor(
   merchants: PlannedMerchants & { readonly unmanaged: readonly UnmanagedMerchant[] },
   options: PlanCommandOptions,
   sink: TextWriter,
   io: Io,
-): PrintPlans {
+): Promise<PrintPlans> {
   const { format } = options;
   return format === "html"
-    ? pagePrinter(merchants, options, sink, io)
+    ? await pagePrinter(merchants, options, sink, io)
     : plansPrinter({ ...merchants, options: { ...options, format }, sink }, io);
 }
 
-/** Shows the plans in the browser of the terminal, without a selection. */
-async function browse({ planned }: PlannedMerchants, options: PlanCommandOptions, io: Io): Promise<void> {
-  const plans = plannedOnly(planned).map(({ plan }) => plan);
-  if (plans.length > 0) await browsePlans(plans, { ...options, selects: false }, io);
-}
-
 /** Prints the plans as one page, with the access before and after. */
-function pagePrinter(
+async function pagePrinter(
   { planned, placeOf, fileErrors }: PlannedMerchants,
   options: PlanCommandOptions,
   sink: TextWriter,
   io: Io,
-): PrintPlans {
+): Promise<PrintPlans> {
+  const { renderPage } = await import("../../render/html/html-page.ts");
   return (_, unplanned) => {
     const merchants = plannedOnly(planned).map((one) => ({
       report: reportOf(one, true),

@@ -1,14 +1,7 @@
 import { resolve } from "node:path";
-import type { Path } from "../../config/diagnostics/problem.ts";
-import { fieldsOf } from "../../config/values.ts";
-import { parseFast } from "../../config/yaml/fast-yaml.ts";
-import { locate } from "../../config/yaml/locate.ts";
-import { parse } from "../../config/yaml/to-value.ts";
-import type { DesiredState, Origin } from "../../model/desired.ts";
 import type { FailureJson } from "../../model/events.ts";
-import type { Finding, Plan } from "../../model/plan.ts";
+import type { Plan } from "../../model/plan.ts";
 import type { AccessReport, Drift } from "../../model/reports.ts";
-import { checkText } from "../../plan/judge/checks.ts";
 import { liveReport } from "../../plan/report/build-access-report.ts";
 import { type DriftTimes, driftOf } from "../../plan/report/detect-drift.ts";
 import { plansJunit } from "../../render/junit-report.ts";
@@ -145,98 +138,3 @@ export async function savePlans(
   await writeAtomically(resolve(io.cwd, out), plansJson(plans, failures), { shown: out });
   io.stderr.write(`Saved as ${out}.\n`);
 }
-
-/**
- * Returns a function that locates rules in the files, as in `access/shop.yaml:41:3`. A plan holds no locations, so that
- * moving a line changes no plan.
- */
-export function ruleLocations(
-  states: readonly DesiredState[],
-  sources: readonly { readonly file: string; readonly text: string }[],
-): PlaceOf {
-  const byMerchant = new Map(states.map((state) => [state.merchant, state]));
-  const texts = new Map(sources.map(({ file, text }) => [file, text]));
-  const place = ({ file, path }: Origin): string | null => {
-    const span = locate(texts.get(file) ?? "", path);
-    return span ? `${file}:${span.line}:${span.column}` : null;
-  };
-  const firstPlace = (files: readonly string[], pathIn: (file: string) => Path | null): string | null => {
-    for (const file of files) {
-      const path = pathIn(file);
-      const found = path === null ? null : place({ file, path });
-      if (found !== null) return found;
-    }
-    return null;
-  };
-  const ofFinding = (
-    { code, name, message }: Finding,
-    { checks }: DesiredState,
-    files: readonly string[],
-  ): string | null => {
-    if (NAMING_CODES.has(code)) return firstPlace(files, (file) => pathInRules(texts.get(file) ?? "", name));
-    // An existing violation.
-    const failed = checks.find((one) => message.includes(`(check: ${checkText(one)})`));
-    if (failed) return place(failed.origin);
-    return firstPlace(files, () => KEYS[code] ?? null);
-  };
-  return ({ merchant }, found) => {
-    const state = byMerchant.get(merchant);
-    if (state === undefined) return null;
-    const files = [state.origin.file, ...(state.included ?? [])];
-    if ("severity" in found) return ofFinding(found, state, files);
-    const { rule, code, check, override } = found;
-    if (rule === "check") {
-      const written = state.checks.find((one) => checkText(one) === check);
-      return written ? place(written.origin) : null;
-    }
-    const path = KEYS[code];
-    if (path === undefined || (code === "min-holders" && !namesRole(state, override))) return null;
-    return firstPlace(files, () => path);
-  };
-}
-
-/** The findings about a name in a rule. */
-const NAMING_CODES: ReadonlySet<string> = new Set([
-  "rule-member-unknown",
-  "rule-permission-unknown",
-  "rule-role-unknown",
-]);
-
-const RULES = ["policies", "guards", "checks"] as const;
-
-/** Returns the path at which a rule of a file names a role or a permission; `null` if none does. */
-function pathInRules(text: string, name: string): Path | null {
-  const value = fieldsOf((parseFast(text) ?? parse(text)).value);
-  const find = (inner: unknown, path: Path): Path | null => {
-    if (typeof inner === "string") return inner === name || inner === `role:${name}` ? path : null;
-    if (typeof inner !== "object" || inner === null) return null;
-    for (const [key, each] of Object.entries(inner)) {
-      const to = [...path, Array.isArray(inner) ? Number(key) : key];
-      const found = key === name ? to : find(each, to);
-      if (found !== null) return found;
-    }
-    return null;
-  };
-  return RULES.map((key) => find(value[key], [key])).find((path) => path !== null) ?? null;
-}
-
-/**
- * Returns whether a merchant's files set the fewest holders of a role, and not the default, by the override of a
- * refusal.
- */
-function namesRole({ guards }: DesiredState, override: string | null): boolean {
-  return Object.keys(guards.minHolders ?? {}).some((role) => override?.startsWith(`min-holders=${role}:`));
-}
-
-/** The path of the file's key that causes a refusal, by its code. */
-const KEYS: Readonly<Record<string, readonly string[]>> = {
-  "max-removals": ["guards", "max_removals"],
-  protect: ["guards", "protect"],
-  "min-holders": ["guards", "min_holders"],
-  "email-domains": ["policies", "email_domains"],
-  separate: ["policies", "separate"],
-  "max-holders": ["policies", "max_holders"],
-  "require-until": ["policies", "require_until"],
-  "require-mfa": ["policies", "require_mfa"],
-  "forbid-permissions": ["policies", "forbid_permissions"],
-};

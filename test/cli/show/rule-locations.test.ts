@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ruleLocations } from "../../../src/cli/show/show-plans.ts";
+import { ruleLocations } from "../../../src/cli/show/rule-locations.ts";
 import { loadMerchants } from "../../../src/config/load-merchants.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
 import { judgeDeclared } from "../../../src/plan/judge/judge-rules.ts";

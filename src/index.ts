@@ -1,4 +1,4 @@
-import { type ParsedMerchantFile, parseFile } from "./config/load-merchants.ts";
+import { type ParsedMerchantFile, parseFile } from "./config/parse-file.ts";
 import { judgeDeclared } from "./plan/judge/judge-rules.ts";
 
 /**

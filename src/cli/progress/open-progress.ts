@@ -1,5 +1,4 @@
 import type { Board, LineSource } from "../../render/tui/board.tsx";
-import { applyLines, readingLines } from "../../render/tui/progress-lines.ts";
 import type { Size } from "../../render/tui/terminal-text.ts";
 import type { Io, TextWriter } from "../io/io.ts";
 import { styleFor, terminalOf } from "../io/output.ts";
@@ -46,8 +45,15 @@ function tuiProgress({ verbose, color }: ProgressOptions, io: Io): ProgressDispl
     draws: true,
     log: verbose ? serviceLog(out, true) : () => undefined,
     showReading: (progress) =>
-      stage.raise((size) => readingLines(progress.view(io.monotonic()), size, style)),
-    showApplying: (progress) => stage.raise((size) => applyLines(progress.view(io.monotonic()), size, style)),
+      stage.raise(async () => {
+        const { readingLines } = await import("../../render/tui/progress-lines.ts");
+        return (size) => readingLines(progress.view(io.monotonic()), size, style);
+      }),
+    showApplying: (progress) =>
+      stage.raise(async () => {
+        const { applyLines } = await import("../../render/tui/progress-lines.ts");
+        return (size) => applyLines(progress.view(io.monotonic()), size, style);
+      }),
     end: () => stage.lower(),
   });
 }
@@ -56,7 +62,7 @@ type Draw = (size: Size) => readonly string[];
 
 interface Stage {
   /** Shows a board, unless `lower` is called soon. */
-  raise(draw: Draw): void;
+  raise(load: () => Promise<Draw>): void;
   lower(): Promise<void>;
   sink(stream: "stdout" | "stderr"): TextWriter;
 }
@@ -65,18 +71,18 @@ function boardStage(io: Io): Stage {
   let board: Board | null = null;
   let over = new AbortController();
   let raising: Promise<void> = Promise.resolve();
-  const show = async (draw: Draw, signal: AbortSignal): Promise<void> => {
+  const show = async (load: () => Promise<Draw>, signal: AbortSignal): Promise<void> => {
     await io.sleep(BOARD_DELAY_MS, signal).catch(() => undefined);
     if (signal.aborted) return;
-    const { openBoard } = await import("../../render/tui/board.tsx");
+    const [{ openBoard }, draw] = await Promise.all([import("../../render/tui/board.tsx"), load()]);
     if (signal.aborted) return;
     board = openBoard(ticking(draw), io.terminal);
   };
   return {
-    raise(draw) {
+    raise(load) {
       over.abort();
       over = new AbortController();
-      raising = show(draw, over.signal);
+      raising = show(load, over.signal);
     },
     async lower() {
       over.abort();

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { adoptNew, newFileText } from "../../../src/cli/adopt/new-file.ts";
 import { globMatcher } from "../../../src/cli/session/session.ts";
 import { formatFile } from "../../../src/config/format/format-file.ts";
-import { parseFile } from "../../../src/config/load-merchants.ts";
+import { parseFile } from "../../../src/config/parse-file.ts";
 import type { LiveState } from "../../../src/model/live.ts";
 import { buildPlan } from "../../../src/plan/build-plan.ts";
 import { judgeDeclared } from "../../../src/plan/judge/judge-rules.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { adoptPlanned } from "../../../src/cli/adopt/adopt-planned.ts";
 import { adoptNew, newFileText } from "../../../src/cli/adopt/new-file.ts";
 import { globMatcher, type PlannedMerchant } from "../../../src/cli/session/session.ts";
-import { parseFile } from "../../../src/config/load-merchants.ts";
+import { parseFile } from "../../../src/config/parse-file.ts";
 import { canonicalJson } from "../../../src/lib/json-text.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import type { LiveState } from "../../../src/model/live.ts";

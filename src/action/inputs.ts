@@ -14,6 +14,10 @@ export interface Inputs {
   readonly comment: "changes" | "always" | "off";
   readonly withoutKey: "config-diff" | "fail";
   readonly onPlanChange: "refuse-new" | "fail" | "apply";
+  /** The app whose check runs count as records, by its slug. */
+  readonly approvalApp: string;
+  /** The key of the records; empty for none. */
+  readonly approvalSecret: string;
   readonly allow: readonly string[];
   readonly failOn: "error" | "changes" | "drift";
   readonly issue: "on" | "off";
@@ -35,6 +39,8 @@ export const INPUT_DEFAULTS = {
   comment: "changes",
   "without-key": "config-diff",
   "on-plan-change": "refuse-new",
+  "approval-app": "github-actions",
+  "approval-secret": "",
   allow: "",
   "fail-on": "error",
   issue: "on",
@@ -57,7 +63,8 @@ export function secretsIn(env: RunnerEnv): readonly string[] {
   const own = Object.entries(env).flatMap(([name, value]) =>
     name.startsWith("ROLECALL_API_KEY") ? [value ?? ""] : [],
   );
-  const all = [raw(env, "api-key"), raw(env, "github-token"), ...lines, ...own];
+  const single = [raw(env, "api-key"), raw(env, "github-token"), raw(env, "approval-secret")];
+  const all = [...single, ...lines, ...own];
   return [...new Set(all.flatMap((text) => text.split(/\r?\n/)).map((text) => text.trim()))].filter(
     (text) => text !== "",
   );
@@ -100,6 +107,8 @@ export function readInputs(env: RunnerEnv): Inputs {
     comment: choice("comment", ["changes", "always", "off"]),
     withoutKey: choice("without-key", ["config-diff", "fail"]),
     onPlanChange: choice("on-plan-change", ["refuse-new", "fail", "apply"]),
+    approvalApp: text("approval-app"),
+    approvalSecret: approvalSecret(text("approval-secret")),
     allow: lines("allow"),
     failOn: choice("fail-on", ["error", "changes", "drift"]),
     issue: choice("issue", ["on", "off"]),
@@ -112,6 +121,18 @@ export function readInputs(env: RunnerEnv): Inputs {
 
 function raw(env: RunnerEnv, name: InputName): string {
   return env[`INPUT_${name.toUpperCase()}`]?.trim() ?? "";
+}
+
+/** Shorter ones could be found by trying. */
+const SHORTEST_SECRET = 32;
+
+function approvalSecret(secret: string): string {
+  if (secret === "" || secret.length >= SHORTEST_SECRET) return secret;
+  throw new ActionError(
+    "usage",
+    `The input approval-secret has fewer than ${SHORTEST_SECRET} characters.`,
+    'Make one with "openssl rand -hex 32".',
+  );
 }
 
 function keysByMerchant(lines: readonly string[]): ReadonlyMap<string, string> {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { normalizeServiceUrl, sortedSet } from "../lib/text.ts";
 import type { LiveState } from "../model/live.ts";
 import type { Change, MemberChange, Plan, Refusal, RoleChange } from "../model/plan.ts";
@@ -35,24 +35,25 @@ export function approve(fresh: Plan, approved: Plan, live?: Pick<LiveState, "rol
   return isTampered(approved) ? { status: "tampered" } : judge(fresh, record, live);
 }
 
-/** Checks if an approval holds for a fresh plan, as `approve` does, from the record of the approved plan. */
+/** Checks if an approval holds for a fresh plan, as `approve` does, from the record of the approved plan and its key. */
 export function approveByRecord(
   fresh: Plan,
   record: ApprovalRecord,
   live?: Pick<LiveState, "roles">,
+  key: string = NO_KEY,
 ): Approval {
   const elsewhere = findMismatch(fresh, record);
   if (elsewhere) return elsewhere;
-  return isRecordTampered(record) ? { status: "tampered" } : judge(fresh, record, live);
+  return isRecordTampered(record) ? { status: "tampered" } : judge(fresh, record, live, key);
 }
 
 /** Returns whether a fresh plan is for the recorded merchant, environment and service, and has the recorded changes. */
-export function isRecordedPlan(fresh: Plan, record: ApprovalRecord): boolean {
+export function isRecordedPlan(fresh: Plan, record: ApprovalRecord, key: string = NO_KEY): boolean {
   const due = (fingerprints: readonly string[]): string => sortedSet(fingerprints).join("\n");
   return (
     findMismatch(fresh, record) === null &&
     !isRecordTampered(record) &&
-    due(fresh.changes.map(({ fingerprint }) => fingerprint)) === due(record.due)
+    due(fresh.changes.map(({ fingerprint }) => keyedHash(fingerprint, key))) === due(record.due)
   );
 }
 
@@ -72,18 +73,25 @@ const isSameTarget = {
   service: (a: string, b: string) => normalizeServiceUrl(a) === normalizeServiceUrl(b),
 };
 
-function judge(fresh: Plan, approved: ApprovalRecord, live?: Pick<LiveState, "roles">): Approval {
+function judge(
+  fresh: Plan,
+  approved: ApprovalRecord,
+  live: Pick<LiveState, "roles"> | undefined,
+  key = NO_KEY,
+): Approval {
   // Deferred changes were shown with the approved plan, and may be due by now.
   const known = new Set([...approved.due, ...approved.seen]);
-  const gainingMore = membersGainingMore(fresh, approved);
-  const changes = fresh.changes.filter(
-    (change) =>
-      !known.has(change.fingerprint) ||
-      !givesApprovedRoles(change, approved.held[change.fingerprint] ?? []) ||
-      gainingMore.has(change.name),
-  );
+  const gainingMore = membersGainingMore(fresh, approved, key);
+  const changes = fresh.changes.filter((change) => {
+    const hash = keyedHash(change.fingerprint, key);
+    return (
+      !known.has(hash) ||
+      !givesApprovedRoles(change, approved.held[hash] ?? []) ||
+      gainingMore.has(change.name)
+    );
+  });
   if (changes.length > 0) return { status: "new-changes", changes };
-  const due = new Set(fresh.changes.map(({ fingerprint }) => fingerprint));
+  const due = new Set(fresh.changes.map(({ fingerprint }) => keyedHash(fingerprint, key)));
   const dropped = approved.roles.filter((role) => !due.has(role.fingerprint) && !isDone(role, live));
   if (dropped.length === 0) return { status: "approved" };
   return { status: "dropped", changes: dropped.map(({ kind, name }) => ({ kind, resource: "role", name })) };
@@ -112,7 +120,7 @@ function isDone(
  * Returns the members who would gain more than was approved by the same change, because a role grants more by now. Empty
  * if the approved plan changes roles: a part of it being done looks the same, and `isDone` checks those roles.
  */
-function membersGainingMore(fresh: Plan, approved: ApprovalRecord): ReadonlySet<string> {
+function membersGainingMore(fresh: Plan, approved: ApprovalRecord, key: string): ReadonlySet<string> {
   if (approved.changesRoles) return new Set();
   const allowed = new Map(
     approved.gains.flatMap(({ permissions, members }) => {
@@ -124,7 +132,7 @@ function membersGainingMore(fresh: Plan, approved: ApprovalRecord): ReadonlySet<
   return new Set(
     fresh.impact.members
       .filter(({ name, gained }) => {
-        const member = nameHash(name);
+        const member = nameHash(name, key);
         return !waiting.has(member) && gained.some((one) => !allowed.get(member)?.has(one));
       })
       .map(({ name }) => name),
@@ -140,7 +148,10 @@ function isTampered(plan: Plan): boolean {
   );
 }
 
-/** The part of an approved plan that an approval is checked with; people are hashes, so it can be public. */
+/**
+ * The part of an approved plan that an approval is checked with; people are hashes, so it can be public. With a key, every
+ * hash and fingerprint in it is keyed, so that nobody can check a guess.
+ */
 export interface ApprovalRecord {
   readonly merchant: string;
   readonly environment: string | null;
@@ -171,43 +182,76 @@ export interface RecordedRole {
   readonly permissions: readonly string[];
 }
 
-/** Records a plan, so that a later apply can be compared with it. */
-export function approvalRecord(plan: Plan): ApprovalRecord {
-  const { merchant, environment, service, fingerprint, changes, impact } = plan;
+/** Records a plan, so that a later apply can be compared with it; the same key is needed for that. */
+export function approvalRecord(plan: Plan, key: string = NO_KEY): ApprovalRecord {
+  const { merchant, environment, service, changes, impact } = plan;
+  const hashOf = ({ fingerprint }: Change): string => keyedHash(fingerprint, key);
   const deferred = plan.deferred.map(({ change }) => change);
   const later = [...deferred, ...[...changes, ...deferred].flatMap(halvesOfRenewal)];
   const groups = new Map<string, { permissions: readonly string[]; members: string[] }>();
   for (const { name, gained } of impact.members) {
     const group = groups.get(gained.join("\n")) ?? { permissions: gained, members: [] };
-    group.members.push(nameHash(name));
+    group.members.push(nameHash(name, key));
     groups.set(gained.join("\n"), group);
   }
+  const due = changes.map(hashOf);
   return {
     merchant,
     environment,
     service,
-    fingerprint,
-    due: changes.map((change) => change.fingerprint),
-    seen: later.map((change) => change.fingerprint),
-    held: Object.fromEntries([...changes, ...later].flatMap(heldRoleIds)),
+    fingerprint: fingerprintOfDue({ merchant, environment, service, due }),
+    due,
+    seen: later.map(hashOf),
+    held: Object.fromEntries(
+      [...changes, ...later].flatMap((change) => {
+        const ids = heldRoleIds(change);
+        return ids.length === 0 ? [] : [[hashOf(change), ids]];
+      }),
+    ),
     changesRoles: changes.some(({ resource }) => resource === "role"),
-    roles: changes.flatMap((change) => (change.resource === "role" ? recordedRole(change) : [])),
+    roles: changes.flatMap((change) =>
+      change.resource === "role" ? recordedRole(change, hashOf(change)) : [],
+    ),
     gains: [...groups.values()],
-    waiting: deferred.map(({ name }) => nameHash(name)),
+    waiting: deferred.map(({ name }) => nameHash(name, key)),
   };
 }
 
 /** Returns whether a record was edited: its changes' fingerprints do not give its plan's. */
 function isRecordTampered(record: ApprovalRecord): boolean {
-  const { merchant, service, fingerprint } = record;
-  const environment = record.environment as Plan["environment"];
-  const due = record.due.map((one) => ({ fingerprint: one }));
-  return planFingerprint({ merchant, environment, service }, due) !== fingerprint;
+  return fingerprintOfDue(record) !== record.fingerprint;
 }
 
+function fingerprintOfDue({
+  merchant,
+  environment,
+  service,
+  due,
+}: Pick<ApprovalRecord, "merchant" | "environment" | "service" | "due">): string {
+  const target = { merchant, environment: environment as Plan["environment"], service };
+  return planFingerprint(
+    target,
+    due.map((fingerprint) => ({ fingerprint })),
+  );
+}
+
+/** Without a key, hashes are plain. */
+const NO_KEY = "";
+const HASH_LENGTH = 32;
+
 /** Hashes a member's address, ignoring case. */
-function nameHash(name: string): string {
-  return createHash("sha256").update(name.toLowerCase()).digest("hex").slice(0, 32);
+function nameHash(name: string, key: string): string {
+  const text = name.toLowerCase();
+  return key === NO_KEY
+    ? createHash("sha256").update(text).digest("hex").slice(0, HASH_LENGTH)
+    : keyedHash(text, key);
+}
+
+/** Returns a fingerprint as records contain it: as it is, or keyed. */
+function keyedHash(fingerprint: string, key: string): string {
+  return key === NO_KEY
+    ? fingerprint
+    : createHmac("sha256", key).update(fingerprint).digest("hex").slice(0, HASH_LENGTH);
 }
 
 /** Returns the changes of which one remains when the renewal of an expired invitation is half done. */
@@ -220,12 +264,11 @@ function halvesOfRenewal(change: Change): readonly Change[] {
   ];
 }
 
-function heldRoleIds(change: Change): readonly (readonly [string, readonly (string | null)[]])[] {
-  if (change.resource !== "member" || change.after === null || change.after.roles.length === 0) return [];
-  return [[change.fingerprint, change.after.roles.map(({ id }) => id)]];
+function heldRoleIds(change: Change): readonly (string | null)[] {
+  return change.resource === "member" ? (change.after?.roles ?? []).map(({ id }) => id) : [];
 }
 
-function recordedRole({ kind, id, after, fingerprint }: RoleChange): readonly RecordedRole[] {
+function recordedRole({ kind, id, after }: RoleChange, fingerprint: string): readonly RecordedRole[] {
   if (after === null || kind === "replace") return [];
   return [{ fingerprint, kind, id, name: after.name, permissions: after.permissions }];
 }

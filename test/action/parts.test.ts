@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { annotate, type RunnerLog, safeSink } from "../../src/action/action-log.ts";
-import { readApprovals, storeApproval } from "../../src/action/github/approval-store.ts";
+import { readRecords, storeRecords } from "../../src/action/github/approval-store.ts";
 import { withRetries } from "../../src/action/github/connect-github.ts";
 import {
   firstSeenLine,
@@ -35,12 +35,15 @@ describe("an approval that was kept as a record", () => {
       fc.property(input, ({ want, is, later, wish }) => {
         const approved = planOf(want, is);
         const record = JSON.parse(JSON.stringify(approvalRecord(approved)));
+        const keyed = JSON.parse(JSON.stringify(approvalRecord(approved, "key")));
         for (const [fresh, state] of [
           [planOf(want, is), is],
           [planOf(want, later), later],
           [planOf(wish, is), is],
         ] as const) {
-          expect(approveByRecord(fresh, record, state)).toEqual(approve(fresh, approved, state));
+          const expected = approve(fresh, approved, state);
+          expect(approveByRecord(fresh, record, state)).toEqual(expected);
+          expect(approveByRecord(fresh, keyed, state, "key")).toEqual(expected);
         }
       }),
     );
@@ -48,6 +51,14 @@ describe("an approval that was kept as a record", () => {
 
   test("holds nobody's address", () => {
     expect(JSON.stringify(approvalRecord(richPlan()))).not.toMatch(/@|leaver|late/i);
+  });
+
+  test("holds nothing that a guess could be checked with, if it is keyed", () => {
+    const plan = richPlan();
+    const guessable = JSON.stringify(approvalRecord(plan)).match(/\b[0-9a-f]{32}\b/g) ?? [];
+    const keyed = JSON.stringify(approvalRecord(plan, "key"));
+    expect(guessable.length).toBeGreaterThan(5);
+    expect(guessable.filter((hash) => keyed.includes(hash))).toEqual([]);
   });
 
   test("that was edited is no approval", () => {
@@ -279,50 +290,75 @@ describe("files against files", () => {
   });
 });
 
-describe("an approval on a commit", () => {
+describe("the records on a commit", () => {
   const scope = { id: "0123456789ab", title: "" };
+  const place = { sha: "abc", pull: 7, scope, reviews: [], now: 0 };
+  const trust = { app: "github-actions", key: "" };
   const keeping = () => {
     const checks: CheckRun[] = [];
     const github = {
       addCheck: async ({ externalId, conclusion, text }: NewCheck) => {
-        checks.push({ id: checks.length + 1, externalId, conclusion, text });
+        const id = checks.length + 1;
+        const completedAt = new Date(id * 60_000).toISOString();
+        checks.push({ id, app: "github-actions", completedAt, externalId, conclusion, text });
+        return "github-actions";
       },
       checks: async () => checks,
     } as unknown as Github;
-    return { checks, github };
+    const read = async (given: Partial<typeof place & typeof trust> = {}) => {
+      const all = { ...place, ...trust, ...given };
+      const { found, ignored } = await readRecords(all, all, github);
+      return [...found.map(({ record }) => record), ...ignored];
+    };
+    return { checks, github, read };
   };
   const large = (merchant: string): Plan => {
     const members = Array.from({ length: 4000 }, (_, index) => member(`p${index}@example.com`));
     return { ...planOf(desired({ members }), live([], [])), merchant };
   };
 
-  test("is kept in parts that GitHub takes, and is none where a part is missing", async () => {
-    const { checks, github } = keeping();
+  test("are in parts that GitHub takes, and are none where a part is missing", async () => {
+    const { checks, github, read } = keeping();
     const plan = large("MC1");
-    expect(await storeApproval([plan], "abc", scope, "", github)).toBe(true);
+    expect(await storeRecords([plan], place, "", github)).toBe("github-actions");
     expect(checks.length).toBeGreaterThan(1);
     expect(checks.every(({ text }) => text.length <= 65_535)).toBe(true);
-    expect(await readApprovals("abc", github)).toEqual([approvalRecord(plan)]);
+    expect(await read()).toEqual([approvalRecord(plan)]);
     checks.pop();
-    expect(await readApprovals("abc", github)).toEqual([]);
+    expect(await read()).toEqual(["unreadable"]);
   });
 
-  test("is the latest of each merchant, whichever scope it was planned in", async () => {
-    const { github } = keeping();
+  test("come in the order of GitHub's time, whatever their ids are", async () => {
+    const { checks, github, read } = keeping();
     const [first, second] = [richPlan(), { ...richPlan(), merchant: "MC2" }];
-    const later = planOf(desired({ members: [member("a@example.com")] }), live([], []));
-    await storeApproval([first, second], "abc", scope, "", github);
-    await storeApproval([later], "abc", { id: "ba9876543210", title: "MC1" }, "", github);
-    const records = await readApprovals("abc", github);
-    expect(records).toEqual([approvalRecord(later), approvalRecord(second)]);
+    await storeRecords([first], place, "", github);
+    await storeRecords([second], { ...place, now: 1 }, "", github);
+    const [one, two] = checks.splice(0);
+    if (one && two) checks.push({ ...one, id: 9 }, { ...two, id: 3 });
+    expect(await read()).toEqual([approvalRecord(second), approvalRecord(first)]);
   });
 
-  test("is not kept where there is more than anybody reads", async () => {
+  test("are not stored where there is more than anybody reads", async () => {
     const { checks, github } = keeping();
     const plans = Array.from({ length: 12 }, (_, index) => large(`MC${index}`));
-    const all = await storeApproval(plans, "abc", scope, "", github);
-    expect(all).toBe(checks.length > 0);
+    const all = await storeRecords(plans, place, "", github);
+    expect(all === null).toBe(checks.length === 0);
     expect(checks.length).toBeLessThanOrEqual(20);
+  });
+
+  test("count only for their commit, pull request and app, and with their key", async () => {
+    const { checks, github, read } = keeping();
+    const [plan, key] = [richPlan(), "k".repeat(32)];
+    await storeRecords([plan], place, key, github);
+    expect(await read({ key })).toEqual([approvalRecord(plan, key)]);
+    expect(await read({ key, sha: "other" })).toEqual(["elsewhere"]);
+    expect(await read({ key, pull: 8 })).toEqual(["elsewhere"]);
+    expect(await read({ key, app: "other" })).toEqual(["other-app"]);
+    expect(await read({ key: "x".repeat(32) })).toEqual(["unsigned"]);
+    expect(await read()).toEqual(["no-key"]);
+    const [check] = checks.splice(0);
+    if (check) checks.push({ ...check, text: check.text.replace(/[0-9a-f]{64}\./, "") });
+    expect(await read({ key })).toEqual(["unsigned"]);
   });
 });
 

@@ -16,9 +16,10 @@ import { renderFailure } from "../../render/text/failure-text.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
 import { annotate } from "../action-log.ts";
-import { mergedApproval } from "../github/approval-store.ts";
 import { GithubError, type Pull } from "../github/github-api.ts";
+import { mergedApproval } from "../github/merged-approval.ts";
 import { type ApplyPlace, appliedMark, pullsMergedAs, readingApprovals } from "../github/merged-pulls.ts";
+import { recordTrust } from "../github/pull-approval.ts";
 import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
 import { diagnosticAnnotations, planAnnotations } from "../review/annotations.ts";
 import { APPLY_ENDS, type ApplyEnd, captureApplyLog, reportApply } from "../review/apply-page.ts";
@@ -159,10 +160,10 @@ async function objectionsTo(
 ): Promise<readonly string[]> {
   const { onPlanChange } = context.inputs;
   if (onPlanChange === "apply") return [];
-  const { objections, pulls } = await readingApprovals(() =>
-    mergedApproval(due, place, onPlanChange, context.github),
+  const { objections, pulls, ignored } = await readingApprovals(() =>
+    mergedApproval(due, place, onPlanChange, recordTrust(context.inputs), context.github),
   );
-  return objections.length === 0 ? [] : [...objections.map(oneLine), howToGoOn(pulls)];
+  return objections.length === 0 ? [] : [...objections.map(oneLine), ...ignored, howToGoOn(pulls)];
 }
 
 /** Returns the problems that prevent an apply; `null` if there are none. */

@@ -5,7 +5,7 @@ import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
 import { upcomingEnds } from "../../plan/due.ts";
-import { fenced, inlineCode } from "../../render/markdown/markdown-blocks.ts";
+import { fenced } from "../../render/markdown/markdown-blocks.ts";
 import { endsText, type ReviewInput } from "../../render/markdown/review-sections.ts";
 import { PLAIN } from "../../render/style.ts";
 import { renderFailure } from "../../render/text/failure-text.ts";
@@ -14,8 +14,7 @@ import { planView } from "../../render/view/plan-view.ts";
 import { type ActionContext, type ActionResult, failed, markerOf, passed } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
 import { annotate } from "../action-log.ts";
-import { storeApproval } from "../github/approval-store.ts";
-import { GithubError } from "../github/github-api.ts";
+import { keepApproval } from "../github/pull-approval.ts";
 import { findComment, NO_COMMENT, type PullComment } from "../github/pull-comment.ts";
 import { keysNamedBy, lacksKeys, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
 import { diagnosticAnnotations, planAnnotations } from "../review/annotations.ts";
@@ -42,7 +41,7 @@ export async function runPlan(context: ActionContext): Promise<ActionResult> {
 }
 
 async function plan(context: ActionContext, comment: PullComment): Promise<ActionResult> {
-  const { inputs, io, event, github, log } = context;
+  const { inputs, io, event, log } = context;
   const loaded = await loadFiles(inputs, io);
   const diagnostics = diagnosticAnnotations(loaded.diagnostics);
   if (lacksKeys(loaded.states, inputs, io.env)) {
@@ -85,12 +84,14 @@ async function plan(context: ActionContext, comment: PullComment): Promise<Actio
       fileErrors: fileErrors.length,
       unmanaged,
     };
-    const stored = await keepApproval(context, plans, github);
+    const kept = await keepApproval(context, plans);
     const page: ReviewPage = {
       marker: markerOf("plan", context.scope),
       review,
-      about: [aboutRun(context)],
-      after: [...onMerge(context, plans, stored), ...announcedEnds(context, loaded.states)],
+      about: [aboutRun(context), ...kept.remarks],
+      after: kept.closed
+        ? []
+        : [...onMerge(context, plans, kept.stored), ...announcedEnds(context, loaded.states)],
     };
     const changes = plans.some((one) => one.changes.length > 0 || one.deferred.length > 0);
     const worth = changes || unmanaged.length > 0;
@@ -129,34 +130,6 @@ function verdictOf(
   return inputs.failOn === "changes"
     ? failed("changes", "differences", "There are changes, and fail-on is changes.")
     : passed("changes");
-}
-
-async function keepApproval(
-  context: ActionContext,
-  plans: readonly Plan[],
-  github: ActionContext["github"],
-): Promise<boolean> {
-  const { pull, name } = context.event;
-  // This event runs on the base branch, so its files are not those of the pull request.
-  if (pull === null || name === "pull_request_target" || plans.length === 0) return false;
-  try {
-    const summary = plans.map((one) => `- ${inlineCode(one.merchant)} ${inlineCode(one.fingerprint)}`);
-    const kept = await storeApproval(
-      plans,
-      pull.headSha,
-      context.scope,
-      summary.slice(0, 500).join("\n"),
-      github,
-    );
-    if (!kept) context.log.warning("There are too many changes to store the approval. Plan in shards.");
-    return kept;
-  } catch (error) {
-    if (!(error instanceof GithubError)) throw error;
-    context.log.notice(
-      "The approval could not be stored on the commit: this requires the permission checks: write. An apply after the merge would refuse every change.",
-    );
-    return false;
-  }
 }
 
 /** Publishes a failure to plan in comment and job summary. */

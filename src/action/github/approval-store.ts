@@ -1,91 +1,180 @@
-import { createHash } from "node:crypto";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { z } from "zod";
-import { objectionSentences } from "../../cli/review/approval.ts";
-import type { PlanResult } from "../../cli/session/session.ts";
 import { counted } from "../../lib/text.ts";
 import type { Plan } from "../../model/plan.ts";
-import {
-  type Approval,
-  type ApprovalRecord,
-  approvalRecord,
-  approveByRecord,
-  isRecordedPlan,
-} from "../../plan/approve.ts";
+import { type ApprovalRecord, approvalRecord } from "../../plan/approve.ts";
+import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import type { RunScope } from "../action-context.ts";
-import type { CheckRun, Github, Pull } from "./github-api.ts";
-import { type ApplyPlace, unappliedPulls } from "./merged-pulls.ts";
+import type { CheckRun, Github } from "./github-api.ts";
 
 /** GitHub's limit for the text of a check run is 65,535 characters. */
 const PART_LENGTH = 60_000;
 const MAX_PARTS = 20;
 const MAX_BYTES = 64 * 1024 * 1024;
-const PREFIX = "rolecall-approval/1";
+const FAMILY = "rolecall-approval/";
+const PREFIX = `${FAMILY}2`;
+
+/** What a check run must have to count: the app that created it and, if not empty, the key that signed it. */
+export interface RecordTrust {
+  readonly app: string;
+  readonly key: string;
+}
+
+/** The commit, pull request and time that records are for. */
+export interface RecordPlace {
+  readonly sha: string;
+  readonly pull: number;
+  readonly scope: RunScope;
+  /** Ids of the approving reviews by now: none of them is for these records. */
+  readonly reviews: readonly number[];
+  /** In ms since the epoch; makes two runs' records differ. */
+  readonly now: number;
+}
 
 /**
- * Stores an approval on a commit as check runs, which commenters cannot change. It contains fingerprints, hashes and
- * names of roles and permissions, but no e-mail addresses. Returns false if it is too large.
+ * Stores the records of plans on a commit as check runs, which commenters cannot change. They contain fingerprints, hashes
+ * and names of roles and permissions, but no e-mail addresses. Returns the app that they belong to; `null` if they are too
+ * large.
  */
-export async function storeApproval(
+export async function storeRecords(
   plans: readonly Plan[],
-  sha: string,
-  scope: RunScope,
-  summary: string,
-  github: Github,
-): Promise<boolean> {
-  const data = deflateRawSync(JSON.stringify(plans.map(approvalRecord))).toString("base64");
-  const parts = Math.max(1, Math.ceil(data.length / PART_LENGTH));
-  if (parts > MAX_PARTS) return false;
-  const digest = createHash("sha256").update(data).digest("hex").slice(0, 16);
+  { scope, ...place }: RecordPlace,
+  key: string,
+  github: Pick<Github, "addCheck">,
+): Promise<string | null> {
+  const records = plans.map((plan) => approvalRecord(plan, key));
+  const text = sign({ ...place, scope: scope.id, records }, PREFIX, key);
+  const parts = Math.ceil(text.length / PART_LENGTH);
+  if (parts > MAX_PARTS) return null;
+  const digest = createHash("sha256").update(text).digest("hex").slice(0, 16);
   const changes = plans.reduce((sum, plan) => sum + plan.changes.length, 0);
+  const summary = plans.slice(0, 500).map((plan) => recordLine(plan, key));
+  let app = "";
   for (let part = 1; part <= parts; part++) {
     const of = parts === 1 ? "" : ` (${part} of ${parts})`;
-    await github.addCheck({
+    app = await github.addCheck({
       name: `rolecall plan${scope.title === "" ? "" : `: ${scope.title}`}${of}`.slice(0, 200),
-      sha,
+      sha: place.sha,
       externalId: [PREFIX, scope.id, digest, part, parts].join("/"),
       conclusion: "neutral",
       title: changes === 0 ? "Nothing would change" : `${counted(changes, "change")} may be applied`,
-      summary: `${summary}\n\nAfter the merge, rolecall compares the apply with the data below.`,
-      text: `\`\`\`\n${data.slice((part - 1) * PART_LENGTH, part * PART_LENGTH)}\n\`\`\``,
+      summary: `${summary.join("\n")}\n\nAfter the merge, rolecall compares the apply with the data below.`,
+      text: `\`\`\`\n${text.slice((part - 1) * PART_LENGTH, part * PART_LENGTH)}\n\`\`\``,
     });
   }
-  return true;
+  return app;
 }
 
-/** Reads the approvals on a commit, the latest of each merchant and service; skips unreadable ones. */
-export async function readApprovals(sha: string, github: Github): Promise<readonly ApprovalRecord[]> {
-  const checks = (await github.checks(sha)).filter(({ externalId }) => externalId.startsWith(`${PREFIX}/`));
+/** Returns a line about a record; a plan's fingerprint would let everybody check a guess, so a key hides it. */
+function recordLine({ merchant, fingerprint }: Plan, key: string): string {
+  return `- ${inlineCode(merchant)}${key === "" ? ` ${inlineCode(fingerprint)}` : ""}`;
+}
+
+/** A record as it was found on a commit. */
+export interface StoredRecord {
+  readonly record: ApprovalRecord;
+  /** GitHub's time, in ms since the epoch; NaN if unknown. */
+  readonly completedAt: number;
+  /** Ids of the approving reviews that were there before it. */
+  readonly reviews: readonly number[];
+}
+
+/** Why a record does not count. */
+export type Ignored = "old-format" | "other-app" | "unsigned" | "no-key" | "elsewhere" | "unreadable";
+
+/** The records on a commit, newest first, and why others do not count. */
+export interface StoredRecords {
+  readonly found: readonly StoredRecord[];
+  readonly ignored: ReadonlySet<Ignored>;
+}
+
+/** Reads the records of a pull request on one of its commits. */
+export async function readRecords(
+  place: Pick<RecordPlace, "sha" | "pull">,
+  trust: RecordTrust,
+  github: Pick<Github, "checks">,
+): Promise<StoredRecords> {
+  const checks = (await github.checks(place.sha)).filter(({ externalId }) => externalId.startsWith(FAMILY));
   const sets = new Map<string, CheckRun[]>();
   for (const check of checks) {
-    const set = check.externalId.split("/").slice(0, 4).join("/");
+    // A set is complete only with parts by the same app.
+    const set = JSON.stringify([check.app, ...check.externalId.split("/").slice(0, 4)]);
     sets.set(set, [...(sets.get(set) ?? []), check]);
   }
-  const newest = [...sets.values()].sort((a, b) => idOf(b) - idOf(a));
-  const found = new Map<string, ApprovalRecord>();
-  for (const record of newest.flatMap(decode)) {
-    const key = JSON.stringify([record.merchant, record.service]);
-    if (!found.has(key)) found.set(key, record);
-  }
-  return [...found.values()];
+  const read = [...sets.values()].map((set) => readSet(set, place, trust));
+  const found = read.flatMap((one) => (typeof one === "string" ? [] : one));
+  return {
+    found: found.sort((a, b) => b.completedAt - a.completedAt),
+    ignored: new Set(read.flatMap((one) => (typeof one === "string" ? [one] : []))),
+  };
 }
 
-function idOf(checks: readonly CheckRun[]): number {
-  return Math.max(...checks.map(({ id }) => id));
+function readSet(
+  checks: readonly CheckRun[],
+  { sha, pull }: Pick<RecordPlace, "sha" | "pull">,
+  { app, key }: RecordTrust,
+): readonly StoredRecord[] | Ignored {
+  const [first] = checks;
+  if (first === undefined || !first.externalId.startsWith(`${PREFIX}/`)) return "old-format";
+  if (first.app !== app) return "other-app";
+  const [, , scope, , , count] = first.externalId.split("/");
+  // A part that was sent twice is as old as the first of them.
+  const parts = Array.from({ length: Math.min(Number(count) || 0, MAX_PARTS) }, (_, index) =>
+    checks
+      .filter(({ externalId }) => externalId.split("/")[4] === String(index + 1))
+      .sort((a, b) => timeOf(a) - timeOf(b))
+      .at(0),
+  );
+  const present = parts.flatMap((part) => part ?? []);
+  if (present.length === 0 || present.length < parts.length) return "unreadable";
+  const opened = verify(present.map(({ text }) => text).join(""), PREFIX, key);
+  if (typeof opened === "string") return opened;
+  const parsed = storedSchema.safeParse(opened.value);
+  if (!parsed.success) return "unreadable";
+  const { data } = parsed;
+  if (data.sha !== sha || data.pull !== pull || data.scope !== scope) return "elsewhere";
+  const completedAt = Math.max(...present.map(timeOf));
+  return data.records.map((record) => ({ record, completedAt, reviews: data.reviews }));
 }
 
-function decode(checks: readonly CheckRun[]): readonly ApprovalRecord[] {
-  const byPart = new Map(checks.map((check) => [Number(check.externalId.split("/")[4]), check]));
-  const count = Number(checks[0]?.externalId.split("/")[5]);
-  const texts = Array.from({ length: count || 0 }, (_, index) => byPart.get(index + 1)?.text);
-  if (texts.length === 0 || texts.includes(undefined)) return [];
-  const data = texts.map((text) => (text ?? "").replaceAll(/[^A-Za-z0-9+/=]/g, "")).join("");
+function timeOf({ completedAt }: Pick<CheckRun, "completedAt">): number {
+  return Date.parse(completedAt ?? "");
+}
+
+/** Encodes a value as the text of a check run; with a key, its HMAC comes first. `kind` keeps one from standing for another. */
+function sign(value: unknown, kind: string, key: string): string {
+  const data = deflateRawSync(JSON.stringify(value)).toString("base64");
+  return key === "" ? data : `${macOf(data, kind, key)}.${data}`;
+}
+
+/** Decodes the text of a check run, or returns why it does not count. */
+function verify(
+  text: string,
+  kind: string,
+  key: string,
+): { readonly value: unknown } | Extract<Ignored, "unsigned" | "no-key" | "unreadable"> {
+  const [data = "", mac] = text
+    .replaceAll(/[^A-Za-z0-9+/=.]/g, "")
+    .split(".")
+    .reverse();
+  if (key === "" && mac !== undefined) return "no-key";
+  if (key !== "" && !isSame(mac ?? "", macOf(data, kind, key))) return "unsigned";
   try {
     const json = inflateRawSync(Buffer.from(data, "base64"), { maxOutputLength: MAX_BYTES }).toString("utf8");
-    return z.array(recordSchema).parse(JSON.parse(json));
+    return { value: JSON.parse(json) };
   } catch {
-    return [];
+    return "unreadable";
   }
+}
+
+function macOf(data: string, kind: string, key: string): string {
+  return createHmac("sha256", key).update(`${kind}\n${data}`).digest("hex");
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 const strings = z.array(z.string());
@@ -112,64 +201,10 @@ const recordSchema = z.object({
   waiting: strings,
 }) satisfies z.ZodType<ApprovalRecord>;
 
-/** The approving pull requests, and objections to the changes that none of them approves. */
-export interface MergedApproval {
-  readonly pulls: readonly Pull[];
-  readonly objections: readonly string[];
-}
-
-/**
- * Compares new plans with the approval on the pull requests of a commit. If changes remain, earlier commits count too,
- * back to the last applied one, because several pull requests may be merged before an apply.
- */
-export async function mergedApproval(
-  looks: readonly PlanResult[],
-  place: ApplyPlace,
-  rule: "refuse-new" | "fail",
-  github: Github,
-): Promise<MergedApproval> {
-  const pulls: Pull[] = [];
-  const records: ApprovalRecord[] = [];
-  let objections = objectionsTo(looks, records, rule);
-  for await (const found of unappliedPulls(place, github)) {
-    for (const pull of found) {
-      pulls.push(pull);
-      records.push(...(await readApprovals(pull.headSha, github)));
-    }
-    if (found.length > 0) objections = objectionsTo(looks, records, rule);
-    // This rule requires the very plan that was reviewed, so other commits do not help.
-    if (objections.length === 0 || rule === "fail") break;
-  }
-  return { pulls, objections };
-}
-
-/** Returns the objections to changes that no record approves. */
-function objectionsTo(
-  looks: readonly PlanResult[],
-  records: readonly ApprovalRecord[],
-  rule: "refuse-new" | "fail",
-): readonly string[] {
-  return looks.flatMap(({ plan, live }) => {
-    if (plan.changes.length === 0) return [];
-    const own = records.filter(({ merchant }) => merchant === plan.merchant);
-    if (own.length === 0) return [`${plan.merchant}: no plan of this merchant was approved.`];
-    if (rule === "fail") {
-      return own.some((record) => isRecordedPlan(plan, record))
-        ? []
-        : [`${plan.merchant}: the plan differs from the approved one.`];
-    }
-    return objectionSentences(plan.merchant, together(own.map((one) => approveByRecord(plan, one, live))));
-  });
-}
-
-/** Merges approvals: a change is new only if it is new to all of them. */
-function together(approvals: readonly Approval[]): Approval {
-  if (approvals.some(({ status }) => status === "approved")) return { status: "approved" };
-  const news = approvals.flatMap((one) => (one.status === "new-changes" ? [one] : []));
-  const [first, ...others] = news;
-  if (first === undefined) return approvals[0] ?? { status: "tampered" };
-  const changes = first.changes.filter(({ fingerprint }) =>
-    others.every((other) => other.changes.some((change) => change.fingerprint === fingerprint)),
-  );
-  return changes.length === 0 ? { status: "approved" } : { status: "new-changes", changes };
-}
+const storedSchema = z.object({
+  sha: z.string(),
+  pull: z.number(),
+  scope: z.string(),
+  reviews: z.array(z.number()),
+  records: z.array(recordSchema),
+});

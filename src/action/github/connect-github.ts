@@ -93,6 +93,21 @@ export function connectGithub(
       });
       return all.map(pullOf);
     },
+    reviews: async (pull) => {
+      const all = await octokit.paginate(rest.pulls.listReviews, { ...pages, pull_number: pull });
+      return all.flatMap(({ id, user, author_association, state, submitted_at, commit_id }) =>
+        submitted_at === undefined
+          ? []
+          : {
+              id,
+              author: user?.login ?? "",
+              association: author_association ?? "",
+              state,
+              submittedAt: submitted_at,
+              commit: commit_id,
+            },
+      );
+    },
     tree: async (sha, recursive) => {
       const depth = recursive ? { recursive: "1" } : {};
       const { data } = await rest.git.getTree({ ...here, tree_sha: sha, ...depth });
@@ -112,15 +127,17 @@ export function connectGithub(
       (await rest.issues.updateComment({ ...here, comment_id: id, body })).data.html_url,
     checks: async (sha) => {
       const runs = await octokit.paginate(rest.checks.listForRef, { ...pages, ref: sha, filter: "all" });
-      return runs.map(({ id, external_id, conclusion, output }) => ({
+      return runs.map(({ id, app, external_id, conclusion, completed_at, output }) => ({
         id,
+        app: app?.slug ?? "",
+        completedAt: completed_at,
         externalId: external_id ?? "",
         conclusion,
         text: output.text ?? "",
       }));
     },
     addCheck: async ({ name, sha, externalId, conclusion, title, summary, text }) => {
-      await rest.checks.create({
+      const { data } = await rest.checks.create({
         ...here,
         name,
         head_sha: sha,
@@ -129,6 +146,7 @@ export function connectGithub(
         conclusion,
         output: { title, summary, ...(text !== "" && { text }) },
       });
+      return data.app?.slug ?? "";
     },
     issues: async (label) => {
       const all = await octokit.paginate(rest.issues.listForRepo, { ...pages, state: "all", labels: label });
@@ -185,13 +203,21 @@ interface PullData {
   readonly number: number;
   readonly head: { readonly sha: string };
   readonly base: { readonly ref: string };
+  readonly state: string;
   readonly merged_at: string | null;
   readonly merge_commit_sha: string | null;
 }
 
-function pullOf({ number, head, base, merged_at, merge_commit_sha }: PullData): Pull {
+function pullOf({ number, head, base, state, merged_at, merge_commit_sha }: PullData): Pull {
   const mergedAs = merged_at === null ? null : (merge_commit_sha ?? "");
-  return { number, headSha: head.sha, baseRef: base.ref, mergedAs };
+  return {
+    number,
+    headSha: head.sha,
+    baseRef: base.ref,
+    open: state === "open",
+    mergedAs,
+    mergedAt: merged_at,
+  };
 }
 
 function refusalOf(error: unknown): RefusedRequest | null {

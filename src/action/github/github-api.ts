@@ -15,6 +15,10 @@ export interface Issue extends Omit<Comment, "id"> {
 /** A check run on a commit; only apps with the permission `checks: write` can create or change one. */
 export interface CheckRun {
   readonly id: number;
+  /** The app that created it, by its slug; empty if unknown. */
+  readonly app: string;
+  /** GitHub's time. */
+  readonly completedAt: string | null;
   readonly externalId: string;
   readonly conclusion: string | null;
   readonly text: string;
@@ -36,7 +40,22 @@ export interface Pull {
   readonly number: number;
   readonly headSha: string;
   readonly baseRef: string;
+  readonly open: boolean;
   readonly mergedAs: string | null;
+  readonly mergedAt: string | null;
+}
+
+/** A submitted review of a pull request. */
+export interface Review {
+  readonly id: number;
+  readonly author: string;
+  /** The author's relation to the repository, such as `MEMBER`; empty if unknown. */
+  readonly association: string;
+  /** Such as `APPROVED`. */
+  readonly state: string;
+  readonly submittedAt: string;
+  /** The commit that was reviewed. */
+  readonly commit: string | null;
 }
 
 /** A commit with the commits that it follows. */
@@ -85,6 +104,8 @@ export interface Github {
   pull(number: number): Promise<Pull>;
   /** Returns the pull requests that contain a commit. */
   pullsOf(sha: string): Promise<readonly Pull[]>;
+  /** Returns the submitted reviews of a pull request, oldest first. */
+  reviews(pull: number): Promise<readonly Review[]>;
   /** Returns a tree by its object name, or that of a commit; with everything below it if recursive. */
   tree(sha: string, recursive: boolean): Promise<Tree>;
   blob(sha: string): Promise<Uint8Array>;
@@ -92,7 +113,8 @@ export interface Github {
   addComment(issue: number, body: string): Promise<string>;
   editComment(id: number, body: string): Promise<string>;
   checks(sha: string): Promise<readonly CheckRun[]>;
-  addCheck(check: NewCheck): Promise<void>;
+  /** Creates a check run; returns the slug of the app that it belongs to. */
+  addCheck(check: NewCheck): Promise<string>;
   issues(label: string): Promise<readonly Issue[]>;
   addIssue(title: string, body: string, label: string): Promise<Issue>;
   editIssue(number: number, change: { readonly body?: string; readonly open?: boolean }): Promise<void>;

@@ -1,5 +1,6 @@
 import type { RunScope } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
+import type { RecordTrust } from "./approval-store.ts";
 import { type Commit, type Github, GithubError, type Pull } from "./github-api.ts";
 
 /** A commit to be applied, and how to find what was merged before it. */
@@ -46,6 +47,7 @@ const MAX_ASKED = 100;
  */
 export async function* unappliedPulls(
   { sha, branch, scope, pulls }: ApplyPlace,
+  trust: RecordTrust,
   github: Github,
 ): AsyncGenerator<readonly Pull[]> {
   yield pulls;
@@ -63,7 +65,7 @@ export async function* unappliedPulls(
     let own = commit.sha === sha ? pulls : [];
     if (commit.sha !== sha && !known) {
       asked += 1;
-      if (await isApplied(commit.sha, scope, github)) {
+      if (await isApplied(commit.sha, scope, trust, github)) {
         history.leaveOut(commit);
         continue;
       }
@@ -143,9 +145,15 @@ export function appliedMark({ id }: RunScope): string {
   return `rolecall-apply/1/${id}`;
 }
 
-async function isApplied(commit: string, scope: RunScope, github: Github): Promise<boolean> {
+async function isApplied(
+  commit: string,
+  scope: RunScope,
+  trust: RecordTrust,
+  github: Github,
+): Promise<boolean> {
   const checks = await github.checks(commit);
   return checks.some(
-    ({ externalId, conclusion }) => externalId === appliedMark(scope) && conclusion === "success",
+    ({ app, externalId, conclusion }) =>
+      app === trust.app && externalId === appliedMark(scope) && conclusion === "success",
   );
 }

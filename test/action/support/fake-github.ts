@@ -30,6 +30,8 @@ export interface FakeCheck {
   readonly head_sha: string;
   readonly external_id: string;
   readonly conclusion: string;
+  readonly completed_at: string;
+  readonly app: { readonly slug: string };
   readonly output: { readonly title: string; readonly summary: string; readonly text?: string };
 }
 
@@ -38,6 +40,18 @@ export interface FakePull {
   head: string;
   base: string;
   merged: string | null;
+  mergedAt?: string;
+  closed?: boolean;
+}
+
+export interface FakeReview {
+  readonly id: number;
+  readonly pull: number;
+  readonly author: string;
+  readonly association: string;
+  state: string;
+  readonly submittedAt: string;
+  readonly commit: string;
 }
 
 /** How the next requests that a rule is for are answered instead. */
@@ -58,6 +72,9 @@ export interface FakeGithub {
   readonly issues: FakeIssue[];
   readonly checks: FakeCheck[];
   readonly pulls: FakePull[];
+  readonly reviews: FakeReview[];
+  /** The app of the token. */
+  app: string;
   /** Branch → commit. */
   readonly branches: Map<string, string>;
   readonly rights: Set<Right>;
@@ -69,6 +86,10 @@ export interface FakeGithub {
   isPrivate: boolean;
   /** Makes a commit of these files; gives its name. */
   commit(files: Readonly<Record<string, string>>, parents?: readonly string[]): string;
+  /** The time at GitHub: a minute later each time. */
+  tick(): string;
+  /** Submits a review of the head of a pull request, unless of another commit. */
+  review(pull: number, review?: Partial<FakeReview>): FakeReview;
   stop(): Promise<void>;
 }
 
@@ -88,6 +109,7 @@ export async function startGithub(): Promise<FakeGithub> {
   const commits = new Map<string, Commit>();
   const blobs = new Map<string, string>();
   let ids = 1000;
+  let time = Date.parse("2026-11-01T00:00:00Z");
   const fake = {
     url: "",
     token: "ghs_fake_token_of_the_workflow",
@@ -95,6 +117,27 @@ export async function startGithub(): Promise<FakeGithub> {
     issues: [] as FakeIssue[],
     checks: [] as FakeCheck[],
     pulls: [] as FakePull[],
+    reviews: [] as FakeReview[],
+    app: "github-actions",
+    tick: () => {
+      time += 60_000;
+      return new Date(time).toISOString().replace(".000", "");
+    },
+    review: (pull: number, review: Partial<FakeReview> = {}) => {
+      const commit = fake.pulls.find(({ number }) => number === pull)?.head ?? "";
+      const submitted: FakeReview = {
+        id: ++ids,
+        pull,
+        author: "rita",
+        association: "MEMBER",
+        state: "APPROVED",
+        submittedAt: fake.tick(),
+        commit,
+        ...review,
+      };
+      fake.reviews.push(submitted);
+      return submitted;
+    },
     branches: new Map<string, string>(),
     rights: new Set<Right>(["contents", "comments", "checks", "issues"]),
     refusals: [] as Refusal[],
@@ -133,11 +176,12 @@ export async function startGithub(): Promise<FakeGithub> {
     user: { login: author },
     html_url: `https://github.example/${OWNER}/${REPO}/issues/${number}`,
   });
-  const pullJson = ({ number, head, base, merged }: FakePull) => ({
+  const pullJson = ({ number, head, base, merged, mergedAt, closed = false }: FakePull) => ({
     number,
+    state: merged !== null || closed ? "closed" : "open",
     head: { sha: head },
     base: { ref: base },
-    merged_at: merged === null ? null : "2026-11-01T00:00:00Z",
+    merged_at: merged === null ? null : (mergedAt ?? new Date(time).toISOString()),
     merge_commit_sha: merged,
   });
   const need = (right: Right): void => {
@@ -203,7 +247,8 @@ export async function startGithub(): Promise<FakeGithub> {
       /^\/check-runs$/,
       (_, __, body) => {
         need("checks");
-        const check = { ...(body as unknown as FakeCheck), id: ++ids };
+        const made = { id: ++ids, completed_at: fake.tick(), app: { slug: fake.app } };
+        const check = { ...(body as unknown as FakeCheck), ...made };
         if ((check.output.text?.length ?? 0) > 65_535) throw new Answer(422, { message: "text is too long" });
         fake.checks.push(check);
         return check;
@@ -213,6 +258,21 @@ export async function startGithub(): Promise<FakeGithub> {
       "GET",
       /^\/pulls\/(\d+)$/,
       ([, number]) => pullJson(found(fake.pulls.find((pull) => pull.number === Number(number)))),
+    ],
+    [
+      "GET",
+      /^\/pulls\/(\d+)\/reviews$/,
+      ([, number]) =>
+        fake.reviews
+          .filter(({ pull }) => pull === Number(number))
+          .map(({ id, author, association, state, submittedAt, commit }) => ({
+            id,
+            user: { login: author },
+            author_association: association,
+            state,
+            submitted_at: submittedAt,
+            commit_id: commit,
+          })),
     ],
     [
       "GET",

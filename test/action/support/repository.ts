@@ -125,7 +125,7 @@ export async function openRepository(
       const sha = github.commit(main, [github.branches.get("main") ?? ""]);
       github.branches.set("main", sha);
       const pull = github.pulls.find((one) => one.number === number);
-      if (pull) pull.merged = sha;
+      if (pull) Object.assign(pull, { merged: sha, mergedAt: github.tick() });
       await checkOut(main);
       return sha;
     },

@@ -1,0 +1,213 @@
+import { counted, normalizeServiceUrl } from "../../lib/text.ts";
+import type { Plan } from "../../model/plan.ts";
+import { type ApprovalRecord, isRecordedPlan } from "../../plan/approve.ts";
+import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
+import type { ActionContext } from "../action-context.ts";
+import type { Inputs } from "../inputs.ts";
+import {
+  type Ignored,
+  type RecordTrust,
+  readRecords,
+  type StoredRecord,
+  storeRecords,
+} from "./approval-store.ts";
+import { type Github, GithubError, type Pull, type Review } from "./github-api.ts";
+
+/** What was approved on a pull request. */
+export interface PullApproval {
+  readonly pull: Pull;
+  /** Approving reviews, oldest first. */
+  readonly reviews: readonly Review[];
+  /** The records that count, one for each merchant and service. */
+  readonly records: readonly ApprovalRecord[];
+  /** Why other records do not count, a sentence each. */
+  readonly ignored: readonly string[];
+}
+
+/** Maximum number of earlier commits whose records count because a review was submitted for them. */
+const MAX_REVIEWED_COMMITS = 3;
+
+/**
+ * Reads what was approved on a pull request. A record counts only if it was completed before the merge and, where there
+ * are approving reviews, before the last of them: reviews of the head or, where there are none, of earlier commits. A
+ * branch that was only updated since is covered by the records of the commit that was reviewed, for what the head plans:
+ * by its records, or by `planned`.
+ */
+export async function pullApproval(
+  pull: Pull,
+  trust: RecordTrust,
+  github: Pick<Github, "checks" | "reviews">,
+  planned: readonly Target[] = [],
+): Promise<PullApproval> {
+  const reviews = approvingReviews(await github.reviews(pull.number));
+  const read = (sha: string) => readRecords({ sha, pull: pull.number }, trust, github);
+  const { found, ignored } = await read(pull.headSha);
+  const merge = pull.mergedAt === null ? Number.POSITIVE_INFINITY : Date.parse(pull.mergedAt);
+  const timely = found.filter(({ completedAt }) => completedAt <= merge);
+  const ofHead = reviews.filter(({ commit }) => commit === null || commit === pull.headSha);
+  const reviewed = isReviewed(timely, ofHead.length > 0 ? ofHead : reviews);
+  const records = newestByTarget(reviewed);
+  const earlier = reviews.filter((review) => !ofHead.includes(review)).reverse();
+  const commits = [...new Set(earlier.flatMap(({ commit }) => commit ?? []))].slice(0, MAX_REVIEWED_COMMITS);
+  for (const commit of commits) {
+    const ofPlans = [...timely.map(({ record }) => record), ...planned].map(targetOf);
+    const missing = new Set(ofPlans.filter((target) => !records.has(target)));
+    if (missing.size === 0) break;
+    const ofCommit = reviews.filter((review) => review.commit === commit);
+    for (const [target, record] of newestByTarget(isReviewed((await read(commit)).found, ofCommit))) {
+      if (missing.has(target)) records.set(target, record);
+    }
+  }
+  const late = [
+    ...(timely.length < found.length ? [`A record on #${pull.number} is from after the merge.`] : []),
+    ...(reviewed.length < timely.length
+      ? [`A record on #${pull.number} is from after the last approving review: nobody approved that plan.`]
+      : []),
+  ];
+  return {
+    pull,
+    reviews,
+    records: [...records.values()],
+    ignored: [...late, ...[...ignored].map((why) => `A record on #${pull.number} ${IGNORED[why]}`)],
+  };
+}
+
+const IGNORED = {
+  "old-format":
+    "was stored by an older version of rolecall and does not count: re-run the plan before the merge.",
+  "other-app":
+    "was stored by another app and does not count; the input approval-app names the one that does.",
+  unsigned: "is not signed with approval-secret and does not count: give the plan job the same secret.",
+  "no-key": "is signed with approval-secret: give this job the same secret.",
+  elsewhere: "was made for another commit, pull request or scope, and does not count.",
+  unreadable: "cannot be read, and does not count: re-run the plan before the merge.",
+} as const satisfies Readonly<Record<Ignored, string>>;
+
+/** Opinions of an author; a comment leaves an earlier one as it is. */
+const OPINIONS = new Set(["APPROVED", "CHANGES_REQUESTED", "DISMISSED"]);
+
+/** Everybody else can submit an approving review in a public repository, too. */
+const INSIDERS = new Set(["OWNER", "MEMBER", "COLLABORATOR", ""]);
+
+/**
+ * Returns the approving reviews that stand, oldest first: the latest opinion of each author. Those of outsiders count only
+ * among themselves: GitHub lists a member whose membership is private as one.
+ */
+function approvingReviews(reviews: readonly Review[]): readonly Review[] {
+  const latest = new Map<string, Review>();
+  const byTime = [...reviews].sort((a, b) => submittedAt(a) - submittedAt(b));
+  for (const review of byTime) if (OPINIONS.has(review.state)) latest.set(review.author, review);
+  const standing = byTime.filter((one) => one.state === "APPROVED" && latest.get(one.author) === one);
+  const inside = standing.filter(({ association }) => INSIDERS.has(association));
+  return inside.length > 0 ? inside : standing;
+}
+
+function submittedAt(review: Pick<Review, "submittedAt">): number {
+  return Date.parse(review.submittedAt);
+}
+
+/** Returns the records from before the last of these reviews; all of them without a review. */
+function isReviewed(stored: readonly StoredRecord[], reviews: readonly Review[]): readonly StoredRecord[] {
+  const last = reviews.at(-1);
+  if (last === undefined) return stored;
+  return stored.filter(
+    ({ completedAt, reviews: earlier }) => completedAt < submittedAt(last) && !earlier.includes(last.id),
+  );
+}
+
+/** Takes the first record of each merchant and service, which is the newest. */
+function newestByTarget(stored: readonly StoredRecord[]): Map<string, ApprovalRecord> {
+  const newest = new Map<string, ApprovalRecord>();
+  for (const { record } of stored) if (!newest.has(targetOf(record))) newest.set(targetOf(record), record);
+  return newest;
+}
+
+/** What an approval is for. */
+type Target = Pick<ApprovalRecord, "merchant" | "service">;
+
+function targetOf({ merchant, service }: Target): string {
+  return JSON.stringify([merchant, normalizeServiceUrl(service)]);
+}
+
+/** What became of the records of a plan. */
+export interface KeptApproval {
+  readonly stored: boolean;
+  /** Whether the pull request is closed or merged. */
+  readonly closed: boolean;
+  /** Paragraphs of Markdown for the comment. */
+  readonly remarks: readonly string[];
+}
+
+/** Stores the records of a plan on the head of an open pull request, and tells what an approval of it no longer covers. */
+export async function keepApproval(context: ActionContext, plans: readonly Plan[]): Promise<KeptApproval> {
+  const { event, inputs, github, log, scope, io } = context;
+  const { pull } = event;
+  // Other events about a pull request run on its base branch, or after its review.
+  if (pull === null || event.name !== "pull_request" || plans.length === 0) return NOT_KEPT;
+  try {
+    const now = await github.pull(pull.number);
+    if (!now.open)
+      log.notice("The pull request is closed or merged, so the approval of this plan is not stored.");
+    if (!now.open) return { ...NOT_KEPT, closed: true, remarks: [closedRemark(now)] };
+    const trust = recordTrust(inputs);
+    const head = { ...now, headSha: pull.headSha };
+    const { reviews, records } = await pullApproval(head, trust, github, plans);
+    const place = { sha: pull.headSha, pull: pull.number, scope, now: io.now() };
+    const known = reviews.map(({ id }) => id);
+    const app = await storeRecords(plans, { ...place, reviews: known }, trust.key, github);
+    if (app === null) log.warning("There are too many changes to store the approval. Plan in shards.");
+    const counts = app === "" || app === trust.app;
+    if (app !== null && !counts) {
+      log.warning(
+        `The records were stored by the app ${app}, which does not count: set approval-app to ${app}, for plan and apply.`,
+      );
+    }
+    const last = reviews.at(-1);
+    const changed = last === undefined ? [] : plans.filter((plan) => isChanged(plan, records, trust.key));
+    return {
+      stored: counts,
+      closed: false,
+      remarks: last === undefined ? [] : changedRemarks(changed, last),
+    };
+  } catch (error) {
+    if (!(error instanceof GithubError)) throw error;
+    log.notice(
+      "The approval could not be stored on the commit: this requires the permission checks: write. An apply after the merge would refuse every change.",
+    );
+    return NOT_KEPT;
+  }
+}
+
+const NOT_KEPT: KeptApproval = { stored: false, closed: false, remarks: [] };
+
+/** Returns what the inputs say a check run must have to count. */
+export function recordTrust({
+  approvalApp,
+  approvalSecret,
+}: Pick<Inputs, "approvalApp" | "approvalSecret">): RecordTrust {
+  return { app: approvalApp, key: approvalSecret };
+}
+
+/** Returns whether a plan differs from the one that was approved of the same merchant. */
+function isChanged(plan: Plan, records: readonly ApprovalRecord[], key: string): boolean {
+  const own = records.find((record) => targetOf(record) === targetOf(plan));
+  return own !== undefined && !isRecordedPlan(plan, own, key);
+}
+
+const MAX_NAMED = 10;
+
+function changedRemarks(plans: readonly Plan[], { submittedAt }: Review): readonly string[] {
+  if (plans.length === 0) return [];
+  const named = plans.slice(0, MAX_NAMED).map(({ merchant }) => inlineCode(merchant));
+  const more = plans.length - named.length;
+  const merchants = [...named, ...(more > 0 ? [`${counted(more, "more merchant", "more merchants")}`] : [])];
+  const when = new Date(submittedAt).toISOString().slice(0, 16).replace("T", " ");
+  return [
+    `> [!WARNING]\n> **Changed since it was approved**, at ${when} UTC: the plan of ${merchants.join(", ")}. The service, the base branch or the files have changed since. After a merge only what was approved is applied, and the rest is refused. To approve this plan, submit an approving review again.`,
+  ];
+}
+
+function closedRemark({ mergedAt }: Pull): string {
+  const state = mergedAt === null ? "closed" : "merged";
+  return `> [!NOTE]\n> **This pull request is ${state}**, so this plan cannot be approved any more, and was not stored. An apply takes what was approved before.`;
+}

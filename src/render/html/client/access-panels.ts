@@ -1,8 +1,14 @@
 import type { PageMember, PageMerchant } from "../page-data.ts";
-import { badge, h, mark, name, pluralize, search, select } from "./dom.ts";
-import { openDialog, openMember } from "./member-dialog.ts";
-import { effective, grantsOf, holdingOf, isMemberChanged, type Side } from "./page-access.ts";
-import { type RowMaker, virtualTable } from "./virtual-table.ts";
+import { badge, h, mark, name, pluralize, type RowMaker, search, select, virtualTable } from "./dom.ts";
+import {
+  effective,
+  grantsOf,
+  holdingOf,
+  isMemberChanged,
+  openDialog,
+  openMember,
+  type Side,
+} from "./member-dialog.ts";
 
 type Show = "both" | Side;
 

@@ -1,7 +1,6 @@
 import type { PageChange, PageMerchant, PageNote, PagePlan } from "../page-data.ts";
-import { badge, h, mark, name, pluralize, search, select } from "./dom.ts";
+import { badge, h, mark, name, pluralize, type RowMaker, search, select, virtualTable } from "./dom.ts";
 import { openDialog } from "./member-dialog.ts";
-import { type RowMaker, virtualTable } from "./virtual-table.ts";
 
 const SYMBOLS: Readonly<Record<string, readonly [kind: string, symbol: string]>> = {
   create: ["gained", "+"],

@@ -1,7 +1,6 @@
 import type { PageMember, PageMerchant } from "../page-data.ts";
-import { badge, day, h, name } from "./dom.ts";
+import { badge, day, h, name, type RowMaker, virtualTable } from "./dom.ts";
 import { inDays, openMember } from "./member-dialog.ts";
-import { type RowMaker, virtualTable } from "./virtual-table.ts";
 
 const DAY = 86_400_000;
 const SOON = 30 * DAY;

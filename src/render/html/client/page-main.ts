@@ -3,7 +3,7 @@ import { membersPanel, rolesPanel } from "./access-panels.ts";
 import { changesPanel } from "./changes-panel.ts";
 import { endsPanel, invitationsPanel } from "./date-panels.ts";
 import { h, select } from "./dom.ts";
-import { holdingOf } from "./page-access.ts";
+import { holdingOf } from "./member-dialog.ts";
 
 const MONTH = 30 * 86_400_000;
 

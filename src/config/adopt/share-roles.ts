@@ -22,7 +22,8 @@ export interface SharedRoles {
 
 /**
  * Finds the roles that several merchants have, equal or with a few other permissions: as many roles at as many merchants
- * as possible. Every one of these merchants has all of the roles, since including a file creates what is missing.
+ * as possible. Every one of these merchants has all of the roles, since including a file creates what is missing, and
+ * at least half of them have each role as it is.
  * `null` if no two merchants share a role.
  */
 export function shareRoles(adoptions: readonly Adoption[]): SharedRoles | null {
@@ -32,14 +33,14 @@ export function shareRoles(adoptions: readonly Adoption[]): SharedRoles | null {
   );
   let best: { roles: readonly RoleEntry[]; merchants: readonly Adoption[] } | null = null;
   for (const merchants of sharingGroups([...users.values()])) {
-    const roles = bases.filter(({ name }) => {
-      const all = users.get(name);
-      return all !== undefined && merchants.every((one) => all.has(one));
+    const roles = bases.filter((base) => {
+      const all = users.get(base.name);
+      return all !== undefined && merchants.every((one) => all.has(one)) && isMostlyAsIs(merchants, base);
     });
     const saved = (merchants.length - 1) * roles.length;
     if (best === null || saved > (best.merchants.length - 1) * best.roles.length) best = { roles, merchants };
   }
-  if (best === null) return null;
+  if (best === null || best.roles.length === 0) return null;
   const { roles, merchants } = best;
   return { roles, merchants: new Map(merchants.map((one) => [one.merchant, withoutShared(one, roles)])) };
 }
@@ -107,6 +108,14 @@ function fits(adoption: Adoption, base: RoleEntry): boolean {
   return (
     isSameElsewhere(base, own.entry) && (add.length + remove.length) * 3 <= (base.permissions ?? []).length
   );
+}
+
+/** Returns true if at least half of the merchants have a role without an adjustment: otherwise it is nobody's role. */
+function isMostlyAsIs(merchants: readonly Adoption[], base: RoleEntry): boolean {
+  const asIs = merchants.filter((one) =>
+    additionsOf(one).some(({ entry }) => entry.name === base.name && isSameRole(base, entry)),
+  );
+  return asIs.length * 2 >= merchants.length;
 }
 
 function withoutShared(adoption: Adoption, roles: readonly RoleEntry[]): SharingMerchant {

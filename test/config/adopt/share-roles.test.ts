@@ -1,6 +1,8 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { shareRoles } from "../../../src/config/adopt/share-roles.ts";
 import type { Adoption, RoleEntry } from "../../../src/model/adoption.ts";
+import { runs } from "../../support/property-runs.ts";
 
 function merchant(code: string, ...roles: readonly RoleEntry[]): Adoption {
   return {
@@ -91,4 +93,79 @@ test.each([
   ["a pinned role", { ...role("Cashier", "a"), id: "role_1" }],
 ])("merchants share nothing where one has %s", (_, other) => {
   expect(shared(merchant("A", role("Cashier", "a")), merchant("B", other))).toBeNull();
+});
+
+test("a role that every merchant has in its own way is nobody's to share", () => {
+  const base = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+  const own = (code: string) => merchant(code, role("Cashier", ...base, `only-${code}`));
+  expect(shared(own("A"), own("B"), own("C"))).toBeNull();
+  expect(shared(own("A"), own("B"))).toMatchObject({ roles: ["Cashier"] });
+});
+
+const PERMISSIONS = ["a", "b", "c", "d", "e", "f", "g"];
+const someRoles = fc.uniqueArray(
+  fc.record({
+    name: fc.constantFrom("Cashier", "Lead", "Cook", "Night"),
+    permissions: fc.constantFrom(
+      PERMISSIONS,
+      PERMISSIONS.slice(1),
+      PERMISSIONS.slice(0, 4),
+      [...PERMISSIONS, "x"],
+      [],
+    ),
+    description: fc.constantFrom(...["", "", "", "Sells"]),
+  }),
+  { selector: ({ name }) => name },
+);
+
+/** Returns the most (merchant, role) pairs that need no text of their own, over all groups of merchants. */
+function mostSaved(adoptions: readonly Adoption[]): number {
+  let most = 0;
+  for (let mask = 0; mask < 2 ** adoptions.length; mask++) {
+    const group = adoptions.filter((_, index) => mask & (2 ** index));
+    if (group.length < 2) continue;
+    const names = ["Cashier", "Lead", "Cook", "Night"].filter((name) => {
+      const all = group.map(({ edits }) =>
+        edits.flatMap((edit) => (edit.kind === "add-role" && edit.entry.name === name ? [edit.entry] : [])),
+      );
+      return all.every(([own]) => own && JSON.stringify(own) === JSON.stringify(all[0]?.[0]));
+    });
+    most = Math.max(most, (group.length - 1) * names.length);
+  }
+  return most;
+}
+
+test("sharing keeps every role as it is, and saves nearly as much as the best choice of merchants", () => {
+  let [saved, possible] = [0, 0];
+  fc.assert(
+    fc.property(fc.array(someRoles, { minLength: 2, maxLength: 6 }), (lists) => {
+      const adoptions = lists.map((roles, index) => merchant(`MC${index}`, ...roles));
+      const most = mostSaved(adoptions);
+      possible += most;
+      const found = shareRoles(adoptions);
+      if (found === null) return;
+      expect(found.merchants.size).toBeGreaterThan(1);
+      saved += Math.min(most, (found.merchants.size - 1) * found.roles.length);
+      for (const [code, { adoption, adjustments }] of found.merchants) {
+        const before = lists[Number(code.slice(2))] ?? [];
+        const included = found.roles.map((entry) => {
+          const { add = [], remove = [] } = adjustments.find(({ name }) => name === entry.name) ?? {};
+          const kept = (entry.permissions ?? []).filter((permission) => !remove.includes(permission));
+          return { ...entry, permissions: [...kept, ...add] };
+        });
+        const own = adoption.edits.flatMap((edit) => (edit.kind === "add-role" ? [edit.entry] : []));
+        const after = [...included, ...own].map(({ name, permissions = [], description }) => ({
+          name,
+          description,
+          permissions: permissions.toSorted(),
+        }));
+        const order = (all: typeof after) => all.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+        expect(order(after)).toEqual(
+          order(before.map((one) => ({ ...one, permissions: one.permissions.toSorted() }))),
+        );
+      }
+    }),
+    { numRuns: runs(300) },
+  );
+  expect(saved / possible).toBeGreaterThan(0.9);
 });

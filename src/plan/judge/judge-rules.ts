@@ -22,7 +22,7 @@ function violationsIn(rules: Rules, judged: Judged): readonly Violation[] {
 }
 
 /** The access that a plan is compared with; `declared` returns the violations in the files themselves. */
-export interface Comparison {
+export interface AccessComparison {
   readonly before: Access;
   readonly declared: () => readonly Violation[];
 }
@@ -31,7 +31,7 @@ export interface Comparison {
  * Judges the access after a plan. Violations that it makes worse, and those in the files themselves, are refused;
  * existing violations that it leaves or improves are warnings.
  */
-export function judgePlan(rules: Rules, after: Judged, { before, declared }: Comparison): Judgement {
+export function judgePlan(rules: Rules, after: Judged, { before, declared }: AccessComparison): Judgement {
   const findingData = [
     ...mfaUnknown(rules, after).map((found): FindingData => ({ code: "member-mfa-unknown", ...found })),
     ...unknownToChecks(rules.checks, after).map(

@@ -41,7 +41,9 @@ export interface Pull {
   readonly headSha: string;
   readonly baseRef: string;
   readonly open: boolean;
+  /** Commit that it became on its base branch; `null` if it is not merged. */
   readonly mergedAs: string | null;
+  /** ISO 8601, by GitHub's clock; `null` if it is not merged. */
   readonly mergedAt: string | null;
 }
 

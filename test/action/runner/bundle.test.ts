@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
-import { BUNDLE } from "../support/repository.ts";
+import { BUNDLE } from "../support/run-program.ts";
 
 const bundle = await readFile(BUNDLE, "utf8");
 

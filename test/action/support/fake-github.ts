@@ -1,9 +1,14 @@
-import { createHash } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Answer, type Route, timeText } from "./github-answers.ts";
+import { type GitStore, gitStore } from "./github-git.ts";
+import { githubRoutes, graphql } from "./github-routes.ts";
 
-/** What a token may do; a missing right is answered as GitHub does. */
-export type Right = "contents" | "comments" | "checks" | "issues";
+/**
+ * What a token may do; a missing right is answered as GitHub does. `contents` and `checks-read` are to read, `push` is
+ * to write contents, `pulls` to open pull requests, and `comments`, `checks` and `issues` are to write those.
+ */
+export type Right = "contents" | "push" | "pulls" | "comments" | "checks" | "checks-read" | "issues";
 
 /** A comment as the fake keeps it. */
 export interface FakeComment {
@@ -29,27 +34,43 @@ export interface FakeCheck {
   readonly name: string;
   readonly head_sha: string;
   readonly external_id: string;
-  readonly conclusion: string;
-  readonly completed_at: string;
+  conclusion: string;
+  output: { readonly title: string; readonly summary: string; readonly text?: string };
+  completed_at: string;
+  /** The app that made it. */
   readonly app: { readonly slug: string };
-  readonly output: { readonly title: string; readonly summary: string; readonly text?: string };
 }
 
 export interface FakePull {
   readonly number: number;
   head: string;
   base: string;
+  /** The commit that it became on its base branch. */
   merged: string | null;
+  /** As GitHub tells it; without it a merged one is merged now. */
   mergedAt?: string;
   closed?: boolean;
+  /** The branch of its head; without it of a fork, or of no importance. */
+  readonly branch?: string;
+  readonly fork?: boolean;
+  readonly author?: string;
+  title?: string;
+  body?: string;
+  /** Commits on the base branch, besides `merged`, that it became, as by a rebase. */
+  also?: readonly string[];
+  /** The commit of its base branch that it was opened on. */
+  readonly forkedFrom?: string;
 }
+
+export type ReviewState = "APPROVED" | "CHANGES_REQUESTED" | "COMMENTED" | "DISMISSED";
 
 export interface FakeReview {
   readonly id: number;
   readonly pull: number;
   readonly author: string;
+  /** The author's relation to the repository. */
   readonly association: string;
-  state: string;
+  state: ReviewState;
   readonly submittedAt: string;
   readonly commit: string;
 }
@@ -64,302 +85,138 @@ export interface Refusal {
   times: number;
 }
 
-/** GitHub's API, as far as the action uses it, with its pages, rights and limits. */
+/** What happens at the next request of a kind, before it is answered. */
+export interface Incident {
+  readonly method: string;
+  readonly path: RegExp;
+  readonly happens: () => void;
+}
+
+/** Lists that may show a write only after some more requests. */
+export type Lagging = "comments" | "pulls" | "checks";
+
+/** A limit of GitHub's: every request is refused for a while. */
+export interface LimitOptions {
+  /** How many requests are answered first. */
+  readonly after?: number;
+  /** How long it lasts, from the first request that it refuses. */
+  readonly seconds: number;
+}
+
+/** GitHub's API, as far as the action uses it, with its pages, rights, limits and lags. */
 export interface FakeGithub {
   readonly url: string;
   readonly token: string;
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** The time as GitHub tells it; without a clock a minute later each time. */
+  tick(): string;
+  /** The slug of the token's app. */
+  app: string;
+  readonly git: GitStore;
   readonly comments: FakeComment[];
   readonly issues: FakeIssue[];
   readonly checks: FakeCheck[];
   readonly pulls: FakePull[];
   readonly reviews: FakeReview[];
-  /** The app of the token. */
-  app: string;
   /** Branch → commit. */
   readonly branches: Map<string, string>;
   readonly rights: Set<Right>;
   readonly refusals: Refusal[];
+  readonly incidents: Incident[];
   /** `GET /path?query` of every request. */
   readonly requests: string[];
+  /** How many further requests a write stays out of a list for. */
+  readonly lags: Record<Lagging, number>;
   /** Characters that a comment or an issue may have. */
   maxBody: number;
+  /** Entries that a recursive listing of a tree has at most. */
+  maxTree: number;
+  /** Fewer than GitHub's 100, so that a few things already need several pages. */
+  pageSize: number;
   isPrivate: boolean;
   /** Makes a commit of these files; gives its name. */
   commit(files: Readonly<Record<string, string>>, parents?: readonly string[]): string;
-  /** The time at GitHub: a minute later each time. */
-  tick(): string;
   /** Submits a review of the head of a pull request, unless of another commit. */
   review(pull: number, review?: Partial<FakeReview>): FakeReview;
+  /** Refuses requests for a while: all by the hour (primary), or because they come too fast (secondary). */
+  limit(kind: "primary" | "secondary", options: LimitOptions): void;
+  /** Hides something that was just written from the lists that lag. */
+  hide(kind: Lagging, written: object): void;
+  isVisible(written: object): boolean;
+  /** A number that nothing else has. */
+  nextId(): number;
   stop(): Promise<void>;
 }
 
-const OWNER = "acme";
-const REPO = "access";
-const BOT = "github-actions[bot]";
-/** Fewer than GitHub's, so that a few things already need several pages. */
-const PAGE = 3;
-
-interface Commit {
-  readonly parents: readonly string[];
-  readonly files: ReadonlyMap<string, string>;
-}
-
-/** Starts it on a free port of this machine. */
-export async function startGithub(): Promise<FakeGithub> {
-  const commits = new Map<string, Commit>();
-  const blobs = new Map<string, string>();
-  let ids = 1000;
-  let time = Date.parse("2026-11-01T00:00:00Z");
-  const fake = {
+/** Starts it on a free port of this machine; without a clock its time moves on as it is told. */
+export async function startGithub(clock?: { now(): number }): Promise<FakeGithub> {
+  const git = gitStore();
+  const hidden = new WeakMap<object, number>();
+  const limits: Limit[] = [];
+  let [ids, time] = [1000, Date.parse("2026-11-01T00:00:00Z")];
+  const now = (): number => clock?.now() ?? time;
+  const fake: FakeGithub = {
     url: "",
     token: "ghs_fake_token_of_the_workflow",
-    comments: [] as FakeComment[],
-    issues: [] as FakeIssue[],
-    checks: [] as FakeCheck[],
-    pulls: [] as FakePull[],
-    reviews: [] as FakeReview[],
-    app: "github-actions",
+    now,
     tick: () => {
       time += 60_000;
-      return new Date(time).toISOString().replace(".000", "");
+      return timeText(now());
     },
-    review: (pull: number, review: Partial<FakeReview> = {}) => {
-      const commit = fake.pulls.find(({ number }) => number === pull)?.head ?? "";
+    app: "github-actions",
+    git,
+    comments: [],
+    issues: [],
+    checks: [],
+    pulls: [],
+    reviews: [],
+    branches: new Map(),
+    rights: new Set<Right>(["contents", "push", "pulls", "comments", "checks", "checks-read", "issues"]),
+    refusals: [],
+    incidents: [],
+    requests: [],
+    lags: { comments: 0, pulls: 0, checks: 0 },
+    maxBody: 65_536,
+    maxTree: 100_000,
+    pageSize: 3,
+    isPrivate: true,
+    commit: (files, parents = []) => {
+      const blobs = Object.entries(files).map(([path, text]) => [path, git.addBlob(text)] as const);
+      return git.addCommit({ tree: git.addTree(new Map(blobs)), parents, message: "Change", at: now() });
+    },
+    review: (pull, review = {}) => {
       const submitted: FakeReview = {
-        id: ++ids,
+        id: fake.nextId(),
         pull,
         author: "rita",
         association: "MEMBER",
         state: "APPROVED",
         submittedAt: fake.tick(),
-        commit,
+        commit: fake.pulls.find(({ number }) => number === pull)?.head ?? "",
         ...review,
       };
       fake.reviews.push(submitted);
       return submitted;
     },
-    branches: new Map<string, string>(),
-    rights: new Set<Right>(["contents", "comments", "checks", "issues"]),
-    refusals: [] as Refusal[],
-    requests: [] as string[],
-    maxBody: 65_536,
-    isPrivate: true,
-    commit: (files: Readonly<Record<string, string>>, parents: readonly string[] = []) => {
-      const named = new Map(
-        Object.entries(files).map(([path, text]) => {
-          const bytes = Buffer.from(text);
-          const sha = createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
-          blobs.set(sha, text);
-          return [path, sha] as const;
-        }),
-      );
-      const sha = createHash("sha1")
-        .update(JSON.stringify([[...named], parents, commits.size]))
-        .digest("hex");
-      commits.set(sha, { parents, files: named });
-      return sha;
+    limit: (kind, { after = 0, seconds }) => {
+      limits.push({ kind, from: fake.requests.length + after, seconds, until: null });
     },
-  };
-
-  const commentJson = ({ id, issue, author, body }: FakeComment) => ({
-    id,
-    body,
-    user: { login: author },
-    html_url: `https://github.example/${OWNER}/${REPO}/pull/${issue}#issuecomment-${id}`,
-  });
-  const issueJson = ({ number, title, author, labels, body, state }: FakeIssue) => ({
-    number,
-    title,
-    body,
-    state,
-    labels: labels.map((name) => ({ name })),
-    user: { login: author },
-    html_url: `https://github.example/${OWNER}/${REPO}/issues/${number}`,
-  });
-  const pullJson = ({ number, head, base, merged, mergedAt, closed = false }: FakePull) => ({
-    number,
-    state: merged !== null || closed ? "closed" : "open",
-    head: { sha: head },
-    base: { ref: base },
-    merged_at: merged === null ? null : (mergedAt ?? new Date(time).toISOString()),
-    merge_commit_sha: merged,
-  });
-  const need = (right: Right): void => {
-    if (!fake.rights.has(right)) throw new Answer(403, { message: "Resource not accessible by integration" });
-  };
-  const short = (body: unknown): string => {
-    const text = String(body);
-    if (text.length > fake.maxBody) {
-      throw new Answer(422, {
-        message: "Validation Failed",
-        errors: [{ field: "body", code: "custom", message: "body is too long" }],
-      });
-    }
-    return text;
-  };
-  const found = <T>(value: T | undefined): T => {
-    if (value === undefined) throw new Answer(404, { message: "Not Found" });
-    return value;
-  };
-  const ancestors = (sha: string): readonly string[] => {
-    const commit = commits.get(sha);
-    return commit === undefined ? [] : [sha, ...ancestors(commit.parents[0] ?? "")];
-  };
-
-  type Handler = (match: RegExpExecArray, query: URLSearchParams, body: Record<string, unknown>) => unknown;
-  const routes: readonly (readonly [string, RegExp, Handler])[] = [
-    ["GET", /^$/, () => ({ default_branch: "main", private: fake.isPrivate })],
-    [
-      "GET",
-      /^\/git\/ref\/heads\/(.+)$/,
-      ([, branch]) => ({ object: { sha: found(fake.branches.get(String(branch))) } }),
-    ],
-    [
-      "GET",
-      /^\/git\/commits\/(\w+)$/,
-      ([, sha]) => ({ parents: found(commits.get(String(sha))).parents.map((one) => ({ sha: one })) }),
-    ],
-    [
-      "GET",
-      /^\/commits$/,
-      (_, query) => {
-        const [size, page] = [Number(query.get("per_page")), Number(query.get("page") ?? 1)];
-        return ancestors(query.get("sha") ?? "")
-          .slice((page - 1) * size, page * size)
-          .map((sha) => ({ sha, parents: (commits.get(sha)?.parents ?? []).map((one) => ({ sha: one })) }));
-      },
-    ],
-    [
-      "GET",
-      /^\/commits\/(\w+)\/pulls$/,
-      ([, sha]) => fake.pulls.filter(({ merged, head }) => merged === sha || head === sha).map(pullJson),
-    ],
-    [
-      "GET",
-      /^\/commits\/(\w+)\/check-runs$/,
-      ([, sha]) => ({
-        check_runs: fake.checks.filter(({ head_sha }) => head_sha === sha),
-        total_count: fake.checks.filter(({ head_sha }) => head_sha === sha).length,
+    hide: (kind, written) => {
+      hidden.set(written, fake.requests.length + fake.lags[kind]);
+    },
+    isVisible: (written) => (hidden.get(written) ?? 0) < fake.requests.length,
+    nextId: () => {
+      ids += 1;
+      return ids;
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
       }),
-    ],
-    [
-      "POST",
-      /^\/check-runs$/,
-      (_, __, body) => {
-        need("checks");
-        const made = { id: ++ids, completed_at: fake.tick(), app: { slug: fake.app } };
-        const check = { ...(body as unknown as FakeCheck), ...made };
-        if ((check.output.text?.length ?? 0) > 65_535) throw new Answer(422, { message: "text is too long" });
-        fake.checks.push(check);
-        return check;
-      },
-    ],
-    [
-      "GET",
-      /^\/pulls\/(\d+)$/,
-      ([, number]) => pullJson(found(fake.pulls.find((pull) => pull.number === Number(number)))),
-    ],
-    [
-      "GET",
-      /^\/pulls\/(\d+)\/reviews$/,
-      ([, number]) =>
-        fake.reviews
-          .filter(({ pull }) => pull === Number(number))
-          .map(({ id, author, association, state, submittedAt, commit }) => ({
-            id,
-            user: { login: author },
-            author_association: association,
-            state,
-            submitted_at: submittedAt,
-            commit_id: commit,
-          })),
-    ],
-    [
-      "GET",
-      /^\/git\/trees\/(\w+)$/,
-      ([, sha]) => {
-        need("contents");
-        const { files } = found(commits.get(String(sha)));
-        const tree = [...files].map(([path, blob]) => ({ path, sha: blob, type: "blob", mode: "100644" }));
-        return { truncated: false, tree };
-      },
-    ],
-    [
-      "GET",
-      /^\/git\/blobs\/(\w+)$/,
-      ([, sha]) => ({ content: Buffer.from(found(blobs.get(String(sha)))).toString("base64") }),
-    ],
-    [
-      "GET",
-      /^\/issues\/(\d+)\/comments$/,
-      ([, issue]) => fake.comments.filter((one) => one.issue === Number(issue)).map(commentJson),
-    ],
-    [
-      "POST",
-      /^\/issues\/(\d+)\/comments$/,
-      ([, issue], _, { body }) => {
-        need("comments");
-        const text = short(body);
-        const comment = { id: ++ids, issue: Number(issue), author: BOT, body: text, history: [text] };
-        fake.comments.push(comment);
-        return commentJson(comment);
-      },
-    ],
-    [
-      "PATCH",
-      /^\/issues\/comments\/(\d+)$/,
-      ([, id], _, { body }) => {
-        need("comments");
-        const comment = found(fake.comments.find((one) => one.id === Number(id)));
-        comment.body = short(body);
-        comment.history.push(comment.body);
-        return commentJson(comment);
-      },
-    ],
-    [
-      "GET",
-      /^\/issues$/,
-      (_, query) =>
-        fake.issues.filter(({ labels }) => labels.includes(query.get("labels") ?? "")).map(issueJson),
-    ],
-    [
-      "POST",
-      /^\/issues$/,
-      (_, __, { title, body, labels }) => {
-        need("issues");
-        const issue: FakeIssue = {
-          number: ++ids,
-          title: String(title),
-          author: BOT,
-          labels: labels as string[],
-          body: short(body),
-          state: "open",
-        };
-        fake.issues.push(issue);
-        return issueJson(issue);
-      },
-    ],
-    [
-      "PATCH",
-      /^\/issues\/(\d+)$/,
-      ([, number], _, { body, state }) => {
-        need("issues");
-        const issue = found(fake.issues.find((one) => one.number === Number(number)));
-        if (body !== undefined) issue.body = short(body);
-        if (state === "open" || state === "closed") issue.state = state;
-        return issueJson(issue);
-      },
-    ],
-  ];
-
-  const refusalFor = (method: string, path: string): Answer | null => {
-    const refusal = fake.refusals.find(
-      (one) => one.times > 0 && one.method === method && one.path.test(path),
-    );
-    if (refusal === undefined) return null;
-    refusal.times -= 1;
-    return new Answer(refusal.status, { message: refusal.message ?? "refused" }, refusal.headers);
   };
+  const routes = githubRoutes(fake);
 
   const answer = async (request: IncomingMessage): Promise<Answer> => {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://fake");
@@ -369,18 +226,28 @@ export async function startGithub(): Promise<FakeGithub> {
       return new Answer(401, { message: "Bad credentials" });
     const text = await textOf(request);
     const body = text === "" ? {} : (JSON.parse(text) as Record<string, unknown>);
-    const refused = refusalFor(method, decodeURIComponent(pathname));
-    if (refused) return refused;
-    if (pathname === "/api/graphql") return new Answer(200, { data: { viewer: { login: BOT } } });
-    const prefix = `/api/v3/repos/${OWNER}/${REPO}`;
+    const whole = decodeURIComponent(pathname);
+    for (const incident of takenIncidents(fake.incidents, method, whole)) incident.happens();
+    const refused = limited(limits, fake) ?? refusalFor(fake.refusals, method, whole);
+    return refused ?? regular(method, pathname, searchParams, body);
+  };
+
+  const regular = (
+    method: string,
+    pathname: string,
+    query: URLSearchParams,
+    body: Record<string, unknown>,
+  ): Answer => {
+    if (pathname === "/api/graphql") return new Answer(200, graphql(fake, body));
+    const prefix = "/api/v3/repos/acme/access";
     if (!pathname.startsWith(prefix)) return new Answer(404, { message: "Not Found" });
     const path = decodeURIComponent(pathname.slice(prefix.length));
-    const route = routes.find(([wanted, pattern]) => wanted === method && pattern.test(path));
-    const match = route?.[1].exec(path);
-    if (route && match) {
-      return paged(route[2](match, searchParams, body), searchParams, `${fake.url}${pathname.slice(7)}`);
-    }
-    return new Answer(404, { message: `no route for ${method} ${path}` });
+    const [route, match] = routeFor(routes, method, path);
+    if (route === undefined || match === undefined)
+      return new Answer(404, { message: `no route for ${method} ${path}` });
+    const value = route[2](match, query, body);
+    const [size, url] = [fake.pageSize, `${fake.url}${pathname.slice("/api/v3".length)}`];
+    return method === "GET" ? paged(value, query, url, size) : new Answer(200, value);
   };
 
   const server = createServer((request, response) => {
@@ -391,41 +258,71 @@ export async function startGithub(): Promise<FakeGithub> {
       .then((given) => given.send(response));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  fake.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v3`;
-  const stop = (): Promise<void> =>
-    new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  return Object.assign(fake, { stop });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v3`;
+  return Object.assign(fake, { url });
 }
 
-/** What is answered; thrown where a handler cannot go on. */
-class Answer extends Error {
-  readonly status: number;
-  readonly body: unknown;
-  readonly headers: Readonly<Record<string, string>>;
+interface Limit {
+  readonly kind: "primary" | "secondary";
+  readonly from: number;
+  readonly seconds: number;
+  until: number | null;
+}
 
-  constructor(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) {
-    super(String(status));
-    this.status = status;
-    this.body = body;
-    this.headers = headers;
+/** The answer while a limit lasts. */
+function limited(limits: readonly Limit[], { requests, now }: FakeGithub): Answer | null {
+  for (const limit of limits) {
+    if (requests.length <= limit.from) continue;
+    const time = now();
+    limit.until ??= time + limit.seconds * 1000;
+    if (time >= limit.until) continue;
+    const left = Math.ceil((limit.until - time) / 1000);
+    const message =
+      limit.kind === "primary"
+        ? "API rate limit exceeded for installation ID 1."
+        : "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
+    const headers =
+      limit.kind === "primary"
+        ? { "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(Math.ceil(limit.until / 1000)) }
+        : { "retry-after": String(left) };
+    return new Answer(403, { message }, headers);
   }
+  return null;
+}
 
-  send(response: ServerResponse): void {
-    response.writeHead(this.status, { "content-type": "application/json; charset=utf-8", ...this.headers });
-    response.end(JSON.stringify(this.body));
+function refusalFor(refusals: readonly Refusal[], method: string, path: string): Answer | null {
+  const refusal = refusals.find((one) => one.times > 0 && one.method === method && one.path.test(path));
+  if (refusal === undefined) return null;
+  refusal.times -= 1;
+  return new Answer(refusal.status, { message: refusal.message ?? "refused" }, refusal.headers);
+}
+
+/** Takes the incidents of a request out of the list: each happens once. */
+function takenIncidents(incidents: Incident[], method: string, path: string): readonly Incident[] {
+  const due = incidents.filter((one) => one.method === method && one.path.test(path));
+  for (const one of due) incidents.splice(incidents.indexOf(one), 1);
+  return due;
+}
+
+function routeFor(
+  routes: readonly Route[],
+  method: string,
+  path: string,
+): readonly [Route, RegExpExecArray] | readonly [] {
+  for (const route of routes) {
+    const match = route[0] === method ? route[1].exec(path) : null;
+    if (match !== null) return [route, match];
   }
+  return [];
 }
 
 /** One page of a list, with the way to the next in `link`. */
-function paged(value: unknown, query: URLSearchParams, url: string): Answer {
+function paged(value: unknown, query: URLSearchParams, url: string, pageSize: number): Answer {
   const list = Array.isArray(value) ? value : checkRunsOf(value);
   if (list === null || !query.has("per_page")) return new Answer(200, value);
-  const [size, page] = [Math.min(Number(query.get("per_page")), PAGE), Number(query.get("page") ?? 1)];
   // A listing of commits is asked for one page of a size of its own.
-  if (url.endsWith("/commits")) return new Answer(200, value);
+  const most = url.endsWith("/commits") ? 100 : pageSize;
+  const [size, page] = [Math.min(Number(query.get("per_page")), most), Number(query.get("page") ?? 1)];
   const part = list.slice((page - 1) * size, page * size);
   const next = new URLSearchParams(query);
   next.set("page", String(page + 1));

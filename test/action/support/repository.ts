@@ -1,25 +1,18 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import * as core from "@actions/core";
-import { runAction } from "../../../src/action/run-action.ts";
+import { dirname, join } from "node:path";
 import { createSandbox } from "../../../src/sandbox/create-sandbox.ts";
 import { type Listening, listen } from "../../../src/sandbox/listen.ts";
-import { realIo } from "../../support/rolecall.ts";
+import { pullIn, repositoryIn } from "./event-payload.ts";
 import { type FakeGithub, startGithub } from "./fake-github.ts";
-
-/** The bundle that is committed, as a runner starts it. */
-export const BUNDLE = resolve(import.meta.dirname, "../../../dist/action.mjs");
+import { type ProgramEnd, runBundle, runSources } from "./run-program.ts";
+import type { StoryClock } from "./story-clock.ts";
 
 /** How a step ended, and what it left behind. */
-export interface StepEnd {
-  readonly code: number | null;
-  /** The log as the runner reads it, with workflow commands. */
-  readonly log: string;
-  readonly outputs: Readonly<Record<string, string>>;
+export interface StepEnd extends ProgramEnd {
   readonly summary: string;
+  /** Its requests to GitHub. */
+  readonly requests: readonly string[];
 }
 
 /** A step of a workflow. */
@@ -33,6 +26,8 @@ export interface StepOptions {
   readonly sha?: string;
   readonly ref?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** What the event tells, instead of what follows from the pull request. */
+  readonly payload?: object;
 }
 
 /** A repository at GitHub with a checkout on this machine, and the service beside it. */
@@ -55,16 +50,17 @@ export interface Repository {
   stop(): Promise<void>;
 }
 
-/** Makes one: the seed is live, the files are on main. */
+/** Makes one: the seed is live, the files are on main. With a clock, GitHub, the service and the action go by it. */
 export async function openRepository(
   seed: string,
   files: Readonly<Record<string, string>>,
+  clock?: StoryClock,
 ): Promise<Repository> {
   const folder = await mkdtemp(join(tmpdir(), "rolecall-action-"));
   const [workspace, temp] = [join(folder, "workspace"), join(folder, "temp")];
   await Promise.all([mkdir(temp), mkdir(workspace)]);
-  const github = await startGithub();
-  const sandbox = createSandbox({ seed, now: Date.now, sleep: async () => undefined });
+  const github = await startGithub(clock);
+  const sandbox = createSandbox({ seed, now: clock?.now ?? Date.now, sleep: async () => undefined });
   const service = await listen(sandbox, { host: "127.0.0.1", port: 0 });
   let main: Readonly<Record<string, string>> = files;
   const proposed = new Map<number, Readonly<Record<string, string>>>();
@@ -91,18 +87,11 @@ export async function openRepository(
     return text === "" ? null : JSON.parse(text);
   };
 
-  const payload = ({ event = "push", pull, fork = false }: StepOptions): object => {
-    const repository = { full_name: "acme/access", default_branch: "main", private: github.isPrivate };
+  const payloadOf = ({ event = "push", pull, fork = false }: StepOptions): object => {
+    const repository = repositoryIn(github);
     const proposal = github.pulls.find(({ number }) => number === pull);
     if (proposal === undefined) return event === "schedule" ? { schedule: "0 4 * * *" } : { repository };
-    return {
-      repository,
-      pull_request: {
-        number: proposal.number,
-        head: { sha: proposal.head, repo: { full_name: fork ? "mallory/access" : "acme/access" } },
-        base: { sha: github.branches.get("main"), ref: "main", repo: { full_name: "acme/access" } },
-      },
-    };
+    return { repository, pull_request: pullIn(proposal, github, fork) };
   };
 
   return {
@@ -136,7 +125,7 @@ export async function openRepository(
       await Promise.all([
         writeFile(output, ""),
         writeFile(summary, ""),
-        writeFile(event, JSON.stringify(payload(options))),
+        writeFile(event, JSON.stringify(options.payload ?? payloadOf(options))),
       ]);
       const pull = github.pulls.find(({ number }) => number === options.pull);
       const given = {
@@ -165,11 +154,13 @@ export async function openRepository(
         RUNNER_TEMP: temp,
         ...options.env,
       };
+      const before = github.requests.length;
       const { code, log, outputs } =
         options.node === undefined
-          ? await runSources(workspace, env)
+          ? await runSources(workspace, env, clock)
           : await runBundle(options.node, workspace, env, output);
-      return { code, log, outputs, summary: await readFile(summary, "utf8") };
+      const requests = github.requests.slice(before);
+      return { code, log, outputs, summary: await readFile(summary, "utf8"), requests };
     },
     writes: async () => {
       const { items } = (await behind("GET", "/requests")) as {
@@ -186,64 +177,4 @@ export async function openRepository(
       await rm(folder, { recursive: true });
     },
   };
-}
-
-type StepEnv = Readonly<Record<string, string | undefined>>;
-
-/** Runs the action within this process, with the toolkit's own functions: only where they write to is another place. */
-async function runSources(cwd: string, env: StepEnv): Promise<Omit<StepEnd, "summary">> {
-  const outputs: Record<string, string> = {};
-  let [log, code] = ["", 0];
-  const { write } = process.stdout;
-  process.stdout.write = (chunk: string | Uint8Array): boolean => {
-    log += String(chunk);
-    return true;
-  };
-  try {
-    await runAction(env, realIo({ cwd, waitFactor: 0 }).io, {
-      ...core,
-      setOutput: (name, value) => {
-        outputs[name] = value;
-      },
-      setFailed: (message) => {
-        code = 1;
-        core.error(message);
-      },
-    });
-  } finally {
-    process.stdout.write = write;
-  }
-  return { code, log, outputs };
-}
-
-/** Runs the bundle as a runner does. */
-async function runBundle(
-  node: string,
-  cwd: string,
-  env: StepEnv,
-  output: string,
-): Promise<Omit<StepEnd, "summary">> {
-  const child = spawn(node, [BUNDLE], { cwd, stdio: ["ignore", "pipe", "pipe"], env });
-  let log = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => {
-      log += text;
-    });
-  }
-  const [code] = (await once(child, "close")) as [number | null];
-  return { code, log, outputs: outputsIn(await readFile(output, "utf8")) };
-}
-
-/** Outputs as the runner reads them: a name, a delimiter, a value, the delimiter again. */
-function outputsIn(text: string): Readonly<Record<string, string>> {
-  const outputs: Record<string, string> = {};
-  const lines = text.split("\n");
-  for (let at = 0; at < lines.length; at++) {
-    const [, name, delimiter] = /^([^<]+)<<(.+)$/.exec(lines[at] ?? "") ?? [];
-    if (name === undefined) continue;
-    const end = lines.indexOf(delimiter ?? "", at + 1);
-    outputs[name] = lines.slice(at + 1, end).join("\n");
-    at = end;
-  }
-  return outputs;
 }

@@ -4,7 +4,7 @@ import { parsePlanFile } from "../../config/saved/plan-file.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
 import { type Approval, applyOverrides, approve, type Override, parseOverride } from "../../plan/approve.ts";
-import { unreadableReason } from "../files/load-states.ts";
+import { unreadableReason } from "../files/find-files.ts";
 import type { Io } from "../io/io.ts";
 import type { PlanResult } from "../session/session.ts";
 

@@ -190,6 +190,15 @@ test("init adds merchants to a project, and overwrites nothing", async () => {
   expect(none.stderr).toContain("rolecall pull MC1 updates a file");
 });
 
+test("pull names the schema in a new file, as init does, where init has written it", async () => {
+  await init(["-m", "MC1", "-y", "-q"]);
+  const { code } = await rolecall(["pull", "MC3", "--yes", "-q"], { cwd, env: sandbox.env });
+  expect(code).toBe(0);
+  expect(await read("access/mc3.yaml")).toMatch(
+    /^# yaml-language-server: \$schema=\.\.\/schemas\/merchant\.schema\.json\n/,
+  );
+});
+
 test("init adds workflows and code owners to a project whose merchants have files", async () => {
   await init(["-m", "MC3", "-y", "-q"]);
   const added = await init(["-m", "MC3", "-y", "-q", "--workflows", "--codeowners", "@acme/access"]);

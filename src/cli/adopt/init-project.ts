@@ -16,6 +16,7 @@ import { defaultPath } from "../files/find-files.ts";
 import { isFileError, loadStatesIfAny } from "../files/load-states.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
+import { announceIfSlow } from "../progress/log-progress.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { type Connection, resolveOwnConnection } from "../session/connection.ts";
 import { printDiagnostics } from "../session/plan-merchants.ts";
@@ -212,7 +213,10 @@ async function listMerchants(
   io: Io,
 ): Promise<readonly Membership[]> {
   try {
-    const found = await readMemberships(connection, { type: "merchant", status: "accepted" }, services);
+    const filter = { type: "merchant", status: "accepted" } as const;
+    const found = await announceIfSlow("Reading the key's memberships …", io, () =>
+      readMemberships(connection, filter, services),
+    );
     const byCode = new Map(found.map((one) => [one.resource.id, one]));
     return [...byCode.values()].sort(by(({ resource }) => resource.id));
   } catch (error) {

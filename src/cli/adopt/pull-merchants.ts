@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
@@ -23,7 +25,7 @@ import {
   type WantsEdit,
 } from "./adopt-planned.ts";
 import { adoptNew, newFileText } from "./new-file.ts";
-import { writePatches } from "./project-files.ts";
+import { SCHEMA_FILE, writePatches } from "./project-files.ts";
 import { checkPatched, isPart, loadPullTargets, type PulledPart, type PullTargets } from "./pull-files.ts";
 
 /** The options of `pull`. */
@@ -112,8 +114,12 @@ async function patchesOf(
     const { merchant } = live;
     const { environment, state } = session;
     const baseUrl = options.baseUrl === undefined ? {} : { baseUrl: plan.service };
-    const after = newFileText(adoptNew(live, io.now()), { merchant, environment, ...baseUrl });
-    return { file: state.origin.file, before: null, after };
+    const { file } = state.origin;
+    const schema = `../${SCHEMA_FILE}`;
+    // As init has it, if init made the project.
+    const forEditors = existsSync(resolve(io.cwd, file, "..", schema)) ? { schema } : {};
+    const header = { merchant, environment, ...baseUrl, ...forEditors };
+    return { file, before: null, after: newFileText(adoptNew(live, io.now()), header) };
   });
   const existing = merchants.filter((one) => !isFresh(one));
   const drifts = options.adoptDrift ? await driftsOf(existing, io) : [];

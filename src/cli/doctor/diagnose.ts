@@ -10,7 +10,7 @@ import { renderHealth } from "../../render/text/health-text.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
-import { serviceLog } from "../progress/log-progress.ts";
+import { announceIfSlow, serviceLog } from "../progress/log-progress.ts";
 import { type Connection, resolveConnection, resolveOwnConnection } from "../session/connection.ts";
 import { openServices, type Services } from "../session/services.ts";
 import { type CheckedFiles, checkMachine, readProject } from "./machine-checks.ts";
@@ -31,9 +31,6 @@ export type DoctorCommandOptions = Pick<ServiceOptions, "baseUrl" | "concurrency
 /** Timeout of each step on the way to a service, and of each request with its retries, in ms. */
 const STEP_TIMEOUT_MS = 5_000;
 
-/** Number of merchants that takes so long that it is announced. */
-const MANY = 20;
-
 /** Checks machine, project, services, keys and permissions, and prints what it finds. */
 export async function diagnose(
   paths: readonly string[],
@@ -48,10 +45,10 @@ export async function diagnose(
     io,
   );
   try {
-    if (subjects.length > MANY && io.stderr.isTTY) {
-      io.stderr.write(`Checking ${grouped(subjects.length)} merchants.\n`);
-    }
-    const report = await examine(project, subjects, { services, network, options, io });
+    const many = subjects.length > 1 ? `${grouped(subjects.length)} merchants` : "the service and the key";
+    const report = await announceIfSlow(`Checking ${many} …`, io, () =>
+      examine(project, subjects, { services, network, options, io }),
+    );
     io.stdout.write(
       options.format === "json"
         ? healthJson(report)

@@ -34,6 +34,23 @@ export interface ProgressDisplay {
   rest(): Promise<void>;
 }
 
+/** Time after which a person in front of an empty terminal wonders, in ms. */
+const SLOW_MS = 1_500;
+
+/** Waits for work; on a terminal, says what is being done if it takes long. */
+export async function announceIfSlow<T>(
+  text: string,
+  { stderr, setTimer }: Pick<Io, "stderr" | "setTimer">,
+  work: () => Promise<T>,
+): Promise<T> {
+  const cancel = stderr.isTTY ? setTimer(SLOW_MS, () => stderr.write(`${text}\n`)) : () => undefined;
+  try {
+    return await work();
+  } finally {
+    cancel();
+  }
+}
+
 const SHORTEST_WAIT_TOLD_MS = 500;
 
 /** Waits that end this close to each other are logged once. */

@@ -10,7 +10,7 @@ import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { isFileError, loadStatesIfAny } from "../files/load-states.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { styleFor, verbosityOf } from "../io/output.ts";
-import { serviceLog } from "../progress/log-progress.ts";
+import { announceIfSlow, serviceLog } from "../progress/log-progress.ts";
 import { type Connection, resolveConnection, resolveOwnConnection } from "../session/connection.ts";
 import { printDiagnostics } from "../session/plan-merchants.ts";
 import { openServices, type Services } from "../session/services.ts";
@@ -36,7 +36,9 @@ export async function showMemberships(
   const keys = keysOf(loaded?.states ?? [], options, io.env);
   const services = openServices({ ...options, emit: serviceLog(io, options.verbose === true) }, io);
   try {
-    const read = await Promise.all(keys.map((key) => readKey(key, filter, services)));
+    const read = await announceIfSlow("Reading the key's memberships …", io, () =>
+      Promise.all(keys.map((key) => readKey(key, filter, services))),
+    );
     const views = read.flatMap((one) =>
       "memberships" in one ? [viewOf(one, loaded?.states ?? [], filter)] : [],
     );

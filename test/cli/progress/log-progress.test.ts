@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { serviceLog } from "../../../src/cli/progress/log-progress.ts";
+import { announceIfSlow, serviceLog } from "../../../src/cli/progress/log-progress.ts";
 import { openProgress } from "../../../src/cli/progress/open-progress.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testIo } from "../../support/io.ts";
@@ -127,4 +127,24 @@ test("a short wait is reported with --verbose only", () => {
   verbose.wait(600);
   verbose.wait(600);
   expect(verbose.lines()).toEqual(["waiting 0.6 s: the service asks for fewer requests (429)"]);
+});
+
+test.each([
+  [true, true, "Checking …\n"],
+  [true, false, ""],
+  [false, true, ""],
+])("what takes long is announced on a terminal (terminal: %s, long: %s)", async (isTTY, isLong, shown) => {
+  const timers = new Set<() => void>();
+  const { io, written } = testIo({
+    setTimer: (_, run) => {
+      timers.add(run);
+      return () => timers.delete(run);
+    },
+  });
+  const stderr = { ...io.stderr, isTTY };
+  const done = await announceIfSlow("Checking …", { ...io, stderr }, async () => {
+    if (isLong) for (const run of timers) run();
+    return "done";
+  });
+  expect([done, written.stderr, timers.size]).toEqual(["done", shown, 0]);
 });

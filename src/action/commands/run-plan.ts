@@ -14,7 +14,8 @@ import { planView } from "../../render/view/plan-view.ts";
 import { type ActionContext, type ActionResult, failed, markerOf, passed } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
 import { annotate } from "../action-log.ts";
-import { keepApproval } from "../github/pull-approval.ts";
+import type { MergedApproval } from "../github/merged-approval.ts";
+import { type KeptApproval, keepApproval } from "../github/pull-approval.ts";
 import { findComment, NO_COMMENT, type PullComment } from "../github/pull-comment.ts";
 import { keysNamedBy, lacksKeys, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
 import { diagnosticAnnotations, planAnnotations } from "../review/annotations.ts";
@@ -22,6 +23,7 @@ import { goneMerchants, readableBase, withNewIgnores } from "../review/base-stat
 import { compareFiles } from "../review/compare-files.ts";
 import { maskAddresses, maskedAnnotations, maskText, publishable } from "../review/mask-addresses.ts";
 import { aboutRun, isNewest, planOutputs, publish, type ReviewPage } from "../review/publish-plan.ts";
+import { approvalText, approvedBefore, howToApprove, isReview } from "../review/reviewed-plan.ts";
 import { guardCredentials, guardPlanEvent } from "../review/secret-policy.ts";
 
 /** Runs `plan`: shows the changes on the pull request and stores their approval for the apply after the merge. */
@@ -29,13 +31,15 @@ export async function runPlan(context: ActionContext): Promise<ActionResult> {
   const { github, log, scope, inputs } = context;
   const { pull } = context.event;
   const comment = pull ? await findComment({ github, log, scope, inputs, pull: pull.number }) : NO_COMMENT;
-  if (pull && (await isNewest(context, false))) await comment.planning(pull.headSha);
+  const again = isReview(context.event);
+  if (pull && !again && (await isNewest(context, false))) await comment.planning(pull.headSha);
   try {
     return await withActionErrors(() => plan(context, comment));
   } catch (error) {
     const failure =
       error instanceof ActionError ? error : new ActionError("bug", "rolecall failed because of a bug.");
-    await showFailure(failure, context, comment);
+    // After a review, the comment keeps the plan that was reviewed.
+    await showFailure(failure, context, again ? NO_COMMENT : comment);
     throw error;
   }
 }
@@ -54,7 +58,8 @@ async function plan(context: ActionContext, comment: PullComment): Promise<Actio
   const { planned, close } = await planFiles(loaded.states, inputs, io);
   try {
     const placeOf = ruleLocations(loaded.states, loaded.sources);
-    const plans = plannedOnly(planned).map(({ plan }) => plan);
+    const looks = plannedOnly(planned);
+    const plans = looks.map(({ plan }) => plan);
     const unplanned = unplannedOf(planned);
     io.stdout.write(
       renderPlans(
@@ -84,19 +89,24 @@ async function plan(context: ActionContext, comment: PullComment): Promise<Actio
       fileErrors: fileErrors.length,
       unmanaged,
     };
+    const before = await approvedBefore(context, looks);
     const kept = await keepApproval(context, plans);
     const page: ReviewPage = {
       marker: markerOf("plan", context.scope),
       review,
       about: [aboutRun(context), ...kept.remarks],
-      after: kept.closed
-        ? []
-        : [...onMerge(context, plans, kept.stored), ...announcedEnds(context, loaded.states)],
+      after: afterPlan(context, loaded.states, plans, kept, before),
     };
     const changes = plans.some((one) => one.changes.length > 0 || one.deferred.length > 0);
     const worth = changes || unmanaged.length > 0;
-    const outputs = { ...planOutputs(plans), ...(await publish(context, page, plans, comment, worth)) };
-    return { ...verdictOf(context, plans, unplanned.length, fileErrors.length), outputs };
+    const shown = before?.objections.length === 0 ? NO_COMMENT : comment;
+    const outputs = { ...planOutputs(plans), ...(await publish(context, page, plans, shown, worth)) };
+    const verdict = verdictOf(context, plans, unplanned.length, fileErrors.length);
+    const [objection] = before?.objections ?? [];
+    if (objection === undefined || (verdict.reason !== null && verdict.reason !== "differences")) {
+      return { ...verdict, outputs };
+    }
+    return failed("refused", "not-approved", `${objection} ${howToApprove(event)}`, outputs);
   } finally {
     await close();
   }
@@ -130,6 +140,18 @@ function verdictOf(
   return inputs.failOn === "changes"
     ? failed("changes", "differences", "There are changes, and fail-on is changes.")
     : passed("changes");
+}
+
+/** Returns the paragraphs about what a merge does, or whether the plan was approved before. */
+function afterPlan(
+  context: ActionContext,
+  states: readonly DesiredState[],
+  plans: readonly Plan[],
+  { closed, stored }: KeptApproval,
+  before: MergedApproval | null,
+): readonly string[] {
+  if (before !== null) return [approvalText(context, before)];
+  return closed ? [] : [...onMerge(context, plans, stored), ...announcedEnds(context, states)];
 }
 
 /** Publishes a failure to plan in comment and job summary. */

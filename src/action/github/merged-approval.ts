@@ -53,8 +53,10 @@ function objectionsTo(
         ? []
         : [`${plan.merchant}: the plan differs from the approved one.`];
     }
-    const approval = together(own.map((one) => approveByRecord(plan, one, live, key)));
-    return objectionSentences(approval).map((sentence) => `${plan.merchant}: ${sentence}`);
+    return objectionSentences(
+      plan.merchant,
+      together(own.map((one) => approveByRecord(plan, one, live, key))),
+    );
   });
 }
 

@@ -1,6 +1,7 @@
 import type { RunScope } from "../action-context.ts";
 import { ActionError } from "../action-error.ts";
 import type { RecordTrust } from "./approval-store.ts";
+import type { GroupContext } from "./event-context.ts";
 import { type Commit, type Github, GithubError, type Pull } from "./github-api.ts";
 
 /** A commit to be applied, and how to find what was merged before it. */
@@ -124,6 +125,35 @@ function commitHistory(start: string, github: Github): CommitHistory {
       }
     },
   };
+}
+
+/**
+ * Returns the open pull requests of a merge group: those that the names of its branches and of the groups before it have,
+ * and those that GitHub finds for its commits.
+ */
+export async function queuedPulls(group: GroupContext, github: Github): Promise<readonly Pull[]> {
+  const { headRef, headSha, baseRef } = group;
+  const { commits } = await github.compare(await github.branchTip(baseRef), headSha);
+  const bySha = new Map(commits.map((commit) => [commit.sha, commit]));
+  const branches = await github.branchesBelow(`gh-readonly-queue/${baseRef}/`);
+  const before = [...branches].flatMap(([name, sha]) => (bySha.has(sha) ? [name] : []));
+  const numbers = [headRef, ...before].flatMap((name) => /\/pr-(\d+)-[0-9a-f]+$/.exec(name)?.[1] ?? []);
+  const found = new Map<number, Pull>();
+  const add = (pulls: readonly Pull[]): void => {
+    for (const pull of pulls) {
+      if (pull.open && pull.baseRef === baseRef) found.set(pull.number, pull);
+    }
+  };
+  for (const number of new Set(numbers)) add([await github.pull(Number(number))]);
+  for (let commit = bySha.get(headSha); commit; commit = bySha.get(commit.parents[0] ?? "")) {
+    add(await github.pullsOf(commit.sha));
+    // Other pull requests may be built on these commits, so only the one that ends here counts.
+    for (const head of commit.parents.slice(1)) {
+      if ([...found.values()].some(({ headSha: known }) => known === head)) continue;
+      add((await github.pullsOf(head)).filter((pull) => pull.headSha === head));
+    }
+  }
+  return [...found.values()];
 }
 
 /** Converts a GithubError to an ActionError: without its answers nothing counts as approved. */

@@ -159,8 +159,7 @@ export function captureApplyLog(
       passwords: reporter.passwords,
       journals: reporter.journals,
       failed: reporter.failed,
-      skipped: reporter.skipped,
-      outcomes: reporter.outcomes,
+      refused: reporter.refused,
       ended: reporter.ended,
       say: reporter.say,
       event: (event) => {

@@ -29,8 +29,7 @@ export async function showDrift(
   options: DriftCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
-  // A patch of a shared file concerns other merchants, too.
-  const merchants = await planMerchants(paths, { ...options, everyFile: options.patch === true }, io);
+  const merchants = await planMerchants(paths, options, io);
   try {
     const drifts = await driftsOf(merchants.planned, io);
     await warnShallow(drifts, io);

@@ -192,18 +192,19 @@ export async function openStory(seed: string, files: Readonly<Record<string, str
     queue: async (...numbered) => {
       next();
       const baseSha = tip();
-      let sha = baseSha;
+      let [sha, ref] = [baseSha, ""];
       for (const number of numbered) {
+        // Each pull request has a branch of its own, on top of the ones before it.
+        ref = `refs/heads/gh-readonly-queue/main/pr-${number}-${sha}`;
         sha = commit(git.merged(sha, pullOf(number).head), [sha], `Merge #${number}`);
+        branches.set(ref.slice("refs/heads/".length), sha);
       }
-      const ref = `refs/heads/gh-readonly-queue/main/pr-${numbered.at(-1)}-${baseSha}`;
-      branches.set(ref.slice("refs/heads/".length), sha);
       return { sha, ref, baseSha, pulls: numbered };
     },
-    mergeQueued: async ({ sha, ref, pulls: numbered }) => {
+    mergeQueued: async ({ sha, pulls: numbered }) => {
       next();
       branches.set("main", sha);
-      branches.delete(ref.slice("refs/heads/".length));
+      for (const name of branches.keys()) if (name.startsWith("gh-readonly-queue/")) branches.delete(name);
       // The last commits of the group, one for each pull request.
       const commits = git.history(sha).slice(0, numbered.length).reverse();
       for (const [index, number] of numbered.entries()) {

@@ -3,7 +3,6 @@ import {
   parseShard,
   warnWithoutEffect,
   wholeNumber,
-  withChangedSinceOption,
   withMerchantOption,
   withOutputOptions,
 } from "../../args/options.ts";
@@ -33,8 +32,6 @@ Examples:
   rolecall list --format json           for strategy.matrix: {"include": [...]}
                                         with name, merchants, environment, files
   rolecall list --format json --jobs 20 at most 20 parts of one environment each
-  rolecall list --changed-since origin/main
-                                        only merchants that this branch changes
 
 Exits 0, or 1 if a file has an error.
 `,
@@ -46,5 +43,5 @@ Exits 0, or 1 if a file has an error.
       const { listMerchants } = await import("../../show/list-merchants.ts");
       done(await listMerchants(paths, options, io));
     });
-  return withOutputOptions(withChangedSinceOption(withMerchantOption(command)));
+  return withOutputOptions(withMerchantOption(command));
 }

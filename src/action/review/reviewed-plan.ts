@@ -1,0 +1,63 @@
+import type { PlanResult } from "../../cli/session/session.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { fenced } from "../../render/markdown/markdown-blocks.ts";
+import type { ActionContext } from "../action-context.ts";
+import type { EventContext } from "../github/event-context.ts";
+import type { Github } from "../github/github-api.ts";
+import { type MergedApproval, mergedApproval } from "../github/merged-approval.ts";
+import { type ApplyPlace, queuedPulls, readingApprovals } from "../github/merged-pulls.ts";
+import { recordTrust } from "../github/pull-approval.ts";
+import { maskText } from "./mask-addresses.ts";
+
+/** Returns whether the event is a review of a pull request: it looks again at a plan, and must not approve it anew. */
+export function isReview({ name }: EventContext): boolean {
+  return name.startsWith("pull_request_review");
+}
+
+/**
+ * Compares plans with those that were approved before, in the merge queue and after a review. Returns `null` for other
+ * events.
+ */
+export async function approvedBefore(
+  { event, inputs, scope, github }: ActionContext,
+  looks: readonly PlanResult[],
+): Promise<MergedApproval | null> {
+  return readingApprovals(async () => {
+    const place = await reviewedPlace(event, github);
+    if (place === null) return null;
+    const due = looks.filter(({ plan }) => plan.changes.length > 0);
+    const { onPlanChange } = inputs;
+    if (due.length === 0 || onPlanChange === "apply") {
+      return { pulls: place.pulls, objections: [], ignored: [] };
+    }
+    return mergedApproval(due, { ...place, scope }, onPlanChange, recordTrust(inputs), github);
+  });
+}
+
+async function reviewedPlace(event: EventContext, github: Github): Promise<Omit<ApplyPlace, "scope"> | null> {
+  const { group, pull, sha } = event;
+  if (group !== null) {
+    return { sha: group.headSha, branch: group.baseRef, pulls: await queuedPulls(group, github) };
+  }
+  if (pull === null || !isReview(event)) return null;
+  const reviewed = { ...(await github.pull(pull.number)), headSha: pull.headSha };
+  return { sha, branch: pull.baseRef, pulls: [reviewed] };
+}
+
+/** Returns the paragraph that says whether plans were approved before, and if not, what to do next. */
+export function approvalText(
+  { event, masked }: ActionContext,
+  { pulls, objections, ignored }: MergedApproval,
+): string {
+  const where = pulls.length === 0 ? "" : ` on ${pulls.map(({ number }) => `#${number}`).join(", ")}`;
+  if (objections.length === 0) return `**Approved**${where}: there is nothing else in this plan.`;
+  const lines = [...objections, ...ignored].map(oneLine).map((line) => (masked ? maskText(line) : line));
+  return [`**Not what was approved**${where}. ${howToApprove(event)}`, fenced("text", lines)].join("\n\n");
+}
+
+/** Returns what to do about a plan that is not what was approved. */
+export function howToApprove(event: EventContext): string {
+  return isReview(event)
+    ? "Run the plan of the pull request again, and review it again."
+    : "Update the pull request, so that its plan shows what is new, and queue it again after its review.";
+}

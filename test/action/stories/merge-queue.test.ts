@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { BASE, FILE, SEED } from "../support/one-merchant.ts";
+import { type FileChanges, openStory, type Story } from "../support/story.ts";
+
+let story: Story;
+
+const ROLES = "shared/roles.yaml";
+const START = { [FILE]: `${BASE}include: [../${ROLES}]\n`, [ROLES]: "version: 1\n" };
+const WITH_CLEO = {
+  [FILE]: `${BASE}  - { email: cleo@example.com, roles: [role_employee] }\ninclude: [../${ROLES}]\n`,
+};
+const WITH_ROLE = { [ROLES]: "version: 1\nroles: [{ name: Cashier, permissions: [catalog_view] }]\n" };
+
+beforeEach(async () => {
+  story = await openStory(SEED, START);
+});
+
+afterEach(async () => {
+  await story.stop();
+});
+
+const proposed = async (files: FileChanges): Promise<number> => {
+  const pull = await story.openPull(files);
+  expect((await story.plan(pull)).outputs["result"]).toBe("changes");
+  await story.review(pull, "APPROVED");
+  return pull;
+};
+
+describe("a merge group", () => {
+  test("passes if it is what was approved on its pull requests, and is then applied", async () => {
+    const pulls = [await proposed(WITH_ROLE), await proposed(WITH_CLEO)];
+    const [records, comments] = [story.github.checks.length, pulls.map(story.comments)];
+    const group = await story.queue(...pulls);
+    const run = await story.planQueued(group);
+    expect(run.outputs).toMatchObject({ result: "changes", "failure-reason": "" });
+    expect(run.summary).toContain("**Approved**");
+    // It approves nothing itself, and leaves the reviewed plans where they are.
+    expect(story.github.checks).toHaveLength(records);
+    expect(pulls.map(story.comments)).toEqual(comments);
+    await story.mergeQueued(group);
+    expect((await story.apply()).outputs["result"]).toBe("applied");
+    expect(await story.writes()).toHaveLength(2);
+  });
+
+  test("passes on top of a merge that is not applied yet", async () => {
+    const first = await proposed(WITH_ROLE);
+    const second = await proposed(WITH_CLEO);
+    await story.merge(first);
+    const run = await story.planQueued(await story.queue(second));
+    expect(run.outputs).toMatchObject({ result: "changes", "failure-reason": "" });
+  });
+
+  test("fails if anything in it is new since the review", async () => {
+    const pull = await proposed(WITH_ROLE);
+    await story.behind("POST", "/v0.1/merchants/MC1/members", {
+      email: "dan@example.com",
+      roles: ["role_employee"],
+    });
+    const run = await story.planQueued(await story.queue(pull));
+    expect(run.code).toBe(1);
+    expect(run.outputs).toMatchObject({ result: "refused", "failure-reason": "not-approved" });
+    expect(run.summary).toContain("MC1: not approved: delete member dan@example.com.");
+    expect(run.log).toContain("Update the pull request");
+  });
+
+  test("fails if one of its pull requests has no plan, as of a fork", async () => {
+    const pulls = [await story.openPull(WITH_ROLE, { fork: true }), await proposed(WITH_CLEO)];
+    const run = await story.planQueued(await story.queue(...pulls));
+    expect(run.outputs["failure-reason"]).toBe("not-approved");
+    expect(run.summary).toContain("create role Cashier");
+  });
+
+  test("does not count the plan of a pull request that is not in it", async () => {
+    await proposed(WITH_ROLE);
+    const other = await story.openPull(WITH_ROLE);
+    const run = await story.planQueued(await story.queue(other));
+    expect(run.outputs["failure-reason"]).toBe("not-approved");
+  });
+});
+
+describe("a review", () => {
+  test("passes while the plan is the stored one, and changes nothing", async () => {
+    const pull = await proposed(WITH_ROLE);
+    const [records, comments] = [story.github.checks.length, story.comments(pull)];
+    const run = await story.plan(pull, {}, { event: story.reviewEvent(pull) });
+    expect(run.outputs).toMatchObject({ result: "changes", "failure-reason": "" });
+    expect(story.github.checks).toHaveLength(records);
+    expect(story.comments(pull)).toEqual(comments);
+  });
+
+  test("fails if the plan has changed, and does not store it: the merge still applies nothing else", async () => {
+    const pull = await proposed(WITH_ROLE);
+    const records = story.github.checks.length;
+    await story.behind("POST", "/v0.1/merchants/MC1/members", {
+      email: "dan@example.com",
+      roles: ["role_employee"],
+    });
+    const run = await story.plan(pull, {}, { event: story.reviewEvent(pull) });
+    expect(run.outputs).toMatchObject({ result: "refused", "failure-reason": "not-approved" });
+    expect(story.comments(pull).join()).toContain("**Not what was approved**");
+    expect(story.github.checks).toHaveLength(records);
+    await story.review(pull, "APPROVED");
+    await story.merge(pull);
+    expect((await story.apply()).outputs["failure-reason"]).toBe("not-approved");
+    expect(await story.writes()).toEqual([]);
+  });
+});

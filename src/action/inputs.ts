@@ -20,7 +20,7 @@ export interface Inputs {
   readonly approvalSecret: string;
   readonly allow: readonly string[];
   readonly failOn: "error" | "changes" | "drift";
-  readonly issue: "on" | "off";
+  readonly onDrift: "issue" | "pull-request" | "none";
   readonly shard: Shard | null;
   readonly concurrency: number;
   readonly maxCommentSize: number;
@@ -43,7 +43,7 @@ export const INPUT_DEFAULTS = {
   "approval-secret": "",
   allow: "",
   "fail-on": "error",
-  issue: "on",
+  "on-drift": "issue",
   shard: "",
   concurrency: "10",
   "max-comment-size": "60000",
@@ -111,7 +111,7 @@ export function readInputs(env: RunnerEnv): Inputs {
     approvalSecret: approvalSecret(text("approval-secret")),
     allow: lines("allow"),
     failOn: choice("fail-on", ["error", "changes", "drift"]),
-    issue: choice("issue", ["on", "off"]),
+    onDrift: choice("on-drift", ["issue", "pull-request", "none"]),
     shard,
     concurrency: number("concurrency", 1, 64),
     maxCommentSize: number("max-comment-size", 2000, 65_536),

@@ -10,13 +10,14 @@ import { fenced, folded, inlineCode } from "../../render/markdown/markdown-block
 import { PLAIN } from "../../render/style.ts";
 import { renderDrifts } from "../../render/text/drift-text.ts";
 import { renderFailure } from "../../render/text/failure-text.ts";
-import { patchText } from "../../render/text/patch-text.ts";
+import { type FilePatch, patchText } from "../../render/text/patch-text.ts";
 import { driftView, withRisks } from "../../render/view/drift-view.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../action-context.ts";
 import { annotate } from "../action-log.ts";
 import { differenceKeys, type FirstSeen, updateDriftIssue } from "../github/drift-issue.ts";
 import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
 import { diagnosticAnnotations } from "../review/annotations.ts";
+import { inRepository } from "../review/base-states.ts";
 import { maskAddresses, maskedAnnotations, maskText } from "../review/mask-addresses.ts";
 import {
   planOutputs,
@@ -71,11 +72,13 @@ async function drift(context: ActionContext): Promise<ActionResult> {
       loaded.valid &&
       unplanned.length === 0 &&
       allDrifts.every(({ plan }) => plan.findings.every(({ severity }) => severity !== "error"));
-    const patch = adoptingPatch(plannedOnly(planned), allDrifts, loaded, io.now());
-    const adopt = masked ? maskText(patch) : patch;
+    const patches = adoptingPatches(plannedOnly(planned), allDrifts, loaded, io.now());
+    const patch = masked ? maskText(patchText(patches)) : patchText(patches);
+    const adopt = inputs.onDrift === "pull-request" ? null : patch;
     const url = await updateDriftIssue(context, {
       differences: differenceKeys(allDrifts),
       complete,
+      adopted: patches.map(({ file, after }) => ({ path: inRepository(file, event.workspace), text: after })),
       render: (seen, size) => renderIssue(page, { drifts, adopt }, seen, size),
     });
     await context.appendSummary(renderReviewSummary(page));
@@ -137,23 +140,31 @@ function verdictOf(
       );
 }
 
-/** Renders the issue; the longest parts are left out if they do not fit. */
+/**
+ * Renders the issue, or without a patch (`null`) the pull request that adopts; the longest parts are left out if they do
+ * not fit.
+ */
 function renderIssue(
   page: ReviewPage,
-  { drifts, adopt }: { readonly drifts: readonly Drift[]; readonly adopt: string },
+  { drifts, adopt }: { readonly drifts: readonly Drift[]; readonly adopt: string | null },
   seen: FirstSeen,
   size: number,
 ): string {
   const drifted = drifts.filter(({ changes, violations }) => changes.length + violations.length > 0);
   const since = drifted.map((drift) => sinceText(drift, seen)).join("\n");
-  const adoptText = folded("The patch", [fenced("diff", adopt.trimEnd().split("\n").map(visible))]);
-  const ways = (long: boolean): string =>
-    [
+  const ways = (long: boolean): string => {
+    const patched = long && adopt !== null && adopt !== "";
+    const keepLive =
+      adopt === null
+        ? "merge this pull request, which adopts what changed outside git."
+        : `change the files in a pull request: \`rolecall pull\` does it${patched ? ", with the patch below" : ""}.`;
+    return [
       "### What to do",
-      `1. **Keep the live state:** change the files in a pull request: \`rolecall pull\` does it${long && adopt !== "" ? ", with the patch below" : ""}.`,
+      `1. **Keep the live state:** ${keepLive}`,
       "2. **Keep the files:** run the apply workflow once with `on-plan-change: apply`. It reverts the differences.",
-      ...(long && adopt !== "" ? [adoptText] : []),
+      ...(patched ? [folded("The patch", [fenced("diff", adopt.trimEnd().split("\n").map(visible))])] : []),
     ].join("\n\n");
+  };
   const whole = [since, ways(true)].join("\n\n").length < size / 2;
   const after = [...(whole || since.length < size / 4 ? [`### Since when\n\n${since}`] : []), ways(whole)];
   return renderReviewPage({ ...page, after }, size);
@@ -195,16 +206,16 @@ function visible(line: string): string {
   return line.replaceAll(/[\u2028\u2029\p{Cf}]/gu, (one) => `\\u${(one.codePointAt(0) ?? 0).toString(16)}`);
 }
 
-/** Returns the patch of the files that adopts what happened at the service, or may have happened there. */
-function adoptingPatch(
+/** Returns the patches of the files that adopt what happened at the service, or may have happened there. */
+function adoptingPatches(
   planned: readonly PlannedMerchant[],
   drifts: readonly Drift[],
   project: LoadedProject,
   now: number,
-): string {
+): readonly FilePatch[] {
   const wanted = planned.flatMap((one, index) => {
     const drift = drifts[index];
     return drift === undefined ? [] : [{ planned: one, wants: ofDrift(drift, ["outside-git", "unknown"]) }];
   });
-  return patchText(adoptPlanned(wanted, project, now).patches);
+  return adoptPlanned(wanted, project, now).patches;
 }

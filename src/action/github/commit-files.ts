@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type Github, GithubError, type TreeEntry } from "./github-api.ts";
 
 /** The files of a commit. */
@@ -69,4 +70,10 @@ function filesByFolder(root: string, github: Pick<Github, "tree">): CommitFiles 
 function complete({ entries, truncated }: Awaited<ReturnType<Github["tree"]>>): readonly TreeEntry[] {
   if (truncated) throw new GithubError(0, "a folder of the repository has too many files to list them");
   return entries;
+}
+
+/** Returns the git object name of a file's content, with the hash function of another name. */
+export function gitBlobName(bytes: Uint8Array, like: string): string {
+  const algorithm = like.length === 64 ? "sha256" : "sha1";
+  return createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
 }

@@ -6,6 +6,7 @@ import {
   type Github,
   GithubError,
   type Issue,
+  type Proposal,
   type Pull,
   type TreeEntry,
 } from "./github-api.ts";
@@ -162,7 +163,45 @@ export function connectGithub(
         ...(open !== undefined && { state: open ? "open" : "closed" }),
       });
     },
+    addCommit: async (parent, files, message) => {
+      const base = (await rest.git.getCommit({ ...here, commit_sha: parent })).data.tree.sha;
+      const tree = files.map(({ path, text }) => {
+        return { path, mode: "100644", type: "blob", content: text } as const;
+      });
+      const { data } = await rest.git.createTree({ ...here, base_tree: base, tree });
+      const commit = { message, tree: data.sha, parents: [parent] };
+      return (await rest.git.createCommit({ ...here, ...commit })).data.sha;
+    },
+    setBranch: async (branch, sha) => {
+      try {
+        await rest.git.updateRef({ ...here, ref: `heads/${branch}`, sha, force: true });
+      } catch (error) {
+        // GitHub's answer to an unknown branch.
+        if (!(error instanceof GithubError) || (error.status !== 404 && error.status !== 422)) throw error;
+        await rest.git.createRef({ ...here, ref: `refs/heads/${branch}`, sha });
+      }
+    },
+    proposals: async (branch) => {
+      const { data } = await rest.pulls.list({
+        ...here,
+        head: `${owner}:${branch}`,
+        state: "all",
+        per_page: PER_PAGE,
+      });
+      return data.map(proposalOf);
+    },
+    addPull: async (pull) => proposalOf((await rest.pulls.create({ ...here, ...pull })).data),
   };
+}
+
+interface ProposalData extends Written {
+  readonly number: number;
+  readonly state: string;
+  readonly merged_at: string | null;
+}
+
+function proposalOf(data: ProposalData): Proposal {
+  return { ...issueOf(data), merged: data.merged_at !== null };
 }
 
 const nothing = (): void => undefined;

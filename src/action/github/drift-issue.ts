@@ -1,10 +1,13 @@
 import { counted, grouped } from "../../lib/text.ts";
 import type { Drift } from "../../model/reports.ts";
-import { type ActionContext, markerOf } from "../action-context.ts";
-import { GithubError, type Issue } from "./github-api.ts";
+import { type ActionContext, markerOf, type RunScope } from "../action-context.ts";
+import { commitFiles, gitBlobName } from "./commit-files.ts";
+import { type Github, GithubError, type Issue, type TextFile } from "./github-api.ts";
 
 /** The differences of all merchants. */
 export interface DriftFound {
+  /** New texts of the files that adopt what changed outside git, by path in the repository. */
+  readonly adopted: readonly TextFile[];
   /** Keys of the differences. */
   readonly differences: readonly string[];
   /** True if every merchant was read and compared. */
@@ -17,25 +20,79 @@ const LABEL = "rolecall-drift";
 const MIN_ISSUE_SIZE = 2_000;
 
 /**
- * Updates the drift issue of a scope: opens, edits or reopens it while there are differences, comments only if they
- * changed, and closes it when there are none. Returns its URL.
+ * Updates what a scope keeps while something differs: an issue, or a pull request that adopts what changed outside git.
+ * It is opened, edited or reopened while there are differences, commented only if they changed, and closed when there
+ * are none. Returns its URL.
  */
 export async function updateDriftIssue(context: ActionContext, found: DriftFound): Promise<string | null> {
   const { inputs, log } = context;
-  // An incomplete check neither opens nor closes the issue.
-  if (inputs.issue === "off" || !found.complete) return null;
+  const { onDrift } = inputs;
+  // An incomplete check neither opens nor closes anything.
+  if (onDrift === "none" || !found.complete) return null;
   try {
+    if (onDrift === "pull-request") return await updateProposal(context, found);
     const issue = await ownIssue(context);
     return found.differences.length === 0 ? await close(context, issue) : await open(context, issue, found);
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
+    const [what, permissions] = WRITTEN[onDrift];
     log.warning(
       error.isForbidden
-        ? "The drift issue could not be written: this requires the permission issues: write."
-        : `The drift issue could not be written: GitHub returned ${error.status || "no response"}.`,
+        ? `The ${what} could not be written: this requires ${permissions}.`
+        : `The ${what} could not be written: GitHub returned ${error.status || "no response"}.`,
     );
     return null;
   }
+}
+
+const WRITTEN = {
+  issue: ["drift issue", "the permission issues: write"],
+  "pull-request": [
+    "pull request",
+    "the permissions contents: write and pull-requests: write, and a repository whose settings allow workflows to create pull requests",
+  ],
+} as const;
+
+/** Opens, updates or closes the pull request that adopts what changed outside git. */
+async function updateProposal(context: ActionContext, found: DriftFound): Promise<string | null> {
+  const { github, scope, event, log, io } = context;
+  const branch = `rolecall/drift-${scope.id}`;
+  const marker = markerOf("drift", scope);
+  const [author, all] = [await github.viewer(), await github.proposals(branch)];
+  const newest = all.find((one) => one.author === author && one.body.startsWith(marker)) ?? null;
+  const current = newest?.open ? newest : null;
+  if (found.differences.length === 0) return close(context, current);
+  if (found.adopted.length === 0) {
+    log.notice("There is nothing to adopt: the job summary has the differences.");
+    return close(context, current, "Something still differs, but there is nothing to adopt.");
+  }
+  const seen = firstSeenOf(found.differences, newest ? parseFirstSeen(newest.body) : new Map(), io.now());
+  if (newest !== null && !newest.open && !newest.merged && sameDifferences(newest.body, seen)) {
+    log.notice(`#${newest.number} was closed, and the differences are the same: it stays closed.`);
+    return newest.url;
+  }
+  const text = (size: number): string => bodyOf(found, seen, size, scope);
+  const title = titled("Adopt what changed outside git", scope);
+  if (current === null || !(await isAdopted(branch, found.adopted, github))) {
+    await github.setBranch(branch, await github.addCommit(event.sha, found.adopted, title));
+  }
+  if (current === null) {
+    const { defaultBranch } = await github.repository();
+    const pull = { title, head: branch, base: defaultBranch };
+    return (await shortened(context, text, (body) => github.addPull({ ...pull, body }))).url;
+  }
+  await shortened(context, text, (body) => github.editIssue(current.number, { body }));
+  return current.url;
+}
+
+/** Returns whether the tip of a branch has these texts already. */
+async function isAdopted(branch: string, files: readonly TextFile[], github: Github): Promise<boolean> {
+  const tip = await commitFiles(await github.branchTip(branch), github);
+  for (const { path, text } of files) {
+    const blob = await tip.blobAt(path);
+    if (blob === null || blob !== gitBlobName(Buffer.from(text), blob)) return false;
+  }
+  return true;
 }
 
 async function ownIssue({ github, scope }: ActionContext): Promise<Issue | null> {
@@ -45,9 +102,12 @@ async function ownIssue({ github, scope }: ActionContext): Promise<Issue | null>
   return own.toSorted((a, b) => Number(b.open) - Number(a.open) || b.number - a.number)[0] ?? null;
 }
 
-async function close({ github, scope, event }: ActionContext, issue: Issue | null): Promise<string | null> {
+async function close(
+  { github, scope, event }: ActionContext,
+  issue: Issue | null,
+  text = "Every merchant was read, and nothing differs any longer.",
+): Promise<string | null> {
   if (issue === null || !issue.open) return null;
-  const text = "Every merchant was read, and nothing differs any longer.";
   // Forget the first-seen times, so that later differences count as new.
   const body = [markerOf("drift", scope), firstSeenLine(new Map()), "", text].join("\n");
   await github.addComment(issue.number, `${text} [Run](${event.runUrl})`);
@@ -59,19 +119,13 @@ async function open(context: ActionContext, issue: Issue | null, found: DriftFou
   const { github, scope, io, event } = context;
   const before = issue === null ? new Map() : parseFirstSeen(issue.body);
   const seen = firstSeenOf(found.differences, before, io.now());
-  const bodyOf = (size: number): string => {
-    const head = [markerOf("drift", scope), firstSeenLine(seen)].join("\n");
-    return `${head}\n\n${found.render(seen, Math.max(size - head.length - 2, 0))}`;
-  };
+  const text = (size: number): string => bodyOf(found, seen, size, scope);
   if (issue === null) {
-    const title = `The live state differs from git${scope.title === "" ? "" : `: ${scope.title}`}`.slice(
-      0,
-      200,
-    );
-    return (await shortened(context, bodyOf, (body) => github.addIssue(title, body, LABEL))).url;
+    const title = titled("The live state differs from git", scope);
+    return (await shortened(context, text, (body) => github.addIssue(title, body, LABEL))).url;
   }
   const changed = !sameDifferences(issue.body, seen);
-  await shortened(context, bodyOf, (body) =>
+  await shortened(context, text, (body) =>
     github.editIssue(issue.number, { body, ...(!issue.open && { open: true }) }),
   );
   if (!issue.open) {
@@ -85,6 +139,15 @@ async function open(context: ActionContext, issue: Issue | null, found: DriftFou
     );
   }
   return issue.url;
+}
+
+function titled(title: string, scope: RunScope): string {
+  return `${title}${scope.title === "" ? "" : `: ${scope.title}`}`.slice(0, 200);
+}
+
+function bodyOf(found: DriftFound, seen: FirstSeen, size: number, scope: RunScope): string {
+  const head = [markerOf("drift", scope), firstSeenLine(seen)].join("\n");
+  return `${head}\n\n${found.render(seen, Math.max(size - head.length - 2, 0))}`;
 }
 
 /** Writes an issue; retries with a shorter text if GitHub rejects its length. */

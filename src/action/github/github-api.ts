@@ -90,6 +90,25 @@ export interface Tree {
   readonly truncated: boolean;
 }
 
+/** A file's new text. */
+export interface TextFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** A pull request from a branch of this repository, with its text. */
+export interface Proposal extends Issue {
+  readonly merged: boolean;
+}
+
+/** A pull request to open; `head` and `base` are branches. */
+export interface NewPull {
+  readonly title: string;
+  readonly body: string;
+  readonly head: string;
+  readonly base: string;
+}
+
 /** The part of GitHub's API that the action uses; every call rejects with a GithubError. */
 export interface Github {
   /** Returns the login of the token's owner; that of an app ends with `[bot]`, which no user's can. */
@@ -119,7 +138,15 @@ export interface Github {
   addCheck(check: NewCheck): Promise<string>;
   issues(label: string): Promise<readonly Issue[]>;
   addIssue(title: string, body: string, label: string): Promise<Issue>;
+  /** Edits an issue or a pull request. */
   editIssue(number: number, change: { readonly body?: string; readonly open?: boolean }): Promise<void>;
+  /** Commits new texts of files on top of a commit; returns the new commit. */
+  addCommit(parent: string, files: readonly TextFile[], message: string): Promise<string>;
+  /** Points a branch to a commit, creating it if needed. */
+  setBranch(branch: string, sha: string): Promise<void>;
+  /** Returns the pull requests from a branch of this repository, the newest first. */
+  proposals(branch: string): Promise<readonly Proposal[]>;
+  addPull(pull: NewPull): Promise<Proposal>;
 }
 
 /** Thrown for a failed request to GitHub's API. */

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join, posix, relative, resolve, sep } from "node:path";
 import { loadMerchants } from "../../config/load-merchants.ts";
@@ -9,7 +8,7 @@ import type { UnmanagedMerchant } from "../../render/markdown/review-sections.ts
 import type { PlanView } from "../../render/view/plan-view.ts";
 import type { RiskItem } from "../../render/view/risk-view.ts";
 import type { ActionContext } from "../action-context.ts";
-import { type CommitFiles, commitFiles } from "../github/commit-files.ts";
+import { type CommitFiles, commitFiles, gitBlobName } from "../github/commit-files.ts";
 import type { EventContext } from "../github/event-context.ts";
 import { type Github, GithubError } from "../github/github-api.ts";
 import type { LoadedFiles } from "../load-and-plan.ts";
@@ -73,12 +72,11 @@ function commitReader(files: CommitFiles, workspace: string, github: Github): Re
 async function localCopy(path: string, blob: string): Promise<Uint8Array | null> {
   const bytes = await readFile(path).catch(() => null);
   if (bytes === null) return null;
-  const algorithm = blob.length === 64 ? "sha256" : "sha1";
-  const name = createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
-  return name === blob ? bytes : null;
+  return gitBlobName(bytes, blob) === blob ? bytes : null;
 }
 
-function inRepository(path: string, workspace: string): string {
+/** Returns a path of the checkout as git has it. */
+export function inRepository(path: string, workspace: string): string {
   return relative(workspace, resolve(workspace, path)).split(sep).join("/");
 }
 

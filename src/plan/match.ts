@@ -1,4 +1,6 @@
 import { by, byCodeUnit } from "../lib/text.ts";
+import type { DesiredMember } from "../model/desired.ts";
+import type { LiveMember } from "../model/live.ts";
 
 /** The live entry that a declared entry matches, if it is one. */
 export type Match<Live> =
@@ -156,4 +158,37 @@ function isFree<Live>({ pinned, claimed }: MatchState<Live>, one: Live): boolean
 
 function claim<Live>({ claimed }: MatchState<Live>, all: readonly Live[]): void {
   for (const one of all) claimed.add(one);
+}
+
+/** Matches declared members with live ones; returns the results of `use` and the unclaimed live ones. */
+export function matchMembers<Result>(
+  desired: readonly DesiredMember[],
+  live: readonly LiveMember[],
+  use: (member: DesiredMember, match: Match<LiveMember>) => Result,
+): Matches<LiveMember, Result> {
+  const candidates = { live, keysOf: addressKeysOf, isLeftover: isExpired, endedAt };
+  return matchAll(desired, DECLARED, candidates, use);
+}
+
+const DECLARED: Declared<DesiredMember> = {
+  idOf: ({ id }) => id,
+  keyOf: ({ email }) => email.toLowerCase(),
+  nameOf: ({ email }) => email,
+};
+
+/** Returns the distinct addresses of a live member, in lower case. */
+export function addressKeysOf(live: LiveMember): readonly string[] {
+  const [one, other] = [live.user?.email?.toLowerCase(), live.invite?.email.toLowerCase()];
+  if (one === undefined) return other === undefined ? [] : [other];
+  return other === undefined || other === one ? [one] : [one, other];
+}
+
+/** Returns whether a live member is an expired invitation. */
+export function isExpired(live: LiveMember): boolean {
+  return live.status === "expired";
+}
+
+/** Returns the time at which an invitation expired, in ISO 8601; empty if unknown. */
+function endedAt({ invite }: LiveMember): string {
+  return invite?.expiresAt ?? "";
 }

@@ -311,7 +311,7 @@ function proxyFailure(error: unknown, host: string): LostResponse {
 }
 
 function refusedTunnel(status: number, host: string, path: string): LostResponse {
-  // Only a proxy that could not reach the service may response otherwise on a retry.
+  // Only a proxy that could not reach the service may respond otherwise on a retry.
   if (status >= 500)
     return new LostResponse("network", `the proxy ${host} cannot reach ${path} (${status})`, false);
   const why = status === 407 ? "requires other credentials" : `refuses a tunnel to ${path}`;

@@ -10,8 +10,8 @@ import type {
 } from "../../model/adoption.ts";
 import type { DesiredMember, Grant } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
-import { addressKeysOf, isMention, isPast, matchMembers } from "../changes/plan-members.ts";
-import type { Match } from "../match.ts";
+import { isMention, isPast } from "../changes/plan-members.ts";
+import { addressKeysOf, type Match, matchMembers } from "../match.ts";
 import type { RoleResolver } from "../resolve.ts";
 import { addressOf, isManaged, isServiceAccount } from "../scope.ts";
 

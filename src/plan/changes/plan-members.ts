@@ -2,7 +2,7 @@ import type { DesiredMember, SyncOptions, Until } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { MemberChange } from "../../model/plan.ts";
 import type { FindingData } from "../judge/findings.ts";
-import { type Declared, type Match, type Matches, matchAll } from "../match.ts";
+import { addressKeysOf, isExpired, type Match, matchMembers } from "../match.ts";
 import type { ReportFinding, RoleResolver } from "../resolve.ts";
 import { addressOf, isManaged, isServiceAccount, type Scope } from "../scope.ts";
 import type { LostInvitation } from "../undo/lost-state.ts";
@@ -87,16 +87,6 @@ function planDeclared(
     planMember(activeAt(member, context.now), match, { ...context, ...taken }, report),
   );
   return { changes: results.flat(), unclaimed };
-}
-
-/** Matches declared members with live ones; returns the results of `use` and the unclaimed live ones. */
-export function matchMembers<Result>(
-  desired: readonly DesiredMember[],
-  live: readonly LiveMember[],
-  use: (member: DesiredMember, match: Match<LiveMember>) => Result,
-): Matches<LiveMember, Result> {
-  const candidates = { live, keysOf: addressKeysOf, isLeftover: isExpired, endedAt };
-  return matchAll(desired, DECLARED, candidates, use);
 }
 
 /** A declared member at one time, without the grants that have ended. */
@@ -310,26 +300,4 @@ const NOTHING: readonly never[] = [];
 
 function present(change: MemberChange | null): readonly MemberChange[] {
   return change ? [change] : NOTHING;
-}
-
-const DECLARED: Declared<DesiredMember> = {
-  idOf: ({ id }) => id,
-  keyOf: ({ email }) => email.toLowerCase(),
-  nameOf: ({ email }) => email,
-};
-
-/** Returns the distinct addresses of a live member, in lower case. */
-export function addressKeysOf(live: LiveMember): readonly string[] {
-  const [one, other] = [live.user?.email?.toLowerCase(), live.invite?.email.toLowerCase()];
-  if (one === undefined) return other === undefined ? [] : [other];
-  return other === undefined || other === one ? [one] : [one, other];
-}
-
-function isExpired(live: LiveMember): boolean {
-  return live.status === "expired";
-}
-
-/** Returns the time at which an invitation expired, in ISO 8601; empty if unknown. */
-function endedAt({ invite }: LiveMember): string {
-  return invite?.expiresAt ?? "";
 }

@@ -2,12 +2,12 @@ import { counted, grouped } from "../../lib/text.ts";
 import type { Drift } from "../../model/reports.ts";
 import { type ActionContext, markerOf, type RunScope } from "../action-context.ts";
 import { commitFiles, gitBlobName } from "./commit-files.ts";
-import { type Github, GithubError, type Issue, type TextFile } from "./github-api.ts";
+import { type EditedFile, type Github, GithubError, type Issue } from "./github-api.ts";
 
 /** The differences of all merchants. */
 export interface DriftFound {
   /** New texts of the files that adopt what changed outside git, by path in the repository. */
-  readonly adopted: readonly TextFile[];
+  readonly adopted: readonly EditedFile[];
   /** Keys of the differences. */
   readonly differences: readonly string[];
   /** True if every merchant was read and compared. */
@@ -86,7 +86,7 @@ async function updateProposal(context: ActionContext, found: DriftFound): Promis
 }
 
 /** Returns whether the tip of a branch has these texts already. */
-async function isAdopted(branch: string, files: readonly TextFile[], github: Github): Promise<boolean> {
+async function isAdopted(branch: string, files: readonly EditedFile[], github: Github): Promise<boolean> {
   const tip = await commitFiles(await github.branchTip(branch), github);
   for (const { path, text } of files) {
     const blob = await tip.blobAt(path);

@@ -91,7 +91,7 @@ export interface Tree {
 }
 
 /** A file's new text. */
-export interface TextFile {
+export interface EditedFile {
   readonly path: string;
   readonly text: string;
 }
@@ -141,7 +141,7 @@ export interface Github {
   /** Edits an issue or a pull request. */
   editIssue(number: number, change: { readonly body?: string; readonly open?: boolean }): Promise<void>;
   /** Commits new texts of files on top of a commit; returns the new commit. */
-  addCommit(parent: string, files: readonly TextFile[], message: string): Promise<string>;
+  addCommit(parent: string, files: readonly EditedFile[], message: string): Promise<string>;
   /** Points a branch to a commit, creating it if needed. */
   setBranch(branch: string, sha: string): Promise<void>;
   /** Returns the pull requests from a branch of this repository, the newest first. */

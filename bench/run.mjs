@@ -1,6 +1,7 @@
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { cases as apply } from "./cases/apply.mjs";
+import { cases as fleet } from "./cases/fleet.mjs";
 import { cases as plan } from "./cases/plan.mjs";
 import { cases as pure } from "./cases/pure.mjs";
 import { rateLimit } from "./cases/rate-limit.mjs";
@@ -15,7 +16,7 @@ import { cases as validate } from "./cases/validate.mjs";
  * values }, each value one whole measurement. A target that is missed by no more than the noise, a share of it, is
  * reported and does not fail.
  */
-const CASES = [...plan, ...apply, ...start, ...validate, ...pure, ...render, rateLimit, rates];
+const CASES = [...plan, ...fleet, ...apply, ...start, ...validate, ...pure, ...render, rateLimit, rates];
 
 const { values: options } = parseArgs({
   options: {

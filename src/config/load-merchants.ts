@@ -26,6 +26,8 @@ export interface LoadedMerchants {
   readonly diagnostics: readonly Diagnostic[];
   /** The distinct files that were read. */
   readonly sources: readonly { readonly file: string; readonly text: string }[];
+  /** Whether a shared rule names a role that one of the merchants does not have: others may have it. */
+  readonly dependsOnOthers: boolean;
 }
 
 /** Options of loading. */
@@ -89,6 +91,7 @@ export async function loadMerchants(
         ? []
         : (await import("./diagnostics/to-diagnostics.ts")).toDiagnostics(texts, problems),
     sources: library.sources.map(({ file, text }) => ({ file, text })),
+    dependsOnOthers: reports.length > 0,
   };
 }
 

@@ -15,10 +15,14 @@ export function createReader(
   findCurrentMember: FindCurrentMember,
   emit: (event: LiveEvent) => void,
 ): LiveReader {
+  const sharePredefined = createRoleSharer();
   return {
     async read(merchant, roleIds, expected = 0) {
       const [state, caller] = await Promise.all([
-        withSharedAbort(client, (calls) => readAll(calls, { merchant, roleIds, expected }, emit)),
+        withSharedAbort(client, (calls) => {
+          const retrieve = (id: string) => sharePredefined(id, () => retrieveRole(calls, merchant, id));
+          return readAll(calls, { merchant, roleIds, expected }, retrieve, emit);
+        }),
         // Starts only after the file is parsed: this request has a short timeout, and parsing may block the event loop.
         Promise.resolve(roleIds).then(() => findCurrentMember(merchant)),
       ]);
@@ -63,6 +67,7 @@ interface Wanted {
 async function readAll(
   client: Client,
   { merchant, roleIds, expected }: Wanted,
+  retrieveOne: (id: string) => Promise<LiveRole | null>,
   emit: (event: LiveEvent) => void,
 ): Promise<Omit<LiveState, "callerId" | "callerUnknown">> {
   const known = new Set<string>();
@@ -71,7 +76,7 @@ async function readAll(
     const unknown = [...ids].filter((id) => !known.has(id));
     for (const id of unknown) known.add(id);
     const found = await mapConcurrent(unknown, MAX_QUEUED, async (id) => {
-      const found = await retrieveRole(client, merchant, id);
+      const found = await retrieveOne(id);
       if (found?.id === id) return [found];
       unanswered.add(id);
       return [];
@@ -97,6 +102,25 @@ async function readAll(
   // known predefined one.
   const assumed = [...unanswered].filter((id) => heldIds.has(id) || PREDEFINED_ROLES.includes(id));
   return { merchant, roles: [...roles, ...held, ...assumed.map(assumedRole)], members };
+}
+
+/**
+ * Creates a function that retrieves roles of many merchants, and a predefined one only once: the service provides it to
+ * all of them. Any other role, and any failure, counts for the merchant alone.
+ */
+function createRoleSharer(): (
+  id: string,
+  retrieve: () => Promise<LiveRole | null>,
+) => Promise<LiveRole | null> {
+  const asked = new Map<string, Promise<LiveRole | null>>();
+  return async (id, retrieve) => {
+    const earlier = asked.get(id);
+    const shared = earlier && (await earlier.catch(() => null));
+    if (shared?.predefined && shared.id === id) return shared;
+    const own = retrieve();
+    asked.set(id, own);
+    return own;
+  };
 }
 
 /** Returns a role of which only the id is known. */

@@ -84,3 +84,17 @@ export interface ApplyResult {
   /** Changes that were sent and whose outcome is not in the journal. */
   readonly unrecorded: readonly Change[];
 }
+
+/** Whether a failure at one merchant stops an apply at all of them; within a merchant the first failure always stops it. */
+export type OnError = "stop" | "continue";
+
+/**
+ * How an apply of several merchants ended at one of them: `unchanged` if there was nothing to do, `partial` if some
+ * changes are made and others remain. If it is `refused` or has `failed`, nothing was changed there.
+ */
+export interface MerchantOutcome {
+  readonly merchant: string;
+  readonly status: "applied" | "unchanged" | "partial" | "refused" | "failed";
+  /** Why it is neither `applied` nor `unchanged`, a sentence each; else empty. */
+  readonly reasons: readonly string[];
+}

@@ -81,9 +81,12 @@ export interface IgnorePatterns {
 /** The maximum that one apply may remove: a percentage of the live ones, or a count. */
 export type RemovalLimit = { readonly percent: number } | { readonly count: number };
 
+/** The limit of a merchant whose files set none. */
+export const DEFAULT_REMOVAL_LIMIT: RemovalLimit = { percent: 25 };
+
 /** The changes that an apply refuses without an override. */
 export interface GuardSettings {
-  /** Absent: 25 percent. */
+  /** Absent: `DEFAULT_REMOVAL_LIMIT`. */
   readonly maxRemovals?: RemovalLimit;
   /** Names or ids of roles, and addresses or ids of members, that are neither changed nor removed. */
   readonly protect: IgnorePatterns;

@@ -142,8 +142,8 @@ export const EVENTS: EventRegistry = {
     },
     refused: {
       level: "error",
-      doc: "Nothing is changed: a guard, a policy, a check or the approval refused it.",
-      fields: { reasons: "The reasons, a sentence each." },
+      doc: "Nothing is changed at these merchants: a guard, a policy, a check or the approval refused it.",
+      fields: { merchants: "Their codes.", reasons: "The reasons, a sentence each, with the merchant." },
     },
     "password-planned": {
       level: "info",
@@ -186,6 +186,8 @@ export const EVENTS: EventRegistry = {
         merchants: "How many merchants were applied.",
         writes: "How many writes the service carried out, or may have.",
         changes: "How many changes ended with which status.",
+        results:
+          "Each merchant with its `status` (`applied`, `unchanged`, `partial`, `refused` or `failed`) and the `reasons`; empty if no plan was ready to be applied.",
       },
     },
   },

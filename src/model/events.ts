@@ -1,4 +1,4 @@
-import type { ApplyResult, Outcome, Phase, StopCause } from "./apply.ts";
+import type { ApplyResult, MerchantOutcome, Outcome, Phase, StopCause } from "./apply.ts";
 import type { Failure } from "./errors.ts";
 import type { JournalEntry, MerchantNote } from "./journal.ts";
 import type { Change, Deferred, Finding, Plan } from "./plan.ts";
@@ -128,7 +128,11 @@ export type ReportEvent =
   | { readonly type: "undo"; readonly run: string; readonly notes: readonly MerchantNote[] }
   | { readonly type: "planned"; readonly merchant: string; readonly plan: Plan }
   | ({ readonly type: "failed" } & FailureJson)
-  | { readonly type: "refused"; readonly reasons: readonly string[] }
+  | {
+      readonly type: "refused";
+      readonly merchants: readonly string[];
+      readonly reasons: readonly string[];
+    }
   | {
       readonly type: "password-planned";
       readonly merchant: string;
@@ -159,4 +163,5 @@ export type ReportEvent =
       readonly merchants: number;
       readonly writes: number;
       readonly changes: Readonly<Record<Outcome["status"], number>>;
+      readonly results: readonly MerchantOutcome[];
     };

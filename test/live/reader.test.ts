@@ -229,6 +229,56 @@ describe("reading a merchant", () => {
     ).toEqual(["role_cashier", "role_gone", "role_never", "role_owner"]);
   });
 
+  describe("of several merchants", () => {
+    /** A service at which every merchant has one member, who holds a role that is not listed. */
+    const fleet = (role: string, answer: (merchant: string, count: number) => Response) => {
+      const count = { of: 0 };
+      const { reader } = connectTo((one) => {
+        const [, merchant = ""] = /^\/v0\.1\/merchants\/([^/]+)\//.exec(one.path) ?? [];
+        const path = one.path.replace(merchant, "MC1");
+        if (path === `${ROLES}/${role}`) {
+          count.of += 1;
+          return answer(merchant, count.of);
+        }
+        return holding([wireMember("mem_a", { roles: [role] })])({ ...one, path }, 1);
+      });
+      return { reader, count };
+    };
+    const CODES = ["MC1", "MC2", "MC3", "MC4"];
+
+    test("retrieves a predefined role once, side by side and later", async () => {
+      const predefined = json(wireRole("role_owner", { is_predefined: true }));
+      const { reader, count } = fleet("role_owner", () => predefined.clone());
+      const lives = await Promise.all(CODES.map((code) => reader.read(code, ["role_owner"])));
+      for (const { roles } of [...lives, await reader.read("MC5", [])]) {
+        expect(roles).toMatchObject([{ id: "role_owner", name: "Name of role_owner", predefined: true }]);
+      }
+      expect(count.of).toBe(1);
+    });
+
+    test("retrieves any other role for each, and takes nothing of one merchant for another", async () => {
+      const { reader, count } = fleet("role_owner", (merchant) =>
+        json(wireRole("role_owner", { name: `Own of ${merchant}` })),
+      );
+      const lives = await Promise.all(CODES.map((code) => reader.read(code, [])));
+      expect(lives.map(({ roles }) => roles[0]?.name)).toEqual(CODES.map((code) => `Own of ${code}`));
+      expect(count.of).toBe(CODES.length);
+    });
+
+    test("retrieves a predefined role again where it was not answered for, or with an error", async () => {
+      const { reader, count } = fleet("role_owner", (_, asked) => {
+        if (asked === 1) return problem(403);
+        if (asked === 2) return problem(404);
+        return json(wireRole("role_owner", { is_predefined: true }));
+      });
+      expect(await failureOf(reader.read("MC1", []))).toMatchObject({ code: "forbidden" });
+      expect((await reader.read("MC2", [])).roles).toMatchObject([{ id: "role_owner", idOnly: true }]);
+      expect((await reader.read("MC3", [])).roles).toMatchObject([{ name: "Name of role_owner" }]);
+      await reader.read("MC4", []);
+      expect(count.of).toBe(3);
+    });
+  });
+
   test("rejects a response about another role", async () => {
     const { reader } = connectTo((one) =>
       one.path.startsWith(`${ROLES}/`)

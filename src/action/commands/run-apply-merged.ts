@@ -2,7 +2,7 @@ import { type Cancellation, createCancellation } from "../../cli/apply/cancellat
 import { passwordsFor } from "../../cli/apply/passwords.ts";
 import { applyReporter } from "../../cli/apply/reporter.ts";
 import { runApply } from "../../cli/apply/run-apply.ts";
-import { ExitCode } from "../../cli/io/io.ts";
+import { applyExitCode, ExitCode } from "../../cli/io/io.ts";
 import { fileJournals } from "../../cli/journal/write-journal.ts";
 import { parseOverrides, standingRefusals } from "../../cli/review/approval.ts";
 import { type Planned, type PlanResult, plannedOnly } from "../../cli/session/session.ts";
@@ -133,7 +133,7 @@ async function apply(
       openJournal: fileJournals(io),
       sleep: io.sleep,
     };
-    const code = await runApply(due, options, captured.reporter);
+    const code = applyExitCode(await runApply(due, options, captured.reporter));
     await mark(
       context,
       code === ExitCode.ok ? "success" : "failure",

@@ -53,10 +53,8 @@ function objectionsTo(
         ? []
         : [`${plan.merchant}: the plan differs from the approved one.`];
     }
-    return objectionSentences(
-      plan.merchant,
-      together(own.map((one) => approveByRecord(plan, one, live, key))),
-    );
+    const approval = together(own.map((one) => approveByRecord(plan, one, live, key)));
+    return objectionSentences(approval).map((sentence) => `${plan.merchant}: ${sentence}`);
   });
 }
 

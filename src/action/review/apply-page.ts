@@ -159,7 +159,8 @@ export function captureApplyLog(
       passwords: reporter.passwords,
       journals: reporter.journals,
       failed: reporter.failed,
-      refused: reporter.refused,
+      skipped: reporter.skipped,
+      outcomes: reporter.outcomes,
       ended: reporter.ended,
       say: reporter.say,
       event: (event) => {

@@ -6,7 +6,7 @@ import { oneLine } from "../../lib/escape.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { FilePatch } from "../../render/text/patch-text.ts";
 import { writeAtomically } from "../files/atomic-write.ts";
-import { defaultPath, projectRoot } from "../files/load-states.ts";
+import { defaultPath, projectRoot } from "../files/find-files.ts";
 import type { Io } from "../io/io.ts";
 
 /** The schema that the first line of each merchant's file names, relative to the project. */

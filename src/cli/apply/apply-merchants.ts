@@ -1,17 +1,32 @@
-import { oneLine } from "../../lib/escape.ts";
-import { counted } from "../../lib/text.ts";
+import { by, counted } from "../../lib/text.ts";
+import type { MerchantOutcome, OnError, PasswordChange } from "../../model/apply.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { Plan } from "../../model/plan.ts";
+import { failureJson } from "../../render/machine-formats.ts";
 import { remainingChanges } from "../../render/text/verified-text.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
-import { ExitCode, hasNoReader, type Io, type OutputLoss } from "../io/io.ts";
+import { applyExitCode, ExitCode, hasNoReader, type Io, type OutputLoss } from "../io/io.ts";
 import { warnUnfinishedRuns } from "../journal/past-runs.ts";
 import { fileJournals } from "../journal/write-journal.ts";
 import { openProgress } from "../progress/open-progress.ts";
-import { type Consent, objectionsTo, readConsent, standingRefusals } from "../review/approval.ts";
+import {
+  type Consent,
+  failedOutcome,
+  objectionsTo,
+  readConsent,
+  skippedMerchants,
+} from "../review/approval.ts";
 import { checkInteractive, type Selection, selectChanges } from "../review/browse-plans.ts";
-import { confirmApply } from "../review/confirm-apply.ts";
+import { confirmApply, type PendingApply } from "../review/confirm-apply.ts";
 import { type PlannedMerchants, planMerchants } from "../session/plan-merchants.ts";
-import { type Planned, type PlanResult, plannedOnly } from "../session/session.ts";
-import { showPlans } from "../show/show-plans.ts";
+import {
+  type Planned,
+  type PlannedMerchant,
+  type PlanResult,
+  plannedOnly,
+  type UnplannedMerchant,
+} from "../session/session.ts";
+import { printFailure, showPlans } from "../show/show-plans.ts";
 import { createCancellation } from "./cancellation.ts";
 import { passwordsFor, rotationsFor } from "./passwords.ts";
 import { type ApplyReporter, applyReporter, failedWith, withProgress } from "./reporter.ts";
@@ -24,6 +39,8 @@ export type ApplyOptions = Pick<ServiceOptions, "concurrency"> &
     readonly allow: readonly string[];
     readonly approved?: string;
     readonly recheck: boolean;
+    /** Absent: `stop`. */
+    readonly onError?: OnError;
     readonly rotatePassword: readonly string[];
     readonly interactive?: true;
     readonly only?: "due";
@@ -81,7 +98,7 @@ type Means = Pick<RunOptions, "cancellation" | "openJournal"> & {
 
 /** Shows plans, lets the user select changes with `--interactive`, asks, and applies them unless they are refused. */
 export async function applyPlanned(
-  prepared: Omit<PlannedMerchants, "close" | "declared" | "project">,
+  prepared: Omit<PlannedMerchants, "close" | "project">,
   options: ApplyOptions,
   means: Means,
   io: Io,
@@ -100,43 +117,43 @@ export async function applyPlanned(
 }
 
 async function reviewAndApply(
-  prepared: Omit<PlannedMerchants, "close" | "declared" | "project">,
+  prepared: Omit<PlannedMerchants, "close" | "project">,
   options: ApplyOptions,
   { cancellation, openJournal, consent, undoes = null }: Means,
   reporter: ApplyReporter,
   io: Io,
 ): Promise<ExitCode> {
   const { valid, progress, failures } = prepared;
+  const { onError = "stop" } = options;
   const selection = await select(prepared, options, io);
   if (selection === null) {
     reporter.say("Nothing was changed.");
     return ExitCode.failed;
   }
-  const { planned, objections, leftOut } = selection;
+  const { planned, leftOut } = selection;
   const allOut = [...leftOut.values()].reduce((sum, one) => sum + one, 0);
   showPlans(planned, reporter.plans, options, io);
   reporter.failed(failures);
-  if (!valid || !isSound(planned)) {
+  if (!valid || (onError === "stop" && !isSound(planned))) {
     reporter.say("Nothing was changed: fix the problems above first.");
     return ExitCode.failed;
   }
   const results = plannedOnly(planned);
-  const refused = [...objections, ...refusal(results, consent)];
-  if (refused.length > 0) {
-    reporter.refused(refused);
-    return ExitCode.refused;
+  const refused = skippedMerchants(planned, consent.overrides, objectionsOf(results, selection, consent));
+  if (refused.length > 0 && onError === "stop") {
+    reporter.skipped(refused, 0);
+    return applyExitCode(refused);
   }
-  const rotations = rotationsFor(options.rotatePassword, results);
-  const due = results
-    .map((one) => ({
-      ...one,
-      passwords: rotations.get(one.plan.merchant) ?? [],
-      leftOut: leftOut.get(one.plan.merchant) ?? 0,
-    }))
-    .filter(({ plan, passwords }) => plan.changes.length + passwords.length > 0);
+  const { due, unready, unchanged } = divide(selection, refused, options, io);
+  for (const { merchant, error } of unready) {
+    reporter.failed([failureJson(merchant, error.failure)]);
+    printFailure(merchant, "cannot be applied", error, options, io);
+  }
+  const left = [...refused, ...unready.map(failedOutcome)];
+  if (left.length > 0) reporter.skipped(left, due.length);
   if (due.length === 0) {
-    reporter.say(nothingToDo(results, allOut, options));
-    return ExitCode.ok;
+    if (left.length === 0) reporter.say(nothingToDo(results, allOut, options));
+    return applyExitCode(left);
   }
   for (const { plan, passwords } of due) reporter.passwords(plan.merchant, passwords);
   const password = passwordsFor(
@@ -161,7 +178,11 @@ async function reviewAndApply(
     const watched = withProgress(reporter, progress, changes, options);
     const { concurrency, recheck } = options;
     const { sleep } = io;
-    code = await runApply(due, { password, concurrency, recheck, cancellation, openJournal, sleep }, watched);
+    const means = { password, concurrency, recheck, onError, cancellation, openJournal, sleep };
+    const applied = await runApply(due, means, watched);
+    const outcomes = [...applied, ...left, ...unchanged].sort(by(({ merchant }) => merchant));
+    reporter.outcomes(outcomes);
+    code = applyExitCode(outcomes);
   } finally {
     await progress.rest();
     if (allOut > 0) reporter.say(`${leftOutText(allOut)}.`);
@@ -169,6 +190,46 @@ async function reviewAndApply(
   // The loss of the last output may be noticed only now.
   await io.sleep(0);
   return code === ExitCode.ok && isCutOff(io) ? ExitCode.partial : code;
+}
+
+/** The merchants that are not refused. */
+interface DividedMerchants {
+  readonly due: readonly (PlannedMerchant & Required<PendingApply>)[];
+  /** Those whose apply needs a password that is missing, if others can be applied. */
+  readonly unready: readonly UnplannedMerchant[];
+  readonly unchanged: readonly MerchantOutcome[];
+}
+
+function divide(
+  { planned, leftOut }: Selection,
+  refused: readonly MerchantOutcome[],
+  { onError, rotatePassword }: ApplyOptions,
+  io: Io,
+): DividedMerchants {
+  const results = plannedOnly(planned);
+  const rotations = rotationsFor(rotatePassword, results);
+  const out = new Set(refused.map(({ merchant }) => merchant));
+  const all = results
+    .filter(({ plan }) => !out.has(plan.merchant))
+    .map((one) => ({
+      ...one,
+      passwords: rotations.get(one.plan.merchant) ?? [],
+      leftOut: leftOut.get(one.plan.merchant) ?? 0,
+    }));
+  const isDue = ({ plan, passwords }: (typeof all)[number]): boolean =>
+    plan.changes.length + passwords.length > 0;
+  const due = all.filter(isDue);
+  const missing = onError === "continue" ? withoutPasswords(due, io) : [];
+  // If no password is there, the error that ends the command names all of them.
+  const unready = missing.length < due.length || refused.length > 0 ? missing : [];
+  const waiting = new Set(unready.map(({ merchant }) => merchant));
+  return {
+    due: due.filter(({ plan }) => !waiting.has(plan.merchant)),
+    unready,
+    unchanged: all
+      .filter((one) => !isDue(one))
+      .map(({ plan }) => ({ merchant: plan.merchant, status: "unchanged", reasons: [] })),
+  };
 }
 
 /** Says why nothing is to be done, if there is a reason besides that nothing differs. */
@@ -182,6 +243,39 @@ function nothingToDo(results: readonly PlanResult[], leftOut: number, { only }: 
   return rest.length > 0 ? `Nothing to do: ${rest.join("; ")}.` : "Nothing to do.";
 }
 
+/** Returns why plans are not approved, by merchant: by the saved plan, or by what was shown for the selection. */
+function objectionsOf(
+  results: readonly PlanResult[],
+  { objections }: Selection,
+  { approved }: Consent,
+): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    results.map((one) => [
+      one.plan.merchant,
+      [
+        ...(objections.get(one.plan.merchant) ?? []),
+        ...(approved === null ? [] : objectionsTo(one, approved)),
+      ],
+    ]),
+  );
+}
+
+/** Returns the merchants whose apply needs a password that is missing. */
+function withoutPasswords(
+  due: readonly { readonly plan: Plan; readonly passwords: readonly PasswordChange[] }[],
+  io: Io,
+): readonly UnplannedMerchant[] {
+  return due.flatMap(({ plan, passwords }): readonly UnplannedMerchant[] => {
+    try {
+      passwordsFor([plan], passwords, io.env);
+      return [];
+    } catch (error) {
+      if (!(error instanceof RolecallError)) throw error;
+      return [{ status: "failed", merchant: plan.merchant, error }];
+    }
+  });
+}
+
 function leftOutText(count: number): string {
   return `${counted(count, "change")} left out; the next plan shows ${count === 1 ? "it" : "them"} again`;
 }
@@ -191,17 +285,23 @@ function isCutOff({ outputLost }: Io): boolean {
   return outputLost.aborted && !hasNoReader(outputLost.reason as OutputLoss);
 }
 
-/** Returns what the user selects with `--interactive`; without it, or with a problem to solve first, everything. */
+/**
+ * Returns what the user selects with `--interactive`; without it, or with a problem to solve first, everything. If other
+ * merchants go on, those with a problem are not offered.
+ */
 async function select(
-  { planned, valid, progress }: Omit<PlannedMerchants, "close" | "declared" | "project">,
+  { planned, valid, progress }: Omit<PlannedMerchants, "close" | "project">,
   options: ApplyOptions,
   io: Io,
 ): Promise<Selection | null> {
-  const due = plannedOnly(planned).some(({ plan }) => plan.changes.length > 0);
-  if (!options.interactive || !valid || !due || !isSound(planned)) {
-    return { planned, objections: [], leftOut: new Map() };
+  const offered = options.onError === "continue" ? planned.filter((one) => isSound([one])) : planned;
+  const due = plannedOnly(offered).some(({ plan }) => plan.changes.length > 0);
+  if (!options.interactive || !valid || !due || !isSound(offered)) {
+    return { planned, objections: new Map(), leftOut: new Map() };
   }
-  return selectChanges(planned, options, progress, io);
+  const selection = await selectChanges(offered, options, progress, io);
+  if (selection === null || offered.length === planned.length) return selection;
+  return { ...selection, planned: [...selection.planned, ...planned.filter((one) => !isSound([one]))] };
 }
 
 /** Returns whether every merchant has a plan without an error. */
@@ -209,15 +309,4 @@ function isSound(planned: readonly Planned[]): boolean {
   return planned.every(
     (one) => one.status === "planned" && one.plan.findings.every(({ severity }) => severity !== "error"),
   );
-}
-
-/** Returns why the plans are refused, a sentence each: guards, policies, checks, and changes that were not approved. */
-function refusal(results: readonly PlanResult[], { approved, overrides }: Consent): readonly string[] {
-  const plans = results.map(({ plan }) => plan);
-  const standing = standingRefusals(plans, overrides);
-  const objections = approved === null ? [] : objectionsTo(results, approved);
-  return [
-    ...standing.flatMap(({ merchant, refusals }) => refusals.map(({ message }) => `${merchant}: ${message}`)),
-    ...objections,
-  ].map(oneLine);
 }

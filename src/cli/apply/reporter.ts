@@ -1,4 +1,6 @@
-import type { ApplyResult, Outcome, PasswordChange, StopCause } from "../../model/apply.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { counted } from "../../lib/text.ts";
+import type { ApplyResult, MerchantOutcome, Outcome, PasswordChange, StopCause } from "../../model/apply.ts";
 import { type Failure, RolecallError } from "../../model/errors.ts";
 import type { ApplyEvent, FailureJson, ReportEvent, StreamEvent } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -12,8 +14,10 @@ import {
 } from "../../render/text/apply-text.ts";
 import { renderPlans } from "../../render/text/plan-text.ts";
 import {
+  namesOf,
   remainingChanges,
   renderJournals,
+  renderOutcomes,
   renderUnverified,
   renderVerified,
 } from "../../render/text/verified-text.ts";
@@ -29,8 +33,8 @@ export interface ApplyReporter {
   plans(plans: readonly Plan[]): void;
   /** Reports why merchants have no plan. */
   failed(failures: readonly FailureJson[]): void;
-  /** Reports why nothing is changed, a sentence each. */
-  refused(reasons: readonly string[]): void;
+  /** Reports the merchants that are not applied, and why; `rest` other ones are applied. */
+  skipped(skipped: readonly MerchantOutcome[], rest: number): void;
   /** Reports the passwords that are set in addition to one merchant's plan. */
   passwords(merchant: string, passwords: readonly PasswordChange[]): void;
   event(event: ApplyEvent): void;
@@ -40,6 +44,8 @@ export interface ApplyReporter {
   verified(plan: Plan, leftOut: number, refused: number): void;
   /** Reports why the result could not be verified. */
   unverified(merchant: string, why: Failure | string): void;
+  /** Reports how the run ended at every merchant, also at those that were not applied. */
+  outcomes(outcomes: readonly MerchantOutcome[]): void;
   /** Reports the paths of the run's journals. */
   journals(run: string, files: readonly string[]): void;
   /** Reports the exit code, as the last event. */
@@ -74,6 +80,7 @@ function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
   const line = (event: StreamEvent): void =>
     io.stdout.write(eventJson(event, new Date(io.now()).toISOString()));
   let ended: readonly MerchantEnd[] = [];
+  let known: readonly MerchantOutcome[] = [];
   return {
     plans: (plans) => {
       for (const plan of plans) line({ type: "planned", merchant: plan.merchant, plan });
@@ -81,11 +88,19 @@ function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
     failed: (failures) => {
       for (const failure of failures) line({ type: "failed", ...failure });
     },
-    refused: (reasons) => {
-      line({ type: "refused", reasons });
-      sayRefused(reasons, say);
+    skipped: (skipped, rest) => {
+      known = skipped;
+      const refused = skipped.filter(({ status }) => status === "refused");
+      if (refused.length > 0) {
+        const merchants = refused.map(({ merchant }) => merchant);
+        line({ type: "refused", merchants, reasons: refused.flatMap(reasonLines) });
+      }
+      saySkipped(skipped, rest, say);
     },
-    ended: (exitCode) => line(summaryOf(ended, exitCode)),
+    outcomes: (outcomes) => {
+      known = outcomes;
+    },
+    ended: (exitCode) => line({ ...summaryOf(ended, exitCode), results: known }),
     event: line,
     passwords: (merchant, passwords) => {
       for (const { name, passwordEnv } of passwords)
@@ -118,9 +133,22 @@ function jsonReporter(io: Io, say: (text: string) => void): ApplyReporter {
   };
 }
 
-function sayRefused(reasons: readonly string[], say: (text: string) => void): void {
-  for (const reason of reasons) say(reason);
-  say("Refused: nothing was changed.");
+/** Prints why merchants are refused, and what is changed nevertheless; failures have been printed before. */
+function saySkipped(skipped: readonly MerchantOutcome[], rest: number, say: (text: string) => void): void {
+  const refused = skipped.filter(({ status }) => status === "refused");
+  for (const reason of refused.flatMap(reasonLines)) say(reason);
+  const isRefused = refused.length === skipped.length;
+  if (rest === 0) {
+    say(isRefused ? "Refused: nothing was changed." : "Nothing was changed: fix the problems above first.");
+    return;
+  }
+  const names = namesOf(skipped.map(({ merchant }) => merchant));
+  const nothing = isRefused ? "Refused: nothing" : "Nothing";
+  say(`${nothing} is changed at ${names}; the apply goes on at ${counted(rest, "other merchant")}.`);
+}
+
+function reasonLines({ merchant, reasons }: MerchantOutcome): readonly string[] {
+  return reasons.map((reason) => `${oneLine(merchant)}: ${reason}`);
 }
 
 /** Reports an error that ended an apply as JSON events. */
@@ -143,7 +171,7 @@ const STATUSES: Readonly<Record<ExitCode, string>> = {
 function summaryOf(
   ends: readonly MerchantEnd[],
   exitCode: ExitCode,
-): ReportEvent & { readonly type: "summary" } {
+): Omit<ReportEvent & { readonly type: "summary" }, "results"> {
   const outcomes = ends.flatMap(({ result }) => result.outcomes);
   const sum = (status: Outcome["status"]): number => outcomes.filter((one) => one.status === status).length;
   return {
@@ -202,7 +230,8 @@ function textReporter(
     journals: (run, files) => say(renderJournals(run, files)),
     // The commands print it on stderr in every format.
     failed: () => undefined,
-    refused: (reasons) => sayRefused(reasons, say),
+    skipped: (skipped, rest) => saySkipped(skipped, rest, say),
+    outcomes: (outcomes) => io.stdout.write(renderOutcomes(outcomes, style)),
     ended: () => undefined,
     say,
   };

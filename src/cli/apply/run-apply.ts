@@ -1,7 +1,8 @@
 import { applyPlan } from "../../apply/apply-plan.ts";
 import { type PutSemantics, unknownPutSemantics } from "../../apply/update-member.ts";
 import { oneLine } from "../../lib/escape.ts";
-import type { ApplyResult, StopCause } from "../../model/apply.ts";
+import { counted } from "../../lib/text.ts";
+import type { ApplyResult, MerchantOutcome, OnError, StopCause } from "../../model/apply.ts";
 import { type Failure, RolecallError } from "../../model/errors.ts";
 import type { JournalEntry } from "../../model/journal.ts";
 import type { Change, Plan } from "../../model/plan.ts";
@@ -20,6 +21,8 @@ export interface RunOptions {
   readonly concurrency: number;
   /** Rechecks each resource before it is written. */
   readonly recheck: boolean;
+  /** Absent: `stop`. */
+  readonly onError?: OnError;
   /** Throws RolecallError if the journal cannot be written. */
   readonly openJournal: (plan: Plan) => Promise<OpenJournal>;
   readonly cancellation: Cancellation;
@@ -29,12 +32,12 @@ export interface RunOptions {
 
 type Running = PendingApply & { readonly journal: OpenJournal };
 
-/** Applies plans in parallel, verifies them when all are done, and returns the exit code. */
+/** Applies plans in parallel, verifies them when all have ended, and returns how it ended at each merchant. */
 export async function runApply(
   due: readonly PendingApply[],
   options: RunOptions,
   reporter: ApplyReporter,
-): Promise<ExitCode> {
+): Promise<readonly MerchantOutcome[]> {
   const { cancellation } = options;
   // All journals are opened before the first change: if one cannot be written, nothing is changed anywhere.
   const running = await openJournals(due, options.openJournal);
@@ -68,10 +71,10 @@ export async function runApply(
 
 async function applyAll(
   running: readonly Running[],
-  { password, concurrency, recheck, cancellation, sleep }: RunOptions,
+  { password, concurrency, recheck, onError = "stop", cancellation, sleep }: RunOptions,
   reporter: ApplyReporter,
   note: (entry: JournalEntry) => void,
-): Promise<ExitCode> {
+): Promise<readonly MerchantOutcome[]> {
   const known = new Map<string, PutSemantics>();
   const semanticsOf = (service: string): PutSemantics => {
     const semantics = known.get(service) ?? unknownPutSemantics();
@@ -79,7 +82,9 @@ async function applyAll(
     return semantics;
   };
   const ended = await allEnded(
-    running.map(async ({ session, plan, passwords, journal }) => {
+    running.map(async (one) => {
+      const { session, plan, passwords, journal } = one;
+      const { merchant } = plan;
       const ports = {
         writer: session.writer,
         lookup: session.lookup,
@@ -92,7 +97,7 @@ async function applyAll(
               await journal.write(entry);
             } catch (error) {
               // Queued writes must not be sent: they could not be recorded either.
-              cancellation.halt({ by: "merchant", merchant: plan.merchant });
+              cancellation.halt({ by: "merchant", merchant });
               throw error;
             }
           },
@@ -107,28 +112,51 @@ async function applyAll(
       try {
         result = await applyPlan(plan, ports, passwords);
       } finally {
-        // A stop at one merchant stops the run at all of them.
-        if (result === undefined || result.status === "stopped")
-          cancellation.stop({ by: "merchant", merchant: plan.merchant });
+        // A bug stops the run at all merchants.
+        if (result === undefined || (result.status === "stopped" && onError === "stop"))
+          cancellation.stop({ by: "merchant", merchant });
       }
-      return { plan, result };
+      return { one, merchant, result };
     }),
   );
+  const cause = cancellation.cause();
   reporter.results(
-    ended.map(({ plan, result }) => ({ merchant: plan.merchant, result })),
-    cancellation.cause(),
+    ended.map(({ merchant, result }) => ({ merchant, result })),
+    cause,
   );
-  const results = ended.map(({ result }) => result);
-  if (results.some(({ status }) => status === "stopped")) return stoppedCode(results);
+  const isStopped = ended.some(({ result }) => result.status === "stopped");
   const stopped = aborted(cancellation.cancelled);
-  const verified = await Promise.all(
-    running.map((one, at) => {
-      const pause = async (): Promise<void> => sleep(LAG_MS, cancellation.cancelled).catch(() => undefined);
-      return verify(one, results[at], { cause: cancellation.cause, stopped, pause }, reporter);
+  const pause = async (): Promise<void> => sleep(LAG_MS, cancellation.cancelled).catch(() => undefined);
+  const waits = { cause: cancellation.cause, stopped, pause };
+  return Promise.all(
+    ended.map(async ({ one, merchant, result }) => {
+      // After a stop at all merchants nothing is read any more.
+      const isRead = result.status !== "stopped" && !(isStopped && cause !== null);
+      const open = isRead ? await verify(one, result, waits, reporter) : null;
+      return outcomeOf(merchant, result, open, cause);
     }),
   );
-  if (!verified.every((clean) => clean)) return ExitCode.partial;
-  return results.every(({ status }) => status === "done") ? ExitCode.ok : stoppedCode(results);
+}
+
+/** Returns how an apply ended at a merchant; `open` says why it is not complete by the verification. */
+function outcomeOf(
+  merchant: string,
+  result: ApplyResult,
+  open: string | null,
+  cause: StopCause | null,
+): MerchantOutcome {
+  if (result.status === "done" && open === null) return { merchant, status: "applied", reasons: [] };
+  const failures = result.outcomes.flatMap((one) =>
+    "failure" in one && one.failure ? oneLine(`${summaryOf(one.change)}: ${one.failure.message}`) : [],
+  );
+  const { journalFailure } = result;
+  const own = [...failures, ...(journalFailure ? [oneLine(journalFailure.message)] : [])];
+  const why = own.length > 0 ? own : result.status === "stopped" ? [stoppedBy(cause)] : [];
+  return {
+    merchant,
+    status: result.status === "done" || result.writes > 0 ? "partial" : "failed",
+    reasons: [...new Set([...why, ...(open === null ? [] : [open])])],
+  };
 }
 
 /** Pause before a verification reads once more, in ms: the lists of a service may lag behind its writes. */
@@ -156,23 +184,19 @@ async function allEnded<T>(all: readonly Promise<T>[]): Promise<readonly T[]> {
   });
 }
 
-function stoppedCode(results: readonly ApplyResult[]): ExitCode {
-  return results.some(({ writes }) => writes > 0) ? ExitCode.partial : ExitCode.failed;
-}
-
 /** The signal that ends a verification, and the function that delays it. */
 interface Waits extends Pick<Cancellation, "cause"> {
   readonly stopped: Promise<null>;
   readonly pause: () => Promise<void>;
 }
 
-/** Plans again and returns whether only deferred and refused changes remain. */
+/** Plans again; returns `null` if only deferred and refused changes remain, else what is wrong. */
 async function verify(
   { session, plan: { merchant }, leftOut = 0, journal }: Running,
   result: ApplyResult | undefined,
   { cause, stopped, pause }: Waits,
   reporter: ApplyReporter,
-): Promise<boolean> {
+): Promise<string | null> {
   const refused = targetsOf(result, false);
   const done = targetsOf(result, true);
   const planAgain = async (): Promise<PlanResult> => {
@@ -185,7 +209,7 @@ async function verify(
   if (looked === null || "failure" in looked) {
     const why = looked?.failure ?? stoppedBy(cause());
     reporter.unverified(merchant, why);
-    return false;
+    return `The changes are done, but not verified: ${oneLine(typeof why === "string" ? why : why.message)}`;
   }
   const { plan } = looked;
   const { left, errors } = remainingChanges(plan);
@@ -193,12 +217,15 @@ async function verify(
   reporter.verified({ ...plan, changes: unexpected }, leftOut, left.length - unexpected.length);
   const deferred = plan.deferred.map(({ change }) => summaryOf(change));
   const recorded = await toResult(journal.write({ type: "verified", left: left.map(summaryOf), deferred }));
-  if (recorded?.failure) reporter.say(oneLine(recorded.failure.message));
-  return unexpected.length + errors.length === 0 && !recorded?.failure;
+  const unrecorded = recorded?.failure ? oneLine(recorded.failure.message) : null;
+  if (unrecorded !== null) reporter.say(unrecorded);
+  if (unexpected.length + errors.length === 0) return unrecorded;
+  return `The verification found ${counted(unexpected.length, "remaining change")} and ${counted(errors.length, "problem")}.`;
 }
 
 function stoppedBy(cause: StopCause | null): string {
   if (cause?.by === "signal") return `The run was stopped by ${cause.signal}.`;
+  if (cause?.by === "merchant") return `The run was stopped by the failure at ${oneLine(cause.merchant)}.`;
   return cause?.by === "output" ? `${cause.stream} could not be written to.` : "The run was stopped.";
 }
 

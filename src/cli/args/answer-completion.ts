@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Complete, type Command as Described, RootCommand, script } from "@bomb.sh/tab";
 import type { Command, Option } from "commander";
-import { defaultPath, projectRoot } from "../files/load-states.ts";
+import { defaultPath, projectRoot } from "../files/find-files.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { beginningOf, EXTENSION } from "../journal/read-journals.ts";
 

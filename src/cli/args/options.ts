@@ -12,6 +12,8 @@ export interface ServiceOptions {
   readonly verbose?: true;
   readonly quiet?: true;
   readonly shard?: Shard;
+  /** Selects the merchants that differ from this commit. */
+  readonly changedSince?: string;
 }
 
 /** Options of every command that prints. */
@@ -42,6 +44,14 @@ export function withMerchantOption(command: Command): Command {
   );
 }
 
+/** Adds `--changed-since`: selects the merchants whose files mean something else than at a commit. */
+export function withChangedSinceOption(command: Command): Command {
+  return command.option(
+    "--changed-since <ref>",
+    "only merchants whose files, with their includes, mean something else than at this git commit",
+  );
+}
+
 /** Adds `--reinvite`: renews expired invitations regardless of the files. */
 export function withReinviteOption(command: Command): Command {
   return command.addOption(
@@ -62,7 +72,7 @@ export function withOnlyOption(command: Command): Command {
 
 /** Adds the options of the commands that talk to the service for all merchants. */
 export function withServiceOptions(command: Command): Command {
-  return withConnectionOptions(withMerchantOption(command)).option(
+  return withConnectionOptions(withChangedSinceOption(withMerchantOption(command))).option(
     "--shard <i/n>",
     "only this part of the merchants, such as 2/5",
     parseShard,

@@ -4,7 +4,8 @@ import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { HealthCheck } from "../../model/reports.ts";
-import { isFileError, loadStatesIfAny, projectRoot } from "../files/load-states.ts";
+import { projectRoot } from "../files/find-files.ts";
+import { isFileError, loadStatesIfAny } from "../files/load-states.ts";
 import { type Io, OLDEST_NODE, VERSION } from "../io/io.ts";
 
 /** The project's files, as far as they can be read. */

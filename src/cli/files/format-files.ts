@@ -6,7 +6,7 @@ import { renderDiagnostics } from "../../render/text/failure-text.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { writeAtomically } from "./atomic-write.ts";
-import { readYamlFiles } from "./load-states.ts";
+import { readYamlFiles } from "./find-files.ts";
 
 /** The options of `fmt`. */
 export interface FmtCommandOptions {

@@ -1,4 +1,5 @@
 import packageJson from "../../../package.json" with { type: "json" };
+import type { MerchantOutcome } from "../../model/apply.ts";
 import type { RolecallError } from "../../model/errors.ts";
 
 /** rolecall's own version. */
@@ -103,6 +104,15 @@ export const ExitCode = {
 /** Returns the exit code of an error that ends a command. */
 export function exitCodeFor({ code }: RolecallError): ExitCode {
   return code === "override-stray" ? ExitCode.refused : ExitCode.failed;
+}
+
+/** Returns the exit code of an apply that ended so at its merchants. */
+export function applyExitCode(outcomes: readonly Pick<MerchantOutcome, "status">[]): ExitCode {
+  const some = (status: MerchantOutcome["status"]): boolean => outcomes.some((one) => one.status === status);
+  if (some("partial")) return ExitCode.partial;
+  if (!some("failed") && !some("refused")) return ExitCode.ok;
+  if (some("applied")) return ExitCode.partial;
+  return some("failed") ? ExitCode.failed : ExitCode.refused;
 }
 
 /** One of the exit codes. */

@@ -12,7 +12,8 @@ import { renderUndoNotes } from "../../render/text/verified-text.ts";
 import { type ApplyOptions, applyPlanned, endedEarly } from "../apply/apply-merchants.ts";
 import { createCancellation } from "../apply/cancellation.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
-import { defaultPath, isFileError, type Loaded, loadStates } from "../files/load-states.ts";
+import { defaultPath } from "../files/find-files.ts";
+import { isFileError, type Loaded, loadStates } from "../files/load-states.ts";
 import { ExitCode, type Io, type TextWriter } from "../io/io.ts";
 import { checkOutputs, standardStream, styleFor } from "../io/output.ts";
 import { openProgress } from "../progress/open-progress.ts";
@@ -116,7 +117,7 @@ async function onlyShow(prepared: PlannedUndo, options: UndoCommandOptions, io: 
 }
 
 /** The plans that revert a run, and notes on what cannot be fully restored. */
-interface PlannedUndo extends Omit<PlannedMerchants, "declared" | "project"> {
+interface PlannedUndo extends Omit<PlannedMerchants, "project"> {
   /** The id of the run. */
   readonly run: string;
   readonly notes: readonly MerchantNote[];

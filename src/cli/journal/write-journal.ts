@@ -5,8 +5,8 @@ import { RolecallError } from "../../model/errors.ts";
 import type { Journal, JournalEntry, RunStarted } from "../../model/journal.ts";
 import type { Plan } from "../../model/plan.ts";
 import { syncFolder } from "../files/atomic-write.ts";
+import { projectRoot } from "../files/find-files.ts";
 import { gitCommit } from "../files/git-history.ts";
-import { projectRoot } from "../files/load-states.ts";
 import { type Io, VERSION } from "../io/io.ts";
 
 /** Options for opening journals. */

@@ -1,12 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { parsePlanFile } from "../../config/saved/plan-file.ts";
+import { oneLine } from "../../lib/escape.ts";
+import type { MerchantOutcome } from "../../model/apply.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
 import { type Approval, applyOverrides, approve, type Override, parseOverride } from "../../plan/approve.ts";
-import { unreadableReason } from "../files/load-states.ts";
+import { unreadableReason } from "../files/find-files.ts";
 import type { Io } from "../io/io.ts";
-import type { PlanResult } from "../session/session.ts";
+import { type Planned, type PlanResult, plannedOnly, type UnplannedMerchant } from "../session/session.ts";
 
 /** The approved plans and overrides of an apply. */
 export interface Consent {
@@ -39,37 +41,31 @@ async function readApproved(file: string, io: Io): Promise<readonly Plan[]> {
   });
 }
 
-/** Returns why fresh plans are not covered by the approved ones, a sentence each; empty if they are. */
-export function objectionsTo(fresh: readonly PlanResult[], approved: readonly Plan[]): readonly string[] {
-  const byMerchant = new Map(approved.map((plan) => [plan.merchant, plan]));
-  return fresh
-    .filter(({ plan }) => plan.changes.length > 0)
-    .flatMap(({ plan, live }) => {
-      const known = byMerchant.get(plan.merchant);
-      if (known === undefined) return [`${plan.merchant}: this merchant is not in the approved plan.`];
-      return objectionSentences(plan.merchant, approve(plan, known, live));
-    });
+/** Returns why a fresh plan is not covered by the approved ones, a sentence each; empty if it is. */
+export function objectionsTo({ plan, live }: PlanResult, approved: readonly Plan[]): readonly string[] {
+  if (plan.changes.length === 0) return [];
+  const known = approved.find(({ merchant }) => merchant === plan.merchant);
+  if (known === undefined) return ["this merchant is not in the approved plan."];
+  return objectionSentences(approve(plan, known, live));
 }
 
 /** Returns what an approval does not cover, a sentence each. */
-export function objectionSentences(merchant: string, approval: Approval): readonly string[] {
+export function objectionSentences(approval: Approval): readonly string[] {
   switch (approval.status) {
     case "approved":
       return [];
     case "elsewhere":
       return [
-        `${merchant}: the approved plan is for ${approval.field} ${approval.approved}, but this one is for ${approval.fresh}.`,
+        `the approved plan is for ${approval.field} ${approval.approved}, but this one is for ${approval.fresh}.`,
       ];
     case "tampered":
-      return [`${merchant}: the approved plan has been edited: its fingerprints do not match.`];
+      return ["the approved plan has been edited: its fingerprints do not match."];
     case "new-changes":
-      return approval.changes.map(
-        ({ kind, resource, name }) => `${merchant}: not approved: ${kind} ${resource} ${name}.`,
-      );
+      return approval.changes.map(({ kind, resource, name }) => `not approved: ${kind} ${resource} ${name}.`);
     case "dropped":
       return approval.changes.map(
         ({ kind, resource, name }) =>
-          `${merchant}: the approved plan was to ${kind} ${resource} ${name}, which the file no longer declares.`,
+          `the approved plan was to ${kind} ${resource} ${name}, which the file no longer declares.`,
       );
     default:
       return approval satisfies never;
@@ -109,4 +105,34 @@ export function standingRefusals(
   return judged
     .filter(({ refusals }) => refusals.length > 0)
     .map(({ merchant, refusals }) => ({ merchant, refusals }));
+}
+
+/**
+ * Returns the planned merchants that must not be applied, and why: they have no plan, problems to fix first, refusals
+ * that no override removes, or `objections` to changes that were not approved. Throws RolecallError for an override that
+ * matches no plan.
+ */
+export function skippedMerchants(
+  planned: readonly Planned[],
+  overrides: readonly Override[],
+  objections: ReadonlyMap<string, readonly string[]>,
+): readonly MerchantOutcome[] {
+  const plans = plannedOnly(planned).map(({ plan }) => plan);
+  const standing = new Map(
+    standingRefusals(plans, overrides).map(({ merchant, refusals }) => [merchant, refusals] as const),
+  );
+  return planned.flatMap((one): readonly MerchantOutcome[] => {
+    if (one.status === "failed") return [failedOutcome(one)];
+    const { merchant, findings } = one.plan;
+    const errors = findings.flatMap(({ severity, message }) => (severity === "error" ? [message] : []));
+    if (errors.length > 0) return [{ merchant, status: "failed", reasons: errors.map(oneLine) }];
+    const refused = (standing.get(merchant) ?? []).map(({ message }) => message);
+    const reasons = [...refused, ...(objections.get(merchant) ?? [])].map(oneLine);
+    return reasons.length === 0 ? [] : [{ merchant, status: "refused", reasons }];
+  });
+}
+
+/** Returns the outcome of a merchant that cannot be applied. */
+export function failedOutcome({ merchant, error }: UnplannedMerchant): MerchantOutcome {
+  return { merchant, status: "failed", reasons: [oneLine(error.message)] };
 }

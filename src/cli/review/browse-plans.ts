@@ -76,8 +76,8 @@ function dependenciesOfAll(plans: readonly Plan[]): Dependencies {
 /** The selected changes, planned again. */
 export interface Selection {
   readonly planned: readonly Planned[];
-  /** Changes of the fresh plans that were not shown, a sentence each. */
-  readonly objections: readonly string[];
+  /** Changes of the fresh plans that were not shown, a sentence each, by merchant. */
+  readonly objections: ReadonlyMap<string, readonly string[]>;
   /** Number of changes left out, by merchant. */
   readonly leftOut: ReadonlyMap<string, number>;
 }
@@ -114,17 +114,15 @@ export async function selectChanges(
       progress.read,
     );
     const made = plannedOnly(fresh);
+    const approved = selected.map((one) => one.approved);
     const again = new Map(selected.map(({ full }, index) => [full.merchant, fresh[index]]));
     return {
       planned: planned.map(
         (one) => again.get(one.status === "planned" ? one.plan.merchant : one.merchant) ?? one,
       ),
-      objections: objectionsTo(
-        made,
-        selected.map(({ approved }) => approved),
-      ),
+      objections: new Map(made.map((one) => [one.plan.merchant, objectionsTo(one, approved)])),
       leftOut: new Map(
-        selected.map(({ full, approved }) => [full.merchant, full.changes.length - approved.changes.length]),
+        selected.map((one) => [one.full.merchant, one.full.changes.length - one.approved.changes.length]),
       ),
     };
   } finally {

@@ -8,7 +8,7 @@ import { renderDiagnostics } from "../../render/text/failure-text.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
 import type { OutputOptions, ServiceOptions } from "../args/options.ts";
 import { emptyShard, isInShard } from "../args/shard.ts";
-import { isFileError, type Loaded, loadStates } from "../files/load-states.ts";
+import { isFileError, type Loaded, loadStates, noneChanged } from "../files/load-states.ts";
 import type { Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 import { journalFiles } from "../journal/read-journals.ts";
@@ -21,8 +21,6 @@ import { createSessions, type Planned, plannedOnly, planSessions } from "./sessi
 /** The merchants' plans, with a function that closes the connections. */
 export interface PlannedMerchants {
   readonly planned: readonly Planned[];
-  /** The merchants of valid files that `--merchant` selects. */
-  readonly declared: readonly string[];
   /** No file has an error. */
   readonly valid: boolean;
   /** Number of errors in the files. */
@@ -30,8 +28,8 @@ export interface PlannedMerchants {
   /** Errors of the files, and reasons why merchants have no plan. */
   readonly failures: readonly FailureJson[];
   readonly placeOf: PlaceOf;
-  /** All files of the project, of these merchants and of others. */
-  readonly project: Pick<Loaded, "all" | "sources">;
+  /** The files that were read, also of other merchants. */
+  readonly project: Pick<Loaded, "all" | "sources" | "states" | "unmanaged">;
   /** The display, at rest. */
   readonly progress: ProgressDisplay;
   close(): Promise<void>;
@@ -72,7 +70,6 @@ export async function planMerchants(
       valid: fileErrors === 0,
       fileErrors,
       failures: failuresOf(loaded, planned),
-      declared: loaded.states.map(({ merchant }) => merchant),
       placeOf: ruleLocations(loaded.states, loaded.sources),
       project: loaded,
       progress,
@@ -151,14 +148,17 @@ export async function loadDeclared(
     merchants: options.merchant,
     cwd: io.cwd,
     now,
+    everyFile: options.everyFile === true,
+    ...(options.changedSince !== undefined && { changedSince: options.changedSince }),
     outputs: [options.output, options.out],
     inputs: await journalFiles(io.cwd),
     ...(hooks && { hooks }),
   });
   printDiagnostics(loaded.diagnostics, options, io);
   const states = loaded.states.filter(({ merchant }) => isSelected(merchant, options));
-  if (options.shard && states.length === 0 && loaded.states.length > 0 && !options.quiet) {
-    io.stderr.write(emptyShard(options.shard));
+  if (states.length === 0 && !options.quiet) {
+    if (options.shard && loaded.states.length > 0) io.stderr.write(emptyShard(options.shard));
+    else io.stderr.write(noneChanged(options, loaded));
   }
   return { loaded, states, fileErrors: loaded.diagnostics.filter(isFileError).length, now };
 }
@@ -175,6 +175,8 @@ type PlanMerchantsOptions = ServiceOptions &
     readonly reinvite?: readonly string[];
     /** Part of the changes to plan; absent: all. */
     readonly only?: "due";
+    /** Also reads the files of merchants that are not selected. */
+    readonly everyFile?: boolean;
     /** Destinations of results, from `--output` and `--out`. */
     readonly output?: string;
     readonly out?: string;

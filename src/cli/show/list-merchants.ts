@@ -7,7 +7,8 @@ import type { UnmanagedMerchant } from "../../render/markdown/review-sections.ts
 import { renderDiagnostics } from "../../render/text/failure-text.ts";
 import type { OutputOptions } from "../args/options.ts";
 import { emptyShard, isInShard, jobMatrix, type Shard } from "../args/shard.ts";
-import { defaultPath, isFileError, loadStates } from "../files/load-states.ts";
+import { defaultPath } from "../files/find-files.ts";
+import { isFileError, type Loaded, loadStates, noneChanged } from "../files/load-states.ts";
 import { ExitCode, type Io } from "../io/io.ts";
 import { styleFor } from "../io/output.ts";
 
@@ -15,26 +16,31 @@ import { styleFor } from "../io/output.ts";
 export type ListCommandOptions = OutputOptions & {
   readonly merchant: readonly string[];
   readonly shard?: Shard;
+  readonly changedSince?: string;
   readonly jobs: number;
 };
 
 /** Prints the merchants of the files, or as JSON a workflow matrix of them. */
 export async function listMerchants(
   paths: readonly string[],
-  { shard, merchant: merchants, jobs, format, color }: ListCommandOptions,
+  options: ListCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
-  const loaded = await loadStates(paths, { merchants, cwd: io.cwd, now: io.now() });
+  const { shard, merchant: merchants, changedSince, jobs, format, color } = options;
+  const loaded = await loadStates(paths, {
+    merchants,
+    cwd: io.cwd,
+    now: io.now(),
+    ...(changedSince !== undefined && { changedSince }),
+  });
   const errors = loaded.diagnostics.filter(isFileError);
   if (errors.length > 0) {
     io.stderr.write(`${renderDiagnostics(errors, styleFor(io.stderr, io, color))}\n`);
   }
   const states = shard ? loaded.states.filter((state) => isInShard(state.merchant, shard)) : loaded.states;
   if (shard && states.length === 0 && loaded.states.length > 0) io.stderr.write(emptyShard(shard));
-  if (merchants.length === 0) {
-    const present = loaded.states.map((state) => state.merchant);
-    await warnRemovedMerchants(paths, present, { ...(shard && { shard }) }, io);
-  }
+  else io.stderr.write(noneChanged(options, loaded));
+  if (merchants.length === 0) await warnUnmanaged(paths, loaded, options, io);
   io.stdout.write(format === "json" ? `${JSON.stringify(jobMatrix(states, jobs))}\n` : table(states));
   return errors.length > 0 ? ExitCode.failed : ExitCode.ok;
 }
@@ -124,23 +130,46 @@ async function baseCommit(git: (...args: readonly string[]) => Promise<string>):
   return (await resolved("rev-parse", "--verify", "--quiet", "HEAD^")) ?? head.trim();
 }
 
-/** Warns of merchants that are no longer managed, a line each; `present` are the merchants of the files. Returns them. */
-export async function warnRemovedMerchants(
+/**
+ * Warns of merchants that are no longer managed, a line each: those of the commit that the files were compared with, else
+ * those whose files were removed lately. Returns them.
+ */
+export async function warnUnmanaged(
   paths: readonly string[],
-  present: readonly string[],
-  { shard, quiet }: { readonly shard?: Shard; readonly quiet?: boolean },
+  { states, unmanaged }: Pick<Loaded, "states" | "unmanaged">,
+  {
+    shard,
+    quiet,
+    changedSince = "",
+  }: { readonly shard?: Shard; readonly quiet?: boolean; readonly changedSince?: string },
   io: Pick<Io, "cwd" | "stderr">,
 ): Promise<readonly UnmanagedMerchant[]> {
-  const removed = (await removedMerchants(paths, present, io.cwd))
-    .filter(({ merchant }) => shard === undefined || isInShard(merchant, shard))
-    .map(({ merchant, file, exists }) => ({
+  const former =
+    unmanaged?.map(({ merchant, origin }) => ({
       merchant,
-      reason: `${file} ${exists ? "now names another merchant" : "was removed"}`,
-    }));
+      reason: `${origin.file} declared it at ${changedSince}`,
+    })) ?? (await removedLately(paths, states, io));
+  const removed = former.filter(({ merchant }) => shard === undefined || isInShard(merchant, shard));
   for (const { merchant, reason } of quiet ? [] : removed) {
     io.stderr.write(
       `warning: ${oneLine(merchant)} is no longer managed: ${oneLine(reason)}. Its live state stays as it is.\n`,
     );
   }
   return removed;
+}
+
+async function removedLately(
+  paths: readonly string[],
+  states: readonly DesiredState[],
+  io: Pick<Io, "cwd">,
+): Promise<readonly UnmanagedMerchant[]> {
+  const removed = await removedMerchants(
+    paths,
+    states.map(({ merchant }) => merchant),
+    io.cwd,
+  );
+  return removed.map(({ merchant, file, exists }) => ({
+    merchant,
+    reason: `${file} ${exists ? "now names another merchant" : "was removed"}`,
+  }));
 }

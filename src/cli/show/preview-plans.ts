@@ -8,7 +8,7 @@ import { outputTo, standardStream, styleFor, verbosityOf } from "../io/output.ts
 import { warnUnfinishedRuns } from "../journal/past-runs.ts";
 import { type PlannedMerchants, planMerchants } from "../session/plan-merchants.ts";
 import { plannedOnly } from "../session/session.ts";
-import { warnRemovedMerchants } from "./list-merchants.ts";
+import { warnUnmanaged } from "./list-merchants.ts";
 import {
   type PlanFormat,
   type PrintPlans,
@@ -43,7 +43,7 @@ export async function previewPlans(
     await warnUnfinishedRuns(plannedOnly(merchants.planned), options, io);
     const unmanaged =
       options.merchant.length === 0 && (!options.quiet || options.format === "markdown")
-        ? await warnRemovedMerchants(paths, merchants.declared, options, io)
+        ? await warnUnmanaged(paths, merchants.project, options, io)
         : [];
     const plans = plannedOnly(merchants.planned).map(({ plan }) => plan);
     if (plans.length > 0) await browser?.browsePlans(plans, { ...options, selects: false }, io);

@@ -29,7 +29,8 @@ export async function showDrift(
   options: DriftCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
-  const merchants = await planMerchants(paths, options, io);
+  // A patch of a shared file concerns other merchants, too.
+  const merchants = await planMerchants(paths, { ...options, everyFile: options.patch === true }, io);
   try {
     const drifts = await driftsOf(merchants.planned, io);
     await warnShallow(drifts, io);

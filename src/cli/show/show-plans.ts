@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { RolecallError } from "../../model/errors.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { AccessReport, Drift } from "../../model/reports.ts";
@@ -33,13 +34,22 @@ export function showPlans(
 ): ShownPlans {
   const plans = plannedOnly(planned).map(({ plan }) => plan);
   print(plans, unplannedOf(planned));
-  const style = styleFor(io.stderr, io, options.color);
   for (const one of planned) {
-    if (one.status === "planned") continue;
-    io.stderr.write(`\n${style.bold(one.merchant)} could not be planned.\n`);
-    io.stderr.write(renderFailure(one.error.failure, style));
+    if (one.status === "failed") printFailure(one.merchant, "could not be planned", one.error, options, io);
   }
   return { plans, complete: plans.length === planned.length };
+}
+
+/** Prints a merchant's failure on stderr. */
+export function printFailure(
+  merchant: string,
+  what: string,
+  { failure }: RolecallError,
+  options: { readonly color: boolean },
+  io: Io,
+): void {
+  const style = styleFor(io.stderr, io, options.color);
+  io.stderr.write(`\n${style.bold(merchant)} ${what}.\n${renderFailure(failure, style)}`);
 }
 
 /** Returns the merchants without a plan, for a review. */

@@ -1,4 +1,9 @@
-import type { DesiredMember, GuardSettings, RemovalLimit } from "../../model/desired.ts";
+import {
+  DEFAULT_REMOVAL_LIMIT,
+  type DesiredMember,
+  type GuardSettings,
+  type RemovalLimit,
+} from "../../model/desired.ts";
 import type { MemberChange, Refusal, RoleChange } from "../../model/plan.ts";
 import { addressesOf, type GlobMatch, matchesAny, type Scope } from "../scope.ts";
 import { type Access, type AccessChanges, granting } from "./access.ts";
@@ -25,7 +30,6 @@ export function guardPlan(guarded: Guarded): readonly Refusal[] {
   return [...guardRemovals(guarded), ...guardProtected(guarded), ...guardCaller(guarded)];
 }
 
-const DEFAULT_LIMIT: RemovalLimit = { percent: 25 };
 const ALWAYS_ALLOWED = 3;
 
 /**
@@ -33,7 +37,7 @@ const ALWAYS_ALLOWED = 3;
  * separately.
  */
 function guardRemovals({ settings, scope, changes }: Guarded): readonly Refusal[] {
-  const limit = settings.maxRemovals ?? DEFAULT_LIMIT;
+  const limit = settings.maxRemovals ?? DEFAULT_REMOVAL_LIMIT;
   const replaced = replacedBy(changes);
   const judge = (resource: "role" | "member", removals: number, live: number): readonly Refusal[] => {
     const allowed = allowedRemovals(limit, live);

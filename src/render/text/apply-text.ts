@@ -164,6 +164,8 @@ export function renderApplyTotal(
     const done = results.every(({ status }) => status === "done");
     return done ? `${merchants}: ${sums}.\n` : `\n${merchants}: incomplete. ${sums}.\n`;
   }
+  // The other merchants went on: the end of the run says what is left where.
+  if (cause === null) return `\n${merchants}: ${sums}.\n`;
   const writes = results.reduce((all, result) => all + result.writes, 0);
   const failed = results.some((result) => failuresOf(result).length > 0);
   return [

@@ -1,5 +1,6 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped } from "../../lib/text.ts";
+import type { MerchantOutcome } from "../../model/apply.ts";
 import type { Failure } from "../../model/errors.ts";
 import type { MerchantNote } from "../../model/journal.ts";
 import type { Change, Deferred, Finding, Plan } from "../../model/plan.ts";
@@ -136,10 +137,39 @@ function note(paragraphs: readonly string[], style: Style): string {
 
 const MOST_NAMED = 5;
 
-function namesOf(names: readonly string[]): string {
+/** Returns the first names of a list, and how many more there are. */
+export function namesOf(names: readonly string[]): string {
   const more = names.length - MOST_NAMED;
   const shown = names.slice(0, MOST_NAMED).map(oneLine).join(", ");
   return more > 0 ? `${shown}, and ${grouped(more)} more` : shown;
+}
+
+const STATUS_WORDS = {
+  applied: "applied",
+  unchanged: "with nothing to do",
+  partial: "partly applied",
+  refused: "refused",
+  failed: "failed",
+} as const satisfies Record<MerchantOutcome["status"], string>;
+
+/**
+ * Formats how an apply ended at several merchants: the counts, and each merchant that is not as its file says, with the
+ * first reason. Empty if there is nothing that the result of each merchant has not said.
+ */
+export function renderOutcomes(outcomes: readonly MerchantOutcome[], style: Style): string {
+  const open = outcomes.filter(({ status }) => status !== "applied" && status !== "unchanged");
+  if (open.length === 0 || outcomes.length === 1) return "";
+  const counts = Object.entries(STATUS_WORDS).flatMap(([status, word]) => {
+    const count = outcomes.filter((one) => one.status === status).length;
+    return count === 0 ? [] : [`${grouped(count)} ${word}`];
+  });
+  const rows = open.map(({ merchant, status, reasons: [first, ...more] }) => {
+    const others = more.length === 0 ? "" : ` (and ${counted(more.length, "more reason")})`;
+    const text = `${oneLine(merchant)}  ${STATUS_WORDS[status]}${first === undefined ? "" : `: ${first}${others}`}`;
+    return paragraph(text, status === "partial" ? style.yellow("!") : style.red("✗"), style);
+  });
+  const head = `${style.bold(counted(outcomes.length, "merchant"))}: ${counts.join(", ")}.`;
+  return `\n${head}\n${rows.join("")}`;
 }
 
 /** Returns the paths of a run's journals in one line. */

@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { createCancellation } from "../../../src/cli/apply/cancellation.ts";
 import { applyReporter } from "../../../src/cli/apply/reporter.ts";
 import { type RunOptions, runApply } from "../../../src/cli/apply/run-apply.ts";
-import type { StopSignal } from "../../../src/cli/io/io.ts";
+import { applyExitCode, type StopSignal } from "../../../src/cli/io/io.ts";
 import type { PendingApply } from "../../../src/cli/review/confirm-apply.ts";
+import type { OnError } from "../../../src/model/apply.ts";
 import { RolecallError } from "../../../src/model/errors.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { desired, invited, live, liveMember, liveRole, member, planOf } from "../../support/build.ts";
@@ -39,6 +40,7 @@ interface Given {
   readonly journal?: MemoryJournal;
   readonly openJournal?: RunOptions["openJournal"];
   readonly format?: "text" | "json";
+  readonly onError?: OnError;
 }
 
 async function run(
@@ -64,8 +66,8 @@ async function run(
     sleep,
     ...rest,
   };
-  const code = await runApply(due, options, reporter);
-  return { code, ...written, entries: journal.entries };
+  const outcomes = await runApply(due, options, reporter);
+  return { code: applyExitCode(outcomes), outcomes, ...written, entries: journal.entries };
 }
 
 /** A world in which signals come when a test says so; leaving is an error that it can see. */
@@ -107,6 +109,58 @@ test("a merchant that stops only because another one failed says which", async (
     "error: The key may not do that.\n\nNothing was changed. To continue, fix the problem,",
   );
   expect(code).toBe(4);
+});
+
+test("where others go on, a failure stops its own merchant alone, and the others are made and read again", async () => {
+  const one = merchant("MC1", turn);
+  const two = merchant("MC2", async () => {
+    throw new RolecallError("unprocessable", "There is no role role_9.");
+  });
+  const three = merchant("MC3", turn);
+  const all = [one.due, two.due, three.due];
+  const { code, stdout, outcomes } = await run(all, testIo(), { onError: "continue" });
+  expect(one.calls).toHaveLength(3);
+  expect(two.service.calls).toEqual([]);
+  expect(three.calls).toHaveLength(3);
+  expect(outcomes).toEqual([
+    { merchant: "MC1", status: "applied", reasons: [] },
+    {
+      merchant: "MC2",
+      status: "failed",
+      reasons: ["create member ada@example.com: There is no role role_9."],
+    },
+    { merchant: "MC3", status: "applied", reasons: [] },
+  ]);
+  expect(stdout).toContain("MC2: stopped. 0 changes done, 1 failed, 2 not started.");
+  expect(stdout).toContain("MC1: verified, no changes remain.");
+  expect(stdout).toContain("MC3: verified, no changes remain.");
+  expect(stdout).not.toContain("MC2: verified");
+  // The end of the command says what to do.
+  expect(stdout).toContain("\n3 merchants: 6 changes done, 1 failed, 2 not started.\n");
+  expect(code).toBe(4);
+});
+
+test("where others go on, a signal and a journal that cannot be written still stop all of them", async () => {
+  const { world, send } = signalled();
+  const one = merchant("MC1", async () => send("SIGINT"));
+  const stopped = await run([one.due, merchant("MC2", turn).due], world, { onError: "continue" });
+  expect(stopped.outcomes.map(({ status }) => status)).toEqual(["partial", "partial"]);
+  expect(stopped.outcomes[1]?.reasons).toEqual(["The run was stopped by SIGINT."]);
+
+  const full = memoryJournal();
+  const openJournal = async ({ merchant: code }: Plan) => ({
+    run: "RUN",
+    file: code,
+    write: async (entry: Parameters<typeof full.write>[0]) => {
+      if (code === "MC1") throw new RolecallError("journal-unwritable", "No space.");
+      await full.write(entry);
+    },
+    close: async () => undefined,
+  });
+  const two = merchant("MC2", turn);
+  const lost = await run([merchant("MC1").due, two.due], testIo(), { onError: "continue", openJournal });
+  expect(lost.outcomes[0]).toMatchObject({ status: "failed", reasons: ["No space."] });
+  expect(two.calls.length).toBeLessThan(3);
 });
 
 test("a verification reads again if a list lags behind the latest changes", async () => {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, truncate, writeFile } from "node
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { findYamlFiles, namesProject, sourceReader } from "../../../src/cli/files/load-states.ts";
+import { findYamlFiles, namesProject, sourceReader } from "../../../src/cli/files/find-files.ts";
 
 let cwd = "";
 

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createCancellation } from "../../../src/cli/apply/cancellation.ts";
 import { applyReporter } from "../../../src/cli/apply/reporter.ts";
 import { runApply } from "../../../src/cli/apply/run-apply.ts";
+import { applyExitCode } from "../../../src/cli/io/io.ts";
 import { type Appendable, fileJournals } from "../../../src/cli/journal/write-journal.ts";
 import { parseJournal } from "../../../src/config/saved/journal-file.ts";
 import { desired, live, member, planOf } from "../../support/build.ts";
@@ -85,11 +86,12 @@ async function applyWith(fault: Fault) {
     openJournal,
     sleep: io.sleep,
   };
-  const code = await runApply(
+  const outcomes = await runApply(
     merchants.map(({ due }) => due),
     options,
     reporter,
   );
+  const code = applyExitCode(outcomes);
   return { code, ...written, calls: merchants.flatMap(({ calls }) => calls) };
 }
 

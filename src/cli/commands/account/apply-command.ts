@@ -36,6 +36,14 @@ export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
         .argParser((email: string, all: readonly string[]) => [...all, email])
         .default([], "none"),
     )
+    .addOption(
+      new Option(
+        "--on-error <mode>",
+        "after a refusal or failure at one merchant: go on at the others, or not",
+      )
+        .choices(["continue", "stop"])
+        .default("continue"),
+    )
     .option("--no-recheck", "do not read each role and member again right before it is changed")
     .addHelpText(
       "after",
@@ -54,15 +62,21 @@ It asks for "yes", or for the merchant code if something is removed from an
 account that is not a test account. Any other answer cancels.
 
 Each role and member is read again right before it is changed or removed. If it
-is no longer what was planned, or if a change fails, the run stops: completed
-changes stay and are listed, and the next apply continues from there. An
-invitation that is refused because its address was invited too often (429) does
-not stop the run: all other changes are made, and the address is listed with the
-time to try again. Ctrl-C finishes the requests in flight, then stops; a second
-Ctrl-C exits at once.
+is no longer what was planned, or if a change fails, the apply stops at this
+merchant: completed changes stay and are listed, and the next apply continues
+from there. An invitation that is refused because its address was invited too
+often (429) does not stop it: all other changes are made, and the address is
+listed with the time to try again. Ctrl-C finishes the requests in flight, then
+stops; a second Ctrl-C exits at once.
+
+Each merchant is applied by itself: one that cannot be read, that is refused or
+that fails does not keep the others from being applied. --on-error stop changes
+nothing if there is a problem at any merchant, and stops at all of them after
+the first failure. If a file has an error, nothing is changed in either case.
 
 Exits 0 if everything is done, 1 if nothing was changed, 3 if the apply was
-refused, or 4 if it stopped part-way or changes remain.
+refused, or 4 if it was done only in part: at some merchants and not at others,
+or changes remain.
 `,
     )
     .action(async (paths: readonly string[], options: ApplyCommandOptions) => {

@@ -34,6 +34,8 @@ Examples:
   rolecall plan access/shop.yaml        one file
   rolecall plan --interactive           fold, search, filter; ? lists the keys
   rolecall plan -m MC4F7K2P --format json
+  rolecall plan --changed-since origin/main
+                                        only merchants that this branch changes
   rolecall plan --out plan.json         saves it for apply --approved plan.json
   rolecall plan --format markdown --output plan.md
                                         for a comment in a review
@@ -45,6 +47,11 @@ Examples:
                                         renews an expired invitation; give the
                                         same option to apply
   rolecall plan --as-of 2027-02-01      what a run on that day would do
+
+With --merchant, only the files that the merchant needs are read and checked;
+validate checks all. --changed-since compares what the files mean, with their
+includes, with the same files at a commit: comments, order and moved entries do
+not count, a change to a shared file counts for every merchant that it changes.
 
 The API key comes from the environment: the variable that the file names in
 api.key_env, else ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.

@@ -3,6 +3,7 @@ import {
   parseShard,
   warnWithoutEffect,
   wholeNumber,
+  withChangedSinceOption,
   withMerchantOption,
   withOutputOptions,
 } from "../../args/options.ts";
@@ -32,6 +33,8 @@ Examples:
   rolecall list --format json           for strategy.matrix: {"include": [...]}
                                         with name, merchants, environment, files
   rolecall list --format json --jobs 20 at most 20 parts of one environment each
+  rolecall list --changed-since origin/main
+                                        only merchants that this branch changes
 
 Exits 0, or 1 if a file has an error.
 `,
@@ -43,5 +46,5 @@ Exits 0, or 1 if a file has an error.
       const { listMerchants } = await import("../../show/list-merchants.ts");
       done(await listMerchants(paths, options, io));
     });
-  return withOutputOptions(withMerchantOption(command));
+  return withOutputOptions(withChangedSinceOption(withMerchantOption(command)));
 }

@@ -21,7 +21,7 @@ import { mergedApproval } from "../github/merged-approval.ts";
 import { type ApplyPlace, appliedMark, pullsMergedAs, readingApprovals } from "../github/merged-pulls.ts";
 import { recordTrust } from "../github/pull-approval.ts";
 import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../load-and-plan.ts";
-import { diagnosticAnnotations, planAnnotations } from "../review/annotations.ts";
+import { diagnosticAnnotations, fileErrorLines, planAnnotations } from "../review/annotations.ts";
 import { APPLY_ENDS, type ApplyEnd, captureApplyLog, reportApply } from "../review/apply-page.ts";
 import { maskedAnnotations } from "../review/mask-addresses.ts";
 import { planOutputs } from "../review/publish-plan.ts";
@@ -80,12 +80,12 @@ async function apply(
     const placeOf = ruleLocations(loaded.states, loaded.sources);
     const looks = plannedOnly(planned);
     const plans = looks.map(({ plan }) => plan);
+    const overrides = parseOverrides(overridesIn(inputs.allow));
     const annotations = [
       ...diagnosticAnnotations(loaded.diagnostics),
-      ...planAnnotations(plans, loaded.states, loaded.sources, placeOf),
+      ...planAnnotations(plans, loaded.states, loaded.sources, placeOf, overrides),
     ];
     annotate(context.masked ? maskedAnnotations(annotations) : annotations, log);
-    const overrides = parseOverrides(overridesIn(inputs.allow));
     const reporter = applyReporter({ format: "text", color: false }, placeOf, io, overrides);
     reporter.plans(plans);
     const outputs = {
@@ -103,7 +103,7 @@ async function apply(
       return end(how, reasons, `${reasons[0]} ${how.message}`);
     };
 
-    const unread = problemsOf(planned, loaded.valid, plans);
+    const unread = problemsOf(planned, fileErrorLines(loaded.diagnostics), plans);
     if (unread !== null) return await refuse(loaded.valid ? APPLY_ENDS.unread : APPLY_ENDS.invalid, unread);
     const standing = standingRefusals(plans, overrides).flatMap(({ merchant, refusals }) =>
       refusals.map(({ message }) => oneLine(`${merchant}: ${message}`)),
@@ -169,7 +169,7 @@ async function objectionsTo(
 /** Returns the problems that prevent an apply; `null` if there are none. */
 function problemsOf(
   planned: readonly Planned[],
-  valid: boolean,
+  fileErrors: readonly string[],
   plans: readonly Plan[],
 ): readonly string[] | null {
   const unread = unplannedOf(planned).flatMap(({ merchant, failure }) => [
@@ -181,7 +181,8 @@ function problemsOf(
       severity === "error" ? [oneLine(`${merchant}: ${message}`)] : [],
     ),
   );
-  const lines = [...(valid ? [] : ["The files have errors: fix them first."]), ...unread, ...found];
+  const broken = fileErrors.length === 0 ? [] : ["The files have errors: fix them first.", ...fileErrors];
+  const lines = [...broken, ...unread, ...found];
   return lines.length === 0 ? null : lines;
 }
 
@@ -218,6 +219,6 @@ async function mark(context: ActionContext, conclusion: "success" | "failure", t
     });
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
-    log.notice("The result could not be recorded on the commit: this requires the permission checks: write.");
+    log.notice(`The result could not be recorded on the commit: ${error.because("checks: write")}.`);
   }
 }

@@ -1,14 +1,13 @@
 import { jobMatrix, MAX_JOBS } from "../../cli/args/shard.ts";
 import { VERSION } from "../../cli/io/io.ts";
 import { diagnosticTable } from "../../config/diagnostics/rule-table.ts";
-import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import { diagnosticsSarif } from "../../render/machine-formats.ts";
 import { fenced } from "../../render/markdown/markdown-blocks.ts";
 import { type ActionResult, failed, type OfflineContext, passed } from "../action-context.ts";
 import { annotate } from "../action-log.ts";
 import { loadFiles, withActionErrors } from "../load-and-plan.ts";
-import { diagnosticAnnotations } from "../review/annotations.ts";
+import { diagnosticAnnotations, diagnosticLine } from "../review/annotations.ts";
 import { maskAddresses } from "../review/mask-addresses.ts";
 
 const MAX_SHOWN = 500;
@@ -22,9 +21,7 @@ export async function runValidate(context: OfflineContext): Promise<ActionResult
     isMasked ? { ...maskAddresses(one), file: one.file } : one,
   );
   annotate(diagnosticAnnotations(diagnostics), context.log);
-  const lines = diagnostics.map(({ severity, file, span, message, code }) =>
-    oneLine(`${file}${span ? `:${span.line}:${span.column}` : ""}: ${severity}: ${message} [${code}]`),
-  );
+  const lines = diagnostics.map(diagnosticLine);
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const verdict =
     errors.length === 0

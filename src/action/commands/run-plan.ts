@@ -22,7 +22,14 @@ import { diagnosticAnnotations, planAnnotations } from "../review/annotations.ts
 import { goneMerchants, readableBase, withNewIgnores } from "../review/base-states.ts";
 import { compareFiles } from "../review/compare-files.ts";
 import { maskAddresses, maskedAnnotations, maskText, publishable } from "../review/mask-addresses.ts";
-import { aboutRun, isNewest, planOutputs, publish, type ReviewPage } from "../review/publish-plan.ts";
+import {
+  aboutFiles,
+  aboutRun,
+  isNewest,
+  planOutputs,
+  publish,
+  type ReviewPage,
+} from "../review/publish-plan.ts";
 import { approvalText, approvedBefore, howToApprove, isReview } from "../review/reviewed-plan.ts";
 import { guardCredentials, guardPlanEvent } from "../review/secret-policy.ts";
 
@@ -94,7 +101,7 @@ async function plan(context: ActionContext, comment: PullComment): Promise<Actio
     const page: ReviewPage = {
       marker: markerOf("plan", context.scope),
       review,
-      about: [aboutRun(context), ...kept.remarks],
+      about: [aboutRun(context), ...kept.remarks, ...aboutFiles(context, loaded.diagnostics)],
       after: afterPlan(context, loaded.states, plans, kept, before),
     };
     const changes = plans.some((one) => one.changes.length > 0 || one.deferred.length > 0);
@@ -102,10 +109,10 @@ async function plan(context: ActionContext, comment: PullComment): Promise<Actio
     const shown = before?.objections.length === 0 ? NO_COMMENT : comment;
     const outputs = { ...planOutputs(plans), ...(await publish(context, page, plans, shown, worth)) };
     const verdict = verdictOf(context, plans, unplanned.length, fileErrors.length);
+    if (verdict.reason !== null && verdict.reason !== "differences") return { ...verdict, outputs };
+    if (kept.problem !== null) return failed("failed", "not-approved", kept.problem, outputs);
     const [objection] = before?.objections ?? [];
-    if (objection === undefined || (verdict.reason !== null && verdict.reason !== "differences")) {
-      return { ...verdict, outputs };
-    }
+    if (objection === undefined) return { ...verdict, outputs };
     return failed("refused", "not-approved", `${objection} ${howToApprove(event)}`, outputs);
   } finally {
     await close();
@@ -147,11 +154,11 @@ function afterPlan(
   context: ActionContext,
   states: readonly DesiredState[],
   plans: readonly Plan[],
-  { closed, stored }: KeptApproval,
+  kept: KeptApproval,
   before: MergedApproval | null,
 ): readonly string[] {
   if (before !== null) return [approvalText(context, before)];
-  return closed ? [] : [...onMerge(context, plans, stored), ...announcedEnds(context, states)];
+  return kept.closed ? [] : [...onMerge(context, plans, kept), ...announcedEnds(context, states)];
 }
 
 /** Publishes a failure to plan in comment and job summary. */
@@ -169,14 +176,15 @@ async function showFailure(error: ActionError, context: ActionContext, comment: 
 function onMerge(
   { event, inputs }: ActionContext,
   plans: readonly Plan[],
-  stored: boolean,
+  { stored, problem }: KeptApproval,
 ): readonly string[] {
-  if (event.pull === null) return [];
+  if (event.pull === null || plans.length === 0) return [];
   const changes = plans.reduce((sum, one) => sum + one.changes.length, 0);
   if (changes === 0) return ["**On merge**, nothing is changed."];
   if (plans.some(({ refusals }) => refusals.length > 0)) {
     return ["**On merge**, the apply would be refused for the reasons above, and change nothing."];
   }
+  if (problem !== null) return ["**On merge**, the apply would refuse these changes."];
   if (!stored || inputs.onPlanChange === "apply") {
     return ["**On merge**, the apply workflow plans again, and applies the new plan."];
   }

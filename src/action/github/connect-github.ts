@@ -38,12 +38,16 @@ export function connectGithub(
   }
   const octokit = new GitHub(getOctokitOptions(token, { baseUrl: apiUrl, log: QUIET }));
   octokit.hook.wrap("request", async (request, options) => {
-    const repeatable = options.method === "GET" || options.url.endsWith("/graphql");
+    // Every PATCH sends the whole new value, so that a second one changes nothing.
+    const repeatable = /^(GET|PATCH)$/.test(options.method) || options.url.endsWith("/graphql");
     try {
       return await withRetries(async () => request(options), refusalOf, repeatable, effects);
     } catch (error) {
       const path = options.url.replace(/\{[^}]*\}/g, "…");
-      throw new GithubError(refusalOf(error)?.status ?? 0, `${options.method} ${path}: ${messageOf(error)}`);
+      const refused = refusalOf(error);
+      const limit = refused && limitOf(refused);
+      const message = `${options.method} ${path}: ${limit ?? messageOf(error)}`;
+      throw new GithubError(refused?.status ?? 0, message, limit);
     }
   });
   const here = { owner, repo };
@@ -317,6 +321,20 @@ export async function withRetries<T>(
   }
 }
 
+const SECONDARY_LIMIT = /secondary rate limit|abuse detection/i;
+
+/** Explains the rate limit that refused a request; `null` for any other refusal. */
+function limitOf({ status, headers, message }: RefusedRequest): string | null {
+  if (status !== 403 && status !== 429) return null;
+  if (SECONDARY_LIMIT.test(message))
+    return "GitHub's secondary rate limit is reached: too many requests at once";
+  const isUsedUp = String(headers["x-ratelimit-remaining"]) === "0" || /rate limit exceeded/i.test(message);
+  if (!isUsedUp && status !== 429) return null;
+  const reset = Number(headers["x-ratelimit-reset"]);
+  const end = reset > 0 ? ` until ${new Date(reset * 1000).toISOString().slice(11, 16)} UTC` : "";
+  return `GitHub's rate limit is used up${end}`;
+}
+
 /** Returns the delay before the next attempt, in ms; `null` to give up. */
 function waitFor(
   { status, headers, message }: RefusedRequest,
@@ -331,7 +349,7 @@ function waitFor(
     if (String(headers["x-ratelimit-remaining"]) === "0" && Number.isFinite(reset)) {
       return Math.max(reset - now, 0) + 1000;
     }
-    if (/secondary rate limit|abuse detection/i.test(message)) return SECONDARY_WAIT_MS * 2 ** (attempt - 1);
+    if (SECONDARY_LIMIT.test(message)) return SECONDARY_WAIT_MS * 2 ** (attempt - 1);
     return status === 429 ? SECONDARY_WAIT_MS : null;
   }
   return status >= 500 && repeatable ? FAILURE_WAIT_MS * 2 ** (attempt - 1) : null;

@@ -36,11 +36,8 @@ export async function updateDriftIssue(context: ActionContext, found: DriftFound
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
     const [what, permissions] = WRITTEN[onDrift];
-    log.warning(
-      error.isForbidden
-        ? `The ${what} could not be written: this requires ${permissions}.`
-        : `The ${what} could not be written: GitHub returned ${error.status || "no response"}.`,
-    );
+    const why = error.isForbidden ? `this requires ${permissions}` : error.because("");
+    log.warning(`The ${what} could not be written: ${why}.`);
     return null;
   }
 }

@@ -153,15 +153,31 @@ export interface Github {
 export class GithubError extends Error {
   /** HTTP status; 0 without a response. */
   readonly status: number;
+  /** Explanation of the rate limit that refused the request; `null` if none did. */
+  readonly limit: string | null;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, limit: string | null = null) {
     super(message);
     this.name = "GithubError";
     this.status = status;
+    this.limit = limit;
   }
 
   /** True if the token lacks a permission, as in a run for a fork. */
   get isForbidden(): boolean {
-    return this.status === 401 || this.status === 403 || this.status === 404;
+    return this.limit === null && (this.status === 401 || this.status === 403 || this.status === 404);
+  }
+
+  /** Explains the refusal of a request that requires a permission. */
+  because(permission: string): string {
+    if (this.limit !== null) return this.limit;
+    if (this.isForbidden) return `this requires the permission ${permission}`;
+    return `GitHub returned ${this.status || "no response"}`;
+  }
+
+  /** Suggests a next step after the refusal of a request that requires a permission. */
+  advice(permission: string): string {
+    if (this.limit !== null) return "Run it again when the limit has ended.";
+    return this.isForbidden ? `This requires the permission ${permission}.` : "Run it again.";
   }
 }

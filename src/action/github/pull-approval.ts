@@ -132,10 +132,12 @@ function targetOf({ merchant, service }: Target): string {
 /** What became of the records of a plan. */
 export interface KeptApproval {
   readonly stored: boolean;
-  /** Whether the pull request is closed or merged. */
+  /** True if the pull request is closed or merged. */
   readonly closed: boolean;
   /** Paragraphs of Markdown for the comment. */
   readonly remarks: readonly string[];
+  /** Why an apply would refuse every change; `null` if the records count, or if none is needed. */
+  readonly problem: string | null;
 }
 
 /** Stores the records of a plan on the head of an open pull request, and tells what an approval of it no longer covers. */
@@ -144,6 +146,18 @@ export async function keepApproval(context: ActionContext, plans: readonly Plan[
   const { pull } = event;
   // Other events about a pull request run on its base branch, or after its review.
   if (pull === null || event.name !== "pull_request" || plans.length === 0) return NOT_KEPT;
+  const isNeeded =
+    !pull.fork && inputs.onPlanChange !== "apply" && plans.some(({ changes }) => changes.length > 0);
+  const missing = (why: string): KeptApproval => {
+    const text = `${why} An apply after the merge would refuse every change.`;
+    if (!isNeeded) log.notice(pull.fork ? text : why);
+    if (!isNeeded) return NOT_KEPT;
+    return {
+      ...NOT_KEPT,
+      remarks: [`> [!CAUTION]\n> **This plan cannot be applied.** ${text}`],
+      problem: text,
+    };
+  };
   try {
     const now = await github.pull(pull.number);
     if (!now.open)
@@ -155,30 +169,27 @@ export async function keepApproval(context: ActionContext, plans: readonly Plan[
     const place = { sha: pull.headSha, pull: pull.number, scope, now: io.now() };
     const known = reviews.map(({ id }) => id);
     const app = await storeRecords(plans, { ...place, reviews: known }, trust.key, github);
-    if (app === null) log.warning("There are too many changes to store the approval. Plan in shards.");
-    const counts = app === "" || app === trust.app;
-    if (app !== null && !counts) {
-      log.warning(
+    if (app === null) return missing("There are too many changes to store the approval: plan in shards.");
+    if (app !== "" && app !== trust.app) {
+      return missing(
         `The records were stored by the app ${app}, which does not count: set approval-app to ${app}, for plan and apply.`,
       );
     }
     const last = reviews.at(-1);
     const changed = last === undefined ? [] : plans.filter((plan) => isChanged(plan, records, trust.key));
     return {
-      stored: counts,
+      stored: true,
       closed: false,
+      problem: null,
       remarks: last === undefined ? [] : changedRemarks(changed, last),
     };
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
-    log.notice(
-      "The approval could not be stored on the commit: this requires the permission checks: write. An apply after the merge would refuse every change.",
-    );
-    return NOT_KEPT;
+    return missing(`The approval could not be stored on the commit: ${error.because("checks: write")}.`);
   }
 }
 
-const NOT_KEPT: KeptApproval = { stored: false, closed: false, remarks: [] };
+const NOT_KEPT: KeptApproval = { stored: false, closed: false, remarks: [], problem: null };
 
 /** Returns what the inputs say a check run must have to count. */
 export function recordTrust({

@@ -49,9 +49,7 @@ export async function findComment({ github, log, scope, inputs, pull }: CommentP
           `${what}: this run has no permission to write to the pull request, like every run for a fork. The job summary has everything.`,
         );
       } else
-        log.warning(
-          `${what}: GitHub returned ${error.status || "no response"}. The job summary has everything.`,
-        );
+        log.warning(`${what}: ${error.because("pull-requests: write")}. The job summary has everything.`);
       return null;
     }
   };
@@ -77,7 +75,8 @@ export async function findComment({ github, log, scope, inputs, pull }: CommentP
           try {
             return await write(render(size));
           } catch (error) {
-            const tooLong = error instanceof GithubError && error.status === 422;
+            // GitHub fails at some long texts instead of rejecting them.
+            const tooLong = error instanceof GithubError && (error.status === 422 || error.status >= 500);
             if (!tooLong || size <= MIN_COMMENT_SIZE) throw error;
           }
         }

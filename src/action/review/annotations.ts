@@ -1,7 +1,10 @@
 import { locate } from "../../config/yaml/locate.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Finding, Plan, Refusal } from "../../model/plan.ts";
+import { applyOverrides, type Override } from "../../plan/approve.ts";
 import type { PlaceOf } from "../../render/view/plan-view.ts";
 import type { Annotation } from "../action-log.ts";
 
@@ -23,12 +26,29 @@ export function diagnosticAnnotations(diagnostics: readonly Diagnostic[]): reado
     }));
 }
 
-/** Converts findings and refusals to annotations: errors, then refusals, then warnings. */
+/** Renders a diagnostic as `file:line:column: severity: message [code]`. */
+export function diagnosticLine({ severity, file, span, message, code }: Diagnostic): string {
+  return oneLine(`${file}${span ? `:${span.line}:${span.column}` : ""}: ${severity}: ${message} [${code}]`);
+}
+
+const ERRORS_SHOWN = 20;
+
+/** Lists the errors of files that cannot be read, the first of them if there are many. */
+export function fileErrorLines(diagnostics: readonly Diagnostic[]): readonly string[] {
+  const lines = diagnostics
+    .filter(({ severity, refusal }) => severity === "error" && !refusal)
+    .map(diagnosticLine);
+  const more = lines.length - ERRORS_SHOWN;
+  return [...lines.slice(0, ERRORS_SHOWN), ...(more > 0 ? [`and ${counted(more, "more error")}`] : [])];
+}
+
+/** Converts findings and refusals to annotations: errors, then refusals, then warnings; overridden ones are notices. */
 export function planAnnotations(
   plans: readonly Plan[],
   states: readonly DesiredState[],
   sources: Sources,
   placeOf: PlaceOf,
+  overrides: readonly Override[] = [],
 ): readonly Annotation[] {
   const entry = entryPlaces(states, sources);
   const placed = (plan: Plan, found: Refusal | Finding): Place => {
@@ -43,14 +63,19 @@ export function planAnnotations(
       return { level: severity, message: text, hint, title: code, ...placed(plan, finding) };
     }),
   );
-  const refusals = plans.flatMap((plan) =>
-    plan.refusals.map((refusal): Annotation => {
+  const refusals = plans.flatMap((plan) => {
+    const { overridden } = applyOverrides(plan, overrides);
+    return plan.refusals.map((refusal): Annotation => {
       const { rule, code, message, hint } = refusal;
-      const place = placed(plan, refusal);
+      const [title, place] = [`${rule} ${code}`, placed(plan, refusal)];
+      if (overridden.includes(refusal)) {
+        const text = `${plan.merchant}: overridden: ${message}`;
+        return { level: "notice", message: text, hint: null, title, ...place };
+      }
       const text = `${plan.merchant}: an apply would be refused: ${message}`;
-      return { level: "error", message: text, hint, title: `${rule} ${code}`, ...place };
-    }),
-  );
+      return { level: "error", message: text, hint, title, ...place };
+    });
+  });
   const of = (level: Annotation["level"]): readonly Annotation[] =>
     findings.filter((one) => one.level === level);
   return [...of("error"), ...refusals, ...of("warning")];

@@ -127,7 +127,7 @@ export async function readableBase(context: ActionContext): Promise<readonly Des
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
     context.log.notice(
-      "The base branch could not be read (contents: read): every entry of ignore is shown as new, and removed merchants are not shown.",
+      `The base branch could not be read: ${error.because("contents: read")}. Every entry of ignore is shown as new, and removed merchants are not shown.`,
     );
     return null;
   }

@@ -12,7 +12,7 @@ import type { PullComment } from "../github/pull-comment.ts";
 import { type LoadedFiles, matchGlob } from "../load-and-plan.ts";
 import { baseStates, goneMerchants, withNewIgnores } from "./base-states.ts";
 import { publishable } from "./mask-addresses.ts";
-import { aboutRun, planOutputs, publish, type ReviewPage } from "./publish-plan.ts";
+import { aboutFiles, aboutRun, planOutputs, publish, type ReviewPage } from "./publish-plan.ts";
 
 /** Compares the files of a pull request with those of its base branch, for runs without an API key. */
 export async function compareFiles(
@@ -45,6 +45,7 @@ export async function compareFiles(
     about: [
       aboutRun(context),
       "> [!IMPORTANT]\n> **Not compared with the live state.** This run has no API key, like every run for a fork or by Dependabot. It shows the differences between the files of this pull request and those of its base branch; an apply may do more or less.",
+      ...aboutFiles(context, loaded.diagnostics),
     ],
     after: [],
   };
@@ -73,7 +74,7 @@ export async function compared<T>(read: () => Promise<T>): Promise<T> {
     throw new ActionError(
       "github",
       `The files of the base branch could not be read: ${error.message}.`,
-      "This requires the permission contents: read.",
+      error.advice("contents: read"),
     );
   }
 }

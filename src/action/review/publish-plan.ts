@@ -1,13 +1,16 @@
 import { createHash } from "node:crypto";
+import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Plan } from "../../model/plan.ts";
 import { plansJson } from "../../render/machine-formats.ts";
-import { inlineCode } from "../../render/markdown/markdown-blocks.ts";
+import { fenced, inlineCode } from "../../render/markdown/markdown-blocks.ts";
 import { renderReview } from "../../render/markdown/render-review.ts";
 import type { ReviewInput } from "../../render/markdown/review-sections.ts";
 import { addCounts, planView } from "../../render/view/plan-view.ts";
 import type { ActionContext, ActionResult, Outputs } from "../action-context.ts";
 import { GithubError } from "../github/github-api.ts";
 import type { PullComment } from "../github/pull-comment.ts";
+import { fileErrorLines } from "./annotations.ts";
+import { maskText } from "./mask-addresses.ts";
 
 /** Publishes a plan as files, job summary and comment. */
 export async function publish(
@@ -62,6 +65,13 @@ export async function isNewest({ event, github, log }: ActionContext, notify = t
 /** Returns the line about the commit of this run. */
 export function aboutRun({ event, scope }: ActionContext): string {
   return aboutCommit(event.pull?.headSha ?? event.sha, event.runUrl, scope.title);
+}
+
+/** Returns the section that names the errors of files; empty without errors. */
+export function aboutFiles({ masked }: ActionContext, diagnostics: readonly Diagnostic[]): readonly string[] {
+  const lines = fileErrorLines(diagnostics);
+  if (lines.length === 0) return [];
+  return [`### ❌ Errors in files\n\n${fenced("text", masked ? lines.map(maskText) : lines)}`];
 }
 
 /** Returns the outputs of plans: totals and a common fingerprint. */

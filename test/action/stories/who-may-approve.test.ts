@@ -47,7 +47,7 @@ describe("who may approve", () => {
     repository.github.app = "deploy-bot";
     const end = await plan();
     expect(end.log).toContain(
-      "::warning::The records were stored by the app deploy-bot, which does not count: set approval-app to deploy-bot, for plan and apply.",
+      "::error::The records were stored by the app deploy-bot, which does not count: set approval-app to deploy-bot, for plan and apply.",
     );
     await repository.merge(7);
     await refused("A record on #7 was stored by another app and does not count");

@@ -221,13 +221,13 @@ export async function startGithub(clock?: { now(): number }): Promise<FakeGithub
   const answer = async (request: IncomingMessage): Promise<Answer> => {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://fake");
     const method = String(request.method);
+    const whole = decodeURIComponent(pathname);
+    for (const incident of takenIncidents(fake.incidents, method, whole)) incident.happens();
     fake.requests.push(`${method} ${pathname}${searchParams.size > 0 ? `?${searchParams}` : ""}`);
     if (request.headers.authorization !== `token ${fake.token}`)
       return new Answer(401, { message: "Bad credentials" });
     const text = await textOf(request);
     const body = text === "" ? {} : (JSON.parse(text) as Record<string, unknown>);
-    const whole = decodeURIComponent(pathname);
-    for (const incident of takenIncidents(fake.incidents, method, whole)) incident.happens();
     const refused = limited(limits, fake) ?? refusalFor(fake.refusals, method, whole);
     return refused ?? regular(method, pathname, searchParams, body);
   };

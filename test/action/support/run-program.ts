@@ -30,10 +30,12 @@ export async function runSources(cwd: string, env: StepEnv, clock?: StoryClock):
     return true;
   };
   try {
-    const { io } = realIo({ cwd, waitFactor: 0 });
+    const { io } = realIo({ cwd });
+    // Only the progress waits with a signal; the waits for GitHub pass at once.
+    const sleep: typeof io.sleep = (ms, signal) => io.sleep(signal === undefined ? 0 : ms, signal);
     await runAction(
       env,
-      { ...io, ...(clock && { now: clock.now, sleep: clock.sleep }) },
+      { ...io, sleep, ...(clock && { now: clock.now, sleep: clock.sleep }) },
       {
         ...core,
         setOutput: (name, value) => {

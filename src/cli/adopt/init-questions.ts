@@ -1,7 +1,8 @@
 import { VARIABLE } from "../../config/schema/text-schemas.ts";
 import { checkBaseUrl } from "../../live/paths.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { Choice, ListQuestion, TextQuestion } from "../../render/tui/questions.tsx";
+import type { Choice, ListQuestion } from "../../render/tui/list-prompt.tsx";
+import type { TextQuestion } from "../../render/tui/text-prompt.tsx";
 import type { Io } from "../io/io.ts";
 import { styleFor, terminalOf } from "../io/output.ts";
 import { isKey } from "../session/connection.ts";
@@ -24,15 +25,19 @@ export function openInterview(
   if (yes || !asks || !draws) return null;
   const style = styleFor(io.stderr, io, color);
   const { terminal } = io;
-  const load = async () => {
-    // Set before the first frame, so that early keys are not echoed into it.
-    terminal.stdin.setRawMode(true);
-    return import("../../render/tui/questions.tsx");
+  // Set before the first frame, so that early keys are not echoed into it.
+  const hideKeys = (): void => void terminal.stdin.setRawMode(true);
+  const several = async (question: ListQuestion): Promise<readonly number[]> => {
+    hideKeys();
+    const { askList } = await import("../../render/tui/list-prompt.tsx");
+    return answered(await askList(question, style, terminal));
   };
-  const several = async (question: ListQuestion): Promise<readonly number[]> =>
-    answered(await (await load()).askList(question, style, terminal));
   return {
-    text: async (question) => answered(await (await load()).askText(question, style, terminal)),
+    async text(question) {
+      hideKeys();
+      const { askText } = await import("../../render/tui/text-prompt.tsx");
+      return answered(await askText(question, style, terminal));
+    },
     several,
     one: async (title, choices) => (await several({ title, choices, single: true }))[0] ?? 0,
   };

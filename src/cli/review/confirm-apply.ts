@@ -65,7 +65,7 @@ type Ask = (question: Confirmation) => Promise<boolean>;
 
 /** Loads Ink, which only a terminal needs. */
 async function drawnQuestion(style: Style, { stdin, stderr }: TerminalStreams): Promise<Ask> {
-  const { confirm } = await import("../../render/tui/confirm.tsx");
+  const { confirm } = await import("../../render/tui/text-prompt.tsx");
   return (question) => {
     // Set before the first frame, so that early keys are not echoed into it.
     stdin.setRawMode(true);

@@ -9,8 +9,7 @@ import {
   type ListState,
   listLines,
   pressInList,
-  TextPrompt,
-} from "../../../src/render/tui/questions.tsx";
+} from "../../../src/render/tui/list-prompt.tsx";
 import { eventually } from "../../support/eventually.ts";
 
 const MERCHANTS: ListQuestion = {
@@ -171,23 +170,4 @@ test("the list on a screen hands its answer on once, and shows it", async () => 
   stdin.write("\r");
   await eventually(() => expect(answers).toEqual([[0, 1, 2]]));
   await eventually(() => expect(lastFrame()).toContain("Which merchants? MC1, MC2, MC3"));
-});
-
-test("a question for text begins with a proposal, and asks again for what is no answer", async () => {
-  const answers: (string | null)[] = [];
-  const question = {
-    title: "Base URL:",
-    initial: "http",
-    problem: (text: string) => (text === "https" ? null : "That is no URL."),
-  };
-  const { stdin, lastFrame } = render(
-    <TextPrompt question={question} style={PLAIN} onAnswer={(text) => answers.push(text)} />,
-  );
-  await eventually(() => {
-    stdin.write("\r");
-    expect(lastFrame()).toContain("That is no URL.");
-  });
-  stdin.write("s");
-  stdin.write("\r");
-  await eventually(() => expect(answers).toEqual(["https"]));
 });

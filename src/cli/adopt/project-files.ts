@@ -79,7 +79,7 @@ function ownersFile(root: string, owner: string, cwd: string): readonly FilePatc
     });
   }
   if (OWNERS_FILES.some((file) => existsSync(resolve(cwd, join(root, file))))) return [];
-  const paths = ["/access/", "/shared/", "/.github/workflows/rolecall-*.yml", "/.github/CODEOWNERS"];
+  const paths = ["/access/", "/shared/", "/.github/"];
   const after = paths.map((path) => `${path} ${owner}\n`).join("");
   return [{ file: join(root, ".github/CODEOWNERS"), before: null, after }];
 }

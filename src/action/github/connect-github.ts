@@ -86,7 +86,7 @@ export function connectGithub(
         const query = { ...pages, basehead: `${base}...${head}`, page };
         const { data } = await rest.repos.compareCommitsWithBasehead(query);
         commits.push(...data.commits.map(commitOf));
-        const complete = data.commits.length === 0 || commits.length >= data.total_commits;
+        const complete = data.commits.length < PER_PAGE;
         if (complete || page === MAX_COMPARED_PAGES) return { status: data.status, commits };
       }
     },

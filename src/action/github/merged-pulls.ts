@@ -14,7 +14,7 @@ export interface ApplyPlace {
 }
 
 /** GitHub needs some seconds after a merge to answer which pull request a commit is of. */
-const LAG_WAITS_MS = [1_000, 2_000, 4_000, 8_000];
+const LAG_WAITS_MS = [1_000, 2_000, 4_000, 8_000, 15_000];
 
 /** Returns the pull requests that a commit merged into a branch; asks again where there is none at first. */
 export async function pullsMergedAs(

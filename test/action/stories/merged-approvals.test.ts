@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type FileChanges, openStory, type Story } from "../support/story.ts";
+
+const SEED = `merchants:
+  - { code: MC1, members: [{ email: ada@example.com, roles: [role_owner] }] }
+  - { code: MC2, members: [{ email: ada@example.com, roles: [role_owner] }] }
+keys:
+  - { key: sk_test_sandbox, owner: ada@example.com }
+`;
+
+const SHARED = "shared/night.yaml";
+const file = (merchant: string): string => `access/${merchant.toLowerCase()}.yaml`;
+const roles = (...names: readonly string[]): string =>
+  `roles:\n${names.map((name) => `  - { name: ${name}, permissions: [catalog_view] }\n`).join("")}`;
+const merchant = (code: string, ...names: readonly string[]): FileChanges & Record<string, string> => ({
+  [file(code)]:
+    `version: 1\nmerchant: ${code}\ninclude: [../${SHARED}]\n${names.length > 0 ? roles(...names) : ""}`,
+});
+
+let story: Story;
+
+beforeEach(async () => {
+  story = await openStory(SEED, {
+    ...(merchant("MC1") as Record<string, string>),
+    ...(merchant("MC2") as Record<string, string>),
+    [SHARED]: `version: 1\n${roles("Night")}`,
+  });
+  const first = await story.apply({ "on-plan-change": "apply" });
+  expect(first.outputs["result"]).toBe("applied");
+});
+
+afterEach(async () => {
+  await story.stop();
+});
+
+/** Opens a pull request, plans, approves and merges it. */
+const merged = async (
+  files: FileChanges,
+  method?: Parameters<Story["merge"]>[1],
+): Promise<{ readonly pull: number; readonly sha: string }> => {
+  const pull = await story.openPull(files);
+  expect((await story.plan(pull)).outputs["failure-reason"]).toBe("");
+  await story.review(pull, "APPROVED");
+  return { pull, sha: await story.merge(pull, method) };
+};
+
+const created = async (): Promise<readonly string[]> => (await story.writes()).slice(2);
+
+describe("the approvals of what was merged", () => {
+  test("are found through more merges than GitHub lists on a page", async () => {
+    await merged(merchant("MC1", "Day"));
+    for (let index = 0; index < 20; index++) await story.pushToMain({ "notes.txt": `Note ${index}` });
+    expect((await story.apply()).outputs["result"]).toBe("applied");
+  });
+
+  test("are found behind a merge of a branch with many commits, which are not asked for one by one", async () => {
+    await merged(merchant("MC1", "Day"));
+    const long = await story.openPull({ "notes.txt": "Note" });
+    for (let index = 0; index < 40; index++) await story.push(long, { "notes.txt": `Note ${index}` });
+    await story.plan(long);
+    await story.merge(long, "merge");
+    const run = await story.apply();
+    expect(run.outputs["result"]).toBe("applied");
+    expect(run.requests.length).toBeLessThan(40);
+  });
+
+  test("are found where GitHub takes a while to say which pull request a commit is of", async () => {
+    story.github.lags.pulls = 4;
+    const { sha } = await merged(merchant("MC1", "Day"));
+    const run = await story.apply({}, { sha });
+    expect(run.outputs["result"]).toBe("applied");
+  });
+
+  test("are those of all parents of a merge", async () => {
+    const [one, other] = [
+      await story.openPull(merchant("MC1", "Day")),
+      await story.openPull(merchant("MC2", "Day")),
+    ];
+    for (const pull of [one, other]) await story.plan(pull);
+    story.clock.advance(60_000);
+    const { git, branches, pulls } = story.github;
+    const tip = branches.get("main") ?? "";
+    const proposed = pulls.filter(({ number }) => number === one || number === other);
+    const heads = proposed.map(({ head }) => head);
+    const files = heads.reduce((ours, head) => {
+      const at = git.addCommit({
+        tree: git.addTree(ours),
+        parents: [tip],
+        message: "Merge",
+        at: story.clock.now(),
+      });
+      return git.merged(at, head);
+    }, git.files(tip));
+    const parents = [tip, ...heads];
+    const sha = git.addCommit({
+      tree: git.addTree(files),
+      parents,
+      message: "Merge both",
+      at: story.clock.now(),
+    });
+    branches.set("main", sha);
+    for (const pull of proposed)
+      Object.assign(pull, { merged: pull.head, mergedAt: new Date(story.clock.now()).toISOString() });
+    const run = await story.apply();
+    expect(run.outputs["result"]).toBe("applied");
+    expect(await created()).toHaveLength(2);
+  });
+
+  test("do not count twice: not behind an apply, even on another parent of a merge", async () => {
+    const old = await merged(merchant("MC1", "Day"));
+    const late = await story.openPull({ "notes.txt": "Note" });
+    expect((await story.apply()).outputs["result"]).toBe("applied");
+    // Somebody removes by hand what was applied; an old approval does not bring it back.
+    const { items } = (await story.behind("GET", "/v0.1/merchants/MC1/roles?limit=100")) as {
+      readonly items: readonly { readonly id: string; readonly name: string }[];
+    };
+    const day = items.find(({ name }) => name === "Day")?.id;
+    await story.behind("DELETE", `/v0.1/merchants/MC1/roles/${day}`);
+    await story.merge(late, "merge");
+    const run = await story.apply();
+    expect(run.outputs["failure-reason"]).toBe("not-approved");
+    expect(run.log).not.toContain(`#${old.pull}`);
+  });
+});
+
+test("a repository too large for one list is read folder by folder", async () => {
+  await story.pushToMain(
+    Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`docs/${index % 3}/${index}.md`, "Text"])),
+  );
+  story.github.maxTree = 8;
+  const pull = await story.openPull({ [file("MC2")]: null });
+  const run = await story.plan(pull);
+  expect(run.outputs["failure-reason"]).toBe("");
+  expect(story.comments(pull).join()).toContain("<code>MC2</code>");
+});

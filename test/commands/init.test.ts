@@ -113,6 +113,23 @@ test("init shows in one line that the plans of many merchants have no changes, a
   expect(all.stdout).toContain("\nPlans of 3 merchants: no changes; 14 unchanged, 2 not managed.\n\nCommit");
 });
 
+test("init counts the files of many merchants, and names why some could not be read once", async () => {
+  const many = Array.from({ length: 12 }, (_, index) => `{ code: MCM${index} }`).join(", ");
+  await writeFile(join(cwd, "seed.yaml"), `merchants: [${many}]\n`);
+  const other = await startSandbox(["--seed", join(cwd, "seed.yaml")]);
+  const codes = Array.from({ length: 24 }, (_, index) => ["-m", `MCM${index}`]).flat();
+  const { code, stdout, stderr } = await rolecall(["init", ...codes, "-y"], { cwd, env: other.env });
+  await other.stop();
+  expect(code).toBe(1);
+  expect(stdout).toMatch(
+    /^created schemas\/.*\ncreated \.gitignore\ncreated 12 files in access\nPlans of 12 /,
+  );
+  expect(stderr.replaceAll(/\s+/g, " ")).toMatch(
+    /^MCM12, MCM13, .* MCM21 and 2 more could not be read\. error, 12 times: GET \S+ returned 404 Not Found\. /,
+  );
+  expect(stderr.match(/→/g)).toHaveLength(1);
+});
+
 test("init shows whole a plan that has changes, since somebody changed something meanwhile", async () => {
   await init(["--all", "--yes"]);
   const text = await read("access/mc3.yaml");

@@ -164,6 +164,20 @@ describe("the keys", () => {
     expect(code).toBe(1);
   });
 
+  test("that a proxy keeps from the service are not blamed for it", async () => {
+    const faults = (rules: readonly object[]) =>
+      fetch(`${sandbox.url}/_sandbox/faults`, {
+        method: "PUT",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ rules }),
+      });
+    await faults([{ kind: "html", status: 403, operation: "memberships.list" }]);
+    const { code, stderr } = await whoami([]);
+    await faults([]);
+    expect([code, stderr.includes("not tied to a user")]).toEqual([1, false]);
+    expect(stderr).toContain("no login page or proxy");
+  });
+
   test("that are missing, and a missing base URL, are reported with the variables to set", async () => {
     const keyless = await whoami(["--key-env", "NONE"]);
     expect(keyless.stderr).toContain("There is no API key.");

@@ -8,7 +8,7 @@ import type { Adoption } from "../../model/adoption.ts";
 import type { SyncMode } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState, Membership } from "../../model/live.ts";
-import { renderFailure } from "../../render/text/failure-text.ts";
+import { renderUnread } from "../../render/text/failure-text.ts";
 import type { FilePatch } from "../../render/text/patch-text.ts";
 import { hangingLines, wrapText } from "../../render/text/wrap.ts";
 import type { ServiceOptions } from "../args/options.ts";
@@ -65,14 +65,9 @@ export async function initProject(options: InitCommandOptions, io: Io): Promise<
       codes.map((code) => readMerchant(code, { connection, services, progress })),
     );
     await progress.rest();
-    const style = styleFor(io.stderr, io, options.color);
     const lives = reads.flatMap((read) => ("live" in read ? read.live : []));
-    for (const read of reads) {
-      if ("error" in read) {
-        io.stderr.write(`${style.bold(oneLine(read.merchant))} could not be read.\n`);
-        io.stderr.write(renderFailure(read.error.failure, style));
-      }
-    }
+    const unread = reads.flatMap((read) => ("error" in read ? [read] : []));
+    io.stderr.write(renderUnread("read", unread, styleFor(io.stderr, io, options.color)));
     if (codes.length === 0) return await writeProjectOnly(options, io);
     if (lives.length === 0) return ExitCode.failed;
     const files = await chooseFiles(lives, { options, interview, connection }, io);

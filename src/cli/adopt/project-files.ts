@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { jsonSchema } from "../../config/json-schemas.ts";
 import { oneLine } from "../../lib/escape.ts";
+import { counted } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { FilePatch } from "../../render/text/patch-text.ts";
 import { writeAtomically } from "../files/atomic-write.ts";
@@ -113,14 +114,38 @@ export async function writePatches(patches: readonly FilePatch[], io: Io): Promi
       });
     }
   }
-  for (const { file, before, after } of patches) {
-    const path = resolve(io.cwd, file);
-    if (before === null) await makeFolder(dirname(path), file);
-    // As git would check it out: others who share the folder read it too.
-    await writeAtomically(path, after, { shown: oneLine(file), mode: 0o666 });
-    io.stdout.write(`${before === null ? "created" : "changed"} ${oneLine(file)}\n`);
+  const written: { readonly done: string; readonly file: string }[] = [];
+  try {
+    for (const { file, before, after } of patches) {
+      const path = resolve(io.cwd, file);
+      if (before === null) await makeFolder(dirname(path), file);
+      // As git would check it out: others who share the folder read it too.
+      await writeAtomically(path, after, { shown: oneLine(file), mode: 0o666 });
+      written.push({ done: before === null ? "created" : "changed", file });
+    }
+  } finally {
+    io.stdout.write(writtenText(written));
   }
 }
+
+/** Names the written files; of many in one folder only how many. */
+function writtenText(written: readonly { readonly done: string; readonly file: string }[]): string {
+  const groups = new Map<string, string[]>();
+  for (const { done, file } of written) {
+    const key = `${done} ${dirname(file)}`;
+    groups.set(key, [...(groups.get(key) ?? []), file]);
+  }
+  const lines = [...groups].flatMap(([key, files]) => {
+    const done = key.slice(0, key.indexOf(" "));
+    return files.length > MAX_NAMED
+      ? [`${done} ${counted(files.length, "file")} in ${oneLine(dirname(files[0] ?? ""))}`]
+      : files.map((file) => `${done} ${oneLine(file)}`);
+  });
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** Of so many files in one folder, each is named. */
+const MAX_NAMED = 10;
 
 async function makeFolder(folder: string, file: string): Promise<void> {
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {

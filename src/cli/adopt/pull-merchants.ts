@@ -5,7 +5,7 @@ import { counted } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Drift } from "../../model/reports.ts";
-import { renderFailure } from "../../render/text/failure-text.ts";
+import { renderUnread } from "../../render/text/failure-text.ts";
 import { type FilePatch, renderPatch } from "../../render/text/patch-text.ts";
 import type { ServiceOptions } from "../args/options.ts";
 import { ExitCode, type Io } from "../io/io.ts";
@@ -53,11 +53,7 @@ export async function pullMerchants(
     await progress.rest();
     const style = styleFor(io.stderr, io, options.color);
     const failed = planned.flatMap((one) => (one.status === "failed" ? one : []));
-    for (const { merchant, error } of failed) {
-      io.stderr.write(
-        `\n${style.bold(oneLine(merchant))} could not be pulled.\n${renderFailure(error.failure, style)}`,
-      );
-    }
+    if (failed.length > 0) io.stderr.write(`\n${renderUnread("pulled", failed, style)}`);
     const merchants = plannedOnly(planned);
     if (failed.length === 0) checkMembers(merchants, options);
     const { patches, conflicts, notes } = await patchesOf(merchants, targets, options, io);

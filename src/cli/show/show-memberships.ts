@@ -141,7 +141,7 @@ async function readKey(key: KeyOfFiles, filter: MembershipFilter, services: Serv
   }
 }
 
-/** Reads the memberships of a key's user; the error of a key that may not list them says why. */
+/** Reads the memberships of a key's user; if the service, and no proxy, says that the key may not, the error says why. */
 export async function readMemberships(
   connection: Connection,
   filter: MembershipFilter,
@@ -150,7 +150,8 @@ export async function readMemberships(
   try {
     return await services.of(connection).memberships(filter);
   } catch (error) {
-    throw error instanceof RolecallError && error.code === "forbidden" ? noUser(error, connection) : error;
+    const isService = error instanceof RolecallError && error.request?.problem !== undefined;
+    throw isService && error.code === "forbidden" ? noUser(error, connection) : error;
   }
 }
 

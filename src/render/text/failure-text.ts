@@ -1,10 +1,10 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted } from "../../lib/text.ts";
+import { counted, grouped } from "../../lib/text.ts";
 import type { Outcome } from "../../model/apply.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { ErrorCode, Failure, ProblemDetails } from "../../model/errors.ts";
 import type { Style } from "../style.ts";
-import { hangingLines, wrapIfNarrow } from "./wrap.ts";
+import { hangingLines, wrapIfNarrow, wrapText } from "./wrap.ts";
 
 /** Formats failures, each kind once with its count; path, instance and extensions do not distinguish kinds. */
 export function renderFailures(failures: readonly Failure[], style: Style): string {
@@ -17,6 +17,31 @@ export function renderFailures(failures: readonly Failure[], style: Style): stri
   }
   return [...kinds.values()].map(({ first, times }) => renderFailure(first, style, times)).join("");
 }
+
+/** Says which merchants could not be read or the like, and why: together those that failed for the same reason. */
+export function renderUnread(
+  done: string,
+  failed: readonly { readonly merchant: string; readonly error: { readonly failure: Failure } }[],
+  style: Style,
+): string {
+  const kinds = new Map<string, { readonly first: Failure; readonly merchants: string[] }>();
+  for (const { merchant, error } of failed) {
+    const kind = kindOf(error.failure).replaceAll(merchant, "");
+    const known = kinds.get(kind) ?? { first: error.failure, merchants: [] };
+    known.merchants.push(merchant);
+    kinds.set(kind, known);
+  }
+  const parts = [...kinds.values()].map(({ first, merchants }) => {
+    const shown = merchants.slice(0, MERCHANTS_SHOWN).map(oneLine).join(", ");
+    const more = merchants.length - MERCHANTS_SHOWN;
+    const names = more > 0 ? `${shown} and ${grouped(more)} more` : shown;
+    const head = wrapText(`${names} could not be ${done}.`, style.columns).map(style.bold);
+    return `${head.join("\n")}\n${renderFailure(first, style, merchants.length)}`;
+  });
+  return parts.join("\n");
+}
+
+const MERCHANTS_SHOWN = 10;
 
 /** Formats a failure: the message, the service's whole Problem, and the next step. */
 export function renderFailure(failure: Failure, style: Style, times = 1): string {
